@@ -1,0 +1,51 @@
+# Everything runs from .venv, which `scripts/bootstrap.py` makes from requirements.lock on first use.
+.DEFAULT_GOAL := help
+.PHONY: help setup up test check bench soak fmt lock clean
+MAKEFLAGS += --no-print-directory
+
+BIN := .venv/bin
+PYTHON ?= python3
+QUICK ?=
+ARGS ?=
+
+help: ## show this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-7s %s\n", $$1, $$2}' Makefile
+
+setup: ## make .venv; instant when it is up to date
+	@command -v $(PYTHON) >/dev/null || { echo "forebay needs Python 3.11 or newer: install python3"; exit 1; }
+	@$(PYTHON) scripts/bootstrap.py
+
+up: setup ## start forebay with its own PostgreSQL
+	@$(BIN)/forebay up $(ARGS)
+
+test: setup ## run the tests; ARGS goes to pytest
+	@$(BIN)/python -m pytest $(ARGS)
+
+check: setup ## formatting, lint, types, imports, schema
+	@echo "check: format" && $(BIN)/ruff format --check --quiet .
+	@echo "check: lint" && $(BIN)/ruff check --quiet .
+	@echo "check: mypy" && $(BIN)/mypy --no-error-summary
+	@echo "check: pyright" && $(BIN)/basedpyright
+	@echo "check: imports" && $(BIN)/lint-imports
+	@echo "check: schema" && $(BIN)/python scripts/schema_dump.py --check
+
+bench: setup ## measure ours, the limit and the peers; QUICK=1 for a short run
+	@QUICK=$(QUICK) $(BIN)/python -m bench $(ARGS)
+
+soak: setup ## run the tests that take minutes
+	@$(BIN)/python -m pytest -m soak --timeout 3600 $(ARGS)
+
+fmt: setup ## format and repair what can be repaired
+	@$(BIN)/ruff check --fix --quiet . || true
+	@$(BIN)/ruff format .
+
+lock: setup ## remake requirements.lock from pyproject.toml
+	@UV_PYTHON_DOWNLOADS=never $(BIN)/uv pip compile pyproject.toml --all-extras --group dev --universal \
+	  --python-version 3.11 --generate-hashes --no-header --no-annotate --no-emit-index-url --quiet \
+	  --output-file requirements.lock $(ARGS)
+	@! grep -n '://' requirements.lock
+	@$(PYTHON) scripts/bootstrap.py
+
+clean: ## remove .venv, caches and builds; keeps data
+	@rm -rf .venv build dist .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
+	@find . -name __pycache__ -not -path './.git/*' -prune -exec rm -rf {} +

@@ -1,0 +1,58 @@
+"""The bars: each figure is a ratio of two measurements of the same run."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+Direction = Literal[">=", "<="]
+
+
+@dataclass(frozen=True)
+class Bar:
+    name: str
+    what: str
+    against: str
+    unit: str
+    bar: float
+    aim: float | None = None
+    direction: Direction = ">="
+
+    def holds(self, ratio: float) -> bool:
+        return ratio >= self.bar if self.direction == ">=" else ratio <= self.bar
+
+
+_ONE = "drain, one worker process"
+_TWO = "drain, two worker processes"
+_START = "submit → step starts, idle queue"
+_SINGLE = "single submit in the caller's transaction"
+_PARKED = "drain, paused and future tasks beside it"
+_OTHER = "another owner's task during a large drain, time to start"
+_MEMORY = "worker memory"
+
+BARS = (
+    Bar("drain_1_vs_limit", _ONE, "bare asyncpg claim 500 / done 500", "tasks/s", 0.7, 1.0),
+    Bar("drain_1_vs_pgqueuer", _ONE, "PgQueuer, one process", "tasks/s", 3.0),
+    Bar("drain_1_vs_graphile", _ONE, "graphile-worker, one process", "tasks/s", 1.0),
+    Bar("drain_2_vs_graphile", _TWO, "graphile-worker, two processes", "tasks/s", 1.0, 1.2),
+    Bar("bulk_submit", "bulk submit", "plain COPY of the same rows", "items/s", 0.5, 0.7),
+    Bar("single_submit", _SINGLE, "BEGIN, raw INSERT, COMMIT", "submits/s", 0.5, 0.7),
+    Bar("single_submit_vs_autocommit", _SINGLE, "raw INSERT that commits itself", "submits/s", 0.5, 0.7),
+    Bar("start_p50", f"{_START}, p50", "raw INSERT + NOTIFY round trip, p50", "ms", 3.0, 2.0, "<="),
+    Bar("start_p99", f"{_START}, p99", "raw INSERT + NOTIFY round trip, p99", "ms", 5.0, None, "<="),
+    Bar("backlog_large", "drain, large backlog", "drain, small backlog", "tasks/s", 0.9, 1.0),
+    Bar("backlog_parked", _PARKED, "the same, nothing beside it", "tasks/s", 0.9, 1.0),
+    Bar("held_snapshot", "drain under a held snapshot", "the same, none held", "tasks/s", 0.9, 1.0),
+    Bar("other_owner_p95", f"{_OTHER}, p95", "idle queue, p50", "ms", 20.0, 5.0, "<="),
+    Bar("memory_idle", f"{_MEMORY}, idle", "the most allowed", "MB", 1.0, None, "<="),
+    Bar(
+        "memory_draining",
+        f"{_MEMORY}, draining the large backlog, peak",
+        "the most allowed",
+        "MB",
+        1.0,
+        None,
+        "<=",
+    ),
+    Bar("memory_flat", f"{_MEMORY}, last quarter of that drain", "second quarter", "MB", 1.1, 1.0, "<="),
+)
+
+BY_NAME = {bar.name: bar for bar in BARS}

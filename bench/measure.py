@@ -1,0 +1,102 @@
+"""Statistics, and who else used the machine while something was measured."""
+
+import asyncio
+import statistics
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import psutil
+
+QUIET_CORES = 0.25
+
+
+def median(values: Sequence[float]) -> float:
+    return statistics.median(values)
+
+
+def percentile(values: Iterable[float], share: float) -> float:
+    """The value below which `share` of the values lie (nearest rank)."""
+    ordered = sorted(values)
+    return ordered[min(len(ordered) - 1, int(len(ordered) * share))]
+
+
+def half_range(values: Sequence[float]) -> float:
+    """Half the distance between the extremes, as a share of the median."""
+    return (max(values) - min(values)) / 2 / median(values)
+
+
+@dataclass(frozen=True)
+class Usage:
+    """CPU seconds a second: all of it, and the part that nobody in this benchmark used."""
+
+    busy_cores: float
+    foreign_cores: float
+
+
+class Meter:
+    """Measures from its creation to `stop`; the processes under test are named when it stops."""
+
+    def __init__(self, postmaster: psutil.Process | None) -> None:
+        self._postmaster = postmaster
+        self._began = time.perf_counter()
+        self._busy = _machine_seconds()
+        self._known = self._known_seconds()
+
+    def stop(self, workers: Iterable[psutil.Process] = (), workers_before: float = 0.0) -> Usage:
+        elapsed = time.perf_counter() - self._began
+        busy = _machine_seconds() - self._busy
+        known = self._known_seconds() - self._known + cpu_seconds(workers) - workers_before
+        return Usage(busy / elapsed, max(0.0, busy - known) / elapsed)
+
+    def _known_seconds(self) -> float:
+        mine = psutil.Process().cpu_times()
+        known = mine.user + mine.system + mine.children_user + mine.children_system
+        return known + (_tree_seconds(self._postmaster) if self._postmaster else 0.0)
+
+
+def cpu_seconds(processes: Iterable[psutil.Process]) -> float:
+    return sum(_tree_seconds(process) for process in processes)
+
+
+def resident_bytes(processes: Iterable[psutil.Process]) -> int:
+    """Resident memory of the processes and all their children."""
+    total = 0
+    for process in processes:
+        try:
+            total += sum(each.memory_info().rss for each in (process, *process.children(recursive=True)))
+        except psutil.NoSuchProcess:
+            continue
+    return total
+
+
+async def wait_until_quiet(
+    postmaster: psutil.Process | None, patience: float, longest: float = 10.0
+) -> float:
+    """Others may share the cores: return when they are idle, or soon; the seconds that it took."""
+    began = time.monotonic()
+    deadline = began + min(longest, patience)
+    while time.monotonic() < deadline:
+        meter = Meter(postmaster)
+        await asyncio.sleep(0.3)
+        if meter.stop().foreign_cores < QUIET_CORES:
+            break
+    return time.monotonic() - began
+
+
+def _machine_seconds() -> float:
+    times = psutil.cpu_times()
+    return float(sum(times[:8]) - times.idle - getattr(times, "iowait", 0.0))
+
+
+def _tree_seconds(process: psutil.Process) -> float:
+    """CPU of a process, of its living children, and of those that it has already waited for."""
+    try:
+        own = process.cpu_times()
+        total = own.user + own.system + own.children_user + own.children_system
+        for child in process.children():
+            times = child.cpu_times()
+            total += times.user + times.system
+    except psutil.NoSuchProcess:
+        return 0.0
+    return float(total)

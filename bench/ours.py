@@ -1,0 +1,112 @@
+"""Every call that the benchmark makes into forebay, and nothing else."""
+
+import sys
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
+from datetime import timedelta
+
+import asyncpg
+
+from bench.harness import BenchError, connected
+from bench.noop import PIPELINE
+from bench.workload import input_of, inputs
+from forebay.db.migrate import migrate
+from forebay.db.registry import register
+from forebay.engine.producer import submit, submit_many
+
+OWNER = "bench"
+PENDING = """
+select (select coalesce(sum(r.last_n - r.first_n + 1), 0)
+        from forebay.ready r join forebay.lane l on l.id = r.lane_id where not l.paused)
+     + (select count(*) from forebay.lease)
+"""
+RECORDS = """
+with kept as (
+    select count(*) as times, count(*) filter (where outcome = 'DONE' and attempt = 1) as firsts
+    from forebay.attempt group by job_id, n),
+attempts as (
+    select coalesce(sum(times), 0) as attempts, coalesce(sum(firsts), 0) as first_attempts,
+           count(*) filter (where times > 1) as repeated
+    from kept),
+items as (
+    select job_id, count(*) as items, count(result) as results
+    from forebay.item where status = 'DONE' group by job_id),
+jobs as (
+    select coalesce(sum(i.items), 0) as items, coalesce(sum(i.results), 0) as results,
+           coalesce(sum(j.done), 0) as counted,
+           count(*) filter (where j.done <> coalesce(i.items, 0) or j.error + j.skipped + j.not_found > 0)
+               as miscounted
+    from forebay.job j left join items i on i.job_id = j.id)
+select *, (select count(*) from forebay.lease) as leases from attempts, jobs
+"""
+OPEN_JOBS = "select count(*) from forebay.job where done = total and state <> 'DONE'"
+Submit = Callable[[int], Awaitable[None]]
+
+
+class Forebay:
+    """The engine under test, as a contender of drains and as the door that items come in by."""
+
+    name = "forebay"
+
+    async def setup(self, dsn: str) -> None:
+        """Create the schema in an empty database, and make the pipeline known."""
+        await migrate(dsn)
+        async with connected(dsn) as conn:
+            await register(conn, PIPELINE.definition())
+
+    async def load(self, dsn: str, count: int) -> None:
+        """Submit one job of `count` items, numbered from 0, by the bulk door."""
+        async with connected(dsn) as conn:
+            await submit_many(conn, PIPELINE, inputs(count), owner=OWNER)
+
+    async def bulk_submit(self, dsn: str, count: int) -> float:
+        """The same with the inputs at hand; the seconds that the submit itself took."""
+        values = list(inputs(count))
+        async with connected(dsn) as conn:
+            began = time.perf_counter()
+            await submit_many(conn, PIPELINE, values, owner=OWNER)
+            return time.perf_counter() - began
+
+    @asynccontextmanager
+    async def submitter(self, dsn: str, owner: str = OWNER) -> AsyncIterator[Submit]:
+        """A function that submits item `seq` in a transaction of the caller's one connection, and commits."""
+        async with connected(dsn) as conn:
+
+            async def submit_one(seq: int) -> None:
+                async with conn.transaction():
+                    await submit(conn, PIPELINE, input_of(seq), owner=owner)
+
+            yield submit_one
+
+    async def park_paused(self, dsn: str, count: int) -> None:
+        """Submit `count` items in a job that is paused."""
+        async with connected(dsn) as conn:
+            submitted = await submit_many(conn, PIPELINE, inputs(count), owner=OWNER)
+            await conn.execute("select forebay.pause($1)", submitted.job_id)
+
+    async def park_future(self, dsn: str, count: int) -> None:
+        """Submit `count` items that may start tomorrow."""
+        async with connected(dsn) as conn:
+            await submit_many(conn, PIPELINE, inputs(count), owner=OWNER, delay=timedelta(days=1))
+
+    def worker_command(self) -> Sequence[str]:
+        """One production worker process, all features on, with a step that does nothing."""
+        return [sys.executable, "-m", "bench.noop_worker"]
+
+    def worker_environment(self, dsn: str) -> dict[str, str]:
+        return {"FOREBAY_DATABASE_URL": dsn}
+
+    async def pending(self, conn: asyncpg.Connection) -> int:
+        """How many tasks are ready or leased: none of a paused job, none of the future."""
+        return int(await conn.fetchval(PENDING))
+
+    async def verify(self, conn: asyncpg.Connection, count: int, *, drained: bool = True) -> None:
+        """Each of `count` items done once, with result and attempt; the counters of the jobs exact."""
+        found = dict(await conn.fetchrow(RECORDS) or {})
+        expected = dict.fromkeys(("items", "results", "attempts", "first_attempts", "counted"), count)
+        expected |= dict.fromkeys(("repeated", "miscounted", "leases"), 0)
+        if wrong := {name: found[name] for name, value in expected.items() if found[name] != value}:
+            raise BenchError(f"{count} items were done, but the records say {wrong}")
+        if drained and (open_jobs := await conn.fetchval(OPEN_JOBS)):
+            raise BenchError(f"{open_jobs} jobs have all their items done and are not DONE")

@@ -1,0 +1,56 @@
+"""How much of everything: the full run, and the quick one that ends within ten minutes on two cores."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Sizes:
+    mode: str
+    patience: float
+    repeats: int
+    drain_items: int
+    bulk_items: int
+    single_submits: int
+    latency_samples: int
+    latency_interval: float
+    small_backlog: int
+    large_backlog: int
+    parked: int
+    snapshot_seconds: float
+    snapshot_repeats: int
+    other_owner_interval: float
+
+
+FULL = Sizes(
+    mode="full",
+    patience=300.0,
+    repeats=5,
+    drain_items=200_000,
+    bulk_items=100_000,
+    single_submits=3_000,
+    latency_samples=500,
+    latency_interval=0.02,
+    small_backlog=100_000,
+    large_backlog=1_000_000,
+    parked=1_000_000,
+    snapshot_seconds=60.0,
+    snapshot_repeats=1,
+    other_owner_interval=0.05,
+)
+
+QUICK = Sizes(
+    mode="quick",
+    patience=60.0,
+    repeats=3,
+    drain_items=100_000,
+    bulk_items=50_000,
+    single_submits=1_500,
+    latency_samples=250,
+    latency_interval=0.02,
+    small_backlog=100_000,
+    large_backlog=500_000,
+    parked=250_000,
+    snapshot_seconds=10.0,
+    snapshot_repeats=1,
+    other_owner_interval=0.05,
+)

@@ -1,0 +1,39 @@
+"""The groups in their order; one that fails is reported and does not end the others."""
+
+import time
+from collections.abc import Awaitable, Callable, Iterable
+
+import asyncpg
+
+from bench.groups import backlog, drain, fairness, latency, memory, snapshot, submit
+from bench.harness import BenchError, Context
+from bench.limits import LimitError, claim_and_complete
+
+GROUPS: dict[str, Callable[[Context], Awaitable[None]]] = {
+    "drain": drain.run,
+    "submit": submit.run,
+    "latency": latency.run,
+    "memory": memory.run,
+    "backlog": backlog.run,
+    "fairness": fairness.run,
+    "snapshot": snapshot.run,
+}
+
+
+async def run(context: Context, chosen: Iterable[str]) -> None:
+    await _warm_up(context)
+    for name in chosen:
+        began = time.monotonic()
+        context.say(f"{name}: started")
+        try:
+            await GROUPS[name](context)
+        except (BenchError, LimitError, OSError, asyncpg.PostgresError) as error:
+            reason = str(error).partition("\n")[0] or type(error).__name__
+            context.report.failures.append(f"{name}: {reason}")
+            context.say(f"{name}: FAILED: {error}")
+        context.say(f"{name}: ended after {time.monotonic() - began:.0f} s")
+
+
+async def _warm_up(context: Context) -> None:
+    """Work that is not counted: the first to touch the server's memory would pay for all."""
+    await claim_and_complete(await context.server.fresh("bench_limits"), context.sizes.drain_items)

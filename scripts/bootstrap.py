@@ -1,0 +1,257 @@
+"""Make ``.venv`` from ``requirements.lock`` and install this project into it.
+
+Uses the standard library only, and syntax that an old Python still parses, so that it can say what
+is missing. A stamp makes every later call instant; a lock lets two calls at once share the work.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+ROOT = Path(__file__).resolve().parent.parent
+OLDEST = (3, 11)
+NEWEST = (3, 16)
+
+_UNREACHABLE = (
+    r"NewConnectionError|name resolution|Network is unreachable|ConnectTimeout|Read timed out"
+    r"|Connection refused|ProxyError|Max retries exceeded"
+)
+
+# What a failing step prints, and what the person in front of it can do. The first match counts.
+ADVICE = (
+    (
+        r"ensurepip is not available|No module named '?ensurepip|No module named '?venv",
+        "This Python cannot make virtual environments. On Debian or Ubuntu: apt-get install python3-venv",
+    ),
+    (
+        r"No space left on device|Errno 28|Disk quota exceeded",
+        "The disk is full. Free about 1 GB where this folder and the temporary files are, then try again.",
+    ),
+    (
+        r"DO NOT MATCH THE HASHES",
+        "A downloaded package differs from the locked one. Check the package index that pip uses.",
+    ),
+    (
+        r"CERTIFICATE_VERIFY_FAILED|SSLError",
+        "The package index could not be trusted. Check the clock, and pip's certificate setting.",
+    ),
+    (
+        _UNREACHABLE,
+        "The package index could not be reached. Check the network, or pip's index and proxy settings.",
+    ),
+    (
+        r"from versions: none",
+        "The package index has no such package, or could not be reached. Check the network and pip's index.",
+    ),
+    (
+        r"No matching distribution found|Requires-Python",
+        "A locked package does not exist for this Python. Try another: make setup PYTHON=python3.12",
+    ),
+    (
+        r"Permission denied|Errno 13|Read-only file system",
+        "This account may not write here. Use another folder, or remove a .venv that another account made.",
+    ),
+)
+
+
+class StepFailed(Exception):  # noqa: N818 - reads as the sentence that is printed
+    """A step did not work; the text says which, why and what to do."""
+
+
+class Screen:
+    """One line per stage, rewritten while it runs if a person is watching."""
+
+    def __init__(self, stages: int) -> None:
+        self._stages = stages
+        self._stage = 0
+        self._live = sys.stdout.isatty()
+
+    @contextlib.contextmanager
+    def stage(self, title: str) -> Iterator[Callable[[str], None]]:
+        """Show a stage and its duration; the yielded function shows progress within it."""
+        self._stage += 1
+        head = f"[{self._stage}/{self._stages}] {title}"
+        began = time.monotonic()
+        if self._live:
+            self._rewrite(head)
+        else:
+            print(f"{head} ...", flush=True)
+        yield lambda text: self._rewrite(f"{head}: {text}")
+        if self._live:
+            self._rewrite(f"{head}: {time.monotonic() - began:.0f} s")
+            print(flush=True)
+
+    def _rewrite(self, line: str) -> None:
+        if self._live:
+            width = shutil.get_terminal_size().columns - 1
+            print(f"\r\033[K{line[:width]}", end="", flush=True)
+
+
+def advice(output: str) -> str:
+    """Return what to do about the output of a failed command."""
+    for pattern, text in ADVICE:
+        if re.search(pattern, output):
+            return text
+    return "The last lines above say why."
+
+
+def failure(step: str, output: str, log: Path | None = None) -> StepFailed:
+    """Describe a failed command by its last words, what to do, and where to read more."""
+    last = "\n".join(f"    {line}" for line in output.strip().splitlines()[-8:])
+    more = f"\nAll of its output: {log}" if log else ""
+    return StepFailed(f"{step} failed.\n{last}\n{advice(output)}{more}")
+
+
+def pythons() -> Iterator[str]:
+    """Yield interpreters that might do, the current one first."""
+    yield sys.executable
+    for minor in range(NEWEST[1], OLDEST[1] - 1, -1):
+        found = shutil.which(f"python3.{minor}")
+        if found:
+            yield found
+    yield from map(str, Path.home().glob(".pyenv/versions/3.*/bin/python3"))
+
+
+def find_python(candidates: Iterator[str]) -> str:
+    """Return the first interpreter that is new enough and can make environments."""
+    unfit = ""
+    probe = f"import sys; assert sys.version_info >= {OLDEST}; print('new'); import ensurepip, venv"
+    for candidate in candidates:
+        with contextlib.suppress(OSError):
+            tried = subprocess.run([candidate, "-c", probe], capture_output=True, text=True, check=False)
+            if tried.returncode == 0:
+                return candidate
+            if "new" in tried.stdout:
+                unfit = unfit or tried.stderr
+    if unfit:
+        raise failure("Making a virtual environment", unfit)
+    wanted = ".".join(map(str, OLDEST))
+    raise StepFailed(
+        f"No Python {wanted} or newer was found (this is {sys.version.split()[0]}).\n"
+        f"Install one, for example: apt-get install python3.11 python3.11-venv. "
+        f"If it lies elsewhere: make setup PYTHON=/path/to/python{wanted}"
+    )
+
+
+def stream(step: str, command: list[str], log: Path, seen: Callable[[str], None]) -> None:
+    """Run a command, show each line to `seen`, keep all of them in the log."""
+    lines: list[str] = []
+    environment = {**os.environ, "PIP_DISABLE_PIP_VERSION_CHECK": "1", "PYTHONUNBUFFERED": "1"}
+    pipe = subprocess.PIPE
+    child = subprocess.Popen(
+        command, stdout=pipe, stderr=subprocess.STDOUT, text=True, errors="replace", env=environment, cwd=ROOT
+    )
+    with log.open("a") as file, child:
+        for line in child.stdout or ():
+            file.write(line)
+            lines.append(line)
+            seen(line)
+    if child.returncode != 0:
+        raise failure(step, "".join(lines), log)
+
+
+def counter(total: int, show: Callable[[str], None]) -> Callable[[str], None]:
+    """Return a reader of pip's output that shows how many packages were fetched."""
+    done = 0
+
+    def seen(line: str) -> None:
+        nonlocal done
+        word, _, rest = line.strip().partition(" ")
+        if word in ("Collecting", "Ignoring") or line.startswith("Requirement already satisfied"):
+            done = min(done + 1, total)
+            show(f"{done} of {total} packages ({re.split('[ =:;]', rest)[0]})")
+        elif line.startswith("Installing collected"):
+            show("unpacking")
+
+    return seen
+
+
+def make_venv(python: str, venv: Path) -> None:
+    """Make an environment, unless a usable one stands there from an interrupted call."""
+    tried = [str(venv / "bin" / "python"), "-m", "pip", "--version"]
+    with contextlib.suppress(OSError):
+        if subprocess.run(tried, capture_output=True, check=False).returncode == 0:
+            return
+    shutil.rmtree(venv, ignore_errors=True)
+    made = subprocess.run([python, "-m", "venv", str(venv)], capture_output=True, text=True, check=False)
+    if made.returncode != 0:
+        shutil.rmtree(venv, ignore_errors=True)
+        raise failure("Making .venv", made.stdout + made.stderr)
+
+
+def install(venv: Path, screen: Screen) -> None:
+    """Install the locked packages, each checked by its hash, then this project."""
+    lock, log = ROOT / "requirements.lock", venv / "bootstrap.log"
+    pip = [str(venv / "bin" / "python"), "-m", "pip", "install", "--no-input", "--progress-bar", "off"]
+    total = len(re.findall(r"^\S+==", lock.read_text(), re.MULTILINE))
+    with screen.stage("Installing packages") as show:
+        locked = [*pip, "--require-hashes", "--no-compile", "-r", str(lock)]
+        stream("Installing the packages", locked, log, counter(total, show))
+    with screen.stage("Installing forebay"):
+        editable = [*pip, "--quiet", "--no-deps", "--no-build-isolation", "-e", str(ROOT)]
+        stream("Installing forebay", editable, log, lambda _: None)
+
+
+def fingerprint() -> str:
+    """Return what the environment depends on: locked packages, project metadata and place."""
+    digest = hashlib.sha256(os.fsencode(ROOT))
+    for name in ("requirements.lock", "pyproject.toml"):
+        digest.update((ROOT / name).read_bytes())
+    return digest.hexdigest()
+
+
+def is_current(venv: Path, wanted: str) -> bool:
+    """Tell whether the environment was completed for this fingerprint and still has a Python."""
+    stamp = venv / "stamp"
+    return stamp.exists() and stamp.read_text() == wanted and (venv / "bin" / "python").exists()
+
+
+def build(venv: Path, wanted: str) -> None:
+    """Bring the environment up to date, stage by stage."""
+    screen = Screen(stages=4)
+    (venv / "stamp").unlink(missing_ok=True)
+    with screen.stage(f"Finding Python {OLDEST[0]}.{OLDEST[1]} or newer"):
+        python = find_python(pythons())
+    with screen.stage("Making .venv"):
+        make_venv(python, venv)
+    install(venv, screen)
+    (venv / "stamp").write_text(wanted)
+
+
+def main() -> int:
+    """Build the environment if needed; return the exit status."""
+    venv, wanted = ROOT / ".venv", fingerprint()
+    folder = os.open(ROOT, os.O_RDONLY)
+    try:
+        fcntl.flock(folder, fcntl.LOCK_EX)
+        if not is_current(venv, wanted):
+            build(venv, wanted)
+    except StepFailed as error:
+        print(f"\n{error}", file=sys.stderr)
+        return 1
+    except OSError as error:
+        print(f"\n{failure('Writing to ' + str(error.filename or ROOT), str(error))}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("\nInterrupted; the next call goes on from here.", file=sys.stderr)
+        return 130
+    finally:
+        os.close(folder)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,44 @@
+"""Wake-ups: one LISTEN connection a process, kept alive, replaced when it dies."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from forebay.db.pool import LOST, connect
+from forebay.errors import DatabaseUnavailable
+from forebay.log import get_logger
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+log = get_logger("listener")
+
+CHANNEL = "forebay"
+
+
+async def listen(
+    dsn: str, on_message: Callable[[str], None], on_connected: Callable[[], None], *, check_every: float = 10
+) -> None:
+    """Hands every payload to `on_message`, for ever. Messages sent while the connection was down are lost, so
+    `on_connected` is called each time it is up: that is the moment to look at the tables."""
+    pause = 0.1
+    while True:
+        try:
+            conn = await connect(dsn, name="forebay listener")
+        except DatabaseUnavailable as error:
+            log.warning("listen_failed", error=str(error), pause=pause)
+            await asyncio.sleep(pause)
+            pause = min(pause * 2, 5)
+            continue
+        pause = 0.1
+        try:
+            await conn.add_listener(CHANNEL, lambda _conn, _pid, _channel, payload: on_message(str(payload)))
+            on_connected()
+            while not conn.is_closed():
+                await asyncio.sleep(check_every)
+                await conn.fetchval("select 1", timeout=check_every)  # a half-open connection does not answer
+        except LOST as error:
+            log.warning("listen_lost", error=str(error) or type(error).__name__)
+        finally:
+            conn.terminate()

@@ -1,0 +1,103 @@
+"""Bringing a database's schema up to date: numbered migrations once each, then all functions and views."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+
+from forebay.db.pool import Connection, connect
+from forebay.errors import SchemaError
+
+_LOCK = 4662_0001  # one migration at a time, over all processes and machines
+
+_PREPARE = """
+create schema if not exists forebay;
+create table if not exists forebay.migration (
+    version    int primary key,
+    name       text not null,
+    applied_at timestamptz not null default clock_timestamp()
+);
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Migration:
+    version: int
+    name: str
+    sql: str
+
+
+@cache
+def migrations() -> tuple[Migration, ...]:
+    """All numbered migrations, in order."""
+    found = (entry for entry in (files("forebay") / "sql" / "migrations").iterdir() if entry.name.endswith(".sql"))
+    ordered = sorted(found, key=lambda entry: entry.name)
+    return tuple(Migration(int(e.name[:4]), e.name[5:-4], e.read_text("utf-8")) for e in ordered)
+
+
+@cache
+def routines() -> str:
+    """All functions and views, which are replaced as a whole."""
+    found = (entry for entry in (files("forebay") / "sql" / "routines").iterdir() if entry.name.endswith(".sql"))
+    return "\n".join(entry.read_text("utf-8") for entry in sorted(found, key=lambda entry: entry.name))
+
+
+def routines_digest() -> str:
+    return hashlib.sha256(routines().encode()).hexdigest()[:16]
+
+
+async def migrate(dsn: str, *, upto: int | None = None) -> int:
+    """Bring the schema up to date, or to version `upto`; returns how many migrations were applied.
+
+    Raises: SchemaError when the database is newer than this forebay, or older than PostgreSQL 14.
+    """
+    conn = await connect(dsn, name="forebay migrate")
+    try:
+        if conn.get_server_version().major < 14:
+            raise SchemaError(f"forebay needs PostgreSQL 14 or newer; this server is {conn.get_server_version().major}")
+        await conn.execute("select pg_advisory_lock($1)", _LOCK)
+        return await _migrate(conn, upto)
+    finally:
+        await conn.close()
+
+
+async def _migrate(conn: Connection, upto: int | None) -> int:
+    await conn.execute("set lock_timeout = '10s'")  # a live system rather keeps running than waits behind us
+    await conn.execute(_PREPARE)
+    applied = {row["version"] for row in await conn.fetch("select version from forebay.migration")}
+    newest = migrations()[-1].version
+    if applied and max(applied) > newest:
+        raise SchemaError(f"the schema has version {max(applied)}, this forebay knows {newest}: upgrade forebay")
+    pending = [m for m in migrations() if m.version not in applied and (upto is None or m.version <= upto)]
+    for migration in pending:
+        async with conn.transaction():
+            await conn.execute(migration.sql)
+            await conn.execute(
+                "insert into forebay.migration (version, name) values ($1, $2)", migration.version, migration.name
+            )
+    if upto is None or upto >= newest:
+        await _replace_routines(conn)
+    return len(pending)
+
+
+async def _replace_routines(conn: Connection) -> None:
+    comment = f"forebay routines {routines_digest()}"
+    if await conn.fetchval("select obj_description('forebay'::regnamespace)") == comment:
+        return
+    async with conn.transaction():
+        await conn.execute(routines())
+        await conn.execute(f"comment on schema forebay is '{comment}'")
+
+
+async def check(conn: Connection) -> None:
+    """Raises: SchemaError when the schema is missing or older than this forebay."""
+    version: int | None = None
+    if await conn.fetchval("select to_regclass('forebay.migration')") is not None:
+        version = await conn.fetchval("select max(version) from forebay.migration")
+    newest = migrations()[-1].version
+    if version is None:
+        raise SchemaError("the database has no forebay schema yet: run `forebay migrate`")
+    if version < newest:
+        raise SchemaError(f"the schema has version {version}, this forebay needs {newest}: run `forebay migrate`")

@@ -1,0 +1,98 @@
+"""Connections: one pool a process, errors in our own words, and waiting for a database that went away."""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from typing import Any, TypeAlias, TypeVar
+
+import asyncpg
+
+from forebay.errors import DatabaseUnavailable, SchemaError, from_sqlstate
+
+T = TypeVar("T")
+
+Pool: TypeAlias = "asyncpg.Pool[asyncpg.Record]"
+Connection: TypeAlias = "asyncpg.Connection[asyncpg.Record] | asyncpg.pool.PoolConnectionProxy[asyncpg.Record]"
+
+# What a connection raises when the server, or the way to it, is gone.
+LOST = (
+    OSError,
+    asyncio.TimeoutError,
+    ssl.SSLError,
+    asyncpg.PostgresConnectionError,
+    asyncpg.InterfaceError,
+    asyncpg.AdminShutdownError,
+    asyncpg.CrashShutdownError,
+    asyncpg.CannotConnectNowError,
+    asyncpg.TooManyConnectionsError,
+    asyncpg.IdleSessionTimeoutError,
+)
+
+# What another transaction may cause; the same statement works when it is tried again.
+COLLIDED = (asyncpg.DeadlockDetectedError, asyncpg.SerializationError)
+
+
+async def open_pool(dsn: str, *, size: int, name: str, prepared: bool = True, timeout: float = 60) -> Pool:
+    """A pool of at most `size` connections; `prepared=False` suits a transaction-mode pooler.
+
+    Raises: DatabaseUnavailable with the reason and what to check.
+    """
+    try:
+        return await asyncpg.create_pool(
+            dsn,
+            min_size=0,
+            max_size=size,
+            command_timeout=timeout,
+            statement_cache_size=200 if prepared else 0,
+            max_inactive_connection_lifetime=300,
+            server_settings={"application_name": name},
+        )
+    except (*LOST, asyncpg.PostgresError, ValueError) as error:
+        raise unavailable(error) from error
+
+
+async def connect(dsn: str, *, name: str = "forebay", timeout: float = 10) -> asyncpg.Connection[asyncpg.Record]:
+    """One connection outside a pool, e.g. for LISTEN or migrations."""
+    try:
+        return await asyncpg.connect(dsn, timeout=timeout, server_settings={"application_name": name})
+    except (*LOST, asyncpg.PostgresError, ValueError) as error:
+        raise unavailable(error) from error
+
+
+def unavailable(error: BaseException) -> DatabaseUnavailable:
+    """The same failure, with what to do about it."""
+    reason = str(error).strip() or type(error).__name__
+    return DatabaseUnavailable(
+        f"cannot use the database: {reason}. Check that PostgreSQL runs and that FOREBAY_DATABASE_URL is right."
+    )
+
+
+@asynccontextmanager
+async def translated() -> AsyncIterator[None]:
+    """Turns what the server says into forebay's own errors."""
+    try:
+        yield
+    except asyncpg.PostgresError as error:
+        ours = from_sqlstate(error.sqlstate, getattr(error, "column_name", None), str(error.args[0]))
+        if ours is not None:
+            raise ours from None
+        if isinstance(error, asyncpg.UndefinedFunctionError | asyncpg.InvalidSchemaNameError | asyncpg.UndefinedTableError):
+            raise SchemaError(f"{error.args[0]}; run `forebay migrate`") from error
+        raise
+
+
+async def insist(call: Callable[[], Awaitable[T]], on_lost: Callable[[BaseException, float], Any]) -> T:
+    """Repeats a call until the database is there again, with growing pauses; collisions are repeated at once."""
+    pause = 0.05
+    while True:
+        try:
+            return await call()
+        except COLLIDED as error:
+            on_lost(error, 0)
+        except LOST as error:
+            on_lost(error, pause)
+            await asyncio.sleep(pause)
+            pause = min(pause * 2, 5)

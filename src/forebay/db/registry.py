@@ -1,0 +1,71 @@
+"""Pipelines, queues and workers as the database knows them."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from forebay.db.pool import translated
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+
+    from forebay.db.pool import Connection, Pool
+
+
+async def register(conn: Connection, definition: dict[str, Any]) -> dict[str, int]:
+    """Record a pipeline's steps; answers the id of each."""
+    async with translated():
+        pipeline_id = await conn.fetchval("select forebay.register($1::jsonb)", json.dumps(definition))
+        rows = await conn.fetch("select name, id from forebay.step where pipeline_id = $1 and active", pipeline_id)
+    return {row["name"]: row["id"] for row in rows}
+
+
+async def enlist(conn: Connection, name: str, now: datetime | None) -> int:
+    """Make a row for a worker that begins."""
+    async with translated():
+        return int(
+            await conn.fetchval(
+                "insert into forebay.worker (name, started_at, seen_at)"
+                " values ($1, coalesce($2, clock_timestamp()), coalesce($2, clock_timestamp())) returning id",
+                name,
+                now,
+            )
+        )
+
+
+async def sign_on(
+    pool: Pool, worker_id: int, stats: dict[str, Any], stale: int, now: datetime | None, *, stopped: bool = False
+) -> None:
+    """Tell that a worker is alive, and what it does."""
+    async with translated(), pool.acquire() as conn:
+        await conn.execute(
+            "update forebay.worker set seen_at = coalesce($4, clock_timestamp()), stats = $2::jsonb, stale = $3,"
+            " stopped_at = case when $5 then coalesce($4, clock_timestamp()) end where id = $1",
+            worker_id,
+            json.dumps(stats),
+            stale,
+            now,
+            stopped,
+        )
+
+
+async def park(pool: Pool, queue: str, reason: str, probe_at: datetime) -> None:
+    """Stop a queue whose configuration is wrong, until a probe works."""
+    async with translated(), pool.acquire() as conn:
+        await conn.execute("select forebay.park_queue($1, $2, $3)", queue, reason, probe_at)
+
+
+async def unpark(pool: Pool, queue: str) -> None:
+    async with translated(), pool.acquire() as conn:
+        await conn.execute("select forebay.unpark_queue($1)", queue)
+
+
+async def parked(pool: Pool, queues: Sequence[str]) -> set[str]:
+    """Which of these queues are parked."""
+    async with translated(), pool.acquire() as conn:
+        rows = await conn.fetch(
+            "select name from forebay.queue where name = any($1) and parked is not null", list(queues)
+        )
+    return {row["name"] for row in rows}

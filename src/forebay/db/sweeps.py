@@ -1,0 +1,76 @@
+"""Periodic repairs, as typed calls."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+from forebay.db.pool import translated
+
+if TYPE_CHECKING:
+    from forebay.db.pool import Pool
+
+
+@dataclass(frozen=True, slots=True)
+class Promoted:
+    moved: int
+    next_at: datetime | None
+    woken: list[tuple[int, int, int]]
+
+
+@dataclass(frozen=True, slots=True)
+class Expired:
+    leases: int
+    requeued: int
+    failed: int
+    cancelled: int
+
+
+async def promote(pool: Pool, now: datetime | None, after: datetime | None) -> Promoted:
+    """Make due scheduled tasks ready, from the watermark `after` on (None: from the beginning)."""
+    async with translated(), pool.acquire() as conn:
+        row = await conn.fetchrow(
+            "select * from forebay.promote($1, after => coalesce($2::timestamptz, '-infinity'))", now, after
+        )
+    assert row is not None  # noqa: S101 - the function always answers one row
+    woken = list(zip(row["steps"], row["lanes"], row["seqs"], strict=True))
+    return Promoted(row["moved"], row["next_at"], woken)
+
+
+async def expire(pool: Pool, now: datetime | None) -> Expired:
+    """Take back leases whose time is over."""
+    async with translated(), pool.acquire() as conn:
+        row = await conn.fetchrow("select * from forebay.expire($1)", now)
+    assert row is not None  # noqa: S101 - the function always answers one row
+    return Expired(row["leases"], row["requeued"], row["failed"], row["cancelled"])
+
+
+async def reap_cancelled(pool: Pool, now: datetime | None) -> int:
+    """End some items of cancelled jobs."""
+    return await _count(pool, "select forebay.reap_cancelled($1)", now)
+
+
+async def make_partitions(pool: Pool, now: datetime | None) -> None:
+    await _count(pool, "select cardinality(forebay.make_partitions($1))", now)
+
+
+async def drop_partitions(pool: Pool, now: datetime | None, days: int) -> None:
+    await _count(pool, "select cardinality(forebay.drop_partitions($1, $2))", now, timedelta(days=days))
+
+
+async def delete_finished(pool: Pool, now: datetime | None, days: int) -> int:
+    """Delete some of the jobs that finished long ago; answers how many rows went."""
+    return await _count(pool, "select forebay.delete_finished($1, $2)", now, timedelta(days=days))
+
+
+async def tidy(pool: Pool, now: datetime | None) -> None:
+    """Give lost runs a lane again, drop idle lanes, close the rows of dead workers."""
+    await _count(pool, "select forebay.adopt_orphans($1)", now)
+    await _count(pool, "select forebay.tidy_lanes($1)", now)
+    await _count(pool, "select forebay.close_workers($1)", now)
+
+
+async def _count(pool: Pool, sql: str, *args: Any) -> int:
+    async with translated(), pool.acquire() as conn:
+        return int(await conn.fetchval(sql, *args) or 0)

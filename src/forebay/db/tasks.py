@@ -1,0 +1,184 @@
+"""Claim, settle and everything else that workers do with tasks: typed calls of the SQL functions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from forebay.db.pool import translated
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+
+    from forebay.db.pool import Connection, Pool
+
+
+_RECORD = chr(30)
+
+
+@dataclass(slots=True)
+class Claim:
+    """What a worker wants from one step of one lane."""
+
+    step_id: int
+    lane_id: int
+    head: int
+    quota: int
+    max_rows: int
+
+
+@dataclass(slots=True, eq=False)
+class Lease:
+    """The right to run a run of tasks, and their inputs. `ns` may be shorter than the run: those items have ended."""
+
+    token: int
+    step_id: int
+    lane_id: int
+    job_id: int
+    owner_id: int
+    attempt: int
+    seq: int
+    rest: int
+    first_n: int
+    last_n: int
+    ns: Sequence[int]
+    inputs: Sequence[str]
+    results: Sequence[str | None] | None
+    open: int = 0  # tasks that are not settled yet, as far as the worker knows
+    held_since: float = 0.0  # monotonic; moves with each renewal
+
+    def missing(self) -> list[int]:
+        """The tasks of the run whose items have ended meanwhile."""
+        if len(self.ns) == self.last_n - self.first_n + 1:
+            return []
+        return sorted(set(range(self.first_n, self.last_n + 1)).difference(self.ns))
+
+
+@dataclass(slots=True)
+class Reports:
+    """How attempts ended, column by column: what settle takes. Empty columns mean the usual for all rows."""
+
+    tokens: list[int] = field(default_factory=list[int])
+    ns: list[int] = field(default_factory=list[int])
+    outcomes: list[str | None] = field(default_factory=list[str | None])
+    results: list[str | None] = field(default_factory=list[str | None])
+    started: list[float] = field(default_factory=list[float])
+    again_ats: list[datetime | None] = field(default_factory=list["datetime | None"])
+    spents: list[bool | None] = field(default_factory=list[bool | None])
+    ends_items: list[bool | None] = field(default_factory=list[bool | None])
+    classes: list[str | None] = field(default_factory=list[str | None])
+    reasons: list[str | None] = field(default_factory=list[str | None])
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    settled: int
+    stale: list[tuple[int, int]]
+    woken: list[tuple[int, int, int]]  # step, lane, seq
+    finished_jobs: list[int]
+
+
+@dataclass(frozen=True, slots=True)
+class LaneInfo:
+    lane_id: int
+    owner_id: int
+    priority: int
+    weight: float
+    paused: bool = False
+
+
+async def claim(
+    pool: Pool, worker_id: int, claims: Sequence[Claim], reading: list[int], lease_s: float, now: datetime | None
+) -> list[Lease]:
+    """Claim tasks for a worker in one round trip."""
+    async with translated(), pool.acquire() as conn:
+        rows = await conn.fetch(
+            "select * from forebay.claim($1, $2, $3, $4, $5, $6, $7, $8, $9)",
+            worker_id,
+            [c.step_id for c in claims],
+            [c.lane_id for c in claims],
+            [c.head for c in claims],
+            [c.quota for c in claims],
+            [c.max_rows for c in claims],
+            reading,
+            lease_s,
+            now,
+        )
+    return [Lease(*row[:10], row[10] or (), row[11] or (), row[12]) for row in rows]
+
+
+async def settle(conn: Connection, worker_id: int, reports: Reports, now: datetime | None) -> Settled:
+    """End many attempts in one round trip; stale reports change nothing and are named in the answer."""
+    row = await conn.fetchrow(
+        "select * from forebay.settle_packed($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)",
+        worker_id,
+        ",".join([str(token) for token in reports.tokens]),
+        ",".join([str(n) for n in reports.ns]),
+        ",".join([str(int(seconds * 1e6)) for seconds in reports.started]),
+        _RECORD.join([result or "" for result in reports.results]),
+        reports.outcomes,
+        reports.again_ats,
+        reports.spents,
+        reports.ends_items,
+        reports.classes,
+        reports.reasons,
+        now,
+    )
+    assert row is not None  # noqa: S101 - the function always answers one row
+    return Settled(
+        settled=row["settled"],
+        stale=list(zip(row["stale_tokens"], row["stale_ns"], strict=True)),
+        woken=list(zip(row["steps"], row["lanes"], row["seqs"], strict=True)),
+        finished_jobs=row["finished_jobs"],
+    )
+
+
+async def discover(pool: Pool, steps: Sequence[int]) -> list[tuple[int, LaneInfo]]:
+    """The lanes that have something ready, for each of these steps."""
+    async with translated(), pool.acquire() as conn:
+        rows = await conn.fetch("select * from forebay.discover($1)", list(steps))
+    return [
+        (row["step_id"], LaneInfo(row["lane_id"], row["owner_id"], row["priority"], row["weight"])) for row in rows
+    ]
+
+
+async def describe_lanes(pool: Pool, lanes: Sequence[int]) -> list[LaneInfo]:
+    async with translated(), pool.acquire() as conn:
+        rows = await conn.fetch("select * from forebay.describe_lanes($1)", list(lanes))
+    return [LaneInfo(r["lane_id"], r["owner_id"], r["priority"], r["weight"], r["paused"]) for r in rows]
+
+
+async def mark_busy(pool: Pool, lanes: Sequence[int], until: datetime) -> None:
+    async with translated(), pool.acquire() as conn:
+        await conn.execute("select forebay.mark_busy($1, $2)", list(lanes), until)
+
+
+async def heartbeat(
+    pool: Pool, worker_id: int, tokens: Sequence[int], lease_s: Sequence[float], now: datetime | None
+) -> dict[int, bool]:
+    """Renew leases; answers those still held, and whether each has been cancelled."""
+    async with translated(), pool.acquire() as conn:
+        rows = await conn.fetch(
+            "select * from forebay.heartbeat($1, $2, $3, $4)", worker_id, list(tokens), list(lease_s), now
+        )
+    return {row["token"]: row["cancelled"] for row in rows}
+
+
+async def release(pool: Pool, worker_id: int, tokens: Sequence[int], now: datetime | None) -> int:
+    """Hand leases back without spending an attempt."""
+    async with translated(), pool.acquire() as conn:
+        return int(await conn.fetchval("select forebay.release($1, $2, $3)", worker_id, list(tokens), now) or 0)
+
+
+async def report_progress(
+    pool: Pool, tokens: Sequence[int], ns: Sequence[int], progress: Sequence[str], now: datetime | None
+) -> int:
+    """Write how far running tasks are; only where the lease is still held."""
+    async with translated(), pool.acquire() as conn:
+        return int(
+            await conn.fetchval(
+                "select forebay.report_progress($1, $2, $3, $4)", list(tokens), list(ns), list(progress), now
+            )
+            or 0
+        )

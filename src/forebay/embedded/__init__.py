@@ -1,0 +1,6 @@
+"""A private PostgreSQL server: made on first use, bound to loopback, found again after a crash."""
+
+from forebay.embedded.server import DEFAULTS, EmbeddedPostgres
+from forebay.embedded.system import EmbeddedError
+
+__all__ = ["DEFAULTS", "EmbeddedError", "EmbeddedPostgres"]

@@ -1,0 +1,319 @@
+"""The supervisor of one server. Its data folder holds::
+
+lock         taken by whoever starts or stops the server
+location     only when the data had to live elsewhere: the path of that folder
+cluster/     what initdb made (``cluster.new/`` until it is complete)
+alive        locked by every process of the server, so the kernel knows when the last one has gone
+password     of the superuser, readable by the caller alone
+port         chosen once, chosen again only when taken
+server.log   what the server said; ``initdb.log`` the same of its making
+runtime-*/   the binaries, copied here when the server's account cannot read the installed ones
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import hashlib
+import os
+import secrets
+import signal
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, Self
+
+from forebay.embedded import system
+from forebay.embedded.cluster import USER, check_version, find_binaries, make_cluster
+from forebay.embedded.system import EmbeddedError
+
+if TYPE_CHECKING:
+    import subprocess
+    from collections.abc import Callable, Generator, Mapping
+
+    from forebay.embedded.system import Account
+
+DEFAULTS: Mapping[str, str] = {
+    "autovacuum_naptime": "10s",
+    "fsync": "on",
+    "jit": "off",
+    "lc_messages": "C",  # failures are recognised by their English text
+    "log_line_prefix": "%m [%p] ",
+    "log_timezone": "UTC",
+    "max_connections": "100",
+    "max_wal_size": "2GB",
+    "random_page_cost": "1.1",
+    "shared_buffers": "256MB",
+    "synchronous_commit": "on",
+    "timezone": "UTC",
+}
+
+_STOP_SIGNALS = {"smart": signal.SIGTERM, "fast": signal.SIGINT, "immediate": signal.SIGQUIT}
+_ELSEWHERE = Path("/var/lib/forebay")
+_PORTS = range(20000, 32000)  # below the range from which the kernel lends ports to clients
+_START_MB = 50
+_LOG_LIMIT = 16 * 2**20
+_ORPHAN_GRACE = 3.0
+_RETRY_FOR = 30.0
+_POLL = 0.02
+
+_Status = Literal["down", "starting", "ready", "stopping"]
+
+
+class EmbeddedPostgres:
+    """Supervises one PostgreSQL server that belongs to one data folder.
+
+    Raises:
+        EmbeddedError: from every method, in words for the person who reads it.
+    """
+
+    def __init__(
+        self,
+        data_dir: Path,
+        *,
+        bin_dir: Path | None = None,
+        port: int | None = None,
+        settings: Mapping[str, str] | None = None,
+        progress: Callable[[str], None] | None = None,
+        patience: float = 300.0,
+    ) -> None:
+        self.data_dir = data_dir.absolute()
+        self._bin_dir = bin_dir
+        self._fixed_port = port
+        self._settings = {**DEFAULTS, **(settings or {})}
+        self._say = progress or _say_nothing
+        self._patience = patience
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    @property
+    def home(self) -> Path:
+        """The folder that really holds the data: ``data_dir``, or where ``location`` points."""
+        pointer = self.data_dir / "location"
+        return Path(pointer.read_text().strip()) if pointer.exists() else self.data_dir
+
+    @property
+    def cluster(self) -> Path:
+        """What PostgreSQL calls its data directory."""
+        return self.home / "cluster"
+
+    @property
+    def log(self) -> Path:
+        """The file that the server writes its log to."""
+        return self.home / "server.log"
+
+    @property
+    def pid(self) -> int | None:
+        """The running postmaster, or None."""
+        pid, _ = self._pidfile()
+        return pid if pid is not None and self._is_postmaster(pid) else None
+
+    @property
+    def dsn(self) -> str:
+        """Where to connect; there is none before the first start."""
+        try:
+            password = (self.home / "password").read_text()
+            port = self._fixed_port or int((self.home / "port").read_text())
+        except (OSError, ValueError) as error:
+            raise EmbeddedError(f"{self.home} has no started database: {error}") from error
+        return f"postgresql://{USER}:{password}@127.0.0.1:{port}/{USER}"
+
+    def start(self) -> str:
+        """Make the cluster if there is none, start the server unless it runs, and return the DSN."""
+        with system.explained(self.data_dir):
+            system.make_folder(self.data_dir)
+            with self._locked():
+                self._settle_home()
+                if self._status() != "ready":
+                    self._bring_up()
+                return self.dsn
+
+    def stop(self, mode: Literal["smart", "fast", "immediate"] = "fast") -> None:
+        """Stop the server and wait until it is gone; nothing happens when it does not run."""
+        if not self.data_dir.exists():
+            return
+        with system.explained(self.data_dir), self._locked():
+            self._signal(_STOP_SIGNALS[mode])
+
+    def kill(self) -> None:
+        """Kill the postmaster as a crash would, leaving its other processes to notice by themselves."""
+        self._signal(signal.SIGKILL)
+
+    # --- starting -----------------------------------------------------------------------------------
+
+    def _settle_home(self) -> None:
+        """Keep the data in ``data_dir``, or elsewhere if the server's account cannot get there."""
+        if self.home != self.data_dir or self.cluster.exists():
+            return
+        account = system.server_account(self.cluster)
+        if account is None or account.reaches(self.data_dir):
+            return
+        home = _ELSEWHERE / f"{self.data_dir.parent.name}-{secrets.token_hex(4)}"
+        system.make_folder(home)
+        (self.data_dir / "location").write_text(f"{home}\n")
+        self._say(f"{self.data_dir} is closed to the account {account.name}: the data is kept in {home}")
+
+    def _bring_up(self) -> None:
+        account = system.server_account(self.cluster)
+        binaries = find_binaries(self.home, self._bin_dir, account, self._say)
+        if not self.cluster.exists():
+            self._say(f"Making a PostgreSQL database in {self.home}")
+            with system.opened(self.home / "alive") as alive:
+                fcntl.flock(alive, fcntl.LOCK_EX)
+                make_cluster(self.home, binaries, account, alive)
+        check_version(self.cluster, binaries)
+        system.need_space(self.home, _START_MB)
+        self._launch(binaries / "postgres", account)
+
+    def _launch(self, postgres: Path, account: Account | None) -> None:
+        """Spawn until the server answers, waiting out whatever a crash has left behind."""
+        began = told = time.monotonic()
+        child: subprocess.Popen[bytes] | None = None
+        said = 0
+        while (status := self._status()) != "ready":
+            waited = time.monotonic() - began
+            if status == "down" and (child is None or child.poll() is not None):
+                if child is not None:
+                    self._judge(said, waited)
+                said = self._rotate_log()
+                child = self._spawn(postgres, account, waited)
+            if waited > self._patience:
+                raise EmbeddedError(
+                    f"PostgreSQL was not ready after {waited:.0f} s.\n{system.tail(self.log)}"
+                )
+            if time.monotonic() - told > 2:
+                told = time.monotonic()
+                self._say(f"Waiting for PostgreSQL ({waited:.0f} s), see {self.log}")
+            time.sleep(_POLL)
+
+    def _spawn(
+        self, postgres: Path, account: Account | None, waited: float
+    ) -> subprocess.Popen[bytes] | None:
+        """Start the postmaster, or return None while processes of a crashed one are still alive."""
+        with system.opened(self.home / "alive") as alive:
+            if not system.try_lock(alive):
+                self._hurry_orphans(waited)
+                return None
+            self._drop_stale_pidfile()
+            options = [f"--{name}={value}" for name, value in self._server_settings().items()]
+            return system.spawn([postgres, "-D", self.cluster, *options], self.log, account, keep=alive)
+
+    def _server_settings(self) -> dict[str, str]:
+        return self._settings | {
+            "cluster_name": self._cluster_name,
+            "listen_addresses": "127.0.0.1",
+            "password_encryption": "scram-sha-256",
+            "port": str(self._choose_port()),
+            "unix_socket_directories": "",
+        }
+
+    def _choose_port(self) -> int:
+        if self._fixed_port is not None:
+            return self._fixed_port
+        file = self.home / "port"
+        if file.exists() and system.is_free(port := int(file.read_text())):
+            return port
+        for port in secrets.SystemRandom().sample(_PORTS, len(_PORTS)):
+            if system.is_free(port):
+                file.write_text(str(port))
+                return port
+        raise EmbeddedError(f"No port in {_PORTS.start}-{_PORTS.stop} is free on 127.0.0.1.")
+
+    def _judge(self, said: int, waited: float) -> None:
+        """Decide by the log of a failed start whether another try can succeed; raise if not."""
+        text = system.read_from(self.log, said)
+        if "Address already in use" in text and self._fixed_port is None:
+            (self.home / "port").unlink(missing_ok=True)
+            return
+        leftover = "pre-existing shared memory block" in text or '"postmaster.pid" already exists' in text
+        if leftover and waited < _RETRY_FOR:
+            time.sleep(min(1.0, 0.1 + waited / 4))
+            return
+        why = "The disk is full: free some space. " if "No space left on device" in text else ""
+        raise EmbeddedError(
+            f"PostgreSQL did not start. {why}The end of {self.log}:\n{system.last_lines(text)}"
+        )
+
+    # --- looking at processes -----------------------------------------------------------------------
+
+    @property
+    def _cluster_name(self) -> str:
+        """Appears in the title of every process of this server and of no other."""
+        return f"forebay-{hashlib.sha256(os.fsencode(self.home)).hexdigest()[:12]}"
+
+    def _status(self) -> _Status:
+        pid, lines = self._pidfile()
+        if pid is None or not self._is_postmaster(pid):
+            return "down"
+        word = lines[7].strip() if len(lines) > 7 else "starting"
+        if word == "ready":
+            return "ready" if system.answers(int(lines[3])) else "starting"
+        return "stopping" if word == "stopping" else "starting"
+
+    def _pidfile(self) -> tuple[int | None, list[str]]:
+        try:
+            lines = (self.cluster / "postmaster.pid").read_text().splitlines()
+            return int(lines[0]), lines
+        except (FileNotFoundError, IndexError, ValueError):
+            return None, []
+        except PermissionError as error:
+            raise EmbeddedError(f"{self.cluster} belongs to another account: use that one.") from error
+
+    def _is_postmaster(self, pid: int) -> bool:
+        if not system.exists(pid):
+            return False
+        words = system.cmdline(pid)
+        return words is None or str(self.cluster) in words
+
+    def _hurry_orphans(self, waited: float) -> None:
+        """End processes that outlived a killed postmaster and are too busy to notice it."""
+        if waited > _ORPHAN_GRACE:
+            for pid in system.titled(f"postgres: {self._cluster_name}: "):
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
+
+    def _drop_stale_pidfile(self) -> None:
+        """Remove the file when its number now belongs to a stranger, which PostgreSQL cannot tell.
+
+        Only safe because the caller holds ``alive``: no process of this server is left.
+        """
+        pid, _ = self._pidfile()
+        if pid is not None and system.exists(pid) and not self._is_postmaster(pid):
+            (self.cluster / "postmaster.pid").unlink()
+
+    def _signal(self, number: signal.Signals) -> None:
+        pid = self.pid
+        if pid is None:
+            return
+        os.kill(pid, number)
+        deadline = time.monotonic() + self._patience
+        while self._is_postmaster(pid):
+            if time.monotonic() > deadline:
+                raise EmbeddedError(f"PostgreSQL (process {pid}) did not end.\n{system.tail(self.log)}")
+            time.sleep(_POLL)
+
+    # --- files --------------------------------------------------------------------------------------
+
+    @contextlib.contextmanager
+    def _locked(self) -> Generator[None]:
+        with system.opened(self.data_dir / "lock") as handle:
+            if not system.try_lock(handle):
+                self._say("Waiting for another process that starts or stops this database")
+                fcntl.flock(handle, fcntl.LOCK_EX)
+            yield
+
+    def _rotate_log(self) -> int:
+        """Return where the next words of the log begin, after setting a grown log aside."""
+        size = self.log.stat().st_size if self.log.exists() else 0
+        if size < _LOG_LIMIT:
+            return size
+        self.log.replace(self.log.with_suffix(".log.1"))
+        return 0
+
+
+def _say_nothing(_: str) -> None:
+    return None

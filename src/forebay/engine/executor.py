@@ -1,0 +1,252 @@
+"""Running the tasks of one step: slots that take tasks from the queue, one after the other.
+
+A slot is a coroutine that lives while there is work, so a task costs no asyncio.Task of its own. Deadlines and
+cancellations are watched from outside (`reap`), so a task costs no timer either.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import TYPE_CHECKING, Any
+
+from pydantic_core import from_json
+
+from forebay.engine.context import Context
+from forebay.engine.controllers import ClaimSize, Concurrency
+from forebay.engine.policy import Kind
+from forebay.engine.queue import TaskQueue
+from forebay.engine.attempt import Attempt, report_error, report_outcome
+from forebay.errors import TransientError
+from forebay.types import ErrorClass
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from forebay.db.tasks import Lease
+    from forebay.engine.clock import Clock
+    from forebay.engine.limits import Limits
+    from forebay.engine.pipeline import Step
+
+_PRESSURE = (ErrorClass.THROTTLED, ErrorClass.TRANSIENT)
+_YIELD_AFTER = 0.002  # seconds that slots may keep the event loop to themselves
+
+
+class StepExecutor:
+    """The slots of one step in one worker."""
+
+    def __init__(
+        self,
+        step: Step[Any, Any],
+        step_id: int,
+        *,
+        call: Callable[..., Awaitable[Any]],
+        job_args: Callable[[Context], Awaitable[tuple[Any, ...]]],
+        report: Callable[[Attempt], None],
+        hungry: Callable[[], None],
+        progress: Callable[[Context, float | None, str | None], None],
+        limits: Limits,
+        clock: Clock,
+        size: ClaimSize,
+    ) -> None:
+        self.step = step
+        self.step_id = step_id
+        self.queue = TaskQueue()
+        self.concurrency = Concurrency(*step.concurrency)
+        self.size = size
+        self.running: set[Attempt] = set()
+        self.slots: set[asyncio.Task[None]] = set()
+        self._call = call
+        self._job_args = job_args
+        self._report = report
+        self._hungry = hungry
+        self._refill_at = 0  # when the queue is down to this, it is time to claim more
+        self._good = 0  # successes not yet told to the controllers, and their time
+        self._good_s = 0.0
+        self._progress = progress
+        self._limits = limits
+        self._clock = clock
+        self._timeout = float("inf") if step.timeout is None else step.timeout
+        self._parse: Callable[[str], Any] = (
+            from_json if step.pipeline.input_type in (dict, Any) else step.pipeline.input.validate_json
+        )
+
+    @property
+    def room(self) -> int:
+        """How many more tasks this step wants at hand."""
+        return self.size.value(self.concurrency.value) - self.queue.size - len(self.running)
+
+    def kick(self) -> None:
+        """Starts as many slots as the queue is worth."""
+        free = self.concurrency.value - len(self.slots)
+        per_slot = 1 if self.size.item_s.mean is None else max(1, int(_YIELD_AFTER / max(self.size.item_s.mean, 1e-7)))
+        batch = self.step.batch_size or 1
+        for _ in range(min(free, -(-self.queue.size // (per_slot * batch)))):
+            slot = asyncio.create_task(self._slot(), name=f"slot {self.step.pipeline.name}.{self.step.name}")
+            self.slots.add(slot)
+            slot.add_done_callback(self.slots.discard)
+        self._refill_at = self.queue.size // 2
+
+    async def _slot(self) -> None:
+        me = asyncio.current_task()
+        assert me is not None  # noqa: S101 - a coroutine always runs in a task here
+        began = now = time.monotonic()
+        queue = self.queue
+        while (task := queue.pop()) is not None:
+            if queue.size == self._refill_at:
+                self._hungry()
+            if self.step.batch_size is None:
+                now = await self._attempt(me, *task, now)
+            else:
+                now = await self._attempt_batch(me, self._more(task, self.step.batch_size), now)
+            if now - began > _YIELD_AFTER:
+                self._learn()
+                if len(self.slots) > self.concurrency.value:
+                    break
+                await asyncio.sleep(0)
+                began = now = time.monotonic()
+        self._learn()
+
+    def _more(self, first: tuple[Lease, int], size: int) -> list[tuple[Lease, int]]:
+        tasks = [first]
+        while len(tasks) < size and (task := self.queue.pop()) is not None:
+            tasks.append(task)
+        return tasks
+
+    def _begin(self, slot: asyncio.Task[Any], lease: Lease, index: int, now: float) -> Attempt:
+        attempt = Attempt(lease, lease.ns[index], self._clock.wall(now))
+        ctx = Context(
+            lease.job_id, attempt.n, lease.owner_id, self.step.name, lease.attempt, lease.token, self._progress
+        )
+        attempt.runs_in(slot, ctx, now + self._timeout)
+        self.running.add(attempt)
+        return attempt
+
+    async def _attempt(self, slot: asyncio.Task[Any], lease: Lease, index: int, began: float) -> float:
+        """Runs one task; answers the time at which it ended."""
+        attempt = self._begin(slot, lease, index, began)
+        try:
+            args = self._arguments(lease, index) if not self.step.after_all else await self._job_args(attempt.ctx)
+            if self.step.limits:
+                value = await self._call_limited(attempt.ctx, args)
+            else:
+                value = await self._call(attempt.ctx, *args)
+            report_outcome(attempt, self.step, value)
+        except asyncio.CancelledError:
+            self._stopped(slot, attempt)
+        except Exception as error:
+            report_error(attempt, self.step, error)
+        finally:
+            self.running.discard(attempt)
+        ended = time.monotonic()
+        if attempt.outcome is None:
+            self._good += 1
+            self._good_s += ended - began
+        elif attempt.error_class in _PRESSURE:
+            self.concurrency.press()
+        self._report(attempt)
+        return ended
+
+    async def _call_limited(self, ctx: Context, args: tuple[Any, ...]) -> Any:
+        held = await self._limits.enter(self.step.limits, args[0])
+        try:
+            return await self._call(ctx, *args)
+        finally:
+            self._limits.leave(held)
+
+    async def _attempt_batch(self, slot: asyncio.Task[Any], tasks: list[tuple[Lease, int]], began: float) -> float:
+        """One call for many tasks; the step sees the context of the first."""
+        attempts = [self._begin(slot, lease, index, began) for lease, index in tasks]
+        try:
+            await self._call_batch(attempts, tasks)
+        except asyncio.CancelledError:
+            for attempt in attempts:
+                self._stopped(slot, attempt)
+        finally:
+            self.running.difference_update(attempts)
+        ended = time.monotonic()
+        for attempt in attempts:
+            if attempt.outcome is None:
+                self._good += 1
+                self._good_s += (ended - began) / len(tasks)
+            elif attempt.error_class in _PRESSURE:
+                self.concurrency.press()
+            self._report(attempt)
+        return ended
+
+    async def _call_batch(self, attempts: list[Attempt], tasks: list[tuple[Lease, int]]) -> None:
+        inputs: list[Any] = []
+        good: list[Attempt] = []
+        for attempt, (lease, index) in zip(attempts, tasks, strict=True):
+            try:
+                args = self._arguments(lease, index)
+                inputs.append(args if len(args) > 1 else args[0])
+                good.append(attempt)
+            except Exception as error:  # one bad input is its own trouble, not the batch's
+                report_error(attempt, self.step, error)
+        if not good:
+            return
+        try:
+            values = list(await self._call(attempts[0].ctx, inputs))
+            if len(values) != len(good):
+                raise TransientError(f"the batch step answered {len(values)} values for {len(good)} items")
+        except Exception as error:
+            for attempt in good:
+                report_error(attempt, self.step, error)
+            return
+        for attempt, value in zip(good, values, strict=True):
+            try:
+                report_outcome(attempt, self.step, value)
+            except Exception as error:
+                report_error(attempt, self.step, error)
+
+    def _arguments(self, lease: Lease, index: int) -> tuple[Any, ...]:
+        value = self._parse(lease.inputs[index])
+        if not self.step.after:
+            return (value,)
+        stored = lease.results[index] if lease.results is not None else None
+        results: dict[str, Any] = from_json(stored) if stored else {}
+        return (value, *(_result(parent, results) for parent in self.step.after))
+
+    def _stopped(self, slot: asyncio.Task[Any], attempt: Attempt) -> None:
+        """The attempt was stopped from outside: say why, or go down with the whole worker."""
+        if attempt.stop is None:
+            raise asyncio.CancelledError
+        while slot.uncancel():
+            pass
+        if attempt.stop == "timeout":
+            report_error(attempt, self.step, TransientError(f"timed out after {self.step.timeout:g} s"))
+        elif attempt.stop == "cancelled":
+            attempt.fail("CANCELLED", reason="cancelled while it was running", ends_item=True)
+        else:  # the worker is going down, or the lease is lost: the task runs again elsewhere
+            attempt.fail("RELEASED", reason=f"the worker let go of it ({attempt.stop})", again_in=0.0, spent=False)
+
+    def _learn(self) -> None:
+        """Tells the controllers about the successes since the last time."""
+        if self._good:
+            self.size.add(self._good_s / self._good)
+            self.concurrency.add(self._good, self._good_s, len(self.slots))
+            self._good, self._good_s = 0, 0.0
+
+    def reap(self, now: float) -> None:
+        """Stops what is past its deadline."""
+        # Process steps are killed by their pool, which knows better.
+        if self.step.timeout is None or self.step.kind is Kind.PROCESS:
+            return
+        for attempt in list(self.running):
+            if attempt.deadline < now:
+                attempt.end("timeout")
+
+    def describe(self) -> dict[str, Any]:
+        """What `forebay top` and the worker's row show of this step."""
+        return {
+            "running": len(self.running),
+            "queued": self.queue.size,
+            "claim": self.size.describe(self.concurrency.value),
+            "concurrency": self.concurrency.describe(),
+        }
+
+
+def _result(parent: Step[Any, Any], results: dict[str, Any]) -> Any:
+    value = results.get(parent.name)
+    return None if value is None else parent.result.validate_python(value)

@@ -1,0 +1,273 @@
+"""What callers hand in, checked and made ready for the database before it is touched."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypedDict, TypeVar, Unpack, cast
+
+from pydantic import BaseModel, ValidationError
+from pydantic_core import PydanticSerializationError, to_json, to_jsonable_python
+
+from forebay.errors import InputTooLarge, InvalidField
+
+if TYPE_CHECKING:
+    from forebay.engine.pipeline import Pipeline
+    from forebay.types import Json
+
+I = TypeVar("I")  # noqa: E741 - the input
+
+TEN_YEARS = timedelta(days=3653)
+
+# An escaped U+0000: its backslash is not itself escaped.
+_NUL = re.compile(rb"(?<!\\)(?:\\\\)*\\u0000")
+
+
+class Encoder(Generic[I]):
+    """Turns the inputs of one pipeline into the JSON that its items store."""
+
+    def __init__(self, pipeline: Pipeline[I]) -> None:
+        self._adapter = pipeline.input
+        self._validate = pipeline.input.validator.validate_python
+        self._limit = pipeline.max_input_bytes
+        self._takes_any = pipeline.input_type is Any
+        self._takes_dict = pipeline.input_type is dict
+        self._dump = _dump_plain if self._takes_any or self._takes_dict else self._dump_typed
+
+    def encode(self, value: I, field: str | Callable[[], str] = "input") -> bytes:
+        """The input as JSON.
+
+        Raises:
+            InvalidField: it does not fit the pipeline's input type, or JSON in PostgreSQL cannot hold it.
+            InputTooLarge: it has more bytes than the pipeline takes.
+        """
+        try:
+            data = self._dump(value if self._fits(value) else self._validate(value))
+        except ValidationError as error:
+            _refuse_invalid(error, _text(field))
+        except (PydanticSerializationError, ValueError, RecursionError) as error:
+            _refuse_unwritable(value, error, _text(field))
+        if b"\\u0000" in data and _NUL.search(data):
+            _refuse_unwritable(value, None, _text(field))
+        if len(data) > self._limit:
+            reason = f"has {len(data)} bytes; the pipeline takes at most {self._limit}"
+            raise InputTooLarge(_text(field), reason)
+        return data
+
+    def _fits(self, value: object) -> bool:
+        # A plain dict needs no validation, which would only copy it.
+        return self._takes_any or (self._takes_dict and type(value) is dict)
+
+    def _dump_typed(self, value: Any) -> bytes:
+        data = self._adapter.serializer.to_json(value, by_alias=True, round_trip=True, warnings="error")
+        # Pydantic writes NaN as null unless told otherwise: a lost number would pass for a missing one.
+        if b"null" in data and _first(_is_not_finite, self._adapter.dump_python(value, round_trip=True)):
+            raise ValueError("not a finite number")
+        return _without_constants(data)
+
+
+def encode_json(value: Json, field: str) -> str:
+    """Any JSON value of the caller's that is not an input, e.g. a job's `meta`."""
+    try:
+        data = _dump_plain(value)
+    except (PydanticSerializationError, ValueError, RecursionError) as error:
+        _refuse_unwritable(value, error, field)
+    if _NUL.search(data):
+        _refuse_unwritable(value, None, field)
+    return data.decode()
+
+
+def _dump_plain(value: object) -> bytes:
+    return _without_constants(to_json(value, inf_nan_mode="constants"))
+
+
+def _without_constants(data: bytes) -> bytes:
+    if b"NaN" in data or b"Infinity" in data:
+        json.loads(data, parse_constant=_refuse_constant)  # a text may well contain these words
+    return data
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not JSON")
+
+
+def _text(field: str | Callable[[], str]) -> str:
+    return field if isinstance(field, str) else field()
+
+
+# Saying what is wrong, and where. Only slow when there is something to say.
+
+
+def _refuse_invalid(error: ValidationError, field: str) -> NoReturn:
+    first = error.errors(include_url=False, include_context=False, include_input=False)[0]
+    raise InvalidField(_path(field, first["loc"]), first["msg"]) from error
+
+
+def _refuse_unwritable(value: object, error: Exception | None, field: str) -> NoReturn:
+    for is_wrong, reason in (
+        (_has_nul, "must not contain the character U+0000"),
+        (_is_not_unicode, "is not valid Unicode"),
+        (_is_not_finite, "must be a finite number"),
+    ):
+        if found := _first(is_wrong, value):
+            raise InvalidField(_path(field, found), reason) from error
+    reason = str(error).removeprefix("Error serializing to JSON: ")
+    raise InvalidField(field, f"cannot be written as JSON: {reason}") from error
+
+
+def _path(field: str, places: Iterable[int | str]) -> str:
+    return field + "".join(f"[{place}]" if isinstance(place, int) else f".{place}" for place in places)
+
+
+def _has_nul(leaf: object) -> bool:
+    return isinstance(leaf, str) and "\x00" in leaf
+
+
+def _is_not_unicode(leaf: object) -> bool:
+    try:
+        if isinstance(leaf, str):
+            leaf.encode()
+        elif isinstance(leaf, bytes):
+            leaf.decode()
+    except UnicodeError:
+        return True
+    return False
+
+
+def _is_not_finite(leaf: object) -> bool:
+    return isinstance(leaf, float) and not math.isfinite(leaf)
+
+
+def _first(is_wrong: Callable[[object], bool], value: object) -> tuple[int | str, ...] | None:
+    return next((place for place, leaf in _leaves(value, ()) if is_wrong(leaf)), None)
+
+
+def _leaves(value: Any, place: tuple[int | str, ...]) -> Iterator[tuple[tuple[int | str, ...], object]]:
+    """Every leaf and every key of a value, with the way to it."""
+    if len(place) > 200:
+        return
+    if isinstance(value, BaseModel):
+        value = dict(value)
+    if isinstance(value, Mapping):
+        for key, part in cast("Mapping[object, object]", value).items():
+            yield place, key
+            yield from _leaves(part, (*place, str(key)))
+    elif isinstance(value, list | tuple | set | frozenset):
+        for number, part in enumerate(cast("Iterable[object]", value)):
+            yield from _leaves(part, (*place, number))
+    else:
+        yield place, value
+
+
+def readable(value: object) -> str:
+    """The nearest JSON to something that is not a valid input, so that its owner can see it."""
+    try:
+        data = to_json(to_jsonable_python(value, fallback=repr), inf_nan_mode="strings")
+        if len(data) <= 10_000 and not _NUL.search(data):
+            return data.decode()
+    except (ValueError, RecursionError):
+        pass
+    return to_json({"unreadable": ascii(value)[:1000]}).decode()
+
+
+# What else a submit says.
+
+
+class SubmitOptions(TypedDict, total=False):
+    """What every submit may say about its job."""
+
+    owner: str
+    key: str | None
+    priority: int
+    run_at: datetime | None
+    delay: float | timedelta | None  # seconds from now, by the database's clock
+    meta: Mapping[str, Json] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """The same, checked."""
+
+    owner: str = "default"
+    key: str | None = None
+    priority: int = 0
+    run_at: datetime | None = None
+    delay: float | None = None
+    meta: str | None = None
+
+    @classmethod
+    def checked(cls, **given: Unpack[SubmitOptions]) -> Options:
+        """Raises: InvalidField for the first that cannot be meant; TypeError for one that does not exist."""
+        checked = {name: _CHECKS[name](value) for name, value in given.items() if name in _CHECKS}
+        if given.get("run_at") is not None and given.get("delay") is not None:
+            raise InvalidField("delay", "cannot be given together with run_at")
+        return cls(**{**given, **checked})  # type: ignore[arg-type]
+
+
+def checked_text(field: str, value: object, most: int) -> str:
+    """Raises: InvalidField unless it is a text of 1 to `most` characters that PostgreSQL can hold."""
+    if not isinstance(value, str):
+        raise InvalidField(field, f"must be text, not {type(value).__name__}")
+    if not 1 <= len(value) <= most:
+        raise InvalidField(field, f"must have 1 to {most} characters")
+    if _has_nul(value):
+        raise InvalidField(field, "must not contain the character U+0000")
+    if not value.isascii() and _is_not_unicode(value):
+        raise InvalidField(field, "is not valid Unicode")
+    return value
+
+
+def checked_priority(value: object) -> int:
+    """Raises: InvalidField unless it is a whole number from -100 to 100."""
+    if not isinstance(value, int) or isinstance(value, bool) or not -100 <= value <= 100:
+        raise InvalidField("priority", "must be between -100 and 100")
+    return value
+
+
+def _checked_run_at(value: object) -> datetime | None:
+    if value is None:
+        return None
+    if not isinstance(value, datetime):
+        raise InvalidField("run_at", f"must be a datetime, not {type(value).__name__}")
+    if value.utcoffset() is None:
+        raise InvalidField("run_at", "must have a time zone")
+    try:
+        moment = value.astimezone(UTC)
+    except OverflowError:
+        moment = datetime.max.replace(tzinfo=UTC)
+    if moment > datetime.now(UTC) + TEN_YEARS:
+        raise InvalidField("run_at", "must be within the next ten years")
+    return moment
+
+
+def _checked_delay(value: object) -> float | None:
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int | float | timedelta):
+        raise InvalidField("delay", f"must be seconds or a timedelta, not {type(value).__name__}")
+    seconds = value.total_seconds() if isinstance(value, timedelta) else value
+    if not 0 <= seconds <= TEN_YEARS.total_seconds():
+        raise InvalidField("delay", "must be between 0 and ten years")
+    return float(seconds)
+
+
+def _checked_meta(value: object) -> str | None:
+    if value is None:
+        return None
+    if not isinstance(value, Mapping):
+        raise InvalidField("meta", f"must be a mapping, not {type(value).__name__}")
+    return encode_json(value, "meta")
+
+
+_CHECKS: dict[str, Callable[[object], object]] = {
+    "owner": lambda value: checked_text("owner", value, 200),
+    "key": lambda value: None if value is None else checked_text("key", value, 500),
+    "priority": checked_priority,
+    "run_at": _checked_run_at,
+    "delay": _checked_delay,
+    "meta": _checked_meta,
+}

@@ -1,0 +1,151 @@
+"""Fairness: which lanes a worker claims from next, and how much of each.
+
+Within a priority, owners share by weight in virtual time: who has had less, for their weight, goes first. All of it
+lives in the worker's memory, so that fairness writes nothing; each worker being fair makes all of them fair together.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from forebay.db.tasks import Claim
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from forebay.db.tasks import LaneInfo, Lease
+
+# Claims look this many runs back from the newest one used up: another worker may have been cutting those.
+_LOOK_BACK = 500
+_MAX_LANES = 64  # in one claim
+
+
+@dataclass(slots=True, eq=False)
+class Lane:
+    """What a worker remembers about one step of one lane."""
+
+    lane_id: int
+    owner_id: int = 0
+    priority: int = 0
+    weight: float = 1.0
+    known: bool = False  # owner, priority and weight have been read
+    paused: bool = False
+    head: int = 0  # the watermark: nothing below it is expected, the sweep looks there
+    run_rows: int = 4  # runs a claim reads: grows while runs are short
+    virtual: float = 0.0
+    claiming: bool = False
+    taken: int = 0  # by the last claim
+    full: bool = False  # the last claim got all it asked for
+
+
+class StepLanes:
+    """The lanes of one step that have, or may have, something ready."""
+
+    def __init__(self, step_id: int) -> None:
+        self.step_id = step_id
+        self.lanes: dict[int, Lane] = {}
+        self.active: set[int] = set()
+        self._owner_virtual: dict[int, float] = {}
+
+    def wake(self, lane_id: int, seq: int | None = None) -> bool:
+        """Something may be ready in this lane, at `seq` or later; says whether that is news."""
+        lane = self.lanes.get(lane_id)
+        if lane is None:
+            lane = self.lanes[lane_id] = Lane(lane_id)
+        if seq is not None and seq <= lane.head:
+            lane.head = seq - 1  # a late commit below the watermark
+        news = lane_id not in self.active
+        if news:
+            lane.virtual = max(lane.virtual, self._least_virtual())
+            self.active.add(lane_id)
+        return news
+
+    def learn(self, info: LaneInfo) -> None:
+        lane = self.lanes.get(info.lane_id)
+        if lane is None:
+            lane = self.lanes[info.lane_id] = Lane(info.lane_id)
+        lane.owner_id, lane.priority, lane.weight = info.owner_id, info.priority, max(info.weight, 0.01)
+        lane.paused, lane.known = info.paused, True
+        if lane.paused:
+            self.active.discard(info.lane_id)
+
+    def unknown(self) -> list[int]:
+        return [lane_id for lane_id in self.active if not self.lanes[lane_id].known]
+
+    def forget_idle(self) -> None:
+        """Keeps memory bounded where there are many owners."""
+        if len(self.lanes) > 10_000:
+            self.lanes = {i: lane for i, lane in self.lanes.items() if i in self.active or lane.claiming}
+            self._owner_virtual.clear()
+
+    def pick(self, room: int) -> list[Claim]:
+        """Shares `room` tasks among the lanes of the highest priority, those that had least first."""
+        ready = [lane for i in self.active if not (lane := self.lanes[i]).claiming]
+        if not ready or room < 1:
+            return []
+        top = max(lane.priority for lane in ready)
+        ready = sorted((lane for lane in ready if lane.priority == top), key=self._turn)[: min(room, _MAX_LANES)]
+        weights = self._shares(ready)
+        claims: list[Claim] = []
+        for lane, weight in zip(ready, weights, strict=True):
+            quota = max(1, min(room, round(room * weight)))
+            lane.claiming, lane.taken, lane.full = True, 0, False
+            claims.append(
+                Claim(self.step_id, lane.lane_id, max(0, lane.head - _LOOK_BACK), quota, min(quota, lane.run_rows))
+            )
+        return claims
+
+    def _turn(self, lane: Lane) -> tuple[float, float, int]:
+        return (self._owner_virtual.get(lane.owner_id, 0.0), lane.virtual, lane.lane_id)
+
+    def _shares(self, lanes: list[Lane]) -> list[float]:
+        """An owner's weight is divided among that owner's lanes: many jobs do not make a larger share."""
+        of_owner: dict[int, int] = {}
+        for lane in lanes:
+            of_owner[lane.owner_id] = of_owner.get(lane.owner_id, 0) + 1
+        shares = [lane.weight / of_owner[lane.owner_id] for lane in lanes]
+        total = sum(shares)
+        return [share / total for share in shares]
+
+    def _least_virtual(self) -> float:
+        return min((self.lanes[i].virtual for i in self.active), default=0.0)
+
+    def claimed(self, claims: Iterable[Claim], leases: Iterable[Lease]) -> None:
+        """Learns from the answer to a claim: watermarks, virtual time, and which lanes are dry."""
+        by_lane: dict[int, list[Lease]] = {}
+        for lease in leases:
+            by_lane.setdefault(lease.lane_id, []).append(lease)
+        for claim in claims:
+            self._learn_from(claim, by_lane.get(claim.lane_id, []))
+
+    def _learn_from(self, claim: Claim, leases: list[Lease]) -> None:
+        lane = self.lanes[claim.lane_id]
+        lane.claiming = False
+        got = sum(lease.last_n - lease.first_n + 1 for lease in leases)
+        lane.taken, lane.full = got, got >= claim.quota
+        lane.head = max([lane.head, *(lease.seq for lease in leases if lease.rest == 0)])
+        lane.virtual += got / lane.weight
+        if got:
+            before = self._owner_virtual.get(lane.owner_id)
+            base = self._least_owner() if before is None else before
+            self._owner_virtual[lane.owner_id] = base + got / lane.weight
+        if len(leases) >= claim.max_rows and got < claim.quota:
+            lane.run_rows = min(2_000, lane.run_rows * 4)  # short runs: read more of them
+        elif got >= claim.quota and len(leases) * 4 < lane.run_rows:
+            lane.run_rows = max(4, lane.run_rows // 2)
+        elif got < claim.quota:
+            self.active.discard(claim.lane_id)
+
+    def _least_owner(self) -> float:
+        return min(self._owner_virtual.values(), default=0.0)
+
+    def failed(self, claims: Iterable[Claim]) -> None:
+        """The claim did not get through; its lanes are tried again."""
+        for claim in claims:
+            self.lanes[claim.lane_id].claiming = False
+
+    def rewind(self) -> None:
+        """Forget the watermarks, so that the next claims look at everything: the sweep below them."""
+        for lane in self.lanes.values():
+            lane.head = 0

@@ -1,0 +1,221 @@
+"""Submitting: the caller's row and its work commit together, or neither does."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain, islice
+from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar, Unpack
+
+from forebay.db.doors import AsyncDoor, Batch, ItemLoad, Row, SyncDoor, door_of, sync_door_of
+from forebay.db.sql import load
+from forebay.engine.inputs import Encoder, Options, SubmitOptions, checked_text
+from forebay.engine.results import items, summary, wait
+from forebay.errors import InvalidField
+from forebay.types import Submitted
+
+if TYPE_CHECKING:
+    from forebay.db.doors import AsyncConn, SyncConn
+    from forebay.engine.pipeline import Pipeline
+
+__all__ = ["items", "submit", "submit_many", "submit_many_sync", "submit_sync", "summary", "wait"]
+
+I = TypeVar("I")  # noqa: E741 - the input
+R = TypeVar("R")
+
+_SHORT = 1000  # up to here one statement with arrays is faster than COPY and its round trips
+_BATCH = 256  # rows of a block on the wire: about a millisecond of encoding
+
+
+@dataclass(frozen=True, slots=True)
+class _Fetch:
+    """One statement that answers one row."""
+
+    sql: str
+    args: Sequence[object]
+
+
+# What a submit does, without saying whether it blocks: it yields requests and is sent their answers.
+_Plan: TypeAlias = Generator[_Fetch | ItemLoad, Any, R]
+
+
+async def _perform(door: AsyncDoor, plan: _Plan[R]) -> R:
+    answer: Row | None = None
+    try:
+        while True:
+            request = plan.send(answer)
+            if isinstance(request, _Fetch):
+                answer = await door.fetch_row(request.sql, request.args)
+            else:
+                await door.copy_items(request)
+    except StopIteration as end:
+        return end.value  # type: ignore[no-any-return]
+
+
+def _perform_sync(door: SyncDoor, plan: _Plan[R]) -> R:
+    answer: Row | None = None
+    try:
+        while True:
+            request = plan.send(answer)
+            if isinstance(request, _Fetch):
+                answer = door.fetch_row(request.sql, request.args)
+            else:
+                door.copy_items(request)
+    except StopIteration as end:
+        return end.value  # type: ignore[no-any-return]
+
+
+async def submit(
+    conn: AsyncConn,
+    pipeline: Pipeline[I],
+    input: I,  # noqa: A002
+    *,
+    coalesce: bool = False,
+    **options: Unpack[SubmitOptions],
+) -> Submitted:
+    """Submit one item as one job, in the transaction that `conn` is in.
+
+    A `key` that is there already answers its job and writes nothing; with `coalesce`, the new input replaces
+    that of a job that has not begun.
+
+    Raises:
+        RequestError: something about it cannot be; names the field.
+        TypeError: `conn` is of no kind that forebay knows.
+    """
+    door = door_of(conn)
+    return await _perform(door, _submitting(pipeline, input, coalesce, Options.checked(**options)))
+
+
+def submit_sync(
+    conn: SyncConn,
+    pipeline: Pipeline[I],
+    input: I,  # noqa: A002
+    *,
+    coalesce: bool = False,
+    **options: Unpack[SubmitOptions],
+) -> Submitted:
+    """The same as `submit`, on a connection that blocks."""
+    door = sync_door_of(conn)
+    return _perform_sync(door, _submitting(pipeline, input, coalesce, Options.checked(**options)))
+
+
+def _submitting(pipeline: Pipeline[I], value: I, coalesce: bool, o: Options) -> _Plan[Submitted]:
+    if coalesce and o.key is None:
+        raise InvalidField("key", "is needed to coalesce")
+    data = Encoder(pipeline).encode(value).decode()
+    args = (pipeline.name, data, o.owner, o.key, o.priority, o.run_at, o.delay, coalesce, o.meta)
+    job_id, created = yield _Fetch(load("submit_item"), args)
+    return Submitted(job_id, created)
+
+
+async def submit_many(
+    conn: AsyncConn,
+    pipeline: Pipeline[I],
+    inputs: Iterable[I],
+    *,
+    keys: Iterable[str | None] | None = None,
+    **options: Unpack[SubmitOptions],
+) -> Submitted:
+    """Submit many items as one job, in the transaction that `conn` is in, or in one of its own.
+
+    `keys` names the items, one for each input; a second item of the same key is left out. Inputs are read as
+    they are sent, so a generator of millions needs no memory. An error leaves nothing of the job behind.
+
+    Raises:
+        RequestError: something about it cannot be; names the field, and of an input its place.
+        TypeError: `conn` is of no kind that forebay knows.
+    """
+    door = door_of(conn)
+    bulk = _Bulk(pipeline, inputs, keys, Options.checked(**options))
+    if bulk.is_short:
+        return await _perform(door, bulk.sending())
+    async with door.atomic() as inside:
+        return await _perform(inside, bulk.copying())
+
+
+def submit_many_sync(
+    conn: SyncConn,
+    pipeline: Pipeline[I],
+    inputs: Iterable[I],
+    *,
+    keys: Iterable[str | None] | None = None,
+    **options: Unpack[SubmitOptions],
+) -> Submitted:
+    """The same as `submit_many`, on a connection that blocks."""
+    door = sync_door_of(conn)
+    bulk = _Bulk(pipeline, inputs, keys, Options.checked(**options))
+    if bulk.is_short:
+        return _perform_sync(door, bulk.sending())
+    with door.atomic() as inside:
+        return _perform_sync(inside, bulk.copying())
+
+
+class _Bulk(Generic[I]):
+    """The items of one bulk submit: a short list goes in one statement, a long one by COPY."""
+
+    def __init__(
+        self, pipeline: Pipeline[I], inputs: Iterable[I], keys: Iterable[str | None] | None, options: Options
+    ) -> None:
+        self._pipeline = pipeline
+        self._options = options
+        self._rows = _rows(pipeline, inputs, keys)
+        self._n = 0
+        # Looking this far ahead tells short from long, and finds most faults before any statement.
+        self._head = list(islice(self._rows, _SHORT + 1))
+        self.is_short = len(self._head) <= _SHORT
+
+    def sending(self) -> _Plan[Submitted]:
+        o = self._options
+        keys = [key for key, _ in self._head]
+        named = keys if any(key is not None for key in keys) else None
+        inputs = [data.decode() for _, data in self._head]
+        args = (self._pipeline.name, inputs, o.owner, o.key, o.priority, o.run_at, o.delay, named, o.meta)
+        job_id, created, items = yield _Fetch(load("submit_items"), args)
+        return Submitted(job_id, created, items)
+
+    def copying(self) -> _Plan[Submitted]:
+        o = self._options
+        args = (self._pipeline.name, o.owner, o.key, o.priority, len(self._head), True, o.meta)
+        opened = yield _Fetch(load("open_job"), args)
+        job_id, created, owner_id, pipeline_id, total = opened[:5]
+        if not created:
+            return Submitted(job_id, created=False, items=total)
+        yield ItemLoad(job_id, owner_id, pipeline_id, self._batches())
+        yield _Fetch(load("enqueue_items"), (job_id, self._n, o.run_at, o.delay))
+        return Submitted(job_id, created=True, items=self._n)
+
+    def _batches(self) -> Iterator[Batch]:
+        rows = chain(self._head, self._rows)
+        while batch := [(n, key, data) for n, (key, data) in enumerate(islice(rows, _BATCH), self._n + 1)]:
+            self._n += len(batch)
+            yield batch
+
+
+def _rows(
+    pipeline: Pipeline[I], inputs: Iterable[I], keys: Iterable[str | None] | None
+) -> Iterator[tuple[str | None, bytes]]:
+    encode = Encoder(pipeline).encode
+    place = 0
+
+    def field() -> str:
+        return f"inputs[{place}]"
+
+    if keys is None:
+        for place, value in enumerate(inputs):  # noqa: B007 - read by field()
+            yield None, encode(value, field)
+        return
+    seen: set[str] = set()
+    for place, (key, value) in enumerate(_paired(keys, inputs)):
+        if key is not None:
+            checked_text(f"keys[{place}]", key, 500)
+            if key in seen:
+                continue
+            seen.add(key)
+        yield key, encode(value, field)
+
+
+def _paired(keys: Iterable[str | None], inputs: Iterable[I]) -> Iterator[tuple[str | None, I]]:
+    try:
+        yield from zip(keys, inputs, strict=True)
+    except ValueError as error:
+        raise InvalidField("keys", "must be as many as inputs") from error

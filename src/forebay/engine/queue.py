@@ -1,0 +1,85 @@
+"""The tasks that a worker has at hand for one step, given out fairly."""
+
+from __future__ import annotations
+
+import heapq
+from collections import deque
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from forebay.db.tasks import Lease
+
+
+class _LaneQueue:
+    __slots__ = ("lane_id", "leases", "priority", "step_by", "virtual")
+
+    def __init__(self, lane_id: int, priority: int, weight: float, virtual: float) -> None:
+        self.lane_id = lane_id
+        self.leases: deque[tuple[Lease, int]] = deque()  # with the index of the next task in the lease
+        self.priority = priority
+        self.step_by = 1 / weight
+        self.virtual = virtual
+
+    def __lt__(self, other: _LaneQueue) -> bool:
+        return (-self.priority, self.virtual) < (-other.priority, other.virtual)
+
+
+class TaskQueue:
+    """Tasks of several lanes; within the highest priority the lane that had least, for its weight, goes first."""
+
+    def __init__(self) -> None:
+        self._lanes: dict[int, _LaneQueue] = {}
+        self._heap: list[_LaneQueue] = []
+        self._now = 0.0  # virtual
+        self.size = 0
+
+    def push(self, lease: Lease, priority: int = 0, weight: float = 1.0) -> None:
+        if not lease.ns:
+            return
+        lane = self._lanes.get(lease.lane_id)
+        if lane is None:
+            lane = self._lanes[lease.lane_id] = _LaneQueue(lease.lane_id, priority, weight, self._now)
+            heapq.heappush(self._heap, lane)
+        lane.leases.append((lease, 0))
+        self.size += len(lease.ns)
+
+    def pop(self) -> tuple[Lease, int] | None:
+        """The next task: a lease and an index into it."""
+        if not self.size:
+            return None
+        heap = self._heap
+        lane = heap[0]
+        lease, index = lane.leases[0]
+        self.size -= 1
+        self._now = lane.virtual
+        lane.virtual += lane.step_by
+        if index + 1 < len(lease.ns):
+            lane.leases[0] = (lease, index + 1)
+        else:
+            lane.leases.popleft()
+            if not lane.leases:
+                heapq.heappop(heap)
+                del self._lanes[lane.lane_id]
+                return lease, index
+        if len(heap) > 1:
+            heapq.heapreplace(heap, lane)
+        return lease, index
+
+    def drain(self) -> list[Lease]:
+        """Takes everything out; answers each lease of which something was left."""
+        leases = [lease for lane in self._heap for lease, _ in lane.leases]
+        self._lanes.clear()
+        self._heap.clear()
+        self.size = 0
+        return leases
+
+    def drop(self, tokens: set[int]) -> None:
+        """Takes out what belongs to leases that are gone."""
+        for lane in list(self._heap):
+            kept = deque((lease, i) for lease, i in lane.leases if lease.token not in tokens)
+            self.size -= sum(len(lease.ns) - i for lease, i in lane.leases if lease.token in tokens)
+            lane.leases = kept
+            if not kept:
+                self._heap.remove(lane)
+                del self._lanes[lane.lane_id]
+        heapq.heapify(self._heap)

@@ -1,0 +1,188 @@
+"""Settling: reports of ended attempts go to the database in batches, as large as the last round trip let them grow."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+import asyncpg
+
+from forebay.db import tasks, writes
+from forebay.db.pool import COLLIDED, LOST, insist
+from forebay.engine.attempt import Attempt
+from forebay.errors import DataError
+from forebay.log import get_logger
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from forebay.db.pool import Connection, Pool
+    from forebay.db.tasks import Settled
+    from forebay.engine.clock import Clock
+
+log = get_logger("settler")
+
+_BATCH = 2000
+
+
+class Settler:
+    """Collects reports and settles them; one bad report is set apart, the rest goes through."""
+
+    def __init__(
+        self,
+        pool: Pool,
+        worker_id: int,
+        clock: Clock,
+        *,
+        on_settled: Callable[[Sequence[Attempt], Settled], None],
+        solo_steps: set[int],
+    ) -> None:
+        self.settled = 0
+        self.stale = 0
+        self._pool = pool
+        self._worker_id = worker_id
+        self._clock = clock
+        self._on_settled = on_settled
+        self._solo = solo_steps  # the only step of their pipeline: an item cannot be in a batch twice
+        self._waiting: deque[Attempt] = deque()
+        self._shared = 0  # how many of those waiting are of other steps
+        self._news = asyncio.Event()
+        self._empty = asyncio.Event()
+        self._empty.set()
+
+    def add(self, report: Attempt) -> None:
+        self._waiting.append(report)
+        if report.lease.step_id not in self._solo:
+            self._shared += 1
+        if not self._news.is_set():
+            self._news.set()
+            self._empty.clear()
+
+    @property
+    def backlog(self) -> int:
+        return len(self._waiting)
+
+    async def drained(self) -> None:
+        """Waits until everything that was added is settled."""
+        await self._empty.wait()
+
+    async def run(self) -> None:
+        while True:
+            await self._news.wait()
+            while self._waiting:
+                await self._settle(self._take())
+            self._news.clear()
+            self._empty.set()
+
+    def _take(self) -> list[Attempt]:
+        """The next batch, with at most one report an item: the second of two would be lost in one statement."""
+        if not self._shared:
+            return [self._waiting.popleft() for _ in range(min(_BATCH, len(self._waiting)))]
+        batch: dict[tuple[int, int], Attempt] = {}
+        later: list[Attempt] = []
+        while self._waiting and len(batch) < _BATCH:
+            report = self._waiting.popleft()
+            if batch.setdefault((report.lease.job_id, report.n), report) is not report:
+                later.append(report)
+        self._waiting.extendleft(reversed(later))
+        self._shared = sum(report.lease.step_id not in self._solo for report in self._waiting)
+        # Two workers that settle branches of the same items lock them in the same order.
+        return [batch[key] for key in sorted(batch)]
+
+    async def _settle(self, batch: list[Attempt]) -> None:
+        with_writes = [report for report in batch if report.writes]
+        plain = [report for report in batch if not report.writes] if with_writes else batch
+        if plain:
+            await self._settle_plain(plain)
+        if with_writes:
+            await self._settle_writing(with_writes)
+
+    async def _settle_plain(self, batch: list[Attempt]) -> None:
+        try:
+            settled = await insist(lambda: self._in_transaction(batch), self._lost)
+        except (asyncpg.PostgresError, ValueError, UnicodeError) as error:
+            await self._isolate(batch, error)
+        else:
+            self._finish(batch, settled)
+
+    async def _settle_writing(self, batch: list[Attempt]) -> None:
+        try:
+            settled = await insist(lambda: self._in_transaction(batch), self._lost)
+        except (*LOST, *COLLIDED):
+            raise
+        except Exception as error:
+            await self._isolate(batch, error)
+        else:
+            self._finish(batch, settled)
+
+    async def _in_transaction(self, batch: list[Attempt]) -> Settled:
+        async with self._pool.acquire() as conn:
+            if not batch[0].writes:
+                return await tasks.settle(conn, self._worker_id, self._columns(batch), self._clock.stamp())
+            async with conn.transaction():
+                return await self._settle_and_write(conn, batch)
+
+    async def _settle_and_write(self, conn: Connection, batch: list[Attempt]) -> Settled:
+        """Settles first: that takes the leases' locks, so that only a holder ever writes."""
+        settled = await tasks.settle(conn, self._worker_id, self._columns(batch), self._clock.stamp())
+        stale = set(settled.stale)
+        for report in batch:
+            if (report.lease.token, report.n) not in stale:
+                await writes.apply(conn, report.writes)
+        return settled
+
+    async def _isolate(self, batch: list[Attempt], error: Exception) -> None:
+        """Halves the batch until the bad report stands alone; that one fails with the reason."""
+        if len(batch) > 1:
+            middle = len(batch) // 2
+            await self._settle(batch[:middle])
+            await self._settle(batch[middle:])
+            return
+        report = batch[0]
+        if report.outcome is not None and report.result is None and not report.writes:
+            log.critical("report_lost", job=report.lease.job_id, item=report.n, error=str(error))
+            return
+        step = report.lease.step_id
+        log.warning("write_refused", job=report.lease.job_id, item=report.n, step=step, error=str(error))
+        report.result, report.writes = None, ()
+        _refuse(report, error)
+        await self._settle([report])
+
+    def _finish(self, batch: list[Attempt], settled: Settled) -> None:
+        self.settled += settled.settled
+        if settled.stale:
+            self.stale += len(settled.stale)
+            log.warning("reports_stale", count=len(settled.stale), worker=self._worker_id)
+        self._on_settled(batch, settled)
+
+    def _lost(self, error: BaseException, pause: float) -> None:
+        log.warning("settle_repeated", error=str(error) or type(error).__name__, pause=pause)
+
+    def _columns(self, batch: list[Attempt]) -> tasks.Reports:
+        columns = tasks.Reports(
+            tokens=[r.lease.token for r in batch],
+            ns=[r.n for r in batch],
+            results=[r.result for r in batch],
+            started=[r.started for r in batch],
+        )
+        if all(r.outcome is None for r in batch):
+            return columns
+        now = self._clock.now()
+        columns.outcomes = [r.outcome for r in batch]
+        for r in batch:
+            ended_well = r.outcome is None
+            again_in = None if ended_well else r.again_in
+            columns.again_ats.append(None if again_in is None else now + timedelta(seconds=again_in))
+            columns.spents.append(ended_well or r.spent)
+            columns.ends_items.append(not ended_well and r.ends_item)
+            columns.classes.append(None if ended_well else r.error_class)
+            columns.reasons.append(None if ended_well else r.reason)
+        return columns
+
+
+def _refuse(report: Attempt, error: Exception) -> None:
+    """What could not be written is a fault of the data; running the step again would give the same."""
+    failure = error if isinstance(error, DataError) else DataError(f"what the step handed over was refused: {error}")
+    report.fail("ERROR", reason=str(failure), kind=failure.error_class)

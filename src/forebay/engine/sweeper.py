@@ -1,0 +1,98 @@
+"""The sweep: what is due becomes ready, what was lost comes back, what is old goes. Every worker may do it."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from forebay.db import sweeps
+from forebay.engine import schedules
+from forebay.engine.loops import every
+from forebay.log import get_logger
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from datetime import datetime
+
+    from forebay.db.pool import Pool
+    from forebay.engine.clock import Clock
+    from forebay.settings import Settings
+
+log = get_logger("sweeper")
+
+_FROM_START_EVERY = 10.0  # seconds between promotions that look at everything
+
+
+class Sweeper:
+    """The periodic repairs of one worker; several workers doing them at once do no harm."""
+
+    def __init__(
+        self, pool: Pool, settings: Settings, clock: Clock, *, wake: Callable[[int, int, int | None], None]
+    ) -> None:
+        self._pool = pool
+        self._settings = settings
+        self._clock = clock
+        self._wake = wake
+        self._promoted_to: datetime | None = None
+        self._from_start_at = 0.0
+
+    async def run(self) -> None:
+        s = self._settings
+        await self.make_partitions()
+        async with asyncio.TaskGroup() as group:
+            group.create_task(every(min(0.1, s.sweep_s), "promote", self.promote))
+            group.create_task(every(s.sweep_s, "expire", self.expire))
+            group.create_task(every(s.sweep_s, "reap", self.reap_cancelled))
+            group.create_task(every(1.0, "schedules", self.run_schedules))
+            group.create_task(every(30.0, "tidy", self.tidy))
+            group.create_task(every(300.0, "retain", self.retain))
+
+    async def promote(self) -> int:
+        """Moves due tasks to ready, starting where the last promotion ended, now and then from the start."""
+        moved = 0
+        if time.monotonic() >= self._from_start_at:
+            self._promoted_to, self._from_start_at = None, time.monotonic() + _FROM_START_EVERY
+        while True:
+            now = self._clock.stamp()
+            done = await sweeps.promote(self._pool, now, self._promoted_to)
+            moved += done.moved
+            for step_id, lane_id, seq in done.woken:
+                self._wake(step_id, lane_id, seq)
+            if done.moved == 0:
+                if done.next_at is not None and done.next_at > self._clock.now():
+                    self._promoted_to = self._clock.now() - timedelta(seconds=1)
+                return moved
+
+    async def expire(self) -> int:
+        """Takes back the leases of dead workers."""
+        total = 0
+        while True:
+            done = await sweeps.expire(self._pool, self._clock.stamp())
+            if done.leases == 0:
+                return total
+            total += done.leases
+            log.warning("leases_expired", leases=done.leases, requeued=done.requeued, failed=done.failed)
+
+    async def reap_cancelled(self) -> None:
+        while await sweeps.reap_cancelled(self._pool, self._clock.stamp()):
+            await asyncio.sleep(0)
+
+    async def run_schedules(self) -> None:
+        async with self._pool.acquire() as conn:
+            await schedules.run_due(conn, self._clock.stamp())
+
+    async def make_partitions(self) -> None:
+        await sweeps.make_partitions(self._pool, self._clock.stamp())
+
+    async def tidy(self) -> None:
+        await sweeps.tidy(self._pool, self._clock.stamp())
+
+    async def retain(self) -> None:
+        """Drops what is older than the settings keep."""
+        now, s = self._clock.stamp(), self._settings
+        await self.make_partitions()
+        await sweeps.drop_partitions(self._pool, now, s.keep_attempts_days)
+        while await sweeps.delete_finished(self._pool, now, s.keep_jobs_days):
+            await asyncio.sleep(0)

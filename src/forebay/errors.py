@@ -1,0 +1,158 @@
+"""Every error that forebay raises, and every error that a step may raise.
+
+    ForebayError
+    ├── RequestError            the caller asked for something that cannot be: names the field and the reason
+    │   ├── UnknownPipeline
+    │   ├── InvalidField
+    │   ├── InputTooLarge
+    │   ├── NotThere            no such job, item, queue …
+    │   └── WrongState          e.g. pausing a job that has ended
+    ├── DefinitionError         a pipeline is declared wrongly: found when it is imported
+    ├── SchemaError             the database has no forebay schema, or one that does not fit
+    ├── DatabaseUnavailable     the database cannot be reached
+    └── StepError               raised by steps; the class decides what happens to the task
+        ├── TransientError      retried: base·2^(n-1), capped, jittered
+        ├── ThrottledError      waits as told, spends no attempt
+        ├── PermanentError      ends in ERROR at once
+        ├── DataError           ends in ERROR at once, with a reason the user can act on
+        ├── ConfigError         parks the step's queue until it is fixed, spends no attempt
+        └── ResourceError       slows this worker down, spends no attempt
+
+Anything else that a step raises is transient, but for what `error_class` says below.
+"""
+
+from __future__ import annotations
+
+import errno
+from typing import ClassVar
+
+from pydantic import ValidationError
+
+from forebay.types import ErrorClass
+
+
+class ForebayError(Exception):
+    """The root of all errors of forebay."""
+
+
+class RequestError(ForebayError):
+    """A request that was refused at the door; nothing of it was written."""
+
+    sqlstate: ClassVar[str] = "FB002"
+
+    def __init__(self, field: str, reason: str) -> None:
+        super().__init__(f"{field}: {reason}")
+        self.field = field
+        self.reason = reason
+
+
+class UnknownPipeline(RequestError):
+    """No worker has registered a pipeline of that name."""
+
+    sqlstate = "FB001"
+
+
+class InvalidField(RequestError):
+    """A field has a value that is not allowed."""
+
+
+class InputTooLarge(RequestError):
+    """An input has more bytes than its pipeline takes."""
+
+    sqlstate = "FB003"
+
+
+class NotThere(RequestError):
+    """The thing that was named does not exist."""
+
+    sqlstate = "FB004"
+
+
+class WrongState(RequestError):
+    """The thing that was named is in a state that forbids this."""
+
+    sqlstate = "FB005"
+
+
+class DefinitionError(ForebayError):
+    """A pipeline or step is declared wrongly."""
+
+
+class SchemaError(ForebayError):
+    """The database's schema is missing, older or newer than this forebay."""
+
+
+class DatabaseUnavailable(ForebayError):
+    """The database cannot be reached."""
+
+
+class StepError(ForebayError):
+    """The root of what steps raise on purpose."""
+
+    error_class: ClassVar[ErrorClass] = ErrorClass.TRANSIENT
+
+
+class TransientError(StepError):
+    """It may work next time."""
+
+
+class ThrottledError(StepError):
+    """The other side asked for patience: try again after `retry_after` seconds."""
+
+    error_class = ErrorClass.THROTTLED
+
+    def __init__(self, reason: str = "throttled", *, retry_after: float = 30.0) -> None:
+        super().__init__(reason)
+        self.retry_after = retry_after
+
+
+class PermanentError(StepError):
+    """It will never work."""
+
+    error_class = ErrorClass.PERMANENT
+
+
+class DataError(StepError):
+    """The input is at fault; the message tells its owner what to mend."""
+
+    error_class = ErrorClass.DATA
+
+
+class ConfigError(StepError):
+    """The installation is at fault: a missing key, program or model."""
+
+    error_class = ErrorClass.CONFIG
+
+
+class ResourceError(StepError):
+    """This machine is at its limit: disk full, out of memory."""
+
+    error_class = ErrorClass.RESOURCE
+
+
+_EXHAUSTED = {errno.ENOSPC, errno.EDQUOT, errno.EMFILE, errno.ENFILE, errno.ENOMEM}
+
+
+def error_class(error: BaseException) -> ErrorClass:
+    """The class of anything that a step has raised."""
+    if isinstance(error, StepError):
+        return error.error_class
+    if isinstance(error, MemoryError) or (isinstance(error, OSError) and error.errno in _EXHAUSTED):
+        return ErrorClass.RESOURCE
+    if isinstance(error, ValidationError | UnicodeError):
+        return ErrorClass.DATA
+    return ErrorClass.TRANSIENT
+
+
+_BY_SQLSTATE: dict[str, type[RequestError]] = {
+    kind.sqlstate: kind for kind in (UnknownPipeline, InvalidField, InputTooLarge, NotThere, WrongState)
+}
+
+
+def from_sqlstate(sqlstate: str | None, field: str | None, message: str) -> RequestError | None:
+    """The error behind an SQLSTATE of forebay's own, raised by its SQL functions; None for all others."""
+    kind = _BY_SQLSTATE.get(sqlstate or "")
+    if kind is None:
+        return None
+    field = field or "request"
+    return kind(field, message.removeprefix(f"{field}: "))

@@ -1,0 +1,33 @@
+"""Structured logs: past-tense events with bound ids, for people on a terminal and as JSON lines elsewhere."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from typing import Any
+
+import structlog
+
+
+def configure(level: str = "info", *, json_lines: bool | None = None) -> None:
+    """Set logging up once a process; JSON lines unless standard error is a terminal."""
+    as_json = not sys.stderr.isatty() if json_lines is None else json_lines
+    renderer: Any = structlog.processors.JSONRenderer() if as_json else structlog.dev.ConsoleRenderer()
+    structlog.configure(
+        processors=[
+            structlog.contextvars.merge_contextvars,
+            structlog.processors.add_log_level,
+            structlog.processors.TimeStamper(fmt="iso", utc=True),
+            structlog.processors.format_exc_info,
+            renderer,
+        ],
+        wrapper_class=structlog.make_filtering_bound_logger(logging.getLevelNamesMapping()[level.upper()]),
+        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+        cache_logger_on_first_use=False,
+    )
+
+
+def get_logger(name: str) -> structlog.stdlib.BoundLogger:
+    """A logger whose events carry the name of the part that speaks."""
+    logger: structlog.stdlib.BoundLogger = structlog.get_logger(part=name)
+    return logger

@@ -1,0 +1,50 @@
+"""Every setting, once: read from FOREBAY_… variables and .env, built at the start and passed down."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import Field, SecretStr
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+Seconds = Annotated[float, Field(ge=0)]
+
+
+class Settings(BaseSettings):
+    """The settings of forebay; each field is the variable FOREBAY_<NAME>."""
+
+    model_config = SettingsConfigDict(env_prefix="FOREBAY_", env_file=".env", extra="ignore", frozen=True)
+
+    database_url: SecretStr | None = Field(None, description="PostgreSQL to use; unset: an embedded one is run")
+    data_dir: Path = Field(Path("data"), description="where the embedded PostgreSQL keeps its files")
+    log_level: str = Field("info", description="debug, info, warning or error")
+    log_json: bool | None = Field(None, description="logs as JSON lines; unset: only when not on a terminal")
+
+    pipelines: str = Field("forebay.example", description="modules with pipelines, separated by commas")
+    processes: Annotated[int, Field(ge=1, le=256)] = Field(1, description="worker processes under one supervisor")
+    queues: str = Field("", description="serve only these queues, separated by commas; empty: all")
+    grace_s: Seconds = Field(20.0, description="how long running steps may go on after a stop")
+    pool_size: Annotated[int, Field(ge=2, le=100)] = Field(5, description="connections of one worker process")
+    listen: bool = Field(True, description="wake up by LISTEN; off behind a transaction-mode pooler")
+    prepared_statements: bool = Field(True, description="off behind a pooler that cannot keep them")
+    poll_s: Annotated[float, Field(gt=0)] = Field(1.0, description="longest pause between looks at an idle queue")
+    slice_ms: Annotated[float, Field(gt=0)] = Field(100.0, description="work that a worker keeps at hand")
+    claim_max: Annotated[int, Field(ge=1, le=10_000)] = Field(2000, description="most tasks in one claim")
+    lease_floor_s: Annotated[float, Field(gt=0)] = Field(10.0, description="shortest lease without a heartbeat")
+    lease_cap_s: Annotated[float, Field(gt=0)] = Field(600.0, description="longest lease without a heartbeat")
+    sweep_s: Annotated[float, Field(gt=0)] = Field(1.0, description="pause between sweeps for expired leases")
+    keep_attempts_days: Annotated[int, Field(ge=1)] = Field(30, description="attempts are dropped after this")
+    keep_jobs_days: Annotated[int, Field(ge=1)] = Field(30, description="finished jobs are deleted after this")
+
+    @property
+    def dsn(self) -> str | None:
+        return self.database_url.get_secret_value() if self.database_url else None
+
+    @property
+    def pipeline_modules(self) -> list[str]:
+        return [name.strip() for name in self.pipelines.split(",") if name.strip()]
+
+    @property
+    def queue_names(self) -> frozenset[str]:
+        return frozenset(name.strip() for name in self.queues.split(",") if name.strip())

@@ -1,0 +1,107 @@
+-- Claims up to quotas[i] tasks of each (steps[i], lanes[i]) for a worker: one row a lease, its inputs side by side.
+-- The cost does not depend on the backlog: a lane is entered at its watermark heads[i] and read in order, max_rows[i] runs
+-- at most. Runs of a paused job move to that job's own lane on the way; those of a cancelled job are dropped.
+-- `results` (what earlier steps returned) is filled for the steps in `reading`; `rest` is what a cut run still holds.
+create or replace function forebay.claim(
+    worker_id bigint, steps int[], lanes bigint[], heads bigint[], quotas int[], max_rows int[], reading int[],
+    lease_s float8, now timestamptz default null
+) returns table (
+    token bigint, step_id int, lane_id bigint, job_id bigint, owner_id bigint, attempt smallint, seq bigint, rest int,
+    first_n int, last_n int, ns int[], inputs text[], results text[]
+) language plpgsql set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
+#variable_conflict use_column
+declare at timestamptz := coalesce(now, clock_timestamp());
+begin
+return query
+with wanted as (
+    select * from unnest(steps, lanes, heads, quotas, max_rows)
+        as w(step_id, lane_id, head, quota, max_rows)
+),
+seen as materialized (
+    select r.*, case when q.parked is null then w.quota else 1 end as quota, j.state
+    from wanted w
+    join forebay.step s on s.id = w.step_id
+    join forebay.queue q on q.name = s.queue and not q.paused and (q.parked is null or q.probe_at <= at)
+    join forebay.lane l on l.id = w.lane_id and not l.paused
+    cross join lateral (
+        select r.ctid as place, r.* from forebay.ready r
+        where r.step_id = w.step_id and r.lane_id = w.lane_id and r.seq > w.head
+        order by r.step_id, r.lane_id, r.seq limit w.max_rows for update skip locked) r
+    join forebay.job j on j.id = r.job_id
+),
+set_aside as (
+    update forebay.ready r set lane_id = l.id
+    from seen s join forebay.lane l on l.job_id = s.job_id
+    where r.ctid = s.place and s.state = 'PAUSED'
+),
+summed as (
+    select s.*, s.last_n - s.first_n + 1 as size,
+           sum(s.last_n - s.first_n + 1) over (partition by s.step_id, s.lane_id order by s.seq) as upto
+    from seen s where s.state not in ('PAUSED', 'CANCELLED')
+),
+taken as materialized (
+    select s.*, least(s.last_n, s.first_n + (s.quota - (s.upto - s.size)) - 1)::int as end_n
+    from summed s where s.upto - s.size < s.quota
+),
+used_up as (
+    delete from forebay.ready where ctid = any(array(
+        select place from taken where end_n = last_n
+        union all
+        select place from seen where state = 'CANCELLED'))
+),
+cut as (
+    update forebay.ready r set first_n = t.end_n + 1 from taken t where r.ctid = t.place and t.end_n < t.last_n
+),
+leased as (
+    insert into forebay.lease (token, step_id, lane_id, job_id, owner_id, worker_id, attempt, claimed_at, expires_at, ns)
+    select nextval('forebay.token'), t.step_id, t.lane_id, t.job_id, t.owner_id, claim.worker_id, t.attempt + 1,
+           at, at + make_interval(secs => lease_s),
+           int4multirange(int4range(t.first_n, t.end_n, '[]'))
+    from taken t
+    returning token, step_id, lane_id, job_id, owner_id, attempt, lower(ns) as first_n, upper(ns) - 1 as end_n
+)
+select d.token, d.step_id, d.lane_id, d.job_id, d.owner_id, d.attempt, t.seq,
+       t.last_n - t.end_n, d.first_n, d.end_n,
+       i.ns, i.inputs, i.results
+from leased d
+join taken t on t.step_id = d.step_id and t.job_id = d.job_id and t.first_n = d.first_n
+cross join lateral (
+    select array_agg(i.n) as ns, array_agg(i.input::text) as inputs,
+           case when d.step_id = any(reading) then array_agg(i.result::text) end as results
+    from forebay.item i
+    where i.job_id = d.job_id and i.n between d.first_n and d.end_n and i.status = 'PENDING') i;
+end $$;
+
+-- The (step, lane) pairs that have something ready: one index probe a pair, however long their backlogs are.
+create or replace function forebay.discover(steps int[]) returns table (
+    step_id int, lane_id bigint, owner_id bigint, job_id bigint, priority smallint, weight real
+) language plpgsql stable set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
+#variable_conflict use_column
+begin
+return query
+with recursive pair(step_id, lane_id) as (
+    select s.step_id, (select r.lane_id from forebay.ready r where r.step_id = s.step_id order by r.lane_id limit 1)
+    from unnest(steps) as s(step_id)
+    union all
+    select p.step_id, (select r.lane_id from forebay.ready r
+                       where r.step_id = p.step_id and r.lane_id > p.lane_id order by r.lane_id limit 1)
+    from pair p where p.lane_id is not null
+)
+select p.step_id, p.lane_id, l.owner_id, l.job_id, l.priority, o.weight
+from pair p
+join forebay.lane l on l.id = p.lane_id and not l.paused
+join forebay.owner o on o.id = l.owner_id;
+end $$;
+
+-- What a worker needs to know about a lane to share it fairly.
+create or replace function forebay.describe_lanes(lanes bigint[]) returns table (
+    lane_id bigint, owner_id bigint, priority smallint, weight real, paused boolean
+) language sql stable as $$
+select l.id, l.owner_id, l.priority, o.weight, l.paused
+from forebay.lane l join forebay.owner o on o.id = l.owner_id where l.id = any(lanes)
+$$;
+
+-- Says that workers are in the middle of these lanes' backlogs until `until`, so that submits need not wake anybody.
+create or replace function forebay.mark_busy(lanes bigint[], until timestamptz) returns void language sql as $$
+update forebay.lane set busy_until = until, used_at = clock_timestamp() where id = any(lanes)
+$$;

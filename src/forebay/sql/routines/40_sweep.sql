@@ -1,0 +1,219 @@
+-- The repairs and the housekeeping that the sweeper repeats. Each is safe to run from several workers at once.
+
+-- Makes the daily partitions of attempt (attempt_YYYYMMDD, UTC) from today to days_ahead, and those of earlier days whose
+-- rows sit in attempt_default; the rows move over. Returns the names of the new ones. Waits at most 3 s for a lock,
+-- behind which others would queue up: what could not be made now is made by a later sweep.
+create or replace function forebay.make_partitions(now timestamptz default null, days_ahead int default 3)
+returns text[] language plpgsql set lock_timeout = '3s' set timezone = 'UTC' as $$
+declare
+    today date := coalesce(now, clock_timestamp())::date;
+    day date;
+    part text;
+    made text[] := '{}';
+begin
+    perform pg_advisory_xact_lock(hashtextextended('forebay.partitions', 4662));
+    for day in
+        select today + d from generate_series(0, days_ahead) d
+        union
+        select distinct d.ended_at::date from forebay.attempt_default d
+        where isfinite(d.ended_at) and d.ended_at::date between '2000-01-01' and today
+        order by 1
+    loop
+        part := 'attempt_' || to_char(day, 'YYYYMMDD');
+        continue when to_regclass('forebay.' || part) is not null;
+        begin
+            -- The strongest lock at once: whoever reads attempt and then writes to it would deadlock with an upgrade.
+            lock table forebay.attempt_default in access exclusive mode;
+            execute format('create table forebay.%I (like forebay.attempt including defaults including indexes)', part);
+            execute format(
+                'with moved as (delete from forebay.attempt_default where ended_at >= %1$L and ended_at < %2$L returning *) '
+                'insert into forebay.%3$I select * from moved', day::timestamptz, (day + 1)::timestamptz, part);
+            execute format('alter table forebay.attempt attach partition forebay.%I for values from (%L) to (%L)',
+                           part, day::timestamptz, (day + 1)::timestamptz);
+            made := made || part;
+        exception when lock_not_available then
+            raise warning 'forebay: % was not made, the table is in use; a later sweep will', part;
+            return made;
+        end;
+    end loop;
+    return made;
+end $$;
+
+-- Drops the partitions of attempt that hold nothing younger than keep, and such rows of attempt_default. Returns the names.
+create or replace function forebay.drop_partitions(now timestamptz default null, keep interval default '30 days')
+returns text[] language plpgsql set lock_timeout = '3s' set timezone = 'UTC' as $$
+declare
+    horizon timestamptz := coalesce(now, clock_timestamp()) - keep;
+    part text;
+    dropped text[] := '{}';
+begin
+    perform pg_advisory_xact_lock(hashtextextended('forebay.partitions', 4662));
+    for part in
+        select c.relname from pg_inherits i join pg_class c on c.oid = i.inhrelid
+        where i.inhparent = 'forebay.attempt'::regclass and c.relname ~ '^attempt_\d{8}$'
+          and to_date(right(c.relname, 8), 'YYYYMMDD') + 1 <= horizon
+        order by 1
+    loop
+        begin
+            execute format('drop table forebay.%I', part);
+            dropped := dropped || part;
+        exception when lock_not_available then
+            raise warning 'forebay: % was not dropped, the table is in use; a later sweep will', part;
+            exit;
+        end;
+    end loop;
+    delete from forebay.attempt_default d where d.ended_at < horizon;
+    return dropped;
+end $$;
+
+-- Deletes jobs that finished more than keep ago with all that is theirs but attempts (those go by partition) and the audit.
+-- A large job goes max_items at a time. Returns the rows deleted: repeat until 0.
+create or replace function forebay.delete_finished(
+    now timestamptz default null, keep interval default '30 days', max_jobs int default 100, max_items int default 10000
+) returns bigint language plpgsql set enable_seqscan = off as $$
+declare
+    horizon timestamptz := coalesce(now, clock_timestamp()) - keep;
+    doomed forebay.job;
+    gone bigint;
+    deleted bigint := 0;
+begin
+    for doomed in
+        select j.* from forebay.job j where j.finished_at < horizon
+        order by j.finished_at limit max_jobs for update skip locked
+    loop
+        continue when not pg_try_advisory_xact_lock(hashtextextended('forebay.job', doomed.id));
+        delete from forebay.item i where i.job_id = doomed.id and i.n = any(array(
+            select d.n from forebay.item d where d.job_id = doomed.id order by d.n limit max_items - deleted));
+        get diagnostics gone = row_count;
+        deleted := deleted + gone;
+        exit when deleted >= max_items;
+        delete from forebay.dead_letter d where d.job_id = doomed.id;
+        -- What may be left of it in its owner's lane is dropped by drop_dead_runs(): looking for it here costs too much.
+        delete from forebay.ready r
+        where r.step_id = any(forebay.steps_of(doomed)) and r.job_id = doomed.id
+          and r.lane_id in (select l.id from forebay.lane l where l.job_id = doomed.id);
+        delete from forebay.scheduled s where s.job_id = doomed.id;
+        delete from forebay.lease l where l.job_id = doomed.id;
+        delete from forebay.lane l where l.job_id = doomed.id;
+        delete from forebay.job j where j.id = doomed.id;
+        deleted := deleted + 1;
+        exit when deleted >= max_items;
+    end loop;
+    return deleted;
+end $$;
+
+-- Deletes lanes that have had nothing to do for `idle`: those of owners, and those of jobs that are over.
+create or replace function forebay.tidy_lanes(now timestamptz default null, idle interval default '1 hour')
+returns int language plpgsql as $$
+declare
+    horizon timestamptz := coalesce(now, clock_timestamp()) - idle;
+    candidates bigint[];
+    deleted int;
+begin
+    candidates := array(
+        select l.id from forebay.lane l left join forebay.job j on l.job_id <> 0 and j.id = l.job_id
+        where l.used_at < horizon and l.busy_until < horizon
+          and case when l.job_id = 0 then not l.paused else j.id is null or j.finished_at < horizon end);
+    if candidates = '{}' then
+        return 0;  -- spares the look at all scheduled runs
+    end if;
+    delete from forebay.lane l
+    where l.id = any(candidates)
+      and not exists (select from forebay.step s cross join lateral (
+          select from forebay.ready r where r.step_id = s.id and r.lane_id = l.id limit 1) r)
+      and not exists (select from forebay.scheduled s where s.lane_id = l.id)
+      and not exists (select from forebay.lease e where e.lane_id = l.id);
+    get diagnostics deleted = row_count;
+    return deleted;
+end $$;
+
+-- The (step, lane) pairs that have ready runs, paused or not, with the first run of each.
+create or replace function forebay.ready_lanes() returns table (step_id int, lane_id bigint, seq bigint, job_id bigint)
+language sql stable set enable_seqscan = off as $$
+select s.id, p.lane_id, p.seq, p.job_id from forebay.step s cross join lateral (
+    with recursive pair as (
+        (select r.lane_id, r.seq, r.job_id from forebay.ready r where r.step_id = s.id order by r.lane_id, r.seq limit 1)
+        union all
+        select n.* from pair p cross join lateral (
+            select r.lane_id, r.seq, r.job_id from forebay.ready r where r.step_id = s.id and r.lane_id > p.lane_id
+            order by r.lane_id, r.seq limit 1) n)
+    select * from pair) p
+$$;
+
+-- Drops runs of jobs that are no more from the heads of their lanes, where they would stop all others. Returns how many.
+create or replace function forebay.drop_dead_runs() returns int language plpgsql set enable_seqscan = off as $$
+declare dropped int;
+begin
+    delete from forebay.ready d using forebay.ready_lanes() p cross join lateral (
+        select r.seq from forebay.ready r where r.step_id = p.step_id and r.lane_id = p.lane_id
+          and not exists (select from forebay.job j where j.id = r.job_id)
+        order by r.step_id, r.lane_id, r.seq limit 1000) r
+    where not exists (select from forebay.job j where j.id = p.job_id)
+      and d.step_id = p.step_id and d.lane_id = p.lane_id and d.seq = r.seq;
+    get diagnostics dropped = row_count;
+    return dropped;
+end $$;
+
+-- Gives runs whose lane is gone (it was tidied away while they were being written) a lane again. Returns how many runs.
+create or replace function forebay.adopt_orphans(now timestamptz default null) returns int
+language plpgsql as $$
+declare
+    at timestamptz := coalesce(now, clock_timestamp());
+    orphan record;
+    moved int;
+    adopted int := 0;
+begin
+    perform forebay.drop_dead_runs();
+    for orphan in
+        select r.job_id, p.lane_id, array_agg(distinct p.step_id) as steps
+        from forebay.ready_lanes() p
+        cross join lateral (select r.job_id from forebay.ready r
+                            where r.step_id = p.step_id and r.lane_id = p.lane_id offset 0) r
+        where not exists (select from forebay.lane l where l.id = p.lane_id)
+        group by r.job_id, p.lane_id
+        union all
+        select s.job_id, s.lane_id, '{}' from forebay.scheduled s
+        where not exists (select from forebay.lane l where l.id = s.lane_id)
+        group by s.job_id, s.lane_id
+        order by 1
+    loop
+        continue when not exists (select from forebay.job j where j.id = orphan.job_id);
+        with home as materialized (select forebay.lane_of(orphan.job_id) as lane_id),
+        moved_ready as (
+            update forebay.ready r set lane_id = h.lane_id from home h
+            where r.step_id = any(orphan.steps) and r.lane_id = orphan.lane_id and r.job_id = orphan.job_id
+            returning r.step_id, r.lane_id, r.seq),
+        moved_scheduled as (
+            update forebay.scheduled s set lane_id = h.lane_id from home h
+            where s.job_id = orphan.job_id and s.lane_id = orphan.lane_id
+            returning 1),
+        woken as (
+            select count(forebay.wake(m.step_id, m.lane_id, m.seq, at))
+            from (select step_id, lane_id, min(seq) as seq from moved_ready group by step_id, lane_id) m)
+        select (select count(*) from moved_ready) + (select count(*) from moved_scheduled) into moved from woken;
+        adopted := adopted + moved;
+    end loop;
+    return adopted;
+end $$;
+
+-- Writes off workers that have not been seen for lost_after: their leases run out now. One that comes back is alive again.
+-- Those that stopped long ago are forgotten. Returns how many were written off.
+create or replace function forebay.close_workers(
+    now timestamptz default null, lost_after interval default '5 minutes', forget_after interval default '30 days'
+) returns int language plpgsql as $$
+declare
+    at timestamptz := coalesce(now, clock_timestamp());
+    lost bigint[];
+begin
+    with closed as (
+        update forebay.worker w set stopped_at = at
+        where w.id = any(array(select v.id from forebay.worker v where v.stopped_at is null and v.seen_at < at - lost_after
+                               for update skip locked))
+        returning w.id)
+    select array_agg(c.id) into lost from closed c;
+    update forebay.lease l set expires_at = at
+    where l.token = any(array(select h.token from forebay.lease h where h.worker_id = any(lost) and h.expires_at > at
+                              order by h.token for update skip locked));
+    delete from forebay.worker w where w.stopped_at < at - forget_after;
+    return coalesce(cardinality(lost), 0);
+end $$;

@@ -1,0 +1,55 @@
+-- Schedules: jobs that submit themselves. When the next one is due is worked out by the caller, who knows cron.
+
+-- Makes or changes a schedule; true when it is new. Its next time stays as it is unless the times themselves change, so
+-- that an application may put its schedules whenever it starts.
+create or replace function forebay.put_schedule(
+    name text, pipeline text, owner text, cron text, timezone text, input jsonb, priority int, next_at timestamptz
+) returns boolean language plpgsql as $$
+#variable_conflict use_column
+declare
+    known int := (select p.id from forebay.pipeline p where p.name = put_schedule.pipeline);
+    of_owner bigint;
+    existing forebay.schedule;
+begin
+    if known is null then
+        perform forebay.refuse('FB001', 'pipeline', format(
+            'there is no pipeline %L here; a worker registers its pipelines when it starts', pipeline));
+    end if;
+    of_owner := forebay.owner_id(owner);
+    insert into forebay.schedule as s (name, pipeline_id, owner_id, cron, timezone, input, priority, next_at)
+    values (put_schedule.name, known, of_owner, cron, timezone, input, priority, next_at)
+    on conflict do nothing;
+    if found then
+        return true;
+    end if;
+    select s.* into strict existing from forebay.schedule s where s.name = put_schedule.name for update;
+    if existing.owner_id <> of_owner then
+        perform forebay.refuse('FB005', 'name', format('schedule %L belongs to another owner', existing.name));
+    end if;
+    update forebay.schedule s set
+        pipeline_id = known, input = put_schedule.input, priority = put_schedule.priority,
+        cron = put_schedule.cron, timezone = put_schedule.timezone,
+        next_at = case when (s.cron, s.timezone) = (put_schedule.cron, put_schedule.timezone) then s.next_at
+                       else put_schedule.next_at end
+    where s.name = existing.name;
+    return false;
+end $$;
+
+-- Submits the job that a schedule has due, once however often it is asked to (the key names the time), and sets the next.
+create or replace function forebay.run_schedule(name text, next_at timestamptz, now timestamptz) returns bigint
+language plpgsql as $$
+#variable_conflict use_column
+declare
+    due forebay.schedule;
+    submitted record;
+begin
+    select s.* into strict due from forebay.schedule s where s.name = run_schedule.name for update;
+    submitted := forebay.submit(
+        (select p.name from forebay.pipeline p where p.id = due.pipeline_id), due.input,
+        (select o.name from forebay.owner o where o.id = due.owner_id),
+        format('schedule:%s:%s', due.name, to_char(due.next_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')),
+        due.priority, meta => jsonb_build_object('schedule', due.name), now => run_schedule.now);
+    update forebay.schedule s set last_at = due.next_at, last_job_id = submitted.job_id, next_at = run_schedule.next_at
+    where s.name = due.name;
+    return submitted.job_id;
+end $$;

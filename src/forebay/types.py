@@ -1,0 +1,150 @@
+"""The words of forebay as types: states, outcomes, and what a submit answers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, Generic, TypeAlias, TypeVar
+
+R = TypeVar("R", covariant=True)
+
+Json: TypeAlias = Any  # a JSON value; the one place where Any is meant
+
+
+class JobState(StrEnum):
+    QUEUED = "QUEUED"
+    RUNNING = "RUNNING"
+    PAUSED = "PAUSED"
+    DONE = "DONE"
+    FAILED = "FAILED"
+    CANCELLED = "CANCELLED"
+
+    @property
+    def is_final(self) -> bool:
+        return self in (JobState.DONE, JobState.FAILED, JobState.CANCELLED)
+
+
+class ItemStatus(StrEnum):
+    PENDING = "PENDING"
+    PROCESSING = "PROCESSING"
+    DONE = "DONE"
+    SKIPPED = "SKIPPED"
+    NOT_FOUND = "NOT_FOUND"
+    ERROR = "ERROR"
+
+
+class ErrorClass(StrEnum):
+    """Why an attempt failed; decides what happens next."""
+
+    TRANSIENT = "transient"
+    THROTTLED = "throttled"
+    NOT_FOUND = "not_found"
+    PERMANENT = "permanent"
+    DATA = "data"
+    CONFIG = "config"
+    RESOURCE = "resource"
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """Rows that a step hands over: inserted in the transaction that settles it.
+
+    `on_conflict` is "error", "ignore", or the columns of a unique key whose other columns are then updated.
+    """
+
+    table: str
+    rows: Sequence[Mapping[str, object]]
+    on_conflict: str | Sequence[str] = "error"
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """One SQL statement with $1-style parameters, executed in the transaction that settles the step."""
+
+    sql: str
+    args: Sequence[object] = ()
+
+
+Write: TypeAlias = Rows | Statement
+
+
+@dataclass(frozen=True, slots=True)
+class Done(Generic[R]):
+    """The step has ended well; `writes` commit together with that, or not at all."""
+
+    result: R
+    writes: Sequence[Write] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class NotFound:
+    """What the step looked for is not there; tried again as often as `Retry.not_found` says."""
+
+    reason: str = "not found"
+
+
+@dataclass(frozen=True, slots=True)
+class Skip:
+    """There is nothing to do for this step, or with `item=True` for the whole item."""
+
+    reason: str = ""
+    item: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Snooze:
+    """Run this step again after `seconds`; does not count as an attempt."""
+
+    seconds: float
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Cancel:
+    """Give the whole item up, without calling it an error."""
+
+    reason: str = ""
+
+
+Outcome: TypeAlias = NotFound | Skip | Snooze | Cancel
+
+
+@dataclass(frozen=True, slots=True)
+class Submitted:
+    """The answer to a submit: the job is safe once the caller's transaction commits."""
+
+    job_id: int
+    created: bool
+    items: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class JobSummary:
+    """A job's counters, as `after_all` steps and waiting callers see them."""
+
+    job_id: int
+    owner: str
+    pipeline: str
+    state: JobState
+    total: int
+    done: int
+    skipped: int
+    not_found: int
+    error: int
+
+    @property
+    def open(self) -> int:
+        return self.total - self.done - self.skipped - self.not_found - self.error
+
+
+@dataclass(frozen=True, slots=True)
+class ItemRecord:
+    """One item with what its steps returned."""
+
+    job_id: int
+    n: int
+    status: ItemStatus
+    input: Json
+    result: Mapping[str, Json]
+    error: Mapping[str, Json] | None

@@ -1,0 +1,129 @@
+"""Fixtures that every test may use; the servers behind them are described in ``_servers``."""
+
+from __future__ import annotations
+
+import itertools
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+import pytest
+
+from forebay.embedded import EmbeddedPostgres
+from tests import _servers
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_run = pytest.StashKey[_servers.Run]()
+_folder = pytest.StashKey[Path]()
+
+
+class CrashServer(Protocol):
+    """Makes a started server of the test's own, with production settings unless told otherwise."""
+
+    def __call__(self, *, bin_dir: Path | None = None, **settings: str) -> EmbeddedPostgres: ...
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    given: dict[str, Any] | None = getattr(config, "workerinput", None)
+    if given is not None:
+        config.stash[_folder] = Path(given["run_folder"])
+    elif not config.option.collectonly:
+        config.stash[_run] = run = _servers.Run()
+        config.stash[_folder] = run.folder
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    """Tell a worker of pytest-xdist where the servers of this run live."""
+    node.workerinput["run_folder"] = str(node.config.stash[_folder])
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    run = config.stash.get(_run, None)
+    if run is not None:
+        run.end()
+
+
+@pytest.fixture(scope="session")
+def run_folder(pytestconfig: pytest.Config) -> Path:
+    """The folder that is cleared, with every server in it, when the run ends."""
+    return pytestconfig.stash[_folder]
+
+
+@pytest.fixture(scope="session")
+def worker() -> str:
+    """The name of this test process within the run."""
+    return os.environ.get("PYTEST_XDIST_WORKER", "main")
+
+
+@pytest.fixture(scope="session")
+def server(run_folder: Path, worker: str) -> Iterator[_servers.Server]:
+    """The shared server of this run."""
+    with _servers.Server.shared(run_folder / "shared", worker) as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def server_15(run_folder: Path, worker: str) -> Iterator[_servers.Server]:
+    """The shared server of this run on Debian's PostgreSQL 15."""
+    if not _servers.DEBIAN_15.exists():
+        pytest.skip(f"no PostgreSQL 15 in {_servers.DEBIAN_15}")
+    with _servers.Server.shared(run_folder / "shared-15", worker, _servers.DEBIAN_15) as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def _template(server: _servers.Server) -> str:
+    return _migrated(server)
+
+
+@pytest.fixture(scope="session")
+def _template_15(server_15: _servers.Server) -> str:
+    return _migrated(server_15)
+
+
+@pytest.fixture
+def dsn(server: _servers.Server, _template: str) -> Iterator[str]:
+    """A fresh database with the current schema."""
+    with server.database(template=_template) as dsn:
+        yield dsn
+
+
+@pytest.fixture
+def bare_dsn(server: _servers.Server) -> Iterator[str]:
+    """A fresh database without our schema."""
+    with server.database() as dsn:
+        yield dsn
+
+
+@pytest.fixture
+def pg15_dsn(server_15: _servers.Server, _template_15: str) -> Iterator[str]:
+    """A fresh database with the current schema on PostgreSQL 15."""
+    with server_15.database(template=_template_15) as dsn:
+        yield dsn
+
+
+@pytest.fixture
+def crash_server(run_folder: Path, worker: str, request: pytest.FixtureRequest) -> Iterator[CrashServer]:
+    """A factory of durable servers that the test may kill."""
+    made: list[EmbeddedPostgres] = []
+    numbers = itertools.count()
+
+    def make(*, bin_dir: Path | None = None, **settings: str) -> EmbeddedPostgres:
+        folder = run_folder / f"private-{worker}-{abs(hash(request.node.nodeid))}-{next(numbers)}"
+        embedded = EmbeddedPostgres(folder, bin_dir=bin_dir, settings={"shared_buffers": "32MB"} | settings)
+        made.append(embedded)
+        embedded.start()
+        return embedded
+
+    yield make
+    for embedded in made:
+        _servers.discard(embedded)
+
+
+def _migrated(server: _servers.Server) -> str:
+    from forebay.db.migrate import migrate
+
+    return server.migrated_template(migrate)

@@ -1,0 +1,237 @@
+"""Process steps for the tests: well behaved and otherwise."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import threading
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel
+
+from forebay.engine.context import Context
+from forebay.engine.pipeline import Pipeline
+from forebay.errors import DataError, PermanentError, ThrottledError
+from forebay.types import Done, NotFound
+
+pipeline = Pipeline("process_tests", dict[str, Any])
+
+
+class Page(BaseModel):
+    url: str
+
+
+@dataclass
+class Answer:
+    pid: int
+    page: Page
+
+
+class OddError(PermanentError):
+    """Loses an argument on its way: cannot be made again from what it keeps."""
+
+    def __init__(self, what: str, why: str) -> None:
+        super().__init__(f"{what} because {why}")
+
+
+class Stubborn:
+    """Refuses to be sent, or to be read where it arrives."""
+
+    def __init__(self, *, at: str) -> None:
+        self.at = at
+
+    def __reduce__(self) -> Any:
+        if self.at == "sending":
+            raise pickle.PicklingError("I stay here")
+        return _read_only_in, (os.getpid(),)
+
+
+def _read_only_in(pid: int) -> None:
+    if os.getpid() != pid:
+        raise RuntimeError("I cannot live elsewhere")
+
+
+@pipeline.step(kind="process")
+def describe(ctx: Context, given: Any) -> dict[str, Any]:
+    return {
+        "pid": os.getpid(),
+        "ppid": os.getppid(),
+        "key": ctx.key,
+        "token": ctx.token,
+        "attempt": ctx.attempt,
+        "cancelled": ctx.cancelled,
+        "given": given,
+    }
+
+
+@pipeline.step(kind="process")
+def answer(ctx: Context, given: Any) -> Answer:
+    return Answer(os.getpid(), Page.model_validate(given["page"]))
+
+
+@pipeline.step(kind="process")
+def outcome(ctx: Context, given: Any) -> Any:
+    return Done({"ok": 1}) if given["done"] else NotFound("nothing there")
+
+
+@pipeline.step(kind="process")
+def fail(ctx: Context, given: Any) -> None:
+    raise {
+        "key": KeyError("the key"),
+        "data": DataError("mend your file"),
+        "throttled": ThrottledError("slow down", retry_after=77.0),
+        "odd": OddError("it broke", "of age"),
+        "memory": MemoryError(),
+        "unsendable": _holding_a_lock(),
+        "interrupt": KeyboardInterrupt("enough"),
+    }[given["how"]]
+
+
+def _holding_a_lock() -> ValueError:
+    error = ValueError("has a lock")
+    error.args = ("has a lock", threading.Lock())
+    return error
+
+
+@pipeline.step(kind="process")
+def unsendable(ctx: Context, given: Any) -> Any:
+    return {
+        "lock": threading.Lock,
+        "generator": lambda: (n for n in ()),
+        "odd": lambda: Stubborn(at="sending"),
+    }[given["what"]]()
+
+
+@pipeline.step(kind="process")
+def unreadable(ctx: Context, given: Any) -> Any:
+    return Stubborn(at="reading")
+
+
+@pipeline.step(kind="process")
+def large(ctx: Context, given: Any) -> bytes:
+    return bytes(given["bytes"])
+
+
+@pipeline.step(kind="process")
+def length(ctx: Context, given: Any) -> int:
+    return len(given)
+
+
+@pipeline.step(kind="process")
+def die(ctx: Context, given: Any) -> None:
+    if "print" in given:
+        print(given["print"], file=sys.stderr)
+    if "signal" in given:
+        os.kill(os.getpid(), given["signal"])
+    if "exit" in given:
+        sys.exit(given["exit"])
+    os._exit(given["status"])
+
+
+@pipeline.step(kind="process")
+def die_later(ctx: Context, given: Any) -> int:
+    """Ends well; its process dies as soon as the file `given` is there."""
+
+    def wait() -> None:
+        while not Path(given).exists():
+            time.sleep(0.001)
+        os._exit(9)
+
+    if given:
+        threading.Thread(target=wait, daemon=True).start()
+    return os.getpid()
+
+
+@pipeline.step(kind="process")
+def noise(ctx: Context, given: Any) -> str:
+    print("printed with print")
+    sys.stderr.write("e" * 300_000)
+    os.write(1, b"\0\xff" * 50_000)
+    subprocess.run(["/bin/echo", "from a program"], check=True)
+    return "still well"
+
+
+@pipeline.step(kind="process")
+def steps_forward(ctx: Context, given: Any) -> None:
+    for fraction, note in given:
+        ctx.progress(fraction, note)
+
+
+@pipeline.step(kind="process")
+def flood(ctx: Context, given: Any) -> None:
+    for n in range(given):
+        ctx.progress(n / given)
+
+
+@pipeline.step(kind="process")
+def until_cancelled(ctx: Context, given: Any) -> str:
+    ctx.progress(0.0, "waiting")
+    while not ctx.cancelled:
+        time.sleep(0.005)
+    return "saw it"
+
+
+def _family(given: Any) -> None:
+    """Start a program, one that leaves for a session of its own, and one whose parent is gone already."""
+    sleep = "import time; time.sleep(600)"
+    children = [
+        subprocess.Popen([sys.executable, "-S", "-c", sleep]),
+        subprocess.Popen([sys.executable, "-S", "-c", sleep], start_new_session=True),
+    ]
+    orphan = subprocess.run(
+        [
+            sys.executable,
+            "-c",
+            "import subprocess, sys;"
+            f"p = subprocess.Popen([sys.executable, '-S', '-c', {sleep!r}], start_new_session=True,"
+            " stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL); print(p.pid); p.returncode = 0",
+        ],
+        capture_output=True,
+        check=True,
+        text=True,
+    )
+    pids = [os.getpid(), os.getppid(), *(child.pid for child in children), int(orphan.stdout)]
+    for child in children:
+        child.returncode = 0  # nobody waits for it
+    partial = Path(f"{given['file']}.partial")
+    partial.write_text(" ".join(map(str, pids)))
+    partial.rename(given["file"])
+
+
+@pipeline.step(kind="process", timeout=4)
+def hang(ctx: Context, given: Any) -> None:
+    _family(given)
+    time.sleep(600)
+
+
+@pipeline.step(kind="process")
+def hang_forever(ctx: Context, given: Any) -> None:
+    _family(given)
+    time.sleep(600)
+
+
+@pipeline.step(kind="process")
+def leave_family(ctx: Context, given: Any) -> None:
+    _family(given)
+    if given.get("die"):
+        os.kill(os.getpid(), signal.SIGSEGV)
+
+
+@pipeline.step(kind="process", memory_mb=128)
+def swallow(ctx: Context, given: Any) -> int:
+    """Takes memory piece by piece, in a program of its own, or more than can be had at once."""
+    if given["how"] == "at_once":
+        return len(bytearray(4 << 30))
+    if given["how"] == "in_program":
+        code = "import time; kept = [b'x' * (8 << 20) for _ in range(40)]; time.sleep(600)"
+        return subprocess.run([sys.executable, "-S", "-c", code], check=True).returncode
+    kept = [b"x" * (8 << 20) for _ in range(given["pieces"])]
+    if given.get("wait"):
+        time.sleep(600)
+    return len(kept)

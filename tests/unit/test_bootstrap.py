@@ -1,0 +1,131 @@
+"""The bootstrap says in plain words what failed and what to do."""
+
+from __future__ import annotations
+
+import importlib.util
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+SCRIPT = Path(__file__).parents[2] / "scripts" / "bootstrap.py"
+
+
+@pytest.fixture
+def bootstrap(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    """The script as a module, at work in an empty project of its own."""
+    spec = importlib.util.spec_from_file_location("bootstrap", SCRIPT)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    (tmp_path / "requirements.lock").write_text("")
+    (tmp_path / "pyproject.toml").write_text("")
+    monkeypatch.setattr(module, "ROOT", tmp_path)
+    return module
+
+
+def script(path: Path, body: str) -> str:
+    """Write an executable and return its path."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"#!/bin/sh\n{body}\n")
+    path.chmod(0o755)
+    return str(path)
+
+
+@pytest.mark.parametrize(
+    ("output", "words"),
+    [
+        ("The virtual environment was not created because ensurepip is not available.", "python3-venv"),
+        ("ModuleNotFoundError: No module named 'ensurepip'", "python3-venv"),
+        ("OSError: [Errno 28] No space left on device: '/tmp/x'", "disk is full"),
+        (
+            "NewConnectionError: Temporary failure in name resolution\nNo matching distribution found",
+            "network",
+        ),
+        ("ERROR: THESE PACKAGES DO NOT MATCH THE HASHES FROM THE REQUIREMENTS FILE.", "differs"),
+        ("SSLError(SSLCertVerificationError: CERTIFICATE_VERIFY_FAILED)", "certificate"),
+        (
+            "ERROR: Could not find x==1 (from versions: none)\nNo matching distribution found",
+            "Check the network",
+        ),
+        ("ERROR: No matching distribution found for uvloop==0.1", "another"),
+        ("PermissionError: [Errno 13] Permission denied: '.venv'", "may not write"),
+        ("Segmentation fault", "last lines above"),
+    ],
+)
+def test_each_failure_has_its_advice(bootstrap: ModuleType, output: str, words: str) -> None:
+    assert words in str(bootstrap.failure("Installing the packages", output))
+
+
+def test_an_old_python_is_passed_over(bootstrap: ModuleType, tmp_path: Path) -> None:
+    old = script(tmp_path / "python3.9", "echo AssertionError >&2; exit 1")
+    assert bootstrap.find_python(iter([old, "/no/such/python", sys.executable])) == sys.executable
+
+
+def test_no_new_python_is_told(bootstrap: ModuleType, tmp_path: Path) -> None:
+    old = script(tmp_path / "python3.9", "exit 1")
+    with pytest.raises(bootstrap.StepFailed, match=r"No Python 3\.11 or newer"):
+        bootstrap.find_python(iter([old]))
+
+
+def test_a_python_without_ensurepip_is_told_apart(bootstrap: ModuleType, tmp_path: Path) -> None:
+    bare = script(tmp_path / "python3.11", "echo new; echo \"No module named 'ensurepip'\" >&2; exit 1")
+    with pytest.raises(bootstrap.StepFailed, match="apt-get install python3-venv"):
+        bootstrap.find_python(iter([bare]))
+
+
+def test_a_failing_pip_is_reported_with_its_log(
+    bootstrap: ModuleType, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pip = "echo Collecting asyncpg; echo 'Network is unreachable'; exit 1"
+    script(tmp_path / ".venv" / "bin" / "python", f'[ "$3" = --version ] || {{ {pip}; }}')
+    assert bootstrap.main() == 1
+    out, err = capsys.readouterr()
+    assert "[3/4] Installing packages" in out
+    assert "Installing the packages failed." in err
+    assert "Check the network" in err
+    assert "Network is unreachable" in (tmp_path / ".venv" / "bootstrap.log").read_text()
+    assert not (tmp_path / ".venv" / "stamp").exists()
+
+
+def test_a_finished_environment_is_left_alone(
+    bootstrap: ModuleType, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    script(tmp_path / ".venv" / "bin" / "python", "exit 0")
+    assert bootstrap.main() == 0
+    capsys.readouterr()
+    script(tmp_path / ".venv" / "bin" / "python", "exit 1")
+    assert bootstrap.main() == 0
+    assert capsys.readouterr().out == ""
+
+
+def test_a_changed_lock_is_noticed(bootstrap: ModuleType, tmp_path: Path) -> None:
+    before = bootstrap.fingerprint()
+    (tmp_path / "requirements.lock").write_text("asyncpg==0.30.0\n")
+    assert bootstrap.fingerprint() != before
+
+
+def test_packages_are_counted(bootstrap: ModuleType) -> None:
+    shown: list[str] = []
+    seen = bootstrap.counter(3, shown.append)
+    for line in (
+        "Collecting asyncpg==0.30 (from x)\n",
+        "  Downloading asyncpg.whl\n",
+        "Collecting click==8.1\n",
+    ):
+        seen(line)
+    assert shown == ["1 of 3 packages (asyncpg)", "2 of 3 packages (click)"]
+
+
+def test_the_script_still_parses_on_an_old_python() -> None:
+    """It must run to be able to say that the Python is too old."""
+    code = (
+        "import ast, pathlib, sys; ast.parse(pathlib.Path(sys.argv[1]).read_text(), feature_version=(3, 8))"
+    )
+    subprocess.run([sys.executable, "-c", code, SCRIPT], check=True)
