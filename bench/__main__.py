@@ -4,8 +4,10 @@ QUICK=1 in the environment (or --quick) measures less and leaves the peers out.
 """
 
 import argparse
+import asyncio
 import os
 import shutil
+import signal
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -25,7 +27,7 @@ Say = Callable[[str], None]
 
 
 def main() -> int:
-    return uvloop.run(_run(_arguments()))
+    return uvloop.run(_until_told(_arguments()))
 
 
 def _arguments() -> argparse.Namespace:
@@ -42,6 +44,16 @@ def _arguments() -> argparse.Namespace:
     if unknown := set(found.only.split(",")) - set(suite.GROUPS):
         parser.error(f"unknown group: {', '.join(sorted(unknown))}")
     return found
+
+
+async def _until_told(arguments: argparse.Namespace) -> int:
+    """SIGTERM ends the run as Ctrl-C does: no worker and no server stays behind."""
+    run = asyncio.ensure_future(_run(arguments))
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, run.cancel)
+    try:
+        return await run
+    except asyncio.CancelledError:
+        return 128 + signal.SIGTERM
 
 
 async def _run(arguments: argparse.Namespace) -> int:

@@ -61,13 +61,12 @@ class Workers:
     def __init__(self, contender: Contender, dsn: str, folder: Path, probe: ProbeFolder, count: int) -> None:
         self._log = folder / f"{contender.name}.log"
         own = contender.worker_environment(dsn) | probe.environment()
-        environment = os.environ | {"PYTHONPATH": str(ROOT)} | own
+        path = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
+        environment = os.environ | {"PYTHONPATH": path} | own
         command = list(contender.worker_command())
         with self._log.open("wb") as log:
             self._children = [
-                subprocess.Popen(
-                    command, env=environment, stdout=log, stderr=log, cwd=folder, start_new_session=True
-                )
+                subprocess.Popen(command, env=environment, stdout=log, stderr=log, cwd=folder, start_new_session=True)
                 for _ in range(count)
             ]
         self.processes = [psutil.Process(child.pid) for child in self._children]
@@ -127,18 +126,14 @@ class Context:
         return Meter(self.server.postmaster)
 
     @contextmanager
-    def running(
-        self, contender: Contender, dsn: str, probe: ProbeFolder, processes: int = 1
-    ) -> Iterator[Workers]:
+    def running(self, contender: Contender, dsn: str, probe: ProbeFolder, processes: int = 1) -> Iterator[Workers]:
         workers = Workers(contender, dsn, self.folder, probe, processes)
         try:
             yield workers
         finally:
             workers.stop()
 
-    async def limit(
-        self, name: str, unit: str, measure: Callable[[str, int], Awaitable[float]], count: int
-    ) -> None:
+    async def limit(self, name: str, unit: str, measure: Callable[[str, int], Awaitable[float]], count: int) -> None:
         """Sample one of the limits in a database of its own."""
         dsn = await self.server.fresh("bench_limits")
         await self.quiet()

@@ -47,7 +47,8 @@ class Meter:
         elapsed = time.perf_counter() - self._began
         busy = _machine_seconds() - self._busy
         known = self._known_seconds() - self._known + cpu_seconds(workers) - workers_before
-        return Usage(busy / elapsed, max(0.0, busy - known) / elapsed)
+        foreign = max(0.0, busy - known) / elapsed
+        return Usage(busy / elapsed, min(foreign, float(psutil.cpu_count() or 1)))
 
     def _known_seconds(self) -> float:
         mine = psutil.Process().cpu_times()
@@ -70,9 +71,7 @@ def resident_bytes(processes: Iterable[psutil.Process]) -> int:
     return total
 
 
-async def wait_until_quiet(
-    postmaster: psutil.Process | None, patience: float, longest: float = 10.0
-) -> float:
+async def wait_until_quiet(postmaster: psutil.Process | None, patience: float, longest: float = 10.0) -> float:
     """Others may share the cores: return when they are idle, or soon; the seconds that it took."""
     began = time.monotonic()
     deadline = began + min(longest, patience)

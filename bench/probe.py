@@ -123,9 +123,7 @@ class ProbeFolder:
 
     def read(self) -> Reading:
         files = [
-            raw
-            for raw in (path.read_bytes() for path in self.path.glob("*.probe"))
-            if _complete(raw, self.layout)
+            raw for raw in (path.read_bytes() for path in self.path.glob("*.probe")) if _complete(raw, self.layout)
         ]
         heads = [_doubles(raw, 0, HEAD) for raw in files]
         live = [(raw, head) for raw, head in zip(files, heads, strict=True) if head[0]]

@@ -123,9 +123,7 @@ class Report:
             "Run": self.mode,
             "Cores": str(os.cpu_count()),
             "PostgreSQL": f"{self.postgres}, fsync, full_page_writes and synchronous_commit on",
-            "Python": ", ".join(
-                [platform.python_version(), *(f"{name} {version(name)}" for name in CLIENTS)]
-            ),
+            "Python": ", ".join([platform.python_version(), *(f"{name} {version(name)}" for name in CLIENTS)]),
             "System": f"{platform.system()} on {platform.machine()}",
             **self.facts,
         }

@@ -92,10 +92,7 @@ def _imports(python: Path, *modules: str) -> bool:
     if not python.exists():
         return False
     return (
-        subprocess.run(
-            [python, "-c", f"import {', '.join(modules)}"], capture_output=True, check=False
-        ).returncode
-        == 0
+        subprocess.run([python, "-c", f"import {', '.join(modules)}"], capture_output=True, check=False).returncode == 0
     )
 
 

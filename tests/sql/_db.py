@@ -66,11 +66,12 @@ class Db:
         return int(await self.one("select id from forebay.step where name = $1", name))
 
     async def claim(
-        self, name: str, quota: int = 1000, *, worker: int = 1, lease_s: float = 60, lane: int | None = None
+        self, name: str, quota: int = 10_000, *, worker: int = 1, lease_s: float = 60, lane: int | None = None
     ) -> list[dict[str, Any]]:
         """Claim from all lanes of a step, or from one."""
         pairs = await self.fetch(
-            "select distinct step_id, lane_id from forebay.ready where step_id = $1 and ($2::bigint is null or lane_id = $2)",
+            """select distinct step_id, lane_id from forebay.ready
+               where step_id = $1 and ($2::bigint is null or lane_id = $2)""",
             await self.step_id(name),
             lane,
         )
@@ -129,8 +130,10 @@ class Db:
         job = await self.job(job_id)
         said = tuple(job[name] for name in ("done", "skipped", "not_found", "error"))
         found = await self.row(
-            """select count(*) filter (where status = 'DONE') as done, count(*) filter (where status = 'SKIPPED') as skipped,
-                      count(*) filter (where status = 'NOT_FOUND') as not_found, count(*) filter (where status = 'ERROR') as error
+            """select count(*) filter (where status = 'DONE') as done,
+                      count(*) filter (where status = 'SKIPPED') as skipped,
+                      count(*) filter (where status = 'NOT_FOUND') as not_found,
+                      count(*) filter (where status = 'ERROR') as error
                from forebay.item where job_id = $1 and n > 0""",
             job_id,
         )
@@ -144,7 +147,8 @@ class Db:
     async def runs(self, table: str = "ready") -> list[tuple[str, int, int, int]]:
         """The runs in a hot table: step, first, last, attempt."""
         found = await self.fetch(
-            f"""select s.name, r.first_n, r.last_n, r.attempt from forebay.{table} r join forebay.step s on s.id = r.step_id
+            f"""select s.name, r.first_n, r.last_n, r.attempt
+                from forebay.{table} r join forebay.step s on s.id = r.step_id
                 order by s.bit, r.first_n, r.attempt"""
         )
         return [tuple(row) for row in found]

@@ -60,7 +60,8 @@ async def test_a_heartbeat_never_shortens_and_tells_of_a_cancel(db: Db) -> None:
 
 async def test_a_heartbeat_shows_that_the_worker_lives(db: Db) -> None:
     worker = await db.one(
-        "insert into forebay.worker (name, started_at, seen_at, stopped_at) values ('w', $1, $1, $1) returning id", START
+        "insert into forebay.worker (name, started_at, seen_at, stopped_at) values ('w', $1, $1, $1) returning id",
+        START,
     )
     await heartbeat(db, worker, [], 5)
     assert await db.row("select seen_at, stopped_at from forebay.worker") == {"seen_at": START, "stopped_at": None}

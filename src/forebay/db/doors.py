@@ -12,16 +12,19 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable, Generator, 
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
+from struct import Struct
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias, TypeVar
 
+import asyncpg
+
+from forebay.db.pool import COLLIDED, LOST
 from forebay.db.sql import load
-from forebay.errors import InvalidField, RequestError, from_sqlstate
+from forebay.errors import ForebayError, InvalidField, RequestError, from_sqlstate
 
 if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager, AbstractContextManager
     from types import TracebackType
 
-    import asyncpg
     import psycopg
     from asyncpg.pool import PoolConnectionProxy
     from sqlalchemy import Connection, CursorResult
@@ -40,9 +43,19 @@ if TYPE_CHECKING:
 
 Row: TypeAlias = Sequence[Any]
 Args: TypeAlias = Sequence[object]
-Batch: TypeAlias = Sequence[tuple[int, str | None, bytes]]  # n, key, input as JSON
 
-_COLUMNS = ("job_id", "owner_id", "pipeline_id", "n", "key", "input")
+# What passes when the same is tried again. A connection of asyncpg's that was cut while it lay idle says "internal".
+PASSING = (*COLLIDED, *LOST, asyncpg.InternalClientError)
+
+_COLUMNS = ("n", "key", "input", "job_id", "owner_id", "pipeline_id")
+
+
+class Batch(NamedTuple):
+    """Some items, side by side: their numbers, keys (None: they have none) and inputs as JSON."""
+
+    ns: Sequence[int]
+    keys: Sequence[str | None] | None
+    inputs: Sequence[bytes]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,31 +67,50 @@ class ItemLoad:
     pipeline_id: int
     batches: Iterable[Batch]
 
-    def lines(self) -> Iterator[bytes]:
-        """The batches in COPY's text format."""
-        head = b"%d\t%d\t%d\t" % (self.job_id, self.owner_id, self.pipeline_id)
+    def blocks(self) -> Iterator[bytes]:
+        """The batches in COPY's binary format, which costs the server a tenth less than text."""
+        # A row ends with what is the same in all of them and begins with its number of columns: one join writes both.
+        begin = _BEGIN.pack(len(_COLUMNS), 4)
+        end = _END.pack(8, self.job_id, 8, self.owner_id, 4, self.pipeline_id)
+        yield _HEADER
         for batch in self.batches:
-            lines = [b"%b%d\t%b\t%b\n" % (head, n, _copied(key), _escaped(json)) for n, key, json in batch]
-            yield b"".join(lines)
+            rows = _unnamed_rows(batch) if batch.keys is None else _named_rows(batch, batch.keys)
+            yield begin + (end + begin).join(rows) + end
+        yield _TRAILER
 
     def columns(self) -> Iterator[Args]:
         """The batches as arguments of insert_items."""
-        for batch in self.batches:
-            ns, keys, inputs = zip(*batch, strict=True)
-            texts = [json.decode() for json in inputs]
-            yield self.job_id, self.owner_id, self.pipeline_id, list(ns), list(keys), texts
+        for ns, keys, inputs in self.batches:
+            texts = [data.decode() for data in inputs]
+            yield (
+                self.job_id,
+                self.owner_id,
+                self.pipeline_id,
+                list(ns),
+                list(keys or [None] * len(ns)),
+                texts,
+            )
 
 
-_COPY_ESCAPES = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"})
+_HEADER = b"PGCOPY\n\xff\r\n\0" + bytes(8)
+_TRAILER = b"\xff\xff"
+_BEGIN = Struct(">hi")  # columns, bytes of n
+_END = Struct(">iqiqii")  # job_id, owner_id and pipeline_id, each after its number of bytes
+_NUMBER_AND_KEY = Struct(">ii")  # n, bytes of the key
+_INPUT = Struct(">ib")  # bytes of the input, version of jsonb's format
+_NUMBER_AND_INPUT = Struct(">iiib")
 
 
-def _escaped(json: bytes) -> bytes:
-    # There is no raw tab or line end in JSON: only its backslashes need care.
-    return json.replace(b"\\", b"\\\\")
+def _unnamed_rows(batch: Batch) -> list[bytes]:
+    pack = _NUMBER_AND_INPUT.pack
+    return [pack(n, -1, len(data) + 1, 1) + data for n, data in zip(batch.ns, batch.inputs, strict=True)]
 
 
-def _copied(key: str | None) -> bytes:
-    return b"\\N" if key is None else key.translate(_COPY_ESCAPES).encode()
+def _named_rows(batch: Batch, keys: Sequence[str | None]) -> Iterator[bytes]:
+    for n, key, data in zip(batch.ns, keys, batch.inputs, strict=True):
+        name = b"" if key is None else key.encode()
+        size = -1 if key is None else len(name)
+        yield b"".join((_NUMBER_AND_KEY.pack(n, size), name, _INPUT.pack(len(data) + 1, 1), data))
 
 
 class AsyncDoor(Protocol):
@@ -128,6 +160,8 @@ _BAD_INPUT = {
 
 def refusal(error: BaseException) -> RequestError | None:
     """What a driver's error says about the request; None when the request is not at fault."""
+    if isinstance(error, ForebayError):
+        return None  # raised by what makes the items, while they were on their way
     origin: Any = getattr(error, "orig", None) or error  # SQLAlchemy wraps the driver's errors …
     if not hasattr(origin, "diag") and not hasattr(origin, "column_name"):
         origin = origin.__cause__ or origin  # … and those of asyncpg twice
@@ -212,8 +246,8 @@ class AsyncpgDoor:
                 "item",
                 schema_name="forebay",
                 columns=_COLUMNS,
-                encoding="utf8",
-                source=_yielding(load.lines()),
+                format="binary",
+                source=_yielding(load.blocks()),
             )
 
     @asynccontextmanager
@@ -279,10 +313,14 @@ class AsyncPsycopgDoor:
         return next(iter(await self.fetch_all(sql, args)), None)
 
     async def copy_items(self, load: ItemLoad) -> None:
+        if self._conn.info.encoding != "utf-8":
+            for values in load.columns():
+                await self.fetch_all(_insert_sql(), values)
+            return
         async with self._conn.cursor() as cursor:
             with _refusals:
                 async with cursor.copy(_copy_sql()) as copy:
-                    for block in load.lines():
+                    for block in load.blocks():
                         await copy.write(block)
 
     @asynccontextmanager
@@ -311,8 +349,12 @@ class PsycopgDoor:
         return next(iter(self.fetch_all(sql, args)), None)
 
     def copy_items(self, load: ItemLoad) -> None:
+        if self._conn.info.encoding != "utf-8":
+            for values in load.columns():
+                self.fetch_all(_insert_sql(), values)
+            return
         with self._conn.cursor() as cursor, _refusals, cursor.copy(_copy_sql()) as copy:
-            for block in load.lines():
+            for block in load.blocks():
                 copy.write(block)
 
     @contextmanager
@@ -325,6 +367,10 @@ class PsycopgDoor:
 
 def _copy_sql() -> bytes:
     return load("copy_items").encode()
+
+
+def _insert_sql() -> str:
+    return load("insert_items")
 
 
 # SQLAlchemy.
@@ -420,10 +466,6 @@ def _rows(result: CursorResult[Any]) -> Sequence[Row]:
     return result.all() if result.returns_rows else []
 
 
-def _insert_sql() -> str:
-    return load("insert_items")
-
-
 # Which door a connection needs is told by the names of its classes, so that no library is imported to ask.
 
 _Door = TypeVar("_Door", AsyncDoor, SyncDoor)
@@ -474,9 +516,7 @@ def sync_door_of(conn: SyncConn) -> SyncDoor:
     return make(conn)
 
 
-def _made_for(
-    conn: object, doors: dict[tuple[str, str], Callable[[Any], _Door]]
-) -> Callable[[Any], _Door] | None:
+def _made_for(conn: object, doors: dict[tuple[str, str], Callable[[Any], _Door]]) -> Callable[[Any], _Door] | None:
     for kind in type(conn).__mro__:
         if found := doors.get((kind.__module__.partition(".")[0], kind.__name__)):
             return found

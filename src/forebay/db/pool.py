@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import ssl
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Any, TypeAlias, TypeVar
 
@@ -30,6 +30,11 @@ LOST = (
     asyncpg.TooManyConnectionsError,
     asyncpg.IdleSessionTimeoutError,
 )
+
+# What the server, or the driver, says to values that cannot be.
+REFUSED = (asyncpg.PostgresError, asyncpg.DataError, ValueError, UnicodeError)
+
+_NO_SCHEMA = (asyncpg.UndefinedFunctionError, asyncpg.InvalidSchemaNameError, asyncpg.UndefinedTableError)
 
 # What another transaction may cause; the same statement works when it is tried again.
 COLLIDED = (asyncpg.DeadlockDetectedError, asyncpg.SerializationError)
@@ -71,7 +76,7 @@ def unavailable(error: BaseException) -> DatabaseUnavailable:
 
 
 @asynccontextmanager
-async def translated() -> AsyncIterator[None]:
+async def translated() -> AsyncGenerator[None]:
     """Turns what the server says into forebay's own errors."""
     try:
         yield
@@ -79,7 +84,7 @@ async def translated() -> AsyncIterator[None]:
         ours = from_sqlstate(error.sqlstate, getattr(error, "column_name", None), str(error.args[0]))
         if ours is not None:
             raise ours from None
-        if isinstance(error, asyncpg.UndefinedFunctionError | asyncpg.InvalidSchemaNameError | asyncpg.UndefinedTableError):
+        if isinstance(error, _NO_SCHEMA):
             raise SchemaError(f"{error.args[0]}; run `forebay migrate`") from error
         raise
 

@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
 
+    import asyncpg
+
     from forebay.db.pool import Connection, Pool
 
 
@@ -105,7 +107,14 @@ async def claim(
             lease_s,
             now,
         )
-    return [Lease(*row[:10], row[10] or (), row[11] or (), row[12]) for row in rows]
+    return [_lease(row) for row in rows]
+
+
+def _lease(row: asyncpg.Record) -> Lease:
+    token, step_id, lane_id, job_id, owner_id, attempt, seq, rest, first_n, last_n, ns, inputs, results = row
+    return Lease(
+        token, step_id, lane_id, job_id, owner_id, attempt, seq, rest, first_n, last_n, ns or (), inputs or (), results
+    )
 
 
 async def settle(conn: Connection, worker_id: int, reports: Reports, now: datetime | None) -> Settled:
@@ -149,9 +158,10 @@ async def describe_lanes(pool: Pool, lanes: Sequence[int]) -> list[LaneInfo]:
     return [LaneInfo(r["lane_id"], r["owner_id"], r["priority"], r["weight"], r["paused"]) for r in rows]
 
 
-async def mark_busy(pool: Pool, lanes: Sequence[int], until: datetime) -> None:
+async def mark_busy(pool: Pool, lanes: Sequence[int], until: datetime | None) -> None:
+    """Say until when these lanes need no wake-ups; None: they need them again."""
     async with translated(), pool.acquire() as conn:
-        await conn.execute("select forebay.mark_busy($1, $2)", list(lanes), until)
+        await conn.execute("select forebay.mark_busy($1, coalesce($2::timestamptz, '-infinity'))", list(lanes), until)
 
 
 async def heartbeat(
@@ -182,3 +192,12 @@ async def report_progress(
             )
             or 0
         )
+
+
+async def next_scheduled(pool: Pool) -> datetime | None:
+    """When the next scheduled task is due; what is paused for ever does not count."""
+    async with translated(), pool.acquire() as conn:
+        due: datetime | None = await conn.fetchval(
+            "select min(run_at) from forebay.scheduled where run_at < 'infinity'"
+        )
+    return due

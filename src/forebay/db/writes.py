@@ -40,7 +40,8 @@ async def _insert(conn: Connection, write: Rows) -> None:
 def _insert_sql(write: Rows, columns: list[str]) -> str:
     names = ", ".join(_quoted(column) for column in columns)
     places = ", ".join(f"${place}" for place in range(1, len(columns) + 1))
-    return f"insert into {_quoted_path(write.table)} ({names}) values ({places}){_on_conflict(write, columns)}"
+    # Names cannot be parameters; they are the pipeline author's and quoted here, values are parameters.
+    return f"insert into {_quoted_path(write.table)} ({names}) values ({places}){_on_conflict(write, columns)}"  # noqa: S608
 
 
 def _on_conflict(write: Rows, columns: list[str]) -> str:
@@ -57,10 +58,13 @@ def _on_conflict(write: Rows, columns: list[str]) -> str:
 
 
 def _encode(row: Mapping[str, object], kinds: list[str]) -> list[Any]:
-    return [
-        to_json(value).decode() if kind in ("json", "jsonb") and value is not None and not isinstance(value, str) else value
-        for value, kind in zip(row.values(), kinds, strict=True)
-    ]
+    return [_encoded(value, kind) for value, kind in zip(row.values(), kinds, strict=True)]
+
+
+def _encoded(value: object, kind: str) -> object:
+    if kind not in ("json", "jsonb") or value is None or isinstance(value, str):
+        return value
+    return to_json(value).decode()
 
 
 def _quoted_path(path: str) -> str:

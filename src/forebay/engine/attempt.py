@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from pydantic import ValidationError
 from pydantic_core import PydanticSerializationError, to_json
@@ -81,9 +81,8 @@ def report_outcome(attempt: Attempt, step: Step[Any, Any], value: Any) -> None:
         attempt.result = result_json(step, value)
         return
     match value:
-        case Done(result, writes):
-            attempt.result = result_json(step, result)
-            attempt.writes = writes
+        case Done():
+            attempt.result, attempt.writes = result_json(step, cast("Any", value).result), value.writes
         case NotFound(reason):
             again = step.retry.delay_after(ErrorClass.NOT_FOUND, attempt.lease.attempt)
             attempt.fail("NOT_FOUND", reason=reason, kind=ErrorClass.NOT_FOUND, again_in=again)

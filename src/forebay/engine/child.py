@@ -34,9 +34,7 @@ HELLO, CALL, CANCEL = b"h", b"c", b"x"  # from the pool
 READY, UNREADY, STARTED, PROGRESS = b"y", b"n", b"s", b"p"
 RESULT, UNSENDABLE, ERROR, OUT_OF_MEMORY = b"r", b"u", b"e", b"m"
 
-MAIN_ALIAS = (
-    "__forebay_main__"  # what the pool's `__main__` is called here, so that its main part does not run
-)
+MAIN_ALIAS = "__forebay_main__"  # what the pool's `__main__` is called here, so that its main part does not run
 _LONGEST_TEXT = 20_000
 _PROGRESS_GAP = 0.01  # seconds; the pool's side throttles, this only keeps a tight loop from flooding it
 
@@ -217,9 +215,7 @@ def _result(value: object, max_bytes: int) -> tuple[bytes, bytes]:
         kind = type(value).__qualname__
         return UNSENDABLE, _text(f"its result ({kind}) cannot leave its process: {_described(error)}")
     if len(pickled) > max_bytes:
-        return UNSENDABLE, _text(
-            f"its result has {len(pickled)} bytes; at most {max_bytes} can leave its process"
-        )
+        return UNSENDABLE, _text(f"its result has {len(pickled)} bytes; at most {max_bytes} can leave its process")
     return RESULT, pickled
 
 

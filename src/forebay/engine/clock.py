@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from datetime import UTC, datetime, timedelta
 
-
 _EPOCH = time.time() - time.monotonic()
 
 

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
 
-    from forebay.types import ItemRecord, JobSummary
+    from forebay.types import ItemRecord
 
 
 class Context:
     """One attempt, as its step sees it."""
 
-    __slots__ = ("_items", "_report", "attempt", "cancelled", "job", "job_id", "n", "owner_id", "step", "token")
+    __slots__ = ("_items", "_report", "attempt", "cancelled", "job_id", "n", "owner_id", "step", "token")
 
     def __init__(
         self,
@@ -32,7 +32,6 @@ class Context:
         self.attempt = attempt
         self.token = token
         self.cancelled = False
-        self.job: JobSummary | None = None
         self._report = report
         self._items: Callable[[], AsyncIterator[ItemRecord]] | None = None
 
@@ -44,6 +43,10 @@ class Context:
     def progress(self, fraction: float | None = None, note: str | None = None) -> None:
         """Tell how far the step is; cheap, may be called often and from any thread or process."""
         self._report(self, fraction, note)
+
+    def read_items(self, items: Callable[[], AsyncIterator[ItemRecord]]) -> None:
+        """Engine only: where `items` come from."""
+        self._items = items
 
     def items(self) -> AsyncIterator[ItemRecord]:
         """The items of the job with their results, in order; for `after_all` steps."""

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic_core import from_json
 
+from forebay.engine.attempt import Attempt, report_error, report_outcome
 from forebay.engine.context import Context
 from forebay.engine.controllers import ClaimSize, Concurrency
 from forebay.engine.policy import Kind
 from forebay.engine.queue import TaskQueue
-from forebay.engine.attempt import Attempt, report_error, report_outcome
 from forebay.errors import TransientError
 from forebay.types import ErrorClass
 
@@ -35,7 +35,7 @@ _YIELD_AFTER = 0.002  # seconds that slots may keep the event loop to themselves
 class StepExecutor:
     """The slots of one step in one worker."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - one executor is wired once
         self,
         step: Step[Any, Any],
         step_id: int,
@@ -180,16 +180,14 @@ class StepExecutor:
         for attempt, (lease, index) in zip(attempts, tasks, strict=True):
             try:
                 args = self._arguments(lease, index)
-                inputs.append(args if len(args) > 1 else args[0])
+                inputs.append(args if self.step.after else args[0])
                 good.append(attempt)
             except Exception as error:  # one bad input is its own trouble, not the batch's
                 report_error(attempt, self.step, error)
         if not good:
             return
         try:
-            values = list(await self._call(attempts[0].ctx, inputs))
-            if len(values) != len(good):
-                raise TransientError(f"the batch step answered {len(values)} values for {len(good)} items")
+            values = _checked(list(await self._call(attempts[0].ctx, inputs)), len(good))
         except Exception as error:
             for attempt in good:
                 report_error(attempt, self.step, error)
@@ -237,6 +235,22 @@ class StepExecutor:
             if attempt.deadline < now:
                 attempt.end("timeout")
 
+    def stop_all(self, why: str) -> None:
+        for attempt in list(self.running):
+            attempt.end(why)
+
+    def cancel_job(self, job_id: int) -> None:
+        for attempt in list(self.running):
+            if attempt.lease.job_id == job_id:
+                attempt.end("cancelled")
+
+    def let_go(self, tokens: set[int], why: str) -> None:
+        """Drops and stops what belongs to these leases."""
+        self.queue.drop(tokens)
+        for attempt in list(self.running):
+            if attempt.lease.token in tokens:
+                attempt.end(why)
+
     def describe(self) -> dict[str, Any]:
         """What `forebay top` and the worker's row show of this step."""
         return {
@@ -245,6 +259,12 @@ class StepExecutor:
             "claim": self.size.describe(self.concurrency.value),
             "concurrency": self.concurrency.describe(),
         }
+
+
+def _checked(values: list[Any], size: int) -> list[Any]:
+    if len(values) != size:
+        raise TransientError(f"the batch step answered {len(values)} values for {size} items")
+    return values
 
 
 def _result(parent: Step[Any, Any], results: dict[str, Any]) -> Any:

@@ -66,9 +66,7 @@ class Guard:
         while self._ended is None and not memory_is_out:
             if not self._hear():
                 break
-            memory_is_out = (
-                self._task_runs and used_memory(_descendants(os.getpid()), self._limit) > self._limit
-            )
+            memory_is_out = self._task_runs and used_memory(_descendants(os.getpid()), self._limit) > self._limit
         self._kill_all()
         with contextlib.suppress(OSError):
             self._control.sendall(f"{'memory' if memory_is_out else self._ended}\n".encode())
@@ -78,7 +76,7 @@ class Guard:
         self._wakes.setblocking(False)
         signal.set_wakeup_fd(self._wakes.fileno(), warn_on_full_buffer=False)
         for number in _HEARD:
-            # Heard, not obeyed: a service manager may signal every process, but the worker has its grace period.
+            # Heard, not obeyed: a service manager may signal all, but the worker has its grace period.
             signal.signal(number, _ignore)
 
     def _become_runner(self, guard: int) -> None:

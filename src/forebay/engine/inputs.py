@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypedDict, TypeVar, Unpack, cast
 
 from pydantic import BaseModel, ValidationError
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 I = TypeVar("I")  # noqa: E741 - the input
 
 TEN_YEARS = timedelta(days=3653)
+_LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)  # there are drivers that take the least of all datetimes for -infinity
 
 # An escaped U+0000: its backslash is not itself escaped.
 _NUL = re.compile(rb"(?<!\\)(?:\\\\)*\\u0000")
@@ -32,13 +34,12 @@ class Encoder(Generic[I]):
 
     def __init__(self, pipeline: Pipeline[I]) -> None:
         self._adapter = pipeline.input
-        self._validate = pipeline.input.validator.validate_python
+        self._validate: Callable[[object], Any] = pipeline.input.validator.validate_python
+        self._serialize = partial(pipeline.input.serializer.to_json, by_alias=True, round_trip=True, warnings="error")
         self._limit = pipeline.max_input_bytes
-        self._takes_any = pipeline.input_type is Any
-        self._takes_dict = pipeline.input_type is dict
-        self._dump = _dump_plain if self._takes_any or self._takes_dict else self._dump_typed
+        self._is_plain = next((test for kind, test in _PLAIN if kind == pipeline.input_type), None)
 
-    def encode(self, value: I, field: str | Callable[[], str] = "input") -> bytes:
+    def encode(self, value: I, field: str = "input") -> bytes:
         """The input as JSON.
 
         Raises:
@@ -46,43 +47,71 @@ class Encoder(Generic[I]):
             InputTooLarge: it has more bytes than the pipeline takes.
         """
         try:
-            data = self._dump(value if self._fits(value) else self._validate(value))
+            data = self._dumped(value)
         except ValidationError as error:
-            _refuse_invalid(error, _text(field))
+            _refuse_invalid(error, field)
         except (PydanticSerializationError, ValueError, RecursionError) as error:
-            _refuse_unwritable(value, error, _text(field))
-        if b"\\u0000" in data and _NUL.search(data):
-            _refuse_unwritable(value, None, _text(field))
+            _refuse_unwritable(value, error, field)
+        if _NUL.search(data):
+            _refuse_unwritable(value, None, field)
         if len(data) > self._limit:
-            reason = f"has {len(data)} bytes; the pipeline takes at most {self._limit}"
-            raise InputTooLarge(_text(field), reason)
+            raise InputTooLarge(field, f"has {len(data)} bytes; the pipeline takes at most {self._limit}")
         return data
 
-    def _fits(self, value: object) -> bool:
-        # A plain dict needs no validation, which would only copy it.
-        return self._takes_any or (self._takes_dict and type(value) is dict)
+    def encode_all(self, values: Sequence[I], first: int) -> list[bytes]:
+        """Many inputs at once, the first of which is `inputs[first]`; looked at one by one only if need be."""
+        try:
+            encoded = [self._dump_any(value) for value in values]
+        except (ValidationError, PydanticSerializationError, ValueError, RecursionError):
+            encoded = []
+        together = b"".join(encoded)
+        if len(encoded) < len(values) or any(word in together for word in _SUSPECT) or self._are_large(encoded):
+            return [self.encode(value, f"inputs[{place}]") for place, value in enumerate(values, first)]
+        return encoded
 
-    def _dump_typed(self, value: Any) -> bytes:
-        data = self._adapter.serializer.to_json(value, by_alias=True, round_trip=True, warnings="error")
+    def _are_large(self, encoded: list[bytes]) -> bool:
+        return max(map(len, encoded), default=0) > self._limit
+
+    def _dump_any(self, value: I) -> bytes:
+        # A plain dict needs no validation, which would only copy it.
+        if self._is_plain is not None and self._is_plain(value):
+            return to_json(value, inf_nan_mode="constants")
+        return self._serialize(self._validate(value))
+
+    def _dumped(self, value: I) -> bytes:
+        data = _without_constants(self._dump_any(value))
         # Pydantic writes NaN as null unless told otherwise: a lost number would pass for a missing one.
-        if b"null" in data and _first(_is_not_finite, self._adapter.dump_python(value, round_trip=True)):
+        if b"null" in data and _first(_is_not_finite, value) is not None:
             raise ValueError("not a finite number")
-        return _without_constants(data)
+        return data
+
+
+# Words in JSON that may stand for something which the database cannot hold.
+_SUSPECT = (b"\\u0000", b"NaN", b"Infinity", b"null")
+
+
+def _has_text_keys(value: object) -> bool:
+    return type(value) is dict and {str}.issuperset(map(type, cast("dict[object, object]", value)))
+
+
+# The input types whose values are JSON already when the test holds.
+_PLAIN: tuple[tuple[object, Callable[[object], bool]], ...] = (
+    (Any, lambda _: True),
+    (dict, lambda value: type(value) is dict),
+    (dict[str, Any], _has_text_keys),
+    (dict[str, object], _has_text_keys),
+)
 
 
 def encode_json(value: Json, field: str) -> str:
     """Any JSON value of the caller's that is not an input, e.g. a job's `meta`."""
     try:
-        data = _dump_plain(value)
+        data = _without_constants(to_json(value, inf_nan_mode="constants"))
     except (PydanticSerializationError, ValueError, RecursionError) as error:
         _refuse_unwritable(value, error, field)
     if _NUL.search(data):
         _refuse_unwritable(value, None, field)
     return data.decode()
-
-
-def _dump_plain(value: object) -> bytes:
-    return _without_constants(to_json(value, inf_nan_mode="constants"))
 
 
 def _without_constants(data: bytes) -> bytes:
@@ -93,10 +122,6 @@ def _without_constants(data: bytes) -> bytes:
 
 def _refuse_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is not JSON")
-
-
-def _text(field: str | Callable[[], str]) -> str:
-    return field if isinstance(field, str) else field()
 
 
 # Saying what is wrong, and where. Only slow when there is something to say.
@@ -113,9 +138,9 @@ def _refuse_unwritable(value: object, error: Exception | None, field: str) -> No
         (_is_not_unicode, "is not valid Unicode"),
         (_is_not_finite, "must be a finite number"),
     ):
-        if found := _first(is_wrong, value):
+        if (found := _first(is_wrong, value)) is not None:
             raise InvalidField(_path(field, found), reason) from error
-    reason = str(error).removeprefix("Error serializing to JSON: ")
+    reason = str(error).removeprefix("Error serializing to JSON: ").removeprefix("ValueError: ")
     raise InvalidField(field, f"cannot be written as JSON: {reason}") from error
 
 
@@ -177,15 +202,20 @@ def readable(value: object) -> str:
 # What else a submit says.
 
 
-class SubmitOptions(TypedDict, total=False):
+class StreamOptions(TypedDict, total=False):
     """What every submit may say about its job."""
 
     owner: str
-    key: str | None
-    priority: int
+    priority: int  # -100 … 100, higher goes first
     run_at: datetime | None
     delay: float | timedelta | None  # seconds from now, by the database's clock
     meta: Mapping[str, Json] | None
+
+
+class SubmitOptions(StreamOptions, total=False):
+    """The same, where a job may do without a key."""
+
+    key: str | None  # the job that has this key already is answered, and nothing written
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,7 +271,7 @@ def _checked_run_at(value: object) -> datetime | None:
         moment = datetime.max.replace(tzinfo=UTC)
     if moment > datetime.now(UTC) + TEN_YEARS:
         raise InvalidField("run_at", "must be within the next ten years")
-    return moment
+    return max(moment, _LONG_AGO)
 
 
 def _checked_delay(value: object) -> float | None:

@@ -145,7 +145,9 @@ class StepLanes:
         for claim in claims:
             self.lanes[claim.lane_id].claiming = False
 
-    def rewind(self) -> None:
-        """Forget the watermarks, so that the next claims look at everything: the sweep below them."""
-        for lane in self.lanes.values():
-            lane.head = 0
+    def is_active(self, lane_id: int) -> bool:
+        return lane_id in self.active or self.lanes[lane_id].claiming
+
+    def rewind(self, lane_id: int) -> None:
+        """Forget the watermark, so that the next claim looks at everything."""
+        self.lanes[lane_id].head = 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
+import types
 import typing
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -112,12 +113,10 @@ def _value_of(annotation: Any) -> Any:
 
 
 def _is_union(annotation: Any) -> bool:
-    import types
-
     return typing.get_origin(annotation) in (typing.Union, types.UnionType)
 
 
-class Declared(Generic[I, Unpack[Rs]]):
+class Declared(Generic[I, *Rs]):
     """The decorator that `step` gives back; remembers the types that the function must take."""
 
     def __init__(self, make: Callable[[Callable[..., Any]], Step[I, Any]]) -> None:
@@ -125,21 +124,21 @@ class Declared(Generic[I, Unpack[Rs]]):
 
     @overload
     def __call__(
-        self, fn: Callable[[Context, I, Unpack[Rs]], Awaitable[Done[R] | Outcome]], /
+        self, fn: Callable[[Context, I, *Rs], Awaitable[Done[R] | Outcome]], /
     ) -> Step[I, R]: ...
     @overload
     def __call__(
-        self, fn: Callable[[Context, I, Unpack[Rs]], Awaitable[R | Done[R] | Outcome]], /
+        self, fn: Callable[[Context, I, *Rs], Awaitable[R | Done[R] | Outcome]], /
     ) -> Step[I, R]: ...
     @overload
-    def __call__(self, fn: Callable[[Context, I, Unpack[Rs]], Done[R] | Outcome], /) -> Step[I, R]: ...
+    def __call__(self, fn: Callable[[Context, I, *Rs], Done[R] | Outcome], /) -> Step[I, R]: ...
     @overload
-    def __call__(self, fn: Callable[[Context, I, Unpack[Rs]], R | Done[R] | Outcome], /) -> Step[I, R]: ...
+    def __call__(self, fn: Callable[[Context, I, *Rs], R | Done[R] | Outcome], /) -> Step[I, R]: ...
     def __call__(self, fn: Callable[..., Any], /) -> Step[I, Any]:
         return self._make(fn)
 
 
-class OptionalDeclared(Generic[I, Unpack[Rs]]):
+class OptionalDeclared(Generic[I, *Rs]):
     """The same for an optional step: the steps after it get None when it failed."""
 
     def __init__(self, make: Callable[[Callable[..., Any]], Step[I, Any]]) -> None:
@@ -147,16 +146,16 @@ class OptionalDeclared(Generic[I, Unpack[Rs]]):
 
     @overload
     def __call__(
-        self, fn: Callable[[Context, I, Unpack[Rs]], Awaitable[Done[R] | Outcome]], /
+        self, fn: Callable[[Context, I, *Rs], Awaitable[Done[R] | Outcome]], /
     ) -> Step[I, R | None]: ...
     @overload
     def __call__(
-        self, fn: Callable[[Context, I, Unpack[Rs]], Awaitable[R | Done[R] | Outcome]], /
+        self, fn: Callable[[Context, I, *Rs], Awaitable[R | Done[R] | Outcome]], /
     ) -> Step[I, R | None]: ...
     @overload
-    def __call__(self, fn: Callable[[Context, I, Unpack[Rs]], Done[R] | Outcome], /) -> Step[I, R | None]: ...
+    def __call__(self, fn: Callable[[Context, I, *Rs], Done[R] | Outcome], /) -> Step[I, R | None]: ...
     @overload
-    def __call__(self, fn: Callable[[Context, I, Unpack[Rs]], R | Done[R] | Outcome], /) -> Step[I, R | None]: ...
+    def __call__(self, fn: Callable[[Context, I, *Rs], R | Done[R] | Outcome], /) -> Step[I, R | None]: ...
     def __call__(self, fn: Callable[..., Any], /) -> Step[I, Any]:
         return self._make(fn)
 
@@ -238,7 +237,10 @@ class Pipeline(Generic[I]):
 
         A failed optional step does not fail its item: the steps after it get None.
         """
-        return Declared(lambda fn: self._add(fn, after, options, optional=optional))
+        def add(fn: Callable[..., Any]) -> Step[I, Any]:
+            return self._add(fn, after, options, optional=optional)
+
+        return Declared[I, *tuple[Any, ...]](add)
 
     def after_all(
         self, *, after: Step[I, Any] | tuple[Step[I, Any], ...] | None = None, **options: Unpack[StepOptions]
@@ -269,7 +271,11 @@ class Pipeline(Generic[I]):
         """Declare a step that takes up to `size` items in one call and answers one value, or outcome, for each."""
         if not 1 <= size <= 10_000:
             raise DefinitionError(f"{self.name}: the size of a batch step must be between 1 and 10000")
-        return lambda fn: self._add(fn, after, options, optional=optional, batch_size=size)  # pyright: ignore
+
+        def add(fn: Callable[..., Any]) -> Step[I, Any]:
+            return self._add(fn, after, options, optional=optional, batch_size=size)
+
+        return add
 
     def _add(
         self,
@@ -288,7 +294,7 @@ class Pipeline(Generic[I]):
         self._check_step(name, fn, kind, parents, after_all=after_all)
         queue = typing.cast("str", given.pop("queue", f"{self.name}.{name}"))
         given["limits"] = tuple(options.get("limits", ()))
-        step: Step[I, Any] = Step(
+        step = Step[I, Any](
             self, name, fn, parents, optional, after_all, batch_size, kind, queue=queue, **given  # type: ignore[arg-type]
         )
         _check_options(step)
@@ -390,4 +396,4 @@ def _check_options(step: Step[Any, Any]) -> None:
     if step.kind is Kind.PROCESS and step.memory_mb < 32:
         raise DefinitionError(f"{where}: memory_mb must be at least 32")
     if step.kind is Kind.PROCESS and "<locals>" in step.fn.__qualname__:
-        raise DefinitionError(f"{where}: a process step must be a function of a module, so that the child can import it")
+        raise DefinitionError(f"{where}: a process step must be a function of a module, for its child to import")

@@ -34,7 +34,7 @@ class Retry:
     cap: float = 300.0
     not_found: int = 1
     jitter: bool = True
-    on: Mapping[ErrorClass, Retry] = field(default_factory=lambda: {})
+    on: Mapping[ErrorClass, Retry] = field(default_factory=dict[ErrorClass, "Retry"])
 
     def __post_init__(self) -> None:
         if not 1 <= self.attempts <= 1000 or not 1 <= self.not_found <= 1000:

@@ -11,14 +11,25 @@ from forebay.db.doors import AsyncDoor, Batch, ItemLoad, Row, SyncDoor, door_of,
 from forebay.db.sql import load
 from forebay.engine.inputs import Encoder, Options, SubmitOptions, checked_text
 from forebay.engine.results import items, summary, wait
-from forebay.errors import InvalidField
+from forebay.engine.stream import StreamProgress, submit_stream
+from forebay.errors import InputTooLarge, InvalidField
 from forebay.types import Submitted
 
 if TYPE_CHECKING:
     from forebay.db.doors import AsyncConn, SyncConn
     from forebay.engine.pipeline import Pipeline
 
-__all__ = ["items", "submit", "submit_many", "submit_many_sync", "submit_sync", "summary", "wait"]
+__all__ = [
+    "StreamProgress",
+    "items",
+    "submit",
+    "submit_many",
+    "submit_many_sync",
+    "submit_stream",
+    "submit_sync",
+    "summary",
+    "wait",
+]
 
 I = TypeVar("I")  # noqa: E741 - the input
 R = TypeVar("R")
@@ -158,64 +169,94 @@ class _Bulk(Generic[I]):
     ) -> None:
         self._pipeline = pipeline
         self._options = options
-        self._rows = _rows(pipeline, inputs, keys)
-        self._n = 0
+        self._batches = _encoded(pipeline, inputs, keys)
         # Looking this far ahead tells short from long, and finds most faults before any statement.
-        self._head = list(islice(self._rows, _SHORT + 1))
-        self.is_short = len(self._head) <= _SHORT
+        self._head: list[Batch] = []
+        while self._ahead <= _SHORT and (batch := next(self._batches, None)):
+            self._head.append(batch)
+        self.is_short = self._ahead <= _SHORT
+        self._total = 0
+
+    @property
+    def _ahead(self) -> int:
+        return self._head[-1].ns[-1] if self._head else 0
 
     def sending(self) -> _Plan[Submitted]:
         o = self._options
-        keys = [key for key, _ in self._head]
-        named = keys if any(key is not None for key in keys) else None
-        inputs = [data.decode() for _, data in self._head]
-        args = (self._pipeline.name, inputs, o.owner, o.key, o.priority, o.run_at, o.delay, named, o.meta)
+        inputs = [data.decode() for batch in self._head for data in batch.inputs]
+        keys = [key for batch in self._head for key in batch.keys or ()]
+        args = (
+            self._pipeline.name,
+            inputs,
+            o.owner,
+            o.key,
+            o.priority,
+            o.run_at,
+            o.delay,
+            keys or None,
+            o.meta,
+        )
         job_id, created, items = yield _Fetch(load("submit_items"), args)
         return Submitted(job_id, created, items)
 
     def copying(self) -> _Plan[Submitted]:
         o = self._options
-        args = (self._pipeline.name, o.owner, o.key, o.priority, len(self._head), True, o.meta)
+        args = (self._pipeline.name, o.owner, o.key, o.priority, self._ahead, True, o.meta)
         opened = yield _Fetch(load("open_job"), args)
-        job_id, created, owner_id, pipeline_id, total = opened[:5]
+        job_id, created, owner_id, pipeline_id, total, _, max_bytes = opened
         if not created:
             return Submitted(job_id, created=False, items=total)
-        yield ItemLoad(job_id, owner_id, pipeline_id, self._batches())
-        yield _Fetch(load("enqueue_items"), (job_id, self._n, o.run_at, o.delay))
-        return Submitted(job_id, created=True, items=self._n)
+        yield ItemLoad(job_id, owner_id, pipeline_id, self._counted(max_bytes))
+        yield _Fetch(load("enqueue_items"), (job_id, self._total, o.run_at, o.delay))
+        return Submitted(job_id, created=True, items=self._total)
 
-    def _batches(self) -> Iterator[Batch]:
-        rows = chain(self._head, self._rows)
-        while batch := [(n, key, data) for n, (key, data) in enumerate(islice(rows, _BATCH), self._n + 1)]:
-            self._n += len(batch)
+    def _counted(self, max_bytes: int) -> Iterator[Batch]:
+        for batch in chain(self._head, self._batches):
+            # The pipeline as it is registered may take less than the one that this process has.
+            if max(map(len, batch.inputs)) > max_bytes:
+                raise _too_large(batch, max_bytes)
+            self._total = batch.ns[-1]
             yield batch
 
 
-def _rows(
-    pipeline: Pipeline[I], inputs: Iterable[I], keys: Iterable[str | None] | None
-) -> Iterator[tuple[str | None, bytes]]:
-    encode = Encoder(pipeline).encode
-    place = 0
+def _encoded(pipeline: Pipeline[I], inputs: Iterable[I], keys: Iterable[str | None] | None) -> Iterator[Batch]:
+    """The items in batches; none is empty."""
+    encoder, source, n, place = Encoder(pipeline), iter(inputs), 0, 0
+    names, seen = None if keys is None else iter(keys), set[str]()
+    while values := list(islice(source, _BATCH)):
+        encoded, kept = encoder.encode_all(values, place), None
+        if names is not None:
+            fresh = _fresh(list(islice(names, len(values))), len(values), place, seen)
+            encoded, kept = [encoded[offset] for offset, _ in fresh], [key for _, key in fresh]
+        if encoded:
+            yield Batch(range(n + 1, n + len(encoded) + 1), kept, encoded)
+        n, place = n + len(encoded), place + len(values)
+    if names is not None and next(names, _NOTHING) is not _NOTHING:
+        raise _uneven()
 
-    def field() -> str:
-        return f"inputs[{place}]"
 
-    if keys is None:
-        for place, value in enumerate(inputs):  # noqa: B007 - read by field()
-            yield None, encode(value, field)
-        return
-    seen: set[str] = set()
-    for place, (key, value) in enumerate(_paired(keys, inputs)):
+_NOTHING = object()
+
+
+def _fresh(keys: list[str | None], wanted: int, place: int, seen: set[str]) -> list[tuple[int, str | None]]:
+    """The keys that are not there yet, with their offsets."""
+    if len(keys) < wanted:
+        raise _uneven()
+    fresh: list[tuple[int, str | None]] = []
+    for offset, key in enumerate(keys):
         if key is not None:
-            checked_text(f"keys[{place}]", key, 500)
+            checked_text(f"keys[{place + offset}]", key, 500)
             if key in seen:
                 continue
             seen.add(key)
-        yield key, encode(value, field)
+        fresh.append((offset, key))
+    return fresh
 
 
-def _paired(keys: Iterable[str | None], inputs: Iterable[I]) -> Iterator[tuple[str | None, I]]:
-    try:
-        yield from zip(keys, inputs, strict=True)
-    except ValueError as error:
-        raise InvalidField("keys", "must be as many as inputs") from error
+def _too_large(batch: Batch, max_bytes: int) -> InputTooLarge:
+    n, size = next((n, len(data)) for n, data in zip(batch.ns, batch.inputs, strict=True) if len(data) > max_bytes)
+    return InputTooLarge("inputs", f"item {n} has {size} bytes; the pipeline takes at most {max_bytes}")
+
+
+def _uneven() -> InvalidField:
+    return InvalidField("keys", "must be as many as inputs")

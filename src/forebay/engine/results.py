@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +15,7 @@ from forebay.errors import NotThere
 from forebay.types import ItemRecord, ItemStatus, JobState, JobSummary
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
+    from collections.abc import AsyncGenerator, AsyncIterator
 
     from forebay.db.doors import AsyncConn
 
@@ -33,7 +32,7 @@ async def summary(conn: AsyncConn, job_id: int) -> JobSummary:
     return (await _look(door_of(conn), job_id))[0]
 
 
-async def wait(conn_or_dsn: AsyncConn | str, job_id: int, timeout: float | None = None) -> JobSummary:  # noqa: ASYNC109
+async def wait(conn_or_dsn: AsyncConn | str, job_id: int, timeout: float | None = None) -> JobSummary:
     """The job's summary once it is over; looks often at first, then once a second.
 
     Raises:

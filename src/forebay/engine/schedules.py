@@ -1,6 +1,6 @@
 """Schedules: jobs that submit themselves at the times of a cron expression.
 
-A schedule's run is submitted in the transaction that also writes down its next time, under a key that names the
+A run is submitted in the transaction that also writes down the schedule's next time, under a key that names the
 time it was due: neither a crash nor two sweepers double it. Runs that were missed are made up for by one.
 """
 

@@ -7,10 +7,8 @@ from collections import deque
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-import asyncpg
-
 from forebay.db import tasks, writes
-from forebay.db.pool import COLLIDED, LOST, insist
+from forebay.db.pool import COLLIDED, LOST, REFUSED, insist
 from forebay.engine.attempt import Attempt
 from forebay.errors import DataError
 from forebay.log import get_logger
@@ -102,7 +100,7 @@ class Settler:
     async def _settle_plain(self, batch: list[Attempt]) -> None:
         try:
             settled = await insist(lambda: self._in_transaction(batch), self._lost)
-        except (asyncpg.PostgresError, ValueError, UnicodeError) as error:
+        except REFUSED as error:
             await self._isolate(batch, error)
         else:
             self._finish(batch, settled)

@@ -49,10 +49,17 @@ class Sweeper:
             group.create_task(every(30.0, "tidy", self.tidy))
             group.create_task(every(300.0, "retain", self.retain))
 
-    async def promote(self) -> int:
+    async def sweep(self) -> None:
+        """All of the frequent repairs, now."""
+        await self.expire()
+        await self.reap_cancelled()
+        await self.run_schedules()
+        await self.promote(from_start=True)
+
+    async def promote(self, *, from_start: bool = False) -> int:
         """Moves due tasks to ready, starting where the last promotion ended, now and then from the start."""
         moved = 0
-        if time.monotonic() >= self._from_start_at:
+        if from_start or time.monotonic() >= self._from_start_at:
             self._promoted_to, self._from_start_at = None, time.monotonic() + _FROM_START_EVERY
         while True:
             now = self._clock.stamp()
@@ -77,7 +84,7 @@ class Sweeper:
 
     async def reap_cancelled(self) -> None:
         while await sweeps.reap_cancelled(self._pool, self._clock.stamp()):
-            await asyncio.sleep(0)
+            pass
 
     async def run_schedules(self) -> None:
         async with self._pool.acquire() as conn:
@@ -95,4 +102,4 @@ class Sweeper:
         await self.make_partitions()
         await sweeps.drop_partitions(self._pool, now, s.keep_attempts_days)
         while await sweeps.delete_finished(self._pool, now, s.keep_jobs_days):
-            await asyncio.sleep(0)
+            pass

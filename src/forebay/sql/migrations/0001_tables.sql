@@ -33,6 +33,7 @@ create table forebay.pipeline (
     name            text not null unique check (name ~ '^[a-z][a-z0-9_]{0,62}$'),
     steps           bigint not null default 0,   -- mask of the steps that each item goes through
     job_steps       bigint not null default 0,   -- mask of the steps that run once, after all items
+    roots           int[] not null default '{}', -- the steps that wait for nothing
     max_input_bytes int not null default 1048576,
     digest          text not null default '',    -- of the registered definition: registering it again is free
     updated_at      timestamptz not null default clock_timestamp()
@@ -71,7 +72,6 @@ create table forebay.job (
     state        forebay.job_state not null default 'QUEUED',
     priority     smallint not null default 0,
     sealed       boolean not null default true,  -- false while a stream still adds items
-    settled_own  boolean not null default false, -- the after_all steps have ended
     steps        bigint not null,                -- the pipeline's masks when the job came in
     job_steps    bigint not null default 0,
     total        int not null default 0,
@@ -133,6 +133,7 @@ create table forebay.attempt (
     reason     text
 ) partition by range (ended_at);
 create index attempt_task on forebay.attempt (job_id, n);
+create index attempt_ended on forebay.attempt using brin (ended_at) with (autosummarize = on);
 create table forebay.attempt_default partition of forebay.attempt default;
 
 create table forebay.dead_letter (
@@ -242,3 +243,10 @@ create table forebay.lease (
     ns         int4multirange not null     -- the tasks of the run that are not settled yet
 ) with (fillfactor = 60, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000, autovacuum_vacuum_cost_delay = 0);
 create index lease_job on forebay.lease (job_id);
+
+-- A settled task after which something else has to happen: see settle.
+create type forebay.sequel as (
+    job_id bigint, n int, step_id int, lane_id bigint, owner_id bigint, pipeline_id int, mask bigint, status forebay.item_status,
+    done bigint, dead bigint, adds_done bigint, adds_dead bigint, outcome forebay.outcome, attempt smallint, spent boolean,
+    again_at timestamptz, class text, reason text
+);

@@ -43,6 +43,8 @@ begin
     update forebay.pipeline p set
         steps = (select coalesce(bit_or(s.bit), 0) from forebay.step s where s.pipeline_id = p.id and s.active and not s.after_all),
         job_steps = (select coalesce(bit_or(s.bit), 0) from forebay.step s where s.pipeline_id = p.id and s.active and s.after_all),
+        roots = array(select s.id from forebay.step s
+                      where s.pipeline_id = p.id and s.active and not s.after_all and s.needs = 0 order by s.bit),
         max_input_bytes = coalesce((definition ->> 'max_input_bytes')::int, p.max_input_bytes),
         digest = md5(definition::text),
         updated_at = clock_timestamp()

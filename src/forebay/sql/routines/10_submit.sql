@@ -95,14 +95,19 @@ create or replace function forebay.open_job(
     pipeline text, owner text, key text, priority int, expected int, sealed boolean, meta jsonb, now timestamptz,
     "coalesce" boolean default false,
     out job_id bigint, out created boolean, out lane_id bigint, out owner_id bigint, out pipeline_id int,
-    out max_input_bytes int, out loaded bigint, out total int
+    out max_input_bytes int, out loaded bigint, out total int, out roots int[], out is_busy boolean
 ) language plpgsql as $$
 #variable_conflict use_column
 declare
     at timestamptz := coalesce(now, clock_timestamp());
-    known forebay.pipeline;
+    known record;
 begin
-    select * into known from forebay.pipeline p where p.name = open_job.pipeline;
+    select p.id, p.steps, p.job_steps, p.max_input_bytes, p.roots, o.id as owner_id, l.id as lane_id, l.busy_until
+    into known
+    from forebay.pipeline p
+    left join forebay.owner o on o.name = open_job.owner
+    left join forebay.lane l on l.owner_id = o.id and l.job_id = 0 and l.priority = open_job.priority
+    where p.name = open_job.pipeline;
     if known.id is null then
         perform forebay.refuse('FB001', 'pipeline', format(
             'there is no pipeline %L here; a worker registers its pipelines when it starts', pipeline));
@@ -115,11 +120,13 @@ begin
     end if;
     pipeline_id := known.id;
     max_input_bytes := known.max_input_bytes;
-    owner_id := forebay.owner_id(owner);
+    roots := known.roots;
+    owner_id := coalesce(known.owner_id, forebay.owner_id(owner));
+    lane_id := coalesce(known.lane_id, forebay.lane_id(owner_id, 0, priority::smallint));
+    is_busy := coalesce(known.busy_until > at, false);
     created := true;
     loaded := 0;
     total := expected;
-    lane_id := forebay.lane_id(owner_id, 0, priority::smallint);
     insert into forebay.job as j
         (owner_id, pipeline_id, priority, sealed, steps, job_steps, key, coalesces, meta, lane_id, total, created_at, updated_at)
     values (open_job.owner_id, known.id, priority, sealed, known.steps, known.job_steps, key, "coalesce", meta,
@@ -132,6 +139,7 @@ begin
         where j.pipeline_id = known.id and j.owner_id = open_job.owner_id and j.key = open_job.key and not j.coalesces;
     elsif expected > 1000 or not sealed then
         lane_id := forebay.lane_id(owner_id, job_id, priority::smallint);
+        is_busy := false;
         update forebay.job j set lane_id = open_job.lane_id where j.id = open_job.job_id;
     end if;
 end $$;
@@ -247,6 +255,7 @@ create or replace function forebay.submit(
 declare
     at timestamptz := coalesce(now, clock_timestamp());
     opened record;
+    root int;
     seq bigint;
 begin
     if input is null then
@@ -267,11 +276,21 @@ begin
     if not created then
         return;
     end if;
-    perform forebay.check_submission(octet_length(input::text), opened.max_input_bytes, 'input', run_at, at);
+    if run_at is not null or octet_length(input::text) > opened.max_input_bytes then
+        perform forebay.check_submission(octet_length(input::text), opened.max_input_bytes, 'input', run_at, at);
+    end if;
     insert into forebay.item (job_id, n, owner_id, pipeline_id, input, created_at, updated_at)
     values (submit.job_id, 1, opened.owner_id, opened.pipeline_id, input, at, at);
-    seq := forebay.enqueue(job_id, 1, 1, run_at, at);
-    if "coalesce" then
-        update forebay.job j set first_seq = seq where j.id = submit.job_id;
+    if run_at > at or "coalesce" then
+        seq := forebay.enqueue(job_id, 1, 1, run_at, at);
+        update forebay.job j set first_seq = seq where j.id = submit.job_id and "coalesce";
+        return;
     end if;
+    foreach root in array opened.roots loop  -- as enqueue does, without asking again what is known already
+        insert into forebay.ready (step_id, lane_id, job_id, owner_id, first_n, last_n)
+        values (root, opened.lane_id, submit.job_id, opened.owner_id, 1, 1) returning ready.seq into seq;
+        if not opened.is_busy then
+            perform pg_notify('forebay', 'ready ' || root || ' ' || opened.lane_id || ' ' || seq);
+        end if;
+    end loop;
 end $$;

@@ -8,7 +8,7 @@ create or replace function forebay.claim(
 ) returns table (
     token bigint, step_id int, lane_id bigint, job_id bigint, owner_id bigint, attempt smallint, seq bigint, rest int,
     first_n int, last_n int, ns int[], inputs text[], results text[]
-) language plpgsql set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
+) language plpgsql set enable_seqscan = off set jit = off set plan_cache_mode = force_generic_plan as $$
 #variable_conflict use_column
 declare at timestamptz := coalesce(now, clock_timestamp());
 begin
@@ -18,7 +18,8 @@ with wanted as (
         as w(step_id, lane_id, head, quota, max_rows)
 ),
 seen as materialized (
-    select r.*, case when q.parked is null then w.quota else 1 end as quota, j.state
+    select r.*, case when q.parked is null then w.quota else 1 end as quota,
+           coalesce(j.state, 'CANCELLED') as state
     from wanted w
     join forebay.step s on s.id = w.step_id
     join forebay.queue q on q.name = s.queue and not q.paused and (q.parked is null or q.probe_at <= at)
@@ -27,7 +28,7 @@ seen as materialized (
         select r.ctid as place, r.* from forebay.ready r
         where r.step_id = w.step_id and r.lane_id = w.lane_id and r.seq > w.head
         order by r.step_id, r.lane_id, r.seq limit w.max_rows for update skip locked) r
-    join forebay.job j on j.id = r.job_id
+    left join forebay.job j on j.id = r.job_id
 ),
 set_aside as (
     update forebay.ready r set lane_id = l.id
@@ -40,7 +41,7 @@ summed as (
     from seen s where s.state not in ('PAUSED', 'CANCELLED')
 ),
 taken as materialized (
-    select s.*, least(s.last_n, s.first_n + (s.quota - (s.upto - s.size)) - 1)::int as end_n
+    select nextval('forebay.token') as token, s.*, least(s.last_n, s.first_n + (s.quota - (s.upto - s.size)) - 1)::int as end_n
     from summed s where s.upto - s.size < s.quota
 ),
 used_up as (
@@ -54,22 +55,19 @@ cut as (
 ),
 leased as (
     insert into forebay.lease (token, step_id, lane_id, job_id, owner_id, worker_id, attempt, claimed_at, expires_at, ns)
-    select nextval('forebay.token'), t.step_id, t.lane_id, t.job_id, t.owner_id, claim.worker_id, t.attempt + 1,
+    select t.token, t.step_id, t.lane_id, t.job_id, t.owner_id, claim.worker_id, t.attempt + 1,
            at, at + make_interval(secs => lease_s),
            int4multirange(int4range(t.first_n, t.end_n, '[]'))
     from taken t
-    returning token, step_id, lane_id, job_id, owner_id, attempt, lower(ns) as first_n, upper(ns) - 1 as end_n
 )
-select d.token, d.step_id, d.lane_id, d.job_id, d.owner_id, d.attempt, t.seq,
-       t.last_n - t.end_n, d.first_n, d.end_n,
-       i.ns, i.inputs, i.results
-from leased d
-join taken t on t.step_id = d.step_id and t.job_id = d.job_id and t.first_n = d.first_n
+select t.token, t.step_id, t.lane_id, t.job_id, t.owner_id, (t.attempt + 1)::smallint, t.seq, t.last_n - t.end_n, t.first_n,
+       t.end_n, i.ns, i.inputs, i.results
+from taken t
 cross join lateral (
     select array_agg(i.n) as ns, array_agg(i.input::text) as inputs,
-           case when d.step_id = any(reading) then array_agg(i.result::text) end as results
+           case when t.step_id = any(reading) then array_agg(i.result::text) end as results
     from forebay.item i
-    where i.job_id = d.job_id and i.n between d.first_n and d.end_n and i.status = 'PENDING') i;
+    where i.job_id = t.job_id and i.n between t.first_n and t.end_n and i.status = 'PENDING') i;
 end $$;
 
 -- The (step, lane) pairs that have something ready: one index probe a pair, however long their backlogs are.
@@ -103,5 +101,6 @@ $$;
 
 -- Says that workers are in the middle of these lanes' backlogs until `until`, so that submits need not wake anybody.
 create or replace function forebay.mark_busy(lanes bigint[], until timestamptz) returns void language sql as $$
-update forebay.lane set busy_until = until, used_at = clock_timestamp() where id = any(lanes)
+with locked as (select l.id from forebay.lane l where l.id = any(lanes) order by l.id for no key update)
+update forebay.lane l set busy_until = until, used_at = clock_timestamp() from locked k where l.id = k.id
 $$;

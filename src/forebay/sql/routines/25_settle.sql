@@ -5,35 +5,44 @@
 create or replace function forebay.settle(
     worker_id bigint, tokens bigint[], task_ns int[], outcomes forebay.outcome[], results jsonb[], started float8[],
     again_ats timestamptz[], spents boolean[], ends_items boolean[], classes text[], reasons text[],
-    now timestamptz default null
-) returns table (
-    settled bigint, stale_tokens bigint[], stale_ns int[], steps int[], lanes bigint[], seqs bigint[], finished_jobs bigint[]
-) language plpgsql set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
+    now timestamptz default null,
+    out settled bigint, out stale_tokens bigint[], out stale_ns int[], out steps int[], out lanes bigint[],
+    out seqs bigint[], out finished_jobs bigint[]
+) language plpgsql set enable_seqscan = off set jit = off set plan_cache_mode = force_generic_plan as $$
 #variable_conflict use_column
-declare settled_at timestamptz := coalesce(now, clock_timestamp());
+declare
+    at timestamptz := coalesce(now, clock_timestamp());
+    cut_leases bigint[];
+    sequels forebay.sequel[];
+    own_turns bigint[];
 begin
-return query
 with report as materialized (
     select token, n, coalesce(outcome, 'DONE') as outcome, result, started, again_at, spent, ends_item, class, reason
-    from unnest(tokens, task_ns, outcomes, results, started, again_ats, spents, ends_items, classes, reasons)
-        as r(token, n, outcome, result, started, again_at, spent, ends_item, class, reason)
+    -- The series is there for the planner: without it, it takes reports for ten at most and compares each with each lease.
+    from rows from (
+        unnest(tokens), unnest(task_ns), unnest(outcomes), unnest(results), unnest(started), unnest(again_ats),
+        unnest(spents), unnest(ends_items), unnest(classes), unnest(reasons), generate_series(1, cardinality(tokens))
+    ) as r(token, n, outcome, result, started, again_at, spent, ends_item, class, reason, place)
 ),
 held as materialized (
     select l.token, l.ns, l.job_id, l.step_id, l.lane_id, l.owner_id, l.attempt from forebay.lease l
     where l.token = any(tokens) order by l.token for update
 ),
 task as materialized (  -- a lease, with what its step and job say about it
-    select h.*, settled_at as at, s.bit, s.name as step, s.downstream, s.optional, s.pipeline_id,
-           s.after_all, case when s.after_all then j.job_steps else j.steps end as mask
-    from held h join forebay.step s on s.id = h.step_id join forebay.job j on j.id = h.job_id
+    select h.*, s.bit, s.downstream, s.optional, s.pipeline_id, s.name as step,
+           -- steps that the pipeline no longer has are not waited for
+           case when s.after_all then j.job_steps & p.job_steps else j.steps & p.steps end as mask,
+           (select sum(upper(r) - lower(r)) from unnest(h.ns) r) as size
+    from held h
+    join forebay.step s on s.id = h.step_id
+    join forebay.pipeline p on p.id = s.pipeline_id
+    join forebay.job j on j.id = h.job_id
 ),
 valid as materialized (
-    select r.*, t.job_id, t.step_id, t.lane_id, t.owner_id, t.pipeline_id, t.attempt, t.at, t.bit, t.step, t.mask,
+    select r.*, t.job_id, t.step_id, t.lane_id, t.owner_id, t.pipeline_id, t.attempt, t.mask, t.size, t.step,
            case when f.done then t.bit else 0 end as adds_done,
-           case when not f.dead then 0 when r.ends_item then t.mask & ~t.bit | t.bit else t.bit | t.downstream end as adds_dead,
-           case when not f.dead then 'DONE'
-                when r.outcome = 'ERROR' then 'ERROR'
-                when r.outcome = 'NOT_FOUND' then 'NOT_FOUND'
+           case when not f.dead then 0 when r.ends_item then t.mask else t.bit | t.downstream end as adds_dead,
+           case when not f.dead then 'DONE' when r.outcome in ('ERROR', 'NOT_FOUND') then r.outcome::text
                 else 'SKIPPED' end::forebay.item_status as verdict
     from report r
     join task t on t.token = r.token and t.ns @> r.n
@@ -42,25 +51,17 @@ valid as materialized (
         from (select r.again_at is null and (
                   r.outcome = 'DONE' or r.ends_item is not true and (r.outcome = 'SKIPPED' or t.optional)) as done) d) f
 ),
-left_over as materialized (
-    select t.token, t.ns - range_agg(int4range(v.n, v.n, '[]')) as ns
-    from task t join valid v using (token) group by t.token, t.ns
+counts as materialized (
+    select v.token, count(*) < v.size as is_cut from valid v group by v.token, v.size
 ),
 ended as (
-    delete from forebay.lease l using left_over o where l.token = o.token and isempty(o.ns)
-),
-shrunk as (
-    update forebay.lease l set ns = o.ns from left_over o where l.token = o.token and not isempty(o.ns)
+    delete from forebay.lease l using counts c where l.token = c.token and not c.is_cut
 ),
 logged as (
     insert into forebay.attempt
         (job_id, n, step_id, attempt, outcome, owner_id, worker_id, token, started_at, ended_at, class, reason)
-    select job_id, n, step_id, attempt, outcome, owner_id, settle.worker_id, token, to_timestamp(started), at, class, reason from valid
-),
-delayed as (
-    insert into forebay.scheduled (run_at, step_id, lane_id, job_id, owner_id, first_n, last_n, attempt)
-    select again_at, step_id, lane_id, job_id, owner_id, n, n, attempt - (not spent)::int
-    from valid where again_at > at
+    select job_id, n, step_id, attempt, outcome, owner_id, settle.worker_id, token, to_timestamp(started), at, class, reason
+    from valid
 ),
 saved as (
     update forebay.item i set
@@ -73,28 +74,11 @@ saved as (
                       else i.result || v.result end,
         error = case when v.class is null then i.error
                      else jsonb_build_object('step', v.step, 'class', v.class, 'reason', v.reason, 'attempt', v.attempt) end,
-        updated_at = v.at
+        updated_at = at
     from valid v
     where i.job_id = v.job_id and i.n = v.n and i.status = 'PENDING'
-    returning i.job_id, i.n, i.status, i.done, i.dead, v.pipeline_id, v.lane_id, v.owner_id, v.step_id, v.bit, v.mask,
-              v.adds_done, v.adds_dead, v.at, v.outcome, v.attempt, v.class, v.reason
-),
-buried as (
-    insert into forebay.dead_letter (job_id, n, step_id, owner_id, outcome, attempt, class, reason, at)
-    select job_id, n, step_id, owner_id, outcome, attempt, class, reason, at from saved
-    where adds_dead <> 0 and outcome = 'ERROR'
-    on conflict (job_id, n, step_id) do update set
-        outcome = excluded.outcome, attempt = excluded.attempt, class = excluded.class, reason = excluded.reason, at = excluded.at
-),
-follow as (  -- steps for which this was the last thing they waited for
-    select s.job_id, f.id as step_id, s.lane_id, s.owner_id, s.at, 0 as attempt, range_agg(int4range(s.n, s.n, '[]')) as ns
-    from saved s join forebay.step f on f.pipeline_id = s.pipeline_id and f.active and f.bit & s.mask <> 0
-        and f.needs & s.adds_done <> 0 and f.needs & ~s.done = 0 and f.bit & (s.done | s.dead) = 0
-    where s.status = 'PENDING'
-    group by s.job_id, f.id, s.lane_id, s.owner_id, s.at
-    union all
-    select job_id, step_id, lane_id, owner_id, at, attempt - (not spent)::int, int4multirange(int4range(n, n, '[]'))
-    from valid where again_at <= at
+    returning i.job_id, i.n, i.status, i.done, i.dead, v.pipeline_id, v.lane_id, v.owner_id, v.step_id, v.mask,
+              v.adds_done, v.adds_dead, v.outcome, v.attempt, v.class, v.reason, v.again_at, v.spent
 ),
 tally as materialized (
     select job_id,
@@ -103,9 +87,11 @@ tally as materialized (
            count(*) filter (where n > 0 and status = 'NOT_FOUND') as not_found,
            count(*) filter (where n > 0 and status = 'ERROR') as error,
            count(*) filter (where n > 0 and status <> 'PENDING') as closed,
-           max(status) filter (where n = 0 and status <> 'PENDING') as own,
-           max(at) as at
+           max(status) filter (where n = 0 and status <> 'PENDING') as own
     from saved group by job_id
+),
+locked as materialized (  -- in one order, so that two settles never wait for each other
+    select j.id from forebay.job j where j.id in (select t.job_id from tally t) order by j.id for no key update
 ),
 counted as (
     update forebay.job j set
@@ -114,45 +100,93 @@ counted as (
         not_found = j.not_found + t.not_found,
         error = j.error + t.error,
         state = forebay.state_after(j, t.done, t.error, t.closed, t.own),
-        started_at = coalesce(j.started_at, t.at),
-        finished_at = case when forebay.is_over(j, t.closed, t.own) then t.at end,
-        updated_at = t.at
-    from tally t
-    where j.id = t.job_id and (t.closed > 0 or t.own is not null or j.state = 'QUEUED')
-    returning j.id, j.owner_id, j.pipeline_id, j.lane_id, j.job_steps, j.finished_at, j.state, t.at,
+        started_at = coalesce(j.started_at, at),
+        finished_at = case when forebay.is_over(j, t.closed, t.own) then at end,
+        updated_at = at
+    from locked l join tally t on t.job_id = l.id
+    where j.id = l.id and (t.closed > 0 or t.own is not null or j.state = 'QUEUED' or j.started_at is null)
+    returning j.id, j.finished_at,
               t.closed > 0 and j.sealed and j.job_steps <> 0 and j.state <> 'CANCELLED'
               and j.done + j.skipped + j.not_found + j.error = j.total as own_turn
-),
-own_item as (
-    insert into forebay.item (job_id, n, owner_id, pipeline_id, input, created_at, updated_at)
-    select id, 0, owner_id, pipeline_id, '{}', at, at from counted where own_turn
-    on conflict (job_id, n) do update set
-        status = 'PENDING', verdict = 'DONE', done = 0, dead = 0, error = null, updated_at = excluded.updated_at
-),
-queued as (
-    insert into forebay.ready (step_id, lane_id, job_id, owner_id, first_n, last_n, attempt)
-    select f.step_id, f.lane_id, f.job_id, f.owner_id, lower(r), upper(r) - 1, f.attempt from follow f, unnest(f.ns) r
-    union all
-    select s.id, c.lane_id, c.id, c.owner_id, 0, 0, 0
-    from counted c join forebay.step s on s.pipeline_id = c.pipeline_id and s.active and s.after_all and s.needs = 0
-        and s.bit & c.job_steps <> 0
-    where c.own_turn
-    returning step_id, lane_id, seq
-),
-woken as materialized (
-    select q.step_id, q.lane_id, min(q.seq) as seq from queued q group by q.step_id, q.lane_id
 )
 select (select count(*) from valid),
-       array(select r.token from report r where not exists (select from valid v where v.token = r.token and v.n = r.n)
-             order by r.token, r.n),
-       array(select r.n from report r where not exists (select from valid v where v.token = r.token and v.n = r.n)
-             order by r.token, r.n),
-       array(select w.step_id from woken w),
-       array(select w.lane_id from woken w),
-       array(select w.seq from woken w),
-       array(select id from counted where finished_at is not null)
-from (select count(pg_notify('forebay', 'ready ' || w.step_id || ' ' || w.lane_id || ' ' || w.seq))
-      from woken w join forebay.lane l on l.id = w.lane_id where l.busy_until <= settled_at) notified;
+       case when (select count(*) from valid) < cardinality(tokens) then array(
+           select r.token from report r where not exists (select from valid v where v.token = r.token and v.n = r.n)
+           order by r.token, r.n) else '{}' end,
+       case when (select count(*) from valid) < cardinality(tokens) then array(
+           select r.n from report r where not exists (select from valid v where v.token = r.token and v.n = r.n)
+           order by r.token, r.n) else '{}' end,
+       array(select c.token from counts c where c.is_cut),
+       array(select (s.job_id, s.n, s.step_id, s.lane_id, s.owner_id, s.pipeline_id, s.mask, s.status, s.done, s.dead,
+                     s.adds_done, s.adds_dead, s.outcome, s.attempt, s.spent, s.again_at, s.class, s.reason)::forebay.sequel
+             from saved s where s.status = 'PENDING' or s.outcome <> 'DONE'),
+       array(select c.id from counted c where c.own_turn),
+       array(select c.id from counted c where c.finished_at is not null)
+into settled, stale_tokens, stale_ns, cut_leases, sequels, own_turns, finished_jobs;
+
+if cardinality(cut_leases) > 0 then
+    update forebay.lease l set ns = l.ns - r.ns
+    from (select t.token, range_agg(int4range(t.n, t.n, '[]')) as ns from unnest(tokens, task_ns) t(token, n)
+          where t.token = any(cut_leases) group by t.token) r
+    where l.token = r.token;
+end if;
+if cardinality(sequels) > 0 or cardinality(own_turns) > 0 then
+    select f.steps, f.lanes, f.seqs into steps, lanes, seqs from forebay.follow_up(sequels, own_turns, at) f;
+else
+    steps := '{}'; lanes := '{}'; seqs := '{}';
+end if;
+end $$;
+
+-- What settled tasks entail: retries, dead letters, the steps that waited for them, and the steps of jobs whose items have
+-- all ended. Tells which lanes have something new.
+create or replace function forebay.follow_up(
+    sequels forebay.sequel[], own_turns bigint[], at timestamptz, out steps int[], out lanes bigint[], out seqs bigint[]
+) language plpgsql as $$
+#variable_conflict use_column
+begin
+    insert into forebay.scheduled (run_at, step_id, lane_id, job_id, owner_id, first_n, last_n, attempt)
+    select again_at, step_id, lane_id, job_id, owner_id, n, n, attempt - (not spent)::int
+    from unnest(sequels) where again_at > at;
+    insert into forebay.dead_letter (job_id, n, step_id, owner_id, outcome, attempt, class, reason, at)
+    select job_id, n, step_id, owner_id, outcome, attempt, class, reason, follow_up.at
+    from unnest(sequels) where adds_dead <> 0 and outcome = 'ERROR'
+    on conflict (job_id, n, step_id) do update set
+        outcome = excluded.outcome, attempt = excluded.attempt, class = excluded.class, reason = excluded.reason, at = excluded.at;
+    insert into forebay.item (job_id, n, owner_id, pipeline_id, input, created_at, updated_at)
+    select j.id, 0, j.owner_id, j.pipeline_id, '{}', follow_up.at, follow_up.at
+    from forebay.job j where j.id = any(own_turns)
+    on conflict (job_id, n) do update set
+        status = 'PENDING', verdict = 'DONE', done = 0, dead = 0, error = null, updated_at = excluded.updated_at;
+    with follower as (  -- steps for which this was the last thing they waited for
+        select q.job_id, f.id as step_id, q.lane_id, q.owner_id, 0 as attempt, range_agg(int4range(q.n, q.n, '[]')) as ns
+        from unnest(sequels) q
+        join forebay.step f on f.pipeline_id = q.pipeline_id and f.active and f.bit & q.mask <> 0
+            and f.needs & q.adds_done <> 0 and f.needs & ~q.done = 0 and f.bit & (q.done | q.dead) = 0
+        where q.status = 'PENDING'
+        group by q.job_id, f.id, q.lane_id, q.owner_id
+        union all
+        select job_id, step_id, lane_id, owner_id, attempt - (not spent)::int, int4multirange(int4range(n, n, '[]'))
+        from unnest(sequels) where again_at <= at
+        union all
+        select j.id, s.id, j.lane_id, j.owner_id, 0, int4multirange(int4range(0, 0, '[]'))
+        from forebay.job j
+        join forebay.step s on s.pipeline_id = j.pipeline_id and s.active and s.after_all and s.needs = 0
+            and s.bit & j.job_steps <> 0
+        where j.id = any(own_turns)
+    ),
+    queued as (
+        insert into forebay.ready (step_id, lane_id, job_id, owner_id, first_n, last_n, attempt)
+        select f.step_id, f.lane_id, f.job_id, f.owner_id, lower(r), upper(r) - 1, f.attempt from follower f, unnest(f.ns) r
+        returning step_id, lane_id, seq
+    ),
+    woken as (
+        select q.step_id, q.lane_id, min(q.seq) as seq from queued q group by q.step_id, q.lane_id
+    ),
+    told as (
+        select w.*, forebay.wake(w.step_id, w.lane_id, w.seq, follow_up.at) from woken w
+    )
+    select coalesce(array_agg(t.step_id), '{}'), coalesce(array_agg(t.lane_id), '{}'), coalesce(array_agg(t.seq), '{}')
+    into steps, lanes, seqs from told t;
 end $$;
 
 -- The same for long columns as text, which drivers encode several times faster than arrays: numbers separated by commas

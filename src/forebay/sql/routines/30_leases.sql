@@ -6,7 +6,7 @@
 create or replace function forebay.heartbeat(
     worker_id bigint, tokens bigint[], lease_s float8[], now timestamptz default null
 ) returns table (token bigint, cancelled boolean)
-language plpgsql set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
+language plpgsql set enable_seqscan = off set jit = off set plan_cache_mode = force_generic_plan as $$
 #variable_conflict use_column
 declare at timestamptz := coalesce(now, clock_timestamp());
 begin
@@ -22,36 +22,91 @@ begin
     returning l.token, l.cancelled;
 end $$;
 
--- Ends the open tasks of these leases as cancelled: their job is. Tells how many; the leases may stay, without them.
+-- The tasks that these leases still hold, of items that are still open; and whether their job is cancelled. `batch` parts
+-- them for settle(): one worker and one step (an item may be in the leases of two), and not too many.
+create or replace function forebay.open_tasks(tokens bigint[])
+returns table (token bigint, n int, step_id int, lane_id bigint, job_id bigint, owner_id bigint, worker_id bigint,
+               attempt smallint, cancelled boolean, claimed_at timestamptz, batch bigint)
+language sql stable set enable_seqscan = off set jit = off as $$
+select l.token, i.n, l.step_id, l.lane_id, l.job_id, l.owner_id, l.worker_id, l.attempt, l.given_up, l.claimed_at,
+       row_number() over (partition by l.worker_id, l.step_id order by l.token, i.n) / 500
+from (select l.*, l.cancelled or j.state = 'CANCELLED' as given_up
+      from forebay.lease l join forebay.job j on j.id = l.job_id where l.token = any(tokens) offset 0) l
+cross join lateral unnest(l.ns) r cross join lateral (
+    select i.n from forebay.item i where i.job_id = l.job_id and i.n >= lower(r) and i.n < upper(r) and i.status = 'PENDING'
+    offset 0) i
+$$;
+
+-- Settles tasks in the name of a worker that will not do so any more.
+create or replace function forebay.give_up(
+    worker_id bigint, tokens bigint[], ns int[], started timestamptz[], outcome forebay.outcome, ends_item boolean,
+    class text, reasons text[], now timestamptz
+) returns void language plpgsql as $$
+declare size int[] := array[cardinality(tokens)];
+begin
+    perform forebay.settle(
+        worker_id, tokens, ns, array_fill(outcome, size), '{}', array(select extract(epoch from s)::float8 from unnest(started) s),
+        '{}', '{}', array_fill(ends_item, size), array_fill(class, size), reasons, now);
+end $$;
+
+-- Ends the open tasks of those of these leases whose job is cancelled. Tells how many; the leases may stay, without them.
 create or replace function forebay.settle_cancelled(tokens bigint[], now timestamptz) returns int
-language plpgsql set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
-#variable_conflict use_column
+language plpgsql set jit = off as $$
 declare
-    given_up record;
+    batch record;
     ended int := 0;
 begin
-    for given_up in  -- one lease a call: an item may be in two of them
-        select l.token, l.worker_id, l.claimed_at, array_agg(i.n) as ns, count(*) as size
-        from forebay.lease l cross join lateral unnest(l.ns) r
-        join forebay.item i on i.job_id = l.job_id and i.n >= lower(r) and i.n < upper(r) and i.status = 'PENDING'
-        where l.token = any(tokens)
-          and (l.cancelled or exists (select from forebay.job j where j.id = l.job_id and j.state = 'CANCELLED'))
-        group by l.token order by l.job_id, l.token
+    for batch in
+        select t.worker_id, t.step_id, array_agg(t.token) as tokens, array_agg(t.n) as ns, array_agg(t.claimed_at) as started,
+               array_agg('the job was cancelled'::text) as reasons
+        from forebay.open_tasks(tokens) t where t.cancelled
+        group by t.worker_id, t.step_id, t.batch order by t.worker_id, t.step_id, t.batch
     loop
-        perform forebay.settle(
-            given_up.worker_id, array_fill(given_up.token, array[given_up.size::int]), given_up.ns,
-            array_fill('CANCELLED'::forebay.outcome, array[given_up.size::int]), '{}',
-            array_fill(extract(epoch from given_up.claimed_at)::float8, array[given_up.size::int]), '{}', '{}',
-            array_fill(true, array[given_up.size::int]), array_fill('cancelled'::text, array[given_up.size::int]),
-            array_fill('the job was cancelled'::text, array[given_up.size::int]), now);
-        ended := ended + given_up.size;
+        perform forebay.give_up(
+            batch.worker_id, batch.tokens, batch.ns, batch.started, 'CANCELLED', true, 'cancelled', batch.reasons, now);
+        ended := ended + cardinality(batch.ns);
+    end loop;
+    return ended;
+end $$;
+
+-- Ends those tasks of these leases that were lost max_expiries times before, since they last ended. Tells how many.
+create or replace function forebay.settle_lost(tokens bigint[], now timestamptz) returns int
+language plpgsql set enable_seqscan = off set jit = off as $$
+declare
+    batch record;
+    ended int := 0;
+begin
+    for batch in
+        with history as (  -- how earlier runs of these tasks went, and which of them ended last
+            select l.token, a.n, a.earlier, a.outcome,
+                   max(a.earlier) filter (where a.outcome in ('DONE', 'SKIPPED', 'NOT_FOUND', 'ERROR', 'CANCELLED'))
+                       over (partition by l.token, a.n) as ended
+            from forebay.lease l cross join lateral unnest(l.ns) r cross join lateral (
+                select a.n, a.token as earlier, a.outcome from forebay.attempt a
+                where a.job_id = l.job_id and a.n >= lower(r) and a.n < upper(r) and a.step_id = l.step_id offset 0) a
+            where l.token = any(tokens)
+        ),
+        lost as materialized (
+            select h.token, h.n, count(*) as times from history h
+            where h.outcome = 'EXPIRED' and h.earlier > coalesce(h.ended, 0) group by h.token, h.n
+        )
+        select t.worker_id, t.step_id, array_agg(t.token) as tokens, array_agg(t.n) as ns, array_agg(t.claimed_at) as started,
+               array_agg(format('the worker was lost %s times while it had this task', o.times + 1)) as reasons
+        from lost o join forebay.open_tasks(array(select distinct token from lost)) t on t.token = o.token and t.n = o.n
+        join forebay.step s on s.id = t.step_id
+        where o.times >= s.max_expiries
+        group by t.worker_id, t.step_id, t.batch order by t.worker_id, t.step_id, t.batch
+    loop
+        perform forebay.give_up(
+            batch.worker_id, batch.tokens, batch.ns, batch.started, 'ERROR', false, 'transient', batch.reasons, now);
+        ended := ended + cardinality(batch.ns);
     end loop;
     return ended;
 end $$;
 
 -- Hands leases back: what is left of them can be claimed again, as if this claim had not been. Tells how many tasks.
 create or replace function forebay.release(worker_id bigint, tokens bigint[], now timestamptz default null) returns int
-language plpgsql set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
+language plpgsql set enable_seqscan = off set jit = off set plan_cache_mode = force_generic_plan as $$
 #variable_conflict use_column
 declare
     at timestamptz := coalesce(now, clock_timestamp());
@@ -61,15 +116,13 @@ begin
     mine := array(select l.token from forebay.lease l where l.token = any(tokens) and l.worker_id = release.worker_id
                   order by l.token for update);
     released := forebay.settle_cancelled(mine, at);
-    with gone as (
-        delete from forebay.lease l where l.token = any(mine) returning l.*
-    ),
-    open as (  -- an item that has ended meanwhile needs nothing more
-        select g.token, g.step_id, g.lane_id, g.job_id, g.owner_id, g.attempt, range_agg(int4range(i.n, i.n, '[]')) as ns,
+    with open as materialized (  -- an item that has ended meanwhile needs nothing more
+        select t.token, t.step_id, t.lane_id, t.job_id, t.owner_id, t.attempt, range_agg(int4range(t.n, t.n, '[]')) as ns,
                count(*) as size
-        from gone g cross join lateral unnest(g.ns) r
-        join forebay.item i on i.job_id = g.job_id and i.n >= lower(r) and i.n < upper(r) and i.status = 'PENDING'
-        group by g.token, g.step_id, g.lane_id, g.job_id, g.owner_id, g.attempt
+        from forebay.open_tasks(mine) t group by t.token, t.step_id, t.lane_id, t.job_id, t.owner_id, t.attempt
+    ),
+    gone as (
+        delete from forebay.lease l where l.token = any(mine)
     ),
     queued as (
         insert into forebay.ready (step_id, lane_id, job_id, owner_id, first_n, last_n, attempt)
@@ -86,52 +139,33 @@ begin
 end $$;
 
 -- Takes back the leases that have run out. Their tasks can be claimed again at once, one a run (a task that kills its worker
--- must not take others along) and without having spent an attempt; but a task that was lost max_expiries times before,
--- since it last ended, is in error. Leases of a cancelled job end their items.
+-- must not take others along) and without having spent an attempt; but a task that is lost too often is in error, and
+-- those of a cancelled job end.
 create or replace function forebay.expire(now timestamptz default null, max_leases int default 500)
 returns table (leases int, requeued int, failed int, cancelled int)
-language plpgsql set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
+language plpgsql set enable_seqscan = off set jit = off set plan_cache_mode = force_generic_plan as $$
 #variable_conflict use_column
 declare
     at timestamptz := coalesce(now, clock_timestamp());
     expired bigint[];
-    lost record;
 begin
     expired := array(select l.token from forebay.lease l where l.expires_at <= at
                      order by l.token limit max_leases for update skip locked);
     leases := cardinality(expired);
+    requeued := 0;
     failed := 0;
+    cancelled := 0;
+    if leases = 0 then
+        return next;
+        return;
+    end if;
     cancelled := forebay.settle_cancelled(expired, at);
-    for lost in
-        with history as (  -- how earlier runs of these tasks went, and which of them ended last
-            select l.token, a.n, a.token as earlier, a.outcome,
-                   max(a.token) filter (where a.outcome in ('DONE', 'SKIPPED', 'NOT_FOUND', 'ERROR', 'CANCELLED'))
-                       over (partition by l.token, a.n) as ended
-            from forebay.lease l join forebay.attempt a
-                on a.job_id = l.job_id and a.n >= lower(l.ns) and a.n < upper(l.ns) and a.step_id = l.step_id
-            where l.token = any(expired) and l.ns @> a.n
-        ),
-        counted as (
-            select h.token, h.n, count(*) as times from history h
-            where h.outcome = 'EXPIRED' and h.earlier > coalesce(h.ended, 0) group by h.token, h.n
-        )
-        select l.token, l.worker_id, c.n, c.times + 1 as times, extract(epoch from l.claimed_at)::float8 as started
-        from counted c join forebay.lease l on l.token = c.token join forebay.step s on s.id = l.step_id
-        join forebay.item i on i.job_id = l.job_id and i.n = c.n and i.status = 'PENDING'
-        where c.times >= s.max_expiries
-        order by l.job_id, l.token, c.n
-    loop
-        perform forebay.settle(
-            lost.worker_id, array[lost.token], array[lost.n], '{ERROR}', '{}', array[lost.started], '{}', '{}', '{}',
-            '{transient}', array[format('the worker was lost %s times while it had this task', lost.times)], at);
-        failed := failed + 1;
-    end loop;
-    with gone as (
-        delete from forebay.lease l where l.token = any(expired) returning l.*
+    failed := forebay.settle_lost(expired, at);
+    with task as materialized (
+        select * from forebay.open_tasks(expired)
     ),
-    task as materialized (
-        select g.*, i.n from gone g cross join lateral unnest(g.ns) r
-        join forebay.item i on i.job_id = g.job_id and i.n >= lower(r) and i.n < upper(r) and i.status = 'PENDING'
+    gone as (
+        delete from forebay.lease l where l.token = any(expired)
     ),
     logged as (
         insert into forebay.attempt
@@ -156,7 +190,7 @@ end $$;
 create or replace function forebay.report_progress(
     tokens bigint[], ns int[], progress jsonb[], now timestamptz default null
 ) returns bigint
-language plpgsql set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
+language plpgsql set enable_seqscan = off set jit = off set plan_cache_mode = force_generic_plan as $$
 #variable_conflict use_column
 declare written bigint;
 begin
@@ -181,7 +215,7 @@ end $$;
 create or replace function forebay.promote(
     now timestamptz default null, max_rows int default 1000, after timestamptz default '-infinity'
 ) returns table (moved int, next_at timestamptz, steps int[], lanes bigint[], seqs bigint[])
-language plpgsql set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
+language plpgsql set enable_seqscan = off set jit = off set plan_cache_mode = force_generic_plan as $$
 #variable_conflict use_column
 declare at timestamptz := coalesce(now, clock_timestamp());
 begin

@@ -153,8 +153,11 @@ begin
     elsif job.state <> 'PAUSED' then
         perform forebay.refuse('FB005', 'job_id', format('job %s is %s: only a paused job can be resumed', job.id, job.state));
     end if;
-    update forebay.job j set state = case when j.started_at is null then 'QUEUED' else 'RUNNING' end::forebay.job_state,
-                             updated_at = at
+    -- What has run while it was paused counts, too.
+    job.started_at := coalesce(job.started_at, (select a.started_at from forebay.attempt a where a.job_id = job.id limit 1),
+                               (select l.claimed_at from forebay.lease l where l.job_id = job.id limit 1));
+    update forebay.job j set state = case when job.started_at is null then 'QUEUED' else 'RUNNING' end::forebay.job_state,
+                             started_at = job.started_at, updated_at = at
     where j.id = job.id;
     perform forebay.wake_job(job, at);
     perform forebay.note(actor, 'resume', job.owner_id, job.id, null, null, at);
@@ -286,6 +289,48 @@ where s.pipeline_id = job.pipeline_id and s.active and not s.after_all
   and s.bit & job.steps <> 0 and s.bit & next_steps.done = 0 and s.needs & ~next_steps.done = 0
 $$;
 
+-- Whether reprocess() is asked to run this item again: it has one of the statuses, and is one of `chosen` if that is given.
+create or replace function forebay.is_chosen(i forebay.item, statuses forebay.item_status[], chosen int4multirange)
+returns boolean language sql immutable as $$
+select i.n > 0 and i.status = any(statuses) and (chosen is null or i.n <@ chosen)
+$$;
+
+-- Takes items that are about to run again out of runs and leases: an item that ended early may have left some behind, and
+-- they must not run besides. The job's own item goes too; it waits for the others again.
+create or replace function forebay.clear_way(job forebay.job, statuses forebay.item_status[], chosen int4multirange)
+returns void language plpgsql set enable_seqscan = off as $$
+#variable_conflict use_column
+declare held bigint[];
+begin
+    perform from forebay.cut_runs(job, '{[0,0]}');
+    with hit as (
+        delete from forebay.ready r
+        where r.step_id = any(forebay.steps_of(job)) and r.lane_id = any(forebay.lanes_of(job)) and r.job_id = job.id
+          and exists (select from forebay.item i where i.job_id = job.id and i.n between r.first_n and r.last_n
+                      and forebay.is_chosen(i, statuses, chosen))
+        returning r.*
+    ),
+    left_over as (
+        select h.step_id, h.lane_id, h.owner_id, h.attempt, o.ns from hit h cross join lateral (
+            select range_agg(int4range(i.n, i.n, '[]')) as ns from forebay.item i
+            where i.job_id = job.id and i.n between h.first_n and h.last_n and not forebay.is_chosen(i, statuses, chosen)) o
+    )
+    insert into forebay.ready (step_id, lane_id, job_id, owner_id, first_n, last_n, attempt)
+    select o.step_id, o.lane_id, job.id, o.owner_id, lower(r), upper(r) - 1, o.attempt
+    from left_over o cross join lateral unnest(o.ns) r;
+    delete from forebay.scheduled s  -- always whole: what is scheduled for later than the start is a retry, of one item
+    where s.job_id = job.id and s.first_n = s.last_n
+      and exists (select from forebay.item i where i.job_id = job.id and i.n = s.first_n and forebay.is_chosen(i, statuses, chosen));
+    held := array(select l.token from forebay.lease l where l.job_id = job.id order by l.token for update);
+    update forebay.lease l set ns = l.ns - g.gone
+    from unnest(held) h(token) join forebay.lease e on e.token = h.token cross join lateral (
+        select range_agg(int4range(i.n, i.n, '[]')) as gone from forebay.item i
+        where i.job_id = job.id and i.n >= lower(e.ns) and i.n < upper(e.ns) and i.n <@ e.ns
+          and (i.n = 0 or forebay.is_chosen(i, statuses, chosen))) g
+    where l.token = e.token and g.gone is not null;
+    delete from forebay.lease l where l.token = any(held) and isempty(l.ns);
+end $$;
+
 -- Runs items that have ended again, and returns how many: those in one of the statuses, all or only `ns`. An item that is
 -- DONE starts from nothing; any other keeps the steps that are done and what they returned. Without reset_attempts, each
 -- step that runs again runs once. Items for which there is nothing to run are left as they are.
@@ -297,31 +342,44 @@ create or replace function forebay.reprocess(
 declare
     at timestamptz := coalesce(now, clock_timestamp());
     job forebay.job := forebay.lock_job(job_id);
-    lane bigint;
-    again int4multirange;
+    chosen int4multirange;
+    wanted forebay.item_status[];
     reopened int;
 begin
     if coalesce(cardinality(statuses), 0) = 0 or not statuses <@ '{DONE,SKIPPED,NOT_FOUND,ERROR}' then
         perform forebay.refuse('FB002', 'statuses', 'must be of DONE, SKIPPED, NOT_FOUND and ERROR');
     end if;
+    wanted := statuses;
+    if ns is not null then
+        select coalesce(range_agg(int4range(n, n, '[]')), '{}') into chosen from unnest(ns) n;
+    end if;
     job := forebay.settle_down(job, at);
-    select range_agg(int4range(i.n, i.n, '[]')) into again from forebay.item i
-    where i.job_id = job.id and i.n > 0 and i.status = any(statuses::forebay.item_status[])
-      and (reprocess.ns is null or i.n = any(reprocess.ns))
-      and exists (select from forebay.next_steps(job, case when i.status = 'DONE' then 0 else i.done end));
-    if again is null then
+    if not exists (select from forebay.item i where i.job_id = job.id and forebay.is_chosen(i, wanted, chosen)
+                   and exists (select from forebay.next_steps(job, case when i.status = 'DONE' then 0 else i.done end))) then
         return 0;
     end if;
-    -- What an item that ended early has left behind must not run besides; and the job's own item waits for the others.
-    again := again + '{[0,0]}'::int4multirange;
-    perform from forebay.cut_runs(job, again);
-    perform forebay.cut_leases(job.id, again);
-    lane := forebay.lane_of(job.id);
+    perform forebay.clear_way(job, wanted, chosen);
+    reopened := forebay.reopen(job, wanted, chosen, reset_attempts, at);
+    if job.state <> 'PAUSED' then
+        perform forebay.wake_job(job, at);
+    end if;
+    perform forebay.note(actor, 'reprocess', job.owner_id, job.id, null, jsonb_build_object(
+        'items', reopened, 'statuses', statuses, 'chosen', cardinality(ns), 'reset_attempts', reset_attempts), at);
+    return reopened;
+end $$;
+
+-- Makes ended items open and ready again, with the job's counters and state; returns how many. A part of reprocess().
+create or replace function forebay.reopen(
+    job forebay.job, statuses forebay.item_status[], chosen int4multirange, reset_attempts boolean, at timestamptz
+) returns int language plpgsql as $$
+#variable_conflict use_column
+declare
+    lane bigint := forebay.lane_of(job.id);
+    reopened int;
+begin
     with ended as materialized (
         select i.n, i.status, case when i.status = 'DONE' then 0 else i.done end as done
-        from forebay.item i
-        where i.job_id = job.id and i.n > 0 and i.status = any(statuses::forebay.item_status[])
-          and (reprocess.ns is null or i.n = any(reprocess.ns))
+        from forebay.item i where i.job_id = job.id and forebay.is_chosen(i, statuses, chosen)
     ),
     plan as materialized (  -- for each set of steps that are done: those to run next
         select d.done, s.id as step_id, case when reset_attempts then 0 else s.max_attempts - 1 end as attempt
@@ -359,17 +417,9 @@ begin
     update forebay.job j set
         done = j.done - t.done, skipped = j.skipped - t.skipped, not_found = j.not_found - t.not_found, error = j.error - t.error,
         state = case when j.state = 'PAUSED' then 'PAUSED' else 'RUNNING' end::forebay.job_state,
-        steps = job.steps, job_steps = job.job_steps, settled_own = false, finished_at = null, updated_at = at
-    from tally t where j.id = job.id and t.opened > 0
+        steps = job.steps, job_steps = job.job_steps, finished_at = null, updated_at = at
+    from tally t where j.id = job.id
     returning t.opened into reopened;
-    if reopened is null then
-        return 0;
-    end if;
-    if job.state <> 'PAUSED' then
-        perform forebay.wake_job(job, at);
-    end if;
-    perform forebay.note(actor, 'reprocess', job.owner_id, job.id, null, jsonb_build_object(
-        'items', reopened, 'statuses', statuses, 'chosen', cardinality(ns), 'reset_attempts', reset_attempts), at);
     return reopened;
 end $$;
 

@@ -104,7 +104,7 @@ end $$;
 
 -- Deletes lanes that have had nothing to do for `idle`: those of owners, and those of jobs that are over.
 create or replace function forebay.tidy_lanes(now timestamptz default null, idle interval default '1 hour')
-returns int language plpgsql as $$
+returns int language plpgsql set jit = off as $$
 declare
     horizon timestamptz := coalesce(now, clock_timestamp()) - idle;
     candidates bigint[];
@@ -129,7 +129,7 @@ end $$;
 
 -- The (step, lane) pairs that have ready runs, paused or not, with the first run of each.
 create or replace function forebay.ready_lanes() returns table (step_id int, lane_id bigint, seq bigint, job_id bigint)
-language sql stable set enable_seqscan = off as $$
+language sql stable rows 100 set enable_seqscan = off as $$
 select s.id, p.lane_id, p.seq, p.job_id from forebay.step s cross join lateral (
     with recursive pair as (
         (select r.lane_id, r.seq, r.job_id from forebay.ready r where r.step_id = s.id order by r.lane_id, r.seq limit 1)
@@ -141,22 +141,26 @@ select s.id, p.lane_id, p.seq, p.job_id from forebay.step s cross join lateral (
 $$;
 
 -- Drops runs of jobs that are no more from the heads of their lanes, where they would stop all others. Returns how many.
-create or replace function forebay.drop_dead_runs() returns int language plpgsql set enable_seqscan = off as $$
+create or replace function forebay.drop_dead_runs() returns int
+language plpgsql set enable_seqscan = off set jit = off as $$
 declare dropped int;
 begin
-    delete from forebay.ready d using forebay.ready_lanes() p cross join lateral (
-        select r.seq from forebay.ready r where r.step_id = p.step_id and r.lane_id = p.lane_id
-          and not exists (select from forebay.job j where j.id = r.job_id)
-        order by r.step_id, r.lane_id, r.seq limit 1000) r
-    where not exists (select from forebay.job j where j.id = p.job_id)
-      and d.step_id = p.step_id and d.lane_id = p.lane_id and d.seq = r.seq;
+    with blocked as materialized (
+        select p.step_id, p.lane_id from forebay.ready_lanes() p
+        where not exists (select from forebay.job j where j.id = p.job_id)
+    )
+    delete from forebay.ready where ctid = any(array(
+        select r.place from blocked b cross join lateral (
+            select r.ctid as place from forebay.ready r where r.step_id = b.step_id and r.lane_id = b.lane_id
+              and not exists (select from forebay.job j where j.id = r.job_id)
+            order by r.step_id, r.lane_id, r.seq limit 1000 for update of r skip locked) r));
     get diagnostics dropped = row_count;
     return dropped;
 end $$;
 
 -- Gives runs whose lane is gone (it was tidied away while they were being written) a lane again. Returns how many runs.
 create or replace function forebay.adopt_orphans(now timestamptz default null) returns int
-language plpgsql as $$
+language plpgsql set jit = off as $$
 declare
     at timestamptz := coalesce(now, clock_timestamp());
     orphan record;
@@ -165,11 +169,13 @@ declare
 begin
     perform forebay.drop_dead_runs();
     for orphan in
+        with lost as materialized (
+            select p.step_id, p.lane_id from forebay.ready_lanes() p
+            where not exists (select from forebay.lane l where l.id = p.lane_id)
+        )
         select r.job_id, p.lane_id, array_agg(distinct p.step_id) as steps
-        from forebay.ready_lanes() p
-        cross join lateral (select r.job_id from forebay.ready r
-                            where r.step_id = p.step_id and r.lane_id = p.lane_id offset 0) r
-        where not exists (select from forebay.lane l where l.id = p.lane_id)
+        from lost p cross join lateral (
+            select r.job_id from forebay.ready r where r.step_id = p.step_id and r.lane_id = p.lane_id offset 0) r
         group by r.job_id, p.lane_id
         union all
         select s.job_id, s.lane_id, '{}' from forebay.scheduled s

@@ -1,0 +1,163 @@
+"""How times, sizes, counts and tables look, the same in every command."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, is_dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from rich.console import RenderableType
+
+    from forebay.db.overview import DeadLetter, JobRow
+
+NOTHING = "–"  # noqa: RUF001 - what a table shows where there is no value
+
+_UNITS = ((86400, "d"), (3600, "h"), (60, "min"), (1, "s"))
+_STATE_STYLES = {
+    "QUEUED": "default",
+    "RUNNING": "cyan",
+    "PAUSED": "yellow",
+    "DONE": "green",
+    "FAILED": "red",
+    "CANCELLED": "yellow",
+}
+
+
+def duration(seconds: float | None) -> str:
+    """A time span in its two largest units: 3 min 20 s."""
+    if seconds is None:
+        return NOTHING
+    if seconds < 0.9995:
+        return f"{max(0, seconds) * 1000:.0f} ms"
+    if seconds < 9.95:
+        return f"{seconds:.1f} s"
+    rest = round(seconds)
+    parts: list[str] = []
+    for length, unit in _UNITS:
+        amount, rest = divmod(rest, length)
+        if amount or parts:
+            parts.append(f"{amount} {unit}" if amount else "")
+    return " ".join(part for part in parts[:2] if part)
+
+
+def between(start: datetime | None, end: datetime | None) -> str:
+    """The time from one moment to another."""
+    return NOTHING if start is None or end is None else duration((end - start).total_seconds())
+
+
+def ago(then: datetime, now: datetime) -> str:
+    seconds = (now - then).total_seconds()
+    return "now" if seconds < 1 else f"{duration(max(10, seconds)) if seconds >= 10 else f'{seconds:.0f} s'} ago"
+
+
+def milliseconds(value: float | None) -> str:
+    return NOTHING if value is None else "<1 ms" if value < 0.95 else duration(value / 1000)
+
+
+def size(count: float) -> str:
+    """Bytes in the unit that fits: 1.4 GB."""
+    for unit in ("B", "kB", "MB", "GB"):
+        if count < 999.5:
+            return f"{count:.0f} {unit}" if unit == "B" or count >= 9.95 else f"{count:.1f} {unit}"
+        count /= 1000
+    return f"{count:.1f} TB"
+
+
+def number(value: float | None) -> str:
+    """A count in groups of three: 1,234,567."""
+    return NOTHING if value is None else f"{value:,.0f}"
+
+
+def rate(per_second: float | None, what: str) -> str:
+    if per_second is None:
+        return f"{NOTHING} {what}/s"
+    return f"{per_second:.1f} {what}/s" if 0 < per_second < 9.95 else f"{number(per_second)} {what}/s"
+
+
+def moment(at: datetime | None) -> str:
+    """A time of day here, with the date unless it is today."""
+    if at is None:
+        return NOTHING
+    local = at.astimezone()
+    today = datetime.now().astimezone().date()
+    return local.strftime("%H:%M:%S" if local.date() == today else "%Y-%m-%d %H:%M:%S")
+
+
+def plural(count: int, noun: str) -> str:
+    return f"{number(count)} {noun}{'' if count == 1 else 's'}"
+
+
+def state(name: str) -> Text:
+    return Text(name, style=_STATE_STYLES.get(name, "default"))
+
+
+def faint_zero(value: int, style: str = "default") -> Text:
+    """A count that steps back when there is nothing to see."""
+    return Text(number(value), style=style if value else "dim")
+
+
+def table(*columns: str, title: str | None = None, expand: bool = False) -> Table:
+    """An empty table; a column whose name begins with > is for numbers, one with * takes the room that is left."""
+    made = Table(
+        box=box.SIMPLE_HEAD, title=title, title_justify="left", title_style="bold", expand=expand, pad_edge=False
+    )
+    made.show_edge = False
+    for column in columns:
+        kind, name = (column[0], column[1:]) if column[:1] in (">", "*") else ("", column)
+        made.add_column(
+            name,
+            justify="right" if kind == ">" else "left",
+            min_width=min(8, max(6, len(name))) if kind == ">" else None,  # so that a live table stands still
+            ratio=1 if kind == "*" else None,
+            no_wrap=True,
+            overflow="ellipsis",
+            header_style="dim",
+        )
+    return made
+
+
+def fill(made: Table, rows: Iterable[Iterable[RenderableType]]) -> Table:
+    for row in rows:
+        made.add_row(*row)
+    return made
+
+
+def console() -> Console:
+    """Standard output, as wide as the terminal; files and pipes get lines long enough to keep all columns."""
+    out = Console(highlight=False)
+    return out if out.is_terminal else Console(highlight=False, width=110)
+
+
+# JSON.
+
+
+def dump(value: Any) -> str:
+    return json.dumps(value, default=_plain)
+
+
+def job_json(job: JobRow) -> dict[str, Any]:
+    """A job for programs; ids are strings."""
+    return {**asdict(job), "id": str(job.id), "ended": job.ended}
+
+
+def letter_json(letter: DeadLetter) -> dict[str, Any]:
+    given = asdict(letter)
+    kind = given.pop("error_class")
+    return {**given, "job_id": str(letter.job_id), "class": kind}
+
+
+def _plain(value: object) -> Any:
+    if isinstance(value, datetime):
+        return value.isoformat()
+    if is_dataclass(value) and not isinstance(value, type):
+        return asdict(value)
+    raise TypeError(f"{type(value).__name__} is not JSON")

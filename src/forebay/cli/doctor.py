@@ -1,0 +1,237 @@
+"""`forebay doctor`: what is missing or wrong, and the command that mends it."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Literal
+
+import click
+
+from forebay.cli import _show as show
+from forebay.cli._common import find_dsn, json_option, load_settings, place_of, run
+from forebay.cli._loading import load_pipelines
+from forebay.db import checkup, migrate, overview
+from forebay.errors import DatabaseUnavailable, DefinitionError, ForebayError, SchemaError
+
+if TYPE_CHECKING:
+    from forebay.db.overview import Depth, WorkerRow
+    from forebay.db.pool import Connection
+    from forebay.settings import Settings
+
+Level = Literal["OK", "WARN", "FAIL"]
+
+_STYLES = {"OK": "green", "WARN": "yellow", "FAIL": "red"}
+_OLDEST_POSTGRES = 14
+_LITTLE_SPACE, _NO_SPACE = 2 * 10**9, 2 * 10**8
+_CLOCK_SECONDS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that was looked at; `fix` is what to do about it."""
+
+    level: Level
+    about: str
+    text: str
+    fix: str | None = None
+
+
+@click.command()
+@json_option
+def doctor(as_json: bool) -> None:
+    """Check the installation; each line that is not OK says what mends it. Exit code 1 when something fails."""
+    settings = load_settings()
+    found = run(_examine(settings))
+    failed = any(finding.level == "FAIL" for finding in found)
+    if as_json:
+        click.echo(show.dump({"ok": not failed, "findings": [asdict(finding) for finding in found]}))
+    else:
+        _print(found)
+    sys.exit(1 if failed else 0)
+
+
+def _print(found: list[Finding]) -> None:
+    out = show.console()
+    for finding in found:
+        style = _STYLES[finding.level]
+        out.print(f"[{style}]{finding.level:<4}[/{style}]  [bold]{finding.about:<11}[/bold]", end=" ")
+        out.print(finding.text, markup=False, soft_wrap=True)
+        if finding.fix:
+            out.print(f"                  → {finding.fix}", markup=False, soft_wrap=True)
+
+
+async def _examine(settings: Settings) -> list[Finding]:
+    found = [*_here(settings)]
+    try:
+        dsn = find_dsn(settings)
+        async with overview.connected(dsn, "forebay doctor") as conn:
+            found += [finding async for finding in _database(conn, dsn, settings)]
+    except DatabaseUnavailable as error:
+        fix = "start it, or mend FOREBAY_DATABASE_URL" if settings.dsn else "forebay up"
+        found.append(Finding("FAIL", "database", str(error), fix))
+    return found
+
+
+# This machine.
+
+
+def _here(settings: Settings) -> Iterator[Finding]:
+    yield Finding("OK", "python", ".".join(map(str, sys.version_info[:3])))
+    yield _modules(settings)
+    if settings.dsn is None:
+        yield _space(settings)
+
+
+def _modules(settings: Settings) -> Finding:
+    try:
+        names = [pipeline.name for pipeline in load_pipelines(settings.pipeline_modules)]
+    except DefinitionError as error:
+        return Finding("FAIL", "pipelines", str(error), "mend the module, or FOREBAY_PIPELINES")
+    return Finding("OK", "pipelines", f"{', '.join(names)} from {settings.pipelines}")
+
+
+def _space(settings: Settings) -> Finding:
+    folder = settings.data_dir.absolute()
+    while not folder.exists():
+        folder = folder.parent
+    free = shutil.disk_usage(folder).free
+    level: Level = "FAIL" if free < _NO_SPACE else "WARN" if free < _LITTLE_SPACE else "OK"
+    fix = None if level == "OK" else f"free some space on the disk of {settings.data_dir}, or set FOREBAY_DATA_DIR"
+    return Finding(level, "disk", f"{show.size(free)} free for {settings.data_dir}", fix)
+
+
+# The database.
+
+
+async def _database(conn: Connection, dsn: str, settings: Settings) -> AsyncIterator[Finding]:
+    server = await checkup.server(conn)
+    yield _version(server, dsn)
+    if server.read_only:
+        yield Finding("FAIL", "database", "it is a read-only standby", "point FOREBAY_DATABASE_URL at the primary")
+    yield _clock(server)
+    yield _connections(server, settings)
+    yield await _listen(dsn, settings)
+    yield await _vector(conn)
+    schema = await _schema(conn)
+    yield schema
+    if schema.level != "FAIL":
+        yield await _partitions(conn)
+        for finding in _work(await overview.depth(conn), await overview.workers(conn), settings):
+            yield finding
+
+
+def _version(server: checkup.Server, dsn: str) -> Finding:
+    text = f"PostgreSQL {server.version} on {place_of(dsn)}"
+    if server.major >= _OLDEST_POSTGRES:
+        return Finding("OK", "database", text)
+    return Finding("FAIL", "database", f"{text} is too old", f"upgrade the server to {_OLDEST_POSTGRES} or newer")
+
+
+def _clock(server: checkup.Server) -> Finding:
+    apart = abs((server.now - datetime.now(UTC)).total_seconds())
+    if apart < _CLOCK_SECONDS:
+        return Finding("OK", "clock", "agrees with the database's")
+    fix = "synchronise the clocks, for example with chrony"
+    return Finding("WARN", "clock", f"is {show.duration(apart)} away from the database's", fix)
+
+
+def _connections(server: checkup.Server, settings: Settings) -> Finding:
+    each = settings.pool_size + settings.listen
+    wanted = settings.processes * each
+    text = f"FOREBAY_PROCESSES x (FOREBAY_POOL_SIZE + listener) may use {wanted} of {server.connections}"
+    if wanted < server.connections:
+        return Finding("OK", "connections", text)
+    fix = "lower FOREBAY_POOL_SIZE or FOREBAY_PROCESSES, or raise max_connections of the server"
+    return Finding("WARN", "connections", text, fix)
+
+
+async def _listen(dsn: str, settings: Settings) -> Finding:
+    if not settings.listen:
+        return Finding("OK", "wake-ups", f"off; workers look every {show.duration(settings.poll_s)}")
+    try:
+        hears = await checkup.hears(dsn)
+    except ForebayError as error:
+        return Finding("WARN", "wake-ups", f"LISTEN failed: {error}", "FOREBAY_LISTEN=false forebay worker")
+    if hears:
+        return Finding("OK", "wake-ups", "LISTEN works")
+    text = "notifications do not arrive: is there a transaction-mode pooler in between? Workers poll instead"
+    return Finding("WARN", "wake-ups", text, "FOREBAY_LISTEN=false forebay worker, or connect without the pooler")
+
+
+async def _vector(conn: Connection) -> Finding:
+    offered = await checkup.extensions(conn, ["vector"])
+    if version := offered.get("vector"):
+        return Finding("OK", "pgvector", version)
+    text = "offered, not installed" if "vector" in offered else "not there"
+    return Finding("OK", "pgvector", f"{text}; only search by meaning needs it")
+
+
+async def _schema(conn: Connection) -> Finding:
+    try:
+        await migrate.check(conn)
+    except SchemaError as error:
+        return Finding("FAIL", "schema", str(error), "forebay migrate")
+    version = migrate.migrations()[-1].version
+    if await checkup.has_current_routines(conn):
+        return Finding("OK", "schema", f"version {version}")
+    text = f"version {version}, but the functions are those of another release"
+    return Finding("WARN", "schema", text, "forebay migrate")
+
+
+async def _partitions(conn: Connection) -> Finding:
+    missing = await checkup.missing_partitions(conn)
+    if missing is None:
+        return Finding("OK", "history", "no partitions yet: the first worker makes them")
+    if not missing:
+        return Finding("OK", "history", "partitions are made ahead")
+    days = ", ".join(day.isoformat() for day in missing)
+    text = f"no partition for {days}: attempts gather in attempt_default"
+    return Finding("WARN", "history", text, "forebay worker (a running worker makes them)")
+
+
+def _work(depth: list[Depth], workers: list[WorkerRow], settings: Settings) -> Iterator[Finding]:
+    yield from _queues(depth)
+    alive = [worker for worker in workers if worker.alive]
+    served = {step for worker in alive for step in worker.steps}
+    waiting = [step for step in depth if step.ready and f"{step.pipeline}.{step.step}" not in served]
+    for step in waiting:
+        wait = f"{show.plural(step.ready, 'task')} waiting at {step.pipeline}.{step.step}"
+        text = f"{wait}, and no living worker runs that step"
+        yield Finding("FAIL", "workers", text, _worker_for(step.pipeline, settings))
+    for worker in workers:
+        if worker.stuck:
+            text = f"{worker.name} is stuck with {show.plural(worker.in_flight, 'task')}"
+            yield Finding("FAIL", "workers", text, f"restart it; last seen {show.moment(worker.seen_at)}")
+    if alive:
+        yield Finding("OK", "workers", f"{show.plural(len(alive), 'worker')} alive")
+    elif not waiting:
+        yield Finding("WARN", "workers", "none is running", "forebay worker")
+
+
+def _worker_for(pipeline: str, settings: Settings) -> str:
+    """How to start a worker that knows this pipeline."""
+    try:
+        known = {each.name for each in load_pipelines(settings.pipeline_modules)}
+    except DefinitionError:
+        known = set[str]()
+    return (
+        "forebay worker"
+        if pipeline in known
+        else f"forebay worker --pipelines MODULE, the one that declares {pipeline}"
+    )
+
+
+def _queues(depth: list[Depth]) -> Iterator[Finding]:
+    parked = {step.queue: step.parked for step in depth if step.parked}
+    for queue, reason in parked.items():
+        text = f"{queue} is parked: {reason}"
+        fix = f"mend that; it goes on by itself, or at once by: select forebay.unpark_queue('{queue}')"
+        yield Finding("FAIL", "queues", text, fix)
+    for queue in {step.queue: None for step in depth if step.paused}:
+        yield Finding("WARN", "queues", f"{queue} is paused", f"select forebay.resume_queue('{queue}')")
+    if not parked and not any(step.paused for step in depth):
+        yield Finding("OK", "queues", "none is paused or parked")

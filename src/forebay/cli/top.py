@@ -1,0 +1,92 @@
+"""`forebay top`: what waits, runs, fails and who works, live."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+import click
+from rich.live import Live
+
+from forebay.cli import _show as show
+from forebay.cli._common import find_dsn, json_option, load_settings, place_of, run
+from forebay.cli._live import Rates, View, as_json
+from forebay.db import migrate, overview
+from forebay.errors import DatabaseUnavailable
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from forebay.db.pool import Connection
+
+
+@click.command()
+@click.option("--once", is_flag=True, help="Show it once and end.")
+@click.option(
+    "--interval", type=click.FloatRange(0.1, 60), default=2.0, show_default=True, help="Seconds between looks."
+)
+@json_option
+def top(once: bool, interval: float, as_json: bool) -> None:
+    """Show depth, speed, lanes, controllers and workers; Ctrl-C ends it.
+
+    With --json: one JSON object a line, every interval. Speeds are over the interval, so the first look waits for it.
+    """
+    settings = load_settings()
+    dsn = find_dsn(settings)
+    out = show.console()
+    if as_json:
+        run(_stream(dsn, interval, once=once))
+    elif once or not out.is_terminal:
+        run(_print_once(dsn, interval, out))
+    else:
+        run(_watch(dsn, interval, out))
+
+
+async def _stream(dsn: str, interval: float, *, once: bool) -> None:
+    rates = Rates()
+    async with overview.connected(dsn, "forebay top") as conn:
+        await migrate.check(conn)
+        rates.add(await overview.overview(conn))
+        while True:
+            await asyncio.sleep(interval)
+            seen = await overview.overview(conn)
+            rates.add(seen)
+            click.echo(show.dump(as_json(seen, rates)))
+            if once:
+                return
+
+
+async def _print_once(dsn: str, interval: float, out: Console) -> None:
+    view = View(f"forebay  {place_of(dsn)}")
+    async with overview.connected(dsn, "forebay top") as conn:
+        await migrate.check(conn)
+        view.add(await overview.overview(conn))
+        await asyncio.sleep(interval)
+        view.add(await overview.overview(conn))
+    out.print(view.draw(200))
+
+
+async def _watch(dsn: str, interval: float, out: Console) -> None:
+    view = View(f"forebay  {place_of(dsn)}")
+    with Live(console=out, screen=True, auto_refresh=False) as live:
+        await follow(dsn, view, live, interval)
+
+
+async def follow(dsn: str, view: View, live: Live, interval: float) -> None:
+    """Keep a view fresh for ever, also over times without a database."""
+    while True:
+        try:
+            async with overview.connected(dsn, "forebay top") as conn:
+                await migrate.check(conn)
+                await _look_on(conn, view, live, interval)
+        except DatabaseUnavailable as error:
+            view.trouble = str(error)
+            live.update(view.draw(live.console.height), refresh=True)
+            await asyncio.sleep(min(interval, 2))
+
+
+async def _look_on(conn: Connection, view: View, live: Live, interval: float) -> None:
+    while True:
+        view.add(await overview.overview(conn))
+        live.update(view.draw(live.console.height), refresh=True)
+        await asyncio.sleep(interval)

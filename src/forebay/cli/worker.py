@@ -1,0 +1,169 @@
+"""`forebay worker`: run steps until told to stop, in this process or in several under a supervisor."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import os
+import signal
+import socket
+import sys
+import time
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from forebay.cli._common import find_dsn, load_settings, place_of
+from forebay.cli._loading import load_pipelines
+from forebay.db import migrate, overview
+from forebay.engine.controllers import Backoff
+from forebay.engine.loops import either
+from forebay.engine.supervisor import Supervisor, watch_parent
+from forebay.engine.worker import Worker
+from forebay.errors import DatabaseUnavailable, InvalidField
+from forebay.log import get_logger
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from forebay.engine.pipeline import Pipeline
+    from forebay.settings import Settings
+
+log = get_logger("cli")
+
+
+@click.command()
+@click.option("--processes", type=click.IntRange(1, 256), help="How many processes to run.  [FOREBAY_PROCESSES]")
+@click.option("--queues", help="Serve only these queues, separated by commas.  [FOREBAY_QUEUES]")
+@click.option("--pipelines", help="Modules with pipelines, separated by commas.  [FOREBAY_PIPELINES]")
+def worker(processes: int | None, queues: str | None, pipelines: str | None) -> None:
+    """Run the steps of pipelines until stopped by Ctrl-C or SIGTERM; a second signal stops at once.
+
+    Waits for a database that cannot be reached yet.
+    """
+    settings = load_settings(processes=processes, queues=queues, pipelines=pipelines)
+    watch_parent(settings.grace_s + 10)
+    loaded = load_pipelines(settings.pipeline_modules)
+    check_queues(settings, loaded)
+    dsn = find_dsn(settings, running=False)
+    if settings.processes == 1:
+        code = _on_uvloop(work_here(settings, dsn, loaded))
+    else:
+        code = asyncio.run(_work_in_children(settings, dsn))
+    sys.exit(code)
+
+
+def check_queues(settings: Settings, pipelines: Sequence[Pipeline[Any]]) -> None:
+    """Raises: InvalidField for a queue that no step is in: the worker would wait for ever."""
+    known = {step.queue for pipeline in pipelines for step in pipeline.steps.values()}
+    if unknown := settings.queue_names - known:
+        raise InvalidField(
+            "queues", f"no step is in {', '.join(sorted(unknown))}; there are {', '.join(sorted(known))}"
+        )
+
+
+def _on_uvloop(work: Any) -> int:
+    import uvloop  # noqa: PLC0415 - only the process that works needs it
+
+    return int(uvloop.run(work))
+
+
+async def work_here(settings: Settings, dsn: str, pipelines: Sequence[Pipeline[Any]]) -> int:
+    """Work in this process; answers its exit code."""
+    stop = _stop_on_signals()
+    if not await _wait_for_database(dsn, stop):
+        return 0
+    worker = Worker(dsn, pipelines, settings=settings)
+    stopping = asyncio.create_task(_pass_on(stop, worker))
+    running = asyncio.create_task(worker.run())
+    try:
+        await worker.ready_or_failed(running)
+        _favour_throughput()
+        await running
+    finally:
+        stopping.cancel()
+    return 0
+
+
+def _stop_on_signals() -> asyncio.Event:
+    """An event for the first signal; the second ends the process."""
+    stop = asyncio.Event()
+
+    def told(number: signal.Signals) -> None:
+        if stop.is_set():
+            log.warning("worker_aborted", signal=number.name)
+            os._exit(128 + number)
+        stop.set()
+
+    for number in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(number, told, number)
+    return stop
+
+
+async def _pass_on(stop: asyncio.Event, worker: Worker) -> None:
+    await stop.wait()
+    log.info("worker_stopping", worker=worker.worker_id)
+    worker.stop()
+
+
+def _favour_throughput() -> None:
+    """What lives by now lives on, and tasks make little garbage with cycles: look for it less often."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(100_000, 50, 50)
+
+
+async def _wait_for_database(dsn: str, stop: asyncio.Event) -> bool:
+    """Whether the database is there, with the schema that this forebay needs; False when stopped before.
+
+    Raises: SchemaError at once: waiting would not help.
+    """
+    backoff = Backoff(0.5, 15)
+    while not stop.is_set():
+        try:
+            async with overview.connected(dsn, "forebay worker") as conn:
+                await migrate.check(conn)
+        except DatabaseUnavailable as error:
+            pause = backoff.grow()
+            log.warning("database_awaited", database=place_of(dsn), reason=str(error), next_try_s=pause)
+            await either(stop, pause)
+        else:
+            return True
+    return False
+
+
+# Several processes.
+
+
+async def _work_in_children(settings: Settings, dsn: str) -> int:
+    return await supervisor_of(settings, dsn).run()
+
+
+def supervisor_of(
+    settings: Settings,
+    dsn: str,
+    kind: type[Supervisor] = Supervisor,
+    notice: Callable[[str], None] | None = None,
+) -> Supervisor:
+    """A supervisor of worker processes that have these settings; what a lost one held is given to the others."""
+    host = socket.gethostname()
+
+    async def write_off(pid: int) -> None:
+        if notice is not None:
+            notice(f"{time.strftime('%H:%M:%S')} worker {host}:{pid} was lost and is replaced")
+        with suppress(DatabaseUnavailable):  # then the leases run out by themselves
+            async with overview.connected(dsn, "forebay supervisor") as conn:
+                tasks = await overview.close_worker(conn, f"{host}:{pid}")
+            log.info("leases_taken_back", pid=pid, tasks=tasks)
+
+    argv = [sys.executable, "-m", "forebay", "worker", "--processes", "1"]
+    # What the command line said reaches the children as variables; a URL with a password is no argument.
+    env = os.environ | {
+        "FOREBAY_DATABASE_URL": dsn,
+        "FOREBAY_PIPELINES": settings.pipelines,
+        "FOREBAY_QUEUES": settings.queues,
+        "FOREBAY_LOG_LEVEL": settings.log_level,
+        "PYTHONUNBUFFERED": "1",
+    }
+    return kind(argv, settings.processes, grace=settings.grace_s + 15, on_lost=write_off, env=env)

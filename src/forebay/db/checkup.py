@@ -1,0 +1,77 @@
+"""What `forebay doctor` asks the database."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import TYPE_CHECKING, Any
+
+from forebay.db.migrate import routines_digest
+from forebay.db.overview import connected, in_words
+from forebay.db.sql import load
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from forebay.db.pool import Connection
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """A server, as its settings describe it; `connections` are those that ordinary users may have."""
+
+    version: str
+    major: int
+    connections: int
+    read_only: bool
+    now: datetime
+
+
+async def server(conn: Connection) -> Server:
+    async with in_words():
+        row = await conn.fetchrow(load("check_server"))
+    assert row is not None  # noqa: S101 - always one row
+    return Server(**dict(row))
+
+
+async def extensions(conn: Connection, names: Sequence[str]) -> dict[str, str | None]:
+    """The extensions among these that the server offers, with the version that this database has."""
+    async with in_words():
+        rows = await conn.fetch(load("check_extensions"), list(names))
+    return {row["name"]: row["installed_version"] for row in rows}
+
+
+async def missing_partitions(conn: Connection) -> list[date] | None:
+    """The days, of today and tomorrow, without a partition; None when no worker has ever made one."""
+    async with in_words():
+        row = await conn.fetchrow(load("check_partitions"))
+    assert row is not None  # noqa: S101 - always one row
+    return list(row["missing"]) if row["ever"] else None
+
+
+async def has_current_routines(conn: Connection) -> bool:
+    """Whether the functions and views are those of this forebay."""
+    async with in_words():
+        return bool(await conn.fetchval(load("check_routines")) == f"forebay routines {routines_digest()}")
+
+
+async def hears(dsn: str, patience: float = 3.0) -> bool:
+    """Whether a notification arrives: behind a pooler that shares connections it does not."""
+    channel, word = f"forebay_doctor_{secrets.token_hex(4)}", secrets.token_hex(8)
+    heard = asyncio.Event()
+
+    def on_message(_conn: Any, _pid: int, _channel: str, payload: object) -> None:
+        if payload == word:
+            heard.set()
+
+    async with connected(dsn, "forebay doctor") as ear, connected(dsn, "forebay doctor") as mouth:
+        await ear.add_listener(channel, on_message)
+        await mouth.execute("select pg_notify($1, $2)", channel, word)
+        try:
+            async with asyncio.timeout(patience):
+                await heard.wait()
+        except TimeoutError:
+            return False
+    return True

@@ -1,0 +1,103 @@
+"""Limits over all workers: typed calls that lease starts and slots, many keys in one round trip."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from forebay.db.pool import translated
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+
+    from forebay.db.pool import Pool
+
+
+@dataclass(frozen=True, slots=True)
+class TokenAsk:
+    """How many starts a worker can use of one key, and how many of its tasks stand there now."""
+
+    name: str
+    key: str
+    interval: float
+    want: int
+    waiters: int
+
+
+@dataclass(frozen=True, slots=True)
+class TokenGrant:
+    """Starts from `starts_at` on, one an interval; and when those that got none should come back."""
+
+    granted: int
+    starts_at: float  # epoch seconds of the server, as `at`
+    back_in: float
+    at: float
+
+
+@dataclass(frozen=True, slots=True)
+class SlotAsk:
+    """How many slots of one key a worker wants to have from now on; 0 gives them back."""
+
+    name: str
+    key: str
+    capacity: int
+    want: int
+    used: int = 0
+    waiters: int = 0
+    started: int = 0
+    hold: float | None = None  # seconds that a slot was used, on average; None: nothing new
+
+
+@dataclass(frozen=True, slots=True)
+class SlotGrant:
+    """How many slots it has, how many it should use while others are short, and when waiters should come back."""
+
+    granted: int
+    fair: int
+    back_in: float
+    step_s: float
+
+
+async def take_tokens(pool: Pool, asks: Sequence[TokenAsk], ahead_s: float, now: datetime | None) -> list[TokenGrant]:
+    """Lease starts; answers in the order of the asks."""
+    async with translated(), pool.acquire() as conn:
+        rows = await conn.fetch(
+            "select * from forebay.take_tokens($1, $2, $3, $4, $5, $6, $7) order by place",
+            [ask.name for ask in asks],
+            [ask.key for ask in asks],
+            [ask.interval for ask in asks],
+            [ask.want for ask in asks],
+            [ask.waiters for ask in asks],
+            ahead_s,
+            now,
+        )
+    return [TokenGrant(row["granted"], row["starts_at"], row["back_in"], row["at"]) for row in rows]
+
+
+async def lease_slots(
+    pool: Pool, worker_id: int, asks: Sequence[SlotAsk], lease_s: float, now: datetime | None
+) -> list[SlotGrant]:
+    """Lease, renew or return slots; answers in the order of the asks."""
+    async with translated(), pool.acquire() as conn:
+        rows = await conn.fetch(
+            "select * from forebay.lease_slots($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) order by place",
+            worker_id,
+            [ask.name for ask in asks],
+            [ask.key for ask in asks],
+            [ask.capacity for ask in asks],
+            [ask.want for ask in asks],
+            [ask.used for ask in asks],
+            [ask.waiters for ask in asks],
+            [ask.started for ask in asks],
+            [ask.hold for ask in asks],
+            lease_s,
+            now,
+        )
+    return [SlotGrant(row["granted"], row["fair"], row["back_in"], row["step_s"]) for row in rows]
+
+
+async def tidy_limits(pool: Pool, now: datetime | None) -> int:
+    """Forget keys that nobody has used for an hour; says how many rows went."""
+    async with translated(), pool.acquire() as conn:
+        return int(await conn.fetchval("select forebay.tidy_limits(now => $1)", now) or 0)

@@ -1,0 +1,246 @@
+"""What people look at: depth, lanes, workers, jobs and dead letters, as typed rows."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+import asyncpg
+
+from forebay.db.pool import LOST, connect, translated, unavailable
+from forebay.db.sql import load
+from forebay.errors import ForebayError, NotThere
+
+if TYPE_CHECKING:
+    from forebay.db.pool import Connection
+
+
+@dataclass(frozen=True, slots=True)
+class Depth:
+    """The tasks of one step: how many wait, run, or are held back."""
+
+    pipeline: str
+    step: str
+    queue: str
+    ready: int
+    scheduled: int
+    leased: int
+    on_hold: int
+    next_at: datetime | None
+    paused: bool
+    parked: str | None
+
+    @property
+    def waiting(self) -> int:
+        return self.ready + self.scheduled
+
+    @property
+    def open(self) -> int:
+        return self.ready + self.scheduled + self.leased + self.on_hold
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerRow:
+    """A worker process, with what it last said about itself."""
+
+    name: str
+    alive: bool
+    in_flight: int
+    stuck: bool
+    stale: int
+    started_at: datetime
+    seen_at: datetime
+    stats: Mapping[str, Any]
+
+    @property
+    def settled(self) -> int:
+        return int(self.stats.get("settled", 0))
+
+    @property
+    def steps(self) -> Mapping[str, Any]:
+        """pipeline.step → what its controllers say."""
+        steps: Mapping[str, Any] = self.stats.get("steps", {})
+        return steps
+
+
+@dataclass(frozen=True, slots=True)
+class LaneRow:
+    """One lane's backlog; `job_id` is 0 where an owner's small jobs share a lane."""
+
+    owner: str
+    job_id: int
+    priority: int
+    weight: float
+    paused: bool
+    ready: int
+
+
+@dataclass(frozen=True, slots=True)
+class JobRow:
+    """A job as lists show it."""
+
+    id: int
+    pipeline: str
+    owner: str
+    state: str
+    priority: int
+    key: str | None
+    total: int
+    done: int
+    skipped: int
+    not_found: int
+    error: int
+    created_at: datetime
+    started_at: datetime | None
+    finished_at: datetime | None
+
+    @property
+    def ended(self) -> int:
+        return self.done + self.skipped + self.not_found + self.error
+
+
+@dataclass(frozen=True, slots=True)
+class DeadLetter:
+    """A task that failed for good."""
+
+    at: datetime
+    job_id: int
+    n: int
+    pipeline: str
+    step: str
+    owner: str
+    outcome: str
+    error_class: str | None
+    reason: str | None
+    attempt: int
+
+
+@dataclass(frozen=True, slots=True)
+class Overview:
+    """Everything at one moment, by the database's clock."""
+
+    at: datetime
+    depth: list[Depth]
+    workers: list[WorkerRow]
+    lanes: list[LaneRow]
+    jobs: list[JobRow]
+    dead_letters: list[DeadLetter]
+
+    @property
+    def settled(self) -> dict[str, int]:
+        """Attempts that each living worker has settled since it began."""
+        return {worker.name: worker.settled for worker in self.workers if worker.alive}
+
+
+@asynccontextmanager
+async def connected(dsn: str, name: str) -> AsyncGenerator[Connection, None]:
+    """A connection for people; whatever goes wrong on it is told in forebay's own errors."""
+    conn = await connect(dsn, name=name)
+    try:
+        async with in_words():
+            yield conn
+    finally:
+        conn.terminate()
+
+
+@asynccontextmanager
+async def in_words() -> AsyncGenerator[None, None]:
+    """Turns a lost connection and a refusal of the server into forebay's errors."""
+    try:
+        async with translated():
+            yield
+    except ForebayError:
+        raise
+    except LOST as error:
+        raise unavailable(error) from error
+    except asyncpg.PostgresError as error:
+        raise ForebayError(f"the database refused: {error}") from error
+
+
+async def overview(conn: Connection, *, jobs: int = 6, lanes: int = 8, letters: int = 4) -> Overview:
+    """What `forebay top` shows. The parts are read one after the other: a task on its way may show twice."""
+    async with in_words():
+        at = await conn.fetchval("select clock_timestamp()")
+        depth = [Depth(**dict(row)) for row in await conn.fetch(load("show_depth"))]
+        workers = [_worker(row) for row in await conn.fetch(load("show_workers"))]
+        backlogs = [LaneRow(**dict(row)) for row in await conn.fetch(load("show_lanes"), lanes)]
+        current = [JobRow(**dict(row)) for row in await conn.fetch(load("show_current_jobs"), jobs)]
+    return Overview(at, depth, workers, backlogs, current, await dead_letters(conn, limit=letters))
+
+
+def _worker(row: asyncpg.Record) -> WorkerRow:
+    return WorkerRow(**{**dict(row), "stats": json.loads(row["stats"])})
+
+
+async def depth(conn: Connection) -> list[Depth]:
+    """What waits and runs at each step."""
+    async with in_words():
+        return [Depth(**dict(row)) for row in await conn.fetch(load("show_depth"))]
+
+
+async def workers(conn: Connection) -> list[WorkerRow]:
+    """The workers that have not stopped."""
+    async with in_words():
+        return [_worker(row) for row in await conn.fetch(load("show_workers"))]
+
+
+async def jobs(
+    conn: Connection,
+    *,
+    state: str | None = None,
+    pipeline: str | None = None,
+    owner: str | None = None,
+    limit: int = 20,
+) -> list[JobRow]:
+    """The newest jobs."""
+    async with in_words():
+        rows = await conn.fetch(load("list_jobs"), state, pipeline, owner, None, limit)
+    return [JobRow(**dict(row)) for row in rows]
+
+
+async def job(conn: Connection, job_id: int) -> JobRow:
+    """One job.
+
+    Raises: NotThere.
+    """
+    async with in_words():
+        row = await conn.fetchrow(load("list_jobs"), None, None, None, job_id, 1)
+    if row is None:
+        raise NotThere("job_id", f"there is no job {job_id}")
+    return JobRow(**dict(row))
+
+
+async def own_result(conn: Connection, job_id: int) -> dict[str, Any]:
+    """What the job's `after_all` steps have returned, by name."""
+    async with in_words():
+        text = await conn.fetchval(load("get_own_result"), job_id)
+    found: dict[str, Any] = json.loads(text) if text else {}
+    return found
+
+
+async def dead_letters(conn: Connection, *, job_id: int | None = None, limit: int = 10) -> list[DeadLetter]:
+    """The tasks that failed last."""
+    async with in_words():
+        rows = await conn.fetch(load("list_dead_letters"), job_id, limit)
+    return [DeadLetter(*row.values()) for row in rows]
+
+
+async def has_jobs(conn: Connection) -> bool:
+    """Whether any job is known here."""
+    async with in_words():
+        return bool(await conn.fetchval(load("has_jobs")))
+
+
+async def close_worker(conn: Connection, name: str) -> int:
+    """Write off a worker process that has died; its tasks can be claimed again at once. Answers how many.
+
+    They count as lost, not as handed back: a task that kills its workers must not do so for ever.
+    """
+    async with in_words():
+        if not await conn.fetchval(load("close_worker"), name):
+            return 0
+        return int(await conn.fetchval(load("expire_leases")))

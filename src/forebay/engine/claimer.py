@@ -1,0 +1,235 @@
+"""Claiming: knowing which lanes have something ready, and taking from them what the executors have room for.
+
+A worker hears of ready lanes in three ways: a wake-up (NOTIFY), its own settles, and a look at the tables in pauses
+that grow while nothing is found. None of them is needed for correctness but the last.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from forebay.db import tasks
+from forebay.db.pool import LOST, insist
+from forebay.engine.attempt import Attempt
+from forebay.engine.lanes import StepLanes
+from forebay.engine.loops import either
+from forebay.log import get_logger
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from forebay.db.pool import Pool
+    from forebay.db.tasks import Claim, Lease
+    from forebay.engine.clock import Clock
+    from forebay.engine.executor import StepExecutor
+    from forebay.engine.leases import LeaseBook
+    from forebay.engine.settler import Settler
+    from forebay.settings import Settings
+
+log = get_logger("claimer")
+
+_FIRST_POLL = 0.01
+_BUSY_FOR = 3.0  # seconds that a lane stays marked after a claim that it could fill
+_MOST_UNSETTLED = 10_000
+_SWEEP_SHARE = 20  # a look at all lanes may cost one part in so many
+
+
+class Claimer:
+    """Claims for all steps of one worker."""
+
+    def __init__(
+        self,
+        pool: Pool,
+        worker_id: int,
+        settings: Settings,
+        clock: Clock,
+        *,
+        executors: Mapping[int, StepExecutor],
+        leases: LeaseBook,
+        settler: Settler,
+    ) -> None:
+        self._pool = pool
+        self._worker_id = worker_id
+        self._poll_s = settings.poll_s
+        self._clock = clock
+        self._executors = executors
+        self._order = sorted(executors.values(), key=lambda executor: -executor.step.priority)
+        self._reading = [step_id for step_id, executor in executors.items() if executor.step.after]
+        self._leases = leases
+        self._settler = settler
+        self._lanes = {step_id: StepLanes(step_id) for step_id in executors}
+        self._busy: set[int] = set()  # lanes that could fill the last claim
+        self._marked: set[int] = set()  # those that submitters have been told of
+        self._hold_until = 0.0
+        self._pause = _FIRST_POLL
+        self._news = asyncio.Event()
+        self._look = asyncio.Event()
+        self._idle = asyncio.Event()
+        self._stopped = False
+
+    # -- told by others -------------------------------------------------------------------------------------------
+
+    def wake(self, step_id: int, lane_id: int, seq: int | None = None) -> None:
+        """Something is ready in this lane."""
+        lanes = self._lanes.get(step_id)
+        if lanes is not None and lanes.wake(lane_id, seq):
+            self._pause = _FIRST_POLL
+            self._news.set()
+
+    def hungry(self) -> None:
+        """A step has room."""
+        self._news.set()
+
+    def look_everywhere(self) -> None:
+        """Wake-ups may have been missed."""
+        self._pause = _FIRST_POLL
+        self._look.set()
+
+    def hold(self, seconds: float) -> None:
+        """Claim nothing for a while: this machine is at its limit."""
+        self._hold_until = time.monotonic() + seconds
+
+    def stop(self) -> None:
+        self._stopped = True
+        self._news.set()
+
+    async def idle(self) -> None:
+        """Waits until all lanes have been looked at and there is nothing to do."""
+        await self.discover()
+        self._idle.clear()
+        self._news.set()
+        await self._idle.wait()
+
+    # -- claiming -------------------------------------------------------------------------------------------------
+
+    async def run(self) -> None:
+        """Claims whenever there is room and something ready. Two of these run side by side: while one claims much for
+        a long backlog, the other takes what has just come in elsewhere."""
+        while not self._stopped:
+            self._news.clear()
+            claims = self._pick()
+            if claims:
+                await self._claim(claims)
+            else:
+                self._tell_idle()
+                await either(self._news, 1.0)
+
+    def _pick(self) -> list[Claim]:
+        """What to claim now: every step that has room, from the lanes whose turn it is."""
+        if self._hold_until > time.monotonic() or self._settler.backlog > _MOST_UNSETTLED:
+            return []
+        claims: list[Claim] = []
+        for executor in self._order:
+            room = executor.room
+            if room > 0 and room >= executor.queue.size:
+                claims += self._lanes[executor.step_id].pick(room)
+        return claims
+
+    async def _claim(self, claims: list[Claim]) -> None:
+        by_step: dict[int, list[Claim]] = {}
+        for claim in claims:
+            by_step.setdefault(claim.step_id, []).append(claim)
+        try:
+            leases = await insist(lambda: self._claim_once(claims), self._lost)
+        except BaseException:
+            for step_id, mine in by_step.items():
+                self._lanes[step_id].failed(mine)
+            raise
+        for step_id, mine in by_step.items():
+            lanes = self._lanes[step_id]
+            lanes.claimed(mine, [lease for lease in leases if lease.step_id == step_id])
+            self._note_busy(lanes, mine)
+        self._take_on(leases)
+
+    async def _claim_once(self, claims: list[Claim]) -> list[Lease]:
+        lease_s = max(self._leases.seconds(claim.step_id) for claim in claims)
+        return await tasks.claim(self._pool, self._worker_id, claims, self._reading, lease_s, self._clock.stamp())
+
+    def _take_on(self, leases: list[Lease]) -> None:
+        for lease in leases:
+            self._leases.add(lease)
+            for n in lease.missing():
+                self._void(lease, n)
+            if not self._stopped:  # else this came back too late, and is handed back with the other leases
+                lane = self._lanes[lease.step_id].lanes[lease.lane_id]
+                self._executors[lease.step_id].queue.push(lease, lane.priority, lane.weight)
+        for step_id in {lease.step_id for lease in leases}:
+            self._executors[step_id].kick()
+
+    def _void(self, lease: Lease, n: int) -> None:
+        """A task whose item has ended, or is gone: the lease must not hold it."""
+        attempt = Attempt(lease, n, self._clock.time())
+        attempt.fail("CANCELLED", reason="the item had already ended", ends_item=True)
+        self._settler.add(attempt)
+
+    def _tell_idle(self) -> None:
+        if not self._leases and not self._settler.backlog and not any(lanes.active for lanes in self._lanes.values()):
+            self._idle.set()
+
+    def _lost(self, error: BaseException, pause: float) -> None:
+        log.warning("claim_repeated", error=str(error) or type(error).__name__, pause=pause)
+
+    # -- looking --------------------------------------------------------------------------------------------------
+
+    async def look(self) -> None:
+        """Looks for ready lanes for ever. The pauses double while nothing is new, so that a commit that came late
+        after the last wake-up waits about as long as it was late; and looking costs a small share of the time only."""
+        while True:
+            began = time.monotonic()
+            try:
+                await self.discover()
+            except LOST as error:
+                self._lost(error, self._pause)
+            cost = time.monotonic() - began
+            await either(self._look, max(self._pause, _SWEEP_SHARE * cost))
+            self._look.clear()
+            self._pause = min(self._pause * 2, self._poll_s)
+
+    async def discover(self) -> None:
+        news = False
+        for step_id, info in await tasks.discover(self._pool, list(self._executors)):
+            lanes = self._lanes[step_id]
+            lanes.learn(info)
+            if not lanes.is_active(info.lane_id):
+                lanes.rewind(info.lane_id)  # dry for us, and yet not empty: something lies below the watermark
+                news = lanes.wake(info.lane_id) or news
+        for lanes in self._lanes.values():
+            lanes.forget_idle()
+        if news:
+            self._news.set()
+        await self._describe_unknown()
+
+    async def _describe_unknown(self) -> None:
+        unknown = {lane_id for lanes in self._lanes.values() for lane_id in lanes.unknown()}
+        if not unknown:
+            return
+        for info in await tasks.describe_lanes(self._pool, sorted(unknown)):
+            for lanes in self._lanes.values():
+                if info.lane_id in lanes.lanes:
+                    lanes.learn(info)
+
+    # -- sparing wake-ups -----------------------------------------------------------------------------------------
+
+    def _note_busy(self, lanes: StepLanes, claims: list[Claim]) -> None:
+        for claim in claims:
+            if lanes.lanes[claim.lane_id].full:
+                self._busy.add(claim.lane_id)
+            else:
+                self._busy.discard(claim.lane_id)
+                if claim.lane_id in self._marked:
+                    self.look_everywhere()  # submits may have come without a wake-up
+
+    async def mark_busy(self) -> None:
+        """Tells submitters which lanes need no wake-ups, because their backlog is being worked through."""
+        idle = self._marked - self._busy
+        if idle:
+            await tasks.mark_busy(self._pool, sorted(idle), None)
+            self._marked -= idle
+            self.look_everywhere()
+        if self._busy:
+            until = self._clock.now() + timedelta(seconds=_BUSY_FOR)
+            await tasks.mark_busy(self._pool, sorted(self._busy), until)
+            self._marked |= self._busy

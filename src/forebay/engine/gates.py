@@ -1,0 +1,292 @@
+"""What a worker knows of one key of a limit: the starts and slots it has leased, and who waits for them.
+
+Nothing here talks to the database or looks at a clock: `forebay.engine.limits` does, and tells.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
+
+from forebay.db.limits import SlotAsk, TokenAsk
+from forebay.engine.controllers import Ewma
+from forebay.errors import ThrottledError
+
+if TYPE_CHECKING:
+    import asyncio
+
+    from forebay.db.limits import SlotGrant, TokenGrant
+
+AHEAD = 1.0  # seconds that starts are leased, and tasks wait in their slot, before their time
+SLACK = 0.1  # seconds that a start stays usable after its time, at least one interval
+SLICE = 0.5  # seconds of starts that a worker asks for at most
+SLOT_LEASE = 10.0
+
+
+class LimitReached(ThrottledError):
+    """The task has to wait for a limit; it was told when its turn comes, and spends no attempt."""
+
+    def __init__(self, name: str, key: str, retry_after: float) -> None:
+        which = f"limit {name} of {key}" if key else f"limit {name}"
+        super().__init__(f"{which} is reached", retry_after=retry_after)
+
+
+class Token(NamedTuple):
+    """One start: usable in [release, lapses), in local time."""
+
+    release: float
+    lapses: float
+
+
+@dataclass(slots=True)
+class Slice:
+    """Starts that were leased together, `interval` apart."""
+
+    start: float
+    interval: float
+    count: int
+    life: float
+    spent: int = 0  # or lapsed
+
+    def drop_lapsed(self, now: float) -> int:
+        """Gives up the starts that are too old; says how many."""
+        first = max(self.spent, min(self.count, math.floor((now - self.life - self.start) / self.interval)))
+        while first < self.count and self.start + first * self.interval + self.life <= now:
+            first += 1
+        lapsed, self.spent = first - self.spent, first
+        return lapsed
+
+    @property
+    def left(self) -> int:
+        return self.count - self.spent
+
+    def next(self) -> Token:
+        release = self.start + self.spent * self.interval
+        return Token(release, release + self.life)
+
+
+class Tokens:
+    """The starts of one key that a worker has at hand, earliest first."""
+
+    def __init__(self) -> None:
+        self.spent = 0  # since the last ask, as lapsed
+        self.lapsed = 0
+        self.wasted = 0  # lapsed, in all
+        self._slices: deque[Slice] = deque()
+        self._returned: list[Token] = []
+
+    def add(self, piece: Slice) -> None:
+        self._slices.append(piece)
+
+    def count(self, now: float) -> int:
+        """How many can still be used."""
+        for piece in self._slices:
+            lapsed = piece.drop_lapsed(now)
+            self.lapsed += lapsed
+            self.wasted += lapsed
+        while self._slices and not self._slices[0].left:
+            self._slices.popleft()
+        self._returned = [token for token in self._returned if token.lapses > now]
+        return len(self._returned) + sum(piece.left for piece in self._slices)
+
+    def take(self, now: float) -> Token | None:
+        """The next start, which may still lie ahead."""
+        if not self.count(now):
+            return None
+        self.spent += 1
+        if self._returned:
+            return self._returned.pop()
+        piece = self._slices[0]
+        token = piece.next()
+        piece.spent += 1
+        return token
+
+    def give_back(self, token: Token) -> None:
+        """Someone took it and could not use it."""
+        self.spent -= 1
+        self._returned.append(token)
+
+
+class Skew:
+    """The server's clock minus ours, as an interval that each round trip can only narrow."""
+
+    def __init__(self) -> None:
+        self.low, self.high = -math.inf, math.inf
+        self._since = -math.inf
+
+    def observe(self, sent: float, at: float, received: float) -> None:
+        low, high = at - received, at - sent
+        # Clocks drift apart, and are set: what was true then is not believed for long.
+        if received - self._since > 10 or low > self.high or high < self.low:
+            self.low, self.high, self._since = low, high, received
+        else:
+            self.low, self.high = max(self.low, low), min(self.high, high)
+
+    def piece(self, grant: TokenGrant, interval: float) -> Slice:
+        """A leased slice in local time: never early, and as late as is safe."""
+        slack = max(interval, SLACK)
+        life = max(slack / 2, slack - (self.high - self.low))
+        return Slice(grant.starts_at - self.low, interval, grant.granted, life)
+
+
+@dataclass(eq=False, slots=True)
+class RateGate:
+    """One key of a rate limit, as this worker sees it."""
+
+    name: str
+    key: str
+    interval: float
+    tokens: Tokens = field(default_factory=Tokens)
+    size: int = 1  # what the next slice should have
+    waiters: deque[asyncio.Future[Token]] = field(default_factory=deque["asyncio.Future[Token]"])
+    asking: bool = False
+    retry_at: float = -math.inf  # nothing can be leased before
+    leased_until: float = -math.inf
+    used_at: float = -math.inf
+    asked: list[asyncio.Future[Token]] = field(default_factory=list["asyncio.Future[Token]"])
+
+    def needs_more(self, now: float) -> bool:
+        """Whether to ask for the next slice: half of this one is spent, and not all of what is left lies far ahead."""
+        soon = now >= self.retry_at and self.leased_until - now < SLICE / 2
+        return soon and not self.asking and self.tokens.count(now) <= self.size // 2
+
+    def ask(self, now: float) -> TokenAsk:
+        """What to ask for: twice as much while all of it is used, little more than what is used otherwise."""
+        tokens = self.tokens
+        tokens.count(now)
+        if tokens.lapsed:
+            self.size = math.ceil(tokens.spent * 1.25)
+        elif tokens.spent * 2 >= self.size:
+            self.size *= 2
+        self.size = max(1, min(self.size, int(SLICE / self.interval), 1_000_000))
+        tokens.spent = tokens.lapsed = 0
+        self.asked = [waiter for waiter in self.waiters if not waiter.done()]
+        self.waiters.clear()
+        waiters = len(self.asked)
+        return TokenAsk(self.name, self.key, self.interval, max(self.size, waiters), waiters)
+
+    def receive(self, grant: TokenGrant, piece: Slice, now: float) -> int:
+        """Hands out what was leased; says how many waiters were sent away."""
+        if grant.granted:
+            self.tokens.add(piece)
+            self.leased_until = piece.start + piece.count * piece.interval
+        else:
+            self.retry_at = now + max(0.001, grant.starts_at - grant.at - AHEAD)
+        sent_away = 0
+        for waiter in self.asked:
+            if waiter.done():
+                continue
+            token = self.tokens.take(now)
+            if token is not None:
+                waiter.set_result(token)
+            else:
+                again_in = grant.back_in + sent_away * piece.interval
+                waiter.set_exception(LimitReached(self.name, self.key, again_in))
+                sent_away += 1
+        self.asked = []
+        return sent_away
+
+    def fail(self, now: float) -> None:
+        self.retry_at = now + 1
+        for waiter in self.asked:
+            if not waiter.done():
+                waiter.set_exception(LimitReached(self.name, self.key, 1.0))
+        self.asked = []
+
+
+@dataclass(eq=False, slots=True)
+class SlotGate:
+    """One key of a concurrency limit, as this worker sees it."""
+
+    name: str
+    key: str
+    capacity: int
+    held: int = 0
+    used: int = 0
+    fair: int = 1 << 30  # what to stay below while others are short
+    peak: int = 0  # most used at a time since the last renewal
+    demand: int = 0  # slots for tasks that are not claimed yet
+    started: int = 0
+    hold: Ewma = field(default_factory=Ewma)
+    deadline: float = -math.inf
+    retry_at: float = -math.inf
+    asking: bool = False
+    starved: bool = False  # the worker was told that there is no room
+    used_at: float = -math.inf
+    waiters: deque[asyncio.Future[None]] = field(default_factory=deque["asyncio.Future[None]"])
+    asked: list[asyncio.Future[None]] = field(default_factory=list["asyncio.Future[None]"])
+    standing: deque[tuple[float, asyncio.Future[None]]] = field(
+        default_factory=deque["tuple[float, asyncio.Future[None]]"]
+    )  # told that it will not be long, with the time until which they believe it
+
+    def free(self, now: float) -> int:
+        return min(self.held, self.fair) - self.used if now < self.deadline else 0
+
+    def occupy(self) -> None:
+        self.used += 1
+        self.started += 1
+        self.peak = max(self.peak, self.used)
+
+    def vacate(self, now: float) -> None:
+        self.used -= 1
+        self._serve(now)
+
+    def _serve(self, now: float) -> None:
+        while self.standing and self.free(now) > 0:
+            _, waiter = self.standing.popleft()
+            if not waiter.done():
+                self.occupy()
+                waiter.set_result(None)
+
+    def ask(self) -> SlotAsk:
+        self.asked = [waiter for waiter in self.waiters if not waiter.done()]
+        self.waiters.clear()
+        want = max(self.used + len(self.standing) + len(self.asked) + self.demand, self.peak if self.used else 0)
+        want = min(want, self.capacity, max(self.used, self.fair))
+        self.held = min(self.held, want)  # from here on: what is being given back must not be used any more
+        ask = SlotAsk(
+            self.name, self.key, self.capacity, want, self.used, len(self.asked), self.started, self.hold.mean
+        )
+        self.demand = self.started = 0
+        return ask
+
+    def receive(self, ask: SlotAsk, grant: SlotGrant, sent: float, now: float) -> int:
+        """Hands out what was leased; says how many waiters were sent away."""
+        self.held, self.fair, self.deadline = grant.granted, grant.fair, sent + SLOT_LEASE
+        if grant.granted < ask.want:
+            self.retry_at = now + 1
+        self._serve(now)
+        sent_away = 0
+        for waiter in self.asked:
+            again_in = grant.back_in + sent_away * grant.step_s
+            if waiter.done():
+                continue
+            if self.free(now) > 0:
+                self.occupy()
+                waiter.set_result(None)
+            elif again_in <= AHEAD:
+                self.standing.append((now + AHEAD, waiter))
+            else:
+                waiter.set_exception(LimitReached(self.name, self.key, again_in))
+                sent_away += 1
+        self.asked = []
+        return sent_away
+
+    def give_up(self, until: float) -> int:
+        """Sends those away who were told that it would not be long, and it was."""
+        sent_away = 0
+        while self.standing and self.standing[0][0] <= until:
+            _, waiter = self.standing.popleft()
+            if not waiter.done():
+                waiter.set_exception(LimitReached(self.name, self.key, AHEAD + (self.hold.mean or 0.0)))
+                sent_away += 1
+        return sent_away
+
+    def fail(self, now: float) -> None:
+        self.retry_at = now + 1
+        for waiter in self.asked:
+            if not waiter.done():
+                waiter.set_exception(LimitReached(self.name, self.key, 1.0))
+        self.asked = []

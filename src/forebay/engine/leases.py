@@ -1,0 +1,90 @@
+"""The leases that a worker holds: renewed while they are old, let go when they are lost, handed back at the end."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from forebay.db import tasks
+from forebay.engine.controllers import LeaseTime
+from forebay.log import get_logger
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Mapping
+
+    from forebay.db.pool import Pool
+    from forebay.db.tasks import Lease
+    from forebay.engine.attempt import Attempt
+    from forebay.engine.clock import Clock
+    from forebay.engine.executor import StepExecutor
+    from forebay.settings import Settings
+
+log = get_logger("leases")
+
+
+class LeaseBook:
+    """What one worker holds."""
+
+    def __init__(
+        self, pool: Pool, worker_id: int, settings: Settings, clock: Clock, executors: Mapping[int, StepExecutor]
+    ) -> None:
+        self._pool = pool
+        self._worker_id = worker_id
+        self._clock = clock
+        self._executors = executors
+        self._floor = settings.lease_floor_s
+        self._length = LeaseTime(settings.lease_floor_s, settings.lease_cap_s)
+        self._held: dict[int, Lease] = {}
+
+    def __len__(self) -> int:
+        return len(self._held)
+
+    def seconds(self, step_id: int) -> float:
+        """How long a lease of this step lasts without a heartbeat."""
+        return self._length.value(self._executors[step_id].size.item_s.mean)
+
+    def add(self, lease: Lease) -> None:
+        lease.open = lease.last_n - lease.first_n + 1
+        lease.held_since = time.monotonic()
+        self._held[lease.token] = lease
+
+    def settled(self, attempts: Iterable[Attempt]) -> None:
+        for attempt in attempts:
+            lease = attempt.lease
+            lease.open -= 1
+            if lease.open <= 0:
+                self._held.pop(lease.token, None)
+
+    async def heartbeat(self) -> None:
+        """Renews the leases that have been held for a while; stops what is no longer ours, or cancelled."""
+        now = time.monotonic()
+        old = [lease for lease in self._held.values() if now - lease.held_since > self._floor / 4]
+        if not old:
+            return
+        lengths = [self.seconds(lease.step_id) for lease in old]
+        tokens = [lease.token for lease in old]
+        held = await tasks.heartbeat(self._pool, self._worker_id, tokens, lengths, self._clock.stamp())
+        for lease in old:
+            lease.held_since = now
+        # What was settled while the heartbeat was on its way is not lost.
+        self._let_go({token for token in tokens if token not in held and token in self._held}, "lost")
+        self._let_go({token for token, cancelled in held.items() if cancelled}, "cancelled")
+
+    def _let_go(self, tokens: set[int], why: str) -> None:
+        if not tokens:
+            return
+        for executor in self._executors.values():
+            executor.let_go(tokens, why)
+        if why == "lost":
+            for token in tokens:
+                del self._held[token]
+            log.warning("leases_lost", count=len(tokens), worker=self._worker_id)
+
+    def tokens(self) -> Collection[int]:
+        return self._held.keys()
+
+    async def hand_back(self) -> None:
+        """Gives back everything that is still held, as if it had not been claimed."""
+        if self._held:
+            await tasks.release(self._pool, self._worker_id, list(self._held), self._clock.stamp())
+            self._held.clear()

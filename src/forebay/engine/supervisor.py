@@ -1,0 +1,207 @@
+"""N worker processes under one supervisor: the lost are replaced, and none outlives it."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import signal
+import threading
+import time
+from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
+from typing import TypeAlias
+
+import structlog
+
+_log: structlog.typing.FilteringBoundLogger = structlog.get_logger(__name__)
+
+_LIFELINE = "FOREBAY_LIFELINE_FD"
+_NUMBER = "FOREBAY_WORKER_NUMBER"
+_HAND_BACK_SECONDS = 30.0
+
+OnLost: TypeAlias = Callable[[int], Awaitable[None]]
+
+
+class Backoff:
+    """How long to wait before the next start: twice as long each time, forgotten after a healthy life."""
+
+    def __init__(self, first: float = 0.5, cap: float = 30.0, healthy_seconds: float = 60.0) -> None:
+        self._first = first
+        self._cap = cap
+        self._healthy_seconds = healthy_seconds
+        self._next = first
+
+    def after(self, lived: float) -> float:
+        """Seconds to wait after a process has lived for `lived` seconds."""
+        if lived >= self._healthy_seconds:
+            self._next = self._first
+        delay, self._next = self._next, min(self._cap, 2 * self._next)
+        return delay
+
+
+class Supervisor:
+    """Keeps `count` processes of `argv` running, each in a session of its own, numbered from 1.
+
+    `on_lost` is awaited with the pid of a process that has ended otherwise than cleanly, before it is replaced.
+    The first SIGTERM or SIGINT is passed on, and what is left after `grace` seconds is killed; a second kills
+    at once. A process that calls `watch_parent` ends when the supervisor dies.
+    """
+
+    def __init__(
+        self,
+        argv: Sequence[str],
+        count: int,
+        *,
+        grace: float = 30.0,
+        on_lost: OnLost | None = None,
+        env: Mapping[str, str] | None = None,
+        backoff: Callable[[], Backoff] = Backoff,
+    ) -> None:
+        self._argv = tuple(argv)
+        self._count = count
+        self._grace = grace
+        self._on_lost = on_lost
+        self._env = dict(os.environ if env is None else env)
+        self._backoff = backoff
+        self._running: dict[int, asyncio.subprocess.Process] = {}
+        self._stopping = asyncio.Event()
+        self._stop_signal = signal.SIGTERM
+        self._grace_timer: asyncio.TimerHandle | None = None
+        self._killed = False
+        self._clean = True
+
+    async def run(self) -> int:
+        """Supervise until told to stop; 0 when every process has then ended by itself."""
+        lifeline, ours = os.pipe()
+        try:
+            with _signals_to(self.stop):
+                async with asyncio.TaskGroup() as group:
+                    for number in range(1, self._count + 1):
+                        group.create_task(self._keep_running(number, lifeline))
+        finally:
+            if self._grace_timer is not None:
+                self._grace_timer.cancel()
+            os.close(ours)
+            os.close(lifeline)
+        return 0 if self._clean else 1
+
+    def stop(self, number: signal.Signals = signal.SIGTERM) -> None:
+        """Pass the signal on once; kill when it comes again."""
+        if self._stopping.is_set():
+            self._kill_all()
+            return
+        _log.info("supervisor_stopping", signal=number.name, workers=len(self._running))
+        self._stop_signal = number
+        self._stopping.set()
+        self._grace_timer = asyncio.get_running_loop().call_later(self._grace, self._kill_all)
+        for process in self._running.values():
+            _signal(process, number)
+
+    async def _keep_running(self, number: int, lifeline: int) -> None:
+        backoff = self._backoff()
+        while not self._stopping.is_set():
+            started = time.monotonic()
+            try:
+                await self._live(number, lifeline)
+            except OSError as error:  # out of processes, memory or files: may pass
+                _log.error("worker_not_started", worker=number, error=str(error))
+            await self._pause(backoff.after(time.monotonic() - started))
+
+    async def _live(self, number: int, lifeline: int) -> None:
+        process = await asyncio.create_subprocess_exec(
+            *self._argv,
+            env=self._env | {_NUMBER: str(number), _LIFELINE: str(lifeline)},
+            pass_fds=(lifeline,),
+            start_new_session=True,
+        )
+        self._running[process.pid] = process
+        _log.info("worker_started", worker=number, pid=process.pid)
+        if self._killed:  # told to stop while it was being started
+            _kill_group(process.pid)
+        elif self._stopping.is_set():
+            _signal(process, self._stop_signal)
+        status = await self._until_it_ends(process)
+        if not (self._stopping.is_set() and status == 0):
+            await self._lose(number, process.pid, status)
+
+    async def _until_it_ends(self, process: asyncio.subprocess.Process) -> int:
+        try:
+            return await process.wait()
+        except asyncio.CancelledError:
+            _kill_group(process.pid)
+            await process.wait()
+            raise
+        finally:
+            _kill_group(process.pid)  # what it started in its group has no one left to answer to
+            del self._running[process.pid]
+
+    async def _lose(self, number: int, pid: int, status: int) -> None:
+        _log.error("worker_lost", worker=number, pid=pid, **_how(status))
+        # One that had not begun to listen dies of the signal itself, as it was asked to.
+        if self._stopping.is_set() and status != -self._stop_signal:
+            self._clean = False
+        if self._on_lost is None:
+            return
+        try:
+            async with asyncio.timeout(_HAND_BACK_SECONDS):
+                await self._on_lost(pid)
+        except Exception:
+            _log.exception("worker_lost_not_handled", worker=number, pid=pid)
+
+    async def _pause(self, seconds: float) -> None:
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self._stopping.wait()
+
+    def _kill_all(self) -> None:
+        self._killed = True
+        for process in list(self._running.values()):
+            _log.warning("worker_killed", pid=process.pid)
+            _kill_group(process.pid)
+
+
+def watch_parent(grace: float = 30.0) -> None:
+    """Make a supervised process end with its supervisor: by SIGTERM, and after `grace` seconds by SIGKILL.
+
+    The process calls it once, early. In a process that is not supervised it does nothing.
+    """
+    fd = os.environ.pop(_LIFELINE, None)
+    if fd is None:
+        return
+    os.set_inheritable(int(fd), False)
+    threading.Thread(target=_end_with_parent, args=(int(fd), grace), name="watch-parent", daemon=True).start()
+
+
+def _end_with_parent(lifeline: int, grace: float) -> None:
+    # Nothing is ever written: the read ends when the last process that could write has gone.
+    with contextlib.suppress(OSError):
+        os.read(lifeline, 1)
+    os.kill(os.getpid(), signal.SIGTERM)
+    time.sleep(grace)
+    os.killpg(0, signal.SIGKILL)
+
+
+@contextlib.contextmanager
+def _signals_to(handle: Callable[[signal.Signals], None]) -> Generator[None]:
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, handle, number)
+    try:
+        yield
+    finally:
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.remove_signal_handler(number)
+
+
+def _signal(process: asyncio.subprocess.Process, number: signal.Signals) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        process.send_signal(number)
+
+
+def _kill_group(pid: int) -> None:
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(pid, signal.SIGKILL)
+
+
+def _how(status: int) -> dict[str, object]:
+    return {"signal": signal.Signals(-status).name} if status < 0 else {"exit_status": status}

@@ -1,0 +1,2 @@
+-- Whether any job is known here.
+select exists (select from forebay.job)

@@ -1,0 +1,111 @@
+"""Testing pipelines: run them to the end on a real database, with a clock that you move.
+
+    async with testbed(dsn, [articles]) as bed:
+        job = await bed.submit(articles, Article(title="…"))
+        await bed.finish()                      # jumps over every pause: retries, snoozes, delays
+        assert (await bed.item(job)).status == "DONE"
+"""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import asynccontextmanager
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any, TypeVar, Unpack
+
+from forebay.db import tasks
+from forebay.db.migrate import migrate
+from forebay.db.pool import open_pool
+from forebay.engine import results
+from forebay.engine.clock import ManualClock
+from forebay.engine.worker import Worker
+from forebay.settings import Settings
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Sequence
+    from datetime import datetime
+
+    from forebay.db.pool import Pool
+    from forebay.engine.pipeline import Pipeline, SubmitOptions
+    from forebay.types import ItemRecord, JobSummary, Submitted
+
+__all__ = ["ManualClock", "Testbed", "testbed"]
+
+I = TypeVar("I")  # noqa: E741 - the input
+
+
+class Testbed:
+    """A worker of its own on a database of yours; nothing moves but by `run`, `finish` and the clock."""
+
+    __test__ = False  # pytest collects classes whose name begins like this one's
+
+    def __init__(self, worker: Worker, clock: ManualClock, pool: Pool) -> None:
+        self.worker = worker
+        self.clock = clock
+        self.pool = pool
+
+    async def submit(self, pipeline: Pipeline[I], value: I, **options: Unpack[SubmitOptions]) -> Submitted:
+        """Submit one item; it does not run before `run` or `finish`."""
+        return await pipeline.submit(self.pool, value, **options)
+
+    async def run(self) -> None:
+        """Do everything that is due at the clock's time."""
+        await self.worker.sweep()
+        await self.worker.idle()
+
+    async def finish(self, *, limit: timedelta = timedelta(days=365)) -> None:
+        """Do everything, moving the clock to each time at which something is due.
+
+        Raises: TimeoutError when that would go on beyond `limit`.
+        """
+        end = self.clock.now() + limit
+        await self.run()
+        while (due := await self.next_due()) is not None:
+            if due > end:
+                raise TimeoutError(f"something is still due at {due:%Y-%m-%d %H:%M:%S}, after {limit}")
+            self.clock.advance(max(0.0, (due - self.clock.now()).total_seconds()) + 1e-3)
+            await self.run()
+
+    async def next_due(self) -> datetime | None:
+        """When the next retry, snooze or delayed start is due."""
+        return await tasks.next_scheduled(self.pool)
+
+    async def job(self, job: Submitted | int) -> JobSummary:
+        """The job's state and counters."""
+        return await results.summary(self.pool, job if isinstance(job, int) else job.job_id)
+
+    async def items(self, job: Submitted | int) -> list[ItemRecord]:
+        """All items of a job with their results."""
+        job_id = job if isinstance(job, int) else job.job_id
+        return [item async for item in results.items(self.pool, job_id)]
+
+    async def item(self, job: Submitted | int) -> ItemRecord:
+        """The one item of a job."""
+        (only,) = await self.items(job)
+        return only
+
+
+@asynccontextmanager
+async def testbed(
+    dsn: str,
+    pipelines: Sequence[Pipeline[Any]],
+    *,
+    clock: ManualClock | None = None,  # noqa: PT028 - not a test
+    migrated: bool = False,  # noqa: PT028
+) -> AsyncGenerator[Testbed]:
+    """A testbed on the database at `dsn`, whose schema is brought up to date first."""
+    if not migrated:
+        await migrate(dsn)
+    clock = clock or ManualClock()
+    worker = Worker(dsn, pipelines, settings=Settings(listen=False, grace_s=5, poll_s=3600), clock=clock)
+    running = asyncio.create_task(worker.run())
+    try:
+        await worker.ready_or_failed(running)
+        async with await open_pool(dsn, size=2, name="forebay testbed") as pool:
+            yield Testbed(worker, clock, pool)
+    finally:
+        worker.stop()
+        await running
+
+
+testbed.__test__ = False  # type: ignore[attr-defined]

@@ -1,0 +1,79 @@
+"""The pipelines of the crash tests, and the program that runs them: `python -m tests.crash._steps`.
+
+An effect is a row in a plain table without any key, so that a step whose rows are written twice is seen.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from functools import partial
+from pathlib import Path
+
+from pydantic import BaseModel
+
+from forebay import Context, Done, Pipeline, Rows
+from forebay.db.pool import open_pool
+
+
+class Order(BaseModel):
+    number: int
+    gate: str = ""  # a folder: the step says there that it has begun, and ends when it finds `open`
+
+
+def _effect(ctx: Context) -> Rows:
+    return Rows("effects", [{"job_id": ctx.job_id, "n": ctx.n, "step": ctx.step, "token": ctx.token}])
+
+
+orders: Pipeline[Order] = Pipeline("orders", Order)
+
+
+@orders.step()
+async def weigh(ctx: Context, order: Order) -> int:
+    return order.number * 2
+
+
+@orders.step(after=weigh)
+async def ship(ctx: Context, order: Order, weight: int) -> Done[int]:
+    return Done(weight + 1, writes=[_effect(ctx)])
+
+
+letters: Pipeline[Order] = Pipeline("letters", Order)
+
+
+@letters.step()
+async def write(ctx: Context, order: Order) -> int:
+    return order.number
+
+
+@letters.step(after=write)
+async def post(ctx: Context, order: Order, number: int) -> int:
+    return number + 1
+
+
+slow: Pipeline[Order] = Pipeline("slow", Order)
+
+
+@slow.step(concurrency=(4, 4))
+async def wait(ctx: Context, order: Order) -> Done[int]:
+    gate = Path(order.gate)
+    (gate / f"{order.number}-{ctx.token}").touch()
+    while not (gate / "open").exists():  # noqa: ASYNC110 - another process opens it
+        await asyncio.sleep(0.02)
+    return Done(order.number, writes=[_effect(ctx)])
+
+
+def main() -> None:
+    """`forebay worker` with these pipelines."""
+    from forebay.cli import main as forebay
+    from forebay.engine import worker
+
+    if seconds := os.environ.get("CRASH_COMMAND_TIMEOUT"):  # there is no setting for it
+        worker.open_pool = partial(open_pool, timeout=float(seconds))
+    sys.argv = ["forebay", "worker", "--pipelines", "tests.crash._steps"]
+    forebay()
+
+
+if __name__ == "__main__":
+    main()

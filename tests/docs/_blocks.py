@@ -1,0 +1,14 @@
+"""The code blocks of a document."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent.parent
+
+_BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+
+
+def blocks(document: str, language: str) -> list[str]:
+    return [text for kind, text in _BLOCK.findall((ROOT / document).read_text("utf-8")) if kind == language]

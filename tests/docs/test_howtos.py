@@ -1,0 +1,58 @@
+"""What the how-tos show, works."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import asyncpg
+
+from forebay.db.registry import register
+from forebay.testing import testbed
+from tests.docs._blocks import blocks
+
+
+def _run(document: str) -> dict[str, Any]:
+    (example,) = blocks(document, "python")
+    space: dict[str, Any] = {}
+    exec(compile(example, document, "exec", dont_inherit=True), space)  # noqa: S102
+    return space
+
+
+async def test_testing(dsn: str) -> None:
+    await _run("docs/howto/testing.md")["test_letters_are_posted_in_the_end"](dsn)
+
+
+async def test_steps(dsn: str) -> None:
+    space = _run("docs/howto/steps.md")
+    articles, article = space["articles"], space["Article"]
+    conn = await asyncpg.connect(dsn)
+    await conn.execute("create table article (url text primary key, title text, image text)")
+    async with testbed(dsn, [articles], migrated=True) as bed:
+        inputs = [article(url="a", text="some words here"), article(url="b")]
+        job = await articles.submit_many(conn, inputs)
+        await bed.finish()
+        first, second = await bed.items(job)
+        assert first.result["store"] == 3
+        assert first.result["embed"] == [3.0, 1.0]
+        assert (first.status, second.status) == ("DONE", "NOT_FOUND")
+        assert await conn.fetchval("select title from article") == "some words here"
+    await conn.close()
+
+
+async def test_sql(dsn: str) -> None:
+    pages: dict[str, Any] = {
+        "name": "pages",
+        "steps": [
+            {"name": "fetch", "after": [], "optional": False, "after_all": False, "queue": "pages.fetch",
+             "max_attempts": 3, "max_expiries": 20}
+        ],
+    }  # fmt: skip
+    conn = await asyncpg.connect(dsn)
+    await register(conn, pages)
+    (block,) = blocks("docs/howto/sql.md", "sql")
+    for statement in re.sub(r"--.*", "", block).split(";"):
+        if statement.strip():
+            await conn.fetch(statement)
+    assert await conn.fetchval("select count(*) from forebay.audit") == 6
+    await conn.close()

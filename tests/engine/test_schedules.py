@@ -1,0 +1,204 @@
+"""Schedules: each time once, whatever happens."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import asyncpg
+import pytest
+
+from forebay.engine.schedules import (
+    next_time,
+    pause_schedule,
+    put_schedule,
+    remove_schedule,
+    resume_schedule,
+    run_due,
+)
+from forebay.errors import InputTooLarge, InvalidField, NotThere, UnknownPipeline, WrongState
+from tests.engine._producing import Page, counts, inputs_of, pages, register, strangers
+
+START = datetime(2024, 5, 1, 10, 7, tzinfo=UTC)
+HOUR = timedelta(hours=1)
+GOOD = Page(url="u")
+
+
+@pytest.fixture
+async def conn(dsn: str) -> AsyncIterator[asyncpg.Connection[Any]]:
+    conn = await asyncpg.connect(dsn)
+    await register(conn)
+    yield conn
+    await conn.close()
+
+
+async def row_of(conn: asyncpg.Connection[Any], name: str = "hourly") -> asyncpg.Record:
+    row: asyncpg.Record | None = await conn.fetchrow("select * from forebay.schedule where name = $1", name)
+    assert row is not None
+    return row
+
+
+async def keys(conn: asyncpg.Connection[Any]) -> list[str]:
+    return [row["key"] for row in await conn.fetch("select key from forebay.job order by id")]
+
+
+async def test_a_run_is_submitted_when_it_is_due(conn: asyncpg.Connection[Any]) -> None:
+    assert await put_schedule(conn, "hourly", pages, "0 * * * *", GOOD, owner="ann", priority=5, now=START)
+    assert await run_due(conn, START) == 0
+    eleven = datetime(2024, 5, 1, 11, tzinfo=UTC)
+    assert await run_due(conn, eleven) == 1
+    assert await run_due(conn, eleven) == 0
+    job = await conn.fetchrow(
+        "select j.*, o.name as owner from forebay.job j join forebay.owner o on o.id = j.owner_id"
+    )
+    assert job is not None
+    assert (job["key"], job["owner"], job["priority"]) == ("schedule:hourly:2024-05-01T11:00:00Z", "ann", 5)
+    assert json.loads(job["meta"]) == {"schedule": "hourly"}
+    assert await inputs_of(conn, job["id"]) == [GOOD.model_dump()]
+    row = await row_of(conn)
+    assert (row["last_at"], row["last_job_id"], row["next_at"]) == (eleven, job["id"], eleven + HOUR)
+
+
+async def test_missed_runs_are_made_up_for_by_one(conn: asyncpg.Connection[Any]) -> None:
+    await put_schedule(conn, "hourly", pages, "0 * * * *", GOOD, now=START)
+    assert await run_due(conn, START + 5 * HOUR) == 1
+    assert await keys(conn) == ["schedule:hourly:2024-05-01T11:00:00Z"]
+    assert (await row_of(conn))["next_at"] == datetime(2024, 5, 1, 16, tzinfo=UTC)
+
+
+async def test_a_crash_leaves_nothing_and_the_next_sweep_runs_it(conn: asyncpg.Connection[Any]) -> None:
+    await put_schedule(conn, "hourly", pages, "0 * * * *", GOOD, now=START)
+    before = await counts(conn)
+    crashing = conn.transaction()
+    await crashing.start()
+    assert await run_due(conn, START + HOUR) == 1
+    await crashing.rollback()
+    assert await counts(conn) == before
+    assert await run_due(conn, START + HOUR) == 1
+    assert len(await keys(conn)) == 1
+
+
+async def test_a_run_whose_job_is_there_already_is_not_doubled(conn: asyncpg.Connection[Any]) -> None:
+    await put_schedule(conn, "hourly", pages, "0 * * * *", GOOD, now=START)
+    await run_due(conn, START + HOUR)
+    await conn.execute("update forebay.schedule set next_at = last_at")
+    assert await run_due(conn, START + HOUR) == 1
+    assert len(await keys(conn)) == 1
+
+
+async def test_two_sweepers_share_the_work(conn: asyncpg.Connection[Any], dsn: str) -> None:
+    for n in range(20):
+        await put_schedule(conn, f"s{n}", pages, "0 * * * *", GOOD, now=START)
+    async with asyncpg.create_pool(dsn, min_size=4, max_size=4) as pool:
+        ran = await asyncio.gather(*(run_due(pool, START + HOUR) for _ in range(4)))
+    assert sum(ran) == len(await keys(conn)) == 20
+
+
+async def test_one_that_is_being_run_elsewhere_is_passed_over(conn: asyncpg.Connection[Any], dsn: str) -> None:
+    await put_schedule(conn, "hourly", pages, "0 * * * *", GOOD, now=START)
+    other = await asyncpg.connect(dsn)
+    async with conn.transaction():
+        assert await run_due(conn, START + HOUR) == 1
+        assert await run_due(other, START + HOUR) == 0
+    await other.close()
+
+
+async def test_one_that_cannot_run_does_not_stop_the_others(conn: asyncpg.Connection[Any]) -> None:
+    await put_schedule(conn, "broken", pages, "0 * * * *", Page(url="x" * 300), now=START)
+    await put_schedule(conn, "hourly", pages, "1 * * * *", GOOD, now=START)
+    await conn.execute("update forebay.pipeline set max_input_bytes = 100")
+    assert await run_due(conn, START + HOUR) == 1
+    assert await run_due(conn, START + HOUR) == 0
+    row = await row_of(conn, "broken")
+    assert (row["next_at"], row["last_at"]) == (datetime(2024, 5, 1, 12, tzinfo=UTC), None)
+    assert await keys(conn) == ["schedule:hourly:2024-05-01T11:01:00Z"]
+
+
+async def test_a_time_zone_that_is_gone_pauses_the_schedule(conn: asyncpg.Connection[Any]) -> None:
+    await put_schedule(conn, "hourly", pages, "0 * * * *", GOOD, now=START)
+    await conn.execute("update forebay.schedule set timezone = 'Europe/Atlantis'")
+    assert await run_due(conn, START + HOUR) == 0
+    assert (await row_of(conn))["paused"]
+
+
+async def test_the_databases_clock_is_used_unless_told_otherwise(conn: asyncpg.Connection[Any]) -> None:
+    await put_schedule(conn, "hourly", pages, "0 * * * *", GOOD)
+    assert await run_due(conn) == 0
+    await conn.execute("update forebay.schedule set next_at = now() - interval '1 minute'")
+    assert await run_due(conn) == 1
+
+
+async def test_putting_it_again_keeps_its_next_time(conn: asyncpg.Connection[Any]) -> None:
+    assert await put_schedule(conn, "hourly", pages, "0 * * * *", GOOD, now=START)
+    assert not await put_schedule(conn, "hourly", pages, "0 * * * *", Page(url="new"), priority=2, now=START + 9 * HOUR)
+    row = await row_of(conn)
+    assert (row["next_at"], row["priority"]) == (datetime(2024, 5, 1, 11, tzinfo=UTC), 2)
+    assert json.loads(row["input"])["url"] == "new"
+    await put_schedule(conn, "hourly", pages, "30 * * * *", GOOD, now=START)
+    assert (await row_of(conn))["next_at"] == datetime(2024, 5, 1, 10, 30, tzinfo=UTC)
+
+
+async def test_pausing_and_resuming(conn: asyncpg.Connection[Any]) -> None:
+    await put_schedule(conn, "hourly", pages, "0 * * * *", GOOD, now=START)
+    await pause_schedule(conn, "hourly")
+    assert await run_due(conn, START + 5 * HOUR) == 0
+    await resume_schedule(conn, "hourly", now=START + 5 * HOUR)
+    await resume_schedule(conn, "hourly", now=START + 9 * HOUR)
+    assert await run_due(conn, START + 5 * HOUR) == 0, "what fell into the pause is not made up for"
+    assert (await row_of(conn))["next_at"] == datetime(2024, 5, 1, 16, tzinfo=UTC)
+
+
+async def test_removing(conn: asyncpg.Connection[Any]) -> None:
+    await put_schedule(conn, "hourly", pages, "0 * * * *", GOOD, now=START)
+    assert await remove_schedule(conn, "hourly")
+    assert not await remove_schedule(conn, "hourly")
+    for call in (pause_schedule(conn, "hourly"), resume_schedule(conn, "hourly")):
+        with pytest.raises(NotThere, match=r"^name: there is no schedule 'hourly'$"):
+            await call
+
+
+@pytest.mark.parametrize(
+    ("changes", "error", "message"),
+    [
+        ({"cron": "61 * * * *"}, InvalidField, "cron: '61 * * * *' is not a cron expression: Bad minute"),
+        ({"cron": "soon"}, InvalidField, "cron: 'soon' is not a cron expression: Wrong number of fields"),
+        ({"cron": ""}, InvalidField, "cron: must have 1 to 200 characters"),
+        ({"cron": "0 0 30 2 *"}, InvalidField, "cron: '0 0 30 2 *' is not a cron expression: Bad day-of-month"),
+        ({"timezone": "Mars/Base"}, InvalidField, "timezone: there is no time zone 'Mars/Base'"),
+        ({"timezone": "../etc/passwd"}, InvalidField, "timezone: there is no time zone '../etc/passwd'"),
+        ({"timezone": ""}, InvalidField, "timezone: must have 1 to 100 characters"),
+        ({"name": ""}, InvalidField, "name: must have 1 to 200 characters"),
+        ({"owner": "a\x00"}, InvalidField, "owner: must not contain the character U+0000"),
+        ({"priority": 101}, InvalidField, "priority: must be between -100 and 100"),
+        ({"input": {}}, InvalidField, "input.url: Field required"),
+        ({"input": Page(url="x" * 1001)}, InputTooLarge, "input: has 1033 bytes; the pipeline takes at most 1000"),
+        (
+            {"pipeline": strangers},
+            UnknownPipeline,
+            "pipeline: there is no pipeline 'strangers' here; a worker registers its pipelines when it starts",
+        ),
+    ],
+)
+async def test_what_cannot_be_meant(conn: asyncpg.Connection[Any], changes: Any, error: Any, message: str) -> None:
+    given: dict[str, Any] = {"name": "n", "pipeline": pages, "cron": "0 * * * *", "input": GOOD} | changes
+    with pytest.raises(error) as caught:
+        await put_schedule(conn, **given)
+    assert str(caught.value) == message
+    assert await counts(conn) == {}
+
+
+async def test_the_schedule_of_another_owner_is_not_changed(conn: asyncpg.Connection[Any]) -> None:
+    await put_schedule(conn, "hourly", pages, "0 * * * *", GOOD, owner="ann", now=START)
+    with pytest.raises(WrongState, match=r"^name: schedule 'hourly' belongs to another owner$"):
+        await put_schedule(conn, "hourly", pages, "0 * * * *", GOOD, owner="bob", now=START)
+
+
+def test_times_follow_the_clocks_of_their_place() -> None:
+    before_summer = datetime(2024, 3, 30, 12, tzinfo=UTC)
+    first = next_time("30 9 * * *", "Europe/Berlin", before_summer)
+    assert first == datetime(2024, 3, 31, 7, 30, tzinfo=UTC), "summer time has begun"
+    winter = next_time("30 9 * * *", "Europe/Berlin", datetime(2024, 1, 1, 12, tzinfo=UTC))
+    assert winter == datetime(2024, 1, 2, 8, 30, tzinfo=UTC)

@@ -1,0 +1,361 @@
+"""What steps can do, on the real engine: chains, branches, outcomes, retries, fan-in, batches, rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence  # noqa: TC003 - steps' annotations are read at run time
+from datetime import datetime  # noqa: TC003
+
+import asyncpg
+import pytest
+from pydantic import BaseModel
+
+from forebay import Cancel, Context, Done, NotFound, Pipeline, Retry, Rows, Skip, Snooze, Statement
+from forebay.errors import ConfigError, DataError, PermanentError, ThrottledError
+from forebay.testing import Testbed, testbed
+from forebay.types import ItemStatus, JobState, JobSummary
+
+
+class Page(BaseModel):
+    url: str
+
+
+class Meta(BaseModel):
+    title: str
+    seen: datetime
+
+
+async def attempts(bed: Testbed, job_id: int) -> list[tuple[str, str, int]]:
+    rows = await bed.pool.fetch(
+        "select s.name, a.outcome, a.attempt from forebay.attempt a join forebay.step s on s.id = a.step_id"
+        " where a.job_id = $1 order by a.ended_at, a.token, a.n",
+        job_id,
+    )
+    return [(row[0], row[1], row[2]) for row in rows]
+
+
+async def test_a_chain_passes_typed_results_on(dsn: str) -> None:
+    pages: Pipeline[Page] = Pipeline("pages", Page)
+    got: list[object] = []
+
+    @pages.step()
+    async def fetch(ctx: Context, page: Page) -> Meta:
+        return Meta(title=page.url.upper(), seen=datetime.fromisoformat("2026-01-02T03:04:05+00:00"))
+
+    @pages.step(after=fetch)
+    def shout(ctx: Context, page: Page, meta: Meta) -> str:
+        got.append(meta)
+        return meta.title + "!"
+
+    @pages.step(after=(fetch, shout))
+    async def store(ctx: Context, page: Page, meta: Meta, text: str) -> list[str]:
+        return [meta.title, text, ctx.key]
+
+    async with testbed(dsn, [pages], migrated=True) as bed:
+        job = await bed.submit(pages, Page(url="a"), owner="ada")
+        assert (await bed.item(job)).status == ItemStatus.PENDING
+        await bed.run()
+        item = await bed.item(job)
+        assert item.status == ItemStatus.DONE
+        assert item.result["shout"] == "A!"
+        assert item.result["store"] == ["A", "A!", f"{job.job_id}-1-store"]
+        assert got == [Meta(title="A", seen=datetime.fromisoformat("2026-01-02T03:04:05+00:00"))]
+        summary = await bed.job(job)
+        assert (summary.state, summary.done, summary.total, summary.owner) == (JobState.DONE, 1, 1, "ada")
+        assert [a[:2] for a in await attempts(bed, job.job_id)] == [
+            ("fetch", "DONE"),
+            ("shout", "DONE"),
+            ("store", "DONE"),
+        ]
+
+
+async def test_parallel_branches_join_once(dsn: str) -> None:
+    both: Pipeline[Page] = Pipeline("both", Page)
+    joined: list[int] = []
+
+    @both.step()
+    async def left(ctx: Context, page: Page) -> int:
+        return 1
+
+    @both.step()
+    async def right(ctx: Context, page: Page) -> int:
+        return 2
+
+    @both.step(after=(left, right))
+    async def join(ctx: Context, page: Page, a: int, b: int) -> int:
+        joined.append(ctx.n)
+        return a + b
+
+    async with testbed(dsn, [both], migrated=True) as bed:
+        job = await both.submit_many(bed.pool, [Page(url=str(n)) for n in range(300)])
+        await bed.run()
+        items = await bed.items(job)
+        assert {item.result["join"] for item in items} == {3}
+        assert sorted(joined) == list(range(1, 301))
+
+
+async def test_an_optional_failure_is_none_for_the_steps_after_it(dsn: str) -> None:
+    soft: Pipeline[Page] = Pipeline("soft", Page)
+
+    @soft.step(optional=True, retry=Retry(attempts=2))
+    async def caption(ctx: Context, page: Page) -> str:
+        raise PermanentError("no model")
+
+    @soft.step(after=caption)
+    async def store(ctx: Context, page: Page, text: str | None) -> str:
+        return repr(text)
+
+    async with testbed(dsn, [soft], migrated=True) as bed:
+        job = await bed.submit(soft, Page(url="a"))
+        await bed.run()
+        item = await bed.item(job)
+        assert (item.status, item.result["store"]) == (ItemStatus.DONE, "None")
+        assert item.error is not None
+        assert item.error["reason"] == "no model"
+        assert await bed.pool.fetchval("select count(*) from forebay.dead_letter") == 0
+
+
+async def test_a_required_failure_keeps_the_other_branch(dsn: str) -> None:
+    hard: Pipeline[Page] = Pipeline("hard", Page)
+
+    @hard.step()
+    async def broken(ctx: Context, page: Page) -> str:
+        raise DataError("the page is empty")
+
+    @hard.step()
+    async def works(ctx: Context, page: Page) -> str:
+        return "kept"
+
+    @hard.step(after=broken)
+    async def never(ctx: Context, page: Page, text: str) -> str:
+        raise AssertionError
+
+    async with testbed(dsn, [hard], migrated=True) as bed:
+        job = await bed.submit(hard, Page(url="a"))
+        await bed.run()
+        item = await bed.item(job)
+        assert (item.status, item.result) == (ItemStatus.ERROR, {"works": "kept"})
+        assert item.error == {"step": "broken", "class": "data", "reason": "the page is empty", "attempt": 1}
+        assert (await bed.job(job)).state == JobState.FAILED
+        letter = await bed.pool.fetchrow("select outcome, class, reason, attempt from forebay.dead_letter")
+        assert tuple(letter) == ("ERROR", "data", "the page is empty", 1)
+
+
+async def test_transient_errors_are_retried_with_growing_pauses(dsn: str) -> None:
+    flaky: Pipeline[Page] = Pipeline("flaky", Page)
+    times: list[datetime] = []
+    bed: Testbed
+
+    @flaky.step(retry=Retry(attempts=4, base=10, cap=25, jitter=False))
+    async def fetch(ctx: Context, page: Page) -> int:
+        times.append(bed.clock.now())
+        if ctx.attempt < 4:
+            raise ConnectionResetError("reset by peer")
+        return ctx.attempt
+
+    async with testbed(dsn, [flaky], migrated=True) as bed:
+        job = await bed.submit(flaky, Page(url="a"))
+        await bed.finish()
+        assert (await bed.item(job)).result == {"fetch": 4}
+        pauses = [round((b - a).total_seconds()) for a, b in zip(times, times[1:], strict=False)]
+        assert pauses == [10, 20, 25]
+        assert [a[1:] for a in await attempts(bed, job.job_id)] == [("ERROR", 1), ("ERROR", 2), ("ERROR", 3), ("DONE", 4)]
+
+
+async def test_exhausted_attempts_are_a_dead_letter(dsn: str) -> None:
+    doomed: Pipeline[Page] = Pipeline("doomed", Page)
+
+    @doomed.step()
+    async def fetch(ctx: Context, page: Page) -> int:
+        raise TimeoutError
+
+    async with testbed(dsn, [doomed], migrated=True) as bed:
+        job = await bed.submit(doomed, Page(url="a"))
+        await bed.finish()
+        item = await bed.item(job)
+        assert item.status == ItemStatus.ERROR
+        assert item.error == {"step": "fetch", "class": "transient", "reason": "timed out", "attempt": 3}
+        assert len(await attempts(bed, job.job_id)) == 3
+
+
+async def test_throttling_spends_no_attempt(dsn: str) -> None:
+    polite: Pipeline[Page] = Pipeline("polite", Page)
+    calls: list[int] = []
+
+    @polite.step(retry=Retry(attempts=1))
+    async def fetch(ctx: Context, page: Page) -> int:
+        calls.append(ctx.attempt)
+        if len(calls) < 5:
+            raise ThrottledError("429", retry_after=60)
+        return len(calls)
+
+    async with testbed(dsn, [polite], migrated=True) as bed:
+        job = await bed.submit(polite, Page(url="a"))
+        began = bed.clock.now()
+        await bed.finish()
+        assert (await bed.item(job)).result == {"fetch": 5}
+        assert calls == [1, 1, 1, 1, 1]
+        assert round((bed.clock.now() - began).total_seconds()) == 240
+
+
+async def test_outcomes(dsn: str) -> None:
+    kinds: Pipeline[Page] = Pipeline("kinds", Page)
+    snoozed: set[int] = set()
+
+    @kinds.step(retry=Retry(not_found=2, base=1))
+    async def first(ctx: Context, page: Page) -> int | NotFound | Skip | Snooze | Cancel:
+        match page.url:
+            case "missing":
+                return NotFound("no such page")
+            case "skip":
+                return Skip("an image")
+            case "skip item":
+                return Skip("a duplicate", item=True)
+            case "cancel":
+                return Cancel("no longer wanted")
+            case "snooze" if ctx.n not in snoozed:
+                snoozed.add(ctx.n)
+                return Snooze(3600)
+            case _:
+                return ctx.attempt
+
+    @kinds.step(after=first)
+    async def second(ctx: Context, page: Page, value: int | None) -> str:
+        return f"after {value}"
+
+    async with testbed(dsn, [kinds], migrated=True) as bed:
+        urls = ["missing", "skip", "skip item", "cancel", "snooze", "plain"]
+        job = await kinds.submit_many(bed.pool, [Page(url=url) for url in urls])
+        await bed.finish()
+        items = {item.input["url"]: item for item in await bed.items(job)}
+        assert {url: item.status.value for url, item in items.items()} == {
+            "missing": "NOT_FOUND",
+            "skip": "DONE",
+            "skip item": "SKIPPED",
+            "cancel": "SKIPPED",
+            "snooze": "DONE",
+            "plain": "DONE",
+        }
+        assert items["skip"].result == {"second": "after None"}
+        assert items["snooze"].result == {"first": 1, "second": "after 1"}
+        summary = await bed.job(job)
+        assert (summary.done, summary.skipped, summary.not_found, summary.error) == (3, 2, 1, 0)
+        assert summary.state == JobState.DONE
+        found = [a for a in await attempts(bed, job.job_id) if a[1] == "NOT_FOUND"]
+        assert [a[2] for a in found] == [1, 2]
+
+
+async def test_after_all_runs_once_when_every_item_has_ended(dsn: str) -> None:
+    vouchers: Pipeline[Page] = Pipeline("vouchers", Page)
+    runs: list[int] = []
+
+    @vouchers.step(retry=Retry(attempts=1))
+    async def load(ctx: Context, page: Page) -> int:
+        if page.url == "3":
+            raise PermanentError("gone")
+        return int(page.url)
+
+    @vouchers.after_all()
+    async def voucher(ctx: Context, job: JobSummary) -> dict[str, int]:
+        runs.append(job.job_id)
+        total = sum([item.result["load"] async for item in ctx.items() if item.status == ItemStatus.DONE])
+        return {"sum": total, "failed": job.error}
+
+    async with testbed(dsn, [vouchers], migrated=True) as bed:
+        job = await vouchers.submit_many(bed.pool, [Page(url=str(n)) for n in range(10)])
+        await bed.finish()
+        assert runs == [job.job_id]
+        own = await bed.pool.fetchval("select result from forebay.item where job_id = $1 and n = 0", job.job_id)
+        assert own == '{"voucher": {"sum": 42, "failed": 1}}'
+        summary = await bed.job(job)
+        assert (summary.state, summary.total, summary.done, summary.error) == (JobState.DONE, 10, 9, 1)
+
+
+async def test_batch_steps_answer_each_item(dsn: str) -> None:
+    vectors: Pipeline[Page] = Pipeline("vectors", Page)
+    sizes: list[int] = []
+
+    @vectors.batch_step(size=32)
+    async def embed(ctx: Context, pages: Sequence[Page]) -> Sequence[int | NotFound]:
+        sizes.append(len(pages))
+        return [NotFound() if page.url == "7" else int(page.url) * 2 for page in pages]
+
+    async with testbed(dsn, [vectors], migrated=True) as bed:
+        job = await vectors.submit_many(bed.pool, [Page(url=str(n)) for n in range(100)])
+        await bed.finish()
+        items = await bed.items(job)
+        assert [item.result.get("embed") for item in items] == [None if n == 7 else n * 2 for n in range(100)]
+        assert items[7].status == ItemStatus.NOT_FOUND
+        assert max(sizes) <= 32
+        assert sum(sizes) == 100
+
+
+async def test_rows_commit_with_the_step_or_not_at_all(dsn: str) -> None:
+    rows: Pipeline[Page] = Pipeline("rows", Page)
+    conn = await asyncpg.connect(dsn)
+    await conn.execute("create table public.page (url text primary key, size int not null, extra jsonb)")
+
+    @rows.step()
+    async def store(ctx: Context, page: Page) -> Done[str]:
+        size = None if page.url == "bad" else len(page.url)
+        return Done(
+            "ok",
+            writes=[
+                Rows("public.page", [{"url": page.url, "size": size, "extra": {"n": ctx.n}}], on_conflict=["url"]),
+                Statement("update public.page set size = size + $1 where url = $2", [100, page.url]),
+            ],
+        )
+
+    async with testbed(dsn, [rows], migrated=True) as bed:
+        job = await rows.submit_many(bed.pool, [Page(url=url) for url in ("a", "bb", "bad", "ccc", "a")])
+        await bed.finish()
+        stored = {r["url"]: r["size"] for r in await conn.fetch("select url, size from public.page")}
+        assert stored == {"a": 101, "bb": 102, "ccc": 103}
+        items = await bed.items(job)
+        assert [item.status.value for item in items] == ["DONE", "DONE", "ERROR", "DONE", "DONE"]
+        assert items[2].error is not None
+        assert "null value in column" in items[2].error["reason"]
+    await conn.close()
+
+
+async def test_a_wrong_configuration_parks_the_queue_until_it_is_mended(dsn: str) -> None:
+    keyed: Pipeline[Page] = Pipeline("keyed", Page)
+    key: list[str] = []
+
+    @keyed.step(retry=Retry(attempts=1))
+    async def call(ctx: Context, page: Page) -> int:
+        if not key:
+            raise ConfigError("the API key is missing")
+        return ctx.attempt
+
+    async with testbed(dsn, [keyed], migrated=True) as bed:
+        job = await keyed.submit_many(bed.pool, [Page(url=str(n)) for n in range(20)])
+        await bed.run()
+        parked = await bed.pool.fetchval("select parked from forebay.queue where name = 'keyed.call'")
+        assert parked == "the API key is missing"
+        assert {item.status for item in await bed.items(job)} == {ItemStatus.PENDING}
+        key.append("secret")
+        bed.clock.advance(31)
+        for _ in range(3):
+            await bed.run()
+        assert {item.status for item in await bed.items(job)} == {ItemStatus.DONE}
+        assert {item.result["call"] for item in await bed.items(job)} == {1}
+        assert await bed.pool.fetchval("select parked from forebay.queue where name = 'keyed.call'") is None
+
+
+@pytest.mark.parametrize("value", ["a\0b", {"deep": ["x\0"]}])
+async def test_a_result_that_cannot_be_stored_is_a_data_error(dsn: str, value: object) -> None:
+    odd: Pipeline[Page] = Pipeline("odd", Page)
+
+    @odd.step()
+    async def make(ctx: Context, page: Page) -> object:
+        return value if page.url == "bad" else "good"
+
+    async with testbed(dsn, [odd], migrated=True) as bed:
+        job = await odd.submit_many(bed.pool, [Page(url="good"), Page(url="bad")])
+        await bed.run()
+        good, bad = await bed.items(job)
+        assert good.status == ItemStatus.DONE
+        assert bad.error is not None
+        assert bad.error["reason"] == (
+            "the result of step make contains a NUL character, which PostgreSQL cannot store"
+        )

@@ -1,0 +1,351 @@
+"""The engine as the state machine drives it: typed calls on one database, and a picture of all that is in it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections import Counter
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import asyncpg
+
+from forebay.db import registry, sweeps, tasks
+from forebay.db.pool import open_pool
+from tests.properties._model import (
+    MAX_ATTEMPTS,
+    MAX_EXPIRIES,
+    SHAPES,
+    Refused,
+    Report,
+    Run,
+    Shape,
+    Task,
+    Tried,
+    Wanted,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Coroutine, Mapping, Sequence
+    from types import TracebackType
+
+    from forebay.db.pool import Connection, Pool
+
+T = TypeVar("T")
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_TABLES = "audit, attempt, dead_letter, item, job, lane, lease, owner, ready, scheduled, worker"
+
+_LOOK = """
+select
+  (select json_agg(json_build_array(step_id, lane_id, seq, job_id, first_n, last_n, attempt)) from forebay.ready) as ready,
+  (select json_agg(json_build_array(step_id, lane_id, job_id, first_n, last_n, attempt,
+     case when isfinite(run_at) then (extract(epoch from run_at) * 1000000)::bigint end)) from forebay.scheduled) as scheduled,
+  (select json_agg(json_build_array(token, step_id, lane_id, job_id, worker_id, attempt, cancelled,
+     (extract(epoch from expires_at) * 1000000)::bigint,
+     (select json_agg(json_build_array(lower(r), upper(r) - 1)) from unnest(ns) r))) from forebay.lease) as leases,
+  (select json_agg(json_build_array(id, owner_id, job_id, paused)) from forebay.lane) as lanes,
+  (select json_agg(json_build_array(id, state, total, done, skipped, not_found, error, lane_id,
+     (extract(epoch from finished_at) * 1000000)::bigint, started_at is not null)) from forebay.job) as jobs,
+  (select json_agg(json_build_array(pipeline_id, job_id, n, status, verdict, done, dead, error ->> 'class', result, input))
+     from forebay.item) as items,
+  (select json_agg(json_build_array(job_id, n, step_id, attempt)) from forebay.dead_letter) as letters,
+  (select json_agg(json_build_array(action, job_id, n) order by id) from forebay.audit where id > $1) as audit,
+  (select coalesce(max(id), 0) from forebay.audit) as last_audit,
+  (select json_agg(json_build_array(job_id, n, step_id, attempt, outcome, worker_id, case when worker_id = 0 then 0 else token end))
+     from forebay.attempt where ended_at > $2) as tried,
+  (select count(*) from forebay.attempt) as all_tried
+"""
+
+
+@dataclass(slots=True)
+class JobRow:
+    state: str
+    total: int
+    counts: tuple[int, int, int, int]  # done, skipped, not found, error
+    lane: int
+    finished_at: int | None
+    started: bool
+
+
+@dataclass(slots=True)
+class ItemRow:
+    status: str
+    verdict: str
+    done: frozenset[str]
+    dead: frozenset[str]
+    error: str | None
+    result: dict[str, int]
+    input: int
+
+
+@dataclass(slots=True)
+class LeaseRow:
+    step: str
+    lane: int
+    job: int
+    worker: int
+    attempt: int
+    cancelled: bool
+    expires_at: int
+    ns: set[int]
+
+
+@dataclass(slots=True)
+class Later:
+    """A scheduled run; run_at None is for ever."""
+
+    step: str
+    lane: int
+    job: int
+    first: int
+    last: int
+    attempt: int
+    run_at: int | None
+
+
+@dataclass(slots=True)
+class Picture:
+    """Everything in the database at one moment."""
+
+    ready: list[Run]
+    scheduled: list[Later]
+    leases: dict[int, LeaseRow]
+    lanes: dict[int, tuple[int, int, bool]]  # owner, job, paused
+    jobs: dict[int, JobRow]
+    items: dict[tuple[int, int], ItemRow]
+    letters: dict[Task, int]
+    audit: list[tuple[str, int | None, int | None]]  # new ones
+    tried: Counter[Tried]  # new ones
+    all_tried: int
+
+
+def stamp(us: int) -> datetime:
+    return _EPOCH + timedelta(microseconds=us)
+
+
+class Bench:
+    """One database, one event loop, one connection for as long as a test runs."""
+
+    def __init__(self, dsn: str) -> None:
+        self._dsn = dsn
+        self._runner = asyncio.Runner()
+        self.step_ids: dict[str, int] = {}
+        self._names: dict[int, str] = {}
+        self._bits: dict[int, list[tuple[int, str]]] = {}  # by pipeline
+        self._masks: dict[tuple[int, int], frozenset[str]] = {}
+        self._last_audit = 0
+        self._looked_at = _EPOCH
+
+    def __enter__(self) -> Bench:
+        self._runner.__enter__()
+        self.run(self._open())
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.run(self.pool.close())
+        self._runner.__exit__(kind, error, trace)
+
+    def run(self, work: Coroutine[Any, Any, T]) -> T:
+        return self._runner.run(work)
+
+    async def _open(self) -> None:
+        self.pool: Pool = await open_pool(self._dsn, size=1, name="forebay model test")
+        async with self.pool.acquire() as conn:
+            for shape in SHAPES:
+                self.step_ids |= await registry.register(conn, _definition(shape))
+            rows = await conn.fetch("select id, name, bit, pipeline_id from forebay.step")
+        for row in rows:
+            self._names[row["id"]] = row["name"]
+            self._bits.setdefault(row["pipeline_id"], []).append((row["bit"], row["name"]))
+
+    def clear(self) -> None:
+        """Back to a database that has pipelines and nothing else."""
+        names = ", ".join(f"forebay.{name}" for name in _TABLES.split(", "))
+        self.run(self.pool.execute(f"truncate {names} restart identity cascade"))
+        self.run(self._open_queues())
+        self._last_audit, self._looked_at = 0, _EPOCH
+
+    async def _open_queues(self) -> None:
+        await self.pool.execute("update forebay.queue set paused = false, parked = null, probe_at = null")
+
+    # -- verbs --------------------------------------------------------------------------------------------------------
+
+    def enlist(self, name: str, now: int) -> int:
+        async def work(conn: Connection) -> int:
+            return await registry.enlist(conn, name, stamp(now))
+
+        return self._on_connection(work)
+
+    def _on_connection(self, work: Any) -> Any:
+        async def lent() -> Any:
+            async with self.pool.acquire() as conn:
+                return await work(conn)
+
+        return self.run(lent())
+
+    def verb(self, name: str, now: int, *args: object, **options: object) -> Any:
+        """Calls a control function as bob; a refusal is an answer, too."""
+        given = {"actor": "bob", "now": stamp(now)} | options
+        slots = [f"${i}" for i in range(1, len(args) + 1)]
+        slots += [f"{key} => ${i}" for i, key in enumerate(given, len(args) + 1)]
+        return self.fetch(f"select * from forebay.{name}({', '.join(slots)})", *args, *given.values())
+
+    def submit(
+        self, shape: Shape, value: int, now: int, run_at: int | None, **options: object
+    ) -> tuple[int, bool]:
+        return self._submit("submit", shape, {"input": str(value), **_times(now, run_at), **options})
+
+    def submit_many(
+        self, shape: Shape, values: Sequence[int], now: int, run_at: int | None, **options: object
+    ) -> tuple[int, bool, int]:
+        return self._submit("submit_many", shape, {"inputs": [str(v) for v in values], **_times(now, run_at), **options})
+
+    def _submit(self, function: str, shape: Shape, given: Mapping[str, object]) -> Any:
+        slots = ", ".join(f'"{key}" => ${i}' for i, key in enumerate(given, 2))
+        sql = f"select * from forebay.{function}(pipeline => $1, {slots})"
+        return tuple(self.run(self.pool.fetchrow(sql, shape.name, *given.values())) or ())
+
+    def fetch(self, sql: str, *args: object) -> Any:
+        async def work() -> Any:
+            try:
+                return await self.pool.fetchval(sql, *args)
+            except asyncpg.PostgresError as error:
+                if not (error.sqlstate or "").startswith("FB"):
+                    raise
+                return Refused(str(error.sqlstate))
+
+        return self.run(work())
+
+    def lanes(self, steps: Sequence[str]) -> list[tuple[str, int]]:
+        """The lanes that have something ready, as workers discover them."""
+        found = self.run(tasks.discover(self.pool, [self.step_ids[s] for s in steps]))
+        return [(self._names[step], lane.lane_id) for step, lane in found]
+
+    def claim(self, worker: int, wanted: Sequence[Wanted], lease_s: float, now: int) -> list[tasks.Lease]:
+        claims = [tasks.Claim(self.step_ids[w.step], w.lane, w.head, w.quota, w.max_rows) for w in wanted]
+        reading = list(self.step_ids.values())
+        return self.run(tasks.claim(self.pool, worker, claims, reading, lease_s, stamp(now)))
+
+    def settle(self, worker: int, reports: Sequence[Report], step_of: Mapping[int, str], now: int) -> tasks.Settled:
+        """Settles; columns that would say the usual for all rows are left empty, as the worker does."""
+        columns = tasks.Reports(
+            tokens=[r.token for r in reports],
+            ns=[r.n for r in reports],
+            results=[None if r.result is None else json.dumps({step_of[r.token]: r.result}) for r in reports],
+            started=[now / 1e6] * len(reports),
+        )
+        if any(r.outcome != "DONE" for r in reports):
+            columns.outcomes = [None if r.outcome == "DONE" else r.outcome for r in reports]
+            columns.again_ats = [None if r.again_at is None else stamp(r.again_at) for r in reports]
+            columns.spents = [r.spent for r in reports]
+            columns.ends_items = [r.ends_item for r in reports]
+            columns.classes = [r.error_class for r in reports]
+            columns.reasons = [None if r.error_class is None else "because" for r in reports]
+
+        async def work(conn: Connection) -> tasks.Settled:
+            return await tasks.settle(conn, worker, columns, stamp(now))
+
+        settled: tasks.Settled = self._on_connection(work)
+        return settled
+
+    def heartbeat(self, worker: int, tokens: Sequence[int], seconds: float, now: int) -> dict[int, bool]:
+        return self.run(tasks.heartbeat(self.pool, worker, tokens, [seconds] * len(tokens), stamp(now)))
+
+    def release(self, worker: int, tokens: Sequence[int], now: int) -> int:
+        return self.run(tasks.release(self.pool, worker, tokens, stamp(now)))
+
+    def expire(self, now: int) -> tuple[int, int, int, int]:
+        done = self.run(sweeps.expire(self.pool, stamp(now)))
+        return done.leases, done.requeued, done.failed, done.cancelled
+
+    def promote(self, now: int) -> sweeps.Promoted:
+        return self.run(sweeps.promote(self.pool, stamp(now), None))
+
+    def reap_cancelled(self, now: int) -> int:
+        return self.run(sweeps.reap_cancelled(self.pool, stamp(now)))
+
+    def tidy(self, now: int) -> None:
+        self.run(sweeps.tidy(self.pool, stamp(now)))
+
+    def delete_finished(self, now: int, days: int) -> int:
+        return self.run(sweeps.delete_finished(self.pool, stamp(now), days))
+
+    def park(self, queue: str, reason: str | None, probe_at: int) -> None:
+        if reason is None:
+            self.run(registry.unpark(self.pool, queue))
+        else:
+            self.run(registry.park(self.pool, queue, reason, stamp(probe_at)))
+
+    def step(self, step_id: int) -> str:
+        return self._names[step_id]
+
+    # -- looking ------------------------------------------------------------------------------------------------------
+
+    def look(self, now: int) -> Picture:
+        """All that is there, and what is new in the histories since the last look."""
+        row = self.run(self.pool.fetchrow(_LOOK, self._last_audit, self._looked_at))
+        assert row is not None
+        got = {key: json.loads(value or "[]") if isinstance(value, str | None) else value for key, value in row.items()}
+        self._last_audit, self._looked_at = got["last_audit"], stamp(now)
+        name = self._names
+        return Picture(
+            ready=[Run(name[r[0]], *r[1:]) for r in got["ready"]],
+            scheduled=[Later(name[r[0]], *r[1:]) for r in got["scheduled"]],
+            leases={r[0]: LeaseRow(name[r[1]], *r[2:8], ns=_members(r[8])) for r in got["leases"]},
+            lanes={r[0]: (r[1], r[2], r[3]) for r in got["lanes"]},
+            jobs={r[0]: JobRow(r[1], r[2], tuple(r[3:7]), *r[7:]) for r in got["jobs"]},
+            items={(r[1], r[2]): self._item(r) for r in got["items"]},
+            letters={Task(r[0], r[1], name[r[2]]): r[3] for r in got["letters"]},
+            audit=[tuple(r) for r in got["audit"]],
+            tried=Counter(Tried(r[0], r[1], name[r[2]], *r[3:]) for r in got["tried"]),
+            all_tried=got["all_tried"],
+        )
+
+    def _item(self, row: Sequence[Any]) -> ItemRow:
+        pipeline, _, _, status, verdict, done, dead, error, result, given = row
+        return ItemRow(
+            status,
+            verdict,
+            self._mask(pipeline, done),
+            self._mask(pipeline, dead),
+            error,
+            result or {},
+            given if isinstance(given, int) else 0,
+        )
+
+    def _mask(self, pipeline: int, mask: int) -> frozenset[str]:
+        known = self._masks.get((pipeline, mask))
+        if known is None:
+            known = frozenset(name for bit, name in self._bits[pipeline] if bit & mask)
+            self._masks[pipeline, mask] = known
+        return known
+
+
+def _members(ranges: Sequence[tuple[int, int]]) -> set[int]:
+    return {n for first, last in ranges for n in range(first, last + 1)}
+
+
+def _times(now: int, run_at: int | None) -> dict[str, datetime | None]:
+    return {"now": stamp(now), "run_at": None if run_at is None else stamp(run_at)}
+
+
+def _definition(shape: Shape) -> dict[str, Any]:
+    return {
+        "name": shape.name,
+        "steps": [
+            {
+                "name": s.name,
+                "after": list(s.after),
+                "optional": s.optional,
+                "after_all": s.after_all,
+                "queue": s.queue,
+                "max_attempts": MAX_ATTEMPTS,
+                "max_expiries": MAX_EXPIRIES,
+            }
+            for s in shape.steps
+        ],
+    }

@@ -1,0 +1,641 @@
+"""A state machine drives the real engine on a real database against a model: nothing lost, nothing settled twice.
+
+Several simulated workers claim, settle, crash and come back late; people pause, cancel and reprocess; the clock jumps.
+After every rule, all that is in the database is compared with what the model says.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import pytest
+from hypothesis import HealthCheck, Phase, note, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule, run_state_machine_as_test
+
+from tests.properties._bench import Bench, Picture
+from tests.properties._model import (
+    MISSING,
+    PENDING,
+    SHAPE,
+    SHAPES,
+    Item,
+    Job,
+    Model,
+    Place,
+    Report,
+    Shape,
+    Task,
+    Wanted,
+    WorkerRow,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+SECOND = 1_000_000
+DAY = 86_400 * SECOND
+START = 1_893_499_200 * SECOND  # 2030-01-01 12:00 UTC
+LEASE_S = 60.0
+QUEUES = ("fast", "slow")
+STEPS = tuple(s.name for shape in SHAPES for s in shape.steps)
+
+picks = st.integers(0, 2**16)
+shapes = st.sampled_from([shape.name for shape in SHAPES])
+owners = st.sampled_from(("ann", "ben"))
+keys = st.sampled_from((None, None, "k", "l"))
+delays = st.sampled_from((None, None, None, 5 * SECOND, 600 * SECOND))
+quotas = st.sampled_from((1, 2, 3, 5, 700))
+row_limits = st.sampled_from((1, 2, 100, 100))
+step_sets = st.one_of(st.none(), st.lists(st.sampled_from(STEPS), min_size=1, max_size=3, unique=True))  # none: all
+endings = st.lists(
+    st.sampled_from(
+        (
+            "done", "done", "done", "skip", "skip item", "not found", "look again", "retry", "error", "error item",
+            "snooze", "snooze 0", "throttled", "cancel", "released",
+        )
+    ),
+    min_size=1,
+    max_size=4,
+)  # fmt: skip
+status_sets = st.sampled_from(
+    (("ERROR", "NOT_FOUND"), ("ERROR",), ("SKIPPED",), ("DONE",), ("DONE", "SKIPPED", "NOT_FOUND", "ERROR"))
+)
+
+
+@dataclass
+class Hand:
+    """What a worker believes to hold: a lease as it was claimed, and what it has reported of it."""
+
+    token: int
+    job: int
+    step: str
+    attempt: int
+    open: list[int]
+    reported: list[int] = field(default_factory=list[int])
+
+
+@dataclass
+class Worker:
+    id: int
+    hands: dict[int, Hand] = field(default_factory=dict[int, Hand])
+    past: list[Hand] = field(default_factory=list[Hand])  # of which nothing is open any more, or that it gave up
+
+
+def ending(kind: str, token: int, n: int, now: int) -> Report:
+    """A report as the worker would make it."""
+    soon = now + 30 * SECOND
+    made = {
+        "done": Report(token, n, result=token),
+        "skip": Report(token, n, "SKIPPED"),
+        "skip item": Report(token, n, "SKIPPED", ends_item=True),
+        "not found": Report(token, n, "NOT_FOUND", error_class="not_found"),
+        "look again": Report(token, n, "NOT_FOUND", again_at=soon, error_class="not_found"),
+        "retry": Report(token, n, "ERROR", again_at=soon, error_class="transient"),
+        "error": Report(token, n, "ERROR", error_class="data"),
+        "error item": Report(token, n, "ERROR", ends_item=True, error_class="permanent"),
+        "snooze": Report(token, n, "SNOOZED", again_at=soon + 570 * SECOND, spent=False),
+        "snooze 0": Report(token, n, "SNOOZED", again_at=now, spent=False),
+        "throttled": Report(token, n, "THROTTLED", again_at=soon, spent=False, error_class="throttled"),
+        "cancel": Report(token, n, "CANCELLED", ends_item=True),
+        "released": Report(token, n, "RELEASED", again_at=now, spent=False, error_class="config"),
+        "void": Report(token, n, "CANCELLED", ends_item=True),
+    }
+    return made[kind]
+
+
+def same(database: Any, model: Any) -> None:
+    """Both are equal; if not, says only where they differ: with thousands of tasks nobody finds it else."""
+    if database == model:
+        return
+    if not isinstance(database, dict):
+        database, model = dict.fromkeys(database), dict.fromkeys(model)
+    only_there = [(k, v) for k, v in database.items() if k not in model or model[k] != v]
+    only_here = [(k, v) for k, v in model.items() if k not in database or database[k] != v]
+    raise AssertionError(f"in the database: {only_there[:5]}; in the model: {only_here[:5]}")
+
+
+class EngineMachine(RuleBasedStateMachine):
+    """The rules; `bench` is the database of the test."""
+
+    bench: ClassVar[Bench]
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.model = Model()
+        self.now = START
+        self.values = 0
+        self.workers: list[Worker] = []
+        self.seen: Picture
+
+    @initialize(workers=st.integers(1, 3), first=st.lists(st.tuples(shapes, st.integers(1, 4)), min_size=1, max_size=4))
+    def begin(self, workers: int, first: list[tuple[str, int]]) -> None:
+        self.bench.clear()
+        for number in range(workers):
+            self._enlist(f"w{number}")
+        for shape, size in first:
+            self._submit_many(SHAPE[shape], "ann", None, None, 0, [None] * size)
+        self.look()
+
+    def _enlist(self, name: str) -> None:
+        worker = Worker(self.bench.enlist(name, self.now))
+        self.model.workers[worker.id] = WorkerRow(self.now)
+        self.workers.append(worker)
+
+    def tick(self) -> int:
+        """Every rule has a moment of its own."""
+        self.now += 1000
+        return self.now
+
+    # -- submit -------------------------------------------------------------------------------------------------------
+
+    @rule(name=shapes, owner=owners, key=keys, delay=delays, merge=st.booleans())
+    def submit_one(self, name: str, owner: str, key: str | None, delay: int | None, merge: bool) -> None:
+        now, value, shape = self.tick(), self._value(), SHAPE[name]
+        run_at = None if delay is None else now + delay
+        merge = merge and key is not None
+        answer = self.bench.submit(shape, value, now, run_at, owner=owner, key=key, coalesce=merge)
+        if merge and key is not None:
+            older = self.model.replaceable(shape, owner, key)
+            if older is not None:
+                assert answer == (older.id, False)
+                self.model.replace(older, value, run_at, now)
+                return
+        elif (known := self.model.keyed(shape, owner, key)) is not None:
+            assert answer == (known.id, False)
+            return
+        assert answer[1]
+        self._submitted(Job(answer[0], shape, owner, 1, {1: Item(1, value)}, key, merge), run_at)
+
+    @rule(
+        name=shapes, owner=owners, key=keys, delay=delays, priority=st.sampled_from((0, 0, 5)),
+        names=st.one_of(
+            st.sampled_from((0, 2, 3, 6, 6, 1200)).map(lambda size: [None] * size),
+            st.lists(st.sampled_from((None, "a", "b", "c")), max_size=6),
+        ),
+    )  # fmt: skip
+    def submit_many(
+        self, name: str, owner: str, key: str | None, delay: int | None, priority: int, names: list[str | None]
+    ) -> None:
+        if len(names) > 1000 and any(job.total > 1000 for job in self.model.jobs.values()):
+            names = names[:3]  # one large job is enough
+        self._submit_many(SHAPE[name], owner, key, delay, priority, names)
+
+    def _submit_many(
+        self, shape: Shape, owner: str, key: str | None, delay: int | None, priority: int, names: list[str | None]
+    ) -> None:
+        now = self.tick()
+        run_at = None if delay is None else now + delay
+        values = [self._value() for _ in names]
+        item_keys = names if any(names) else None
+        answer = self.bench.submit_many(
+            shape, values, now, run_at, owner=owner, key=key, priority=priority, keys=item_keys
+        )
+        if (known := self.model.keyed(shape, owner, key)) is not None:
+            assert answer == (known.id, False, known.total)
+            return
+        kept = [v for place, v in enumerate(values) if names[place] is None or names[place] not in names[:place]]
+        assert answer[1:] == (True, len(kept))
+        items = {n: Item(n, v) for n, v in enumerate(kept, 1)}
+        self._submitted(Job(answer[0], shape, owner, len(kept), items, key), run_at)
+
+    def _value(self) -> int:
+        self.values += 1
+        return self.values
+
+    def _submitted(self, job: Job, run_at: int | None) -> None:
+        assert job.id not in self.model.jobs
+        self.model.submit(job, run_at, self.now)
+
+    # -- claim and settle ---------------------------------------------------------------------------------------------
+
+    @precondition(lambda self: self.seen.ready)
+    @rule(pick=picks, steps=step_sets, quota=quotas, rows=row_limits, skip=st.sampled_from((0, 0, 0, 1)))
+    def claim(self, pick: int, steps: Sequence[str] | None, quota: int, rows: int, skip: int) -> None:
+        self._claim(self._worker(pick), steps or STEPS, quota, rows, skip)
+
+    @precondition(lambda self: self.seen.ready)
+    @rule(pick=picks, kinds=endings)
+    def work_on_all(self, pick: int, kinds: list[str]) -> None:
+        self.work(pick, None, kinds, 700)
+
+    @precondition(lambda self: self.seen.ready)
+    @rule(pick=picks, steps=step_sets, kinds=endings, quota=quotas)
+    def work(self, pick: int, steps: Sequence[str] | None, kinds: list[str], quota: int) -> None:
+        """Claim, and end all of it in one settle."""
+        worker = self._worker(pick)
+        hands = self._claim(worker, steps or STEPS, quota, 100, 0)
+        self._settle_hands(worker, hands, kinds)
+
+    @precondition(lambda self: any(w.hands for w in self.workers))
+    @rule(pick=picks, kinds=endings, size=st.sampled_from((1, 2, 1000)))
+    def settle(self, pick: int, kinds: list[str], size: int) -> None:
+        """Settle some of what a worker holds, or believes to hold."""
+        busy = [w for w in self.workers if w.hands]
+        worker = busy[pick % len(busy)]
+        hands = sorted(worker.hands.values(), key=lambda h: h.token)
+        offset = pick % len(hands)
+        self._settle_hands(worker, hands[offset:] + hands[:offset], kinds, size)
+
+    @precondition(lambda self: any(w.past for w in self.workers))
+    @rule(pick=picks, kinds=endings)
+    def settle_late(self, pick: int, kinds: list[str]) -> None:
+        """Report what was reported already, which is stale; or, after having been given up, perhaps in time."""
+        late = [(w, h) for w in self.workers for h in w.past]
+        worker, hand = late[pick % len(late)]
+        if hand.open:
+            self._settle_hands(worker, [hand], kinds)
+        elif hand.job in self.model.jobs or pick % 4 == 0:
+            n = hand.reported[pick % len(hand.reported)]
+            answer = self._settle(worker, [ending(kinds[0], hand.token, n, self.tick())], {hand.token: hand.step})
+            assert answer == 0
+
+    @precondition(lambda self: any(w.hands for w in self.workers))
+    @rule(pick=picks, what=st.sampled_from(("heartbeat", "release", "crash", "steal")))
+    def hold(self, pick: int, what: str) -> None:
+        """Renew, give back, or forget what a worker holds; another worker has no say."""
+        busy = [w for w in self.workers if w.hands]
+        worker, now = busy[pick % len(busy)], self.tick()
+        tokens = sorted(worker.hands)[: 1 + pick % 3]
+        if what == "heartbeat":
+            renewed = self.bench.heartbeat(worker.id, tokens, LEASE_S, now)
+            assert renewed == self.model.heartbeat(worker.id, tokens, int(LEASE_S * SECOND), now)
+            for token in set(tokens) - renewed.keys():
+                worker.past.append(worker.hands.pop(token))
+        elif what == "release":
+            released = self.model.release(worker.id, tokens, now)
+            assert self.bench.release(worker.id, tokens, now) == released
+            worker.past += [worker.hands.pop(token) for token in tokens]
+        elif what == "crash":
+            worker.past += worker.hands.values()
+            worker.hands.clear()
+        else:
+            assert self.bench.heartbeat(0, tokens, LEASE_S, now) == {}
+            assert self.bench.release(0, tokens, now) == 0
+
+    def _worker(self, pick: int) -> Worker:
+        return self.workers[pick % len(self.workers)]
+
+    def _claim(self, worker: Worker, steps: Sequence[str], quota: int, rows: int, skip: int) -> list[Hand]:
+        """Claims from all lanes of these steps; `skip` puts the watermark behind so many of each lane's runs."""
+        now = self.tick()
+        lanes = self.bench.lanes(steps)
+        open_lanes = {lane for lane, (_, _, paused) in self.seen.lanes.items() if not paused}
+        found = {(r.step, r.lane) for r in self.seen.ready if r.step in steps and r.lane in open_lanes}
+        assert set(lanes) == found
+        wanted = [Wanted(s, lane, self._head(s, lane, skip), quota, rows) for s, lane in sorted(lanes)]
+        leases = self.bench.claim(worker.id, wanted, LEASE_S, now)
+        expected = self.model.predict(wanted, self.seen.ready, open_lanes, now)
+        got = {(self.bench.step(e.step_id), e.job_id, e.first_n, e.last_n): e for e in leases}
+        assert got.keys() == {(r.step, r.job, r.first, end) for r, end in expected.taken}
+        ordered = [got[r.step, r.job, r.first, end] for r, end in expected.taken]
+        hands = []
+        for (run, end), lease in zip(expected.taken, ordered, strict=True):
+            assert (lease.lane_id, lease.seq) == (run.lane, run.seq)
+            assert (lease.attempt, lease.rest) == (run.attempt + 1, run.last - end)
+            self._check_inputs(lease)
+            hands.append(Hand(lease.token, run.job, run.step, lease.attempt, list(range(run.first, end + 1))))
+        self.model.claimed(expected, [e.token for e in ordered], worker.id, now, now + int(LEASE_S * SECOND))
+        worker.hands |= {hand.token: hand for hand in hands}
+        return hands
+
+    def _head(self, step: str, lane: int, skip: int) -> int:
+        seqs = sorted(r.seq for r in self.seen.ready if (r.step, r.lane) == (step, lane))
+        return seqs[skip - 1] if 0 < skip <= len(seqs) else 0
+
+    def _check_inputs(self, lease: Any) -> None:
+        items = self.model.jobs[lease.job_id].items
+        still_open = [n for n in range(lease.first_n, lease.last_n + 1) if items[n].status == PENDING]
+        assert sorted(lease.ns) == still_open
+        for n, text, result in zip(lease.ns, lease.inputs, lease.results or (), strict=True):
+            assert n == 0 or text == str(items[n].input)
+            assert (result is None) == (not items[n].result)
+
+    def _settle_hands(self, worker: Worker, hands: Sequence[Hand], kinds: list[str], size: int = 1000) -> None:
+        now = self.tick()
+        reports: dict[tuple[int, int], Report] = {}
+        for hand in hands:
+            job = self.model.jobs.get(hand.job)
+            for n in list(hand.open):
+                if len(reports) >= size or (hand.job, n) in reports:
+                    continue  # at most one report an item
+                gone = job is None or job.items[n].status != PENDING
+                kind = "void" if gone and kinds[0] == "done" else kinds[len(reports) % len(kinds)]
+                reports[hand.job, n] = ending(kind, hand.token, n, now)
+                hand.open.remove(n)
+                hand.reported.append(n)
+        for hand in hands:
+            if not hand.open and hand.token in worker.hands:
+                worker.past.append(worker.hands.pop(hand.token))
+        if reports:
+            self._settle(worker, list(reports.values()), {h.token: h.step for h in hands})
+
+    def _settle(self, worker: Worker, reports: Sequence[Report], step_of: dict[int, str]) -> int:
+        expected = self.model.settle(worker.id, reports, self.now)
+        answer = self.bench.settle(worker.id, reports, step_of, self.now)
+        assert (answer.settled, sorted(answer.stale)) == (expected.settled, expected.stale)
+        assert set(answer.finished_jobs) == expected.finished
+        assert {self.bench.step(step) for step, _, _ in answer.woken} == {step for _, step in expected.woken}
+        return answer.settled
+
+    # -- time and sweeps ----------------------------------------------------------------------------------------------
+
+    @rule(seconds=st.sampled_from((1, 31, 31, 61, 61, 700, 7200, 31 * 86_400)), sweep=st.booleans())
+    def advance(self, seconds: int, sweep: bool) -> None:
+        self.now += seconds * SECOND
+        if sweep:
+            self._promote()
+            self._expire()
+
+    @rule(kind=st.sampled_from(("promote", "expire", "reap", "reap", "tidy", "delete", "lose lane")))
+    def sweep(self, kind: str) -> None:
+        {
+            "promote": self._promote,
+            "expire": self._expire,
+            "reap": self._reap,
+            "tidy": self._tidy,
+            "delete": self._delete,
+            "lose lane": self._lose_lane,
+        }[kind]()
+
+    def _promote(self) -> None:
+        now = self.tick()
+        due = [s for s in self.look().scheduled if s.run_at is not None and s.run_at <= now]
+        self.model.promote(now)
+        assert self.bench.promote(now).moved == len(due)
+
+    def _expire(self) -> None:
+        now = self.tick()
+        expected = self.model.expire(now)
+        assert self.bench.expire(now) == expected
+
+    def _ask_for_nothing(self) -> None:
+        """A job that was deleted, or never was."""
+        gone = min(self.model.deleted, default=10**6)
+        for verb in ("pause", "resume", "cancel", "reprocess"):
+            assert self.bench.verb(verb, self.now, gone) == MISSING
+
+    def _reap(self) -> None:
+        now = self.tick()
+        expected = self.model.reap_cancelled(now)
+        assert self.bench.reap_cancelled(now) == expected
+
+    def _tidy(self) -> None:
+        now = self.tick()
+        self.bench.tidy(now)
+        self.model.close_workers(now, 300 * SECOND, 30 * DAY)
+
+    def _delete(self) -> None:
+        now = self.tick()
+        self._ask_for_nothing()
+        assert self.bench.delete_finished(now, 30) == self.model.delete_finished(now - 30 * DAY)
+
+    def _lose_lane(self) -> None:
+        """An owner's lane is tidied away while runs are written to it; the sweep gives them another."""
+        used = {e.lane for e in self.seen.leases.values()}
+        idle = [lane for lane, (_, job, _) in self.seen.lanes.items() if job == 0 and lane not in used]
+        if idle:
+            self.bench.fetch("delete from forebay.lane where id = $1", min(idle))
+            self._tidy()
+
+    # -- people -------------------------------------------------------------------------------------------------------
+
+    @precondition(lambda self: self.model.jobs)
+    @rule(pick=picks, verb=st.sampled_from(("pause", "resume", "resume", "cancel")))
+    def control_job(self, pick: int, verb: str) -> None:
+        job_id, now = self._job(pick), self.tick()
+        expected = self.model.cancel(job_id, now) if verb == "cancel" else getattr(self.model, verb)(job_id)
+        assert self.bench.verb(verb, now, job_id) == expected
+
+    @precondition(lambda self: any(j.open < j.total for j in self.model.jobs.values()))
+    @rule(
+        pick=picks, statuses=status_sets, reset=st.booleans(),
+        ns=st.one_of(st.none(), st.none(), st.lists(st.integers(0, 4), max_size=3)),
+    )  # fmt: skip
+    def reprocess(self, pick: int, statuses: tuple[str, ...], reset: bool, ns: list[int] | None) -> None:
+        some_ended = sorted(j.id for j in self.model.jobs.values() if j.open < j.total)
+        job_id, now = some_ended[pick % len(some_ended)], self.tick()
+        expected = self.model.reprocess(job_id, statuses, ns, now, reset=reset)
+        assert self.bench.verb("reprocess", now, job_id, list(statuses), ns, reset) == expected
+
+    @precondition(lambda self: self.model.jobs)
+    @rule(pick=picks, n=st.integers(0, 4), verb=st.sampled_from(("pause_item", "resume_item", "cancel_item")))
+    def control_item(self, pick: int, n: int, verb: str) -> None:
+        job_id, now = self._job(pick), self.tick()
+        if verb == "cancel_item":
+            expected = self.model.cancel_item(job_id, n, now)
+        else:
+            expected = getattr(self.model, verb)(job_id, n)
+        assert self.bench.verb(verb, now, job_id, n) == expected
+
+    @rule(queue=st.sampled_from(QUEUES), verb=st.sampled_from(("pause", "resume", "resume", "park", "unpark", "unpark")))
+    def control_queue(self, queue: str, verb: str) -> None:
+        now = self.tick()
+        if verb in ("park", "unpark"):
+            reason = "no key" if verb == "park" else None
+            self.model.park_queue(queue, reason, now + 30 * SECOND)
+            self.bench.park(queue, reason, now + 30 * SECOND)
+        else:
+            verb += "_queue"
+            assert self.bench.verb(verb, now, queue) == self.model.switch_queue(verb, queue)
+
+    def _job(self, pick: int) -> int:
+        """A job, rather one that is open."""
+        jobs = sorted(self.model.jobs.values(), key=lambda j: (j.finished_at is not None, -j.id))
+        return jobs[pick % len(jobs)].id if pick % 3 == 0 else jobs[pick % min(2, len(jobs))].id
+
+    # -- what must always be true -------------------------------------------------------------------------------------
+
+    def look(self) -> Picture:
+        self.seen = self.bench.look(self.now)
+        self._check_histories(self.seen)
+        return self.seen
+
+    @invariant()
+    def agrees(self) -> None:
+        seen = self.look()
+        self._check_places(seen)
+        self._check_leases(seen)
+        self._check_nothing_is_lost(seen)
+        self._check_jobs(seen)
+        self._check_items(seen)
+        self._check_lanes(seen)
+        same(seen.letters, self.model.letters)
+
+    def _check_histories(self, seen: Picture) -> None:
+        """Exactly one row for each attempt that ended, and for each thing that people did."""
+        assert seen.audit == self.model.audit
+        self.model.audit.clear()
+        same(seen.tried, Counter(self.model.fresh))
+        self.model.fresh.clear()
+        assert seen.all_tried == self.model.tried.total()
+
+    def _check_places(self, seen: Picture) -> None:
+        """Every task is where the model says, and nowhere else."""
+        places: dict[Task, Place] = {}
+
+        def put(job: int, step: str, ns: Any, place: Place) -> None:
+            for n in ns:
+                task = Task(job, n, step)
+                assert task not in places, f"{task} is in two places"
+                places[task] = place
+
+        for run in seen.ready:
+            if run.job not in self.model.deleted:
+                put(run.job, run.step, range(run.first, run.last + 1), Place("ready", run.attempt))
+        for later in seen.scheduled:
+            kind: Any = "held" if later.run_at is None else "scheduled"
+            place = Place(kind, later.attempt, later.run_at or 0)
+            put(later.job, later.step, range(later.first, later.last + 1), place)
+        for token, lease in seen.leases.items():
+            put(lease.job, lease.step, lease.ns, Place("lease", lease.attempt - 1, token=token))
+        for place in self.model.places.values():
+            if place.kind != "scheduled":
+                place.run_at = 0
+        same(places, self.model.places)
+
+    def _check_leases(self, seen: Picture) -> None:
+        mine = self.model.leases
+        same(seen.leases.keys(), mine.keys())
+        for token, row in seen.leases.items():
+            e = mine[token]
+            assert (row.worker, row.job, row.step, row.attempt) == (e.worker, e.job, e.step, e.attempt)
+            assert (row.cancelled, row.expires_at, row.ns) == (e.cancelled, e.expires_at, e.ns), token
+
+    def _check_nothing_is_lost(self, seen: Picture) -> None:
+        """From the database alone: what an open item can run next is in a hot table, unless its job is cancelled."""
+        waiting: dict[tuple[int, int], set[str]] = {}
+        for task in self.model.places:  # these are the database's: _check_places has compared them
+            waiting.setdefault((task.job, task.n), set()).add(task.step)
+        open_items = {job for (job, n), item in seen.items.items() if n > 0 and item.status == PENDING}
+        for (job_id, n), item in seen.items.items():
+            job = seen.jobs[job_id]
+            if item.status != PENDING:
+                continue
+            assert job.finished_at is None, f"job {job_id} has finished, and its item {n} has not"
+            if job.state == "CANCELLED":
+                continue
+            waits_for_others = n == 0 and job_id in open_items
+            shape = self.model.jobs[job_id].shape
+            can_run = set() if waits_for_others else shape.next(n, item.done) - item.dead
+            assert waiting.get((job_id, n), set()) == can_run
+
+    def _check_jobs(self, seen: Picture) -> None:
+        same(seen.jobs.keys(), self.model.jobs.keys())
+        statuses = Counter((job, item.status) for (job, n), item in seen.items.items() if n > 0)
+        for job_id, row in seen.jobs.items():
+            job = self.model.jobs[job_id]
+            counts = tuple(statuses[job_id, s] for s in ("DONE", "SKIPPED", "NOT_FOUND", "ERROR"))
+            assert (row.state, row.total, row.counts) == (job.state, job.total, counts), job_id
+            assert (row.finished_at, row.started) == (job.finished_at, job.started), job_id
+            assert sum(counts) + statuses[job_id, PENDING] == row.total
+            assert (row.finished_at is not None) >= (row.state in ("DONE", "FAILED"))
+
+    def _check_items(self, seen: Picture) -> None:
+        mine = {(job.id, n): item for job in self.model.jobs.values() for n, item in job.items.items()}
+        same(seen.items.keys(), mine.keys())
+        for place, row in seen.items.items():
+            item = mine[place]
+            assert (row.status, row.verdict, row.done, row.dead, row.error, row.result, row.input) == (
+                item.status, item.verdict, item.done, item.dead, item.error, item.result, item.input
+            ), place  # fmt: skip
+
+    def _check_lanes(self, seen: Picture) -> None:
+        """Every run is in a lane that is there, and only those of paused jobs wait in a paused one."""
+        for run in [*seen.ready, *seen.scheduled, *seen.leases.values()]:
+            job = seen.jobs.get(run.job)
+            if job is None:
+                continue
+            assert run.lane in seen.lanes
+            if job.finished_at is None:
+                assert job.lane in seen.lanes
+                assert not seen.lanes[run.lane][2] or job.state == "PAUSED"
+        for _, job_id, paused in seen.lanes.values():
+            row = seen.jobs.get(job_id)
+            assert not paused or job_id
+            if row is not None and row.finished_at is None:
+                assert paused == (row.state == "PAUSED")
+
+    # -- the end ------------------------------------------------------------------------------------------------------
+
+    def teardown(self) -> None:
+        """Everything is let go, and ends: exactly once."""
+        if hasattr(self, "seen"):
+            self._let_everything_go()
+            self._drain()
+            self._check_the_end()
+
+    def _let_everything_go(self) -> None:
+        for queue in QUEUES:
+            self.control_queue(queue, "unpark")
+            self.control_queue(queue, "resume")
+        for job in list(self.model.jobs.values()):
+            if job.state == "PAUSED":
+                assert self.bench.verb("resume", self.tick(), job.id) is self.model.resume(job.id) is True
+        for task in [t for t, p in self.model.places.items() if p.kind == "held"]:
+            job = self.model.jobs[task.job]
+            if job.items[task.n].status == PENDING:
+                answer = self.model.resume_item(*task[:2])
+                assert self.bench.verb("resume_item", self.tick(), *task[:2]) is answer
+        self.agrees()
+
+    def _drain(self) -> None:
+        """Workers that do their work bring everything to an end, in as many rounds as pipelines are long."""
+        for worker in self.workers:
+            worker.hands.clear()
+        for _ in range(12):
+            self.now += 1000 * SECOND
+            self._expire()
+            self._promote()
+            self._reap()
+            self.agrees()
+            if not self.seen.ready and not self.seen.leases:
+                return
+            worker = self.workers[0]
+            self._settle_hands(worker, self._claim(worker, STEPS, 100_000, 10_000, 0), ["done"])
+            while worker.hands:  # items that were in the settle already with another step
+                self._settle_hands(worker, list(worker.hands.values()), ["done"])
+            self.agrees()
+        raise AssertionError(f"still not at an end: {self.seen.ready} {self.seen.scheduled} {self.seen.leases}")
+
+    def _check_the_end(self) -> None:
+        for job_id, job in self.seen.jobs.items():
+            assert job.finished_at is not None, f"job {job_id} did not end"
+        ended: Counter[Task] = Counter()
+        for tried, times in self.model.tried.items():
+            assert times == 1 or tried.worker == 0, f"{tried} was settled {times} times"
+            if tried.outcome == "DONE" and tried.job in self.model.jobs:
+                ended[Task(*tried[:3])] += 1
+        for task, times in ended.items():
+            assert times <= self.model.jobs[task.job].items[task.n].opened, f"{task} was done {times} times"
+        note(f"{len(self.model.jobs)} jobs, {self.model.tried.total()} attempts")
+
+
+_COMMON = settings(
+    deadline=None,
+    print_blob=True,
+    suppress_health_check=list(HealthCheck),
+    phases=[Phase.explicit, Phase.reuse, Phase.generate, Phase.shrink],
+)
+
+
+def drive(dsn: str, how: settings) -> None:
+    with Bench(dsn) as bench:
+
+        class Machine(EngineMachine):
+            pass
+
+        Machine.bench = bench
+        run_state_machine_as_test(Machine, settings=how)
+
+
+def test_the_engine_does_what_the_model_says(dsn: str) -> None:
+    drive(dsn, settings(_COMMON, max_examples=40, stateful_step_count=40))
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(7200)
+def test_the_engine_does_what_the_model_says_for_long(dsn: str) -> None:
+    drive(dsn, settings(_COMMON, max_examples=2000, stateful_step_count=100))

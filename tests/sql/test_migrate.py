@@ -1,0 +1,90 @@
+"""Migrations: from every version up, twice, at once, and on servers that cannot."""
+
+from __future__ import annotations
+
+import asyncio
+
+import asyncpg
+import pytest
+
+from forebay.db import migrate as migrating
+from forebay.db.migrate import check, migrate, migrations
+from forebay.db.pool import connect
+from forebay.errors import DatabaseUnavailable, SchemaError
+
+
+async def _tables(dsn: str) -> set[str]:
+    conn = await asyncpg.connect(dsn)
+    try:
+        rows = await conn.fetch("select table_name from information_schema.tables where table_schema = 'forebay'")
+        return {row[0] for row in rows}
+    finally:
+        await conn.close()
+
+
+@pytest.mark.parametrize("version", [m.version for m in migrations()])
+async def test_from_every_version(bare_dsn: str, version: int) -> None:
+    assert await migrate(bare_dsn, upto=version) == version
+    newest = migrations()[-1].version
+    assert await migrate(bare_dsn) == newest - version
+    assert {"job", "item", "attempt", "ready", "scheduled", "lease"} <= await _tables(bare_dsn)
+
+
+async def test_again_changes_nothing(bare_dsn: str) -> None:
+    await migrate(bare_dsn)
+    assert await migrate(bare_dsn) == 0
+
+
+async def test_many_at_once_take_turns(bare_dsn: str) -> None:
+    done = await asyncio.gather(*(migrate(bare_dsn) for _ in range(4)))
+    assert sorted(done) == [0, 0, 0, len(migrations())]
+
+
+async def test_on_a_live_system(dsn: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Functions are replaced while another session uses them in an open transaction."""
+    conn = await asyncpg.connect(dsn)
+    async with conn.transaction():
+        await conn.fetch("select * from forebay.discover('{1}')")
+        monkeypatch.setattr(migrating, "routines_digest", lambda: "changed")
+        assert await migrate(dsn) == 0
+    assert await conn.fetchval("select obj_description('forebay'::regnamespace)") == "forebay routines changed"
+    await conn.close()
+
+
+@pytest.mark.pg15
+async def test_on_debian_15(pg15_dsn: str) -> None:
+    assert await migrate(pg15_dsn) == 0
+    conn = await asyncpg.connect(pg15_dsn)
+    assert conn.get_server_version().major == 15
+    await check(conn)
+    await conn.close()
+
+
+async def test_a_missing_schema_says_what_to_run(bare_dsn: str) -> None:
+    conn = await connect(bare_dsn)
+    with pytest.raises(SchemaError, match=r"^the database has no forebay schema yet: run `forebay migrate`$"):
+        await check(conn)
+    await conn.close()
+
+
+async def test_a_newer_schema_is_left_alone(dsn: str) -> None:
+    conn = await connect(dsn)
+    await conn.execute("insert into forebay.migration (version, name) values (9999, 'future')")
+    await conn.close()
+    newest = migrations()[-1].version
+    with pytest.raises(SchemaError, match=f"^the schema has version 9999, this forebay knows {newest}: upgrade forebay$"):
+        await migrate(dsn)
+
+
+async def test_an_older_schema_says_what_to_run(dsn: str) -> None:
+    conn = await connect(dsn)
+    newest = migrations()[-1].version
+    await conn.execute("delete from forebay.migration where version = $1", newest)
+    with pytest.raises(SchemaError, match=f"this forebay needs {newest}: run `forebay migrate`"):
+        await check(conn)
+    await conn.close()
+
+
+async def test_no_database_says_what_to_check() -> None:
+    with pytest.raises(DatabaseUnavailable, match="Check that PostgreSQL runs and that FOREBAY_DATABASE_URL is right"):
+        await migrate("postgresql://nobody@127.0.0.1:1/nothing")
