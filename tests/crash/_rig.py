@@ -197,6 +197,9 @@ async def working(dsn: str, settings: Any, *, command_timeout: float = 60) -> As
         await worker.ready_or_failed(running)
     finally:
         worker_module.open_pool = usual
+    body = asyncio.current_task()
+    assert body is not None
+    running.add_done_callback(lambda ended: body.cancel() if ended.exception() else None)  # what killed it is raised
     try:
         yield worker
     finally:

@@ -23,6 +23,7 @@ from sqlalchemy.ext.asyncio import AsyncSession, create_async_engine
 from sqlalchemy.orm import Session
 
 from forebay.db import doors
+from forebay.db.loads import Batch, ItemLoad
 from forebay.engine.producer import submit, submit_many, submit_many_sync, submit_sync
 from forebay.errors import InvalidField, UnknownPipeline
 from tests.engine._producing import ONE_ITEM, Page, counts, inputs_of, pages, papers, register, strangers
@@ -322,7 +323,7 @@ async def test_drivers_without_copy_get_arrays(
     engine = sqlalchemy.create_engine(sqlalchemy_url(dsn, "psycopg"))
     engine.dialect.paramstyle = style
     with engine.begin() as conn:
-        load = doors.ItemLoad(1, 2, 3, [doors.Batch([1, 2], ["a", None], [b"{}", b'"%s"'])])
+        load = ItemLoad(1, 2, 3, [Batch([1, 2], ["a", None], [b"{}", b'"%s"'])])
         doors.SqlalchemyDoor(conn).copy_items(load)
     engine.dispose()
     rows = await watcher.fetch("select n, key, input, job_id, owner_id, pipeline_id from forebay.item order by n")

@@ -22,7 +22,15 @@ MAX_ATTEMPTS = 3
 
 # Where the engine differs from what we think is right. Each has a test in test_found.py, which says how; the model goes
 # along with the engine while the name is here. Take the name out together with the mark of the test.
-KNOWN: frozenset[str] = frozenset()
+KNOWN = frozenset(
+    (
+        "own letters stay",
+        "cancel forgets the own item",
+        "resumed jobs do not coalesce",
+        "coalescing resumes items",
+        "cancelling hides the reason",
+    )
+)
 
 
 class Refused(NamedTuple):
@@ -296,8 +304,11 @@ class Model:
         later = run_at is not None and run_at > now
         self.places[task] = Place("scheduled", attempt, run_at or 0) if later else Place("ready", attempt)
 
-    def replaceable(self, shape: Shape, owner: str, key: str) -> Job | None:
-        """The job whose input a coalescing submit replaces: the newest of that key, if no worker has touched it."""
+    def replaceable(self, shape: Shape, owner: str, key: str, moved: set[int]) -> Job | None:
+        """The job whose input a coalescing submit replaces: the newest of that key, if no worker has touched it.
+
+        `moved` are the jobs whose runs are not in their lane.
+        """
         same = [
             j
             for j in self.jobs.values()
@@ -308,6 +319,8 @@ class Model:
         if not same:
             return None
         job = max(same, key=lambda j: j.id)
+        if job.id in moved and "resumed jobs do not coalesce" in KNOWN:
+            return None
         untouched = all(
             (p := self.places.get(Task(job.id, 1, step))) and p.kind != "lease" and p.attempt == 0
             for step in shape.next(1, ())
@@ -315,10 +328,13 @@ class Model:
         return job if job.state == "QUEUED" and untouched else None
 
     def replace(self, job: Job, value: int, run_at: int | None, now: int) -> None:
-        for step in job.shape.next(1, ()):
-            del self.places[Task(job.id, 1, step)]
         job.items[1].input = value
+        cut = self._cut(job.id)
         self._enqueue(job, run_at, now)
+        if "coalescing resumes items" not in KNOWN:
+            for task, place in cut:
+                if place.kind == "held":
+                    self.places[task] = place
 
     # -- claim --------------------------------------------------------------------------------------------------------
 
@@ -379,12 +395,12 @@ class Model:
             self._let_go(lease, report.n)
             task = Task(lease.job, report.n, lease.step)
             self._log(task, lease.attempt, report.outcome, worker, lease.token if known else 0)
-            if report.again_at is not None:
-                self._put(task, lease.attempt - (not report.spent), report.again_at, now)
-                if report.again_at <= now:
-                    woken.add((task.job, task.step))
             item = self.jobs[lease.job].items[report.n]
             if item.status == PENDING:
+                if report.again_at is not None:
+                    self._put(task, lease.attempt - (not report.spent), report.again_at, now)
+                    if report.again_at <= now:
+                        woken.add((task.job, task.step))
                 woken |= self._save(item, lease, report, now)
                 saved.setdefault(lease.job, []).append(item)
         finished: set[int] = set()
@@ -446,11 +462,11 @@ class Model:
         """The job's state after these items were written; whether it is over, and what its own item runs now."""
         closed = any(i.n > 0 and i.status != PENDING for i in saved)
         own = next((i.status for i in saved if i.n == 0 and i.status != PENDING), None)
-        if not closed and own is None and job.state != "QUEUED":
+        if not closed and own is None and job.state != "QUEUED" and job.started:
             return job.finished_at is not None, set()
         job.started = True
         all_closed = job.open == 0
-        over = all_closed and (not job.shape.job_steps or own is not None or job.state == "CANCELLED")
+        over = all_closed and (not job.shape.job_steps or own is not None or self._own_gave_up(job))
         job.finished_at = now if over else None
         if job.state != "CANCELLED":
             if over:
@@ -462,12 +478,19 @@ class Model:
             return over, self._start_own(job, now)
         return over, set()
 
+    def _own_gave_up(self, job: Job) -> bool:
+        """Whether a cancelled job's own item will not run any more, or never did."""
+        if job.state != "CANCELLED":
+            return False
+        return 0 not in job.items or job.items[0].status != PENDING or "cancel forgets the own item" in KNOWN
+
     def _start_own(self, job: Job, now: int) -> set[tuple[int, str]]:
         before = job.items.get(0)
         own = Item(0, 0)
         if before is not None:
             own.result, own.opened = before.result, before.opened + 1
-            self._forgive(job.id, 0)
+            if "own letters stay" not in KNOWN:
+                self._forgive(job.id, 0)
         job.items[0] = own
         steps = job.shape.next(0, ())
         for step in steps:
@@ -503,11 +526,14 @@ class Model:
             if (lease.cancelled or self.jobs[lease.job].state == "CANCELLED") and (ns := self._open_ns(lease))
         ]
         for lease, ns in given_up:
-            reports = [
-                Report(lease.token, n, "CANCELLED", ends_item=True, error_class="cancelled") for n in ns
-            ]
-            self.settle(lease.worker, reports, now)
+            items = self.jobs[lease.job].items
+            self.settle(lease.worker, [self._give_up(lease.token, items[n]) for n in ns], now)
         return sum(len(ns) for _, ns in given_up)
+
+    def _give_up(self, token: int, item: Item) -> Report:
+        """The end of an item that is not wanted any more; one that has failed keeps its reason."""
+        failed = RANK[item.verdict] > RANK["SKIPPED"] and "cancelling hides the reason" not in KNOWN
+        return Report(token, item.n, "CANCELLED", ends_item=True, error_class=None if failed else "cancelled")
 
     def release(self, worker: int, tokens: Iterable[int], now: int) -> int:
         mine = [e for t in sorted(set(tokens)) if (e := self.leases.get(t)) and e.worker == worker]
@@ -624,7 +650,7 @@ class Model:
             item.dead |= job.shape.mask(item.n) - item.done
         job.state = "CANCELLED"
         # It ends when the last of its running tasks has ended, its own item's too.
-        if all(i.status != PENDING for i in job.items.values()):
+        if job.open == 0 and self._own_gave_up(job):
             job.finished_at = now
         return len(ended)
 
@@ -638,8 +664,8 @@ class Model:
             leases = self._leases_of(job.id)
             for lease in leases:
                 lease.cancelled = True
-            open_items = sum(i.status == PENDING for i in job.items.values())
-            if open_items > sum(len(e.ns) for e in leases):  # else all that is open may be in workers' hands
+            own_open = 0 in job.items and job.items[0].status == PENDING and "cancel forgets the own item" not in KNOWN
+            if job.open + own_open > sum(len(e.ns) for e in leases):  # else all that is open may be in workers' hands
                 ended += self._end_open_items(job, now)
         return ended
 
@@ -731,9 +757,7 @@ class Model:
             step = next(s.name for s in job.shape.steps if s.name in job.shape.mask(n) - item.done)
             lease = self.leases[-1] = Lease(-1, 0, job_id, step, 0, {n}, now, now)
             self.places[Task(job_id, n, step)] = Place("lease", token=-1)
-        kept = item.error if RANK[item.verdict] > RANK["SKIPPED"] else "cancelled"
-        report = Report(lease.token, n, "CANCELLED", ends_item=True, error_class=kept)
-        self.settle(lease.worker, [report], now, known=bool(holders))
+        self.settle(lease.worker, [self._give_up(lease.token, item)], now, known=bool(holders))
         self._cut(job_id, [n], leases=True)
         self.audit.append(("cancel_item", job_id, n))
         return True

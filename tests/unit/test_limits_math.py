@@ -41,7 +41,8 @@ def test_what_was_given_back_is_taken_again_until_it_lapses() -> None:
     tokens = Tokens()
     tokens.add(Slice(10, 1, 1, 1))
     token = tokens.take(10)
-    assert token == Token(10, 11)
+    assert token is not None
+    assert token == Token(release=10, lapses=11)
     assert tokens.take(10) is None
     tokens.give_back(token)
     assert tokens.take(10.5) == token

@@ -8,15 +8,14 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Generator, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
-from dataclasses import dataclass
 from functools import cache
-from struct import Struct
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
 
 import asyncpg
 
+from forebay.db.loads import COLUMNS, Args, ItemLoad
 from forebay.db.pool import COLLIDED, LOST
 from forebay.db.sql import load
 from forebay.errors import ForebayError, InvalidField, RequestError, from_sqlstate
@@ -42,75 +41,9 @@ if TYPE_CHECKING:
     SyncConn: TypeAlias = psycopg.Connection[Any] | Connection | Session
 
 Row: TypeAlias = Sequence[Any]
-Args: TypeAlias = Sequence[object]
 
 # What passes when the same is tried again. A connection of asyncpg's that was cut while it lay idle says "internal".
 PASSING = (*COLLIDED, *LOST, asyncpg.InternalClientError)
-
-_COLUMNS = ("n", "key", "input", "job_id", "owner_id", "pipeline_id")
-
-
-class Batch(NamedTuple):
-    """Some items, side by side: their numbers, keys (None: they have none) and inputs as JSON."""
-
-    ns: Sequence[int]
-    keys: Sequence[str | None] | None
-    inputs: Sequence[bytes]
-
-
-@dataclass(frozen=True, slots=True)
-class ItemLoad:
-    """Items of one job, in batches that are made while the ones before them are on their way."""
-
-    job_id: int
-    owner_id: int
-    pipeline_id: int
-    batches: Iterable[Batch]
-
-    def blocks(self) -> Iterator[bytes]:
-        """The batches in COPY's binary format, which costs the server a tenth less than text."""
-        # A row ends with what is the same in all of them and begins with its number of columns: one join writes both.
-        begin = _BEGIN.pack(len(_COLUMNS), 4)
-        end = _END.pack(8, self.job_id, 8, self.owner_id, 4, self.pipeline_id)
-        yield _HEADER
-        for batch in self.batches:
-            rows = _unnamed_rows(batch) if batch.keys is None else _named_rows(batch, batch.keys)
-            yield begin + (end + begin).join(rows) + end
-        yield _TRAILER
-
-    def columns(self) -> Iterator[Args]:
-        """The batches as arguments of insert_items."""
-        for ns, keys, inputs in self.batches:
-            texts = [data.decode() for data in inputs]
-            yield (
-                self.job_id,
-                self.owner_id,
-                self.pipeline_id,
-                list(ns),
-                list(keys or [None] * len(ns)),
-                texts,
-            )
-
-
-_HEADER = b"PGCOPY\n\xff\r\n\0" + bytes(8)
-_TRAILER = b"\xff\xff"
-_BEGIN = Struct(">hi")  # columns, bytes of n
-_END = Struct(">iqiqii")  # job_id, owner_id and pipeline_id, each after its number of bytes
-_NUMBER_AND_KEY = Struct(">ii")  # n, bytes of the key
-_INPUT = Struct(">ib")  # bytes of the input, version of jsonb's format
-_NUMBER_AND_INPUT = Struct(">iiib")
-
-
-def _unnamed_rows(batch: Batch) -> list[bytes]:
-    pack = _NUMBER_AND_INPUT.pack
-    return [pack(n, -1, len(data) + 1, 1) + data for n, data in zip(batch.ns, batch.inputs, strict=True)]
-
-
-def _named_rows(batch: Batch, keys: Sequence[str | None]) -> Iterator[bytes]:
-    for n, key, data in zip(batch.ns, keys, batch.inputs, strict=True):
-        name = b"" if key is None else key.encode()
-        size = -1 if key is None else len(name)
-        yield b"".join((_NUMBER_AND_KEY.pack(n, size), name, _INPUT.pack(len(data) + 1, 1), data))
 
 
 class AsyncDoor(Protocol):
@@ -245,7 +178,7 @@ class AsyncpgDoor:
             await self._conn.copy_to_table(
                 "item",
                 schema_name="forebay",
-                columns=_COLUMNS,
+                columns=COLUMNS,
                 format="binary",
                 source=_yielding(load.blocks()),
             )

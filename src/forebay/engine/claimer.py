@@ -78,6 +78,8 @@ class Claimer:
         if lanes is not None and lanes.wake(lane_id, seq):
             self._pause = _FIRST_POLL
             self._news.set()
+            if not lanes.lanes[lane_id].known:
+                self._look.set()  # whose it is, and how it ranks, is found out while its first tasks are claimed
 
     def hungry(self) -> None:
         """A step has room."""

@@ -93,6 +93,13 @@ class Tokens:
 
     def take(self, now: float) -> Token | None:
         """The next start, which may still lie ahead."""
+        if not self._returned and self._slices:  # as nearly always: the first slice has one that is not too old
+            piece = self._slices[0]
+            token = piece.next()
+            if piece.left and token.lapses > now:
+                piece.spent += 1
+                self.spent += 1
+                return token
         if not self.count(now):
             return None
         self.spent += 1
@@ -147,10 +154,16 @@ class RateGate:
     used_at: float = -math.inf
     asked: list[asyncio.Future[Token]] = field(default_factory=list["asyncio.Future[Token]"])
 
+    def change(self, interval: float) -> None:
+        """Another rate was declared: what is leased is still good, what was learnt of the old rate is not."""
+        self.interval = interval
+        self.retry_at = self.leased_until = -math.inf
+
     def needs_more(self, now: float) -> bool:
         """Whether to ask for the next slice: half of this one is spent, and not all of what is left lies far ahead."""
-        soon = now >= self.retry_at and self.leased_until - now < SLICE / 2
-        return soon and not self.asking and self.tokens.count(now) <= self.size // 2
+        if self.leased_until - now >= SLICE / 2 or self.asking or now < self.retry_at:
+            return False
+        return self.tokens.count(now) <= self.size // 2
 
     def ask(self, now: float) -> TokenAsk:
         """What to ask for: twice as much while all of it is used, little more than what is used otherwise."""
@@ -240,6 +253,12 @@ class SlotGate:
                 self.occupy()
                 waiter.set_result(None)
 
+    def is_due(self, now: float) -> bool:
+        """Whether to tell the database: there is something to return, to share or to report, or it is time."""
+        if not (self.held or self.used or self.started):
+            return False
+        return self.held > 1 or self.held != self.used or now > self.deadline - SLOT_LEASE / 2
+
     def ask(self) -> SlotAsk:
         self.asked = [waiter for waiter in self.waiters if not waiter.done()]
         self.waiters.clear()
@@ -273,6 +292,10 @@ class SlotGate:
                 sent_away += 1
         self.asked = []
         return sent_away
+
+    def forget_stopped(self) -> None:
+        """Lets go of waiters that were stopped; they must not be counted when slots are asked for."""
+        self.standing = deque((until, waiter) for until, waiter in self.standing if not waiter.done())
 
     def give_up(self, until: float) -> int:
         """Sends those away who were told that it would not be long, and it was."""

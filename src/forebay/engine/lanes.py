@@ -81,11 +81,12 @@ class StepLanes:
 
     def pick(self, room: int) -> list[Claim]:
         """Shares `room` tasks among the lanes of the highest priority, those that had least first."""
-        ready = [lane for i in self.active if not (lane := self.lanes[i]).claiming]
-        if not ready or room < 1:
+        if not self.active or room < 1:
             return []
-        top = max(lane.priority for lane in ready)
-        ready = sorted((lane for lane in ready if lane.priority == top), key=self._turn)[: min(room, _MAX_LANES)]
+        # A lane that is being claimed from right now still keeps lower priorities out.
+        top = max(self.lanes[i].priority for i in self.active)
+        ready = [lane for i in self.active if (lane := self.lanes[i]).priority == top and not lane.claiming]
+        ready = sorted(ready, key=self._turn)[: min(room, _MAX_LANES)]
         weights = self._shares(ready)
         claims: list[Claim] = []
         for lane, weight in zip(ready, weights, strict=True):

@@ -181,7 +181,8 @@ class Limits:
                     gate = self._slot_gate(limit, limit.concurrency, key)
                     await self._slot(gate)
                     held.slots.append((gate, self._now()))
-            await self._start(rates)
+            if rates:
+                await self._start(rates)
         except BaseException:
             self.leave(held)
             raise
@@ -212,10 +213,15 @@ class Limits:
         except asyncio.CancelledError:
             if waiter.done() and not waiter.cancelled() and waiter.exception() is None:
                 gate.vacate(self._now())  # it was given the slot at the moment it was stopped
+            gate.forget_stopped()
             raise
 
     async def _start(self, gates: list[RateGate]) -> None:
         """Takes a start of each, the slowest first: its starts are precious, and stay usable for longer."""
+        if len(gates) == 1:
+            while (await self._token(gates[0])).lapses <= self._now():
+                pass
+            return
         gates.sort(key=lambda gate: -gate.interval)
         got: dict[RateGate, Token] = {}
         try:
@@ -294,7 +300,7 @@ class Limits:
         now = self._now()
         for gate in self._slots.values():
             self._counts["sent_away"] += gate.give_up(now + 0.5)  # the next look is a second away
-            if gate.held or gate.used or gate.started:
+            if gate.is_due(now):
                 self._slot_desk.queue(gate)
         await self._slot_desk.idle()
         for gate in self._slots.values():
@@ -339,7 +345,8 @@ class Limits:
         gate = self._rates.get((limit.name, key))
         if gate is None:
             gate = self._rates[limit.name, key] = RateGate(limit.name, key, interval)
-        gate.interval = interval
+        elif gate.interval != interval:
+            gate.change(interval)
         return gate
 
     def _slot_gate(self, limit: Limit, concurrency: int, key: str) -> SlotGate:

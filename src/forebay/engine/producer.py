@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar, Unpack
 
-from forebay.db.doors import AsyncDoor, Batch, ItemLoad, Row, SyncDoor, door_of, sync_door_of
+from forebay.db.doors import AsyncDoor, Row, SyncDoor, door_of, sync_door_of
+from forebay.db.loads import Batch, ItemLoad
 from forebay.db.sql import load
 from forebay.engine.inputs import Encoder, Options, SubmitOptions, checked_text
 from forebay.engine.results import items, summary, wait

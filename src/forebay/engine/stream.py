@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Generic, Literal, TypeAlias, TypeVar, Unpack
 
-from forebay.db.doors import PASSING, AsyncDoor, Batch, ItemLoad, Row, door_of
+from forebay.db.doors import PASSING, AsyncDoor, Row, door_of
+from forebay.db.loads import Batch, ItemLoad
 from forebay.db.pool import open_pool, unavailable
 from forebay.db.sql import load
 from forebay.engine.batching import BatchSize

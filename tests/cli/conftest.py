@@ -1,0 +1,43 @@
+"""The command line on a database of the test's own."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.cli._run import Cli, Process
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+
+@pytest.fixture
+def cli(tmp_path: Path, dsn: str) -> Cli:
+    """With the schema, without a worker."""
+    return Cli(tmp_path, FOREBAY_DATABASE_URL=dsn)
+
+
+@pytest.fixture
+def start(cli: Cli) -> Iterator[Callable[..., Process]]:
+    """Starts commands that are killed when the test ends."""
+    started: list[Process] = []
+
+    def start(*args: str, **variables: str) -> Process:
+        started.append(cli.start(*args, **variables))
+        return started[-1]
+
+    yield start
+    for process in started:
+        process.kill()
+
+
+@pytest.fixture
+def known(cli: Cli, start: Callable[..., Process]) -> Cli:
+    """The same, after a worker has registered the pipeline and has stopped."""
+    worker = start("worker")
+    worker.says("worker_started")
+    worker.signal(15)
+    assert worker.ends() == 0
+    return cli

@@ -1,0 +1,101 @@
+"""`forebay doctor` finds every fault that it knows, and names what mends it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from tests.cli._run import Cli, Process, ask, until
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def findings(cli: Cli, **variables: str) -> tuple[int, dict[str, list[dict[str, Any]]]]:
+    """The exit code, and what was found about each thing."""
+    shown = cli.run("doctor", "--json", **variables)
+    found: dict[str, list[dict[str, Any]]] = {}
+    for finding in shown.json["findings"]:
+        found.setdefault(finding["about"], []).append(finding)
+    assert shown.json["ok"] == (shown.code == 0)
+    return shown.code, found
+
+
+def test_all_is_well_with_a_worker(cli: Cli, dsn: str, start: Callable[..., Process]) -> None:
+    start("worker").says("worker_started")
+    until(lambda: ask(dsn, "select to_regclass('forebay.attempt_' || to_char(now() at time zone 'UTC', 'YYYYMMDD'))"))
+    code, found = findings(cli)
+    assert code == 0
+    assert {each["level"] for about in found.values() for each in about} == {"OK"}
+    shown = cli.run("doctor").out
+    assert "OK    database    PostgreSQL" in shown
+    assert "→" not in shown
+
+
+def test_no_database(tmp_path: Path) -> None:
+    code, found = findings(Cli(tmp_path, FOREBAY_DATABASE_URL="postgresql://ann:hunter2@127.0.0.1:1/app"))
+    assert code == 1
+    assert found["database"][0]["level"] == "FAIL"
+    assert "hunter2" not in str(found)
+    code, found = findings(Cli(tmp_path))
+    assert (code, found["database"][0]["fix"]) == (1, "forebay up")
+    assert found["disk"][0]["level"] in ("OK", "WARN")
+
+
+def test_no_schema(tmp_path: Path, bare_dsn: str) -> None:
+    code, found = findings(Cli(tmp_path, FOREBAY_DATABASE_URL=bare_dsn))
+    assert (code, found["schema"][0]["level"], found["schema"][0]["fix"]) == (1, "FAIL", "forebay migrate")
+
+
+def test_functions_of_another_release(cli: Cli, dsn: str) -> None:
+    ask(dsn, "comment on schema forebay is 'forebay routines 0123'")
+    code, found = findings(cli)
+    assert (code, found["schema"][0]["level"], found["schema"][0]["fix"]) == (0, "WARN", "forebay migrate")
+
+
+def test_a_module_that_does_not_work(cli: Cli) -> None:
+    code, found = findings(cli, FOREBAY_PIPELINES="absent")
+    assert (code, found["pipelines"][0]["level"]) == (1, "FAIL")
+    assert "'absent'" in found["pipelines"][0]["text"]
+
+
+def test_work_without_a_worker(known: Cli) -> None:
+    code, found = findings(known)
+    assert (code, found["workers"][0]["level"]) == (0, "WARN")
+    known.run("submit", "notes", '{"body": "x"}')
+    code, found = findings(known)
+    assert (code, found["workers"][0]["level"], found["workers"][0]["fix"]) == (1, "FAIL", "forebay worker")
+    code, found = findings(known, FOREBAY_PIPELINES="forebay.example")
+    assert "declares notes" in found["workers"][0]["fix"]
+
+
+def test_a_parked_and_a_paused_queue(cli: Cli, dsn: str, start: Callable[..., Process]) -> None:
+    start("worker").says("worker_started")
+    cli.run("submit", "notes", '{"body": "unset"}')
+    until(lambda: ask(dsn, "select parked from forebay.queue"))
+    code, found = findings(cli)
+    assert (code, found["queues"][0]["level"]) == (1, "FAIL")
+    assert "no key for the size service" in found["queues"][0]["text"]
+    ask(dsn, "select forebay.unpark_queue('notes.size')")
+    ask(dsn, "select forebay.pause_queue('notes.size')")
+    code, found = findings(cli)
+    assert "notes.size is paused" in [each["text"] for each in found["queues"]]
+
+
+def test_too_few_connections(cli: Cli) -> None:
+    _, found = findings(cli, FOREBAY_PROCESSES="100", FOREBAY_POOL_SIZE="10")
+    assert found["connections"][0]["level"] == "WARN"
+
+
+def test_missing_partitions(known: Cli, dsn: str) -> None:
+    tomorrow = "select 'forebay.attempt_' || to_char(now() at time zone 'UTC' + interval '1 day', 'YYYYMMDD')"
+    name = ask(dsn, tomorrow)
+    until(lambda: ask(dsn, "select to_regclass(%s)", name) is not None)
+    ask(dsn, f"drop table {name}")
+    _, found = findings(known)
+    assert found["history"][0]["level"] == "WARN"
+
+
+def test_wake_ups_can_be_off(cli: Cli) -> None:
+    _, found = findings(cli, FOREBAY_LISTEN="false", FOREBAY_POLL_S="2")
+    assert found["wake-ups"][0]["text"] == "off; workers look every 2.0 s"

@@ -1,0 +1,75 @@
+"""`forebay jobs`, `forebay job` and `forebay top`: for people and for programs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+
+import pytest
+
+from tests.cli._run import Cli, Process, ask, until
+
+
+@pytest.fixture
+def worked(cli: Cli, start: Callable[..., Process]) -> Cli:
+    """A worker that has done one job, of which one item failed."""
+    start("worker").says("worker_started")
+    done = cli.run("submit", "notes", "--owner", "ann", "--wait", given='{"body": "fine"}\n{"body": "broken"}\n')
+    assert done.code == 0, done.err
+    return cli
+
+
+def test_jobs_can_be_chosen(worked: Cli) -> None:
+    assert "ann" in worked.run("jobs").out
+    (job,) = worked.run("jobs", "--json").json
+    assert (job["id"], job["state"], job["done"], job["error"], job["ended"]) == ("1", "DONE", 1, 1, 2)
+    assert worked.run("jobs", "--state", "done", "--owner", "ann", "--pipeline", "notes", "--json").json == [job]
+    assert worked.run("jobs", "--state", "FAILED", "--json").json == []
+    assert worked.run("jobs", "--owner", "bob").out == "There are no such jobs.\n"
+
+
+def test_a_job_shows_what_failed(worked: Cli) -> None:
+    shown = worked.run("job", "1")
+    assert "broken on purpose" in shown.out
+    assert "2 of 2: 1 done" in shown.out
+    (letter,) = worked.run("job", "1", "--json").json["dead_letters"]
+    assert (letter["n"], letter["step"], letter["class"]) == (2, "size", "data")
+
+
+def test_a_job_that_does_not_exist(cli: Cli) -> None:
+    missing = cli.run("job", "12")
+    assert (missing.code, missing.err) == (2, "forebay: job_id: there is no job 12\n")
+    assert cli.run("job", "twelve").code == 2
+
+
+def test_top_shows_depth_workers_and_controllers(worked: Cli, dsn: str) -> None:
+    until(lambda: ask(dsn, "select stats ->> 'settled' from forebay.worker") == "2")
+    worked.run("submit", "notes", '{"body": "later"}', "--delay", "1h")
+    shown = worked.run("top", "--once", "--interval", "0.1")
+    assert shown.code == 0
+    for word in ("notes.size", "alive", "broken on purpose", "items/s"):
+        assert word in shown.out
+    seen = worked.run("top", "--once", "--json", "--interval", "0.1").json
+    (step,) = seen["steps"]
+    assert (step["step"], step["ready"], step["scheduled"], step["leased"]) == ("size", 0, 1, 0)
+    assert step["controllers"]["limit"] >= 1
+    assert [worker["alive"] for worker in seen["workers"]] == [True]
+    assert seen["items_per_s"] == 0
+    assert [job["id"] for job in seen["jobs"]] == ["2", "1"]
+
+
+def test_top_names_the_lanes_with_the_most_to_do(known: Cli) -> None:
+    known.run("submit", "notes", "--owner", "ann", given='{"body": "x"}\n' * 3)
+    known.run("submit", "notes", "--owner", "bob", given='{"body": "x"}\n' * 5)
+    seen = known.run("top", "--once", "--json", "--interval", "0.1").json
+    assert [(lane["owner"], lane["ready"], lane["job_id"]) for lane in seen["lanes"]] == [
+        ("bob", 5, None),
+        ("ann", 3, None),
+    ]
+    assert "no worker is running" in known.run("top", "--once", "--interval", "0.1").out
+
+
+def test_top_streams_for_programs(known: Cli, start: Callable[..., Process]) -> None:
+    stream = start("top", "--json", "--interval", "0.1")
+    until(lambda: stream.said.count("\n") >= 3)
+    assert all(json.loads(line)["steps"] for line in stream.said.splitlines()[:3])

@@ -1,0 +1,77 @@
+"""The command line as a whole: help, exit codes, and errors that are one line and tell no secrets."""
+
+from __future__ import annotations
+
+from importlib import metadata
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.cli._run import Cli
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+COMMANDS = ("up", "worker", "migrate", "submit", "jobs", "job", "top", "doctor")
+NOWHERE = "postgresql://ann:hunter2@127.0.0.1:1/app"
+
+
+@pytest.fixture
+def bare(tmp_path: Path) -> Cli:
+    """Without a database."""
+    return Cli(tmp_path)
+
+
+def test_version(bare: Cli) -> None:
+    assert bare.run("--version").out == f"forebay {metadata.version('forebay')}\n"
+
+
+def test_help_names_every_command(bare: Cli) -> None:
+    shown = bare.run("--help")
+    assert shown.code == 0
+    for command in COMMANDS:
+        assert f"  {command} " in shown.out
+        assert bare.run(command, "--help").code == 0
+
+
+def test_a_wrong_command_is_a_usage_error(bare: Cli) -> None:
+    wrong = bare.run("wroker")
+    assert wrong.code == 2
+    assert "No such command 'wroker'" in wrong.err
+
+
+@pytest.mark.parametrize("command", [["jobs"], ["job", "1"], ["top", "--once"], ["migrate"], ["submit", "notes", "{}"]])
+def test_an_unreachable_database_is_one_line_without_the_password(bare: Cli, command: list[str]) -> None:
+    failed = bare.run(*command, FOREBAY_DATABASE_URL=NOWHERE)
+    assert failed.code == 3
+    assert failed.err.startswith("forebay: cannot use the database")
+    assert failed.err.count("\n") == 1
+    assert "hunter2" not in failed.err + failed.out
+
+
+def test_without_any_database_it_says_how_to_get_one(bare: Cli) -> None:
+    failed = bare.run("jobs")
+    assert failed.code == 3
+    assert "`forebay up`" in failed.err
+    assert "FOREBAY_DATABASE_URL" in failed.err
+
+
+@pytest.mark.parametrize(
+    "command", [["jobs"], ["job", "1"], ["top", "--once"], ["worker"], ["submit", "notes", '{"body": "x"}']]
+)
+def test_a_missing_schema_says_what_to_run(tmp_path: Path, bare_dsn: str, command: list[str]) -> None:
+    failed = Cli(tmp_path, FOREBAY_DATABASE_URL=bare_dsn).run(*command)
+    assert failed.code == 4
+    assert "`forebay migrate`" in failed.err
+
+
+def test_a_wrong_setting_is_named(bare: Cli) -> None:
+    wrong = bare.run("jobs", FOREBAY_POOL_SIZE="many")
+    assert wrong.code == 2
+    assert wrong.err.startswith("forebay: FOREBAY_POOL_SIZE: ")
+    assert bare.run("jobs", FOREBAY_LOG_LEVEL="loud").err.startswith("forebay: FOREBAY_LOG_LEVEL: ")
+
+
+def test_a_traceback_is_shown_only_when_debugging(bare: Cli) -> None:
+    assert "Traceback" not in bare.run("jobs", FOREBAY_DATABASE_URL=NOWHERE).err
+    assert "Traceback" in bare.run("jobs", FOREBAY_DATABASE_URL=NOWHERE, FOREBAY_LOG_LEVEL="debug").err

@@ -1,0 +1,74 @@
+"""`forebay submit`: one value, lines, files; keys, delays, waiting; and refusals that name the fault."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from tests.cli._run import Cli, Process, ask
+
+
+def test_one_value_becomes_a_job(known: Cli, dsn: str) -> None:
+    done = known.run("submit", "notes", '{"body": "hi"}', "--owner", "ann", "--priority", "7")
+    assert (done.code, done.out) == (0, "job 1: 1 item\n")
+    query = "select o.name || j.priority from forebay.job j join forebay.owner o on o.id = j.owner_id"
+    assert ask(dsn, query) == "ann7"
+
+
+@pytest.mark.parametrize("source", ["-", "@lines.jsonl"])
+def test_lines_become_one_job(known: Cli, source: str) -> None:
+    lines = '{"body": "a"}\n\n{"body": "b"}\n'
+    (known.folder / "lines.jsonl").write_text(lines)
+    done = known.run("submit", "notes", source, "--json", given=lines)
+    assert done.json == {"job_id": "1", "created": True, "items": 2}
+
+
+def test_a_key_is_taken_once(known: Cli) -> None:
+    submit = ("submit", "notes", '{"body": "hi"}', "--key", "k", "--json")
+    assert known.run(*submit).json["created"] is True
+    assert known.run(*submit).json == {"job_id": "1", "created": False, "items": 1}
+
+
+@pytest.mark.parametrize(("delay", "seconds"), [("90", 90), ("1h30m", 5400), ("2 min", 120), ("1d", 86400)])
+def test_a_delay_is_a_time_that_people_write(known: Cli, dsn: str, delay: str, seconds: int) -> None:
+    assert known.run("submit", "notes", '{"body": "hi"}', "--delay", delay).code == 0
+    waits = "select extract(epoch from s.run_at - j.created_at)::int from forebay.scheduled s, forebay.job j"
+    assert abs(ask(dsn, waits) - seconds) <= 1
+
+
+def test_waiting_tells_how_it_ended(known: Cli, start: Callable[..., Process]) -> None:
+    start("worker")
+    lines = '{"body": "fine"}\n{"body": "broken"}\n'
+    mixed = known.run("submit", "notes", "--wait", given=lines)
+    assert mixed.code == 0
+    assert "DONE: 1 done, 0 skipped, 0 not found, 1 failed" in mixed.out
+    failed = known.run("submit", "notes", '{"body": "broken"}', "--wait", "--json")
+    assert (failed.code, failed.json["state"], failed.json["error"]) == (1, "FAILED", 1)
+
+
+@pytest.mark.parametrize(
+    ("args", "complaint"),
+    [
+        (["notes", "{"], "input: is not JSON"),
+        (["notes", "{}"], "input.body: Field required"),
+        (["nots", "{}"], "there is no pipeline 'nots'"),
+        (["No-Name", "{}"], "'No-Name' cannot be one"),
+        (["notes", "@absent.jsonl"], "cannot read absent.jsonl"),
+        (["notes", '{"body": "x"}', "--delay", "soon"], "'soon' is no duration"),
+        (["notes", '{"body": "x"}', "--priority", "101"], "--priority"),
+    ],
+)
+def test_what_cannot_be_is_refused(known: Cli, dsn: str, args: list[str], complaint: str) -> None:
+    refused = known.run("submit", *args)
+    assert refused.code == 2
+    assert complaint in refused.err
+    assert ask(dsn, "select count(*) from forebay.job") == 0
+
+
+def test_a_bad_line_is_named_and_nothing_is_written(known: Cli, dsn: str) -> None:
+    refused = known.run("submit", "notes", given='{"body": "a"}\nnonsense\n')
+    assert refused.code == 2
+    assert "line 2: is not JSON" in refused.err
+    assert known.run("submit", "notes", given="\n").err == "forebay: source: has no JSON lines\n"
+    assert ask(dsn, "select count(*) from forebay.job") == 0

@@ -1,0 +1,333 @@
+"""The worker as a whole: wake-ups, stopping, timeouts, cancellation, slices, fairness, progress."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import asyncpg
+import pytest
+
+from forebay import Context, Pipeline, Retry, Worker
+from forebay.engine.results import summary, wait
+from forebay.errors import ResourceError, SchemaError
+from forebay.settings import Settings
+from forebay.testing import testbed
+from forebay.types import ItemStatus, JobState
+
+
+@asynccontextmanager
+async def working(dsn: str, *pipelines: Pipeline[Any], **settings: Any) -> AsyncIterator[Worker]:
+    worker = Worker(dsn, pipelines, settings=Settings(**settings))
+    running = asyncio.create_task(worker.run())
+    await worker.ready_or_failed(running)
+    try:
+        yield worker
+    finally:
+        worker.stop()
+        await running
+
+
+async def test_a_submit_wakes_an_idle_worker(dsn: str, conn: asyncpg.Connection[Any]) -> None:
+    """Polling is too slow to have done it."""
+    pings: Pipeline[dict[str, int]] = Pipeline("pings", dict)
+    ran = asyncio.Event()
+
+    @pings.step()
+    async def ping(ctx: Context, value: dict[str, int]) -> None:
+        ran.set()
+
+    async with working(dsn, pings, poll_s=3600, sweep_s=3600) as worker:
+        await worker.idle()
+        await pings.submit(conn, {"n": 1})
+        async with asyncio.timeout(60):
+            await ran.wait()
+
+
+async def test_without_listen_polling_finds_the_work(dsn: str, conn: asyncpg.Connection[Any]) -> None:
+    polls: Pipeline[dict[str, int]] = Pipeline("polls", dict)
+
+    @polls.step()
+    async def step(ctx: Context, value: dict[str, int]) -> int:
+        return value["n"]
+
+    async with working(dsn, polls, listen=False, poll_s=0.05, prepared_statements=False) as worker:
+        await worker.idle()
+        job = await polls.submit(conn, {"n": 7})
+        assert (await wait(dsn, job.job_id, timeout=60)).state == JobState.DONE
+
+
+async def test_a_stop_lets_running_steps_end_and_hands_the_rest_back(dsn: str, conn: asyncpg.Connection[Any]) -> None:
+    slow: Pipeline[dict[str, int]] = Pipeline("slow", dict)
+    begun, go = asyncio.Event(), asyncio.Event()
+
+    @slow.step(concurrency=(1, 1))
+    async def step(ctx: Context, value: dict[str, int]) -> int:
+        begun.set()
+        await go.wait()
+        return ctx.n
+
+    async with working(dsn, slow) as worker:
+        job = await slow.submit_many(conn, [{"n": n} for n in range(50)])
+        await begun.wait()
+        worker.stop()
+        go.set()
+    counted = await summary(conn, job.job_id)
+    assert 1 <= counted.done < 50
+    assert await conn.fetchval("select count(*) from forebay.lease") == 0
+    ready = await conn.fetchval("select sum(last_n - first_n + 1) from forebay.ready")
+    assert ready + counted.done == 50
+    assert await conn.fetchval("select count(*) from forebay.attempt") == counted.done
+    assert await conn.fetchval("select max(attempt) from forebay.ready") == 0
+
+
+async def test_what_outlasts_the_grace_period_is_stopped_and_runs_again(dsn: str, conn: asyncpg.Connection[Any]) -> None:
+    stuck: Pipeline[dict[str, int]] = Pipeline("stuck", dict)
+    begun = asyncio.Event()
+
+    @stuck.step(retry=Retry(attempts=1))
+    async def step(ctx: Context, value: dict[str, int]) -> int:
+        if not begun.is_set():
+            begun.set()
+            await asyncio.Event().wait()
+        return ctx.attempt
+
+    async with working(dsn, stuck, grace_s=0):
+        job = await stuck.submit(conn, {"n": 1})
+        await begun.wait()
+    assert await conn.fetchval("select outcome from forebay.attempt") == "RELEASED"
+    async with working(dsn, stuck):
+        assert (await wait(dsn, job.job_id, timeout=60)).done == 1
+    assert await conn.fetchval("select result from forebay.item") == '{"step": 1}'
+
+
+async def test_a_step_that_takes_too_long_is_stopped(dsn: str, conn: asyncpg.Connection[Any]) -> None:
+    late: Pipeline[dict[str, int]] = Pipeline("late", dict)
+    stopped: list[str] = []
+
+    @late.step(timeout=0.05, retry=Retry(attempts=2, base=0))
+    async def step(ctx: Context, value: dict[str, int]) -> int:
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            stopped.append("stopped")
+            raise
+        return 1
+
+    async with working(dsn, late):
+        job = await late.submit(conn, {"n": 1})
+        assert (await wait(dsn, job.job_id, timeout=60)).state == JobState.FAILED
+    assert stopped == ["stopped", "stopped"]
+    reasons = [row[0] for row in await conn.fetch("select reason from forebay.attempt")]
+    assert reasons == ["timed out after 0.05 s"] * 2
+
+
+async def test_a_thread_that_takes_too_long_is_given_up(dsn: str, conn: asyncpg.Connection[Any]) -> None:
+    threads: Pipeline[dict[str, int]] = Pipeline("threads", dict)
+    go = threading.Event()
+
+    @threads.step(timeout=0.05, retry=Retry(attempts=1))
+    def step(ctx: Context, value: dict[str, int]) -> int:
+        go.wait(60)
+        return 1
+
+    async with working(dsn, threads):
+        job = await threads.submit(conn, {"n": 1})
+        assert (await wait(dsn, job.job_id, timeout=60)).state == JobState.FAILED
+        go.set()
+    assert await conn.fetchval("select reason from forebay.dead_letter") == "timed out after 0.05 s"
+
+
+async def test_cancel_reaches_the_running_step(dsn: str, conn: asyncpg.Connection[Any]) -> None:
+    endless: Pipeline[dict[str, int]] = Pipeline("endless", dict)
+    begun, ended = asyncio.Event(), asyncio.Event()
+
+    @endless.step()
+    async def step(ctx: Context, value: dict[str, int]) -> int:
+        begun.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            assert ctx.cancelled
+            ended.set()
+        return 1
+
+    async with working(dsn, endless):
+        job = await endless.submit_many(conn, [{"n": 1}, {"n": 2}])
+        await begun.wait()
+        await conn.execute("select forebay.cancel($1)", job.job_id)
+        async with asyncio.timeout(60):
+            await ended.wait()
+        done = await wait(dsn, job.job_id, timeout=60)
+        assert (done.state, done.skipped, done.open) == (JobState.CANCELLED, 2, 0)
+
+
+async def test_a_slice_ends_when_nothing_is_left(dsn: str, conn: asyncpg.Connection[Any]) -> None:
+    slices: Pipeline[dict[str, int]] = Pipeline("slices", dict)
+
+    @slices.step()
+    async def one(ctx: Context, value: dict[str, int]) -> int:
+        return value["n"]
+
+    @slices.step(after=one)
+    async def two(ctx: Context, value: dict[str, int], n: int) -> int:
+        return n + 1
+
+    assert await Worker(dsn, [slices]).run_slice(60) == 0
+    await slices.submit_many(conn, [{"n": n} for n in range(20)])
+    assert await Worker(dsn, [slices]).run_slice(60) == 40
+
+
+async def test_a_slice_ends_when_its_time_is_up(dsn: str, conn: asyncpg.Connection[Any]) -> None:
+    long: Pipeline[dict[str, int]] = Pipeline("long", dict)
+
+    @long.step(concurrency=(1, 1))
+    async def step(ctx: Context, value: dict[str, int]) -> int:
+        await asyncio.sleep(0.01)
+        return 1
+
+    worker = Worker(dsn, [long])
+    await worker.run_slice(0)  # registers the pipeline
+    await long.submit_many(conn, [{"n": n} for n in range(500)])
+    settled = await Worker(dsn, [long]).run_slice(1)
+    assert settled < 500
+    assert await conn.fetchval("select count(*) from forebay.lease") == 0
+
+
+async def test_owners_share_a_worker(dsn: str) -> None:
+    """The tasks of a large job do not end before one of another owner's has run: first come, first served would wait."""
+    shared: Pipeline[dict[str, str]] = Pipeline("shared", dict)
+    small_ran = asyncio.Event()
+
+    @shared.step(concurrency=(4, 4))
+    async def step(ctx: Context, value: dict[str, str]) -> None:
+        if value["owner"] == "small":
+            small_ran.set()
+        else:
+            await small_ran.wait()
+
+    async with testbed(dsn, [shared], migrated=True) as bed:
+        large = await shared.submit_many(bed.pool, [{"owner": "large"}] * 3000, owner="large")
+        small = await shared.submit(bed.pool, {"owner": "small"}, owner="small")
+        async with asyncio.timeout(120):
+            await bed.run()
+        assert (await bed.job(small)).done == 1
+        assert (await bed.job(large)).done == 3000
+
+
+async def test_higher_priorities_go_first(dsn: str) -> None:
+    ranked: Pipeline[dict[str, int]] = Pipeline("ranked", dict)
+    order: list[int] = []
+
+    @ranked.step(concurrency=(1, 1))
+    async def step(ctx: Context, value: dict[str, int]) -> None:
+        order.append(value["n"])
+
+    async with testbed(dsn, [ranked], migrated=True) as bed:
+        for n in (0, 5, -5, 10):
+            await ranked.submit_many(bed.pool, [{"n": n}] * 3, priority=n)
+        await bed.run()
+    assert order == [10] * 3 + [5] * 3 + [0] * 3 + [-5] * 3
+
+
+async def test_a_paused_job_waits_and_does_not_block_the_others(dsn: str) -> None:
+    paused: Pipeline[dict[str, int]] = Pipeline("paused", dict)
+
+    @paused.step()
+    async def step(ctx: Context, value: dict[str, int]) -> int:
+        return 1
+
+    async with testbed(dsn, [paused], migrated=True) as bed:
+        first = await paused.submit_many(bed.pool, [{"n": 1}] * 10)
+        second = await paused.submit_many(bed.pool, [{"n": 2}] * 10)
+        await bed.pool.execute("select forebay.pause($1)", first.job_id)
+        await bed.run()
+        assert (await bed.job(first)).done == 0
+        assert (await bed.job(first)).state == JobState.PAUSED
+        assert (await bed.job(second)).done == 10
+        await bed.pool.execute("select forebay.resume($1)", first.job_id)
+        await bed.run()
+        assert (await bed.job(first)).state == JobState.DONE
+
+
+async def test_progress_is_written_while_the_step_runs(dsn: str, conn: asyncpg.Connection[Any]) -> None:
+    steady: Pipeline[dict[str, int]] = Pipeline("steady", dict)
+    go = asyncio.Event()
+
+    @steady.step()
+    async def step(ctx: Context, value: dict[str, int]) -> int:
+        ctx.progress(0.25, "a quarter")
+        ctx.progress(0.5, "half\0way")
+        await go.wait()
+        return 1
+
+    async with working(dsn, steady):
+        job = await steady.submit(conn, {"n": 1})
+        async with asyncio.timeout(60):
+            while (progress := await conn.fetchval("select progress from forebay.item")) is None:
+                await asyncio.sleep(0.01)
+        assert progress == '{"note": "half�way", "step": "step", "fraction": 0.5}'
+        status = await conn.fetchval("select status::text from forebay.items where job_id = $1", job.job_id)
+        assert status == ItemStatus.PROCESSING
+        go.set()
+        assert (await wait(dsn, job.job_id, timeout=60)).done == 1
+
+
+async def test_a_full_disk_slows_the_worker_and_spends_no_attempt(dsn: str, conn: asyncpg.Connection[Any]) -> None:
+    full: Pipeline[dict[str, int]] = Pipeline("full", dict)
+    calls: list[int] = []
+
+    @full.step(retry=Retry(attempts=1))
+    async def step(ctx: Context, value: dict[str, int]) -> int:
+        calls.append(ctx.attempt)
+        if len(calls) == 1:
+            raise ResourceError("the disk is full")
+        return ctx.attempt
+
+    async with working(dsn, full):
+        job = await full.submit(conn, {"n": 1})
+        assert (await wait(dsn, job.job_id, timeout=60)).state == JobState.DONE
+    assert calls == [1, 1]
+
+
+async def test_only_the_queues_that_were_asked_for(dsn: str, conn: asyncpg.Connection[Any]) -> None:
+    split: Pipeline[dict[str, int]] = Pipeline("split", dict)
+
+    @split.step(queue="mine")
+    async def mine(ctx: Context, value: dict[str, int]) -> int:
+        return 1
+
+    @split.step(queue="theirs")
+    async def theirs(ctx: Context, value: dict[str, int]) -> int:
+        return 2
+
+    worker = Worker(dsn, [split], settings=Settings(queues="mine"))
+    await worker.run_slice(0)
+    job = await split.submit(conn, {"n": 1})
+    await Worker(dsn, [split], settings=Settings(queues="mine")).run_slice(60)
+    assert await conn.fetchval("select result from forebay.item where job_id = $1", job.job_id) == '{"mine": 1}'
+    await Worker(dsn, [split], settings=Settings(queues="theirs")).run_slice(60)
+    assert (await summary(conn, job.job_id)).state == JobState.DONE
+
+
+async def test_an_input_that_does_not_fit_is_a_data_error(dsn: str, conn: asyncpg.Connection[Any]) -> None:
+    """It came in through SQL, where no model checks it."""
+    numbers: Pipeline[int] = Pipeline("numbers", int)
+
+    @numbers.step()
+    async def step(ctx: Context, value: int) -> int:
+        return value
+
+    await Worker(dsn, [numbers]).run_slice(0)
+    await conn.execute("""select forebay.submit('numbers', '"many"')""")
+    await Worker(dsn, [numbers]).run_slice(60)
+    error = await conn.fetchval("select error->>'reason' from forebay.item")
+    assert error == "input: Input should be a valid integer, unable to parse string as an integer"
+
+
+async def test_a_worker_without_a_schema_says_so(bare_dsn: str) -> None:
+    with pytest.raises(SchemaError, match="run `forebay migrate`"):
+        await Worker(bare_dsn, []).run()

@@ -1,0 +1,298 @@
+"""What the hot statements cost, by their plans: index scans only, no sorting of backlogs, the same at any size."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.sql._db import START, Db, step
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Iterator
+
+    import asyncpg
+
+_LARGE = ("ready", "scheduled", "item", "job", "lease", "attempt")
+_LANES = 200
+
+Plan = dict[str, Any]
+
+# Lanes 1 … 200 of 100 owners, 5,000 jobs of 10 items; every fourth job runs, every tenth is paused, half of them wait.
+_FILL = """
+insert into forebay.owner (name) select 'owner ' || g from generate_series(1, 100) g;
+insert into forebay.lane (owner_id, priority) select g % 100 + 1, g / 100 from generate_series(0, 199) g;
+insert into forebay.job (owner_id, pipeline_id, state, steps, lane_id, total)
+select g % 100 + 1, 1, case when g % 4 = 0 then 'RUNNING' else 'QUEUED' end::forebay.job_state, 3, g % 200 + 1, 10
+from generate_series(0, 4999) g;
+insert into forebay.item (job_id, n, owner_id, pipeline_id, input)
+select j.id, n, j.owner_id, 1, '{"url": "https://example.org"}' from forebay.job j, generate_series(1, 10) n;
+insert into forebay.ready (step_id, lane_id, job_id, owner_id, first_n, last_n)
+select 1, j.lane_id, j.id, j.owner_id, n, n from forebay.job j, generate_series(1, 4) n;
+insert into forebay.scheduled (run_at, step_id, lane_id, job_id, owner_id, first_n, last_n, attempt)
+select '2030-01-01 12:00Z'::timestamptz + (j.id % 1000 - 100) * interval '1 minute', 1, j.lane_id, j.id, j.owner_id, n, n, 1
+from forebay.job j, generate_series(5, 8) n;
+insert into forebay.lease (step_id, lane_id, job_id, owner_id, worker_id, attempt, claimed_at, expires_at, ns)
+select 1, j.lane_id, j.id, j.owner_id, 1, 1, '2030-01-01 11:59Z',
+       '2030-01-01 12:01Z'::timestamptz - case when j.id % 50 = 0 then interval '5 minutes' else interval '0' end, '{[9,10]}'
+from forebay.job j where j.id % 5 = 0;
+insert into forebay.attempt (job_id, n, step_id, attempt, outcome, owner_id, worker_id, token, started_at, ended_at)
+select j.id, n, 1, 1, 'EXPIRED', j.owner_id, 1, 0, '2030-01-01 11:00Z', '2030-01-01 11:00Z'
+from forebay.job j, generate_series(5, 10) n;
+insert into forebay.worker (name, started_at, seen_at) select 'w', now(), now() from generate_series(1, 3);
+"""
+
+
+class Explained:
+    """The plans of all statements that run inside of functions, as auto_explain tells them."""
+
+    def __init__(self, db: Db) -> None:
+        self.db = db
+        self.plans: list[Plan] = []
+
+    async def begin(self) -> None:
+        self.db.conn.add_log_listener(self._hear)
+        await self.db.execute("load 'auto_explain'")
+        for name, value in {
+            "log_min_duration": "0",
+            "log_nested_statements": "on",
+            "log_level": "notice",
+            "log_format": "json",
+            "log_analyze": "on",
+            "log_buffers": "on",
+            "log_timing": "off",
+        }.items():
+            await self.db.execute(f"set auto_explain.{name} = {value}")
+
+    def _hear(self, _conn: object, message: asyncpg.PostgresLogMessage) -> None:
+        text = str(message.message)  # type: ignore[attr-defined]
+        if "plan:" in text:
+            self.plans.append(json.loads(text.partition("plan:")[2]))
+
+    async def of(self, sql: str, *args: object) -> list[Plan]:
+        """Runs a statement and takes it back; answers the plans of what it did inside."""
+        transaction = self.db.conn.transaction()
+        await transaction.start()
+        self.plans.clear()
+        try:
+            await self.db.fetch(sql, *args)
+        finally:
+            await transaction.rollback()
+        await asyncio.sleep(0)  # the listener is called by the event loop
+        return [plan for plan in self.plans if plan["Query Text"] != sql]
+
+    async def buffers(self, sql: str, *args: object) -> int:
+        """How many pages a statement touches when everything is warm."""
+        await self.of(sql, *args)
+        return sum(plan["Plan"]["Shared Hit Blocks"] + plan["Plan"]["Shared Read Blocks"]
+                   for plan in await self.of(sql, *args))  # fmt: skip
+
+
+@pytest.fixture
+async def explained(db: Db) -> AsyncIterator[Explained]:
+    """A database of realistic size, whose statistics are known."""
+    await db.register(step("fetch"), step("store", "fetch"))
+    await db.execute(_FILL)
+    await db.execute("vacuum (analyze)")
+    explained = Explained(db)
+    await explained.begin()
+    yield explained
+    db.conn.remove_log_listener(explained._hear)
+
+
+def _nodes(node: Plan, *above: Plan) -> Iterator[tuple[Plan, tuple[Plan, ...]]]:
+    """A plan's nodes, each with those above it, the nearest first."""
+    yield node, above
+    for child in node.get("Plans", []):
+        yield from _nodes(child, node, *above)
+
+
+def _reads(node: Plan, table: str) -> bool:
+    name = node.get("Relation Name", "")
+    return bool(name == table or (table == "attempt" and name.startswith("attempt_")))
+
+
+def assert_indexed(plans: list[Plan], *, allowed: tuple[str, ...] = ()) -> None:
+    """No statement reads a large table from end to end."""
+    assert plans
+    scans = [
+        (node["Relation Name"], plan["Query Text"][:300])
+        for plan in plans
+        for node, _ in _nodes(plan["Plan"])
+        if node["Node Type"] == "Seq Scan" and any(_reads(node, table) for table in _LARGE if table not in allowed)
+    ]
+    assert scans == []
+
+
+def _with(plans: list[Plan], table: str, *kinds: str) -> list[tuple[Plan, tuple[Plan, ...]]]:
+    return [
+        (node, above)
+        for plan in plans
+        for node, above in _nodes(plan["Plan"])
+        if _reads(node, table) and node["Node Type"] in kinds
+    ]
+
+
+def _claim(lanes: list[int], quota: int = 100, *, heads: int = 0) -> tuple[str, object, ...]:  # type: ignore[type-arg]
+    size = len(lanes)
+    return (
+        "select * from forebay.claim(1, $1, $2, $3, $4, $5, '{}', 60, $6)",
+        [1] * size,
+        lanes,
+        [heads] * size,
+        [max(1, quota // size)] * size,
+        [max(1, quota // size)] * size,
+        START,
+    )
+
+
+@pytest.mark.parametrize("lanes", [1, 64])
+async def test_claim(explained: Explained, lanes: int) -> None:
+    plans = await explained.of(*_claim(list(range(1, lanes + 1))))
+    assert_indexed(plans)
+    (ready,) = _with(plans, "ready", "Index Scan")
+    node, above = ready
+    assert node["Index Name"] == "ready_pkey"
+    kinds = [parent["Node Type"] for parent in above]
+    assert "Limit" in kinds
+    assert not [kind for kind in kinds[: kinds.index("Limit")] if "Sort" in kind]
+    assert node["Actual Rows"] <= 100 / lanes + 1
+
+
+async def test_claim_sorts_only_what_it_takes(explained: Explained) -> None:
+    plans = await explained.of(*_claim([1]))
+    sorts = [node for plan in plans for node, _ in _nodes(plan["Plan"]) if "Sort" in node["Node Type"]]
+    assert [node["Actual Rows"] for node in sorts if node["Actual Rows"] * node["Actual Loops"] > 100] == []
+
+
+async def test_settle(explained: Explained) -> None:
+    tokens = [row["token"] for row in await explained.db.fetch("select token from forebay.lease order by token limit 300")]
+    plans = await explained.of(
+        "select * from forebay.settle(1, $1, $2, '{}', '{}', $3, '{}', '{}', '{}', '{}', '{}', $4)",
+        tokens,
+        [9] * len(tokens),
+        [START.timestamp()] * len(tokens),
+        START,
+    )
+    assert_indexed(plans)
+    # What it looks at is what it was told of, not more.
+    for table, at_most in (("item", 310), ("job", 1000), ("lease", 1000)):
+        for node, _ in _with(plans, table, "Index Scan", "Index Only Scan", "Bitmap Heap Scan"):
+            assert node["Actual Rows"] * node["Actual Loops"] <= at_most, (table, node)
+
+
+async def test_discover(explained: Explained) -> None:
+    plans = await explained.of("select * from forebay.discover($1)", [1, 2])
+    assert_indexed(plans)
+    looked = sum(
+        node["Actual Rows"] * node["Actual Loops"] for node, _ in _with(plans, "ready", "Index Scan", "Index Only Scan")
+    )
+    assert _LANES <= looked <= 2 * _LANES + 4  # one row a lane, of twenty thousand
+
+
+@pytest.mark.parametrize("after", [None, START - timedelta(seconds=1)])
+async def test_promote(explained: Explained, after: object) -> None:
+    plans = await explained.of(
+        "select * from forebay.promote($1, after => coalesce($2::timestamptz, '-infinity'))", START, after
+    )
+    assert_indexed(plans)
+    for _, above in _with(plans, "scheduled", "Index Scan"):
+        assert not [parent for parent in above if "Sort" in parent["Node Type"]]
+
+
+async def test_heartbeat(explained: Explained) -> None:
+    tokens = [row["token"] for row in await explained.db.fetch("select token from forebay.lease limit 100")]
+    assert_indexed(
+        await explained.of("select * from forebay.heartbeat(1, $1, $2, $3)", tokens, [60.0] * len(tokens), START)
+    )
+
+
+async def test_expire(explained: Explained) -> None:
+    """Leases are few, so that those that ran out may be looked for among all of them."""
+    plans = await explained.of("select * from forebay.expire($1)", START)
+    assert_indexed(plans, allowed=("lease",))
+    assert _with(plans, "item", "Index Scan", "Bitmap Heap Scan")
+
+
+async def test_release(explained: Explained) -> None:
+    tokens = [row["token"] for row in await explained.db.fetch("select token from forebay.lease limit 100")]
+    assert_indexed(await explained.of("select forebay.release(1, $1, $2)", tokens, START))
+
+
+@pytest.mark.parametrize("options", ["", ", key => 'a'", ", key => 'b', \"coalesce\" => true", ", run_at => '2030-02-01'"])
+async def test_submit(explained: Explained, options: str) -> None:
+    assert_indexed(
+        await explained.of(f"select * from forebay.submit('p', '{{}}', 'owner 7'{options}, now => $1)", START)
+    )
+
+
+async def test_submit_again_to_coalesce(explained: Explained) -> None:
+    submit = "select * from forebay.submit('p', '{}', 'owner 7', key => 'b', \"coalesce\" => true, now => $1)"
+    await explained.db.fetch(submit, START)
+    assert_indexed(await explained.of(submit, START))
+
+
+async def test_submit_many(explained: Explained) -> None:
+    inputs = "array_fill('{}'::jsonb, array[2000])"
+    assert_indexed(await explained.of(f"select * from forebay.submit_many('p', {inputs}, 'owner 7', now => $1)", START))
+
+
+# -- the same at any size -------------------------------------------------------------------------------------------
+
+_MORE = """insert into forebay.ready (step_id, lane_id, job_id, owner_id, first_n, last_n)
+           select 1, 1, (g % 25) * 200 + 1, 1, g, g from generate_series(1, $1::int) g"""
+
+
+async def test_a_claim_costs_the_same_behind_any_backlog(explained: Explained) -> None:
+    db = explained.db
+    await db.execute("delete from forebay.ready")
+    await db.execute(_MORE, 1000)
+    await db.execute("vacuum (analyze) forebay.ready")
+    short = await explained.buffers(*_claim([1]))
+    await db.execute(_MORE, 49_000)
+    await db.execute("vacuum (analyze) forebay.ready")
+    long = await explained.buffers(*_claim([1]))
+    assert short / 2 <= long <= short * 2
+
+
+async def test_a_claim_costs_the_same_beside_paused_and_future_work(explained: Explained) -> None:
+    db = explained.db
+    await db.execute("delete from forebay.ready; delete from forebay.scheduled")
+    await db.execute(_MORE, 1000)
+    await db.execute("vacuum (analyze)")
+    alone = await explained.buffers(*_claim([1]))
+    await db.execute(
+        """insert into forebay.lane (owner_id, job_id, priority, paused) values (1, 1, 0, true);
+           insert into forebay.ready (step_id, lane_id, job_id, owner_id, first_n, last_n)
+           select 1, (select max(id) from forebay.lane), 1, 1, g, g from generate_series(1, 20000) g;
+           insert into forebay.scheduled (run_at, step_id, lane_id, job_id, owner_id, first_n, last_n)
+           select '2030-02-01', 1, 1, 1, 1, g, g from generate_series(1, 20000) g"""
+    )
+    await db.execute("vacuum (analyze)")
+    beside = await explained.buffers(*_claim([1]))
+    assert alone / 2 <= beside <= alone * 2
+
+
+async def test_a_claim_at_the_watermark_does_not_walk_over_what_was_used_up(explained: Explained) -> None:
+    """Somebody's long report keeps 20,000 dead rows in the index: a claim that knows where it was does not see them."""
+    db = explained.db
+    await db.execute("delete from forebay.ready; delete from forebay.scheduled")
+    await db.execute("vacuum (analyze) forebay.ready")
+    await db.execute(_MORE, 1000)
+    clean = await explained.buffers(*_claim([1]))
+    import asyncpg
+
+    report = await asyncpg.connect(db.dsn)
+    try:
+        await report.execute("begin isolation level repeatable read; select count(*) from forebay.job")
+        await db.execute(_MORE, 20_000)
+        head = int(await db.one("select max(seq) from forebay.ready"))
+        await db.execute("delete from forebay.ready where lane_id = 1")
+        await db.execute(_MORE, 1000)
+        await db.execute("vacuum (analyze) forebay.ready")
+        assert await explained.buffers(*_claim([1], heads=head)) <= clean * 2
+    finally:
+        await report.close()
