@@ -21,13 +21,14 @@ up: setup ## start forebay with its own PostgreSQL
 test: setup ## run the tests; ARGS goes to pytest
 	@$(BIN)/python -m pytest $(ARGS)
 
-check: setup ## formatting, lint, types, imports, schema
+check: setup ## formatting, lint, types, imports, schema, documents
 	@echo "check: format" && $(BIN)/ruff format --check --quiet .
 	@echo "check: lint" && $(BIN)/ruff check --quiet .
 	@echo "check: mypy" && $(BIN)/mypy --no-error-summary
 	@echo "check: pyright" && $(BIN)/basedpyright
 	@echo "check: imports" && $(BIN)/lint-imports
 	@echo "check: schema" && $(BIN)/python scripts/schema_dump.py --check
+	@echo "check: docs" && $(BIN)/python -m pytest -q --no-header tests/docs
 
 bench: setup ## measure ours, the limit and the peers; QUICK=1 for a short run
 	@QUICK=$(QUICK) $(BIN)/python -m bench $(ARGS)

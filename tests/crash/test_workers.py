@@ -43,13 +43,13 @@ async def _holds_or_over(watch: Watch, worker: WorkerProcess, job: int) -> bool:
 
 async def test_workers_killed_again_and_again_lose_nothing(workers: Workers, watch: Watch) -> None:
     job = await submit(watch, orders, 5000)
-    pair = [workers.start(), workers.start()]
+    pair = [workers.start(claim_max="100"), workers.start(claim_max="100")]
     kills = 0
     for place in itertools.cycle((0, 1)):
         if kills == 8 or not await _holds_or_over(watch, pair[place], job):
             break
         pair[place].kill()
-        pair[place] = workers.start()
+        pair[place] = workers.start(claim_max="100")
         kills += 1
     await watch.done([job])
     assert kills >= 4
@@ -172,8 +172,8 @@ async def _contents(watch: Watch) -> list[Any]:
 
 
 async def test_workers_frozen_in_the_middle_of_a_drain_do_no_harm(workers: Workers, watch: Watch) -> None:
-    job = await submit(watch, orders, 3000)
-    frozen = await workers.start(pool_size="2").started()
+    job = await submit(watch, orders, 1000)
+    frozen = await workers.start(claim_max="50").started()
     assert await _holds_or_over(watch, frozen, job)
     frozen.send(signal.SIGSTOP)
     workers.start()
@@ -181,7 +181,7 @@ async def test_workers_frozen_in_the_middle_of_a_drain_do_no_harm(workers: Worke
     frozen.send(signal.SIGCONT)
     await watch.until("it lives again", _SEEN_LATELY, frozen.pid)
     await workers.stop_all()
-    await assert_done_once(watch, {job: 3000}, "weigh", "ship", effect="ship")
+    await assert_done_once(watch, {job: 1000}, "weigh", "ship", effect="ship")
 
 
 _SEEN_LATELY = """select exists (select from forebay.worker w where w.name like '%:' || $1::int

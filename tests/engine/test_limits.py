@@ -19,7 +19,7 @@ from forebay.db import limits as db
 from forebay.db.limits import SlotAsk, TokenAsk
 from forebay.db.pool import open_pool
 from forebay.engine.clock import Clock, ManualClock
-from forebay.engine.gates import AHEAD, SLACK, SLOT_LEASE
+from forebay.engine.gates import AHEAD, IMPATIENCE, SLACK, SLOT_LEASE
 from forebay.engine.limits import LimitReached, Limits
 from forebay.engine.policy import Limit
 from forebay.errors import DataError, ThrottledError
@@ -204,8 +204,9 @@ async def test_a_backlog_behind_one_key_needs_two_claims_a_task(stage: Stage, ra
                 continue
             _, n = heapq.heappop(due)
             claims += 1
+            busy = bool(due) and due[0][0] <= stage.time() - began
             try:
-                await limits.enter([limit], "example.org")
+                await limits.enter([limit], "example.org", busy=busy)
             except LimitReached as reached:
                 back = stage.time() - began + reached.retry_after + rng.uniform(0, 0.3)
                 heapq.heappush(due, (back, n))
@@ -217,7 +218,7 @@ async def test_a_backlog_behind_one_key_needs_two_claims_a_task(stage: Stage, ra
             stage.spawn(slot(limits))
     await stage.run()
     assert len(starts) == tasks
-    assert claims <= 2.05 * tasks
+    assert claims <= 2.2 * tasks
     assert max(starts) <= 1.05 * tasks / rate + 2
     assert densest(starts, 1.0) <= bound(limit, 1.0)
 
@@ -304,6 +305,25 @@ async def test_sent_away_tasks_are_told_different_times(stage: Stage) -> None:
     assert limits.describe()["rate_calls"] == 1
 
 
+async def test_a_full_key_does_not_keep_others_from_running(stage: Stage) -> None:
+    """One slot, a hundred tasks of a slow key in front of it, and one of another key at the end."""
+    limits, limit = stage.worker(), Limit(next(names), rate=2, concurrency=1, key=str)
+    began, started = stage.time(), list[str]()
+
+    async def slot() -> None:
+        for key in ["slow"] * 100 + ["other"]:
+            try:
+                limits.leave(await limits.enter([limit], key, busy=True))
+            except LimitReached:
+                continue
+            started.append(key)
+
+    stage.spawn(slot())
+    await stage.run()
+    assert started == ["slow", "other"]
+    assert stage.time() - began <= IMPATIENCE
+
+
 async def test_waiters_that_never_come_are_forgotten(stage: Stage) -> None:
     limits, limit = stage.worker(), Limit(next(names), rate=5, key=str)
     await asyncio.gather(*(_try(stage, limits, limit) for _ in range(1000)))
@@ -369,7 +389,7 @@ async def test_leases_of_many_at_once_do_not_overlap(pool: Pool) -> None:
         got: list[tuple[float, int]] = []
         for _ in range(40):
             keys = rng.sample(["a", "b", "c"], 3)
-            asks = [TokenAsk(name, key, interval, rng.randint(1, 50), 0) for key in keys]
+            asks = [TokenAsk(name, key, interval, rng.randint(1, 50), 0, AHEAD) for key in keys]
             grants = await db.take_tokens(pool, asks, AHEAD, None)
             got += [(g.starts_at, g.granted) for k, g in zip(keys, grants, strict=True) if k == "a" and g.granted]
         return got
@@ -627,9 +647,7 @@ async def test_unused_keys_are_forgotten(stage: Stage) -> None:
 async def test_rows_are_updated_in_place(pool: Pool) -> None:
     async with pool.acquire() as conn:
         for _ in range(50):
-            await conn.fetch(
-                "select * from forebay.take_tokens(array['hot'], array['k'], array[0.1]::float8[], '{1}', '{0}', 1)"
-            )
+            await conn.fetch("select forebay.take_tokens('{hot}', '{k}', '{0.1}', '{1}', '{0}', '{1}', 1)")
         assert await conn.fetchval("select pg_relation_size('forebay.rate_limit_pkey')") <= 2 * 8192
 
 

@@ -13,7 +13,8 @@ import asyncpg
 
 from forebay.db import registry, sweeps, tasks
 from forebay.db.pool import open_pool
-from tests.properties._model import (
+from forebay.db.sql import load
+from tests.properties._records import (
     MAX_ATTEMPTS,
     MAX_EXPIRIES,
     SHAPES,
@@ -27,7 +28,7 @@ from tests.properties._model import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Coroutine, Mapping, Sequence
+    from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
     from types import TracebackType
 
     from forebay.db.pool import Connection, Pool
@@ -39,21 +40,27 @@ _TABLES = "audit, attempt, dead_letter, item, job, lane, lease, owner, ready, sc
 
 _LOOK = """
 select
-  (select json_agg(json_build_array(step_id, lane_id, seq, job_id, first_n, last_n, attempt)) from forebay.ready) as ready,
+  (select json_agg(json_build_array(step_id, lane_id, seq, job_id, first_n, last_n, attempt))
+     from forebay.ready) as ready,
   (select json_agg(json_build_array(step_id, lane_id, job_id, first_n, last_n, attempt,
-     case when isfinite(run_at) then (extract(epoch from run_at) * 1000000)::bigint end)) from forebay.scheduled) as scheduled,
+     case when isfinite(run_at) then (extract(epoch from run_at) * 1000000)::bigint end))
+     from forebay.scheduled) as scheduled,
   (select json_agg(json_build_array(token, step_id, lane_id, job_id, worker_id, attempt, cancelled,
      (extract(epoch from expires_at) * 1000000)::bigint,
-     (select json_agg(json_build_array(lower(r), upper(r) - 1)) from unnest(ns) r))) from forebay.lease) as leases,
+     (select json_agg(json_build_array(lower(r), upper(r) - 1)) from unnest(ns) r)))
+     from forebay.lease) as leases,
   (select json_agg(json_build_array(id, owner_id, job_id, paused)) from forebay.lane) as lanes,
   (select json_agg(json_build_array(id, state, total, done, skipped, not_found, error, lane_id,
-     (extract(epoch from finished_at) * 1000000)::bigint, started_at is not null)) from forebay.job) as jobs,
-  (select json_agg(json_build_array(pipeline_id, job_id, n, status, verdict, done, dead, error ->> 'class', result, input))
+     (extract(epoch from finished_at) * 1000000)::bigint, started_at is not null, sealed))
+     from forebay.job) as jobs,
+  (select json_agg(json_build_array(
+     pipeline_id, job_id, n, status, verdict, done, dead, error ->> 'class', result, input))
      from forebay.item) as items,
   (select json_agg(json_build_array(job_id, n, step_id, attempt)) from forebay.dead_letter) as letters,
   (select json_agg(json_build_array(action, job_id, n) order by id) from forebay.audit where id > $1) as audit,
   (select coalesce(max(id), 0) from forebay.audit) as last_audit,
-  (select json_agg(json_build_array(job_id, n, step_id, attempt, outcome, worker_id, case when worker_id = 0 then 0 else token end))
+  (select json_agg(json_build_array(
+     job_id, n, step_id, attempt, outcome, worker_id, case when worker_id = 0 then 0 else token end))
      from forebay.attempt where ended_at > $2) as tried,
   (select count(*) from forebay.attempt) as all_tried
 """
@@ -67,6 +74,7 @@ class JobRow:
     lane: int
     finished_at: int | None
     started: bool
+    sealed: bool
 
 
 @dataclass(slots=True)
@@ -180,8 +188,8 @@ class Bench:
 
         return self._on_connection(work)
 
-    def _on_connection(self, work: Any) -> Any:
-        async def lent() -> Any:
+    def _on_connection(self, work: Callable[[Connection], Awaitable[T]]) -> T:
+        async def lent() -> T:
             async with self.pool.acquire() as conn:
                 return await work(conn)
 
@@ -194,20 +202,52 @@ class Bench:
         slots += [f"{key} => ${i}" for i, key in enumerate(given, len(args) + 1)]
         return self.fetch(f"select * from forebay.{name}({', '.join(slots)})", *args, *given.values())
 
-    def submit(
-        self, shape: Shape, value: int, now: int, run_at: int | None, **options: object
-    ) -> tuple[int, bool]:
-        return self._submit("submit", shape, {"input": str(value), **_times(now, run_at), **options})
+    def submit(self, shape: Shape, value: int, now: int, run_at: int | None, **options: object) -> tuple[int, bool]:
+        job_id, created = self._submit("submit", shape, {"input": str(value), **_times(now, run_at), **options})
+        return job_id, created
 
     def submit_many(
         self, shape: Shape, values: Sequence[int], now: int, run_at: int | None, **options: object
     ) -> tuple[int, bool, int]:
-        return self._submit("submit_many", shape, {"inputs": [str(v) for v in values], **_times(now, run_at), **options})
+        given = {"inputs": [str(v) for v in values], **_times(now, run_at), **options}
+        job_id, created, items = self._submit("submit_many", shape, given)
+        return job_id, created, items
 
-    def _submit(self, function: str, shape: Shape, given: Mapping[str, object]) -> Any:
+    def open_stream(self, shape: Shape, owner: str, now: int) -> int:
+        sql = "select job_id from forebay.open_job($1, $2, null, 0, 0, false, null, $3)"
+        return int(self.fetch(sql, shape.name, owner, stamp(now)))
+
+    def append(self, job_id: int, total: int, values: Sequence[int], broken: int, now: int) -> Any:
+        """Adds a batch to a stream in one transaction, as the SDK does; the last of the items are broken."""
+        ns = list(range(total + 1, total + len(values) + 1))
+        good = len(ns) - broken
+        texts, runs = [str(v) for v in values], ([ns[0]], [ns[good - 1]]) if good else ([], [])
+
+        async def work(conn: Connection) -> Any:
+            async with conn.transaction():
+                begun = await conn.fetchrow("select * from forebay.begin_batch($1, $2, '{}')", job_id, total)
+                assert begun is not None
+                assert begun["total"] == total
+                home = await conn.fetchrow("select owner_id, pipeline_id from forebay.job where id = $1", job_id)
+                assert home is not None
+                await conn.execute(load("insert_items"), job_id, *home, ns[:good], [None] * good, texts[:good])
+                reasons = ["not a number"] * broken
+                await conn.execute(
+                    load("insert_broken_items"), job_id, ns[good:], [None] * broken, texts[good:], reasons
+                )
+                return await conn.fetchval(
+                    "select forebay.append($1, $2, $3, $3, $4, $5, $6, null, $7)",
+                    job_id, total, len(ns), broken, *runs, stamp(now),
+                )  # fmt: skip
+
+        return self._on_connection(work)
+
+    def _submit(self, function: str, shape: Shape, given: Mapping[str, object]) -> tuple[Any, ...]:
         slots = ", ".join(f'"{key}" => ${i}' for i, key in enumerate(given, 2))
         sql = f"select * from forebay.{function}(pipeline => $1, {slots})"
-        return tuple(self.run(self.pool.fetchrow(sql, shape.name, *given.values())) or ())
+        row = self.run(self.pool.fetchrow(sql, shape.name, *given.values()))
+        assert row is not None
+        return tuple(row)
 
     def fetch(self, sql: str, *args: object) -> Any:
         async def work() -> Any:
@@ -249,8 +289,7 @@ class Bench:
         async def work(conn: Connection) -> tasks.Settled:
             return await tasks.settle(conn, worker, columns, stamp(now))
 
-        settled: tasks.Settled = self._on_connection(work)
-        return settled
+        return self._on_connection(work)
 
     def heartbeat(self, worker: int, tokens: Sequence[int], seconds: float, now: int) -> dict[int, bool]:
         return self.run(tasks.heartbeat(self.pool, worker, tokens, [seconds] * len(tokens), stamp(now)))
@@ -259,11 +298,24 @@ class Bench:
         return self.run(tasks.release(self.pool, worker, tokens, stamp(now)))
 
     def expire(self, now: int) -> tuple[int, int, int, int]:
-        done = self.run(sweeps.expire(self.pool, stamp(now)))
-        return done.leases, done.requeued, done.failed, done.cancelled
+        """All that has run out, in as many calls as the sweeper would need."""
+        total = (0, 0, 0, 0)
+        while (done := self.run(sweeps.expire(self.pool, stamp(now)))).leases:
+            leases, requeued, failed, cancelled = total
+            total = (
+                leases + done.leases,
+                requeued + done.requeued,
+                failed + done.failed,
+                cancelled + done.cancelled,
+            )
+        return total
 
-    def promote(self, now: int) -> sweeps.Promoted:
-        return self.run(sweeps.promote(self.pool, stamp(now), None))
+    def promote(self, now: int) -> int:
+        """All that is due, in as many calls as the sweeper would need."""
+        total = 0
+        while moved := self.run(sweeps.promote(self.pool, stamp(now), None)).moved:
+            total += moved
+        return total
 
     def reap_cancelled(self, now: int) -> int:
         return self.run(sweeps.reap_cancelled(self.pool, stamp(now)))
@@ -295,7 +347,7 @@ class Bench:
         return Picture(
             ready=[Run(name[r[0]], *r[1:]) for r in got["ready"]],
             scheduled=[Later(name[r[0]], *r[1:]) for r in got["scheduled"]],
-            leases={r[0]: LeaseRow(name[r[1]], *r[2:8], ns=_members(r[8])) for r in got["leases"]},
+            leases={r[0]: _lease(name[r[1]], *r[2:]) for r in got["leases"]},
             lanes={r[0]: (r[1], r[2], r[3]) for r in got["lanes"]},
             jobs={r[0]: JobRow(r[1], r[2], tuple(r[3:7]), *r[7:]) for r in got["jobs"]},
             items={(r[1], r[2]): self._item(r) for r in got["items"]},
@@ -323,6 +375,12 @@ class Bench:
             known = frozenset(name for bit, name in self._bits[pipeline] if bit & mask)
             self._masks[pipeline, mask] = known
         return known
+
+
+def _lease(
+    step: str, lane: int, job: int, worker: int, attempt: int, cancelled: bool, expires_at: int, ns: Any
+) -> LeaseRow:
+    return LeaseRow(step, lane, job, worker, attempt, cancelled, expires_at, _members(ns))
 
 
 def _members(ranges: Sequence[tuple[int, int]]) -> set[int]:

@@ -7,18 +7,38 @@ of runs (which tasks a claim gets) are predicted from the runs that were seen be
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
-from functools import cached_property
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING
+
+from tests.properties._records import (
+    ENDED,
+    ENDING,
+    MAX_ATTEMPTS,
+    MAX_EXPIRIES,
+    MISSING,
+    PENDING,
+    QUEUE_OF,
+    RANK,
+    SHAPES,
+    Claimed,
+    Item,
+    Job,
+    Lease,
+    Place,
+    Queue,
+    Refused,
+    Report,
+    Run,
+    Settling,
+    Shape,
+    Task,
+    Tried,
+    Wanted,
+    WorkerRow,
+    worst,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
-
-PENDING = "PENDING"
-RANK = {"PENDING": 0, "DONE": 2, "SKIPPED": 3, "NOT_FOUND": 4, "ERROR": 5}
-ENDING = ("DONE", "SKIPPED", "NOT_FOUND", "ERROR", "CANCELLED")  # outcomes after which expiries are counted afresh
-MAX_EXPIRIES = 2
-MAX_ATTEMPTS = 3
 
 # Where the engine differs from what we think is right. Each has a test in test_found.py, which says how; the model goes
 # along with the engine while the name is here. Take the name out together with the mark of the test.
@@ -31,235 +51,6 @@ KNOWN = frozenset(
         "cancelling hides the reason",
     )
 )
-
-
-class Refused(NamedTuple):
-    """The verb was refused, with this SQLSTATE."""
-
-    code: str
-
-
-MISSING, ENDED = Refused("FB004"), Refused("FB005")
-
-
-# -- shapes of pipelines ----------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Step:
-    name: str
-    after: tuple[str, ...] = ()
-    optional: bool = False
-    after_all: bool = False
-    queue: str = "fast"
-
-
-@dataclass(frozen=True)
-class Shape:
-    """A pipeline: its steps in the order of their bits."""
-
-    name: str
-    steps: tuple[Step, ...]
-
-    @cached_property
-    def by_name(self) -> dict[str, Step]:
-        return {s.name: s for s in self.steps}
-
-    def mask(self, n: int) -> frozenset[str]:
-        """The steps that an item goes through; those of the job's own item for n = 0."""
-        return frozenset(s.name for s in self.steps if s.after_all == (n == 0))
-
-    @cached_property
-    def job_steps(self) -> frozenset[str]:
-        return self.mask(0)
-
-    def next(self, n: int, done: Iterable[str]) -> set[str]:
-        """The steps that can run when these are done."""
-        ended = set(done)
-        return {
-            s.name
-            for s in self.steps
-            if s.after_all == (n == 0) and s.name not in ended and set(s.after) <= ended
-        }
-
-    def downstream(self, name: str) -> set[str]:
-        below = {name}
-        for s in self.steps:  # each step stands behind those it comes after
-            if below & set(s.after):
-                below.add(s.name)
-        return below - {name}
-
-
-SHAPES = (
-    Shape("solo", (Step("only"),)),
-    Shape("chain", (Step("one"), Step("two", ("one",), queue="slow"), Step("three", ("two",)))),
-    Shape("fork", (Step("left"), Step("right", queue="slow"), Step("join", ("left", "right")))),
-    Shape("soft", (Step("try_it", optional=True), Step("must"), Step("keep", ("try_it", "must"), queue="slow"))),
-    Shape(
-        "gather",
-        (
-            Step("load"),
-            Step("check", ("load",), optional=True),
-            Step("total", after_all=True),
-            Step("print_it", after_all=True, queue="slow"),
-            Step("send", ("total", "print_it"), after_all=True),
-        ),
-    ),
-)
-
-SHAPE = {shape.name: shape for shape in SHAPES}
-QUEUE_OF = {s.name: s.queue for shape in SHAPES for s in shape.steps}
-
-
-# -- what is in the database ------------------------------------------------------------------------------------------
-
-
-class Task(NamedTuple):
-    """One step of one item."""
-
-    job: int
-    n: int
-    step: str
-
-
-@dataclass(slots=True)
-class Place:
-    """Where a task is: in one of the hot tables."""
-
-    kind: Literal["ready", "scheduled", "held", "lease"]
-    attempt: int = 0  # spent so far
-    run_at: int = 0
-    token: int = 0
-
-
-@dataclass(slots=True)
-class Item:
-    n: int
-    input: int
-    status: str = PENDING
-    verdict: str = "DONE"
-    done: set[str] = field(default_factory=set[str])
-    dead: set[str] = field(default_factory=set[str])
-    error: str | None = None  # its class
-    result: dict[str, int] = field(default_factory=dict[str, int])
-    opened: int = 1  # how often it was made open
-
-
-@dataclass(slots=True)
-class Job:
-    id: int
-    shape: Shape
-    owner: str
-    total: int
-    items: dict[int, Item]
-    key: str | None = None
-    coalesces: bool = False
-    state: str = "QUEUED"
-    started: bool = False
-    attempted: bool = False
-    finished_at: int | None = None
-
-    def count(self, status: str) -> int:
-        return sum(i.status == status for i in self.items.values() if i.n > 0)
-
-    @property
-    def open(self) -> int:
-        return self.count(PENDING)
-
-
-@dataclass(slots=True)
-class Lease:
-    token: int
-    worker: int
-    job: int
-    step: str
-    attempt: int
-    ns: set[int]
-    claimed_at: int
-    expires_at: int
-    cancelled: bool = False
-
-
-@dataclass(slots=True)
-class Queue:
-    paused: bool = False
-    parked: str | None = None
-    probe_at: int = 0
-
-
-@dataclass(slots=True)
-class WorkerRow:
-    seen_at: int
-    stopped_at: int | None = None
-
-
-class Report(NamedTuple):
-    """What a worker says about one task."""
-
-    token: int
-    n: int
-    outcome: str = "DONE"
-    result: int | None = None
-    again_at: int | None = None
-    spent: bool = True
-    ends_item: bool = False
-    error_class: str | None = None
-
-
-class Tried(NamedTuple):
-    """A row of the attempt table. Tokens that no worker has seen count as 0."""
-
-    job: int
-    n: int
-    step: str
-    attempt: int
-    outcome: str
-    worker: int
-    token: int
-
-
-class Settling(NamedTuple):
-    """The answer to a settle."""
-
-    settled: int
-    stale: list[tuple[int, int]]
-    finished: set[int]
-    woken: set[tuple[int, str]]  # job, step
-
-
-class Run(NamedTuple):
-    """A run as it was seen in the ready table."""
-
-    step: str
-    lane: int
-    seq: int
-    job: int
-    first: int
-    last: int
-    attempt: int
-
-
-class Wanted(NamedTuple):
-    """What a claim asks for of one step of one lane."""
-
-    step: str
-    lane: int
-    head: int
-    quota: int
-    max_rows: int
-
-
-@dataclass(slots=True)
-class Claimed:
-    """What a claim should do."""
-
-    taken: list[tuple[Run, int]] = field(default_factory=list[tuple[Run, int]])  # with the last n that was taken
-    dropped: list[Run] = field(default_factory=list[Run])
-    set_aside: list[Run] = field(default_factory=list[Run])
-
-
-def worst(a: str, b: str) -> str:
-    return a if RANK[a] >= RANK[b] else b
 
 
 class Model:
@@ -290,7 +81,7 @@ class Model:
         self.jobs[job.id] = job
         if job.key is not None and not job.coalesces:
             self.keys[job.shape.name, job.owner, job.key] = job.id
-        if job.total == 0:
+        if job.total == 0 and job.sealed:
             job.state, job.started, job.finished_at = "DONE", True, now
         self._enqueue(job, run_at, now)
 
@@ -298,6 +89,35 @@ class Model:
         for n in job.items:
             for step in job.shape.next(n, ()):
                 self._put(Task(job.id, n, step), 0, run_at, now)
+
+    def append(self, job: Job, values: Sequence[int], broken: int, now: int) -> None:
+        """More items of a stream; the last of them are no valid inputs."""
+        for place, value in enumerate(values, 1):
+            item = job.items[job.total + place] = Item(job.total + place, value)
+            if place > len(values) - broken:
+                item.status = item.verdict = "ERROR"
+                item.dead, item.error = set(job.shape.mask(1)), "data"
+            else:
+                for step in job.shape.next(item.n, ()):
+                    self._put(Task(job.id, item.n, step), 0, None, now)
+        job.total += len(values)
+
+    def seal(self, job: Job, now: int) -> str:
+        job.sealed = True
+        if job.open == 0:
+            job.started = True
+            if job.total and job.shape.job_steps:
+                self._start_own(job, now)
+                job.state = "RUNNING" if job.state == "QUEUED" else job.state
+            else:
+                job.finished_at = now
+                job.state = self._verdict(job, None)
+        return job.state
+
+    def _verdict(self, job: Job, own: str | None) -> str:
+        """How a job has ended: badly when nothing of it succeeded and something failed, or its own item."""
+        none_done = job.count("DONE") == 0 and job.count("ERROR") > 0
+        return "FAILED" if own in ("ERROR", "NOT_FOUND") or none_done else "DONE"
 
     def _put(self, task: Task, attempt: int, run_at: int | None, now: int) -> None:
         assert task not in self.places, f"{task} would be in two places"
@@ -312,9 +132,7 @@ class Model:
         same = [
             j
             for j in self.jobs.values()
-            if j.coalesces
-            and (j.shape, j.owner, j.key) == (shape, owner, key)
-            and j.finished_at is None
+            if j.coalesces and (j.shape, j.owner, j.key) == (shape, owner, key) and j.finished_at is None
         ]
         if not same:
             return None
@@ -338,9 +156,7 @@ class Model:
 
     # -- claim --------------------------------------------------------------------------------------------------------
 
-    def predict(
-        self, wanted: Sequence[Wanted], runs: Iterable[Run], open_lanes: set[int], now: int
-    ) -> Claimed:
+    def predict(self, wanted: Sequence[Wanted], runs: Iterable[Run], open_lanes: set[int], now: int) -> Claimed:
         """What a claim does with these runs: first come, first served within a lane."""
         by_pair: dict[tuple[str, int], list[Run]] = {}
         for run in sorted(runs, key=lambda r: r.seq):
@@ -451,9 +267,7 @@ class Model:
             return set()
         if name not in item.done:
             return set()
-        ready = {
-            s for s in shape.next(item.n, item.done) - item.dead if name in shape.by_name[s].after
-        }
+        ready = {s for s in shape.next(item.n, item.done) - item.dead if name in shape.by_name[s].after}
         for step in ready:
             self._put(Task(job.id, item.n, step), 0, None, now)
         return {(job.id, step) for step in ready}
@@ -465,13 +279,12 @@ class Model:
         if not closed and own is None and job.state != "QUEUED" and job.started:
             return job.finished_at is not None, set()
         job.started = True
-        all_closed = job.open == 0
+        all_closed = job.sealed and job.open == 0
         over = all_closed and (not job.shape.job_steps or own is not None or self._own_gave_up(job))
         job.finished_at = now if over else None
         if job.state != "CANCELLED":
             if over:
-                none_done = job.count("DONE") == 0 and job.count("ERROR") > 0
-                job.state = "FAILED" if own in ("ERROR", "NOT_FOUND") or none_done else "DONE"
+                job.state = self._verdict(job, own)
             elif job.state == "QUEUED":
                 job.state = "RUNNING"
         if closed and all_closed and job.shape.job_steps and job.state != "CANCELLED":
@@ -648,7 +461,7 @@ class Model:
                 item.error = "cancelled"
             item.verdict = item.status = worst(item.verdict, "SKIPPED")
             item.dead |= job.shape.mask(item.n) - item.done
-        job.state = "CANCELLED"
+        job.state, job.sealed = "CANCELLED", True
         # It ends when the last of its running tasks has ended, its own item's too.
         if job.open == 0 and self._own_gave_up(job):
             job.finished_at = now
@@ -659,7 +472,8 @@ class Model:
         for job in sorted(self.jobs.values(), key=lambda j: j.id):
             if job.state != "CANCELLED" or job.finished_at is not None:
                 continue
-            for task, _ in [(t, p) for t, p in self.places.items() if t.job == job.id and p.kind in ("scheduled", "held")]:
+            later = [t for t, p in self.places.items() if t.job == job.id and p.kind in ("scheduled", "held")]
+            for task in later:
                 del self.places[task]
             leases = self._leases_of(job.id)
             for lease in leases:

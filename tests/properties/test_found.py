@@ -1,4 +1,7 @@
-"""What the state machine found, each as small as it gets. A mark says that it is not mended yet; the model's KNOWN, too."""
+"""What the state machine found, each as small as it gets.
+
+A mark says that it is not mended yet: take it away together with the name in the model's KNOWN.
+"""
 
 from __future__ import annotations
 

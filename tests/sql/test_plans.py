@@ -7,14 +7,13 @@ import json
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
+import asyncpg
 import pytest
 
 from tests.sql._db import START, Db, step
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
-
-    import asyncpg
 
 _LARGE = ("ready", "scheduled", "item", "job", "lease", "attempt")
 _LANES = 200
@@ -178,6 +177,7 @@ async def test_settle(explained: Explained) -> None:
         START,
     )
     assert_indexed(plans)
+    assert _with(plans, "item", "Index Scan", "Bitmap Heap Scan")
     # What it looks at is what it was told of, not more.
     for table, at_most in (("item", 310), ("job", 1000), ("lease", 1000)):
         for node, _ in _with(plans, table, "Index Scan", "Index Only Scan", "Bitmap Heap Scan"):
@@ -190,7 +190,7 @@ async def test_discover(explained: Explained) -> None:
     looked = sum(
         node["Actual Rows"] * node["Actual Loops"] for node, _ in _with(plans, "ready", "Index Scan", "Index Only Scan")
     )
-    assert _LANES <= looked <= 2 * _LANES + 4  # one row a lane, of twenty thousand
+    assert 0.9 * _LANES <= looked <= 1.1 * _LANES  # one row a lane, of twenty thousand; the plan tells rounded means
 
 
 @pytest.mark.parametrize("after", [None, START - timedelta(seconds=1)])
@@ -283,8 +283,6 @@ async def test_a_claim_at_the_watermark_does_not_walk_over_what_was_used_up(expl
     await db.execute("vacuum (analyze) forebay.ready")
     await db.execute(_MORE, 1000)
     clean = await explained.buffers(*_claim([1]))
-    import asyncpg
-
     report = await asyncpg.connect(db.dsn)
     try:
         await report.execute("begin isolation level repeatable read; select count(*) from forebay.job")
@@ -293,6 +291,8 @@ async def test_a_claim_at_the_watermark_does_not_walk_over_what_was_used_up(expl
         await db.execute("delete from forebay.ready where lane_id = 1")
         await db.execute(_MORE, 1000)
         await db.execute("vacuum (analyze) forebay.ready")
-        assert await explained.buffers(*_claim([1], heads=head)) <= clean * 2
+        known = await explained.buffers(*_claim([1], heads=head))
+        assert known <= clean * 2
+        assert await explained.buffers(*_claim([1])) > known  # else the dead rows were not there
     finally:
         await report.close()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import click
@@ -34,12 +35,13 @@ def top(once: bool, interval: float, as_json: bool) -> None:
     settings = load_settings()
     dsn = find_dsn(settings)
     out = show.console()
-    if as_json:
-        run(_stream(dsn, interval, once=once))
-    elif once or not out.is_terminal:
-        run(_print_once(dsn, interval, out))
-    else:
-        run(_watch(dsn, interval, out))
+    with suppress(KeyboardInterrupt):  # the usual end of it
+        if as_json:
+            run(_stream(dsn, interval, once=once))
+        elif once or not out.is_terminal:
+            run(_print_once(dsn, interval, out))
+        else:
+            run(_watch(dsn, interval, out))
 
 
 async def _stream(dsn: str, interval: float, *, once: bool) -> None:

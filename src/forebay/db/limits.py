@@ -16,13 +16,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class TokenAsk:
-    """How many starts a worker can use of one key, and how many of its tasks stand there now."""
+    """How many starts a worker can use of one key within `reach` seconds, and how many tasks stand there now."""
 
     name: str
     key: str
     interval: float
     want: int
     waiters: int
+    reach: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,12 +64,13 @@ async def take_tokens(pool: Pool, asks: Sequence[TokenAsk], ahead_s: float, now:
     """Lease starts; answers in the order of the asks."""
     async with translated(), pool.acquire() as conn:
         rows = await conn.fetch(
-            "select * from forebay.take_tokens($1, $2, $3, $4, $5, $6, $7) order by place",
+            "select * from forebay.take_tokens($1, $2, $3, $4, $5, $6, $7, $8) order by place",
             [ask.name for ask in asks],
             [ask.key for ask in asks],
             [ask.interval for ask in asks],
             [ask.want for ask in asks],
             [ask.waiters for ask in asks],
+            [ask.reach for ask in asks],
             ahead_s,
             now,
         )

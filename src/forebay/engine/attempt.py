@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 from pydantic import ValidationError
 from pydantic_core import PydanticSerializationError, to_json
 
+from forebay.engine.context import Context
 from forebay.errors import DataError, ThrottledError, error_class
 from forebay.types import Cancel, Done, ErrorClass, NotFound, Skip, Snooze
 
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from forebay.db.tasks import Lease
-    from forebay.engine.context import Context
+    from forebay.engine.context import ProgressReport
     from forebay.engine.pipeline import Step
     from forebay.types import Write
 
@@ -23,33 +24,57 @@ _MAX_REASON = 2000
 _OUTCOMES = frozenset((Done, NotFound, Skip, Snooze, Cancel))
 
 
-class Attempt:
-    """One execution of a task. `outcome` None stands for DONE, `again_in` None for "the step has ended"."""
+class Attempt(Context):
+    """One execution of a task: the context that its step sees, and what comes of it.
+
+    `outcome` None stands for DONE, `again_in` None for "the step has ended".
+    """
 
     __slots__ = (
-        "again_in", "ctx", "deadline", "ends_item", "error_class", "lease", "n", "outcome", "reason", "result", "slot",
+        "again_in", "deadline", "ends_item", "error_class", "lease", "outcome", "reason", "result", "slot",
         "spent", "started", "stop", "writes",
     )  # fmt: skip
 
     def __init__(self, lease: Lease, n: int, started: float) -> None:
+        # What the lease knows is looked up there: there are many attempts, and few of them ask.
+        self._items = None
         self.lease = lease
         self.n = n
         self.started = started  # epoch seconds
+        self.cancelled = False
         self.outcome: str | None = None
         self.result: str | None = None
         self.writes: Sequence[Write] = ()
-        # The rest is set only where it matters: most attempts end well.
         self.stop: str | None = None
+        # The rest is set only where it matters: most attempts end well.
 
-    def runs_in(self, slot: asyncio.Task[Any], ctx: Context, deadline: float) -> None:
+    def runs(self, step: str, slot: asyncio.Task[Any], deadline: float, report: ProgressReport) -> None:
+        """It begins, in this slot."""
+        self.step = step
         self.slot = slot
-        self.ctx = ctx
         self.deadline = deadline
+        self._report = report
+
+    @property
+    def job_id(self) -> int:  # type: ignore[override]
+        return self.lease.job_id
+
+    @property
+    def owner_id(self) -> int:  # type: ignore[override]
+        return self.lease.owner_id
+
+    @property
+    def attempt(self) -> int:  # type: ignore[override]
+        return self.lease.attempt
+
+    @property
+    def token(self) -> int:  # type: ignore[override]
+        return self.lease.token
 
     def end(self, why: str) -> None:
         """Stop it from outside: timeout, cancelled, lost, shutdown."""
         self.stop = self.stop or why
-        self.ctx.cancelled = True
+        self.cancelled = True
         self.slot.cancel()
 
     def fail(

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
 
     from forebay.types import ItemRecord
+
+    ProgressReport: TypeAlias = Callable[["Context", float | None, str | None], None]
 
 
 class Context:
@@ -23,7 +25,7 @@ class Context:
         step: str,
         attempt: int,
         token: int,
-        report: Callable[[Context, float | None, str | None], None],
+        report: ProgressReport,
     ) -> None:
         self.job_id = job_id
         self.n = n

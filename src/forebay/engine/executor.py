@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 from pydantic_core import from_json
 
 from forebay.engine.attempt import Attempt, report_error, report_outcome
-from forebay.engine.context import Context
 from forebay.engine.controllers import ClaimSize, Concurrency
 from forebay.engine.policy import Kind
 from forebay.engine.queue import TaskQueue
@@ -25,6 +24,7 @@ if TYPE_CHECKING:
 
     from forebay.db.tasks import Lease
     from forebay.engine.clock import Clock
+    from forebay.engine.context import Context, ProgressReport
     from forebay.engine.limits import Limits
     from forebay.engine.pipeline import Step
 
@@ -44,7 +44,7 @@ class StepExecutor:
         job_args: Callable[[Context], Awaitable[tuple[Any, ...]]],
         report: Callable[[Attempt], None],
         hungry: Callable[[], None],
-        progress: Callable[[Context, float | None, str | None], None],
+        progress: ProgressReport,
         limits: Limits,
         clock: Clock,
         size: ClaimSize,
@@ -91,14 +91,14 @@ class StepExecutor:
         me = asyncio.current_task()
         assert me is not None  # noqa: S101 - a coroutine always runs in a task here
         began = now = time.monotonic()
-        queue = self.queue
-        while (task := queue.pop()) is not None:
-            if queue.size == self._refill_at:
+        size = self.step.batch_size
+        while (task := self.queue.pop()) is not None:
+            if self.queue.size == self._refill_at:
                 self._hungry()
-            if self.step.batch_size is None:
+            if size is None:
                 now = await self._attempt(me, *task, now)
             else:
-                now = await self._attempt_batch(me, self._more(task, self.step.batch_size), now)
+                now = await self._attempt_batch(me, self._more(task, size), now)
             if now - began > _YIELD_AFTER:
                 self._learn()
                 if len(self.slots) > self.concurrency.value:
@@ -115,10 +115,7 @@ class StepExecutor:
 
     def _begin(self, slot: asyncio.Task[Any], lease: Lease, index: int, now: float) -> Attempt:
         attempt = Attempt(lease, lease.ns[index], self._clock.wall(now))
-        ctx = Context(
-            lease.job_id, attempt.n, lease.owner_id, self.step.name, lease.attempt, lease.token, self._progress
-        )
-        attempt.runs_in(slot, ctx, now + self._timeout)
+        attempt.runs(self.step.name, slot, now + self._timeout, self._progress)
         self.running.add(attempt)
         return attempt
 
@@ -126,11 +123,11 @@ class StepExecutor:
         """Runs one task; answers the time at which it ended."""
         attempt = self._begin(slot, lease, index, began)
         try:
-            args = self._arguments(lease, index) if not self.step.after_all else await self._job_args(attempt.ctx)
+            args = self._arguments(lease, index) if not self.step.after_all else await self._job_args(attempt)
             if self.step.limits:
-                value = await self._call_limited(attempt.ctx, args)
+                value = await self._call_limited(attempt, args)
             else:
-                value = await self._call(attempt.ctx, *args)
+                value = await self._call(attempt, *args)
             report_outcome(attempt, self.step, value)
         except asyncio.CancelledError:
             self._stopped(slot, attempt)
@@ -187,7 +184,7 @@ class StepExecutor:
         if not good:
             return
         try:
-            values = _checked(list(await self._call(attempts[0].ctx, inputs)), len(good))
+            values = _checked(list(await self._call(attempts[0], inputs)), len(good))
         except Exception as error:
             for attempt in good:
                 report_error(attempt, self.step, error)

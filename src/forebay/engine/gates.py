@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections import deque
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
 from forebay.db.limits import SlotAsk, TokenAsk
 from forebay.engine.controllers import Ewma
@@ -20,9 +20,12 @@ if TYPE_CHECKING:
     from forebay.db.limits import SlotGrant, TokenGrant
 
 AHEAD = 1.0  # seconds that starts are leased, and tasks wait in their slot, before their time
+IMPATIENCE = 0.05  # seconds that a task waits in its slot while others want to run in it
 SLACK = 0.1  # seconds that a start stays usable after its time, at least one interval
 SLICE = 0.5  # seconds of starts that a worker asks for at most
 SLOT_LEASE = 10.0
+
+T = TypeVar("T")
 
 
 class LimitReached(ThrottledError):
@@ -138,6 +141,13 @@ class Skew:
         return Slice(grant.starts_at - self.low, interval, grant.granted, life)
 
 
+class Waiter(NamedTuple, Generic[T]):
+    """A task that stands at a gate, and the seconds that it may stand there."""
+
+    future: asyncio.Future[T]
+    patience: float
+
+
 @dataclass(eq=False, slots=True)
 class RateGate:
     """One key of a rate limit, as this worker sees it."""
@@ -147,12 +157,13 @@ class RateGate:
     interval: float
     tokens: Tokens = field(default_factory=Tokens)
     size: int = 1  # what the next slice should have
-    waiters: deque[asyncio.Future[Token]] = field(default_factory=deque["asyncio.Future[Token]"])
+    waiters: deque[Waiter[Token]] = field(default_factory=deque["Waiter[Token]"])
     asking: bool = False
     retry_at: float = -math.inf  # nothing can be leased before
     leased_until: float = -math.inf
     used_at: float = -math.inf
-    asked: list[asyncio.Future[Token]] = field(default_factory=list["asyncio.Future[Token]"])
+    asked: list[Waiter[Token]] = field(default_factory=list["Waiter[Token]"])
+    ahead: bool = False  # the next slice is for tasks that are not claimed yet
 
     def change(self, interval: float) -> None:
         """Another rate was declared: what is leased is still good, what was learnt of the old rate is not."""
@@ -175,10 +186,20 @@ class RateGate:
             self.size *= 2
         self.size = max(1, min(self.size, int(SLICE / self.interval), 1_000_000))
         tokens.spent = tokens.lapsed = 0
-        self.asked = [waiter for waiter in self.waiters if not waiter.done()]
+        self.asked = [waiter for waiter in self.waiters if not waiter.future.done()]
         self.waiters.clear()
         waiters = len(self.asked)
-        return TokenAsk(self.name, self.key, self.interval, max(self.size, waiters), waiters)
+        reach = AHEAD if self.ahead or not waiters else max(waiter.patience for waiter in self.asked)
+        self.ahead = False
+        return TokenAsk(self.name, self.key, self.interval, max(self.size, waiters), waiters, reach)
+
+    def take(self, now: float, patience: float) -> Token | None:
+        """The next start, if it is not too far ahead to wait for."""
+        token = self.tokens.take(now)
+        if token is not None and token.release - now > patience:
+            self.tokens.give_back(token)
+            return None
+        return token
 
     def receive(self, grant: TokenGrant, piece: Slice, now: float) -> int:
         """Hands out what was leased; says how many waiters were sent away."""
@@ -188,24 +209,24 @@ class RateGate:
         else:
             self.retry_at = now + max(0.001, grant.starts_at - grant.at - AHEAD)
         sent_away = 0
-        for waiter in self.asked:
-            if waiter.done():
+        for future, patience in self.asked:
+            if future.done():
                 continue
-            token = self.tokens.take(now)
+            token = self.take(now, patience)
             if token is not None:
-                waiter.set_result(token)
+                future.set_result(token)
             else:
                 again_in = grant.back_in + sent_away * piece.interval
-                waiter.set_exception(LimitReached(self.name, self.key, again_in))
+                future.set_exception(LimitReached(self.name, self.key, again_in))
                 sent_away += 1
         self.asked = []
         return sent_away
 
     def fail(self, now: float) -> None:
         self.retry_at = now + 1
-        for waiter in self.asked:
-            if not waiter.done():
-                waiter.set_exception(LimitReached(self.name, self.key, 1.0))
+        for future, _ in self.asked:
+            if not future.done():
+                future.set_exception(LimitReached(self.name, self.key, 1.0))
         self.asked = []
 
 
@@ -228,8 +249,8 @@ class SlotGate:
     asking: bool = False
     starved: bool = False  # the worker was told that there is no room
     used_at: float = -math.inf
-    waiters: deque[asyncio.Future[None]] = field(default_factory=deque["asyncio.Future[None]"])
-    asked: list[asyncio.Future[None]] = field(default_factory=list["asyncio.Future[None]"])
+    waiters: deque[Waiter[None]] = field(default_factory=deque["Waiter[None]"])
+    asked: list[Waiter[None]] = field(default_factory=list["Waiter[None]"])
     standing: deque[tuple[float, asyncio.Future[None]]] = field(
         default_factory=deque["tuple[float, asyncio.Future[None]]"]
     )  # told that it will not be long, with the time until which they believe it
@@ -260,7 +281,7 @@ class SlotGate:
         return self.held > 1 or self.held != self.used or now > self.deadline - SLOT_LEASE / 2
 
     def ask(self) -> SlotAsk:
-        self.asked = [waiter for waiter in self.waiters if not waiter.done()]
+        self.asked = [waiter for waiter in self.waiters if not waiter.future.done()]
         self.waiters.clear()
         want = max(self.used + len(self.standing) + len(self.asked) + self.demand, self.peak if self.used else 0)
         want = min(want, self.capacity, max(self.used, self.fair))
@@ -278,17 +299,17 @@ class SlotGate:
             self.retry_at = now + 1
         self._serve(now)
         sent_away = 0
-        for waiter in self.asked:
+        for future, patience in self.asked:
             again_in = grant.back_in + sent_away * grant.step_s
-            if waiter.done():
+            if future.done():
                 continue
             if self.free(now) > 0:
                 self.occupy()
-                waiter.set_result(None)
-            elif again_in <= AHEAD:
-                self.standing.append((now + AHEAD, waiter))
+                future.set_result(None)
+            elif again_in <= patience:
+                self.standing.append((now + AHEAD, future))
             else:
-                waiter.set_exception(LimitReached(self.name, self.key, again_in))
+                future.set_exception(LimitReached(self.name, self.key, again_in))
                 sent_away += 1
         self.asked = []
         return sent_away
@@ -309,7 +330,7 @@ class SlotGate:
 
     def fail(self, now: float) -> None:
         self.retry_at = now + 1
-        for waiter in self.asked:
-            if not waiter.done():
-                waiter.set_exception(LimitReached(self.name, self.key, 1.0))
+        for future, _ in self.asked:
+            if not future.done():
+                future.set_exception(LimitReached(self.name, self.key, 1.0))
         self.asked = []

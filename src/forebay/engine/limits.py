@@ -14,8 +14,9 @@ starts: one more than declared for slow limits, a tenth of a second's worth more
 Concurrency. Slots are leased for ten seconds and renewed every second; a worker that dies loses them by expiry, and one
 that cannot renew starts nothing more. The slots leased by all workers never add up to more than the limit.
 
-A task that is not admitted waits in its slot for up to a second when its turn is that near; else it goes back with the
-time at which its turn comes. The database counts those who were sent away, so each is told a time of its own.
+A task that is not admitted waits in its slot for up to a second when its turn is that near and nobody else could run
+there; else it goes back with the time at which its turn comes. The database counts those who were sent away, so each is
+told a time of its own, and none is sent away twice for each one that starts.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from forebay.db import limits as db
 from forebay.db.limits import SlotAsk
-from forebay.engine.gates import AHEAD, SLOT_LEASE, LimitReached, RateGate, Skew, SlotGate
+from forebay.engine.gates import AHEAD, IMPATIENCE, SLOT_LEASE, LimitReached, RateGate, Skew, SlotGate, Waiter
 from forebay.errors import DataError
 from forebay.log import get_logger
 
@@ -142,6 +143,7 @@ class Limits:
     def _rate_room(self, gate: RateGate) -> int:
         now = gate.used_at = self._now()
         if gate.needs_more(now):
+            gate.ahead = True
             self._rate_desk.queue(gate)
         return max(0, gate.tokens.count(now) - len(gate.waiters))
 
@@ -165,21 +167,23 @@ class Limits:
 
     # -- an attempt ----------------------------------------------------------------------------------------------
 
-    async def enter(self, limits: Sequence[Limit], value: Any) -> Held:
-        """Waits until the attempt may start, but not long.
+    async def enter(self, limits: Sequence[Limit], value: Any, *, busy: bool = False) -> Held:
+        """Waits until the attempt may start, but not long, and hardly at all for a key while the worker is `busy`:
+        while others, of other keys perhaps, could run in its place.
 
         Raises: LimitReached with the time after which its turn comes.
         """
         held = Held()
-        rates: list[RateGate] = []
+        rates: list[tuple[RateGate, float]] = []
         try:
             for limit in limits:
                 key = "" if limit.key is None else _key(limit, value)
+                patience = IMPATIENCE if busy and limit.key is not None else AHEAD
                 if limit.rate is not None:
-                    rates.append(self._rate_gate(limit, limit.rate, key))
+                    rates.append((self._rate_gate(limit, limit.rate, key), patience))
                 if limit.concurrency is not None:
                     gate = self._slot_gate(limit, limit.concurrency, key)
-                    await self._slot(gate)
+                    await self._slot(gate, patience)
                     held.slots.append((gate, self._now()))
             if rates:
                 await self._start(rates)
@@ -200,13 +204,13 @@ class Limits:
                 self._on_room()
         held.slots.clear()
 
-    async def _slot(self, gate: SlotGate) -> None:
+    async def _slot(self, gate: SlotGate, patience: float) -> None:
         now = gate.used_at = self._now()
         if not gate.waiters and not gate.standing and gate.free(now) > 0:
             gate.occupy()
             return
         waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        gate.waiters.append(waiter)
+        gate.waiters.append(Waiter(waiter, patience))
         self._slot_desk.queue(gate)
         try:
             await waiter
@@ -216,33 +220,33 @@ class Limits:
             gate.forget_stopped()
             raise
 
-    async def _start(self, gates: list[RateGate]) -> None:
+    async def _start(self, gates: list[tuple[RateGate, float]]) -> None:
         """Takes a start of each, the slowest first: its starts are precious, and stay usable for longer."""
         if len(gates) == 1:
-            while (await self._token(gates[0])).lapses <= self._now():
+            while (await self._token(*gates[0])).lapses <= self._now():
                 pass
             return
-        gates.sort(key=lambda gate: -gate.interval)
+        gates.sort(key=lambda pair: -pair[0].interval)
         got: dict[RateGate, Token] = {}
         try:
             while True:
                 now = self._now()
-                missing = next((gate for gate in gates if gate not in got or got[gate].lapses <= now), None)
+                missing = next((pair for pair in gates if pair[0] not in got or got[pair[0]].lapses <= now), None)
                 if missing is None:
                     return
-                got[missing] = await self._token(missing)
+                got[missing[0]] = await self._token(*missing)
         except BaseException:
             for gate, token in got.items():
                 gate.tokens.give_back(token)
             raise
 
-    async def _token(self, gate: RateGate) -> Token:
+    async def _token(self, gate: RateGate, patience: float) -> Token:
         """A start whose time has come; waits for it if need be."""
         now = gate.used_at = self._now()
-        token = None if gate.waiters else gate.tokens.take(now)
+        token = None if gate.waiters else gate.take(now, patience)
         if token is None:
             waiter: asyncio.Future[Token] = asyncio.get_running_loop().create_future()
-            gate.waiters.append(waiter)
+            gate.waiters.append(Waiter(waiter, patience))
             self._rate_desk.queue(gate)
             token = await waiter
         elif gate.size > 1 and gate.needs_more(now):

@@ -15,7 +15,7 @@ create table forebay.slot_limit (
     name    text not null,
     key     text not null,
     waiting int not null default 0,
-    hold_s  real not null default 0.5, -- how long a slot is used, on average: tells the others when to come back
+    hold_s  real not null default 0.1, -- how long a slot is used, on average: tells the others when to come back
     seen_at timestamptz not null,
     primary key (name, key)
 ) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000);

@@ -154,6 +154,7 @@ declare
     job forebay.job;
     max_bytes int;
     taken int;
+    is_paused boolean;
 begin
     select j.* into job
     from forebay.pipeline p join forebay.owner o on o.name = replace_pending.owner
@@ -168,14 +169,19 @@ begin
             delete from forebay.ready where ctid = any(array(
                 select r.ctid from forebay.ready r
                 where r.step_id in (select s.id from forebay.step s where s.pipeline_id = job.pipeline_id)
-                  and r.lane_id = job.lane_id and r.seq >= job.first_seq and r.job_id = job.id and r.attempt = 0
+                  and r.lane_id in (select l.id from forebay.lane l
+                                    where l.owner_id = job.owner_id and l.job_id in (0, job.id))
+                  and r.seq >= job.first_seq and r.job_id = job.id and r.attempt = 0
                 for update skip locked)) returning 1),
         later as (
             delete from forebay.scheduled where ctid = any(array(
-                select s.ctid from forebay.scheduled s where s.job_id = job.id and s.attempt = 0
+                select s.ctid from forebay.scheduled s
+                where s.job_id = job.id and s.attempt = 0 and s.run_at < 'infinity'
                 for update skip locked)) returning 1)
         select (select count(*) from due) + (select count(*) from later) into taken;
-        if taken <> (select count(*) from forebay.step s where s.pipeline_id = job.pipeline_id
+        is_paused := taken = 0 and exists (
+            select from forebay.scheduled s where s.job_id = job.id and s.run_at = 'infinity' for update);
+        if not is_paused and taken <> (select count(*) from forebay.step s where s.pipeline_id = job.pipeline_id
                      and s.needs = 0 and s.active and not s.after_all and job.steps & s.bit <> 0) then
             raise exception using errcode = 'FB009';  -- a worker has one of the tasks: put the others back
         end if;
@@ -185,6 +191,9 @@ begin
     select p.max_input_bytes into max_bytes from forebay.pipeline p where p.id = job.pipeline_id;
     perform forebay.check_submission(octet_length(input::text), max_bytes, 'input', run_at, now);
     update forebay.item i set input = replace_pending.input, updated_at = now where i.job_id = job.id and i.n = 1;
+    if is_paused then  -- the item is paused, and stays so
+        return job.id;
+    end if;
     update forebay.job j set first_seq = forebay.enqueue(job.id, 1, 1, run_at, now), updated_at = now where j.id = job.id;
     return job.id;
 end $$;

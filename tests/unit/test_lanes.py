@@ -1,0 +1,139 @@
+"""Fairness: shares by weight, in virtual time, among owners first."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any, cast
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from forebay.db.tasks import LaneInfo, Lease
+from forebay.engine.lanes import StepLanes
+from forebay.engine.queue import TaskQueue
+
+
+def lease(lane_id: int, size: int, seq: int = 1, rest: int = 0) -> Lease:
+    return Lease(seq, 1, lane_id, lane_id, 1, 1, seq, rest, 1, size, list(range(1, size + 1)), ["{}"] * size, None)
+
+
+def known(*lanes: tuple[int, int, int, float]) -> StepLanes:
+    """Lanes as (lane, owner, priority, weight), all with something ready."""
+    step = StepLanes(1)
+    for lane_id, owner_id, priority, weight in lanes:
+        step.learn(LaneInfo(lane_id, owner_id, priority, weight))
+        step.wake(lane_id)
+    return step
+
+
+def serve(step: StepLanes, room: int, rounds: int) -> Counter[int]:
+    """Endless backlogs: every claim gets all it asks for."""
+    got: Counter[int] = Counter()
+    for n in range(rounds):
+        claims = step.pick(room)
+        step.claimed(claims, [lease(c.lane_id, c.quota, seq=n + 1) for c in claims])
+        for claim in claims:
+            got[claim.lane_id] += claim.quota
+    return got
+
+
+def test_equal_owners_get_equal_shares() -> None:
+    got = serve(known((1, 1, 0, 1), (2, 2, 0, 1)), 100, 10)
+    assert got[1] == got[2] == 500
+
+
+def test_weights_decide() -> None:
+    got = serve(known((1, 1, 0, 3), (2, 2, 0, 1)), 100, 10)
+    assert got[1] == 3 * got[2]
+
+
+def test_many_lanes_do_not_make_a_larger_share() -> None:
+    step = known(*((lane, 1, 0, 1.0) for lane in range(1, 10)), (99, 2, 0, 1.0))
+    got = serve(step, 90, 10)
+    assert got[99] == sum(n for lane, n in got.items() if lane != 99)
+
+
+def test_when_room_is_short_lanes_take_turns() -> None:
+    got = serve(known(*((lane, lane, 0, 1.0) for lane in range(1, 6))), 1, 50)
+    assert set(got.values()) == {10}
+
+
+def test_a_higher_priority_goes_first() -> None:
+    assert set(serve(known((1, 1, 0, 1), (2, 2, 5, 1)), 10, 3)) == {2}
+
+
+def test_a_newcomer_does_not_get_what_it_missed() -> None:
+    step = known((1, 1, 0, 1))
+    serve(step, 100, 50)
+    step.learn(LaneInfo(2, 2, 0, 1))
+    step.wake(2)
+    got = serve(step, 1, 20)
+    assert abs(got[1] - got[2]) <= 2
+
+
+def test_a_dry_lane_leaves_and_comes_back() -> None:
+    step = known((1, 1, 0, 1))
+    claims = step.pick(100)
+    step.claimed(claims, [lease(1, 5)])
+    assert step.pick(100) == []
+    assert step.wake(1)
+    assert [c.lane_id for c in step.pick(100)] == [1]
+
+
+def test_a_late_commit_lowers_the_watermark() -> None:
+    step = known((1, 1, 0, 1))
+    claims = step.pick(10)
+    step.claimed(claims, [lease(1, 10, seq=5000)])
+    assert step.lanes[1].head == 5000
+    step.wake(1, seq=40)
+    assert step.lanes[1].head == 39
+
+
+def test_short_runs_are_read_in_larger_numbers() -> None:
+    step = known((1, 1, 0, 1))
+    claims = step.pick(1000)
+    assert claims[0].max_rows == 4
+    step.claimed(claims, [lease(1, 1, seq=n) for n in range(1, 5)])
+    assert step.pick(1000)[0].max_rows == 16
+
+
+def test_a_lane_that_is_being_claimed_is_not_claimed_twice() -> None:
+    step = known((1, 1, 0, 1))
+    claims = step.pick(10)
+    assert step.pick(10) == []
+    step.failed(claims)
+    assert step.pick(10) != []
+
+
+@given(st.dictionaries(st.integers(1, 20), st.integers(1, 30), min_size=1), st.integers(1, 5))
+def test_the_queue_gives_out_everything_once(sizes: dict[int, int], runs: int) -> None:
+    queue = TaskQueue()
+    for _ in range(runs):
+        for lane_id, size in sizes.items():
+            queue.push(lease(lane_id, size), weight=lane_id)
+    seen: Counter[tuple[int, int]] = Counter()
+    while (task := queue.pop()) is not None:
+        seen[task[0].lane_id, task[0].ns[task[1]]] += 1
+    assert queue.size == 0
+    assert seen == Counter({(lane, n): runs for lane, size in sizes.items() for n in range(1, size + 1)})
+
+
+def test_the_queue_is_fair_by_weight() -> None:
+    queue = TaskQueue()
+    queue.push(lease(1, 300), weight=1)
+    queue.push(lease(2, 300), weight=3)
+    first = Counter(cast("Any", queue.pop())[0].lane_id for _ in range(100))
+    assert first[2] in range(74, 77)
+
+
+def test_the_queue_lets_go_of_leases() -> None:
+    queue = TaskQueue()
+    a, b = lease(1, 10), lease(1, 10)
+    a.token, b.token = 1, 2
+    queue.push(a)
+    queue.push(b)
+    queue.pop()
+    queue.drop({1})
+    assert queue.size == 10
+    assert [x.token for x in queue.drain()] == [2]
+    assert queue.pop() is None
