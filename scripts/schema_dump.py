@@ -15,20 +15,21 @@ from pathlib import Path
 
 from forebay.db.migrate import migrate
 from forebay.embedded import EmbeddedPostgres
+from forebay.embedded.cluster import find_binaries
 
 TARGET = Path(__file__).parent.parent / "src" / "forebay" / "sql" / "schema.sql"
-NOISE = ("--", "\\restrict", "\\unrestrict", "SET ", "SELECT pg_catalog.set_config")
+NOISE = ("--", "\\restrict", "\\unrestrict", "SET ", "SELECT pg_catalog.set_config", "COMMENT ON SCHEMA")
 
 
 def dump(server: EmbeddedPostgres, dsn: str) -> str:
     """The schema as PostgreSQL sees it, without what differs from run to run."""
-    tools = Path(server.bin_dir)
+    tools = find_binaries(server.home, None, None, print)
     with tempfile.TemporaryDirectory() as folder:
         archive, listing = Path(folder) / "schema.dump", Path(folder) / "list"
         run(tools / "pg_dump", "-Fc", "--schema-only", "--no-owner", "--schema=forebay", "-f", archive, dsn)
         entries = run(tools / "pg_restore", "-l", archive).splitlines()
         listing.write_text("\n".join(entry for entry in entries if " FUNCTION " not in entry))
-        text = run(tools / "pg_restore", "-L", listing, "-f", "-", archive)
+        text = run(tools / "pg_restore", "--no-owner", "-L", listing, "-f", "-", archive)
     lines = [line.rstrip() for line in text.splitlines() if line.strip() and not line.startswith(NOISE)]
     return "-- What the migrations make of an empty database; written by scripts/schema_dump.py.\n" + "\n".join(lines) + "\n"
 

@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.crash._rig import EFFECTS, Watch, Workers
+pytest.register_assert_rewrite("tests.crash._rig")
+
+from tests.crash._rig import EFFECTS, Watch, Workers  # noqa: E402 - rewritten first
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator

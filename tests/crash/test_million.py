@@ -67,7 +67,9 @@ class Faults:
         await asyncio.to_thread(self.server.start)
 
     async def kill_backends(self) -> None:
-        await self.watch.fetch("select pg_terminate_backend(pid) from pg_stat_activity where application_name like 'forebay %'")
+        await self.watch.fetch(
+            "select pg_terminate_backend(pid) from pg_stat_activity where application_name like 'forebay %'"
+        )
 
     async def lose(self) -> None:
         self.proxy.lose()

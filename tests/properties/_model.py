@@ -42,15 +42,7 @@ if TYPE_CHECKING:
 
 # Where the engine differs from what we think is right. Each has a test in test_found.py, which says how; the model goes
 # along with the engine while the name is here. Take the name out together with the mark of the test.
-KNOWN = frozenset(
-    (
-        "own letters stay",
-        "cancel forgets the own item",
-        "resumed jobs do not coalesce",
-        "coalescing resumes items",
-        "cancelling hides the reason",
-    )
-)
+KNOWN: frozenset[str] = frozenset()
 
 
 class Model:
@@ -124,11 +116,8 @@ class Model:
         later = run_at is not None and run_at > now
         self.places[task] = Place("scheduled", attempt, run_at or 0) if later else Place("ready", attempt)
 
-    def replaceable(self, shape: Shape, owner: str, key: str, moved: set[int]) -> Job | None:
-        """The job whose input a coalescing submit replaces: the newest of that key, if no worker has touched it.
-
-        `moved` are the jobs whose runs are not in their lane.
-        """
+    def replaceable(self, shape: Shape, owner: str, key: str) -> Job | None:
+        """The job whose input a coalescing submit replaces: the newest of that key, if no worker has touched it."""
         same = [
             j
             for j in self.jobs.values()
@@ -137,22 +126,18 @@ class Model:
         if not same:
             return None
         job = max(same, key=lambda j: j.id)
-        if job.id in moved and "resumed jobs do not coalesce" in KNOWN:
-            return None
-        untouched = all(
-            (p := self.places.get(Task(job.id, 1, step))) and p.kind != "lease" and p.attempt == 0
-            for step in shape.next(1, ())
-        )
-        return job if job.state == "QUEUED" and untouched else None
+        roots = [self.places.get(Task(job.id, 1, step)) for step in shape.next(1, ())]
+        untouched = all(p is not None and p.kind != "lease" and p.attempt == 0 for p in roots)
+        paused = {p is not None and p.kind == "held" for p in roots}
+        # One that is paused in part has been in a worker's hands.
+        return job if job.state == "QUEUED" and untouched and len(paused) == 1 else None
 
     def replace(self, job: Job, value: int, run_at: int | None, now: int) -> None:
         job.items[1].input = value
-        cut = self._cut(job.id)
+        if any(p.kind == "held" for t, p in self.places.items() if t.job == job.id):
+            return  # it stays paused
+        self._cut(job.id)
         self._enqueue(job, run_at, now)
-        if "coalescing resumes items" not in KNOWN:
-            for task, place in cut:
-                if place.kind == "held":
-                    self.places[task] = place
 
     # -- claim --------------------------------------------------------------------------------------------------------
 
@@ -247,18 +232,21 @@ class Model:
         """Writes a report to its item; answers which steps can run now."""
         job = self.jobs[lease.job]
         shape, name, mask = job.shape, lease.step, job.shape.mask(item.n)
-        if report.error_class is not None:
-            item.error = report.error_class
+        step_ends_well = report.outcome == "SKIPPED" or shape.by_name[name].optional
+        well = report.outcome == "DONE" or (step_ends_well and not report.ends_item)
+        verdict = "DONE"
+        if report.again_at is None and not well:
+            verdict = report.outcome if report.outcome in ("ERROR", "NOT_FOUND") else "SKIPPED"
+        if report.error_class is not None and RANK[verdict] >= RANK[item.verdict]:
+            item.error = report.error_class  # the reason for the worst that happened stays
         if report.result is not None:
             item.result[name] = report.result
         if report.again_at is not None:
             return set()
-        step_ends_well = report.outcome == "SKIPPED" or shape.by_name[name].optional
-        if report.outcome == "DONE" or (step_ends_well and not report.ends_item):
+        if well:
             item.done.add(name)
         else:
             item.dead |= set(mask) if report.ends_item else {name} | shape.downstream(name)
-            verdict = report.outcome if report.outcome in ("ERROR", "NOT_FOUND") else "SKIPPED"
             item.verdict = worst(item.verdict, verdict)
             if report.outcome == "ERROR":
                 self.letters[Task(job.id, item.n, name)] = lease.attempt
@@ -295,15 +283,14 @@ class Model:
         """Whether a cancelled job's own item will not run any more, or never did."""
         if job.state != "CANCELLED":
             return False
-        return 0 not in job.items or job.items[0].status != PENDING or "cancel forgets the own item" in KNOWN
+        return 0 not in job.items or job.items[0].status != PENDING
 
     def _start_own(self, job: Job, now: int) -> set[tuple[int, str]]:
         before = job.items.get(0)
         own = Item(0, 0)
         if before is not None:
             own.result, own.opened = before.result, before.opened + 1
-            if "own letters stay" not in KNOWN:
-                self._forgive(job.id, 0)
+            self._forgive(job.id, 0)
         job.items[0] = own
         steps = job.shape.next(0, ())
         for step in steps:
@@ -344,9 +331,8 @@ class Model:
         return sum(len(ns) for _, ns in given_up)
 
     def _give_up(self, token: int, item: Item) -> Report:
-        """The end of an item that is not wanted any more; one that has failed keeps its reason."""
-        failed = RANK[item.verdict] > RANK["SKIPPED"] and "cancelling hides the reason" not in KNOWN
-        return Report(token, item.n, "CANCELLED", ends_item=True, error_class=None if failed else "cancelled")
+        """The end of an item that is not wanted any more."""
+        return Report(token, item.n, "CANCELLED", ends_item=True, error_class="cancelled")
 
     def release(self, worker: int, tokens: Iterable[int], now: int) -> int:
         mine = [e for t in sorted(set(tokens)) if (e := self.leases.get(t)) and e.worker == worker]
@@ -478,8 +464,7 @@ class Model:
             leases = self._leases_of(job.id)
             for lease in leases:
                 lease.cancelled = True
-            own_open = 0 in job.items and job.items[0].status == PENDING and "cancel forgets the own item" not in KNOWN
-            if job.open + own_open > sum(len(e.ns) for e in leases):  # else all that is open may be in workers' hands
+            if job.open > sum(len(e.ns) for e in leases) or not self._own_gave_up(job):
                 ended += self._end_open_items(job, now)
         return ended
 
@@ -501,7 +486,7 @@ class Model:
             and job.shape.next(i.n, () if i.status == "DONE" else i.done)
         ]  # fmt: skip
         if not again:
-            return 0
+            return self._reprocess_own(job, statuses, ns, 0 if reset else MAX_ATTEMPTS - 1, now)
         self._cut(job_id, [0, *(i.n for i in again)], leases=True)
         for item in again:
             self._reopen(job, item, 0 if reset else MAX_ATTEMPTS - 1, now)
@@ -510,6 +495,20 @@ class Model:
         job.finished_at = None
         self.audit.append(("reprocess", job_id, None))
         return len(again)
+
+    def _reprocess_own(
+        self, job: Job, statuses: Sequence[str], ns: Sequence[int] | None, attempt: int, now: int
+    ) -> int:
+        """Runs the job's own item again, if that is what failed; items that run again would bring it with them."""
+        own = job.items.get(0)
+        wanted = own is not None and own.status in statuses and own.status != "DONE" and (ns is None or 0 in ns)
+        if own is None or not wanted or job.finished_at is None:
+            return 0
+        self._cut(job.id, [0], leases=True)
+        self._reopen(job, own, attempt, now)
+        job.state, job.finished_at = "RUNNING", None
+        self.audit.append(("reprocess", job.id, None))
+        return 1
 
     def _reopen(self, job: Job, item: Item, attempt: int, now: int) -> None:
         if item.status == "DONE":

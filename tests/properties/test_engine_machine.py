@@ -162,8 +162,7 @@ class EngineMachine(RuleBasedStateMachine):
         merge = merge and key is not None
         answer = self.bench.submit(shape, value, now, run_at, owner=owner, key=key, coalesce=merge)
         if merge and key is not None:
-            moved = {r.job for r in self.seen.ready if r.job in self.seen.jobs and r.lane != self.seen.jobs[r.job].lane}
-            older = self.model.replaceable(shape, owner, key, moved)
+            older = self.model.replaceable(shape, owner, key)
             if older is not None:
                 assert answer == (older.id, False)
                 self.model.replace(older, value, run_at, now)

@@ -168,7 +168,9 @@ async def test_claim_sorts_only_what_it_takes(explained: Explained) -> None:
 
 
 async def test_settle(explained: Explained) -> None:
-    tokens = [row["token"] for row in await explained.db.fetch("select token from forebay.lease order by token limit 300")]
+    tokens = [
+        row["token"] for row in await explained.db.fetch("select token from forebay.lease order by token limit 300")
+    ]
     plans = await explained.of(
         "select * from forebay.settle(1, $1, $2, '{}', '{}', $3, '{}', '{}', '{}', '{}', '{}', $4)",
         tokens,
@@ -222,7 +224,9 @@ async def test_release(explained: Explained) -> None:
     assert_indexed(await explained.of("select forebay.release(1, $1, $2)", tokens, START))
 
 
-@pytest.mark.parametrize("options", ["", ", key => 'a'", ", key => 'b', \"coalesce\" => true", ", run_at => '2030-02-01'"])
+@pytest.mark.parametrize(
+    "options", ["", ", key => 'a'", ", key => 'b', \"coalesce\" => true", ", run_at => '2030-02-01'"]
+)
 async def test_submit(explained: Explained, options: str) -> None:
     assert_indexed(
         await explained.of(f"select * from forebay.submit('p', '{{}}', 'owner 7'{options}, now => $1)", START)
