@@ -355,6 +355,13 @@ async def assert_done_once(watch: Watch, jobs: dict[int, int], *steps: str, effe
 
 async def _assert_attempts(watch: Watch, ids: list[int], total: int, steps: tuple[str, ...]) -> None:
     """One DONE a task, and besides only what a lost or stopped worker leaves behind."""
+    twice = await watch.fetch(
+        """select a.job_id, a.n, a.step_id, array_agg(a.token || ' of worker ' || a.worker_id || ' at ' || a.ended_at) as by
+           from forebay.attempt a where a.job_id = any($1) and a.outcome = 'DONE'
+           group by 1, 2, 3 having count(*) > 1 order by 3, 1, 2 limit 3""",
+        ids,
+    )
+    assert [dict(row) for row in twice] == []
     found = await watch.fetch(
         """select s.name, count(*) filter (where a.outcome = 'DONE') as done,
                   count(distinct (a.job_id, a.n)) filter (where a.outcome = 'DONE') as tasks,

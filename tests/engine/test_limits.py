@@ -390,7 +390,7 @@ async def test_leases_of_many_at_once_do_not_overlap(pool: Pool) -> None:
         for _ in range(40):
             keys = rng.sample(["a", "b", "c"], 3)
             asks = [TokenAsk(name, key, interval, rng.randint(1, 50), 0, AHEAD) for key in keys]
-            grants = await db.take_tokens(pool, asks, AHEAD, None)
+            grants = await db.take_tokens(pool, asks, AHEAD, SLACK, None)
             got += [(g.starts_at, g.granted) for k, g in zip(keys, grants, strict=True) if k == "a" and g.granted]
         return got
 
@@ -647,7 +647,7 @@ async def test_unused_keys_are_forgotten(stage: Stage) -> None:
 async def test_rows_are_updated_in_place(pool: Pool) -> None:
     async with pool.acquire() as conn:
         for _ in range(50):
-            await conn.fetch("select forebay.take_tokens('{hot}', '{k}', '{0.1}', '{1}', '{0}', '{1}', 1)")
+            await conn.fetch("select forebay.take_tokens('{hot}', '{k}', '{0.1}', '{1}', '{0}', '{1}', 1, 0.1)")
         assert await conn.fetchval("select pg_relation_size('forebay.rate_limit_pkey')") <= 2 * 8192
 
 

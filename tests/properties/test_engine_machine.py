@@ -24,7 +24,7 @@ from hypothesis.stateful import (
 
 from tests.properties._bench import Bench, Picture, stamp
 from tests.properties._checks import check, check_histories
-from tests.properties._model import Model
+from tests.properties._model import KNOWN, Model
 from tests.properties._records import (
     MISSING,
     PENDING,
@@ -51,7 +51,7 @@ QUEUES = ("fast", "slow")
 STEPS = tuple(s.name for shape in SHAPES for s in shape.steps)
 
 picks = st.integers(0, 2**16)
-shapes = st.sampled_from([shape.name for shape in SHAPES])
+shapes = st.sampled_from([*(shape.name for shape in SHAPES), "gather"])
 owners = st.sampled_from(("ann", "ben"))
 keys = st.sampled_from((None, None, "k", "l"))
 delays = st.sampled_from((None, None, None, 5 * SECOND, 600 * SECOND))
@@ -255,6 +255,14 @@ class EngineMachine(RuleBasedStateMachine):
         worker = self._worker(pick)
         hands = self._claim(worker, steps or STEPS, quota, 100, 0)
         self._settle_hands(worker, hands, kinds)
+
+    @rule(pick=picks, rounds=st.integers(1, 5), kinds=endings)
+    def rush(self, pick: int, rounds: int, kinds: list[str]) -> None:
+        """Some good rounds, and one as it comes: gets jobs to where they end."""
+        for _ in range(rounds):
+            self.work_on_all(pick, ["done"])
+            self.agrees()
+        self.work_on_all(pick, kinds)
 
     @precondition(lambda self: any(w.hands or w.past for w in self.workers))
     @rule(pick=picks, kinds=endings, size=st.sampled_from((1, 2, 1000)), late=st.sampled_from((False, False, True)))
@@ -480,6 +488,11 @@ class EngineMachine(RuleBasedStateMachine):
         there = {i.status for i in self.model.jobs[job_id].items.values() if i.n > 0} - {PENDING}
         if not there & set(statuses) and pick % 4:
             statuses = tuple(sorted(there))
+        left_behind = self.model.jobs[job_id].finished_at is not None and any(
+            (t.job, t.n) == (job_id, 0) for t in self.model.places
+        )
+        if left_behind and "what an own item left behind runs besides" in KNOWN:
+            return
         expected = self.model.reprocess(job_id, statuses, ns, now, reset=reset)
         assert self.bench.verb("reprocess", now, job_id, list(statuses), ns, reset) == expected
 

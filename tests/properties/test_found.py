@@ -105,3 +105,33 @@ async def test_giving_up_an_item_that_has_failed_keeps_the_reason(db: Db) -> Non
     await db.one("select forebay.expire($1)", db.after(hours=1))
     item = await db.item(job)
     assert (item["status"], item["error"]["class"]) == ("ERROR", "data")
+
+
+async def test_an_item_that_is_paused_in_part_and_in_a_workers_hands_is_not_replaced(db: Db) -> None:
+    job, _ = await merge(db, "1")
+    (lease,) = await db.claim("left")
+    await do(db, "pause_item", job, 1)  # holds what no worker has: the other branch
+    newer, created = await merge(db, "2")
+    assert created
+    assert newer != job
+    assert lease["inputs"] == ["1"]
+    assert (await db.item(job))["input"] == "1"
+
+
+async def test_what_a_jobs_own_item_left_behind_does_not_run_besides(db: Db) -> None:
+    await db.register(step("x"), step("sum", after_all=True), step("print", after_all=True), name="report")
+    job = await db.submit(1, pipeline="report")
+    await db.run("x")
+    await db.run("sum", "ERROR", ends_item=True, error="data")
+    assert await do(db, "reprocess", job) == 1
+    assert await db.runs() == [("sum", 0, 0, 0), ("print", 0, 0, 0)]
+
+
+async def test_what_a_worker_has_of_a_jobs_own_item_is_stale_once_that_runs_again(db: Db) -> None:
+    await db.register(step("x"), step("sum", after_all=True), step("print", after_all=True), name="report")
+    job = await db.submit(1, pipeline="report")
+    await db.run("x")
+    (stale,) = await db.claim("print")
+    await db.run("sum", "ERROR", ends_item=True, error="data")
+    assert await do(db, "reprocess", job) == 1
+    assert (await db.settle([stale]))["stale_ns"] == [0]

@@ -7,7 +7,6 @@ import os
 import signal
 import sys
 from contextlib import ExitStack, contextmanager, nullcontext, suppress
-from functools import cached_property
 from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -26,7 +25,6 @@ from forebay.cli.top import follow
 from forebay.cli.worker import check_queues, supervisor_of
 from forebay.db import migrate, overview, registry
 from forebay.embedded import EmbeddedPostgres
-from forebay.engine.supervisor import Supervisor
 from forebay.errors import DatabaseUnavailable
 
 if TYPE_CHECKING:
@@ -97,18 +95,6 @@ async def _submit_demo(dsn: str, out: Console) -> None:
 # Working.
 
 
-class _Announced(Supervisor):
-    """A supervisor that tells when it has been told to stop."""
-
-    @cached_property
-    def told(self) -> asyncio.Event:
-        return asyncio.Event()
-
-    def stop(self, number: signal.Signals = signal.SIGTERM) -> None:
-        self.told.set()
-        super().stop(number)
-
-
 async def _work(settings: Settings, dsn: str, server: EmbeddedPostgres | None, out: Console) -> int:
     """Run the workers and show what they do, until told to stop."""
     log_file = settings.data_dir / "worker.log"
@@ -122,8 +108,7 @@ async def _work(settings: Settings, dsn: str, server: EmbeddedPostgres | None, o
         view.notices.append(text)
 
     with _logs_to(log_file, settings) if out.is_terminal else nullcontext():
-        supervisor = supervisor_of(settings, dsn, kind=_Announced, notice=notice)
-        assert isinstance(supervisor, _Announced)  # noqa: S101 - asked for above
+        supervisor = supervisor_of(settings, dsn, notice)
         asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, supervisor.stop, signal.SIGTERM)
         supervised = asyncio.create_task(supervisor.run())
         care = [asyncio.create_task(keep_running(server, notice))] if server else []

@@ -10,6 +10,7 @@ import socket
 import sys
 import time
 from contextlib import suppress
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -140,12 +141,20 @@ async def _work_in_children(settings: Settings, dsn: str) -> int:
     return await supervisor_of(settings, dsn).run()
 
 
-def supervisor_of(
-    settings: Settings,
-    dsn: str,
-    kind: type[Supervisor] = Supervisor,
-    notice: Callable[[str], None] | None = None,
-) -> Supervisor:
+class WorkerSupervisor(Supervisor):
+    """A supervisor of workers, which can be waited for to be told to stop."""
+
+    @cached_property
+    def told(self) -> asyncio.Event:
+        return asyncio.Event()
+
+    def stop(self, number: signal.Signals = signal.SIGTERM) -> None:
+        self.told.set()
+        # Always the same one: a worker that still imports its modules dies of it, and that is a clean end too.
+        super().stop(signal.SIGTERM)
+
+
+def supervisor_of(settings: Settings, dsn: str, notice: Callable[[str], None] | None = None) -> WorkerSupervisor:
     """A supervisor of worker processes that have these settings; what a lost one held is given to the others."""
     host = socket.gethostname()
 
@@ -166,4 +175,4 @@ def supervisor_of(
         "FOREBAY_LOG_LEVEL": settings.log_level,
         "PYTHONUNBUFFERED": "1",
     }
-    return kind(argv, settings.processes, grace=settings.grace_s + 15, on_lost=write_off, env=env)
+    return WorkerSupervisor(argv, settings.processes, grace=settings.grace_s + 15, on_lost=write_off, env=env)

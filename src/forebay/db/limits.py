@@ -60,11 +60,13 @@ class SlotGrant:
     step_s: float
 
 
-async def take_tokens(pool: Pool, asks: Sequence[TokenAsk], ahead_s: float, now: datetime | None) -> list[TokenGrant]:
+async def take_tokens(
+    pool: Pool, asks: Sequence[TokenAsk], ahead_s: float, slack_s: float, now: datetime | None
+) -> list[TokenGrant]:
     """Lease starts; answers in the order of the asks."""
     async with translated(), pool.acquire() as conn:
         rows = await conn.fetch(
-            "select * from forebay.take_tokens($1, $2, $3, $4, $5, $6, $7, $8) order by place",
+            "select * from forebay.take_tokens($1, $2, $3, $4, $5, $6, $7, $8, $9) order by place",
             [ask.name for ask in asks],
             [ask.key for ask in asks],
             [ask.interval for ask in asks],
@@ -72,6 +74,7 @@ async def take_tokens(pool: Pool, asks: Sequence[TokenAsk], ahead_s: float, now:
             [ask.waiters for ask in asks],
             [ask.reach for ask in asks],
             ahead_s,
+            slack_s,
             now,
         )
     return [TokenGrant(row["granted"], row["starts_at"], row["back_in"], row["at"]) for row in rows]

@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 AHEAD = 1.0  # seconds that starts are leased, and tasks wait in their slot, before their time
 IMPATIENCE = 0.05  # seconds that a task waits in its slot while others want to run in it
 SLACK = 0.1  # seconds that a start stays usable after its time, at least one interval
-SLICE = 0.5  # seconds of starts that a worker asks for at most
+SLICE = 0.5  # seconds of starts that a worker asks for at most, where it knows before a claim that it can use them
+KEYED_SLICE = 0.1  # the same for a key: the next tasks of that key may well come to another worker
+WORTH_IT = 8  # starts of a key; fewer are not asked for before there is a task for them
 SLOT_LEASE = 10.0
 
 T = TypeVar("T")
@@ -155,6 +157,7 @@ class RateGate:
     name: str
     key: str
     interval: float
+    keyed: bool = True
     tokens: Tokens = field(default_factory=Tokens)
     size: int = 1  # what the next slice should have
     waiters: deque[Waiter[Token]] = field(default_factory=deque["Waiter[Token]"])
@@ -171,10 +174,18 @@ class RateGate:
         self.retry_at = self.leased_until = -math.inf
 
     def needs_more(self, now: float) -> bool:
-        """Whether to ask for the next slice: half of this one is spent, and not all of what is left lies far ahead."""
-        if self.leased_until - now >= SLICE / 2 or self.asking or now < self.retry_at:
+        """Whether to ask for the next slice: half of this one is spent, and what is left does not last long."""
+        if self.leased_until - now >= self.slice_s / 2 or self.asking or now < self.retry_at:
             return False
         return self.tokens.count(now) <= self.size // 2
+
+    @property
+    def slice_s(self) -> float:
+        return KEYED_SLICE if self.keyed else SLICE
+
+    @property
+    def thinks_ahead(self) -> bool:
+        return self.size >= WORTH_IT if self.keyed else self.size > 1
 
     def ask(self, now: float) -> TokenAsk:
         """What to ask for: twice as much while all of it is used, little more than what is used otherwise."""
@@ -184,14 +195,15 @@ class RateGate:
             self.size = math.ceil(tokens.spent * 1.25)
         elif tokens.spent * 2 >= self.size:
             self.size *= 2
-        self.size = max(1, min(self.size, int(SLICE / self.interval), 1_000_000))
+        self.size = max(1, min(self.size, int(self.slice_s / self.interval), 1_000_000))
         tokens.spent = tokens.lapsed = 0
         self.asked = [waiter for waiter in self.waiters if not waiter.future.done()]
         self.waiters.clear()
         waiters = len(self.asked)
         reach = AHEAD if self.ahead or not waiters else max(waiter.patience for waiter in self.asked)
+        want = max(waiters, self.size if self.ahead or self.thinks_ahead else 1)
         self.ahead = False
-        return TokenAsk(self.name, self.key, self.interval, max(self.size, waiters), waiters, reach)
+        return TokenAsk(self.name, self.key, self.interval, want, waiters, reach)
 
     def take(self, now: float, patience: float) -> Token | None:
         """The next start, if it is not too far ahead to wait for."""
@@ -237,6 +249,7 @@ class SlotGate:
     name: str
     key: str
     capacity: int
+    keyed: bool = True
     held: int = 0
     used: int = 0
     fair: int = 1 << 30  # what to stay below while others are short
@@ -283,7 +296,9 @@ class SlotGate:
     def ask(self) -> SlotAsk:
         self.asked = [waiter for waiter in self.waiters if not waiter.future.done()]
         self.waiters.clear()
-        want = max(self.used + len(self.standing) + len(self.asked) + self.demand, self.peak if self.used else 0)
+        want = self.used + len(self.standing) + len(self.asked) + self.demand
+        if self.used and not self.keyed:  # the next claim is for the same slots
+            want = max(want, self.peak)
         want = min(want, self.capacity, max(self.used, self.fair))
         self.held = min(self.held, want)  # from here on: what is being given back must not be used any more
         ask = SlotAsk(

@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from forebay.db import limits as db
 from forebay.db.limits import SlotAsk
-from forebay.engine.gates import AHEAD, IMPATIENCE, SLOT_LEASE, LimitReached, RateGate, Skew, SlotGate, Waiter
+from forebay.engine.gates import AHEAD, IMPATIENCE, SLACK, SLOT_LEASE, LimitReached, RateGate, Skew, SlotGate, Waiter
 from forebay.errors import DataError
 from forebay.log import get_logger
 
@@ -115,6 +115,8 @@ class Limits:
         self._skew = Skew()
         self._rates: dict[tuple[str, str], RateGate] = {}
         self._slots: dict[tuple[str, str], SlotGate] = {}
+        self._idling: set[SlotGate] = set()  # slots of these are about to be returned
+        self._returning: asyncio.Task[None] | None = None
         self._rate_desk = Desk(self._ask_tokens)
         self._slot_desk = Desk(self._ask_slots)
         self._counts = {"starts": 0, "sent_away": 0}
@@ -202,7 +204,26 @@ class Limits:
             if gate.starved and gate.free(now) > 0:
                 gate.starved = False
                 self._on_room()
+            elif gate.keyed and gate.held > gate.used:
+                self._return_soon(gate)
         held.slots.clear()
+
+    def _return_soon(self, gate: SlotGate) -> None:
+        """The next task of that key may come to another worker: nobody should wait there for a slot that idles here."""
+        self._idling.add(gate)
+        if self._returning is None:
+            self._returning = asyncio.create_task(self._return_idle(), name="limits return")
+
+    async def _return_idle(self) -> None:
+        try:
+            while self._idling:
+                gates, self._idling = self._idling, set()
+                await self._sleep(IMPATIENCE)
+                for gate in gates:
+                    if gate.held > gate.used:
+                        self._slot_desk.queue(gate)
+        finally:
+            self._returning = None
 
     async def _slot(self, gate: SlotGate, patience: float) -> None:
         now = gate.used_at = self._now()
@@ -249,7 +270,7 @@ class Limits:
             gate.waiters.append(Waiter(waiter, patience))
             self._rate_desk.queue(gate)
             token = await waiter
-        elif gate.size > 1 and gate.needs_more(now):
+        elif gate.thinks_ahead and gate.needs_more(now):
             self._rate_desk.queue(gate)
         try:
             while (pause := token.release - self._now()) > 0:
@@ -265,7 +286,7 @@ class Limits:
         sent = self._now()
         asks = [gate.ask(sent) for gate in gates]
         try:
-            grants = await db.take_tokens(self._pool, asks, AHEAD, self._clock.stamp())
+            grants = await db.take_tokens(self._pool, asks, AHEAD, SLACK, self._clock.stamp())
         except Exception as error:  # whatever it is, the tasks come back; the loops that need the database complain
             self._failed(gates, error)
             return
@@ -320,6 +341,8 @@ class Limits:
 
     async def close(self) -> None:
         """Gives all slots back."""
+        if self._returning is not None:
+            self._returning.cancel()
         await self._rate_desk.idle()
         await self._slot_desk.idle()
         held = [gate for gate in self._slots.values() if gate.held]
@@ -348,7 +371,7 @@ class Limits:
         interval = limit.per / rate
         gate = self._rates.get((limit.name, key))
         if gate is None:
-            gate = self._rates[limit.name, key] = RateGate(limit.name, key, interval)
+            gate = self._rates[limit.name, key] = RateGate(limit.name, key, interval, limit.key is not None)
         elif gate.interval != interval:
             gate.change(interval)
         return gate
@@ -356,7 +379,7 @@ class Limits:
     def _slot_gate(self, limit: Limit, concurrency: int, key: str) -> SlotGate:
         gate = self._slots.get((limit.name, key))
         if gate is None:
-            gate = self._slots[limit.name, key] = SlotGate(limit.name, key, concurrency)
+            gate = self._slots[limit.name, key] = SlotGate(limit.name, key, concurrency, limit.key is not None)
         gate.capacity = concurrency
         return gate
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 log = get_logger("settler")
 
 _BATCH = 2000
+_BATCH_BESIDE = 500  # worth a second batch while the first is on its way
 
 
 class Settler:
@@ -46,6 +47,7 @@ class Settler:
         self._solo = solo_steps  # the only step of their pipeline: an item cannot be in a batch twice
         self._waiting: deque[Attempt] = deque()
         self._shared = 0  # how many of those waiting are of other steps
+        self._busy = 0  # batches on their way
         self._news = asyncio.Event()
         self._empty = asyncio.Event()
         self._empty.set()
@@ -67,12 +69,23 @@ class Settler:
         await self._empty.wait()
 
     async def run(self) -> None:
+        """Settles for ever; when much is waiting, two batches at a time."""
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self._loop())
+            group.create_task(self._loop())
+
+    async def _loop(self) -> None:
         while True:
             await self._news.wait()
-            while self._waiting:
-                await self._settle(self._take())
-            self._news.clear()
-            self._empty.set()
+            while self._waiting and (not self._busy or len(self._waiting) >= _BATCH_BESIDE):
+                self._busy += 1
+                try:
+                    await self._settle(self._take())
+                finally:
+                    self._busy -= 1
+            self._news.clear()  # what is left goes with the other loop's next batch
+            if not self._busy and not self._waiting:
+                self._empty.set()
 
     def _take(self) -> list[Attempt]:
         """The next batch, with at most one report an item: the second of two would be lost in one statement."""

@@ -1,0 +1,71 @@
+"""Two claims at the same run, in the one order of events that is hard to hit: no task is given to both."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+import asyncpg
+import pytest
+
+from tests.crash._rig import Watch, eventually, submit
+from tests.crash._steps import letters
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+# A claim that passes this gate has its snapshot already, and has not looked at any ready row yet.
+_GATE = """
+create function gate() returns boolean language plpgsql volatile as $$
+begin
+    if current_setting('crash.gate', true) = 'shut' then
+        perform pg_advisory_xact_lock_shared(4711);
+    end if;
+    return true;
+end $$;
+alter table forebay.queue rename to queue_behind;
+create view forebay.queue as select q.* from forebay.queue_behind q where gate();
+"""
+
+
+@pytest.fixture
+async def late(dsn: str) -> AsyncIterator[asyncpg.Connection[asyncpg.Record]]:
+    """A connection whose claims stop between their snapshot and their first look at ready rows."""
+    conn = await asyncpg.connect(dsn, server_settings={"crash.gate": "shut"})
+    yield conn
+    await conn.close()
+
+
+async def _claim(conn: Any, worker: int, quota: int) -> set[int]:
+    """Claims from all there is; answers which items."""
+    pairs = await conn.fetch("select distinct step_id, lane_id from forebay.ready")
+    rows = await conn.fetch(
+        "select * from forebay.claim($1, $2, $3, $4, $5, $6, '{}', 60)",
+        worker,
+        [pair["step_id"] for pair in pairs],
+        [pair["lane_id"] for pair in pairs],
+        [0] * len(pairs),
+        [quota] * len(pairs),
+        [10] * len(pairs),
+    )
+    return {n for row in rows for n in row["ns"]}
+
+
+@pytest.mark.parametrize("late_quota", [8, 100], ids=["cuts", "uses_up"])
+async def test_a_run_that_was_cut_after_the_snapshot_is_not_claimed_twice(
+    watch: Watch, late: asyncpg.Connection[asyncpg.Record], late_quota: int
+) -> None:
+    await submit(watch, letters, 20)
+    await (await watch.conn()).execute(_GATE)
+    await watch.fetch("select pg_advisory_lock(4711)")
+    claiming = asyncio.create_task(_claim(late, 2, late_quota))
+
+    async def waits() -> bool:
+        return bool(await watch.one("select exists (select from pg_locks where locktype = 'advisory' and not granted)"))
+
+    await eventually("the second claim has its snapshot", waits)
+    first = await _claim(await watch.conn(), 1, 8)
+    await watch.fetch("select pg_advisory_unlock(4711)")
+    second = await claiming
+    third = await _claim(await watch.conn(), 3, 100)
+    assert sorted([*first, *second, *third]) == list(range(1, 21))
