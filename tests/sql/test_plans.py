@@ -152,7 +152,11 @@ def _claim(lanes: list[int], quota: int = 100, *, heads: int = 0) -> tuple[str, 
 async def test_claim(explained: Explained, lanes: int) -> None:
     plans = await explained.of(*_claim(list(range(1, lanes + 1))))
     assert_indexed(plans)
-    (ready,) = _with(plans, "ready", "Index Scan")
+    (ready,) = [
+        (node, above)
+        for node, above in _with(plans, "ready", "Index Scan")
+        if any(parent["Node Type"] == "LockRows" for parent in above)
+    ]
     node, above = ready
     assert node["Index Name"] == "ready_pkey"
     kinds = [parent["Node Type"] for parent in above]

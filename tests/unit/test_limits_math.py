@@ -81,7 +81,7 @@ def test_a_slow_round_trip_leaves_half_of_the_slack() -> None:
 
 
 def test_slices_follow_the_use() -> None:
-    gate = RateGate("r", "", 0.001)
+    gate = RateGate("r", "", 0.001, keyed=False)
     sizes = [gate.ask(0).want]
     for _ in range(12):
         gate.tokens.add(Slice(0, 0.001, gate.size, 100))
@@ -93,3 +93,13 @@ def test_slices_follow_the_use() -> None:
     gate.tokens.add(Slice(0, 0.001, 500, 0.1))
     gate.tokens.take(0)
     assert gate.ask(10).want == 2  # all but one of those lapsed
+
+
+def test_a_slow_key_asks_only_for_tasks_that_are_there() -> None:
+    gate = RateGate("r", "k", 0.02)
+    for _ in range(5):
+        ask = gate.ask(0)
+        assert (ask.want, ask.waiters) == (1, 0)
+        gate.tokens.add(Slice(0, 0.02, 1, 100))
+        assert gate.tokens.take(0)
+        assert not gate.thinks_ahead

@@ -52,10 +52,12 @@ class SlotAsk:
 
 @dataclass(frozen=True, slots=True)
 class SlotGrant:
-    """How many slots it has, how many it should use while others are short, and when waiters should come back."""
+    """How many slots it has, how many it should use while others are short, how often one should come free for it,
+    and when waiters should come back."""
 
     granted: int
     fair: int
+    turn_s: float
     back_in: float
     step_s: float
 
@@ -99,7 +101,7 @@ async def lease_slots(
             lease_s,
             now,
         )
-    return [SlotGrant(row["granted"], row["fair"], row["back_in"], row["step_s"]) for row in rows]
+    return [SlotGrant(row["granted"], row["fair"], row["turn_s"], row["back_in"], row["step_s"]) for row in rows]
 
 
 async def tidy_limits(pool: Pool, now: datetime | None) -> int:

@@ -315,15 +315,15 @@ class SlotGate:
         self._serve(now)
         sent_away = 0
         for future, patience in self.asked:
-            again_in = grant.back_in + sent_away * grant.step_s
             if future.done():
                 continue
             if self.free(now) > 0:
                 self.occupy()
                 future.set_result(None)
-            elif again_in <= patience:
+            elif grant.turn_s * (len(self.standing) + 1) <= patience:
                 self.standing.append((now + AHEAD, future))
             else:
+                again_in = grant.back_in + sent_away * grant.step_s
                 future.set_exception(LimitReached(self.name, self.key, again_in))
                 sent_away += 1
         self.asked = []

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 log = get_logger("sweeper")
 
+_PROMOTE_EVERY = 0.25  # seconds between looks at what is due
 _FROM_START_EVERY = 10.0  # seconds between promotions that look at everything
 
 
@@ -37,12 +38,13 @@ class Sweeper:
         self._wake = wake
         self._promoted_to: datetime | None = None
         self._from_start_at = 0.0
+        self._next_look = 0.0
 
     async def run(self) -> None:
         s = self._settings
         await self.make_partitions()
         async with asyncio.TaskGroup() as group:
-            group.create_task(every(min(0.1, s.sweep_s), "promote", self.promote))
+            group.create_task(every(0.05, "promote", self._promote_when_due))
             group.create_task(every(s.sweep_s, "expire", self.expire))
             group.create_task(every(s.sweep_s, "reap", self.reap_cancelled))
             group.create_task(every(1.0, "schedules", self.run_schedules))
@@ -68,9 +70,17 @@ class Sweeper:
             for step_id, lane_id, seq in done.woken:
                 self._wake(step_id, lane_id, seq)
             if done.moved == 0:
-                if done.next_at is not None and done.next_at > self._clock.now():
-                    self._promoted_to = self._clock.now() - timedelta(seconds=1)
+                due_in = _PROMOTE_EVERY
+                if done.next_at is not None:
+                    due_in = (done.next_at - self._clock.now()).total_seconds()
+                    self._promoted_to = self._clock.now() - timedelta(seconds=1) if due_in > 0 else None
+                self._next_look = time.monotonic() + min(_PROMOTE_EVERY, max(0.0, due_in))
                 return moved
+
+    async def _promote_when_due(self) -> None:
+        """Looks when the next task that is known of is due, and a few times a second for those that are not."""
+        if self._next_look <= time.monotonic():
+            await self.promote()
 
     async def expire(self) -> int:
         """Takes back the leases of dead workers."""

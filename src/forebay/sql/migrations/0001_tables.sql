@@ -67,8 +67,8 @@ create table forebay.step (
 
 create table forebay.job (
     id           bigint generated always as identity primary key,
-    owner_id     bigint not null references forebay.owner,
-    pipeline_id  int not null references forebay.pipeline,
+    owner_id     bigint not null,                -- no foreign keys here: they cost a submit two more look-ups, and
+    pipeline_id  int not null,                   -- owners and pipelines are never deleted
     state        forebay.job_state not null default 'QUEUED',
     priority     smallint not null default 0,
     sealed       boolean not null default true,  -- false while a stream still adds items

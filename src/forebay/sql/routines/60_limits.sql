@@ -61,12 +61,12 @@ end $$;
 -- Leases slots of many limits at once, or renews or returns them: afterwards this worker has `granted` slots for lease_s
 -- seconds, at most wants[i] (0: it gives all back) and never more than the others leave of capacities[i]. used[i] are in
 -- use, waiters[i] tasks stand there for one, started[i] have got one since the last call and took holds[i] seconds each.
--- `fair` is what to stay below while another worker is short. Waiters that got none should come back in back_in seconds,
--- each step_s after the one before.
+-- `fair` is what to stay below while another worker is short. Every turn_s seconds, one slot should come free for this
+-- worker; waiters that cannot stand there for so long should come back in back_in seconds, each step_s after the one before.
 create or replace function forebay.lease_slots(
     worker_id bigint, names text[], keys text[], capacities int[], wants int[], used int[], waiters int[],
     started int[], holds float8[], lease_s float8, now timestamptz default null
-) returns table (place int, granted int, fair int, back_in float8, step_s float8)
+) returns table (place int, granted int, fair int, turn_s float8, back_in float8, step_s float8)
 language plpgsql set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
 #variable_conflict use_column
 declare
@@ -110,6 +110,7 @@ begin
         end if;
         limited.hold_s := coalesce(0.5 * limited.hold_s + 0.5 * ask.hold, limited.hold_s);
         step_s := limited.hold_s / ask.capacity;
+        turn_s := step_s * (others.workers + 1);
         back_in := (limited.waiting + 1) * step_s;
         update forebay.slot_limit s
         set waiting = limited.waiting + least(ask.waiters, greatest(0, ask.used + ask.waiters - granted)),
