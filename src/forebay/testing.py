@@ -51,7 +51,7 @@ class Testbed:
     async def run(self) -> None:
         """Do everything that is due at the clock's time."""
         await self.worker.sweep()
-        await self.worker.idle()
+        await self.worker.drain()
 
     async def finish(self, *, limit: timedelta = timedelta(days=365)) -> None:
         """Do everything, moving the clock to each time at which something is due.
@@ -97,7 +97,8 @@ async def testbed(
     if not migrated:
         await migrate(dsn)
     clock = clock or ManualClock()
-    worker = Worker(dsn, pipelines, settings=Settings(listen=False, grace_s=5, poll_s=3600), clock=clock)
+    settings = Settings(listen=False, grace_s=5, poll_s=3600)
+    worker = Worker(dsn, pipelines, settings=settings, clock=clock, closed=True)
     running = asyncio.create_task(worker.run())
     try:
         await worker.ready_or_failed(running)

@@ -156,10 +156,9 @@ class EngineMachine(RuleBasedStateMachine):
     @rule(name=shapes, owner=owners, key=keys, delay=delays, merge=st.booleans())
     def submit_one(self, name: str, owner: str, key: str | None, delay: int | None, merge: bool) -> None:
         if merge:  # few enough for keys to meet
-            name, owner = "fork" if name in ("fork", "soft") else "solo", "ann"
+            name, owner, key = "fork" if name in ("fork", "soft", "chain") else "solo", "ann", "k"
         now, value, shape = self.tick(), self._value(), SHAPE[name]
         run_at = None if delay is None else now + delay
-        merge = merge and key is not None
         answer = self.bench.submit(shape, value, now, run_at, owner=owner, key=key, coalesce=merge)
         if merge and key is not None:
             older = self.model.replaceable(shape, owner, key)

@@ -51,6 +51,17 @@ async def test_on_a_live_system(dsn: str, monkeypatch: pytest.MonkeyPatch) -> No
     await conn.close()
 
 
+async def test_a_function_that_answers_something_else_is_made_anew(dsn: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    conn = await connect(dsn)
+    await conn.execute("drop function forebay.mark_busy; drop function forebay.discover")
+    await conn.execute("create function forebay.discover(steps int[]) returns int language sql as 'select 1'")
+    monkeypatch.setattr(migrating, "routines_digest", lambda: "changed")
+    assert await migrate(dsn) == 0
+    assert await conn.fetch("select * from forebay.discover('{1}')") == []
+    assert await conn.fetchval("select count(*) from forebay.jobs") == 0
+    await conn.close()
+
+
 @pytest.mark.pg15
 async def test_on_debian_15(pg15_dsn: str) -> None:
     assert await migrate(pg15_dsn) == 0

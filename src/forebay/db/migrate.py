@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
+import asyncpg
+
 from forebay.db.pool import Connection, connect
 from forebay.errors import SchemaError
 
@@ -19,6 +21,16 @@ create table if not exists forebay.migration (
     name       text not null,
     applied_at timestamptz not null default clock_timestamp()
 );
+"""
+
+_DROP_FUNCTIONS = """
+do $$
+declare signature regprocedure;
+begin
+    for signature in select oid from pg_proc where pronamespace = 'forebay'::regnamespace loop
+        execute 'drop function ' || signature || ' cascade';
+    end loop;
+end $$
 """
 
 
@@ -86,9 +98,15 @@ async def _replace_routines(conn: Connection) -> None:
     comment = f"forebay routines {routines_digest()}"
     if await conn.fetchval("select obj_description('forebay'::regnamespace)") == comment:
         return
-    async with conn.transaction():
-        await conn.execute(routines())
-        await conn.execute(f"comment on schema forebay is '{comment}'")
+    try:
+        async with conn.transaction():
+            await conn.execute(routines())
+            await conn.execute(f"comment on schema forebay is '{comment}'")
+    except asyncpg.InvalidFunctionDefinitionError:  # another return type: that cannot be replaced, only made anew
+        async with conn.transaction():
+            await conn.execute(_DROP_FUNCTIONS)
+            await conn.execute(routines())
+            await conn.execute(f"comment on schema forebay is '{comment}'")
 
 
 async def check(conn: Connection) -> None:
@@ -101,3 +119,5 @@ async def check(conn: Connection) -> None:
         raise SchemaError("the database has no forebay schema yet: run `forebay migrate`")
     if version < newest:
         raise SchemaError(f"the schema has version {version}, this forebay needs {newest}: run `forebay migrate`")
+    if version > newest:
+        raise SchemaError(f"the schema has version {version}, this forebay knows {newest}: upgrade forebay")

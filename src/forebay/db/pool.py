@@ -96,13 +96,14 @@ async def translated() -> AsyncGenerator[None]:
 
 
 async def insist(call: Callable[[], Awaitable[T]], on_lost: Callable[[BaseException, float], Any]) -> T:
-    """Repeats a call until the database is there again, with growing pauses; collisions are repeated at once."""
+    """Repeats a call until the database is there again, with growing pauses; collisions are repeated soon."""
     pause = 0.05
     while True:
         try:
             return await call()
         except COLLIDED as error:
-            on_lost(error, 0)
+            on_lost(error, 0.01)
+            await asyncio.sleep(0.01)
         except LOST as error:
             on_lost(error, pause)
             await asyncio.sleep(pause)

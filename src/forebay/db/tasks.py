@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+import asyncpg
+
 from forebay.db.pool import translated
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
-
-    import asyncpg
 
     from forebay.db.pool import Connection, Pool
 
@@ -119,6 +119,16 @@ def _lease(row: asyncpg.Record) -> Lease:
 
 async def settle(conn: Connection, worker_id: int, reports: Reports, now: datetime | None) -> Settled:
     """End many attempts in one round trip; stale reports change nothing and are named in the answer."""
+    try:
+        return await _settle(conn, worker_id, reports, now)
+    except asyncpg.CheckViolationError as error:
+        # The day's partition of attempt was made at this moment, and the row went for the default one.
+        if (error.table_name or "").startswith("attempt"):
+            raise asyncpg.SerializationError(str(error)) from error
+        raise
+
+
+async def _settle(conn: Connection, worker_id: int, reports: Reports, now: datetime | None) -> Settled:
     row = await conn.fetchrow(
         "select * from forebay.settle_packed($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)",
         worker_id,

@@ -68,6 +68,7 @@ class Claimer:
         self._news = asyncio.Event()
         self._look = asyncio.Event()
         self._idle = asyncio.Event()
+        self._closed = False
         self._stopped = False
 
     # -- told by others -------------------------------------------------------------------------------------------
@@ -93,6 +94,14 @@ class Claimer:
     def hold(self, seconds: float) -> None:
         """Claim nothing for a while: this machine is at its limit."""
         self._hold_until = time.monotonic() + seconds
+
+    def close(self) -> None:
+        """Claim nothing until `open`."""
+        self._closed = True
+
+    def open(self) -> None:
+        self._closed = False
+        self._news.set()
 
     def stop(self) -> None:
         self._stopped = True
@@ -121,7 +130,7 @@ class Claimer:
 
     def _pick(self) -> list[Claim]:
         """What to claim now: every step that has room, from the lanes whose turn it is."""
-        if self._hold_until > time.monotonic() or self._settler.backlog > _MOST_UNSETTLED:
+        if self._closed or self._hold_until > time.monotonic() or self._settler.backlog > _MOST_UNSETTLED:
             return []
         claims: list[Claim] = []
         for executor in self._order:

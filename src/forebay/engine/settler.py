@@ -153,7 +153,9 @@ class Settler:
             return
         report = batch[0]
         if report.outcome is not None and report.result is None and not report.writes:
+            # Given up here, it is no longer kept alive by heartbeats: its lease runs out and the task runs again.
             log.critical("report_lost", job=report.lease.job_id, item=report.n, error=str(error))
+            self._on_settled(batch, tasks.Settled(0, [], [], []))
             return
         step = report.lease.step_id
         log.warning("write_refused", job=report.lease.job_id, item=report.n, step=step, error=str(error))

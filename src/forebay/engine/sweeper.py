@@ -42,7 +42,6 @@ class Sweeper:
 
     async def run(self) -> None:
         s = self._settings
-        await self.make_partitions()
         async with asyncio.TaskGroup() as group:
             group.create_task(every(0.05, "promote", self._promote_when_due))
             group.create_task(every(s.sweep_s, "expire", self.expire))

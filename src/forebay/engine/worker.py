@@ -55,12 +55,15 @@ class Worker:
         *,
         settings: Settings | None = None,
         clock: Clock | None = None,
+        closed: bool = False,
     ) -> None:
+        """`closed`: claims nothing but while `drain` runs; for tests."""
         self.settings = settings or Settings()
         self.clock = clock or Clock()
         self.worker_id = 0
         self._dsn = dsn
         self._pipelines = pipelines
+        self._closed = closed
         self._ready = asyncio.Event()
         self._stopping = asyncio.Event()
         self._executors: dict[int, StepExecutor] = {}
@@ -118,6 +121,12 @@ class Worker:
         """Waits until the worker has looked everywhere and has nothing to do."""
         await self._claimer.idle()
 
+    async def drain(self) -> None:
+        """Claim until nothing is left to do, then close again."""
+        self._claimer.open()
+        await self._claimer.idle()
+        self._claimer.close()
+
     async def sweep(self) -> None:
         """Do the periodic repairs now."""
         await self._sweeper.sweep()
@@ -130,6 +139,7 @@ class Worker:
             self.worker_id = await registry.enlist(conn, name, self.clock.stamp())
             ids = {p.name: await registry.register(conn, p.definition()) for p in self._pipelines}
         self._assemble(ids)
+        await self._sweeper.make_partitions()
         steps = [f"{executor.step.pipeline.name}.{executor.step.name}" for executor in self._executors.values()]
         log.info("worker_started", worker=self.worker_id, steps=steps)
 
@@ -148,6 +158,8 @@ class Worker:
         self._claimer = Claimer(
             pool, me, s, clock, executors=self._executors, leases=self._leases, settler=self._settler
         )
+        if self._closed:
+            self._claimer.close()
         self._sweeper = Sweeper(pool, s, clock, wake=self._claimer.wake)
 
     def _add_step(self, step: Step[Any, Any], step_id: int) -> None:
