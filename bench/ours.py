@@ -69,15 +69,19 @@ class Forebay:
             return time.perf_counter() - began
 
     @asynccontextmanager
-    async def submitter(self, dsn: str, owner: str = OWNER) -> AsyncIterator[Submit]:
-        """A function that submits item `seq` in a transaction of the caller's one connection, and commits."""
+    async def submitter(self, dsn: str, owner: str = OWNER, *, in_block: bool = False) -> AsyncIterator[Submit]:
+        """A function that submits item `seq` on the caller's one connection: as one statement that commits itself,
+        or in a transaction block of the caller's."""
         async with connected(dsn) as conn:
 
             async def submit_one(seq: int) -> None:
-                async with conn.transaction():
-                    await submit(conn, PIPELINE, input_of(seq), owner=owner)
+                await submit(conn, PIPELINE, input_of(seq), owner=owner)
 
-            yield submit_one
+            async def submit_in_block(seq: int) -> None:
+                async with conn.transaction():
+                    await submit_one(seq)
+
+            yield submit_in_block if in_block else submit_one
 
     async def park_paused(self, dsn: str, count: int) -> None:
         """Submit `count` items in a job that is paused."""

@@ -26,6 +26,9 @@ class Settings(BaseSettings):
     queues: str = Field(default="", description="serve only these queues, separated by commas; empty: all")
     grace_s: Seconds = Field(default=20.0, description="how long running steps may go on after a stop")
     pool_size: Annotated[int, Field(ge=2, le=100)] = Field(default=5, description="connections of one worker process")
+    command_timeout_s: Annotated[float, Field(gt=0)] = Field(
+        default=60.0, description="a statement without an answer for so long is given up, and its connection"
+    )
     listen: bool = Field(default=True, description="wake up by LISTEN; off behind a transaction-mode pooler")
     prepared_statements: bool = Field(default=True, description="off behind a pooler that cannot keep them")
     poll_s: Annotated[float, Field(gt=0)] = Field(default=1.0, description="longest pause between looks")

@@ -137,6 +137,7 @@ async def test_a_required_failure_keeps_the_other_branch(dsn: str) -> None:
         assert item.error == {"step": "broken", "class": "data", "reason": "the page is empty", "attempt": 1}
         assert (await bed.job(job)).state == JobState.FAILED
         letter = await bed.pool.fetchrow("select outcome, class, reason, attempt from forebay.dead_letter")
+        assert letter is not None
         assert tuple(letter) == ("ERROR", "data", "the page is empty", 1)
 
 

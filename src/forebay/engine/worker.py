@@ -81,7 +81,13 @@ class Worker:
     async def run(self) -> None:
         """Work until `stop`; then finish or hand back what is in flight."""
         s = self.settings
-        pool = await open_pool(self._dsn, size=s.pool_size, name="forebay worker", prepared=s.prepared_statements)
+        pool = await open_pool(
+            self._dsn,
+            size=s.pool_size,
+            name="forebay worker",
+            prepared=s.prepared_statements,
+            timeout=s.command_timeout_s,
+        )
         async with pool:
             await self._begin(pool)
             try:
