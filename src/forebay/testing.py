@@ -1,9 +1,9 @@
 """Testing pipelines: run them to the end on a real database, with a clock that you move.
 
-    async with testbed(dsn, [articles]) as bed:
-        job = await bed.submit(articles, Article(title="…"))
-        await bed.finish()                      # jumps over every pause: retries, snoozes, delays
-        assert (await bed.item(job)).status == "DONE"
+async with testbed(dsn, [articles]) as bed:
+    job = await bed.submit(articles, Article(title="…"))
+    await bed.finish()                      # jumps over every pause: retries, snoozes, delays
+    assert (await bed.item(job)).status == "DONE"
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What the crash tests have in common: worker processes to kill, a way to wait, a proxy that loses packets, the proof."""
+"""What the crash tests share: worker processes to kill, a way to wait, a proxy that loses packets, and the proof."""
 
 from __future__ import annotations
 
@@ -19,13 +19,14 @@ import asyncpg
 
 from forebay.db import registry
 from forebay.db.pool import LOST, connect
-from forebay.engine import worker as worker_module
+from forebay.engine.worker import Worker
 from forebay.errors import DatabaseUnavailable
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable
 
     from forebay import Pipeline
+    from forebay.settings import Settings
     from tests.crash._steps import Order
 
 # What a connection raises when the database goes away under it; the tests do not rely on the engine's own list.
@@ -95,11 +96,9 @@ class Watch:
 class WorkerProcess:
     """One worker process and what it said."""
 
-    def __init__(self, dsn: str, log: Path, settings: dict[str, str], command_timeout: float | None) -> None:
+    def __init__(self, dsn: str, log: Path, settings: dict[str, str]) -> None:
         env = {f"FOREBAY_{name.upper()}": value for name, value in (QUICK | settings).items()}
         env["FOREBAY_DATABASE_URL"] = dsn
-        if command_timeout is not None:
-            env["CRASH_COMMAND_TIMEOUT"] = str(command_timeout)
         self._log = log
         with log.open("wb") as out:
             self.process = subprocess.Popen(
@@ -164,9 +163,9 @@ class Workers:
         self.folder = folder
         self.all: list[WorkerProcess] = []
 
-    def start(self, *, dsn: str | None = None, command_timeout: float | None = None, **settings: str) -> WorkerProcess:
+    def start(self, *, dsn: str | None = None, **settings: str) -> WorkerProcess:
         log = self.folder / f"worker-{len(self.all)}.log"
-        worker = WorkerProcess(dsn or self.dsn, log, settings, command_timeout)
+        worker = WorkerProcess(dsn or self.dsn, log, settings)
         self.all.append(worker)
         return worker
 
@@ -186,20 +185,13 @@ class Workers:
 
 
 @asynccontextmanager
-async def working(dsn: str, settings: Any, *, command_timeout: float = 60) -> AsyncGenerator[worker_module.Worker]:
+async def working(dsn: str, settings: Settings) -> AsyncGenerator[Worker]:
     """A worker in this process, for what needs a look inside."""
-    from functools import partial
-
     from tests.crash._steps import letters, orders, slow
 
-    worker = worker_module.Worker(dsn, [orders, letters, slow], settings=settings)
-    usual = worker_module.open_pool
-    worker_module.open_pool = partial(usual, timeout=command_timeout)
-    try:
-        running = asyncio.create_task(worker.run())
-        await worker.ready_or_failed(running)
-    finally:
-        worker_module.open_pool = usual
+    worker = Worker(dsn, [orders, letters, slow], settings=settings)
+    running = asyncio.create_task(worker.run())
+    await worker.ready_or_failed(running)
     body = asyncio.current_task()
     assert body is not None
     running.add_done_callback(lambda ended: body.cancel() if ended.exception() else None)  # what killed it is raised
@@ -356,7 +348,7 @@ async def assert_done_once(watch: Watch, jobs: dict[int, int], *steps: str, effe
 async def _assert_attempts(watch: Watch, ids: list[int], total: int, steps: tuple[str, ...]) -> None:
     """One DONE a task, and besides only what a lost or stopped worker leaves behind."""
     twice = await watch.fetch(
-        """select a.job_id, a.n, a.step_id, array_agg(a.token || ' of worker ' || a.worker_id || ' at ' || a.ended_at) as by
+        """select a.job_id, a.n, a.step_id, array_agg((a.token, a.worker_id, a.started_at, a.ended_at)::text) as by
            from forebay.attempt a where a.job_id = any($1) and a.outcome = 'DONE'
            group by 1, 2, 3 having count(*) > 1 order by 3, 1, 2 limit 3""",
         ids,
@@ -365,11 +357,12 @@ async def _assert_attempts(watch: Watch, ids: list[int], total: int, steps: tupl
     found = await watch.fetch(
         """select s.name, count(*) filter (where a.outcome = 'DONE') as done,
                   count(distinct (a.job_id, a.n)) filter (where a.outcome = 'DONE') as tasks,
-                  array_agg(distinct a.outcome::text) filter (where a.outcome not in ('DONE', 'EXPIRED', 'RELEASED')) as odd
+                  array_agg(distinct a.outcome::text)
+                      filter (where a.outcome not in ('DONE', 'EXPIRED', 'RELEASED')) as odd
            from forebay.attempt a join forebay.step s on s.id = a.step_id where a.job_id = any($1) group by s.name""",
         ids,
     )
-    assert {row["name"]: tuple(row)[1:] for row in found} == {step: (total, total, None) for step in steps}
+    assert {row["name"]: tuple(row)[1:] for row in found} == dict.fromkeys(steps, (total, total, None))
 
 
 async def assert_effects(watch: Watch, ids: list[int], total: int, step: str) -> None:

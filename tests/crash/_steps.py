@@ -6,15 +6,12 @@ An effect is a row in a plain table without any key, so that a step whose rows a
 from __future__ import annotations
 
 import asyncio
-import os
 import sys
-from functools import partial
 from pathlib import Path
 
 from pydantic import BaseModel
 
 from forebay import Context, Done, Pipeline, Rows
-from forebay.db.pool import open_pool
 
 
 class Order(BaseModel):
@@ -67,10 +64,7 @@ async def wait(ctx: Context, order: Order) -> Done[int]:
 def main() -> None:
     """`forebay worker` with these pipelines."""
     from forebay.cli import main as forebay
-    from forebay.engine import worker
 
-    if seconds := os.environ.get("CRASH_COMMAND_TIMEOUT"):  # there is no setting for it
-        worker.open_pool = partial(open_pool, timeout=float(seconds))
     sys.argv = ["forebay", "worker", "--pipelines", "tests.crash._steps"]
     forebay()
 

@@ -221,7 +221,7 @@ async def test_a_half_open_connection_is_noticed_and_replaced(
     async with Proxy(watch.dsn) as proxy:
         job = await submit(watch, orders, 300)
         proxy.lose_at(trap, arrives=arrives)
-        workers.start(dsn=proxy.dsn, command_timeout=2, lease_floor_s="0.5" if "heart" in trap else "2")
+        workers.start(dsn=proxy.dsn, command_timeout_s="2", lease_floor_s="0.5" if "heart" in trap else "2")
         await watch.done([job], seconds=60)
         await workers.stop_all()
         await assert_done_once(watch, {job: 300}, "weigh", "ship", effect="ship")
@@ -230,7 +230,7 @@ async def test_a_half_open_connection_is_noticed_and_replaced(
 async def test_all_connections_half_open_at_once(workers: Workers, watch: Watch) -> None:
     async with Proxy(watch.dsn) as proxy:
         job = await submit(watch, orders, 2000)
-        worker = await workers.start(dsn=proxy.dsn, command_timeout=2, claim_max="50").started()
+        worker = await workers.start(dsn=proxy.dsn, command_timeout_s="2", claim_max="50").started()
         await _progress(watch, job, 1)
         assert proxy.lose(all_new=True) >= 2
         await eventually("the worker noticed", lambda: _said_lost(worker))
@@ -296,7 +296,7 @@ async def test_without_listen_polling_finds_work(dsn: str, watch: Watch) -> None
 
 
 async def test_a_half_open_listener_does_not_keep_work_from_being_found(dsn: str, watch: Watch) -> None:
-    async with Proxy(dsn) as proxy, working(proxy.dsn, Settings(**_QUICK), command_timeout=2):
+    async with Proxy(dsn) as proxy, working(proxy.dsn, Settings(**_QUICK | {"command_timeout_s": 2.0})):
         await watch.until("it listens", f"select count(*) > 0 {_BACKENDS}", "forebay listener")
         proxy.lose()
         await watch.done([await submit(watch, letters, 5)], seconds=60)
@@ -309,7 +309,7 @@ async def test_a_frozen_server_is_waited_for(crash_server: CrashServer, tmp_path
     server = crash_server()
     async with _durable(server, tmp_path) as (workers, watch):
         job = await submit(watch, orders, 1500)
-        worker = await workers.start(command_timeout=2, claim_max="50").started()
+        worker = await workers.start(command_timeout_s="2", claim_max="50").started()
         await _progress(watch, job, 1)
         backends = [row["pid"] for row in await watch.fetch(f"select pid {_BACKENDS}", "forebay %")]
         processes = [psutil.Process(pid) for pid in backends if psutil.pid_exists(pid)]

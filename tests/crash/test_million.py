@@ -39,7 +39,7 @@ class Faults:
     def start(self) -> None:
         """One more worker, every second one behind the proxy."""
         behind = len(self.workers.all) % 2 == 1
-        self.workers.start(dsn=self.proxy.dsn if behind else None, command_timeout=3, **self.settings)
+        self.workers.start(dsn=self.proxy.dsn if behind else None, command_timeout_s="3", **self.settings)
 
     async def go_on(self) -> AsyncGenerator[int]:
         """Causes one fault at each step."""
@@ -81,7 +81,8 @@ class Faults:
         """Longer than its lease lasts; the leases are taken by others meanwhile."""
         worker = self.workers.all[self._one()]
         worker.send(signal.SIGSTOP)
-        held = "select exists (select from forebay.lease l join forebay.worker w on w.id = l.worker_id where w.name like '%:' || $1::int)"
+        held = """select exists (select from forebay.lease l join forebay.worker w on w.id = l.worker_id
+                                 where w.name like '%:' || $1::int)"""
         with suppress(AssertionError):  # one that is frozen in a transaction keeps its leases for longer
             await self.watch.until("its leases were taken", f"select not ({held})", worker.pid, seconds=10)
         worker.send(signal.SIGCONT)

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import asyncpg
 import pytest
 
-from tests.crash._rig import Watch, eventually, submit
+from forebay.settings import Settings
+from tests.crash._rig import Watch, assert_done_once, eventually, submit, working
 from tests.crash._steps import letters
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ async def late(dsn: str) -> AsyncIterator[asyncpg.Connection[asyncpg.Record]]:
     await conn.close()
 
 
-async def _claim(conn: Any, worker: int, quota: int) -> set[int]:
+async def _claim(conn: Any, worker: int, quota: int, runs: int = 10) -> set[int]:
     """Claims from all there is; answers which items."""
     pairs = await conn.fetch("select distinct step_id, lane_id from forebay.ready")
     rows = await conn.fetch(
@@ -46,19 +47,20 @@ async def _claim(conn: Any, worker: int, quota: int) -> set[int]:
         [pair["lane_id"] for pair in pairs],
         [0] * len(pairs),
         [quota] * len(pairs),
-        [10] * len(pairs),
+        [runs] * len(pairs),
     )
     return {n for row in rows for n in row["ns"]}
 
 
+@pytest.mark.parametrize("runs", [4, 10], ids=["few", "many"])
 @pytest.mark.parametrize("late_quota", [8, 100], ids=["cuts", "uses_up"])
 async def test_a_run_that_was_cut_after_the_snapshot_is_not_claimed_twice(
-    watch: Watch, late: asyncpg.Connection[asyncpg.Record], late_quota: int
+    watch: Watch, late: asyncpg.Connection[asyncpg.Record], late_quota: int, runs: int
 ) -> None:
     await submit(watch, letters, 20)
     await (await watch.conn()).execute(_GATE)
     await watch.fetch("select pg_advisory_lock(4711)")
-    claiming = asyncio.create_task(_claim(late, 2, late_quota))
+    claiming = asyncio.create_task(_claim(late, 2, late_quota, runs))
 
     async def waits() -> bool:
         return bool(await watch.one("select exists (select from pg_locks where locktype = 'advisory' and not granted)"))
@@ -69,3 +71,19 @@ async def test_a_run_that_was_cut_after_the_snapshot_is_not_claimed_twice(
     second = await claiming
     third = await _claim(await watch.conn(), 3, 100)
     assert sorted([*first, *second, *third]) == list(range(1, 21))
+
+
+async def test_attempts_that_end_while_their_partition_is_made_are_settled(dsn: str, watch: Watch) -> None:
+    """The row was on its way to the default partition when that stopped taking rows of today."""
+    job = await submit(watch, letters, 5)
+    maker = await asyncpg.connect(dsn)
+    await maker.execute("begin; select forebay.make_partitions()")
+    async with working(dsn, Settings(poll_s=0.2, sweep_s=0.2)):
+        await watch.until(
+            "the worker settles", "select exists (select from pg_stat_activity where datname = current_database()"
+            " and wait_event_type = 'Lock' and query like '%settle%')"
+        )  # fmt: skip
+        await maker.execute("commit")
+        await watch.done([job], seconds=30)
+    await maker.close()
+    await assert_done_once(watch, {job: 5}, "write", "post")

@@ -159,7 +159,12 @@ async def test_transient_errors_are_retried_with_growing_pauses(dsn: str) -> Non
         assert (await bed.item(job)).result == {"fetch": 4}
         pauses = [round((b - a).total_seconds()) for a, b in zip(times, times[1:], strict=False)]
         assert pauses == [10, 20, 25]
-        assert [a[1:] for a in await attempts(bed, job.job_id)] == [("ERROR", 1), ("ERROR", 2), ("ERROR", 3), ("DONE", 4)]
+        assert [a[1:] for a in await attempts(bed, job.job_id)] == [
+            ("ERROR", 1),
+            ("ERROR", 2),
+            ("ERROR", 3),
+            ("DONE", 4),
+        ]
 
 
 async def test_exhausted_attempts_are_a_dead_letter(dsn: str) -> None:

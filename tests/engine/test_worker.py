@@ -84,7 +84,9 @@ async def test_a_stop_lets_running_steps_end_and_hands_the_rest_back(dsn: str, c
     assert await conn.fetchval("select max(attempt) from forebay.ready") == 0
 
 
-async def test_what_outlasts_the_grace_period_is_stopped_and_runs_again(dsn: str, conn: asyncpg.Connection[Any]) -> None:
+async def test_what_outlasts_the_grace_period_is_stopped_and_runs_again(
+    dsn: str, conn: asyncpg.Connection[Any]
+) -> None:
     stuck: Pipeline[dict[str, int]] = Pipeline("stuck", dict)
     begun = asyncio.Event()
 

@@ -83,7 +83,9 @@ async def test_a_newer_schema_is_left_alone(dsn: str) -> None:
     await conn.execute("insert into forebay.migration (version, name) values (9999, 'future')")
     await conn.close()
     newest = migrations()[-1].version
-    with pytest.raises(SchemaError, match=f"^the schema has version 9999, this forebay knows {newest}: upgrade forebay$"):
+    with pytest.raises(
+        SchemaError, match=f"^the schema has version 9999, this forebay knows {newest}: upgrade forebay$"
+    ):
         await migrate(dsn)
 
 

@@ -32,11 +32,13 @@ select j.id, n, j.owner_id, 1, '{"url": "https://example.org"}' from forebay.job
 insert into forebay.ready (step_id, lane_id, job_id, owner_id, first_n, last_n)
 select 1, j.lane_id, j.id, j.owner_id, n, n from forebay.job j, generate_series(1, 4) n;
 insert into forebay.scheduled (run_at, step_id, lane_id, job_id, owner_id, first_n, last_n, attempt)
-select '2030-01-01 12:00Z'::timestamptz + (j.id % 1000 - 100) * interval '1 minute', 1, j.lane_id, j.id, j.owner_id, n, n, 1
+select '2030-01-01 12:00Z'::timestamptz + (j.id % 1000 - 100) * interval '1 minute',
+       1, j.lane_id, j.id, j.owner_id, n, n, 1
 from forebay.job j, generate_series(5, 8) n;
 insert into forebay.lease (step_id, lane_id, job_id, owner_id, worker_id, attempt, claimed_at, expires_at, ns)
 select 1, j.lane_id, j.id, j.owner_id, 1, 1, '2030-01-01 11:59Z',
-       '2030-01-01 12:01Z'::timestamptz - case when j.id % 50 = 0 then interval '5 minutes' else interval '0' end, '{[9,10]}'
+       '2030-01-01 12:01Z'::timestamptz - case when j.id % 50 = 0 then interval '5 minutes' else interval '0' end,
+       '{[9,10]}'
 from forebay.job j where j.id % 5 = 0;
 insert into forebay.attempt (job_id, n, step_id, attempt, outcome, owner_id, worker_id, token, started_at, ended_at)
 select j.id, n, 1, 1, 'EXPIRED', j.owner_id, 1, 0, '2030-01-01 11:00Z', '2030-01-01 11:00Z'

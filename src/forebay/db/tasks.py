@@ -157,9 +157,7 @@ async def discover(pool: Pool, steps: Sequence[int]) -> list[tuple[int, LaneInfo
     """The lanes that have something ready, for each of these steps."""
     async with translated(), pool.acquire() as conn:
         rows = await conn.fetch("select * from forebay.discover($1)", list(steps))
-    return [
-        (row["step_id"], LaneInfo(row["lane_id"], row["owner_id"], row["priority"], row["weight"])) for row in rows
-    ]
+    return [(row["step_id"], LaneInfo(row["lane_id"], row["owner_id"], row["priority"], row["weight"])) for row in rows]
 
 
 async def describe_lanes(pool: Pool, lanes: Sequence[int]) -> list[LaneInfo]:

@@ -54,9 +54,7 @@ def check_version(cluster: Path, binaries: Path) -> None:
         )
 
 
-def find_binaries(
-    home: Path, wanted: Path | None, account: Account | None, say: Callable[[str], None]
-) -> Path:
+def find_binaries(home: Path, wanted: Path | None, account: Account | None, say: Callable[[str], None]) -> Path:
     """The folder of the binaries, copied into the home if the account cannot run them in place."""
     installed = wanted or _packaged_binaries()
     if not (installed / "postgres").exists():

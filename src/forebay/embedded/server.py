@@ -182,17 +182,13 @@ class EmbeddedPostgres:
                 said = self._rotate_log()
                 child = self._spawn(postgres, account, waited)
             if waited > self._patience:
-                raise EmbeddedError(
-                    f"PostgreSQL was not ready after {waited:.0f} s.\n{system.tail(self.log)}"
-                )
+                raise EmbeddedError(f"PostgreSQL was not ready after {waited:.0f} s.\n{system.tail(self.log)}")
             if time.monotonic() - told > 2:
                 told = time.monotonic()
                 self._say(f"Waiting for PostgreSQL ({waited:.0f} s), see {self.log}")
             time.sleep(_POLL)
 
-    def _spawn(
-        self, postgres: Path, account: Account | None, waited: float
-    ) -> subprocess.Popen[bytes] | None:
+    def _spawn(self, postgres: Path, account: Account | None, waited: float) -> subprocess.Popen[bytes] | None:
         """Start the postmaster, or return None while processes of a crashed one are still alive."""
         with system.opened(self.home / "alive") as alive:
             if not system.try_lock(alive):
@@ -234,9 +230,7 @@ class EmbeddedPostgres:
             time.sleep(min(1.0, 0.1 + waited / 4))
             return
         why = "The disk is full: free some space. " if "No space left on device" in text else ""
-        raise EmbeddedError(
-            f"PostgreSQL did not start. {why}The end of {self.log}:\n{system.last_lines(text)}"
-        )
+        raise EmbeddedError(f"PostgreSQL did not start. {why}The end of {self.log}:\n{system.last_lines(text)}")
 
     # --- looking at processes -----------------------------------------------------------------------
 

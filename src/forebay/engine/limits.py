@@ -16,7 +16,7 @@ that cannot renew starts nothing more. The slots leased by all workers never add
 
 A task that is not admitted waits in its slot for up to a second when its turn is that near and nobody else could run
 there; else it goes back with the time at which its turn comes. The database counts those who were sent away, so each is
-told a time of its own, and none is sent away twice for each one that starts.
+told a time of its own; all in all, about one is sent away for each one that starts.
 """
 
 from __future__ import annotations

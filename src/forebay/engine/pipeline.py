@@ -123,13 +123,9 @@ class Declared(Generic[I, *Rs]):
         self._make = make
 
     @overload
-    def __call__(
-        self, fn: Callable[[Context, I, *Rs], Awaitable[Done[R] | Outcome]], /
-    ) -> Step[I, R]: ...
+    def __call__(self, fn: Callable[[Context, I, *Rs], Awaitable[Done[R] | Outcome]], /) -> Step[I, R]: ...
     @overload
-    def __call__(
-        self, fn: Callable[[Context, I, *Rs], Awaitable[R | Done[R] | Outcome]], /
-    ) -> Step[I, R]: ...
+    def __call__(self, fn: Callable[[Context, I, *Rs], Awaitable[R | Done[R] | Outcome]], /) -> Step[I, R]: ...
     @overload
     def __call__(self, fn: Callable[[Context, I, *Rs], Done[R] | Outcome], /) -> Step[I, R]: ...
     @overload
@@ -145,13 +141,9 @@ class OptionalDeclared(Generic[I, *Rs]):
         self._make = make
 
     @overload
-    def __call__(
-        self, fn: Callable[[Context, I, *Rs], Awaitable[Done[R] | Outcome]], /
-    ) -> Step[I, R | None]: ...
+    def __call__(self, fn: Callable[[Context, I, *Rs], Awaitable[Done[R] | Outcome]], /) -> Step[I, R | None]: ...
     @overload
-    def __call__(
-        self, fn: Callable[[Context, I, *Rs], Awaitable[R | Done[R] | Outcome]], /
-    ) -> Step[I, R | None]: ...
+    def __call__(self, fn: Callable[[Context, I, *Rs], Awaitable[R | Done[R] | Outcome]], /) -> Step[I, R | None]: ...
     @overload
     def __call__(self, fn: Callable[[Context, I, *Rs], Done[R] | Outcome], /) -> Step[I, R | None]: ...
     @overload
@@ -237,6 +229,7 @@ class Pipeline(Generic[I]):
 
         A failed optional step does not fail its item: the steps after it get None.
         """
+
         def add(fn: Callable[..., Any]) -> Step[I, Any]:
             return self._add(fn, after, options, optional=optional)
 
@@ -251,15 +244,11 @@ class Pipeline(Generic[I]):
     @overload
     def batch_step(
         self, *, size: int, after: None = None, optional: bool = False, **options: Unpack[StepOptions]
-    ) -> Callable[
-        [Callable[[Context, Sequence[I]], Awaitable[Sequence[R | Outcome]]]], Step[I, R]
-    ]: ...
+    ) -> Callable[[Callable[[Context, Sequence[I]], Awaitable[Sequence[R | Outcome]]]], Step[I, R]]: ...
     @overload
     def batch_step(
         self, *, size: int, after: Step[I, A], optional: bool = False, **options: Unpack[StepOptions]
-    ) -> Callable[
-        [Callable[[Context, Sequence[tuple[I, A]]], Awaitable[Sequence[R | Outcome]]]], Step[I, R]
-    ]: ...
+    ) -> Callable[[Callable[[Context, Sequence[tuple[I, A]]], Awaitable[Sequence[R | Outcome]]]], Step[I, R]]: ...
     def batch_step(
         self,
         *,
@@ -295,7 +284,16 @@ class Pipeline(Generic[I]):
         queue = typing.cast("str", given.pop("queue", f"{self.name}.{name}"))
         given["limits"] = tuple(options.get("limits", ()))
         step = Step[I, Any](
-            self, name, fn, parents, optional, after_all, batch_size, kind, queue=queue, **given  # type: ignore[arg-type]
+            self,
+            name,
+            fn,
+            parents,
+            optional,
+            after_all,
+            batch_size,
+            kind,
+            queue=queue,
+            **given,  # type: ignore[arg-type]
         )
         _check_options(step)
         self.steps[name] = step

@@ -31,7 +31,7 @@ seen as materialized (
     join forebay.queue q on q.name = s.queue and not q.paused and (q.parked is null or q.probe_at <= at)
     join forebay.lane l on l.id = w.lane_id and not l.paused
     cross join lateral (
-        select r.ctid as place, r.* from forebay.ready r
+        select r.* from forebay.ready r
         where r.step_id = w.step_id and r.lane_id = w.lane_id and r.seq > w.head
         order by r.step_id, r.lane_id, r.seq limit w.max_rows for update skip locked) r
     left join forebay.job j on j.id = r.job_id
@@ -39,7 +39,7 @@ seen as materialized (
 set_aside as (
     update forebay.ready r set lane_id = l.id
     from seen s join forebay.lane l on l.job_id = s.job_id
-    where r.ctid = s.place and s.state = 'PAUSED'
+    where r.step_id = s.step_id and r.lane_id = s.lane_id and r.seq = s.seq and s.state = 'PAUSED'
 ),
 summed as (
     select s.*, s.last_n - s.first_n + 1 as size,
@@ -50,14 +50,18 @@ taken as materialized (
     select nextval('forebay.token') as token, s.*, least(s.last_n, s.first_n + (s.quota - (s.upto - s.size)) - 1)::int as end_n
     from summed s where s.upto - s.size < s.quota
 ),
+-- By key, not by place: a run that another claim has cut meanwhile is locked here in its newest version, and only a look-up
+-- by key finds that one from this statement's older snapshot.
 used_up as (
-    delete from forebay.ready where ctid = any(array(
-        select place from taken where end_n = last_n
+    delete from forebay.ready r using (
+        select step_id, lane_id, seq from taken where end_n = last_n
         union all
-        select place from seen where state = 'CANCELLED'))
+        select step_id, lane_id, seq from seen where state = 'CANCELLED') u
+    where r.step_id = u.step_id and r.lane_id = u.lane_id and r.seq = u.seq
 ),
 cut as (
-    update forebay.ready r set first_n = t.end_n + 1 from taken t where r.ctid = t.place and t.end_n < t.last_n
+    update forebay.ready r set first_n = t.end_n + 1 from taken t
+    where r.step_id = t.step_id and r.lane_id = t.lane_id and r.seq = t.seq and t.end_n < t.last_n
 ),
 leased as (
     insert into forebay.lease (token, step_id, lane_id, job_id, owner_id, worker_id, attempt, claimed_at, expires_at, ns)
