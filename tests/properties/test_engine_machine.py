@@ -593,7 +593,7 @@ def drive(dsn: str, how: settings) -> None:
 
 
 def test_the_engine_does_what_the_model_says(dsn: str) -> None:
-    drive(dsn, settings(_COMMON, max_examples=60, stateful_step_count=40))
+    drive(dsn, settings(_COMMON, max_examples=100, stateful_step_count=50))
 
 
 @pytest.mark.soak

@@ -25,15 +25,21 @@ LOST = (
     asyncpg.PostgresConnectionError,
     asyncpg.InterfaceError,
     asyncpg.InternalClientError,
-    asyncpg.AdminShutdownError,
-    asyncpg.CrashShutdownError,
-    asyncpg.CannotConnectNowError,
-    asyncpg.TooManyConnectionsError,
+    # The server is in trouble of its own: full disk, no memory, shutting down, locked, read-only after a failover.
+    asyncpg.InsufficientResourcesError,
+    asyncpg.OperatorInterventionError,
+    asyncpg.LockNotAvailableError,
+    asyncpg.ReadOnlySQLTransactionError,
+    asyncpg.PostgresSystemError,
+    asyncpg.InternalServerError,
     asyncpg.IdleSessionTimeoutError,
 )
 
 # What the server, or the driver, says to values that cannot be.
 REFUSED = (asyncpg.PostgresError, asyncpg.DataError, ValueError, UnicodeError)
+
+# What the driver says to statements that are used wrongly, on a connection that is in order.
+MISUSED = (asyncpg.InterfaceError, asyncpg.InternalClientError, TimeoutError, TypeError, ValueError)
 
 _NO_SCHEMA = (asyncpg.UndefinedFunctionError, asyncpg.InvalidSchemaNameError, asyncpg.UndefinedTableError)
 

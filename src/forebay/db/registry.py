@@ -51,10 +51,17 @@ async def sign_on(
         )
 
 
-async def park(pool: Pool, queue: str, reason: str, probe_at: datetime) -> None:
-    """Stop a queue whose configuration is wrong, until a probe works."""
+async def park(pool: Pool, queue: str, reason: str, seconds: float, now: datetime | None) -> None:
+    """Stop a queue whose configuration is wrong; after `seconds` it is probed."""
     async with translated(), pool.acquire() as conn:
-        await conn.execute("select forebay.park_queue($1, $2, $3)", queue, reason, probe_at)
+        await conn.execute(
+            "select forebay.park_queue("
+            "$1, $2, coalesce($4::timestamptz, clock_timestamp()) + make_interval(secs => $3), now => $4)",
+            queue,
+            reason,
+            seconds,
+            now,
+        )
 
 
 async def unpark(pool: Pool, queue: str) -> None:
@@ -62,9 +69,9 @@ async def unpark(pool: Pool, queue: str) -> None:
         await conn.execute("select forebay.unpark_queue($1)", queue)
 
 
-async def parked(pool: Pool, queues: Sequence[str]) -> set[str]:
+async def parked(conn: Connection, queues: Sequence[str]) -> set[str]:
     """Which of these queues are parked."""
-    async with translated(), pool.acquire() as conn:
+    async with translated():
         rows = await conn.fetch(
             "select name from forebay.queue where name = any($1) and parked is not null", list(queues)
         )

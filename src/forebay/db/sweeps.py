@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, slots=True)
 class Promoted:
     moved: int
+    at: datetime  # the database's time
     next_at: datetime | None
     woken: list[tuple[int, int, int]]
 
@@ -31,11 +32,14 @@ async def promote(pool: Pool, now: datetime | None, after: datetime | None) -> P
     """Make due scheduled tasks ready, from the watermark `after` on (None: from the beginning)."""
     async with translated(), pool.acquire() as conn:
         row = await conn.fetchrow(
-            "select * from forebay.promote($1, after => coalesce($2::timestamptz, '-infinity'))", now, after
+            "select p.*, coalesce($1, clock_timestamp()) as at"
+            " from forebay.promote($1, after => coalesce($2::timestamptz, '-infinity')) p",
+            now,
+            after,
         )
     assert row is not None  # noqa: S101 - the function always answers one row
     woken = list(zip(row["steps"], row["lanes"], row["seqs"], strict=True))
-    return Promoted(row["moved"], row["next_at"], woken)
+    return Promoted(row["moved"], row["at"], row["next_at"], woken)
 
 
 async def expire(pool: Pool, now: datetime | None) -> Expired:
@@ -67,7 +71,8 @@ async def delete_finished(pool: Pool, now: datetime | None, days: int) -> int:
 async def tidy(pool: Pool, now: datetime | None) -> None:
     """Give lost runs a lane again, drop idle lanes, close the rows of dead workers."""
     await _count(pool, "select forebay.adopt_orphans($1)", now)
-    await _count(pool, "select forebay.tidy_lanes($1)", now)
+    await _count(pool, "select forebay.tidy_lanes($1, '1 day')", now)
+    await _count(pool, "select forebay.tidy_limits(now => $1)", now)
     await _count(pool, "select forebay.close_workers($1)", now)
 
 

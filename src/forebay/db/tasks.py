@@ -66,7 +66,7 @@ class Reports:
     outcomes: list[str | None] = field(default_factory=list[str | None])
     results: list[str | None] = field(default_factory=list[str | None])
     started: list[float] = field(default_factory=list[float])
-    again_ats: list[datetime | None] = field(default_factory=list["datetime | None"])
+    again_ins: list[float | None] = field(default_factory=list[float | None])  # seconds
     spents: list[bool | None] = field(default_factory=list[bool | None])
     ends_items: list[bool | None] = field(default_factory=list[bool | None])
     classes: list[str | None] = field(default_factory=list[str | None])
@@ -137,7 +137,7 @@ async def _settle(conn: Connection, worker_id: int, reports: Reports, now: datet
         ",".join([str(int(seconds * 1e6)) for seconds in reports.started]),
         _RECORD.join([result or "" for result in reports.results]),
         reports.outcomes,
-        reports.again_ats,
+        reports.again_ins,
         reports.spents,
         reports.ends_items,
         reports.classes,
@@ -166,10 +166,15 @@ async def describe_lanes(pool: Pool, lanes: Sequence[int]) -> list[LaneInfo]:
     return [LaneInfo(r["lane_id"], r["owner_id"], r["priority"], r["weight"], r["paused"]) for r in rows]
 
 
-async def mark_busy(pool: Pool, lanes: Sequence[int], until: datetime | None) -> None:
-    """Say until when these lanes need no wake-ups; None: they need them again."""
+async def mark_busy(pool: Pool, lanes: Sequence[int], seconds: float, now: datetime | None) -> None:
+    """Say for how long these lanes need no wake-ups."""
     async with translated(), pool.acquire() as conn:
-        await conn.execute("select forebay.mark_busy($1, coalesce($2::timestamptz, '-infinity'))", list(lanes), until)
+        await conn.execute(
+            "select forebay.mark_busy($1, coalesce($3::timestamptz, clock_timestamp()) + make_interval(secs => $2))",
+            list(lanes),
+            seconds,
+            now,
+        )
 
 
 async def heartbeat(

@@ -8,6 +8,7 @@ from pydantic import ValidationError
 from pydantic_core import PydanticSerializationError, to_json
 
 from forebay.engine.context import Context
+from forebay.engine.gates import LimitReached
 from forebay.errors import DataError, ThrottledError, error_class
 from forebay.types import Cancel, Done, ErrorClass, NotFound, Skip, Snooze
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from forebay.types import Write
 
 _MAX_REASON = 2000
+_LONGEST_PAUSE = 10 * 365 * 86400.0
 _OUTCOMES = frozenset((Done, NotFound, Skip, Snooze, Cancel))
 
 
@@ -73,6 +75,8 @@ class Attempt(Context):
 
     def end(self, why: str) -> None:
         """Stop it from outside: timeout, cancelled, lost, shutdown."""
+        if self.stop is not None and why != "shutdown":
+            return  # told already; telling again would only disturb its cleaning up
         self.stop = self.stop or why
         self.cancelled = True
         self.slot.cancel()
@@ -91,7 +95,8 @@ class Attempt(Context):
         self.outcome = outcome
         self.reason = None if reason is None else clean(reason) or None
         self.error_class = kind
-        self.again_in = again_in
+        # No pause is endless, and NaN, which is larger and smaller than nothing, is none.
+        self.again_in = None if again_in is None else max(0.0, min(again_in, _LONGEST_PAUSE))
         self.spent = spent
         self.ends_item = ends_item
 
@@ -126,7 +131,9 @@ def report_error(attempt: Attempt, step: Step[Any, Any], error: BaseException) -
     kind, reason = error_class(error), reason_of(error)
     if kind is ErrorClass.THROTTLED:
         wait = error.retry_after if isinstance(error, ThrottledError) else 30.0
-        attempt.fail("THROTTLED", reason=reason, kind=kind, again_in=wait, spent=False)
+        # Our own limit is neither an error of the item nor pressure from the other side.
+        ours = isinstance(error, LimitReached)
+        attempt.fail("THROTTLED", reason=reason, kind=None if ours else kind, again_in=wait, spent=False)
     elif kind in (ErrorClass.CONFIG, ErrorClass.RESOURCE):
         attempt.fail("RELEASED", reason=reason, kind=kind, again_in=0.0, spent=False)
     else:
@@ -158,7 +165,10 @@ def reason_of(error: BaseException) -> str:
         return f"{place}: {first['msg']}"
     if isinstance(error, TimeoutError) and not str(error):
         return "timed out"
-    text = str(error).strip()
+    try:
+        text = str(error).strip()
+    except Exception:  # an error that cannot even say what it is
+        text = ""
     if text and type(error).__module__.startswith("forebay."):
         return text
     return f"{type(error).__name__}: {text}" if text else type(error).__name__

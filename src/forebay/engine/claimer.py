@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import asyncio
 import time
-from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from forebay.db import tasks
-from forebay.db.pool import LOST, insist
+from forebay.db.pool import LOST, REFUSED, insist
 from forebay.engine.attempt import Attempt
 from forebay.engine.lanes import StepLanes
 from forebay.engine.loops import either
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
     from forebay.engine.clock import Clock
     from forebay.engine.executor import StepExecutor
     from forebay.engine.leases import LeaseBook
+    from forebay.engine.limits import Limits
     from forebay.engine.settler import Settler
     from forebay.settings import Settings
 
@@ -34,6 +34,7 @@ log = get_logger("claimer")
 _FIRST_POLL = 0.01
 _BUSY_FOR = 3.0  # seconds that a lane stays marked after a claim that it could fill
 _MOST_UNSETTLED = 10_000
+_SWEEP_EVERY = 5.0  # seconds between looks below the watermark of a busy lane
 _SWEEP_SHARE = 20  # a look at all lanes may cost one part in so many
 
 
@@ -49,6 +50,7 @@ class Claimer:
         *,
         executors: Mapping[int, StepExecutor],
         leases: LeaseBook,
+        limits: Limits,
         settler: Settler,
     ) -> None:
         self._pool = pool
@@ -59,6 +61,7 @@ class Claimer:
         self._order = sorted(executors.values(), key=lambda executor: -executor.step.priority)
         self._reading = [step_id for step_id, executor in executors.items() if executor.step.after]
         self._leases = leases
+        self._limits = limits
         self._settler = settler
         self._lanes = {step_id: StepLanes(step_id) for step_id in executors}
         self._busy: set[int] = set()  # lanes that could fill the last claim
@@ -95,6 +98,10 @@ class Claimer:
         """Claim nothing for a while: this machine is at its limit."""
         self._hold_until = time.monotonic() + seconds
 
+    @property
+    def is_held(self) -> bool:
+        return self._hold_until > time.monotonic()
+
     def close(self) -> None:
         """Claim nothing until `open`."""
         self._closed = True
@@ -123,21 +130,34 @@ class Claimer:
             self._news.clear()
             claims = self._pick()
             if claims:
-                await self._claim(claims)
+                try:
+                    await self._claim(claims)
+                except REFUSED as error:
+                    log.error("claim_refused", error=str(error))
+                    await asyncio.sleep(1)
             else:
                 self._tell_idle()
-                await either(self._news, 1.0)
+                await either(self._news, self._limits_wait())
 
     def _pick(self) -> list[Claim]:
         """What to claim now: every step that has room, from the lanes whose turn it is."""
-        if self._closed or self._hold_until > time.monotonic() or self._settler.backlog > _MOST_UNSETTLED:
+        if self._closed or self.is_held or self._settler.backlog > _MOST_UNSETTLED:
             return []
         claims: list[Claim] = []
         for executor in self._order:
-            room = executor.room
-            if room > 0 and room >= executor.queue.size:
-                claims += self._lanes[executor.step_id].pick(room)
+            room, lanes = executor.room, self._lanes[executor.step_id]
+            if room > 0 and room >= executor.queue.size and lanes.active:
+                claims += lanes.pick(self._admitted(executor, room))
         return claims
+
+    def _admitted(self, executor: StepExecutor, room: int) -> int:
+        """How many of those could start soon: what the step's limits hold back is better left where it is."""
+        step = executor.step
+        allowed = self._limits.room(step.limits, room) if step.limits else None
+        return room if allowed is None else min(room, allowed * (step.batch_size or 1) - executor.queue.size)
+
+    def _limits_wait(self) -> float:
+        return min((self._limits.wait(e.step.limits) for e in self._order if e.step.limits), default=1.0)
 
     async def _claim(self, claims: list[Claim]) -> None:
         by_step: dict[int, list[Claim]] = {}
@@ -192,7 +212,7 @@ class Claimer:
             began = time.monotonic()
             try:
                 await self.discover()
-            except LOST as error:
+            except REFUSED + LOST as error:
                 self._lost(error, self._pause)
             cost = time.monotonic() - began
             await either(self._look, max(self._pause, _SWEEP_SHARE * cost))
@@ -204,9 +224,12 @@ class Claimer:
         for step_id, info in await tasks.discover(self._pool, list(self._executors)):
             lanes = self._lanes[step_id]
             lanes.learn(info)
+            # Dry for us, and yet not empty: something lies below the watermark. So it may in a lane that is never dry.
             if not lanes.is_active(info.lane_id):
-                lanes.rewind(info.lane_id)  # dry for us, and yet not empty: something lies below the watermark
+                lanes.rewind(info.lane_id)
                 news = lanes.wake(info.lane_id) or news
+            elif time.monotonic() - lanes.lanes[info.lane_id].rewound > _SWEEP_EVERY:
+                lanes.rewind(info.lane_id)
         for lanes in self._lanes.values():
             lanes.forget_idle()
         if news:
@@ -237,10 +260,9 @@ class Claimer:
         """Tells submitters which lanes need no wake-ups, because their backlog is being worked through."""
         idle = self._marked - self._busy
         if idle:
-            await tasks.mark_busy(self._pool, sorted(idle), None)
+            await tasks.mark_busy(self._pool, sorted(idle), 0, self._clock.stamp())
             self._marked -= idle
             self.look_everywhere()
         if self._busy:
-            until = self._clock.now() + timedelta(seconds=_BUSY_FOR)
-            await tasks.mark_busy(self._pool, sorted(self._busy), until)
+            await tasks.mark_busy(self._pool, sorted(self._busy), _BUSY_FOR, self._clock.stamp())
             self._marked |= self._busy

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from forebay.db.tasks import Lease
     from forebay.engine.clock import Clock
     from forebay.engine.context import Context, ProgressReport
-    from forebay.engine.limits import Limits
+    from forebay.engine.limits import Held, Limits
     from forebay.engine.pipeline import Step
 
 _PRESSURE = (ErrorClass.THROTTLED, ErrorClass.TRANSIENT)
@@ -93,7 +93,8 @@ class StepExecutor:
         began = now = time.monotonic()
         size = self.step.batch_size
         while (task := self.queue.pop()) is not None:
-            if self.queue.size == self._refill_at:
+            if self.queue.size <= self._refill_at:
+                self._refill_at = -1  # told once
                 self._hungry()
             if size is None:
                 now = await self._attempt(me, *task, now)
@@ -106,6 +107,7 @@ class StepExecutor:
                 await asyncio.sleep(0)
                 began = now = time.monotonic()
         self._learn()
+        self._hungry()
 
     def _more(self, first: tuple[Lease, int], size: int) -> list[tuple[Lease, int]]:
         tasks = [first]
@@ -125,16 +127,19 @@ class StepExecutor:
         try:
             args = self._arguments(lease, index) if not self.step.after_all else await self._job_args(attempt)
             if self.step.limits:
-                value = await self._call_limited(attempt, args)
+                held = await self._limits.enter(self.step.limits, args[0], busy=self.queue.size > 0)
+                began = time.monotonic()  # waiting is not work
+                attempt.deadline = began + self._timeout
+                value = await self._call_limited(held, attempt, *args)
             else:
                 value = await self._call(attempt, *args)
             report_outcome(attempt, self.step, value)
         except asyncio.CancelledError:
-            self._stopped(slot, attempt)
-        except Exception as error:
+            self._stopped(slot, [attempt])
+        except (Exception, SystemExit) as error:
             report_error(attempt, self.step, error)
         finally:
-            self.running.discard(attempt)
+            self._let_end(slot, [attempt])
         ended = time.monotonic()
         if attempt.outcome is None:
             self._good += 1
@@ -144,8 +149,7 @@ class StepExecutor:
         self._report(attempt)
         return ended
 
-    async def _call_limited(self, ctx: Context, args: tuple[Any, ...]) -> Any:
-        held = await self._limits.enter(self.step.limits, args[0])
+    async def _call_limited(self, held: Held, ctx: Context, *args: Any) -> Any:
         try:
             return await self._call(ctx, *args)
         finally:
@@ -157,10 +161,9 @@ class StepExecutor:
         try:
             await self._call_batch(attempts, tasks)
         except asyncio.CancelledError:
-            for attempt in attempts:
-                self._stopped(slot, attempt)
+            self._stopped(slot, attempts)
         finally:
-            self.running.difference_update(attempts)
+            self._let_end(slot, attempts)
         ended = time.monotonic()
         for attempt in attempts:
             if attempt.outcome is None:
@@ -184,8 +187,10 @@ class StepExecutor:
         if not good:
             return
         try:
-            values = _checked(list(await self._call(attempts[0], inputs)), len(good))
-        except Exception as error:
+            first = inputs[0][0] if self.step.after else inputs[0]
+            held = await self._limits.enter(self.step.limits, first, busy=self.queue.size > 0)
+            values = _checked(list(await self._call_limited(held, attempts[0], inputs)), len(good))
+        except (Exception, SystemExit) as error:
             for attempt in good:
                 report_error(attempt, self.step, error)
             return
@@ -203,18 +208,28 @@ class StepExecutor:
         results: dict[str, Any] = from_json(stored) if stored else {}
         return (value, *(_result(parent, results) for parent in self.step.after))
 
-    def _stopped(self, slot: asyncio.Task[Any], attempt: Attempt) -> None:
-        """The attempt was stopped from outside: say why, or go down with the whole worker."""
-        if attempt.stop is None:
+    def _stopped(self, slot: asyncio.Task[Any], attempts: list[Attempt]) -> None:
+        """Attempts were cancelled: by us, for reasons of their own or of one of their batch; by the step itself; or
+        with the whole worker, in which case the slot goes down with it."""
+        stopped = any(attempt.stop for attempt in attempts)
+        if not stopped and slot.cancelling():
             raise asyncio.CancelledError
-        while slot.uncancel():
-            pass
-        if attempt.stop == "timeout":
-            report_error(attempt, self.step, TransientError(f"timed out after {self.step.timeout:g} s"))
-        elif attempt.stop == "cancelled":
-            attempt.fail("CANCELLED", reason="cancelled while it was running", ends_item=True)
-        else:  # the worker is going down, or the lease is lost: the task runs again elsewhere
-            attempt.fail("RELEASED", reason=f"the worker let go of it ({attempt.stop})", again_in=0.0, spent=False)
+        for attempt in attempts:
+            if attempt.stop == "timeout":
+                report_error(attempt, self.step, TransientError(f"timed out after {self.step.timeout:g} s"))
+            elif attempt.stop == "cancelled":
+                attempt.fail("CANCELLED", reason="cancelled while it was running", ends_item=True)
+            elif stopped:  # the worker is going down, the lease is lost, or another of the batch was stopped
+                why = attempt.stop or "its batch was stopped"
+                attempt.fail("RELEASED", reason=f"the worker let go of it ({why})", again_in=0.0, spent=False)
+            else:
+                report_error(attempt, self.step, TransientError("the step was cancelled from within"))
+
+    def _let_end(self, slot: asyncio.Task[Any], attempts: list[Attempt]) -> None:
+        self.running.difference_update(attempts)
+        if any(attempt.stop for attempt in attempts):
+            while slot.uncancel():  # what was meant for these must not reach the slot's next tasks
+                pass
 
     def _learn(self) -> None:
         """Tells the controllers about the successes since the last time."""
@@ -237,15 +252,20 @@ class StepExecutor:
             attempt.end(why)
 
     def cancel_job(self, job_id: int) -> None:
-        for attempt in list(self.running):
-            if attempt.lease.job_id == job_id:
-                attempt.end("cancelled")
+        self._let_go(lambda lease: lease.job_id == job_id, "cancelled")
 
     def let_go(self, tokens: set[int], why: str) -> None:
         """Drops and stops what belongs to these leases."""
-        self.queue.drop(tokens)
+        self._let_go(lambda lease: lease.token in tokens, why)
+
+    def _let_go(self, is_meant: Callable[[Lease], bool], why: str) -> None:
+        for lease, n in self.queue.drop(is_meant):
+            if why == "cancelled":
+                attempt = Attempt(lease, n, self._clock.time())
+                attempt.fail("CANCELLED", reason="cancelled before it began", ends_item=True)
+                self._report(attempt)
         for attempt in list(self.running):
-            if attempt.lease.token in tokens:
+            if is_meant(attempt.lease):
                 attempt.end(why)
 
     def describe(self) -> dict[str, Any]:

@@ -6,6 +6,7 @@ lives in the worker's memory, so that fairness writes nothing; each worker being
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -35,7 +36,8 @@ class Lane:
     run_rows: int = 4  # runs a claim reads: grows while runs are short
     virtual: float = 0.0
     claiming: bool = False
-    taken: int = 0  # by the last claim
+    woken: bool = False  # while it was being claimed from: that claim may have missed it
+    rewound: float = 0.0  # when the watermark was last forgotten, monotonic
     full: bool = False  # the last claim got all it asked for
 
 
@@ -55,17 +57,28 @@ class StepLanes:
             lane = self.lanes[lane_id] = Lane(lane_id)
         if seq is not None and seq <= lane.head:
             lane.head = seq - 1  # a late commit below the watermark
+        lane.woken = True
         news = lane_id not in self.active
         if news:
-            lane.virtual = max(lane.virtual, self._least_virtual())
+            self._catch_up(lane)
             self.active.add(lane_id)
         return news
+
+    def _catch_up(self, lane: Lane) -> None:
+        """Who was away has no claim to what the others got meanwhile."""
+        others = [self.lanes[i] for i in self.active if i != lane.lane_id]
+        if others:
+            lane.virtual = max(lane.virtual, min(other.virtual for other in others))
+            least = min(self._owner_virtual.get(other.owner_id, 0.0) for other in others)
+            self._owner_virtual[lane.owner_id] = max(self._owner_virtual.get(lane.owner_id, 0.0), least)
 
     def learn(self, info: LaneInfo) -> None:
         lane = self.lanes.get(info.lane_id)
         if lane is None:
             lane = self.lanes[info.lane_id] = Lane(info.lane_id)
         lane.owner_id, lane.priority, lane.weight = info.owner_id, info.priority, max(info.weight, 0.01)
+        if not lane.known and info.lane_id in self.active:
+            self._catch_up(lane)
         lane.paused, lane.known = info.paused, True
         if lane.paused:
             self.active.discard(info.lane_id)
@@ -91,7 +104,7 @@ class StepLanes:
         claims: list[Claim] = []
         for lane, weight in zip(ready, weights, strict=True):
             quota = max(1, min(room, round(room * weight)))
-            lane.claiming, lane.taken, lane.full = True, 0, False
+            lane.claiming, lane.woken, lane.full = True, False, False
             claims.append(
                 Claim(self.step_id, lane.lane_id, max(0, lane.head - _LOOK_BACK), quota, min(quota, lane.run_rows))
             )
@@ -109,9 +122,6 @@ class StepLanes:
         total = sum(shares)
         return [share / total for share in shares]
 
-    def _least_virtual(self) -> float:
-        return min((self.lanes[i].virtual for i in self.active), default=0.0)
-
     def claimed(self, claims: Iterable[Claim], leases: Iterable[Lease]) -> None:
         """Learns from the answer to a claim: watermarks, virtual time, and which lanes are dry."""
         by_lane: dict[int, list[Lease]] = {}
@@ -124,22 +134,17 @@ class StepLanes:
         lane = self.lanes[claim.lane_id]
         lane.claiming = False
         got = sum(lease.last_n - lease.first_n + 1 for lease in leases)
-        lane.taken, lane.full = got, got >= claim.quota
+        lane.full = got >= claim.quota
         lane.head = max([lane.head, *(lease.seq for lease in leases if lease.rest == 0)])
         lane.virtual += got / lane.weight
         if got:
-            before = self._owner_virtual.get(lane.owner_id)
-            base = self._least_owner() if before is None else before
-            self._owner_virtual[lane.owner_id] = base + got / lane.weight
+            self._owner_virtual[lane.owner_id] = self._owner_virtual.get(lane.owner_id, 0.0) + got / lane.weight
         if len(leases) >= claim.max_rows and got < claim.quota:
             lane.run_rows = min(2_000, lane.run_rows * 4)  # short runs: read more of them
         elif got >= claim.quota and len(leases) * 4 < lane.run_rows:
             lane.run_rows = max(4, lane.run_rows // 2)
-        elif got < claim.quota:
+        elif got < claim.quota and not lane.woken:
             self.active.discard(claim.lane_id)
-
-    def _least_owner(self) -> float:
-        return min(self._owner_virtual.values(), default=0.0)
 
     def failed(self, claims: Iterable[Claim]) -> None:
         """The claim did not get through; its lanes are tried again."""
@@ -151,4 +156,5 @@ class StepLanes:
 
     def rewind(self, lane_id: int) -> None:
         """Forget the watermark, so that the next claim looks at everything."""
-        self.lanes[lane_id].head = 0
+        lane = self.lanes[lane_id]
+        lane.head, lane.rewound = 0, time.monotonic()

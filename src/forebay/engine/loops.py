@@ -6,7 +6,6 @@ import asyncio
 import random
 from typing import TYPE_CHECKING
 
-from forebay.db.pool import COLLIDED, LOST
 from forebay.engine.controllers import Backoff
 from forebay.log import get_logger
 
@@ -23,7 +22,7 @@ async def every(seconds: float, name: str, tick: Callable[[], Awaitable[object]]
         await asyncio.sleep((seconds + backoff.pause) * random.uniform(0.8, 1.2))  # noqa: S311
         try:
             await tick()
-        except (*LOST, *COLLIDED) as error:
+        except Exception as error:  # a repair that fails now is tried again; the work goes on meanwhile
             log.warning("tick_failed", loop=name, error=str(error) or type(error).__name__, pause=backoff.grow())
         else:
             backoff.reset()

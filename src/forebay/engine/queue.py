@@ -7,6 +7,8 @@ from collections import deque
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from forebay.db.tasks import Lease
 
 
@@ -65,21 +67,26 @@ class TaskQueue:
             heapq.heapreplace(heap, lane)
         return lease, index
 
-    def drain(self) -> list[Lease]:
-        """Takes everything out; answers each lease of which something was left."""
-        leases = [lease for lane in self._heap for lease, _ in lane.leases]
+    def clear(self) -> None:
+        """Takes everything out."""
         self._lanes.clear()
         self._heap.clear()
         self.size = 0
-        return leases
 
-    def drop(self, tokens: set[int]) -> None:
-        """Takes out what belongs to leases that are gone."""
+    def drop(self, is_meant: Callable[[Lease], bool]) -> list[tuple[Lease, int]]:
+        """Takes out the tasks of some leases; answers them as (lease, n)."""
+        dropped: list[tuple[Lease, int]] = []
         for lane in list(self._heap):
-            kept = deque((lease, i) for lease, i in lane.leases if lease.token not in tokens)
-            self.size -= sum(len(lease.ns) - i for lease, i in lane.leases if lease.token in tokens)
+            kept: deque[tuple[Lease, int]] = deque()
+            for lease, index in lane.leases:
+                if is_meant(lease):
+                    dropped += ((lease, n) for n in lease.ns[index:])
+                else:
+                    kept.append((lease, index))
             lane.leases = kept
             if not kept:
                 self._heap.remove(lane)
                 del self._lanes[lane.lane_id]
         heapq.heapify(self._heap)
+        self.size -= len(dropped)
+        return dropped

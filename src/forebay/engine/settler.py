@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from forebay.db import tasks, writes
-from forebay.db.pool import COLLIDED, LOST, REFUSED, insist
+from forebay.db.pool import MISUSED, REFUSED, insist
 from forebay.engine.attempt import Attempt
 from forebay.errors import DataError
 from forebay.log import get_logger
@@ -105,28 +104,24 @@ class Settler:
     async def _settle(self, batch: list[Attempt]) -> None:
         with_writes = [report for report in batch if report.writes]
         plain = [report for report in batch if not report.writes] if with_writes else batch
-        if plain:
-            await self._settle_plain(plain)
-        if with_writes:
-            await self._settle_writing(with_writes)
+        for part in (plain, with_writes):
+            if part:
+                await self._settle_part(part)
 
-    async def _settle_plain(self, batch: list[Attempt]) -> None:
+    async def _settle_part(self, batch: list[Attempt]) -> None:
+        repeats: list[BaseException] = []
+
+        def repeated(error: BaseException, pause: float) -> None:
+            repeats.append(error)
+            log.warning("settle_repeated", error=str(error) or type(error).__name__, pause=pause)
+
         try:
-            settled = await insist(lambda: self._in_transaction(batch), self._lost)
-        except REFUSED as error:
+            settled = await insist(lambda: self._in_transaction(batch), repeated)
+        except (DataError, *REFUSED) as error:
             await self._isolate(batch, error)
         else:
-            self._finish(batch, settled)
-
-    async def _settle_writing(self, batch: list[Attempt]) -> None:
-        try:
-            settled = await insist(lambda: self._in_transaction(batch), self._lost)
-        except (*LOST, *COLLIDED):
-            raise
-        except Exception as error:
-            await self._isolate(batch, error)
-        else:
-            self._finish(batch, settled)
+            # After a repetition, what looks stale may just be what went through the first time, unheard.
+            self._finish(batch, settled, count_stale=not repeats)
 
     async def _in_transaction(self, batch: list[Attempt]) -> Settled:
         async with self._pool.acquire() as conn:
@@ -141,8 +136,16 @@ class Settler:
         stale = set(settled.stale)
         for report in batch:
             if (report.lease.token, report.n) not in stale:
-                await writes.apply(conn, report.writes)
+                await self._write(conn, report)
         return settled
+
+    async def _write(self, conn: Connection, report: Attempt) -> None:
+        try:
+            await writes.apply(conn, report.writes)
+        except MISUSED as error:
+            if conn.is_closed():
+                raise
+            raise DataError(f"what the step handed over was refused: {error}") from error
 
     async def _isolate(self, batch: list[Attempt], error: Exception) -> None:
         """Halves the batch until the bad report stands alone; that one fails with the reason."""
@@ -163,15 +166,12 @@ class Settler:
         _refuse(report, error)
         await self._settle([report])
 
-    def _finish(self, batch: list[Attempt], settled: Settled) -> None:
+    def _finish(self, batch: list[Attempt], settled: Settled, *, count_stale: bool) -> None:
         self.settled += settled.settled
-        if settled.stale:
+        if settled.stale and count_stale:
             self.stale += len(settled.stale)
             log.warning("reports_stale", count=len(settled.stale), worker=self._worker_id)
         self._on_settled(batch, settled)
-
-    def _lost(self, error: BaseException, pause: float) -> None:
-        log.warning("settle_repeated", error=str(error) or type(error).__name__, pause=pause)
 
     def _columns(self, batch: list[Attempt]) -> tasks.Reports:
         columns = tasks.Reports(
@@ -182,12 +182,10 @@ class Settler:
         )
         if all(r.outcome is None for r in batch):
             return columns
-        now = self._clock.now()
         columns.outcomes = [r.outcome for r in batch]
         for r in batch:
             ended_well = r.outcome is None
-            again_in = None if ended_well else r.again_in
-            columns.again_ats.append(None if again_in is None else now + timedelta(seconds=again_in))
+            columns.again_ins.append(None if ended_well else r.again_in)
             columns.spents.append(ended_well or r.spent)
             columns.ends_items.append(not ended_well and r.ends_item)
             columns.classes.append(None if ended_well else r.error_class)

@@ -71,8 +71,8 @@ class Sweeper:
             if done.moved == 0:
                 due_in = _PROMOTE_EVERY
                 if done.next_at is not None:
-                    due_in = (done.next_at - self._clock.now()).total_seconds()
-                    self._promoted_to = self._clock.now() - timedelta(seconds=1) if due_in > 0 else None
+                    due_in = (done.next_at - done.at).total_seconds()
+                    self._promoted_to = done.at - timedelta(seconds=1) if due_in > 0 else None
                 self._next_look = time.monotonic() + min(_PROMOTE_EVERY, max(0.0, due_in))
                 return moved
 

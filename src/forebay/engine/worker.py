@@ -8,7 +8,6 @@ import socket
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from forebay.db import migrate, registry
@@ -144,15 +143,17 @@ class Worker:
             name = f"{socket.gethostname()}:{os.getpid()}"
             self.worker_id = await registry.enlist(conn, name, self.clock.stamp())
             ids = {p.name: await registry.register(conn, p.definition()) for p in self._pipelines}
+            self._parked = await registry.parked(conn, [s.queue for p in self._pipelines for s in p.steps.values()])
         self._assemble(ids)
-        await self._sweeper.make_partitions()
+        with suppress(*LOST):  # another worker is at it
+            await self._sweeper.make_partitions()
         steps = [f"{executor.step.pipeline.name}.{executor.step.name}" for executor in self._executors.values()]
         log.info("worker_started", worker=self.worker_id, steps=steps)
 
     def _assemble(self, ids: dict[str, dict[str, int]]) -> None:
         pool, me, s, clock = self._pool, self.worker_id, self.settings, self.clock
         self._threads, self._processes = ThreadPoolExecutor(64, thread_name_prefix="step"), ProcessPool()
-        self._limits = Limits(pool, me, clock)
+        self._limits = Limits(pool, me, clock, on_room=self._on_hungry)
         self._progress = ProgressBook(pool, clock)
         for pipeline in self._pipelines:
             for step in pipeline.steps.values():
@@ -162,7 +163,14 @@ class Worker:
         self._leases = LeaseBook(pool, me, s, clock, self._executors)
         self._settler = Settler(pool, me, clock, on_settled=self._on_settled, solo_steps=solo)
         self._claimer = Claimer(
-            pool, me, s, clock, executors=self._executors, leases=self._leases, settler=self._settler
+            pool,
+            me,
+            s,
+            clock,
+            executors=self._executors,
+            leases=self._leases,
+            limits=self._limits,
+            settler=self._settler,
         )
         if self._closed:
             self._claimer.close()
@@ -203,6 +211,7 @@ class Worker:
     async def _work(self) -> None:
         async with asyncio.TaskGroup() as group:
             loops = [group.create_task(loop, name=name) for name, loop in self._loops()]
+            self._claiming = [loop for loop in loops if loop.get_name() == "claim"]
             self._ready.set()
             await self._stopping.wait()
             await self._shut_down()
@@ -212,11 +221,12 @@ class Worker:
     def _loops(self) -> list[tuple[str, Coroutine[Any, Any, None]]]:
         loops: list[tuple[str, Coroutine[Any, Any, None]]] = [
             ("claim", self._claimer.run()),
-            ("claim beside", self._claimer.run()),
+            ("claim", self._claimer.run()),
             ("look", self._claimer.look()),
             ("settle", self._settler.run()),
             ("reap", every(0.05, "reap", self._reap)),
             ("heartbeat", every(self.settings.lease_floor_s / 4, "heartbeat", self._leases.heartbeat)),
+            ("limits", every(1.0, "limits", self._limits.renew)),
             ("mark busy", every(1.0, "mark busy", self._claimer.mark_busy)),
             ("sign on", every(2.0, "sign on", self._sign_on)),
             ("progress", every(0.5, "progress", self._progress.flush)),
@@ -229,8 +239,9 @@ class Worker:
     async def _shut_down(self) -> None:
         """Finish what runs within the grace period, hand back the rest."""
         self._claimer.stop()
+        await asyncio.wait(self._claiming, timeout=5)  # a claim on its way brings leases to hand back
         for executor in self._executors.values():
-            executor.queue.drain()
+            executor.queue.clear()
         await self._slots_end(self.settings.grace_s)
         for executor in self._executors.values():
             executor.stop_all("shutdown")
@@ -239,6 +250,7 @@ class Worker:
             async with asyncio.timeout(10):
                 await self._settler.drained()
                 await self._leases.hand_back()
+                await self._limits.close()
                 await self._sign_on(stopped=True)
 
     async def _slots_end(self, seconds: float) -> None:
@@ -263,14 +275,19 @@ class Worker:
     def _on_report(self, attempt: Attempt) -> None:
         failure = attempt.failure
         if failure is ErrorClass.RESOURCE:
-            pause = self._backoff.grow()
-            self._claimer.hold(pause)
-            log.warning("worker_held", reason=attempt.reason, pause=pause)
+            self._hold(attempt)
         elif failure is ErrorClass.CONFIG:
             self._park(attempt)
         elif (self._backoff.pause or self._parked) and attempt.outcome is None:
             self._worked(attempt)
         self._settler.add(attempt)
+
+    def _hold(self, attempt: Attempt) -> None:
+        """This machine is at its limit: claim nothing for a while. Tasks that fail together count once."""
+        if not self._claimer.is_held:
+            pause = self._backoff.grow()
+            self._claimer.hold(pause)
+            log.warning("worker_held", reason=attempt.reason, pause=pause)
 
     def _worked(self, attempt: Attempt) -> None:
         self._backoff.reset()
@@ -284,18 +301,26 @@ class Worker:
         if queue not in self._parked:
             log.error("queue_parked", queue=queue, reason=reason)
         self._parked.add(queue)
-        probe_at = self.clock.now() + timedelta(seconds=_PROBE_AFTER)
-        self._in_background(registry.park(self._pool, queue, reason, probe_at))
+        self._in_background(registry.park(self._pool, queue, reason, _PROBE_AFTER, self.clock.stamp()))
 
     async def _unpark(self, queue: str) -> None:
-        await registry.unpark(self._pool, queue)
+        try:
+            await registry.unpark(self._pool, queue)
+        except LOST:
+            self._parked.add(queue)  # the next success tries again
+            raise
         log.info("queue_unparked", queue=queue)
         self._claimer.look_everywhere()
 
     def _in_background(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.create_task(work)
         self._odd_jobs.add(task)
-        task.add_done_callback(self._odd_jobs.discard)
+        task.add_done_callback(self._odd_job_ended)
+
+    def _odd_job_ended(self, task: asyncio.Task[None]) -> None:
+        self._odd_jobs.discard(task)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            log.warning("queue_not_told", error=str(error) or type(error).__name__)
 
     def _on_settled(self, batch: Sequence[Attempt], settled: Settled) -> None:
         self._leases.settled(batch)
@@ -315,6 +340,7 @@ class Worker:
     async def _sign_on(self, *, stopped: bool = False) -> None:
         steps = {f"{e.step.pipeline.name}.{e.step.name}": e.describe() for e in self._executors.values()}
         about = {"steps": steps, "settled": self.settled, "leases": len(self._leases), "pid": os.getpid()}
+        about["limits"] = self._limits.describe()
         await registry.sign_on(
             self._pool, self.worker_id, about, self._settler.stale, self.clock.stamp(), stopped=stopped
         )

@@ -92,9 +92,12 @@ create or replace function forebay.claim_few(
 declare
     run record;
     room int := quota;
+    aside int;
 begin
     step_id := step;
     lane_id := lane;
+    for round in 1 .. 1000 loop  -- what is set aside or dropped on the way must not sit in front of what can run
+    aside := 0;
     for run in
         select r.ctid as place, r.*, coalesce(j.state, 'CANCELLED') as state, q.parked
         from forebay.ready r
@@ -107,9 +110,11 @@ begin
     loop
         if run.state = 'CANCELLED' then
             delete from forebay.ready r where r.ctid = run.place;
+            aside := aside + 1;
             continue;
         elsif run.state = 'PAUSED' then
             update forebay.ready r set lane_id = l.id from forebay.lane l where r.ctid = run.place and l.job_id = run.job_id;
+            aside := aside + 1;
             continue;
         elsif run.parked is not null then
             room := least(room, 1);
@@ -137,6 +142,8 @@ begin
         rest := run.last_n - last_n;
         room := room - (last_n - first_n + 1);
         return next;
+    end loop;
+    exit when aside = 0 or room = 0;
     end loop;
 end $$;
 
