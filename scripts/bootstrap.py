@@ -67,7 +67,7 @@ ADVICE = (
 )
 
 
-class StepFailed(Exception):  # noqa: N818 - reads as the sentence that is printed
+class StepFailed(Exception):
     """A step did not work; the text says which, why and what to do."""
 
 

@@ -31,7 +31,11 @@ def dump(server: EmbeddedPostgres, dsn: str) -> str:
         listing.write_text("\n".join(entry for entry in entries if " FUNCTION " not in entry))
         text = run(tools / "pg_restore", "--no-owner", "-L", listing, "-f", "-", archive)
     lines = [line.rstrip() for line in text.splitlines() if line.strip() and not line.startswith(NOISE)]
-    return "-- What the migrations make of an empty database; written by scripts/schema_dump.py.\n" + "\n".join(lines) + "\n"
+    return (
+        "-- What the migrations make of an empty database; written by scripts/schema_dump.py.\n"
+        + "\n".join(lines)
+        + "\n"
+    )
 
 
 def run(*command: str | Path) -> str:
@@ -51,7 +55,9 @@ def main() -> int:
     stored = TARGET.read_text() if TARGET.exists() else ""
     if stored == text:
         return 0
-    sys.stdout.writelines(difflib.unified_diff(stored.splitlines(True), text.splitlines(True), "schema.sql", "migrations"))
+    sys.stdout.writelines(
+        difflib.unified_diff(stored.splitlines(True), text.splitlines(True), "schema.sql", "migrations")
+    )
     print("\nsrc/forebay/sql/schema.sql is not what the migrations make: run `python scripts/schema_dump.py`")
     return 1
 

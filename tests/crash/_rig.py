@@ -176,7 +176,7 @@ class Workers:
 
     async def stop_all(self) -> None:
         """All that run stop in good order, and none of them has said anything that it should not."""
-        running = [worker for worker in self.all if worker.lives]
+        running = [await worker.started() for worker in self.all if worker.lives]
         for worker in running:
             worker.send(signal.SIGTERM)
         codes = [await worker.ended() for worker in running]
@@ -348,12 +348,15 @@ async def assert_done_once(watch: Watch, jobs: dict[int, int], *steps: str, effe
 async def _assert_attempts(watch: Watch, ids: list[int], total: int, steps: tuple[str, ...]) -> None:
     """One DONE a task, and besides only what a lost or stopped worker leaves behind."""
     twice = await watch.fetch(
-        """select a.job_id, a.n, a.step_id, array_agg((a.token, a.worker_id, a.started_at, a.ended_at)::text) as by
-           from forebay.attempt a where a.job_id = any($1) and a.outcome = 'DONE'
-           group by 1, 2, 3 having count(*) > 1 order by 3, 1, 2 limit 3""",
+        """select a.n, s.name, a.outcome, a.token, a.worker_id, a.started_at::text, a.ended_at::text
+           from forebay.attempt a join forebay.step s on s.id = a.step_id
+           where (a.job_id, a.n) in (select d.job_id, d.n from forebay.attempt d
+                                     where d.job_id = any($1) and d.outcome = 'DONE'
+                                     group by d.job_id, d.n, d.step_id having count(*) > 1)
+           order by a.job_id, a.n, a.ended_at limit 30""",
         ids,
     )
-    assert [dict(row) for row in twice] == []
+    assert [tuple(row) for row in twice] == []
     found = await watch.fetch(
         """select s.name, count(*) filter (where a.outcome = 'DONE') as done,
                   count(distinct (a.job_id, a.n)) filter (where a.outcome = 'DONE') as tasks,

@@ -10,10 +10,11 @@ import pytest
 
 from forebay.settings import Settings
 from tests.crash._rig import Watch, assert_done_once, eventually, submit, working
-from tests.crash._steps import letters
+from tests.crash._steps import letters, slow
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
+    from pathlib import Path
 
 # A claim that passes this gate has its snapshot already, and has not looked at any ready row yet.
 _GATE = """
@@ -75,15 +76,43 @@ async def test_a_run_that_was_cut_after_the_snapshot_is_not_claimed_twice(
 
 async def test_attempts_that_end_while_their_partition_is_made_are_settled(dsn: str, watch: Watch) -> None:
     """The row was on its way to the default partition when that stopped taking rows of today."""
-    job = await submit(watch, letters, 5)
     maker = await asyncpg.connect(dsn)
-    await maker.execute("begin; select forebay.make_partitions()")
     async with working(dsn, Settings(poll_s=0.2, sweep_s=0.2)):
+        (today,) = await watch.fetch(
+            "select 'forebay.attempt_' || to_char(now() at time zone 'UTC', 'YYYYMMDD') as name"
+        )
+        await maker.execute(f"drop table if exists {today['name']}")
+        await maker.execute("begin; select forebay.make_partitions()")
+        job = await submit(watch, letters, 5)
         await watch.until(
-            "the worker settles", "select exists (select from pg_stat_activity where datname = current_database()"
-            " and wait_event_type = 'Lock' and query like '%settle%')"
-        )  # fmt: skip
+            "the worker settles",
+            """select exists (select from pg_stat_activity where datname = current_database()
+                              and wait_event_type = 'Lock' and query like '%settle%')""",
+        )
         await maker.execute("commit")
         await watch.done([job], seconds=30)
     await maker.close()
     await assert_done_once(watch, {job: 5}, "write", "post")
+
+
+async def test_a_locked_lease_does_not_keep_the_others_from_being_renewed(
+    dsn: str, watch: Watch, tmp_path: Path
+) -> None:
+    """Somebody is stuck in the middle of settling one task; that is no reason to lose the others."""
+    for _ in range(2):
+        await submit(watch, slow, 1, gate=tmp_path)
+    stuck = await asyncpg.connect(dsn)
+    async with working(dsn, Settings(lease_floor_s=1, sweep_s=0.1, poll_s=0.2, grace_s=5)):
+        await watch.until("both are claimed", "select count(*) = 2 from forebay.lease")
+        await stuck.execute(
+            "begin; select from forebay.lease where token = (select min(token) from forebay.lease) for update"
+        )
+        await watch.until(
+            "the other is renewed again and again",
+            """select exists (select from forebay.lease where expires_at > claimed_at + interval '4 s')
+                   or exists (select from forebay.attempt)""",
+        )
+        assert await watch.one("select count(*) from forebay.attempt where outcome = 'EXPIRED'") == 0
+        await stuck.close()
+        (tmp_path / "open").touch()
+        await watch.until("both are done", "select count(*) = 2 from forebay.item where status = 'DONE'")

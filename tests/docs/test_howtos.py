@@ -15,7 +15,7 @@ from tests.docs._blocks import blocks
 def _run(document: str) -> dict[str, Any]:
     (example,) = blocks(document, "python")
     space: dict[str, Any] = {}
-    exec(compile(example, document, "exec", dont_inherit=True), space)  # noqa: S102
+    exec(compile(example, document, "exec", dont_inherit=True), space)
     return space
 
 

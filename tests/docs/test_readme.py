@@ -21,7 +21,7 @@ FOREBAY = Path(sys.executable).with_name("forebay")
 async def test_the_example_runs(dsn: str) -> None:
     (example,) = blocks("README.md", "python")
     space: dict[str, Any] = {}
-    exec(compile(example, "README.md", "exec"), space)  # noqa: S102
+    exec(compile(example, "README.md", "exec"), space)
     conn = await asyncpg.connect(dsn)
     try:
         await conn.execute("create table bookmark (url text)")

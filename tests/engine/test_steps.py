@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence  # noqa: TC003 - steps' annotations are read at run time
-from datetime import datetime  # noqa: TC003
+from collections.abc import Sequence
+from datetime import datetime
+from itertools import pairwise
 
 import asyncpg
 import pytest
@@ -157,7 +158,7 @@ async def test_transient_errors_are_retried_with_growing_pauses(dsn: str) -> Non
         job = await bed.submit(flaky, Page(url="a"))
         await bed.finish()
         assert (await bed.item(job)).result == {"fetch": 4}
-        pauses = [round((b - a).total_seconds()) for a, b in zip(times, times[1:], strict=False)]
+        pauses = [round((b - a).total_seconds()) for a, b in pairwise(times)]
         assert pauses == [10, 20, 25]
         assert [a[1:] for a in await attempts(bed, job.job_id)] == [
             ("ERROR", 1),

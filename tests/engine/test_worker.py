@@ -200,7 +200,7 @@ async def test_a_slice_ends_when_its_time_is_up(dsn: str, conn: asyncpg.Connecti
 
 
 async def test_owners_share_a_worker(dsn: str) -> None:
-    """The tasks of a large job do not end before one of another owner's has run: first come, first served would wait."""
+    """The tasks of a large job end only after one of another owner's has run: first come, first served would wait."""
     shared: Pipeline[dict[str, str]] = Pipeline("shared", dict)
     small_ran = asyncio.Event()
 
@@ -269,7 +269,7 @@ async def test_progress_is_written_while_the_step_runs(dsn: str, conn: asyncpg.C
     async with working(dsn, steady):
         job = await steady.submit(conn, {"n": 1})
         async with asyncio.timeout(60):
-            while (progress := await conn.fetchval("select progress from forebay.item")) is None:
+            while (progress := await conn.fetchval("select progress from forebay.item")) is None:  # noqa: ASYNC110
                 await asyncio.sleep(0.01)
         assert progress == '{"note": "half�way", "step": "step", "fraction": 0.5}'
         status = await conn.fetchval("select status::text from forebay.items where job_id = $1", job.job_id)

@@ -281,7 +281,7 @@ class Bench:
         )
         if any(r.outcome != "DONE" for r in reports):
             columns.outcomes = [None if r.outcome == "DONE" else r.outcome for r in reports]
-            columns.again_ats = [None if r.again_at is None else stamp(r.again_at) for r in reports]
+            columns.again_ins = [None if r.again_at is None else (r.again_at - now) / 1e6 for r in reports]
             columns.spents = [r.spent for r in reports]
             columns.ends_items = [r.ends_item for r in reports]
             columns.classes = [r.error_class for r in reports]
@@ -296,7 +296,8 @@ class Bench:
         return self.run(tasks.heartbeat(self.pool, worker, tokens, [seconds] * len(tokens), stamp(now)))
 
     def release(self, worker: int, tokens: Sequence[int], now: int) -> int:
-        return self.run(tasks.release(self.pool, worker, tokens, stamp(now)))
+        sql = "select forebay.release($1, $2, $3)"
+        return int(self.run(self.pool.fetchval(sql, worker, list(tokens), stamp(now))))
 
     def expire(self, now: int) -> tuple[int, int, int, int]:
         """All that has run out, in as many calls as the sweeper would need."""
@@ -327,11 +328,11 @@ class Bench:
     def delete_finished(self, now: int, days: int) -> int:
         return self.run(sweeps.delete_finished(self.pool, stamp(now), days))
 
-    def park(self, queue: str, reason: str | None, probe_at: int) -> None:
+    def park(self, queue: str, reason: str | None, seconds: float, now: int) -> None:
         if reason is None:
             self.run(registry.unpark(self.pool, queue))
         else:
-            self.run(registry.park(self.pool, queue, reason, stamp(probe_at)))
+            self.run(registry.park(self.pool, queue, reason, seconds, stamp(now)))
 
     def step(self, step_id: int) -> str:
         return self._names[step_id]

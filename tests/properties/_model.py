@@ -40,15 +40,6 @@ from tests.properties._records import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-# Where the engine differs from what we think is right. Each has a test in test_found.py, which says how; the model goes
-# along with the engine while the name is here. Take the name out together with the mark of the test.
-KNOWN: frozenset[str] = frozenset(
-    (
-        "a paused item is replaced while a worker has a part of it",
-        "what an own item left behind runs besides",
-    )
-)
-
 
 class Model:
     """The engine's state, and its verbs."""
@@ -134,10 +125,6 @@ class Model:
         roots = [self.places.get(Task(job.id, 1, step)) for step in shape.next(1, ())]
         untouched = all(p is not None and p.kind != "lease" and p.attempt == 0 for p in roots)
         paused = {p is not None and p.kind == "held" for p in roots}
-        if "a paused item is replaced while a worker has a part of it" in KNOWN:
-            waiting = [p for p in roots if p is not None and p.kind in ("ready", "scheduled") and p.attempt == 0]
-            if not waiting and any(p is not None and p.kind == "held" for p in roots) and job.state == "QUEUED":
-                return job
         # One that is paused in part has been in a worker's hands.
         return job if job.state == "QUEUED" and untouched and len(paused) == 1 else None
 
@@ -160,23 +147,48 @@ class Model:
             queue = self.queues[QUEUE_OF[w.step]]
             if queue.paused or (queue.parked is not None and queue.probe_at > now) or w.lane not in open_lanes:
                 continue
-            seen = [r for r in by_pair.get((w.step, w.lane), ()) if r.seq > w.head][: w.max_rows]
-            self._take(answer, seen, w.quota if queue.parked is None else 1)
+            seen = [r for r in by_pair.get((w.step, w.lane), ()) if r.seq > w.head]
+            quota = w.quota if queue.parked is None else 1
+            if len(wanted) == 1 and w.max_rows <= 8:
+                self._take_few(answer, seen, quota, w.max_rows)
+            else:
+                self._take(answer, seen[: w.max_rows], quota)
         return answer
 
     def _take(self, answer: Claimed, seen: Sequence[Run], quota: int) -> None:
+        """Looks at all that was seen, and takes as much as it may."""
         for run in seen:
-            job = self.jobs.get(run.job)
-            if job is None:
-                continue
-            if job.state == "PAUSED":
-                answer.set_aside.append(run)
-            elif job.state == "CANCELLED":
-                answer.dropped.append(run)
-            elif quota > 0:
-                end = min(run.last, run.first + quota - 1)
-                answer.taken.append((run, end))
-                quota -= end - run.first + 1
+            if not self._put_aside(answer, run) and quota > 0:
+                quota -= self._lend(answer, run, quota)
+
+    def _take_few(self, answer: Claimed, seen: list[Run], quota: int, max_rows: int) -> None:
+        """Looks at a few runs, no further than it takes; again as long as some of them were put aside."""
+        while seen:
+            few, seen = seen[:max_rows], seen[max_rows:]
+            aside = 0
+            for run in few:
+                if self._put_aside(answer, run):
+                    aside += 1
+                elif quota == 0:
+                    return
+                else:
+                    quota -= self._lend(answer, run, quota)
+            if aside == 0 or quota == 0:
+                return
+
+    def _put_aside(self, answer: Claimed, run: Run) -> bool:
+        """Whether the run is of a job that is paused, cancelled, or no more."""
+        job = self.jobs.get(run.job)
+        if job is not None and job.state == "PAUSED":
+            answer.set_aside.append(run)
+        elif job is not None and job.state == "CANCELLED":
+            answer.dropped.append(run)
+        return job is None or job.state in ("PAUSED", "CANCELLED")
+
+    def _lend(self, answer: Claimed, run: Run, quota: int) -> int:
+        end = min(run.last, run.first + quota - 1)
+        answer.taken.append((run, end))
+        return end - run.first + 1
 
     def claimed(self, answer: Claimed, tokens: Sequence[int], worker: int, now: int, expires_at: int) -> None:
         """The claim went as predicted; tokens come in the order of `taken`."""

@@ -6,6 +6,7 @@ After every rule, all that is in the database is compared with what the model sa
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -24,7 +25,7 @@ from hypothesis.stateful import (
 
 from tests.properties._bench import Bench, Picture, stamp
 from tests.properties._checks import check, check_histories
-from tests.properties._model import KNOWN, Model
+from tests.properties._model import Model
 from tests.properties._records import (
     MISSING,
     PENDING,
@@ -488,11 +489,6 @@ class EngineMachine(RuleBasedStateMachine):
         there = {i.status for i in self.model.jobs[job_id].items.values() if i.n > 0} - {PENDING}
         if not there & set(statuses) and pick % 4:
             statuses = tuple(sorted(there))
-        left_behind = self.model.jobs[job_id].finished_at is not None and any(
-            (t.job, t.n) == (job_id, 0) for t in self.model.places
-        )
-        if left_behind and "what an own item left behind runs besides" in KNOWN:
-            return
         expected = self.model.reprocess(job_id, statuses, ns, now, reset=reset)
         assert self.bench.verb("reprocess", now, job_id, list(statuses), ns, reset) == expected
 
@@ -501,7 +497,7 @@ class EngineMachine(RuleBasedStateMachine):
         if verb in ("park", "unpark"):
             reason = "no key" if verb == "park" else None
             self.model.park_queue(queue, reason, now + 30 * SECOND)
-            self.bench.park(queue, reason, now + 30 * SECOND)
+            self.bench.park(queue, reason, 30, now)
         else:
             verb += "_queue"
             assert self.bench.verb(verb, now, queue) == self.model.switch_queue(verb, queue)
@@ -521,7 +517,7 @@ class EngineMachine(RuleBasedStateMachine):
 
     def teardown(self) -> None:
         """Everything is let go, and ends: exactly once."""
-        if hasattr(self, "seen"):
+        if hasattr(self, "seen") and sys.exc_info()[0] is None:  # else it has failed already
             self._let_everything_go()
             self._drain()
             self._check_the_end()
@@ -593,7 +589,7 @@ def drive(dsn: str, how: settings) -> None:
 
 
 def test_the_engine_does_what_the_model_says(dsn: str) -> None:
-    drive(dsn, settings(_COMMON, max_examples=100, stateful_step_count=50))
+    drive(dsn, settings(_COMMON, max_examples=40, stateful_step_count=50))
 
 
 @pytest.mark.soak

@@ -1,7 +1,4 @@
-"""What the state machine found, each as small as it gets.
-
-A mark says that it is not mended yet: take it away together with the name in the model's KNOWN.
-"""
+"""What the state machine found, each as small as it gets."""
 
 from __future__ import annotations
 
@@ -107,7 +104,6 @@ async def test_giving_up_an_item_that_has_failed_keeps_the_reason(db: Db) -> Non
     assert (item["status"], item["error"]["class"]) == ("ERROR", "data")
 
 
-@pytest.mark.xfail(reason="replace_pending() takes held for untouched", strict=True)
 async def test_an_item_that_is_paused_in_part_and_in_a_workers_hands_is_not_replaced(db: Db) -> None:
     job, _ = await merge(db, "1")
     (lease,) = await db.claim("left")
@@ -119,7 +115,6 @@ async def test_an_item_that_is_paused_in_part_and_in_a_workers_hands_is_not_repl
     assert (await db.item(job))["input"] == "1"
 
 
-@pytest.mark.xfail(reason="reopen_own() leaves runs behind", strict=True)
 async def test_what_a_jobs_own_item_left_behind_does_not_run_besides(db: Db) -> None:
     await db.register(step("x"), step("sum", after_all=True), step("print", after_all=True), name="report")
     job = await db.submit(1, pipeline="report")
@@ -129,7 +124,6 @@ async def test_what_a_jobs_own_item_left_behind_does_not_run_besides(db: Db) -> 
     assert await db.runs() == [("sum", 0, 0, 0), ("print", 0, 0, 0)]
 
 
-@pytest.mark.xfail(reason="reopen_own() leaves leases behind", strict=True)
 async def test_what_a_worker_has_of_a_jobs_own_item_is_stale_once_that_runs_again(db: Db) -> None:
     await db.register(step("x"), step("sum", after_all=True), step("print", after_all=True), name="report")
     job = await db.submit(1, pipeline="report")

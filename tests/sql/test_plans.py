@@ -69,7 +69,7 @@ class Explained:
             await self.db.execute(f"set auto_explain.{name} = {value}")
 
     def _hear(self, _conn: object, message: asyncpg.PostgresLogMessage) -> None:
-        text = str(message.message)  # type: ignore[attr-defined]
+        text = str(message.message)
         if "plan:" in text:
             self.plans.append(json.loads(text.partition("plan:")[2]))
 
@@ -137,7 +137,7 @@ def _with(plans: list[Plan], table: str, *kinds: str) -> list[tuple[Plan, tuple[
     ]
 
 
-def _claim(lanes: list[int], quota: int = 100, *, heads: int = 0) -> tuple[str, object, ...]:  # type: ignore[type-arg]
+def _claim(lanes: list[int], quota: int = 100, *, heads: int = 0) -> tuple[Any, ...]:
     size = len(lanes)
     return (
         "select * from forebay.claim(1, $1, $2, $3, $4, $5, '{}', 60, $6)",

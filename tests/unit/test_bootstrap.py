@@ -125,7 +125,5 @@ def test_packages_are_counted(bootstrap: ModuleType) -> None:
 
 def test_the_script_still_parses_on_an_old_python() -> None:
     """It must run to be able to say that the Python is too old."""
-    code = (
-        "import ast, pathlib, sys; ast.parse(pathlib.Path(sys.argv[1]).read_text(), feature_version=(3, 8))"
-    )
+    code = "import ast, pathlib, sys; ast.parse(pathlib.Path(sys.argv[1]).read_text(), feature_version=(3, 8))"
     subprocess.run([sys.executable, "-c", code, SCRIPT], check=True)

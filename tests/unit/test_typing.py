@@ -66,5 +66,10 @@ def test_types_that_do_not_fit(name: str, tmp_path: Path) -> None:
 
 
 def test_a_submit_of_the_wrong_type(tmp_path: Path) -> None:
-    text = "\nimport asyncpg\nasync def bad(conn: asyncpg.Connection[asyncpg.Record]) -> None:\n    await pages.submit(conn, 3)\n"
+    text = """
+import asyncpg
+
+async def bad(conn: asyncpg.Connection[asyncpg.Record]) -> None:
+    await pages.submit(conn, 3)
+"""
     assert "[arg-type]" in _mypy(HEAD + text, tmp_path)

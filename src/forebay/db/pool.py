@@ -39,7 +39,7 @@ LOST = (
 REFUSED = (asyncpg.PostgresError, asyncpg.DataError, ValueError, UnicodeError)
 
 # What the driver says to statements that are used wrongly, on a connection that is in order.
-MISUSED = (asyncpg.InterfaceError, asyncpg.InternalClientError, TimeoutError, TypeError, ValueError)
+MISUSED = (asyncpg.InterfaceError, asyncpg.InternalClientError, TypeError, ValueError)
 
 _NO_SCHEMA = (asyncpg.UndefinedFunctionError, asyncpg.InvalidSchemaNameError, asyncpg.UndefinedTableError)
 
@@ -61,10 +61,24 @@ async def open_pool(dsn: str, *, size: int, name: str, prepared: bool = True, ti
             statement_cache_size=200 if prepared else 0,
             max_inactive_connection_lifetime=300,
             reset=_leave_as_it_is,
-            server_settings={"application_name": name},
+            server_settings=_session(name, timeout) if prepared else {"application_name": name},
         )
     except (*LOST, asyncpg.PostgresError, ValueError) as error:
         raise unavailable(error) from error
+
+
+def _session(name: str, timeout: float) -> dict[str, str]:
+    """A transaction whose client has vanished must not keep its locks: its successor waits for them."""
+    return {"application_name": name, "idle_in_transaction_session_timeout": str(int(timeout * 1000))}
+
+
+async def close_pool(pool: Pool) -> None:
+    """Closes a pool in order, or if the other side does not answer, without."""
+    try:
+        async with asyncio.timeout(5):
+            await pool.close()
+    except (TimeoutError, *LOST):
+        pool.terminate()
 
 
 async def _leave_as_it_is(_conn: object) -> None:

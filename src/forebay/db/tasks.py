@@ -188,10 +188,11 @@ async def heartbeat(
     return {row["token"]: row["cancelled"] for row in rows}
 
 
-async def release(pool: Pool, worker_id: int, tokens: Sequence[int], now: datetime | None) -> int:
-    """Hand leases back without spending an attempt."""
+async def release_all(pool: Pool, worker_id: int, now: datetime | None) -> int:
+    """Hand back all leases of a worker without spending an attempt."""
+    held = "array(select l.token from forebay.lease l where l.worker_id = $1)"
     async with translated(), pool.acquire() as conn:
-        return int(await conn.fetchval("select forebay.release($1, $2, $3)", worker_id, list(tokens), now) or 0)
+        return int(await conn.fetchval(f"select forebay.release($1, {held}, $2)", worker_id, now) or 0)
 
 
 async def report_progress(

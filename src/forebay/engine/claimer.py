@@ -133,7 +133,7 @@ class Claimer:
                 try:
                     await self._claim(claims)
                 except REFUSED as error:
-                    log.error("claim_refused", error=str(error))
+                    log.exception("claim_refused", error=str(error))
                     await asyncio.sleep(1)
             else:
                 self._tell_idle()

@@ -10,7 +10,7 @@ from forebay.engine.controllers import LeaseTime
 from forebay.log import get_logger
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
+    from collections.abc import Iterable, Mapping
 
     from forebay.db.pool import Pool
     from forebay.db.tasks import Lease
@@ -80,11 +80,8 @@ class LeaseBook:
                 del self._held[token]
             log.warning("leases_lost", count=len(tokens), worker=self._worker_id)
 
-    def tokens(self) -> Collection[int]:
-        return self._held.keys()
-
     async def hand_back(self) -> None:
-        """Gives back everything that is still held, as if it had not been claimed."""
-        if self._held:
-            await tasks.release(self._pool, self._worker_id, list(self._held), self._clock.stamp())
-            self._held.clear()
+        """Gives back everything that this worker still holds, as if it had not been claimed; also what it does not know
+        of, because the answer to a claim was lost."""
+        await tasks.release_all(self._pool, self._worker_id, self._clock.stamp())
+        self._held.clear()

@@ -15,9 +15,10 @@ if TYPE_CHECKING:
 log = get_logger("loop")
 
 
-async def every(seconds: float, name: str, tick: Callable[[], Awaitable[object]]) -> None:
-    """Ticks for ever, each pause a little random so that many workers spread out; trouble is logged and outlived."""
-    backoff = Backoff(seconds, 30)
+async def every(seconds: float, name: str, tick: Callable[[], Awaitable[object]], *, longest: float = 30) -> None:
+    """Ticks for ever, each pause a little random so that many workers spread out; trouble is logged and outlived, in
+    pauses that grow by `longest` at most."""
+    backoff = Backoff(seconds, longest)
     while True:
         await asyncio.sleep((seconds + backoff.pause) * random.uniform(0.8, 1.2))  # noqa: S311
         try:

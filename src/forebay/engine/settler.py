@@ -142,6 +142,9 @@ class Settler:
     async def _write(self, conn: Connection, report: Attempt) -> None:
         try:
             await writes.apply(conn, report.writes)
+        except TimeoutError:
+            conn.terminate()  # it may be half open: the rollback must not wait for it, nor the next user
+            raise
         except MISUSED as error:
             if conn.is_closed():
                 raise

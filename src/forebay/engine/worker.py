@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from forebay.db import migrate, registry
 from forebay.db.listen import listen
-from forebay.db.pool import LOST, open_pool
+from forebay.db.pool import LOST, close_pool, open_pool
 from forebay.engine import results
 from forebay.engine.claimer import Claimer
 from forebay.engine.clock import Clock
@@ -87,13 +87,15 @@ class Worker:
             prepared=s.prepared_statements,
             timeout=s.command_timeout_s,
         )
-        async with pool:
+        try:
             await self._begin(pool)
             try:
                 await self._work()
             finally:
                 await self._processes.close()
                 self._threads.shutdown(wait=False, cancel_futures=True)
+        finally:
+            await close_pool(pool)
         log.info("worker_stopped", worker=self.worker_id, settled=self.settled)
 
     def stop(self) -> None:
@@ -217,15 +219,19 @@ class Worker:
             await self._shut_down()
             for loop in loops:
                 loop.cancel()
+            _, stuck = await asyncio.wait(loops, timeout=2)
+            if stuck:  # in a connection that does not answer
+                self._pool.terminate()
 
     def _loops(self) -> list[tuple[str, Coroutine[Any, Any, None]]]:
+        beat = self.settings.lease_floor_s / 4
         loops: list[tuple[str, Coroutine[Any, Any, None]]] = [
             ("claim", self._claimer.run()),
             ("claim", self._claimer.run()),
             ("look", self._claimer.look()),
             ("settle", self._settler.run()),
             ("reap", every(0.05, "reap", self._reap)),
-            ("heartbeat", every(self.settings.lease_floor_s / 4, "heartbeat", self._leases.heartbeat)),
+            ("heartbeat", every(beat, "heartbeat", self._leases.heartbeat, longest=beat)),
             ("limits", every(1.0, "limits", self._limits.renew)),
             ("mark busy", every(1.0, "mark busy", self._claimer.mark_busy)),
             ("sign on", every(2.0, "sign on", self._sign_on)),

@@ -596,10 +596,6 @@ CREATE INDEX schedule_next ON forebay.schedule USING btree (next_at) WHERE (NOT 
 CREATE INDEX scheduled_job ON forebay.scheduled USING btree (job_id);
 ALTER INDEX forebay.attempt_ended ATTACH PARTITION forebay.attempt_default_ended_at_idx;
 ALTER INDEX forebay.attempt_task ATTACH PARTITION forebay.attempt_default_job_id_n_idx;
-ALTER TABLE ONLY forebay.job
-    ADD CONSTRAINT job_owner_id_fkey FOREIGN KEY (owner_id) REFERENCES forebay.owner(id);
-ALTER TABLE ONLY forebay.job
-    ADD CONSTRAINT job_pipeline_id_fkey FOREIGN KEY (pipeline_id) REFERENCES forebay.pipeline(id);
 ALTER TABLE ONLY forebay.schedule
     ADD CONSTRAINT schedule_owner_id_fkey FOREIGN KEY (owner_id) REFERENCES forebay.owner(id);
 ALTER TABLE ONLY forebay.schedule

@@ -447,6 +447,9 @@ begin
     if kept is null then
         return 0;
     end if;
+    -- What it left behind when it ended early must not run, or settle, beside its new steps.
+    perform from forebay.cut_runs(job, '{[0,0]}');
+    perform forebay.cut_leases(job.id, '{[0,0]}');
     delete from forebay.dead_letter d where d.job_id = job.id and d.n = 0;
     insert into forebay.ready (step_id, lane_id, job_id, owner_id, first_n, last_n, attempt)
     select s.id, forebay.lane_of(job.id), job.id, job.owner_id, 0, 0,
