@@ -289,7 +289,7 @@ async def test_a_claim_whose_answer_is_lost_at_shutdown_is_handed_back(workers: 
 
 async def test_wakeups_work_again_after_the_listener_was_killed(dsn: str, watch: Watch) -> None:
     """Polling is off in this worker: only a wake-up, or the look that follows a new LISTEN, finds work."""
-    async with working(dsn, Settings(**_QUICK | {"poll_s": _FOR_EVER})):
+    async with working(dsn, Settings.model_validate(_QUICK | {"poll_s": _FOR_EVER})):
         await watch.until("it listens", f"select count(*) > 0 {_BACKENDS}", "forebay listener")
         await watch.done([await submit(watch, letters, 5)])
         await watch.one(f"select count(pg_terminate_backend(pid)) {_BACKENDS}", "forebay listener")
@@ -300,14 +300,14 @@ async def test_wakeups_work_again_after_the_listener_was_killed(dsn: str, watch:
 
 
 async def test_without_listen_polling_finds_work(dsn: str, watch: Watch) -> None:
-    async with working(dsn, Settings(**_QUICK | {"listen": False})):
+    async with working(dsn, Settings.model_validate(_QUICK | {"listen": False})):
         await watch.done([await submit(watch, letters, 5)])
         assert await watch.one(f"select count(*) {_BACKENDS}", "forebay listener") == 0
         await watch.done([await submit(watch, letters, 5)])
 
 
 async def test_a_half_open_listener_does_not_keep_work_from_being_found(dsn: str, watch: Watch) -> None:
-    async with Proxy(dsn) as proxy, working(proxy.dsn, Settings(**_QUICK | {"command_timeout_s": 2.0})):
+    async with Proxy(dsn) as proxy, working(proxy.dsn, Settings.model_validate(_QUICK | {"command_timeout_s": 2.0})):
         await watch.until("it listens", f"select count(*) > 0 {_BACKENDS}", "forebay listener")
         proxy.lose()
         await watch.done([await submit(watch, letters, 5)], seconds=60)
