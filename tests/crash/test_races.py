@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import random
+import time
 from typing import TYPE_CHECKING, Any
 
 import asyncpg
@@ -116,3 +118,74 @@ async def test_a_locked_lease_does_not_keep_the_others_from_being_renewed(
         await stuck.close()
         (tmp_path / "open").touch()
         await watch.until("both are done", "select count(*) = 2 from forebay.item where status = 'DONE'")
+
+
+# -- many at once ---------------------------------------------------------------------------------------------------
+
+# Tasks that are in two places at a time: two runs, two leases, or a run and a lease.
+_IN_TWO_PLACES = """
+with place as (
+    select step_id, job_id, n, 'run ' || seq as name from forebay.ready, generate_series(first_n, last_n) n
+    union all
+    select step_id, job_id, n, 'lease ' || token || ' of worker ' || worker_id
+    from forebay.lease, unnest(ns) r, generate_series(lower(r), upper(r) - 1) n)
+select step_id, job_id, n, array_agg(name) from place group by 1, 2, 3 having count(*) > 1 order by 1, 2, 3 limit 3
+"""
+
+
+async def _claim_and_settle(dsn: str, worker: int, end: asyncio.Event) -> int:
+    """Claims at random, settles some of it, forgets the rest; answers how often it claimed."""
+    draw, claims = random.Random(worker), 0
+    conn = await asyncpg.connect(dsn)
+    while not end.is_set():
+        pairs = await conn.fetch("select step_id, lane_id from forebay.discover(array(select id from forebay.step))")
+        if len(pairs) == 0 or draw.random() < 0.2:
+            await conn.fetch("select * from forebay.expire()")
+            continue
+        size = len(pairs)
+        leases = await conn.fetch(
+            "select * from forebay.claim($1, $2, $3, $4, $5, $6, '{}', $7)",
+            worker,
+            [pair["step_id"] for pair in pairs],
+            [pair["lane_id"] for pair in pairs],
+            [0] * size,
+            [draw.choice((1, 8, 50, 200))] * size,
+            [draw.choice((4, 20, 100))] * size,
+            draw.choice((0.02, 0.1, 5)),
+        )
+        claims += 1
+        tasks = {(lease["job_id"], n): lease["token"] for lease in leases for n in lease["ns"] or ()}
+        chosen = [key for key in tasks if draw.random() < 0.7]
+        await conn.fetch(
+            "select * from forebay.settle($1, $2, $3, '{}', '{}', $4, '{}', '{}', '{}', '{}', '{}')",
+            worker,
+            [tasks[key] for key in chosen],
+            [n for _, n in chosen],
+            [time.time()] * len(chosen),
+        )
+    await conn.close()
+    return claims
+
+
+async def test_claims_side_by_side_never_hold_the_same_task(dsn: str, watch: Watch) -> None:
+    """Runs are cut, used up, lost and put back by six at a time."""
+    await submit(watch, letters, 1500)
+    await submit(watch, letters, 1500)
+    await watch.fetch("update forebay.step set max_expiries = 30000")
+    end = asyncio.Event()
+    claiming = [asyncio.create_task(_claim_and_settle(dsn, worker, end)) for worker in range(1, 7)]
+
+    async def over() -> bool:
+        assert [tuple(row) for row in await watch.fetch(_IN_TWO_PLACES)] == []
+        assert not any(task.done() for task in claiming)
+        return bool(await watch.one("select count(*) = 0 from forebay.job where finished_at is null"))
+
+    try:
+        await eventually("all is done", over)
+    finally:
+        end.set()
+        claims = await asyncio.gather(*claiming, return_exceptions=True)
+    assert all(isinstance(count, int) for count in claims), claims
+    twice = """select count(*) from (select from forebay.attempt where outcome = 'DONE'
+                                     group by job_id, n, step_id having count(*) > 1) d"""
+    assert await watch.one(twice) == 0

@@ -9,75 +9,92 @@ create or replace function forebay.claim(
     token bigint, step_id int, lane_id bigint, job_id bigint, owner_id bigint, attempt smallint, seq bigint, rest int,
     first_n int, last_n int, ns int[], inputs text[], results text[]
 ) language plpgsql set enable_seqscan = off set jit = off set plan_cache_mode = force_generic_plan as $$
-#variable_conflict use_column
 declare at timestamptz := coalesce(now, clock_timestamp());
 begin
--- A few runs of one lane, as when work trickles in, are quicker one by one: the statement below takes longer to set up.
-if cardinality(steps) = 1 and max_rows[1] <= 8 then
-    return query select * from forebay.claim_few(
-        worker_id, steps[1], lanes[1], heads[1], quotas[1], max_rows[1], steps[1] = any(reading), lease_s, at);
-    return;
-end if;
-return query
-with wanted as (
-    select * from unnest(steps, lanes, heads, quotas, max_rows)
-        as w(step_id, lane_id, head, quota, max_rows)
-),
-seen as materialized (
-    select r.*, case when q.parked is null then w.quota else 1 end as quota,
-           coalesce(j.state, 'CANCELLED') as state
-    from wanted w
-    join forebay.step s on s.id = w.step_id
+    for i in 1 .. cardinality(steps) loop
+        if max_rows[i] <= 8 then
+            return query select * from forebay.claim_few(
+                worker_id, steps[i], lanes[i], heads[i], quotas[i], max_rows[i], steps[i] = any(reading), lease_s, at);
+        else
+            return query select * from forebay.claim_many(
+                worker_id, steps[i], lanes[i], heads[i], quotas[i], max_rows[i], steps[i] = any(reading), lease_s, at);
+        end if;
+    end loop;
+end $$;
+
+-- Claims from many short runs of one step of one lane. The runs are locked first and read again by the next statement:
+-- a run that another claim has cut meanwhile is then seen as it is now, not as it was when this claim began.
+create or replace function forebay.claim_many(
+    worker_id bigint, step int, lane bigint, head bigint, quota int, max_rows int, is_reading boolean, lease_s float8,
+    at timestamptz
+) returns table (
+    token bigint, step_id int, lane_id bigint, job_id bigint, owner_id bigint, attempt smallint, seq bigint, rest int,
+    first_n int, last_n int, ns int[], inputs text[], results text[]
+) language plpgsql as $$
+#variable_conflict use_column
+declare
+    is_parked boolean;
+    locked bigint[];
+begin
+    select q.parked is not null into is_parked
+    from forebay.step s
     join forebay.queue q on q.name = s.queue and not q.paused and (q.parked is null or q.probe_at <= at)
-    join forebay.lane l on l.id = w.lane_id and not l.paused
-    cross join lateral (
-        select r.* from forebay.ready r
-        where r.step_id = w.step_id and r.lane_id = w.lane_id and r.seq > w.head
-        order by r.step_id, r.lane_id, r.seq limit w.max_rows for update skip locked) r
-    left join forebay.job j on j.id = r.job_id
-),
-set_aside as (
-    update forebay.ready r set lane_id = l.id
-    from seen s join forebay.lane l on l.job_id = s.job_id
-    where r.step_id = s.step_id and r.lane_id = s.lane_id and r.seq = s.seq and s.state = 'PAUSED'
-),
-summed as (
-    select s.*, s.last_n - s.first_n + 1 as size,
-           sum(s.last_n - s.first_n + 1) over (partition by s.step_id, s.lane_id order by s.seq) as upto
-    from seen s where s.state not in ('PAUSED', 'CANCELLED')
-),
-taken as materialized (
-    select nextval('forebay.token') as token, s.*, least(s.last_n, s.first_n + (s.quota - (s.upto - s.size)) - 1)::int as end_n
-    from summed s where s.upto - s.size < s.quota
-),
--- By key, not by place: a run that another claim has cut meanwhile is locked here in its newest version, and only a look-up
--- by key finds that one from this statement's older snapshot.
-used_up as (
-    delete from forebay.ready r using (
-        select step_id, lane_id, seq from taken where end_n = last_n
-        union all
-        select step_id, lane_id, seq from seen where state = 'CANCELLED') u
-    where r.step_id = u.step_id and r.lane_id = u.lane_id and r.seq = u.seq
-),
-cut as (
-    update forebay.ready r set first_n = t.end_n + 1 from taken t
-    where r.step_id = t.step_id and r.lane_id = t.lane_id and r.seq = t.seq and t.end_n < t.last_n
-),
-leased as (
-    insert into forebay.lease (token, step_id, lane_id, job_id, owner_id, worker_id, attempt, claimed_at, expires_at, ns)
-    select t.token, t.step_id, t.lane_id, t.job_id, t.owner_id, claim.worker_id, t.attempt + 1,
-           at, at + make_interval(secs => lease_s),
-           int4multirange(int4range(t.first_n, t.end_n, '[]'))
+    join forebay.lane l on l.id = lane and not l.paused
+    where s.id = step;
+    if not found then
+        return;
+    end if;
+    locked := array(
+        select r.seq from forebay.ready r where r.step_id = step and r.lane_id = lane and r.seq > head
+        order by r.step_id, r.lane_id, r.seq limit max_rows for update skip locked);
+    if cardinality(locked) = 0 then
+        return;
+    end if;
+    return query
+    with seen as materialized (
+        select r.*, coalesce(j.state, 'CANCELLED') as state
+        from forebay.ready r left join forebay.job j on j.id = r.job_id
+        where r.step_id = step and r.lane_id = lane and r.seq = any(locked)
+    ),
+    set_aside as (
+        update forebay.ready r set lane_id = l.id
+        from seen s join forebay.lane l on l.job_id = s.job_id
+        where r.step_id = step and r.lane_id = lane and r.seq = s.seq and s.state = 'PAUSED'
+    ),
+    summed as (
+        select s.*, s.last_n - s.first_n + 1 as size, sum(s.last_n - s.first_n + 1) over (order by s.seq) as upto
+        from seen s where s.state not in ('PAUSED', 'CANCELLED')
+    ),
+    taken as materialized (
+        select nextval('forebay.token') as token, s.*,
+               least(s.last_n, s.first_n + (case when is_parked then 1 else quota end - (s.upto - s.size)) - 1)::int as end_n
+        from summed s where s.upto - s.size < case when is_parked then 1 else quota end
+    ),
+    used_up as (
+        delete from forebay.ready r
+        where r.step_id = step and r.lane_id = lane and r.seq = any(array(
+            select t.seq from taken t where t.end_n = t.last_n
+            union all
+            select s.seq from seen s where s.state = 'CANCELLED'))
+    ),
+    cut as (
+        update forebay.ready r set first_n = t.end_n + 1 from taken t
+        where r.step_id = step and r.lane_id = lane and r.seq = t.seq and t.end_n < t.last_n
+    ),
+    leased as (
+        insert into forebay.lease (token, step_id, lane_id, job_id, owner_id, worker_id, attempt, claimed_at, expires_at, ns)
+        select t.token, step, lane, t.job_id, t.owner_id, claim_many.worker_id, t.attempt + 1, at,
+               at + make_interval(secs => lease_s), int4multirange(int4range(t.first_n, t.end_n, '[]'))
+        from taken t
+    )
+    select t.token, step, lane, t.job_id, t.owner_id, (t.attempt + 1)::smallint, t.seq, t.last_n - t.end_n, t.first_n,
+           t.end_n, i.ns, i.inputs, i.results
     from taken t
-)
-select t.token, t.step_id, t.lane_id, t.job_id, t.owner_id, (t.attempt + 1)::smallint, t.seq, t.last_n - t.end_n, t.first_n,
-       t.end_n, i.ns, i.inputs, i.results
-from taken t
-cross join lateral (
-    select array_agg(i.n) as ns, array_agg(i.input::text) as inputs,
-           case when t.step_id = any(reading) then array_agg(i.result::text) end as results
-    from forebay.item i
-    where i.job_id = t.job_id and i.n between t.first_n and t.end_n and i.status = 'PENDING') i;
+    cross join lateral (
+        select array_agg(i.n) as ns, array_agg(i.input::text) as inputs,
+               case when is_reading then array_agg(i.result::text) end as results
+        from forebay.item i
+        where i.job_id = t.job_id and i.n between t.first_n and t.end_n and i.status = 'PENDING') i;
 end $$;
 
 -- The same for a few runs of one step of one lane.

@@ -12,14 +12,20 @@ declare at timestamptz := coalesce(now, clock_timestamp());
 begin
     update forebay.worker w set seen_at = greatest(w.seen_at, at), stopped_at = null where w.id = heartbeat.worker_id;
     return query
-    with held as materialized (
-        select l.token, g.seconds from unnest(tokens, lease_s) g(token, seconds)
+    with mine as materialized (
+        select l.token, l.cancelled, g.seconds from unnest(tokens, lease_s) g(token, seconds)
         join forebay.lease l on l.token = g.token
         where l.worker_id = heartbeat.worker_id
-        order by l.token for update of l)
-    update forebay.lease l set expires_at = greatest(l.expires_at, at + make_interval(secs => h.seconds))
-    from held h where l.token = h.token
-    returning l.token, l.cancelled;
+    ),
+    free as materialized (  -- one that somebody is writing to is held, too, and must not keep the others waiting
+        select l.token from forebay.lease l where l.token in (select m.token from mine m)
+        order by l.token for update skip locked
+    ),
+    renewed as (
+        update forebay.lease l set expires_at = greatest(l.expires_at, at + make_interval(secs => m.seconds))
+        from free f join mine m on m.token = f.token where l.token = f.token
+    )
+    select m.token, m.cancelled from mine m;
 end $$;
 
 -- The tasks that these leases still hold, of items that are still open; and whether their job is cancelled. `batch` parts
