@@ -154,17 +154,16 @@ def _claim(lanes: list[int], quota: int = 100, *, heads: int = 0) -> tuple[Any, 
 async def test_claim(explained: Explained, lanes: int) -> None:
     plans = await explained.of(*_claim(list(range(1, lanes + 1))))
     assert_indexed(plans)
-    (ready,) = [
-        (node, above)
+    locked = [
+        (node, [parent["Node Type"] for parent in above])
         for node, above in _with(plans, "ready", "Index Scan")
         if any(parent["Node Type"] == "LockRows" for parent in above)
     ]
-    node, above = ready
-    assert node["Index Name"] == "ready_pkey"
-    kinds = [parent["Node Type"] for parent in above]
-    assert "Limit" in kinds
-    assert not [kind for kind in kinds[: kinds.index("Limit")] if "Sort" in kind]
-    assert node["Actual Rows"] <= 100 / lanes + 1
+    assert sum(node["Actual Loops"] for node, _ in locked) == lanes
+    for node, above in locked:
+        assert node["Index Name"] == "ready_pkey"
+        assert not [kind for kind in above[: above.index("Limit")] if "Sort" in kind]
+        assert node["Actual Rows"] <= 100 / lanes + 1
 
 
 async def test_claim_sorts_only_what_it_takes(explained: Explained) -> None:

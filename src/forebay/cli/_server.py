@@ -18,7 +18,7 @@ from forebay.cli._common import place_of
 from forebay.cli._stages import stage
 from forebay.db import overview
 from forebay.embedded import EmbeddedError, EmbeddedPostgres
-from forebay.embedded.system import exists, make_folder
+from forebay.embedded.system import cmdline, exists, make_folder
 from forebay.errors import DatabaseUnavailable, ForebayError
 from forebay.log import get_logger
 
@@ -105,7 +105,10 @@ async def _write_off_the_dead(dsn: str) -> tuple[int, int]:
 
 def _has_died(worker: str, host: str) -> bool:
     where, _, pid = worker.rpartition(":")
-    return where == host and pid.isdigit() and not exists(int(pid))
+    if where != host or not pid.isdigit():
+        return False
+    arguments = cmdline(int(pid))  # none left: gone, or a zombie that nobody has buried
+    return not exists(int(pid)) or (arguments is not None and not any(arguments))
 
 
 async def keep_running(server: EmbeddedPostgres, notice: Callable[[str], None]) -> None:
