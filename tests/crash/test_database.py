@@ -190,9 +190,10 @@ async def test_statements_that_are_cancelled_are_repeated(workers: Workers, watc
     async def cancel_all() -> bool:
         nonlocal cancelled
         assert [worker.said[-3000:] for worker in pair if not worker.lives] == []
-        cancelled += await watch.one(
-            f"select count(pg_cancel_backend(pid)) {_BACKENDS} and state = 'active'", "forebay %"
-        )
+        if cancelled < 20:  # a large batch with writes needs some time without
+            cancelled += await watch.one(
+                f"select count(pg_cancel_backend(pid)) {_BACKENDS} and state = 'active'", "forebay %"
+            )
         return bool(await watch.one("select finished_at is not null from forebay.job where id = $1", job))
 
     await eventually("all is done", cancel_all)
@@ -224,7 +225,7 @@ async def test_a_kill_while_a_worker_begins_is_outlived(workers: Workers, watch:
 # -- half-open connections ------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("trap", ["forebay.claim", "forebay.settle", "forebay.heartbeat"])
+@pytest.mark.parametrize("trap", ["forebay.claim", "forebay.settle", "forebay.heartbeat", 'into "effects"'])
 @pytest.mark.parametrize("arrives", [True, False], ids=["answer_lost", "question_lost"])
 async def test_a_half_open_connection_is_noticed_and_replaced(
     workers: Workers, watch: Watch, trap: str, *, arrives: bool

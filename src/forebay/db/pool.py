@@ -61,6 +61,8 @@ async def open_pool(dsn: str, *, size: int, name: str, prepared: bool = True, ti
             statement_cache_size=200 if prepared else 0,
             max_inactive_connection_lifetime=300,
             reset=_leave_as_it_is,
+            init=_bounded(timeout) if prepared else None,
+            timeout=min(timeout, 10),
             server_settings=_session(name, timeout) if prepared else {"application_name": name},
         )
     except (*LOST, asyncpg.PostgresError, ValueError) as error:
@@ -70,6 +72,16 @@ async def open_pool(dsn: str, *, size: int, name: str, prepared: bool = True, ti
 def _session(name: str, timeout: float) -> dict[str, str]:
     """A transaction whose client has vanished must not keep its locks: its successor waits for them."""
     return {"application_name": name, "idle_in_transaction_session_timeout": str(int(timeout * 1000))}
+
+
+def _bounded(timeout: float) -> Any:  # asyncpg's type for it is private
+    """The same for a client that vanished in the middle of a question: only PostgreSQL 17 and newer can tell."""
+
+    async def init(conn: asyncpg.Connection[asyncpg.Record]) -> None:
+        if conn.get_server_version().major >= 17:
+            await conn.execute(f"set transaction_timeout = {int(timeout * 2000)}")
+
+    return init
 
 
 async def close_pool(pool: Pool) -> None:
