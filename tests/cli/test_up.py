@@ -76,6 +76,8 @@ def test_a_second_start_finishes_what_a_kill_interrupted(data_dir: Path, start: 
     until(lambda: (found := demo(server.dsn)) and found[2] > 20, lambda: up.said)
     kill_everything(up, server)
     again = start("up", "--processes", "2")
+    again.says("✓ Recovery: ")
+    assert "2 workers of an earlier run had died" in again.said
     until(lambda: demo(server.dsn) == (1, 301, 300, 1), lambda: again.said)
     assert (
         ask(
