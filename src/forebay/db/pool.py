@@ -94,8 +94,10 @@ async def close_pool(pool: Pool) -> None:
 
 
 async def _leave_as_it_is(_conn: object) -> None:
-    """Nothing of ours changes a session after its beginning, so the round trip that would clean it is spared. Statements
-    that steps hand over share these sessions: they must leave them as they were, too."""
+    """Nothing of ours changes a session after its beginning, so the round trip that would clean it is spared.
+
+    Statements that steps hand over share these sessions: they must leave them as they were, too.
+    """
 
 
 async def connect(dsn: str, *, name: str = "forebay", timeout: float = 10) -> asyncpg.Connection[asyncpg.Record]:
