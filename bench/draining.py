@@ -3,6 +3,7 @@
 import asyncio
 import shutil
 import time
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, field
 
 import asyncpg
@@ -44,13 +45,18 @@ async def drain(
     *,
     processes: int = 1,
     for_seconds: float | None = None,
+    beside: Callable[[ProbeFolder], Coroutine[None, None, None]] | None = None,
 ) -> Drain:
-    """Drain what is loaded, all of it or for so many seconds; then check every record of it."""
+    """Drain what is loaded, all of it or for so many seconds; then check every record of it. `beside` goes on
+    meanwhile."""
     await context.settle(dsn)
     probe, meter = ProbeFolder(context.folder, count), context.meter()
     async with connected(dsn) as conn:
         with context.running(contender, dsn, probe, processes) as workers:
+            doing = asyncio.create_task(beside(probe)) if beside else None
             memory = await _watch(probe, workers, count, for_seconds)
+            if doing:
+                await doing
             if not for_seconds:
                 await until_done(contender, conn, workers)
             ended, done = time.time(), probe.started()

@@ -5,6 +5,7 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from datetime import timedelta
+from itertools import islice
 
 import asyncpg
 
@@ -88,6 +89,20 @@ class Forebay:
         async with connected(dsn) as conn:
             submitted = await submit_many(conn, PIPELINE, inputs(count), owner=OWNER)
             await conn.execute("select forebay.pause($1)", submitted.job_id)
+
+    async def load_paused(self, dsn: str, count: int, size: int) -> list[int]:
+        """Submit `count` items, numbered from 0, in paused jobs of `size`; the jobs."""
+        jobs: list[int] = []
+        values = inputs(count)
+        async with connected(dsn) as conn:
+            for _ in range(0, count, size):
+                submitted = await submit_many(conn, PIPELINE, islice(values, size), owner=OWNER)
+                await conn.execute("select forebay.pause($1)", submitted.job_id)
+                jobs.append(submitted.job_id)
+        return jobs
+
+    async def resume(self, conn: asyncpg.Connection, job_id: int) -> None:
+        await conn.execute("select forebay.resume($1)", job_id)
 
     async def park_future(self, dsn: str, count: int) -> None:
         """Submit `count` items that may start tomorrow."""

@@ -15,7 +15,9 @@ class Sizes:
     latency_interval: float
     small_backlog: int
     large_backlog: int
+    large_repeats: int
     parked: int
+    drained_beside: int
     snapshot_seconds: float
     snapshot_repeats: int
     other_owner_interval: float
@@ -30,9 +32,11 @@ FULL = Sizes(
     single_submits=3_000,
     latency_samples=500,
     latency_interval=0.02,
-    small_backlog=100_000,
+    small_backlog=10_000,
     large_backlog=1_000_000,
+    large_repeats=5,
     parked=1_000_000,
+    drained_beside=300_000,
     snapshot_seconds=60.0,
     snapshot_repeats=1,
     other_owner_interval=0.05,
@@ -47,9 +51,11 @@ QUICK = Sizes(
     single_submits=1_500,
     latency_samples=250,
     latency_interval=0.02,
-    small_backlog=100_000,
-    large_backlog=500_000,
+    small_backlog=10_000,
+    large_backlog=400_000,
+    large_repeats=1,
     parked=250_000,
+    drained_beside=150_000,
     snapshot_seconds=10.0,
     snapshot_repeats=1,
     other_owner_interval=0.05,

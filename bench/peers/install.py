@@ -76,7 +76,8 @@ def _node_of_wheel(python: Path) -> tuple[Path, list[str]]:
 def _node_packages(folder: Path, node: Path, npm: list[str]) -> None:
     if _graphile_version(folder):
         return
-    folder.mkdir(parents=True, exist_ok=True)
+    shutil.rmtree(folder, ignore_errors=True)  # what an interrupted install left behind
+    folder.mkdir(parents=True)
     (folder / "package.json").write_text('{"name": "bench-peers", "private": true}\n')
     path = f"{node.parent}{os.pathsep}{os.environ.get('PATH', '')}"
     quiet = ("--no-audit", "--no-fund", "--loglevel=error")

@@ -10,6 +10,7 @@
     ├── DefinitionError         a pipeline is declared wrongly: found when it is imported
     ├── SchemaError             the database has no forebay schema, or one that does not fit
     ├── DatabaseUnavailable     the database cannot be reached
+    ├── EmbeddedError           forebay's own PostgreSQL cannot be set up or started
     └── StepError               raised by steps; the class decides what happens to the task
         ├── TransientError      retried: base·2^(n-1), capped, jittered
         ├── ThrottledError      waits as told, spends no attempt
@@ -24,6 +25,7 @@ Anything else that a step raises is transient, but for what `error_class` says b
 from __future__ import annotations
 
 import errno
+import re
 from typing import ClassVar
 
 from pydantic import ValidationError
@@ -128,6 +130,20 @@ class ResourceError(StepError):
     """This machine is at its limit: disk full, out of memory."""
 
     error_class = ErrorClass.RESOURCE
+
+
+# What drivers add to a message: the values of the row that was refused, the statement and its parameters.
+_VALUES = re.compile(r"\n(?:DETAIL|CONTEXT|LINE \d+|HINT|\[SQL|\[parameters).*", re.DOTALL)
+
+
+def plain(error: BaseException) -> str:
+    """What an error says, without the values that a database driver adds: those may be secret."""
+    return _VALUES.sub("", str(error)).strip()
+
+
+def brief(error: BaseException) -> str:
+    """An error in one line, for logs."""
+    return plain(error).partition("\n")[0] or type(error).__name__
 
 
 _EXHAUSTED = {errno.ENOSPC, errno.EDQUOT, errno.EMFILE, errno.ENFILE, errno.ENOMEM}

@@ -39,6 +39,7 @@ class Settings(BaseSettings):
     sweep_s: Annotated[float, Field(gt=0)] = Field(default=1.0, description="pause between sweeps for expired leases")
     keep_attempts_days: Annotated[int, Field(ge=1)] = Field(default=30, description="attempts are dropped after this")
     keep_jobs_days: Annotated[int, Field(ge=1)] = Field(default=30, description="finished jobs are deleted after this")
+    keep_audit_days: Annotated[int, Field(ge=1)] = Field(default=365, description="audit records go after this")
 
     @property
     def dsn(self) -> str | None:

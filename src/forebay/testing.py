@@ -67,7 +67,10 @@ class Testbed:
             await self.run()
 
     async def next_due(self) -> datetime | None:
-        """When the next retry, snooze or delayed start is due."""
+        """When the next retry, snooze or delayed start is due.
+
+        Cron schedules, which never end, do not count: for those, move the clock and `run`.
+        """
         return await tasks.next_scheduled(self.pool)
 
     async def job(self, job: Submitted | int) -> JobSummary:

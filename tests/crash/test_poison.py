@@ -45,3 +45,25 @@ async def test_a_write_that_is_refused_fails_alone(dsn: str, kind: str) -> None:
             n: "ERROR" if n == 7 else "DONE" for n in range(1, 21)
         }
         assert await bed.pool.fetchval("select count(distinct n) from effects") == 19
+
+
+async def test_a_write_that_kills_its_connection_fails_alone(dsn: str) -> None:
+    """The server is there again each time; without an end to it, nothing of the batch would ever be settled."""
+    mixed: Pipeline[Bad] = Pipeline("mixed", Bad)
+
+    @mixed.step()
+    async def write(ctx: Context, value: Bad) -> Done[int]:
+        good = Rows("effects", [{"job_id": ctx.job_id, "n": ctx.n, "step": ctx.step, "token": ctx.token}])
+        deadly = Statement("select pg_terminate_backend(pg_backend_pid()), pg_sleep(60)")
+        return Done(value.n, writes=[deadly if value.n == 7 else good])
+
+    async with testbed(dsn, [mixed], migrated=True) as bed:
+        await bed.pool.execute(EFFECTS)
+        job = await mixed.submit_many(bed.pool, [Bad(n=n, kind="") for n in range(1, 21)])
+        async with asyncio.timeout(60):
+            await bed.run()
+        found = await bed.items(job)
+        assert {item.n: item.status for item in found} == {n: "ERROR" if n == 7 else "DONE" for n in range(1, 21)}
+        assert found[6].error is not None
+        assert found[6].error["reason"] == "the connection was lost 3 times while its rows were written"
+        assert await bed.pool.fetchval("select count(distinct n) from effects") == 19

@@ -63,6 +63,14 @@ async def test_coalescing_replaces_what_has_not_begun(conn: asyncpg.Connection[A
     assert (await counts(conn))["ready"] == 1
 
 
+async def test_coalescing_takes_over_priority_and_meta(conn: asyncpg.Connection[Any]) -> None:
+    first = await submit(conn, pages, Page(url="old"), key="k", coalesce=True, meta={"by": "ann"})
+    await submit(conn, pages, Page(url="new"), key="k", coalesce=True, priority=7, meta={"by": "bob"})
+    assert await conn.fetchval("select meta ->> 'by' from forebay.job where id = $1", first.job_id) == "bob"
+    lanes = "select l.priority from forebay.ready r join forebay.lane l on l.id = r.lane_id"
+    assert [row[0] for row in await conn.fetch(lanes)] == [7]
+
+
 @pytest.mark.parametrize("many", [1, 2, 1500])
 @pytest.mark.parametrize(
     "when",

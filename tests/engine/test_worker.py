@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import threading
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -333,3 +334,74 @@ async def test_an_input_that_does_not_fit_is_a_data_error(dsn: str, conn: asyncp
 async def test_a_worker_without_a_schema_says_so(bare_dsn: str) -> None:
     with pytest.raises(SchemaError, match="run `forebay migrate`"):
         await Worker(bare_dsn, []).run()
+
+
+async def test_large_inputs_are_read_when_their_task_begins(dsn: str) -> None:
+    """A claim of many brings only what is small; the steps see no difference."""
+    large: Pipeline[dict[str, str]] = Pipeline("large", dict)
+
+    @large.step()
+    async def measure(ctx: Context, value: dict[str, str]) -> str:
+        return value["text"][:20_000]
+
+    @large.step(after=measure)
+    async def compare(ctx: Context, value: dict[str, str], measured: str) -> bool:
+        return value["text"].startswith(measured)
+
+    @large.batch_step(size=2)
+    async def batched(ctx: Context, values: Sequence[dict[str, str]]) -> list[int]:
+        return [len(value["text"]) for value in values]
+
+    random = os.urandom(40_000).hex()  # cannot be compressed
+    async with testbed(dsn, [large], migrated=True) as bed:
+        inputs = [{"text": "small"}, {"text": random}, {"text": "also small"}]
+        job = await large.submit_many(bed.pool, inputs)
+        step_id = await bed.pool.fetchval("select id from forebay.step where name = 'measure'")
+        lane = await bed.pool.fetchval("select lane_id from forebay.ready limit 1")
+        async with bed.pool.acquire() as conn:
+            looking = conn.transaction()
+            await looking.start()
+            claim = "select inputs from forebay.claim(1, $1, $2, '{0}', '{10}', $3, '{}', 60)"
+            for rows in (4, 100):  # both ways to claim
+                inputs_seen = await conn.fetchval(claim, [step_id], [lane], [rows])
+                assert [text is None for text in inputs_seen] == [False, True, False]
+                await conn.execute("select forebay.release(1, array(select token from forebay.lease))")
+            await looking.rollback()
+        await bed.run()
+        found = [item.result for item in await bed.items(job)]
+    assert [result["compare"] for result in found] == [True, True, True]
+    assert [result["batched"] for result in found] == [5, 80_000, 10]
+
+
+async def test_a_queue_is_unparked_by_whoever_gets_through(dsn: str, conn: asyncpg.Connection[Any]) -> None:
+    """The worker that parked it may be gone."""
+    calls: Pipeline[dict[str, int]] = Pipeline("calls", dict)
+
+    @calls.step()
+    async def call(ctx: Context, value: dict[str, int]) -> None:
+        pass
+
+    async with working(dsn, calls) as worker:
+        await conn.execute("select forebay.park_queue('calls.call', 'no key', clock_timestamp())")
+        await worker.sign_on()
+        await calls.submit_many(conn, [{"n": n} for n in range(20)])
+        async with asyncio.timeout(60):
+            await worker.idle()
+    assert await conn.fetchval("select parked from forebay.queue where name = 'calls.call'") is None
+    assert await conn.fetchval("select count(*) from forebay.attempt") == 20
+
+
+async def test_a_resumed_queue_is_told(dsn: str, conn: asyncpg.Connection[Any]) -> None:
+    held: Pipeline[dict[str, int]] = Pipeline("held", dict)
+
+    @held.step()
+    async def step(ctx: Context, value: dict[str, int]) -> None:
+        pass
+
+    async with working(dsn, held, poll_s=3600, sweep_s=3600) as worker:
+        await conn.execute("select forebay.pause_queue('held.step')")
+        job = await held.submit(conn, {"n": 1})
+        await worker.look()
+        assert (await summary(conn, job.job_id)).state == JobState.QUEUED
+        await conn.execute("select forebay.resume_queue('held.step')")
+        assert (await wait(dsn, job.job_id, timeout=60)).state == JobState.DONE

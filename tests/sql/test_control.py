@@ -578,3 +578,18 @@ async def test_a_job_that_ends_while_it_is_being_cancelled_has_ended(db: Db) -> 
         await cancelling
     await other.close()
     assert (await db.job(job))["state"] == "DONE"
+
+
+async def test_a_parked_queue_is_probed_with_one_task_at_a_time(db: Db) -> None:
+    """However many lanes and workers there are."""
+    await db.submit(5)
+    await db.submit(5, owner="bob")
+    await do(db, "park_queue", "a", "no key", db.now)
+    probed = await db.claim("a") + await db.claim("a", worker=2)
+    assert [len(lease["ns"]) for lease in probed] == [1]
+    db.after(seconds=29)
+    assert await db.claim("a") == []
+    db.after(seconds=2)
+    assert [len(lease["ns"]) for lease in await db.claim("a", 1)] == [1]
+    await do(db, "unpark_queue", "a")
+    assert sum(len(lease["ns"]) for lease in await db.claim("a")) == 8

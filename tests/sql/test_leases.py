@@ -290,3 +290,37 @@ async def test_workers_are_woken_for_what_comes_back(db: Db) -> None:
     await expire(db)
     await db.execute("notify forebay, 'end'")
     assert await heard.get() == "end"
+
+
+async def test_a_step_that_has_ended_is_not_ended_again(db: Db) -> None:
+    """Even when a lease should say that it still runs."""
+    await db.register(step("a"), step("b"))
+    job = await db.submit(1)
+    (lease,) = await db.claim("a")
+    await db.settle([lease])
+    await db.execute(
+        """insert into forebay.lease
+               (step_id, lane_id, job_id, owner_id, worker_id, attempt, claimed_at, expires_at, ns)
+           values ($1, $2, $3, $4, 1, 1, $5, $5, '{[1,2)}')""",
+        lease["step_id"],
+        lease["lane_id"],
+        job,
+        lease["owner_id"],
+        db.now,
+    )
+    again = lease | {"token": await db.one("select max(token) from forebay.lease")}
+    await db.settle([again], "ERROR", error="twice")
+    assert (await db.item(job))["verdict"] == "DONE"
+    await db.run("b")
+    assert await db.counters(job) == (1, 0, 0, 0)
+
+
+async def test_tokens_grow_even_when_their_sequence_does_not(db: Db) -> None:
+    """As after a failover to a replica that lags."""
+    await db.register(step("a"))
+    await db.submit(1)
+    (first,) = await db.claim("a")
+    await db.execute("select setval('forebay.token', 1, false), pg_sleep(0.002)")
+    await db.submit(1)
+    (second,) = await db.claim("a")
+    assert second["token"] > first["token"] > 2**40

@@ -101,3 +101,17 @@ async def test_an_older_schema_says_what_to_run(dsn: str) -> None:
 async def test_no_database_says_what_to_check() -> None:
     with pytest.raises(DatabaseUnavailable, match="Check that PostgreSQL runs and that FOREBAY_DATABASE_URL is right"):
         await migrate("postgresql://nobody@127.0.0.1:1/nothing")
+
+
+async def test_what_others_built_upon_is_not_dropped(dsn: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    conn = await connect(dsn)
+    await conn.execute("drop function forebay.discover")
+    await conn.execute("create function forebay.discover(steps int[]) returns int language sql as 'select 1'")
+    await conn.execute("create view public.mine as select * from forebay.jobs")
+    monkeypatch.setattr(migrating, "routines_digest", lambda: "changed")
+    with pytest.raises(SchemaError, match=r"view mine depends on view jobs; drop that, migrate, and make it anew"):
+        await migrate(dsn)
+    assert await conn.fetchval("select count(*) from public.mine") == 0
+    await conn.execute("drop view public.mine")
+    assert await migrate(dsn) == 0
+    await conn.close()

@@ -237,3 +237,14 @@ async def test_lost_workers_are_written_off_and_their_leases_run_out(db: Db) -> 
     await db.execute("update forebay.worker set seen_at = $1 where id = $2", db.now, alive)
     await db.execute("select forebay.close_workers($1)", db.now)
     assert await db.one("select array_agg(id) from forebay.worker") == [alive]
+
+
+async def test_old_audit_records_go_oldest_first(db: Db) -> None:
+    for _ in range(3):
+        await db.execute("select forebay.note('ann', 'pause', 1, 1, null, null, $1)", db.now)
+        db.after(days=1)
+    delete = "select forebay.delete_audit($1, interval '36 hours', $2)"
+    assert await db.one(delete, db.now, 1) == 1
+    assert await db.one(delete, db.now, 10) == 1
+    assert await db.one(delete, db.now, 10) == 0
+    assert await db.one("select count(*) from forebay.audit") == 1

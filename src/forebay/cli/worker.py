@@ -84,6 +84,9 @@ async def work_here(settings: Settings, dsn: str, pipelines: Sequence[Pipeline[A
         await running
     finally:
         stopping.cancel()
+    if worker.stuck_threads:
+        log.warning("threads_abandoned", threads=worker.stuck_threads)
+        os._exit(0)  # all is settled or handed back; the interpreter would wait for these threads
     return 0
 
 

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from forebay.db.pool import LOST, connect
-from forebay.errors import DatabaseUnavailable
+from forebay.errors import DatabaseUnavailable, brief
 from forebay.log import get_logger
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    import asyncpg
 
 log = get_logger("listener")
 
@@ -32,13 +35,25 @@ async def listen(
             pause = min(pause * 2, 5)
             continue
         pause = 0.1
+        ended = _ending(conn)
         try:
             await conn.add_listener(CHANNEL, lambda _conn, _pid, _channel, payload: on_message(str(payload)))
             on_connected()
-            while not conn.is_closed():
-                await asyncio.sleep(check_every)
+            while not ended.is_set():
+                await _either(ended, check_every)
                 await conn.fetchval("select 1", timeout=check_every)  # a half-open connection does not answer
         except LOST as error:
-            log.warning("listen_lost", error=str(error) or type(error).__name__)
+            log.warning("listen_lost", error=brief(error))
         finally:
             conn.terminate()
+
+
+def _ending(conn: asyncpg.Connection[asyncpg.Record]) -> asyncio.Event:
+    ended = asyncio.Event()
+    conn.add_termination_listener(lambda _conn: ended.set())
+    return ended
+
+
+async def _either(event: asyncio.Event, timeout: float) -> None:
+    with suppress(TimeoutError):
+        await asyncio.wait_for(event.wait(), timeout)

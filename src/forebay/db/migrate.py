@@ -23,12 +23,20 @@ create table if not exists forebay.migration (
 );
 """
 
-_DROP_FUNCTIONS = """
+# Not cascading: what others have built upon these stops the migration, and is named, instead of vanishing.
+_DROP_ROUTINES = """
 do $$
-declare signature regprocedure;
+declare
+    doomed regclass;
+    signature regprocedure;
 begin
+    for doomed in
+        select oid from pg_class where relnamespace = 'forebay'::regnamespace and relkind = 'v' order by oid desc
+    loop
+        execute 'drop view ' || doomed;
+    end loop;
     for signature in select oid from pg_proc where pronamespace = 'forebay'::regnamespace loop
-        execute 'drop function ' || signature || ' cascade';
+        execute 'drop function ' || signature;
     end loop;
 end $$
 """
@@ -99,14 +107,23 @@ async def _replace_routines(conn: Connection) -> None:
     if await conn.fetchval("select obj_description('forebay'::regnamespace)") == comment:
         return
     try:
-        async with conn.transaction():
-            await conn.execute(routines())
-            await conn.execute(f"comment on schema forebay is '{comment}'")
-    except asyncpg.InvalidFunctionDefinitionError:  # another return type: that cannot be replaced, only made anew
-        async with conn.transaction():
-            await conn.execute(_DROP_FUNCTIONS)
-            await conn.execute(routines())
-            await conn.execute(f"comment on schema forebay is '{comment}'")
+        await _make_routines(conn, comment)
+    except (asyncpg.InvalidFunctionDefinitionError, asyncpg.InvalidTableDefinitionError):
+        # Another return type, or other columns of a view: those cannot be replaced, only made anew.
+        try:
+            async with conn.transaction():
+                await conn.execute(_DROP_ROUTINES)
+                await _make_routines(conn, comment)
+        except asyncpg.DependentObjectsStillExistError as error:
+            raise SchemaError(
+                f"{error.args[0]}: {(error.detail or '').partition(chr(10))[0]}; drop that, migrate, and make it anew"
+            ) from error
+
+
+async def _make_routines(conn: Connection, comment: str) -> None:
+    async with conn.transaction():
+        await conn.execute(routines())
+        await conn.execute(f"comment on schema forebay is '{comment}'")
 
 
 async def check(conn: Connection) -> None:

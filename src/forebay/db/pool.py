@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 import ssl
 from collections.abc import AsyncGenerator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import Any, TypeAlias, TypeVar
 
 import asyncpg
 
-from forebay.errors import DatabaseUnavailable, SchemaError, from_sqlstate
+from forebay.errors import DatabaseUnavailable, SchemaError, brief, from_sqlstate
 
 T = TypeVar("T")
 
@@ -71,7 +71,13 @@ async def open_pool(dsn: str, *, size: int, name: str, prepared: bool = True, ti
 
 def _session(name: str, timeout: float) -> dict[str, str]:
     """A transaction whose client has vanished must not keep its locks: its successor waits for them."""
-    return {"application_name": name, "idle_in_transaction_session_timeout": str(int(timeout * 1000))}
+    return {
+        "application_name": name,
+        "idle_in_transaction_session_timeout": str(int(timeout * 1000)),
+        "tcp_keepalives_idle": "10",
+        "tcp_keepalives_interval": "5",
+        "tcp_keepalives_count": "3",
+    }
 
 
 def _bounded(timeout: float) -> Any:  # asyncpg's type for it is private
@@ -110,10 +116,25 @@ async def connect(dsn: str, *, name: str = "forebay", timeout: float = 10) -> as
 
 def unavailable(error: BaseException) -> DatabaseUnavailable:
     """The same failure, with what to do about it."""
-    reason = str(error).strip() or type(error).__name__
+    # An address that cannot be read is not repeated: half of a password may be in what the parser stumbled over.
+    reason = "its address cannot be read" if isinstance(error, ValueError) else brief(error)
     return DatabaseUnavailable(
         f"cannot use the database: {reason}. Check that PostgreSQL runs and that FOREBAY_DATABASE_URL is right."
     )
+
+
+def is_usable(conn: Connection) -> bool:
+    """Whether a connection of a pool is still there."""
+    try:
+        return not conn.is_closed()
+    except asyncpg.InterfaceError:  # the pool has taken it back, because it died
+        return False
+
+
+def drop(conn: Connection) -> None:
+    """End a connection of a pool without a word to the server."""
+    with suppress(asyncpg.InterfaceError):
+        conn.terminate()
 
 
 @asynccontextmanager

@@ -6,9 +6,9 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from forebay.db.pool import translated
+from forebay.db.sql import load
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from datetime import datetime
 
     from forebay.db.pool import Connection, Pool
@@ -37,18 +37,11 @@ async def enlist(conn: Connection, name: str, now: datetime | None) -> int:
 
 async def sign_on(
     pool: Pool, worker_id: int, stats: dict[str, Any], stale: int, now: datetime | None, *, stopped: bool = False
-) -> None:
-    """Tell that a worker is alive, and what it does."""
+) -> set[str]:
+    """Tell that a worker is alive, and what it does; answers the queues that are parked."""
     async with translated(), pool.acquire() as conn:
-        await conn.execute(
-            "update forebay.worker set seen_at = coalesce($4, clock_timestamp()), stats = $2::jsonb, stale = $3,"
-            " stopped_at = case when $5 then coalesce($4, clock_timestamp()) end where id = $1",
-            worker_id,
-            json.dumps(stats),
-            stale,
-            now,
-            stopped,
-        )
+        parked = await conn.fetchval(load("sign_on"), worker_id, json.dumps(stats), stale, now, stopped)
+    return set(parked or ())
 
 
 async def park(pool: Pool, queue: str, reason: str, seconds: float, now: datetime | None) -> None:
@@ -67,12 +60,3 @@ async def park(pool: Pool, queue: str, reason: str, seconds: float, now: datetim
 async def unpark(pool: Pool, queue: str) -> None:
     async with translated(), pool.acquire() as conn:
         await conn.execute("select forebay.unpark_queue($1)", queue)
-
-
-async def parked(conn: Connection, queues: Sequence[str]) -> set[str]:
-    """Which of these queues are parked."""
-    async with translated():
-        rows = await conn.fetch(
-            "select name from forebay.queue where name = any($1) and parked is not null", list(queues)
-        )
-    return {row["name"] for row in rows}

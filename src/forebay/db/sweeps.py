@@ -68,6 +68,11 @@ async def delete_finished(pool: Pool, now: datetime | None, days: int) -> int:
     return await _count(pool, "select forebay.delete_finished($1, $2)", now, timedelta(days=days))
 
 
+async def delete_audit(pool: Pool, now: datetime | None, days: int) -> int:
+    """Delete some of the oldest audit records; answers how many went."""
+    return await _count(pool, "select forebay.delete_audit($1, $2)", now, timedelta(days=days))
+
+
 async def tidy(pool: Pool, now: datetime | None) -> None:
     """Give lost runs a lane again, drop idle lanes, close the rows of dead workers."""
     await _count(pool, "select forebay.adopt_orphans($1)", now)

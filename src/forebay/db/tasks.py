@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import asyncpg
 
 from forebay.db.pool import translated
+from forebay.errors import NotThere
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -45,14 +46,18 @@ class Lease:
     first_n: int
     last_n: int
     ns: Sequence[int]
-    inputs: Sequence[str]
+    inputs: Sequence[str | None]  # None: large, to be read when its task begins
     results: Sequence[str | None] | None
     open: int = 0  # tasks that are not settled yet, as far as the worker knows
     held_since: float = 0.0  # monotonic; moves with each renewal
 
+    @property
+    def size(self) -> int:
+        return self.last_n - self.first_n + 1
+
     def missing(self) -> list[int]:
         """The tasks of the run whose items have ended meanwhile."""
-        if len(self.ns) == self.last_n - self.first_n + 1:
+        if len(self.ns) == self.size:
             return []
         return sorted(set(range(self.first_n, self.last_n + 1)).difference(self.ns))
 
@@ -115,6 +120,20 @@ def _lease(row: asyncpg.Record) -> Lease:
     return Lease(
         token, step_id, lane_id, job_id, owner_id, attempt, seq, rest, first_n, last_n, ns or (), inputs or (), results
     )
+
+
+async def read_task(pool: Pool, job_id: int, n: int) -> tuple[str, str | None]:
+    """The input of one item and what its earlier steps returned, for tasks that are too large to be claimed with them.
+
+    Raises: NotThere when the item is gone.
+    """
+    async with translated(), pool.acquire() as conn:
+        row = await conn.fetchrow(
+            "select input::text, result::text from forebay.item where job_id = $1 and n = $2", job_id, n
+        )
+    if row is None:
+        raise NotThere("item", f"there is no item {n} in job {job_id}")
+    return row[0], row[1]
 
 
 async def settle(conn: Connection, worker_id: int, reports: Reports, now: datetime | None) -> Settled:

@@ -9,7 +9,7 @@ from pydantic_core import PydanticSerializationError, to_json
 
 from forebay.engine.context import Context
 from forebay.engine.gates import LimitReached
-from forebay.errors import DataError, ThrottledError, error_class
+from forebay.errors import DataError, ThrottledError, error_class, plain
 from forebay.types import Cancel, Done, ErrorClass, NotFound, Skip, Snooze
 
 if TYPE_CHECKING:
@@ -166,7 +166,7 @@ def reason_of(error: BaseException) -> str:
     if isinstance(error, TimeoutError) and not str(error):
         return "timed out"
     try:
-        text = str(error).strip()
+        text = plain(error)
     except Exception:  # an error that cannot even say what it is
         text = ""
     if text and type(error).__module__.startswith("forebay."):

@@ -15,10 +15,11 @@ from forebay.db.pool import LOST, REFUSED, insist
 from forebay.engine.attempt import Attempt
 from forebay.engine.lanes import StepLanes
 from forebay.engine.loops import either
+from forebay.errors import brief
 from forebay.log import get_logger
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from forebay.db.pool import Pool
     from forebay.db.tasks import Claim, Lease
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from forebay.engine.executor import StepExecutor
     from forebay.engine.leases import LeaseBook
     from forebay.engine.limits import Limits
+    from forebay.engine.machine import Machine
     from forebay.engine.settler import Settler
     from forebay.settings import Settings
 
@@ -33,7 +35,6 @@ log = get_logger("claimer")
 
 _FIRST_POLL = 0.01
 _BUSY_FOR = 3.0  # seconds that a lane stays marked after a claim that it could fill
-_MOST_UNSETTLED = 10_000
 _SWEEP_EVERY = 5.0  # seconds between looks below the watermark of a busy lane
 _SWEEP_SHARE = 20  # a look at all lanes may cost one part in so many
 
@@ -41,7 +42,7 @@ _SWEEP_SHARE = 20  # a look at all lanes may cost one part in so many
 class Claimer:
     """Claims for all steps of one worker."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - one claimer is wired once
         self,
         pool: Pool,
         worker_id: int,
@@ -52,6 +53,7 @@ class Claimer:
         leases: LeaseBook,
         limits: Limits,
         settler: Settler,
+        machine: Machine,
     ) -> None:
         self._pool = pool
         self._worker_id = worker_id
@@ -63,12 +65,14 @@ class Claimer:
         self._leases = leases
         self._limits = limits
         self._settler = settler
+        self._machine = machine
         self._lanes = {step_id: StepLanes(step_id) for step_id in executors}
         self._busy: set[int] = set()  # lanes that could fill the last claim
         self._marked: set[int] = set()  # those that submitters have been told of
         self._hold_until = 0.0
         self._pause = _FIRST_POLL
         self._news = asyncio.Event()
+        self._express_news = asyncio.Event()
         self._look = asyncio.Event()
         self._idle = asyncio.Event()
         self._closed = False
@@ -79,7 +83,10 @@ class Claimer:
     def wake(self, step_id: int, lane_id: int, seq: int | None = None) -> None:
         """Something is ready in this lane."""
         lanes = self._lanes.get(step_id)
-        if lanes is not None and lanes.wake(lane_id, seq):
+        if lanes is None:
+            return
+        self._express_news.set()
+        if lanes.wake(lane_id, seq):
             self._pause = _FIRST_POLL
             self._news.set()
             if not lanes.lanes[lane_id].known:
@@ -113,6 +120,7 @@ class Claimer:
     def stop(self) -> None:
         self._stopped = True
         self._news.set()
+        self._express_news.set()
 
     async def idle(self) -> None:
         """Waits until all lanes have been looked at and there is nothing to do."""
@@ -124,30 +132,48 @@ class Claimer:
     # -- claiming -------------------------------------------------------------------------------------------------
 
     async def run(self) -> None:
-        """Claims whenever there is room and something ready. Two of these run side by side: while one claims much for
-        a long backlog, the other takes what has just come in elsewhere."""
+        """Claims whenever there is room and something ready. Two of these run side by side, on different lanes."""
+        await self._run(self._news, self._pick)
+
+    async def run_express(self) -> None:
+        """Claims a little of what has come in besides, at once: while a long backlog is worked through, who has one
+        task waits neither for room nor behind a large claim."""
+        await self._run(self._express_news, self._pick_waiting)
+
+    async def _run(self, news: asyncio.Event, pick: Callable[[], list[Claim]]) -> None:
         while not self._stopped:
-            self._news.clear()
-            claims = self._pick()
+            news.clear()
+            claims = pick()
             if claims:
                 try:
                     await self._claim(claims)
                 except REFUSED as error:
-                    log.exception("claim_refused", error=str(error))
+                    log.exception("claim_refused", error=brief(error))
                     await asyncio.sleep(1)
             else:
                 self._tell_idle()
-                await either(self._news, self._limits_wait())
+                await either(news, self._limits_wait())
 
     def _pick(self) -> list[Claim]:
         """What to claim now: every step that has room, from the lanes whose turn it is."""
-        if self._closed or self.is_held or self._settler.backlog > _MOST_UNSETTLED:
+        if self._closed or self.is_held or self._settler.is_full:
             return []
         claims: list[Claim] = []
         for executor in self._order:
-            room, lanes = executor.room, self._lanes[executor.step_id]
+            room, lanes = executor.room(self._machine.share), self._lanes[executor.step_id]
             if room > 0 and room >= executor.queue.size and lanes.active:
-                claims += lanes.pick(self._admitted(executor, room))
+                claims += lanes.pick(self._admitted(executor, room), self._leases.served(executor.step_id))
+        return claims
+
+    def _pick_waiting(self) -> list[Claim]:
+        """The same for lanes that have next to nothing in this worker while others have much."""
+        if self._closed or self.is_held:
+            return []
+        claims: list[Claim] = []
+        for executor in self._order:
+            lanes = self._lanes[executor.step_id]
+            if lanes.active and (served := self._leases.served(executor.step_id)):
+                claims += lanes.pick_waiting(self._admitted(executor, executor.concurrency.value), served)
         return claims
 
     def _admitted(self, executor: StepExecutor, room: int) -> int:
@@ -201,7 +227,7 @@ class Claimer:
             self._idle.set()
 
     def _lost(self, error: BaseException, pause: float) -> None:
-        log.warning("claim_repeated", error=str(error) or type(error).__name__, pause=pause)
+        log.warning("claim_repeated", error=brief(error), pause=pause)
 
     # -- looking --------------------------------------------------------------------------------------------------
 

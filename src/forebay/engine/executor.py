@@ -41,6 +41,7 @@ class StepExecutor:
         step_id: int,
         *,
         call: Callable[..., Awaitable[Any]],
+        read: Callable[[int, int], Awaitable[tuple[str, str | None]]],
         job_args: Callable[[Context], Awaitable[tuple[Any, ...]]],
         report: Callable[[Attempt], None],
         hungry: Callable[[], None],
@@ -55,8 +56,10 @@ class StepExecutor:
         self.concurrency = Concurrency(*step.concurrency)
         self.size = size
         self.running: set[Attempt] = set()
+        self.ended = 0  # attempts, well or not
         self.slots: set[asyncio.Task[None]] = set()
         self._call = call
+        self._read = read
         self._job_args = job_args
         self._report = report
         self._hungry = hungry
@@ -71,10 +74,10 @@ class StepExecutor:
             from_json if step.pipeline.input_type in (dict, Any) else step.pipeline.input.validate_json
         )
 
-    @property
-    def room(self) -> int:
-        """How many more tasks this step wants at hand."""
-        return self.size.value(self.concurrency.value) - self.queue.size - len(self.running)
+    def room(self, share: float = 1.0) -> int:
+        """How many more tasks this step wants at hand; `share` of the usual while the machine is short of something."""
+        wanted = self.size.value(self.concurrency.value)
+        return max(1, int(wanted * share)) - self.queue.size - len(self.running)
 
     def kick(self) -> None:
         """Starts as many slots as the queue is worth."""
@@ -125,7 +128,7 @@ class StepExecutor:
         """Runs one task; answers the time at which it ended."""
         attempt = self._begin(slot, lease, index, began)
         try:
-            args = self._arguments(lease, index) if not self.step.after_all else await self._job_args(attempt)
+            args = self._arguments(lease, index) or await self._late_arguments(attempt)
             if self.step.limits:
                 held = await self._limits.enter(self.step.limits, args[0], busy=self.queue.size > 0)
                 began = time.monotonic()  # waiting is not work
@@ -141,6 +144,7 @@ class StepExecutor:
         finally:
             self._let_end(slot, [attempt])
         ended = time.monotonic()
+        self.ended += 1
         if attempt.outcome is None:
             self._good += 1
             self._good_s += ended - began
@@ -165,6 +169,7 @@ class StepExecutor:
         finally:
             self._let_end(slot, attempts)
         ended = time.monotonic()
+        self.ended += len(attempts)
         for attempt in attempts:
             if attempt.outcome is None:
                 self._good += 1
@@ -179,7 +184,7 @@ class StepExecutor:
         good: list[Attempt] = []
         for attempt, (lease, index) in zip(attempts, tasks, strict=True):
             try:
-                args = self._arguments(lease, index)
+                args = self._arguments(lease, index) or await self._late_arguments(attempt)
                 inputs.append(args if self.step.after else args[0])
                 good.append(attempt)
             except Exception as error:  # one bad input is its own trouble, not the batch's
@@ -200,11 +205,23 @@ class StepExecutor:
             except Exception as error:
                 report_error(attempt, self.step, error)
 
-    def _arguments(self, lease: Lease, index: int) -> tuple[Any, ...]:
-        value = self._parse(lease.inputs[index])
+    def _arguments(self, lease: Lease, index: int) -> tuple[Any, ...] | None:
+        """The arguments that came with the lease, if they did."""
+        text = lease.inputs[index]
+        if text is None or self.step.after_all:
+            return None
+        return self._parsed(text, lease.results[index] if lease.results is not None else None)
+
+    async def _late_arguments(self, attempt: Attempt) -> tuple[Any, ...]:
+        """Those of a job's own step, and large ones, are read when the task begins."""
+        if self.step.after_all:
+            return await self._job_args(attempt)
+        return self._parsed(*await self._read(attempt.lease.job_id, attempt.n))
+
+    def _parsed(self, text: str, stored: str | None) -> tuple[Any, ...]:
+        value = self._parse(text)
         if not self.step.after:
             return (value,)
-        stored = lease.results[index] if lease.results is not None else None
         results: dict[str, Any] = from_json(stored) if stored else {}
         return (value, *(_result(parent, results) for parent in self.step.after))
 
@@ -273,6 +290,7 @@ class StepExecutor:
         return {
             "running": len(self.running),
             "queued": self.queue.size,
+            "ended": self.ended,
             "claim": self.size.describe(self.concurrency.value),
             "concurrency": self.concurrency.describe(),
         }

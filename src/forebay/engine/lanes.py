@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING
 from forebay.db.tasks import Claim
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Container, Iterable
 
     from forebay.db.tasks import LaneInfo, Lease
 
 # Claims look this many runs back from the newest one used up: another worker may have been cutting those.
 _LOOK_BACK = 500
 _MAX_LANES = 64  # in one claim
+_FEW = 8
 
 
 @dataclass(slots=True, eq=False)
@@ -92,23 +93,37 @@ class StepLanes:
             self.lanes = {i: lane for i, lane in self.lanes.items() if i in self.active or lane.claiming}
             self._owner_virtual.clear()
 
-    def pick(self, room: int) -> list[Claim]:
-        """Shares `room` tasks among the lanes of the highest priority, those that had least first."""
+    def pick(self, room: int, served: Container[int] = ()) -> list[Claim]:
+        """Shares `room` tasks among the lanes of the highest priority, those that had least first. The lanes in
+        `served` have some tasks in this worker already."""
         if not self.active or room < 1:
             return []
-        # A lane that is being claimed from right now still keeps lower priorities out.
-        top = max(self.lanes[i].priority for i in self.active)
-        ready = [lane for i in self.active if (lane := self.lanes[i]).priority == top and not lane.claiming]
+        ready = self._ready()
+        known = [lane for lane in ready if lane.lane_id in served]
+        if known and len(ready) - len(known) <= _FEW:
+            ready = known  # the others are picked by `pick_waiting`, and do not wait for this claim
         ready = sorted(ready, key=self._turn)[: min(room, _MAX_LANES)]
-        weights = self._shares(ready)
-        claims: list[Claim] = []
-        for lane, weight in zip(ready, weights, strict=True):
-            quota = max(1, min(room, round(room * weight)))
-            lane.claiming, lane.woken, lane.full = True, False, False
-            claims.append(
-                Claim(self.step_id, lane.lane_id, max(0, lane.head - _LOOK_BACK), quota, min(quota, lane.run_rows))
-            )
-        return claims
+        shares = self._shares(ready)
+        return [
+            self._claim(lane, max(1, min(room, round(room * share)))) for lane, share in zip(ready, shares, strict=True)
+        ]
+
+    def pick_waiting(self, room: int, served: Container[int]) -> list[Claim]:
+        """A few tasks of lanes that have next to none in this worker: they need not wait until there is room again
+        after what others have been given. Those that turn out to have many are served like the others then."""
+        waiting = [lane for lane in self._ready() if lane.lane_id not in served]
+        waiting = sorted(waiting, key=self._turn)[: min(max(room, 0), _FEW)]
+        return [self._claim(lane, max(1, room // len(waiting))) for lane in waiting]
+
+    def _ready(self) -> list[Lane]:
+        """The lanes of the highest priority. One that is being claimed from right now still keeps lower ones out."""
+        top = max((self.lanes[i].priority for i in self.active), default=0)
+        return [lane for i in self.active if (lane := self.lanes[i]).priority == top and not lane.claiming]
+
+    def _claim(self, lane: Lane, quota: int) -> Claim:
+        lane.claiming, lane.woken, lane.full = True, False, False
+        head = max(0, lane.head - _LOOK_BACK)
+        return Claim(self.step_id, lane.lane_id, head, quota, min(quota, lane.run_rows))
 
     def _turn(self, lane: Lane) -> tuple[float, float, int]:
         return (self._owner_virtual.get(lane.owner_id, 0.0), lane.virtual, lane.lane_id)

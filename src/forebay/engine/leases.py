@@ -35,6 +35,7 @@ class LeaseBook:
         self._floor = settings.lease_floor_s
         self._length = LeaseTime(settings.lease_floor_s, settings.lease_cap_s)
         self._held: dict[int, Lease] = {}
+        self._tasks: dict[int, dict[int, int]] = {step_id: {} for step_id in executors}  # in each step, of each lane
 
     def __len__(self) -> int:
         return len(self._held)
@@ -44,16 +45,31 @@ class LeaseBook:
         return self._length.value(self._executors[step_id].size.item_s.mean)
 
     def add(self, lease: Lease) -> None:
-        lease.open = lease.last_n - lease.first_n + 1
+        lease.open = lease.size
         lease.held_since = time.monotonic()
         self._held[lease.token] = lease
+        tasks_of = self._tasks[lease.step_id]
+        tasks_of[lease.lane_id] = tasks_of.get(lease.lane_id, 0) + lease.size
+
+    def _forget(self, lease: Lease) -> None:
+        if self._held.pop(lease.token, None) is None:
+            return
+        tasks_of = self._tasks[lease.step_id]
+        tasks_of[lease.lane_id] -= lease.size
+        if not tasks_of[lease.lane_id]:
+            del tasks_of[lease.lane_id]
+
+    def served(self, step_id: int) -> set[int]:
+        """The lanes that have more tasks of this step here, settled or not, than could run at once."""
+        few = self._executors[step_id].concurrency.value
+        return {lane_id for lane_id, count in self._tasks[step_id].items() if count > few}
 
     def settled(self, attempts: Iterable[Attempt]) -> None:
         for attempt in attempts:
             lease = attempt.lease
             lease.open -= 1
             if lease.open <= 0:
-                self._held.pop(lease.token, None)
+                self._forget(lease)
 
     async def heartbeat(self) -> None:
         """Renews the leases that have been held for a while; stops what is no longer ours, or cancelled."""
@@ -77,11 +93,12 @@ class LeaseBook:
             executor.let_go(tokens, why)
         if why == "lost":
             for token in tokens:
-                del self._held[token]
+                self._forget(self._held[token])
             log.warning("leases_lost", count=len(tokens), worker=self._worker_id)
 
     async def hand_back(self) -> None:
         """Gives back everything that this worker still holds, as if it had not been claimed; also what it does not know
         of, because the answer to a claim was lost."""
         await tasks.release_all(self._pool, self._worker_id, self._clock.stamp())
-        self._held.clear()
+        for lease in list(self._held.values()):
+            self._forget(lease)

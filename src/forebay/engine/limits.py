@@ -31,7 +31,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from forebay.db import limits as db
 from forebay.db.limits import SlotAsk
 from forebay.engine.gates import AHEAD, IMPATIENCE, SLACK, SLOT_LEASE, LimitReached, RateGate, Skew, SlotGate, Waiter
-from forebay.errors import DataError
+from forebay.errors import DataError, brief
 from forebay.log import get_logger
 
 if TYPE_CHECKING:
@@ -314,7 +314,7 @@ class Limits:
                 self._on_room()
 
     def _failed(self, gates: Iterable[RateGate | SlotGate], error: Exception) -> None:
-        log.warning("limits_not_leased", worker=self._worker_id, error=str(error) or type(error).__name__)
+        log.warning("limits_not_leased", worker=self._worker_id, error=brief(error))
         for gate in gates:
             gate.fail(self._now())
 

@@ -7,6 +7,7 @@ import random
 from typing import TYPE_CHECKING
 
 from forebay.engine.controllers import Backoff
+from forebay.errors import brief
 from forebay.log import get_logger
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ async def every(seconds: float, name: str, tick: Callable[[], Awaitable[object]]
         try:
             await tick()
         except Exception as error:  # a repair that fails now is tried again; the work goes on meanwhile
-            log.warning("tick_failed", loop=name, error=str(error) or type(error).__name__, pause=backoff.grow())
+            log.warning("tick_failed", loop=name, error=brief(error), pause=backoff.grow())
         else:
             backoff.reset()
 

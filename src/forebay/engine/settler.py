@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections import deque
+from collections import Counter, deque
 from typing import TYPE_CHECKING
 
 from forebay.db import tasks, writes
-from forebay.db.pool import MISUSED, REFUSED, insist
+from forebay.db.pool import LOST, MISUSED, REFUSED, drop, insist, is_usable
 from forebay.engine.attempt import Attempt
-from forebay.errors import DataError
+from forebay.errors import DataError, brief, plain
 from forebay.log import get_logger
 
 if TYPE_CHECKING:
@@ -22,6 +22,10 @@ if TYPE_CHECKING:
 log = get_logger("settler")
 
 _BATCH = 2000
+_BATCH_BYTES = 8 << 20  # of results
+_FULL = 10_000  # reports waiting: nothing more is claimed
+_FULL_BYTES = 64 << 20
+_WRITE_LOSSES = 3  # a report in whose writes the connection was lost so often is the reason for it
 _BATCH_BESIDE = 500  # worth a second batch while the first is on its way
 
 
@@ -45,7 +49,9 @@ class Settler:
         self._on_settled = on_settled
         self._solo = solo_steps  # the only step of their pipeline: an item cannot be in a batch twice
         self._waiting: deque[Attempt] = deque()
+        self._bytes = 0  # of results, waiting
         self._shared = 0  # how many of those waiting are of other steps
+        self._losses: Counter[tuple[int, int]] = Counter()
         self._busy = 0  # batches on their way
         self._news = asyncio.Event()
         self._empty = asyncio.Event()
@@ -53,6 +59,7 @@ class Settler:
 
     def add(self, report: Attempt) -> None:
         self._waiting.append(report)
+        self._bytes += len(report.result or "")
         if report.lease.step_id not in self._solo:
             self._shared += 1
         if not self._news.is_set():
@@ -62,6 +69,10 @@ class Settler:
     @property
     def backlog(self) -> int:
         return len(self._waiting)
+
+    @property
+    def is_full(self) -> bool:
+        return len(self._waiting) > _FULL or self._bytes > _FULL_BYTES
 
     async def drained(self) -> None:
         """Waits until everything that was added is settled."""
@@ -89,17 +100,31 @@ class Settler:
     def _take(self) -> list[Attempt]:
         """The next batch, with at most one report an item: the second of two would be lost in one statement."""
         if not self._shared:
-            return [self._waiting.popleft() for _ in range(min(_BATCH, len(self._waiting)))]
+            return self._next_in_order()
         batch: dict[tuple[int, int], Attempt] = {}
         later: list[Attempt] = []
-        while self._waiting and len(batch) < _BATCH:
+        room = _BATCH_BYTES
+        while self._waiting and len(batch) < _BATCH and room > 0:
             report = self._waiting.popleft()
             if batch.setdefault((report.lease.job_id, report.n), report) is not report:
                 later.append(report)
+            else:
+                room -= len(report.result or "")
+        self._bytes -= _BATCH_BYTES - room
         self._waiting.extendleft(reversed(later))
         self._shared = sum(report.lease.step_id not in self._solo for report in self._waiting)
         # Two workers that settle branches of the same items lock them in the same order.
         return [batch[key] for key in sorted(batch)]
+
+    def _next_in_order(self) -> list[Attempt]:
+        batch: list[Attempt] = []
+        room = _BATCH_BYTES
+        while self._waiting and len(batch) < _BATCH and room > 0:
+            report = self._waiting.popleft()
+            batch.append(report)
+            room -= len(report.result or "")
+        self._bytes -= _BATCH_BYTES - room
+        return batch
 
     async def _settle(self, batch: list[Attempt]) -> None:
         with_writes = [report for report in batch if report.writes]
@@ -113,7 +138,7 @@ class Settler:
 
         def repeated(error: BaseException, pause: float) -> None:
             repeats.append(error)
-            log.warning("settle_repeated", error=str(error) or type(error).__name__, pause=pause)
+            log.warning("settle_repeated", error=brief(error), pause=pause)
 
         try:
             settled = await insist(lambda: self._in_transaction(batch), repeated)
@@ -125,7 +150,7 @@ class Settler:
 
     async def _in_transaction(self, batch: list[Attempt]) -> Settled:
         async with self._pool.acquire() as conn:
-            if not batch[0].writes:
+            if not any(report.writes for report in batch):
                 return await tasks.settle(conn, self._worker_id, self._columns(batch), self._clock.stamp())
             async with conn.transaction():
                 return await self._settle_and_write(conn, batch)
@@ -142,13 +167,22 @@ class Settler:
     async def _write(self, conn: Connection, report: Attempt) -> None:
         try:
             await writes.apply(conn, report.writes)
-        except TimeoutError:
-            conn.terminate()  # it may be half open: the rollback must not wait for it, nor the next user
+        except MISUSED + LOST as error:
+            if isinstance(error, MISUSED) and is_usable(conn):
+                raise DataError(f"what the step handed over was refused: {plain(error)}") from error
+            drop(conn)  # it may be half open: the rollback must not wait for it, nor the next user
+            self._count_loss(report)
             raise
-        except MISUSED as error:
-            if conn.is_closed():
-                raise
-            raise DataError(f"what the step handed over was refused: {error}") from error
+
+    def _count_loss(self, report: Attempt) -> None:
+        """The database answered to the settling, and was gone in the middle of this report's writes. When that is no
+        accident, the report goes without them, so that the others of its batch get through."""
+        task = (report.lease.token, report.n)
+        self._losses[task] += 1
+        if self._losses[task] >= _WRITE_LOSSES:
+            del self._losses[task]
+            report.result, report.writes = None, ()
+            _refuse(report, DataError(f"the connection was lost {_WRITE_LOSSES} times while its rows were written"))
 
     async def _isolate(self, batch: list[Attempt], error: Exception) -> None:
         """Halves the batch until the bad report stands alone; that one fails with the reason."""
@@ -160,16 +194,19 @@ class Settler:
         report = batch[0]
         if report.outcome is not None and report.result is None and not report.writes:
             # Given up here, it is no longer kept alive by heartbeats: its lease runs out and the task runs again.
-            log.critical("report_lost", job=report.lease.job_id, item=report.n, error=str(error))
+            log.critical("report_lost", job=report.lease.job_id, item=report.n, error=brief(error))
             self._on_settled(batch, tasks.Settled(0, [], [], []))
             return
         step = report.lease.step_id
-        log.warning("write_refused", job=report.lease.job_id, item=report.n, step=step, error=str(error))
+        log.warning("write_refused", job=report.lease.job_id, item=report.n, step=step, error=brief(error))
         report.result, report.writes = None, ()
         _refuse(report, error)
         await self._settle([report])
 
     def _finish(self, batch: list[Attempt], settled: Settled, *, count_stale: bool) -> None:
+        if self._losses:
+            for report in batch:
+                self._losses.pop((report.lease.token, report.n), None)
         self.settled += settled.settled
         if settled.stale and count_stale:
             self.stale += len(settled.stale)
@@ -198,5 +235,6 @@ class Settler:
 
 def _refuse(report: Attempt, error: Exception) -> None:
     """What could not be written is a fault of the data; running the step again would give the same."""
-    failure = error if isinstance(error, DataError) else DataError(f"what the step handed over was refused: {error}")
+    refused = DataError(f"what the step handed over was refused: {plain(error)}")
+    failure = error if isinstance(error, DataError) else refused
     report.fail("ERROR", reason=str(failure), kind=failure.error_class)

@@ -112,3 +112,5 @@ class Sweeper:
         await sweeps.drop_partitions(self._pool, now, s.keep_attempts_days)
         while await sweeps.delete_finished(self._pool, now, s.keep_jobs_days):
             pass
+        while await sweeps.delete_audit(self._pool, now, s.keep_audit_days):
+            pass

@@ -6,13 +6,12 @@ import asyncio
 import os
 import socket
 import time
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from forebay.db import migrate, registry
+from forebay.db import migrate, registry, tasks
 from forebay.db.listen import listen
-from forebay.db.pool import LOST, close_pool, open_pool
+from forebay.db.pool import LOST, close_pool, insist, open_pool
 from forebay.engine import results
 from forebay.engine.claimer import Claimer
 from forebay.engine.clock import Clock
@@ -21,11 +20,14 @@ from forebay.engine.executor import StepExecutor
 from forebay.engine.leases import LeaseBook
 from forebay.engine.limits import Limits
 from forebay.engine.loops import every
+from forebay.engine.machine import Machine
 from forebay.engine.policy import Kind
 from forebay.engine.process import ProcessPool
 from forebay.engine.progress import ProgressBook
 from forebay.engine.settler import Settler
 from forebay.engine.sweeper import Sweeper
+from forebay.engine.threads import Threads
+from forebay.errors import brief
 from forebay.log import get_logger
 from forebay.settings import Settings
 from forebay.types import ErrorClass
@@ -66,9 +68,15 @@ class Worker:
         self._ready = asyncio.Event()
         self._stopping = asyncio.Event()
         self._executors: dict[int, StepExecutor] = {}
+        self._machine = Machine()
         self._backoff = Backoff(1, 60)
         self._parked: set[str] = set()
         self._odd_jobs: set[asyncio.Task[None]] = set()
+
+    @property
+    def stuck_threads(self) -> int:
+        """Threads that still run steps which were given up."""
+        return self._threads.stuck
 
     @property
     def settled(self) -> int:
@@ -79,24 +87,26 @@ class Worker:
 
     async def run(self) -> None:
         """Work until `stop`; then finish or hand back what is in flight."""
-        s = self.settings
-        pool = await open_pool(
-            self._dsn,
-            size=s.pool_size,
-            name="forebay worker",
-            prepared=s.prepared_statements,
-            timeout=s.command_timeout_s,
-        )
+        self._pool = await self._open_pool("forebay worker", self.settings.pool_size)
+        # Signs of life must not wait behind the work: what cannot renew its leases loses them.
+        self._vitals = await self._open_pool("forebay worker vitals", 1)
         try:
-            await self._begin(pool)
+            await insist(self._begin, self._begin_later)
             try:
                 await self._work()
             finally:
                 await self._processes.close()
-                self._threads.shutdown(wait=False, cancel_futures=True)
+                self._threads.close()
         finally:
-            await close_pool(pool)
+            await close_pool(self._vitals)
+            await close_pool(self._pool)
         log.info("worker_stopped", worker=self.worker_id, settled=self.settled)
+
+    async def _open_pool(self, name: str, size: int) -> Pool:
+        s = self.settings
+        return await open_pool(
+            self._dsn, size=size, name=name, prepared=s.prepared_statements, timeout=s.command_timeout_s
+        )
 
     def stop(self) -> None:
         """Stop claiming; running steps get the grace period to end."""
@@ -128,6 +138,10 @@ class Worker:
         """Waits until the worker has looked everywhere and has nothing to do."""
         await self._claimer.idle()
 
+    async def look(self) -> None:
+        """Look now for what is ready."""
+        await self._claimer.discover()
+
     async def drain(self) -> None:
         """Claim until nothing is left to do, then close again."""
         self._claimer.open()
@@ -138,23 +152,24 @@ class Worker:
         """Do the periodic repairs now."""
         await self._sweeper.sweep()
 
-    async def _begin(self, pool: Pool) -> None:
-        self._pool = pool
-        async with pool.acquire() as conn:
+    async def _begin(self) -> None:
+        async with self._pool.acquire() as conn:
             await migrate.check(conn)
+            ids = {p.name: await registry.register(conn, p.definition()) for p in self._pipelines}
             name = f"{socket.gethostname()}:{os.getpid()}"
             self.worker_id = await registry.enlist(conn, name, self.clock.stamp())
-            ids = {p.name: await registry.register(conn, p.definition()) for p in self._pipelines}
-            self._parked = await registry.parked(conn, [s.queue for p in self._pipelines for s in p.steps.values()])
         self._assemble(ids)
         with suppress(*LOST):  # another worker is at it
             await self._sweeper.make_partitions()
         steps = [f"{executor.step.pipeline.name}.{executor.step.name}" for executor in self._executors.values()]
         log.info("worker_started", worker=self.worker_id, steps=steps)
 
+    def _begin_later(self, error: BaseException, pause: float) -> None:
+        log.warning("begin_repeated", error=brief(error), pause=pause)
+
     def _assemble(self, ids: dict[str, dict[str, int]]) -> None:
         pool, me, s, clock = self._pool, self.worker_id, self.settings, self.clock
-        self._threads, self._processes = ThreadPoolExecutor(64, thread_name_prefix="step"), ProcessPool()
+        self._threads, self._processes = Threads(), ProcessPool()
         self._limits = Limits(pool, me, clock, on_room=self._on_hungry)
         self._progress = ProgressBook(pool, clock)
         for pipeline in self._pipelines:
@@ -162,7 +177,7 @@ class Worker:
                 if not s.queue_names or step.queue in s.queue_names:
                     self._add_step(step, ids[pipeline.name][step.name])
         solo = {step_id for steps in ids.values() if len(steps) == 1 for step_id in steps.values()}
-        self._leases = LeaseBook(pool, me, s, clock, self._executors)
+        self._leases = LeaseBook(self._vitals, me, s, clock, self._executors)
         self._settler = Settler(pool, me, clock, on_settled=self._on_settled, solo_steps=solo)
         self._claimer = Claimer(
             pool,
@@ -173,6 +188,7 @@ class Worker:
             leases=self._leases,
             limits=self._limits,
             settler=self._settler,
+            machine=self._machine,
         )
         if self._closed:
             self._claimer.close()
@@ -183,6 +199,7 @@ class Worker:
             step,
             step_id,
             call=self._caller(step),
+            read=self._read_task,
             job_args=self._job_args,
             report=self._on_report,
             hungry=self._on_hungry,
@@ -201,9 +218,12 @@ class Worker:
             return self._processes.run(step, ctx, args)
 
         def on_thread(ctx: Context, *args: Any) -> Awaitable[Any]:
-            return asyncio.get_running_loop().run_in_executor(self._threads, step.fn, ctx, *args)
+            return self._threads.run(step.fn, ctx, *args)
 
         return in_process if step.kind is Kind.PROCESS else on_thread
+
+    async def _read_task(self, job_id: int, n: int) -> tuple[str, str | None]:
+        return await tasks.read_task(self._pool, job_id, n)
 
     async def _job_args(self, ctx: Context) -> tuple[Any, ...]:
         job = await results.summary(self._pool, ctx.job_id)
@@ -222,19 +242,22 @@ class Worker:
             _, stuck = await asyncio.wait(loops, timeout=2)
             if stuck:  # in a connection that does not answer
                 self._pool.terminate()
+                self._vitals.terminate()
 
     def _loops(self) -> list[tuple[str, Coroutine[Any, Any, None]]]:
         beat = self.settings.lease_floor_s / 4
         loops: list[tuple[str, Coroutine[Any, Any, None]]] = [
+            ("machine", self._machine.watch()),
             ("claim", self._claimer.run()),
             ("claim", self._claimer.run()),
+            ("claim", self._claimer.run_express()),
             ("look", self._claimer.look()),
             ("settle", self._settler.run()),
             ("reap", every(0.05, "reap", self._reap)),
             ("heartbeat", every(beat, "heartbeat", self._leases.heartbeat, longest=beat)),
             ("limits", every(1.0, "limits", self._limits.renew)),
             ("mark busy", every(1.0, "mark busy", self._claimer.mark_busy)),
-            ("sign on", every(2.0, "sign on", self._sign_on)),
+            ("sign on", every(2.0, "sign on", self.sign_on)),
             ("progress", every(0.5, "progress", self._progress.flush)),
             ("sweep", self._sweeper.run()),
         ]
@@ -257,7 +280,7 @@ class Worker:
                 await self._settler.drained()
                 await self._leases.hand_back()
                 await self._limits.close()
-                await self._sign_on(stopped=True)
+                await self.sign_on(stopped=True)
 
     async def _slots_end(self, seconds: float) -> None:
         slots = {slot for executor in self._executors.values() for slot in executor.slots}
@@ -274,6 +297,8 @@ class Worker:
         elif verb == "cancel":
             for executor in self._executors.values():
                 executor.cancel_job(int(args[0]))
+        elif verb == "queue":  # resumed or unparked, perhaps
+            self._claimer.look_everywhere()
 
     def _on_hungry(self) -> None:
         self._claimer.hungry()
@@ -326,7 +351,7 @@ class Worker:
     def _odd_job_ended(self, task: asyncio.Task[None]) -> None:
         self._odd_jobs.discard(task)
         if not task.cancelled() and (error := task.exception()) is not None:
-            log.warning("queue_not_told", error=str(error) or type(error).__name__)
+            log.warning("queue_not_told", error=brief(error))
 
     def _on_settled(self, batch: Sequence[Attempt], settled: Settled) -> None:
         self._leases.settled(batch)
@@ -343,10 +368,12 @@ class Worker:
             executor.reap(now)
             executor.kick()
 
-    async def _sign_on(self, *, stopped: bool = False) -> None:
+    async def sign_on(self, *, stopped: bool = False) -> None:
+        """Tell the others how this worker is doing, and hear which queues are parked."""
         steps = {f"{e.step.pipeline.name}.{e.step.name}": e.describe() for e in self._executors.values()}
         about = {"steps": steps, "settled": self.settled, "leases": len(self._leases), "pid": os.getpid()}
-        about["limits"] = self._limits.describe()
-        await registry.sign_on(
-            self._pool, self.worker_id, about, self._settler.stale, self.clock.stamp(), stopped=stopped
+        about |= {"limits": self._limits.describe(), "machine": self._machine.describe()}
+        # Another worker may have parked a queue: whoever gets through to the other side again unparks it.
+        self._parked = await registry.sign_on(
+            self._vitals, self.worker_id, about, self._settler.stale, self.clock.stamp(), stopped=stopped
         )

@@ -111,9 +111,9 @@ begin
     if known.id is null then
         perform forebay.refuse('FB001', 'pipeline', format(
             'there is no pipeline %L here; a worker registers its pipelines when it starts', pipeline));
-    elsif priority is null or priority not between -100 and 100 then
-        perform forebay.refuse('FB002', 'priority', 'must be between -100 and 100');
-    elsif length(key) not between 1 and 500 then
+    end if;
+    perform forebay.check_priority(priority);
+    if length(key) not between 1 and 500 then
         perform forebay.refuse('FB002', 'key', 'must have 1 to 500 characters');
     elsif "coalesce" and key is null then
         perform forebay.refuse('FB002', 'key', 'is needed to coalesce');
@@ -144,10 +144,11 @@ begin
     end if;
 end $$;
 
--- Replaces the input of a job that has the same coalescing key and that no worker has touched. Null when there is none.
+-- Replaces input, priority and meta of a job that has the same coalescing key and that no worker has touched. Null when
+-- there is none.
 -- The hot row is put back as a new one: a claim that is already looking at the old one must miss it.
 create or replace function forebay.replace_pending(
-    pipeline text, owner text, key text, input jsonb, run_at timestamptz, now timestamptz
+    pipeline text, owner text, key text, input jsonb, priority int, run_at timestamptz, meta jsonb, now timestamptz
 ) returns bigint language plpgsql as $$
 #variable_conflict use_column
 declare
@@ -194,11 +195,21 @@ begin
     select p.max_input_bytes into max_bytes from forebay.pipeline p where p.id = job.pipeline_id;
     perform forebay.check_submission(octet_length(input::text), max_bytes, 'input', run_at, now);
     update forebay.item i set input = replace_pending.input, updated_at = now where i.job_id = job.id and i.n = 1;
-    if is_paused then  -- the item is paused, and stays so
-        return job.id;
+    update forebay.job j set
+        priority = replace_pending.priority, meta = replace_pending.meta, updated_at = now,
+        lane_id = forebay.lane_id(j.owner_id, 0, replace_pending.priority::smallint)
+    where j.id = job.id;
+    if not is_paused then  -- a paused item stays so
+        update forebay.job j set first_seq = forebay.enqueue(job.id, 1, 1, run_at, now) where j.id = job.id;
     end if;
-    update forebay.job j set first_seq = forebay.enqueue(job.id, 1, 1, run_at, now), updated_at = now where j.id = job.id;
     return job.id;
+end $$;
+
+create or replace function forebay.check_priority(priority int) returns void language plpgsql as $$
+begin
+    if priority is null or priority not between -100 and 100 then
+        perform forebay.refuse('FB002', 'priority', 'must be between -100 and 100');
+    end if;
 end $$;
 
 -- Refuses an input or a start time that cannot be meant.
@@ -276,7 +287,8 @@ begin
     if "coalesce" and key is not null then
         -- Two submits of one key must see each other, so they take turns.
         perform pg_advisory_xact_lock(hashtextextended(pipeline || chr(31) || owner || chr(31) || key, 4662));
-        job_id := forebay.replace_pending(pipeline, owner, key, input, run_at, at);
+        perform forebay.check_priority(priority);
+        job_id := forebay.replace_pending(pipeline, owner, key, input, priority, run_at, meta, at);
         if job_id is not null then
             created := false;
             return;

@@ -2,6 +2,7 @@
 -- The cost does not depend on the backlog: a lane is entered at its watermark heads[i] and read in order, max_rows[i] runs
 -- at most. Runs of a paused job move to that job's own lane on the way; those of a cancelled job are dropped.
 -- `results` (what earlier steps returned) is filled for the steps in `reading`; `rest` is what a cut run still holds.
+-- Large inputs stay where they are (null) until their task begins, so that no claim brings more than memory can hold.
 create or replace function forebay.claim(
     worker_id bigint, steps int[], lanes bigint[], heads bigint[], quotas int[], max_rows int[], reading int[],
     lease_s float8, now timestamptz default null
@@ -22,6 +23,25 @@ begin
     end loop;
 end $$;
 
+-- A fencing token. The milliseconds in front of the number keep tokens apart, and in order, where a sequence alone would
+-- give some out twice: after a failover to a replica that had not heard of the last ones.
+create or replace function forebay.next_token() returns bigint language sql as $$
+select ((date_part('epoch', clock_timestamp()) * 1000)::bigint << 20) | (nextval('forebay.token') & 1048575)
+$$;
+
+-- Whether what a task brings along is too large to be handed out before the task begins. Costs no look at the value itself.
+create or replace function forebay.is_large(input jsonb, result jsonb, is_reading boolean) returns boolean
+language sql stable as $$
+select pg_column_size(input) > 8192 or is_reading and coalesce(pg_column_size(result) > 8192, false)
+$$;
+
+-- Whether this claim may try one task of a parked queue: the first that asks, then nobody for half a minute.
+create or replace function forebay.take_probe(queue text, at timestamptz) returns boolean language plpgsql as $$
+begin
+    update forebay.queue q set probe_at = at + interval '30 seconds' where q.name = queue and q.probe_at <= at;
+    return found;
+end $$;
+
 -- Claims from many short runs of one step of one lane. The runs are locked first and read again by the next statement:
 -- a run that another claim has cut meanwhile is then seen as it is now, not as it was when this claim began.
 create or replace function forebay.claim_many(
@@ -33,21 +53,24 @@ create or replace function forebay.claim_many(
 ) language plpgsql as $$
 #variable_conflict use_column
 declare
-    is_parked boolean;
+    parked_queue text;
+    room int := quota;
     locked bigint[];
 begin
-    select q.parked is not null into is_parked
+    select case when q.parked is not null then q.name end into parked_queue
     from forebay.step s
     join forebay.queue q on q.name = s.queue and not q.paused and (q.parked is null or q.probe_at <= at)
     join forebay.lane l on l.id = lane and not l.paused
     where s.id = step;
     if not found then
         return;
+    elsif parked_queue is not null then
+        room := 1;
     end if;
     locked := array(
         select r.seq from forebay.ready r where r.step_id = step and r.lane_id = lane and r.seq > head
         order by r.step_id, r.lane_id, r.seq limit max_rows for update skip locked);
-    if cardinality(locked) = 0 then
+    if cardinality(locked) = 0 or parked_queue is not null and not forebay.take_probe(parked_queue, at) then
         return;
     end if;
     return query
@@ -66,9 +89,9 @@ begin
         from seen s where s.state not in ('PAUSED', 'CANCELLED')
     ),
     taken as materialized (
-        select nextval('forebay.token') as token, s.*,
-               least(s.last_n, s.first_n + (case when is_parked then 1 else quota end - (s.upto - s.size)) - 1)::int as end_n
-        from summed s where s.upto - s.size < case when is_parked then 1 else quota end
+        select forebay.next_token() as token, s.*,
+               least(s.last_n, s.first_n + (room - (s.upto - s.size)) - 1)::int as end_n
+        from summed s where s.upto - s.size < room
     ),
     used_up as (
         delete from forebay.ready r
@@ -91,9 +114,9 @@ begin
            t.end_n, i.ns, i.inputs, i.results
     from taken t
     cross join lateral (
-        select array_agg(i.n) as ns, array_agg(i.input::text) as inputs,
-               case when is_reading then array_agg(i.result::text) end as results
-        from forebay.item i
+        select array_agg(i.n) as ns, array_agg(case when not b.large then i.input::text end) as inputs,
+               case when is_reading then array_agg(case when not b.large then i.result::text end) end as results
+        from forebay.item i cross join lateral (select forebay.is_large(i.input, i.result, is_reading) as large) b
         where i.job_id = t.job_id and i.n between t.first_n and t.end_n and i.status = 'PENDING') i;
 end $$;
 
@@ -109,6 +132,7 @@ create or replace function forebay.claim_few(
 declare
     run record;
     room int := quota;
+    probing boolean := false;
     aside int;
 begin
     step_id := step;
@@ -116,7 +140,7 @@ begin
     for round in 1 .. 1000 loop  -- what is set aside or dropped on the way must not sit in front of what can run
     aside := 0;
     for run in
-        select r.ctid as place, r.*, coalesce(j.state, 'CANCELLED') as state, q.parked
+        select r.ctid as place, r.*, coalesce(j.state, 'CANCELLED') as state, case when q.parked is not null then q.name end as parked
         from forebay.ready r
         join forebay.step s on s.id = step
         join forebay.queue q on q.name = s.queue and not q.paused and (q.parked is null or q.probe_at <= at)
@@ -133,8 +157,9 @@ begin
             update forebay.ready r set lane_id = l.id from forebay.lane l where r.ctid = run.place and l.job_id = run.job_id;
             aside := aside + 1;
             continue;
-        elsif run.parked is not null then
-            room := least(room, 1);
+        elsif run.parked is not null and room > 0 and not probing then
+            probing := forebay.take_probe(run.parked, at);
+            room := probing::int;
         end if;
         exit when room = 0;
         last_n := least(run.last_n, run.first_n + room - 1);
@@ -143,13 +168,14 @@ begin
         else
             update forebay.ready r set first_n = claim_few.last_n + 1 where r.ctid = run.place;
         end if;
-        insert into forebay.lease as l (step_id, lane_id, job_id, owner_id, worker_id, attempt, claimed_at, expires_at, ns)
-        values (step, lane, run.job_id, run.owner_id, claim_few.worker_id, run.attempt + 1, at,
-                at + make_interval(secs => lease_s), int4multirange(int4range(run.first_n, claim_few.last_n, '[]')))
-        returning l.token into token;
-        select array_agg(i.n), array_agg(i.input::text), case when is_reading then array_agg(i.result::text) end
+        token := forebay.next_token();
+        insert into forebay.lease (token, step_id, lane_id, job_id, owner_id, worker_id, attempt, claimed_at, expires_at, ns)
+        values (claim_few.token, step, lane, run.job_id, run.owner_id, claim_few.worker_id, run.attempt + 1, at,
+                at + make_interval(secs => lease_s), int4multirange(int4range(run.first_n, claim_few.last_n, '[]')));
+        select array_agg(i.n), array_agg(case when not b.large then i.input::text end),
+               case when is_reading then array_agg(case when not b.large then i.result::text end) end
         into ns, inputs, results
-        from forebay.item i
+        from forebay.item i cross join lateral (select forebay.is_large(i.input, i.result, is_reading) as large) b
         where i.job_id = run.job_id and i.n between run.first_n and claim_few.last_n and i.status = 'PENDING';
         job_id := run.job_id;
         owner_id := run.owner_id;

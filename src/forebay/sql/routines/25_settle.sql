@@ -39,7 +39,7 @@ task as materialized (  -- a lease, with what its step and job say about it
     join forebay.job j on j.id = h.job_id
 ),
 valid as materialized (
-    select r.*, t.job_id, t.step_id, t.lane_id, t.owner_id, t.pipeline_id, t.attempt, t.mask, t.size, t.step,
+    select r.*, t.job_id, t.step_id, t.lane_id, t.owner_id, t.pipeline_id, t.attempt, t.mask, t.size, t.step, t.bit,
            case when f.done then t.bit else 0 end as adds_done,
            case when not f.dead then 0 when r.ends_item then t.mask else t.bit | t.downstream end as adds_dead,
            case when not f.dead then 'DONE' when r.outcome in ('ERROR', 'NOT_FOUND') then r.outcome::text
@@ -77,7 +77,8 @@ saved as (
                      else jsonb_build_object('step', v.step, 'class', v.class, 'reason', v.reason, 'attempt', v.attempt) end,
         updated_at = at
     from valid v
-    where i.job_id = v.job_id and i.n = v.n and i.status = 'PENDING'
+    -- A step that has ended stays ended, whoever reports about it.
+    where i.job_id = v.job_id and i.n = v.n and i.status = 'PENDING' and (i.done | i.dead) & v.bit = 0
     returning i.job_id, i.n, i.status, i.done, i.dead, v.pipeline_id, v.lane_id, v.owner_id, v.step_id, v.mask,
               v.adds_done, v.adds_dead, v.outcome, v.attempt, v.class, v.reason, v.again_at, v.spent
 ),

@@ -1,0 +1,54 @@
+"""Steps on threads. A thread cannot be stopped: one whose step was given up goes on, and must not keep others."""
+
+from __future__ import annotations
+
+import asyncio
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any
+
+from forebay.log import get_logger
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from concurrent.futures import Future
+
+log = get_logger("threads")
+
+
+class Threads:
+    """A pool of threads; when half of them are stuck in what was given up, new ones take their place."""
+
+    def __init__(self, most: int = 64) -> None:
+        self._most = most
+        self._pool = self._new_pool()
+        self._stuck: set[Future[Any]] = set()  # in this pool
+        self._left_behind: set[Future[Any]] = set()  # in earlier ones
+
+    def _new_pool(self) -> ThreadPoolExecutor:
+        return ThreadPoolExecutor(self._most, thread_name_prefix="step")
+
+    @property
+    def stuck(self) -> int:
+        """Threads that still run what was given up: the interpreter would wait for them at its end."""
+        return sum(not running.done() for running in self._stuck | self._left_behind)
+
+    async def run(self, fn: Callable[..., Any], *args: Any) -> Any:
+        running = self._pool.submit(fn, *args)
+        try:
+            return await asyncio.wrap_future(running)
+        except asyncio.CancelledError:
+            if not running.cancel() and not running.done():
+                self._give_up(running)
+            raise
+
+    def _give_up(self, running: Future[Any]) -> None:
+        self._stuck = {one for one in self._stuck if not one.done()} | {running}
+        if len(self._stuck) * 2 >= self._most:
+            log.error("threads_stuck", threads=len(self._stuck))
+            self._pool.shutdown(wait=False)  # what waits in it still runs, on the threads that are left
+            self._pool = self._new_pool()
+            self._left_behind = {one for one in self._left_behind if not one.done()} | self._stuck
+            self._stuck = set()
+
+    def close(self) -> None:
+        self._pool.shutdown(wait=False, cancel_futures=True)

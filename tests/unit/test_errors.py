@@ -1,0 +1,51 @@
+"""What errors say, and what they keep to themselves."""
+
+from __future__ import annotations
+
+import asyncpg
+import pytest
+
+from forebay.db.pool import unavailable
+from forebay.engine.attempt import reason_of
+from forebay.errors import DataError, brief, plain
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'duplicate key value violates unique constraint "users_email"\nDETAIL:  Key (email)=(ann@example.org) exists.',
+        "null value in column\nCONTEXT:  COPY users, line 1: hunter2",
+        "(psycopg.errors.Unique) duplicate key\n[SQL: insert into t values (%s)]\n[parameters: ('hunter2',)]",
+    ],
+)
+def test_values_of_rows_are_left_out(text: str) -> None:
+    error = RuntimeError(text)
+    assert plain(error) == brief(error) == text.partition("\n")[0]
+    assert reason_of(error) == f"RuntimeError: {text.partition(chr(10))[0]}"
+
+
+async def test_what_the_server_says_about_a_row_is_left_out(dsn: str) -> None:
+    conn = await asyncpg.connect(dsn)
+    await conn.execute("create table users (email text unique); insert into users values ('ann@example.org')")
+    with pytest.raises(asyncpg.UniqueViolationError) as caught:
+        await conn.execute("insert into users values ('ann@example.org')")
+    await conn.close()
+    assert "ann@example.org" in str(caught.value)
+    assert "ann@example.org" not in reason_of(caught.value)
+    assert reason_of(caught.value).startswith("UniqueViolationError: duplicate key value")
+
+
+def test_lines_of_a_reason_are_kept() -> None:
+    error = DataError("first\nsecond")
+    assert plain(error) == "first\nsecond"
+    assert brief(error) == "first"
+    assert brief(KeyError()) == "KeyError"
+
+
+def test_an_address_that_cannot_be_read_is_not_repeated() -> None:
+    said = str(unavailable(ValueError("invalid literal for int(): 'hunter2@db'")))
+    assert "hunter2" not in said
+    assert said == (
+        "cannot use the database: its address cannot be read."
+        " Check that PostgreSQL runs and that FOREBAY_DATABASE_URL is right."
+    )
