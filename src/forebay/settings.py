@@ -37,6 +37,23 @@ class Settings(BaseSettings):
     lease_floor_s: Annotated[float, Field(gt=0)] = Field(default=10.0, description="shortest lease without a heartbeat")
     lease_cap_s: Annotated[float, Field(gt=0)] = Field(default=600.0, description="longest lease without a heartbeat")
     sweep_s: Annotated[float, Field(gt=0)] = Field(default=1.0, description="pause between sweeps for expired leases")
+    api_host: str = Field(default="127.0.0.1", description="address that the API listens on")
+    api_port: Annotated[int, Field(ge=0, le=65535)] = Field(default=8080, description="port that the API listens on")
+    trusted_proxies: str = Field(default="", description="proxies whose X-Forwarded-For counts, separated by commas")
+    api_pool_size: Annotated[int, Field(ge=1, le=200)] = Field(
+        default=10, description="connections for owners' requests"
+    )
+    api_timeout_s: Annotated[float, Field(gt=0)] = Field(default=15.0, description="longest statement of a request")
+    api_max_body_bytes: Annotated[int, Field(ge=1024)] = Field(default=16 << 20, description="largest JSON request")
+    api_max_items: Annotated[int, Field(ge=1)] = Field(default=10_000, description="most items in one JSON request")
+    api_max_page: Annotated[int, Field(ge=1, le=10_000)] = Field(default=500, description="most rows of one page")
+    secure_cookies: bool = Field(default=False, description="send session cookies over HTTPS only")
+    session_days: Annotated[float, Field(gt=0)] = Field(default=14.0, description="how long a session lasts")
+    pending_enabled: bool = Field(default=True, description="serve the pending items of all jobs at /api/pending")
+    max_open_jobs: Annotated[int, Field(ge=0)] = Field(default=100_000, description="open jobs of one owner")
+    max_open_items: Annotated[int, Field(ge=0)] = Field(default=20_000_000, description="open items of one owner")
+    submits_per_minute: Annotated[int, Field(ge=0)] = Field(default=60_000, description="submits of one owner")
+
     keep_attempts_days: Annotated[int, Field(ge=1)] = Field(default=30, description="attempts are dropped after this")
     keep_jobs_days: Annotated[int, Field(ge=1)] = Field(default=30, description="finished jobs are deleted after this")
     keep_audit_days: Annotated[int, Field(ge=1)] = Field(default=365, description="audit records go after this")

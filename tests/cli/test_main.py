@@ -52,8 +52,15 @@ def test_an_unreachable_database_is_one_line_without_the_password(bare: Cli, com
 def test_without_any_database_it_says_how_to_get_one(bare: Cli) -> None:
     failed = bare.run("jobs")
     assert failed.code == 3
-    assert "`forebay up`" in failed.err
-    assert "FOREBAY_DATABASE_URL" in failed.err
+    assert failed.err == (
+        "forebay: there is no database in data yet: start one with `forebay up`, or set FOREBAY_DATABASE_URL\n"
+    )
+
+
+def test_a_database_that_refuses_is_told_in_its_words(bare: Cli, dsn: str) -> None:
+    refused = bare.run("jobs", FOREBAY_DATABASE_URL=f"{dsn}?role=pg_monitor")  # who has no rights here
+    assert refused.code == 1
+    assert refused.err == "forebay: the database refused: permission denied for schema forebay\n"
 
 
 @pytest.mark.parametrize(

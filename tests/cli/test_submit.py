@@ -53,9 +53,9 @@ def test_waiting_tells_how_it_ended(known: Cli, start: Callable[..., Process]) -
         (["notes", "{"], "input: is not JSON"),
         (["notes", "{}"], "input.body: Field required"),
         (["nots", "{}"], "there is no pipeline 'nots'"),
-        (["No-Name", "{}"], "'No-Name' cannot be one"),
+        (["No-Name", "{}"], "'No-Name' cannot be one: names are a-z, 0-9 and _"),
         (["notes", "@absent.jsonl"], "cannot read absent.jsonl"),
-        (["notes", '{"body": "x"}', "--delay", "soon"], "'soon' is no duration"),
+        (["notes", '{"body": "x"}', "--delay", "soon"], "'soon' is no duration; write for example 30s, 5min or 1h30m"),
         (["notes", '{"body": "x"}', "--priority", "101"], "--priority"),
     ],
 )

@@ -76,14 +76,21 @@ def test_it_can_be_stopped_while_it_waits(tmp_path: Path) -> None:
         worker.kill()
 
 
+DECLARED_TWICE = "pipeline 'notes' is declared twice: in 'notes' and in 'twice'"
+
+
 @pytest.mark.parametrize(
     ("module", "text", "complaint"),
     [
-        ("absent", None, "there is no module 'absent'"),
-        ("empty", "", "module 'empty' has no Pipeline"),
-        ("needy", "import surely_absent", "'needy' cannot be imported: it needs 'surely_absent'"),
+        (
+            "absent",
+            None,
+            "there is no module 'absent': check FOREBAY_PIPELINES, and that it is installed or lies in this folder",
+        ),
+        ("empty", "", "module 'empty' has no Pipeline at its top level"),
+        ("needy", "import surely_absent", "'needy' cannot be imported: it needs 'surely_absent', which is missing"),
         ("faulty", "1 / 0", "'faulty' cannot be imported: ZeroDivisionError"),
-        ("twice", "from forebay import Pipeline\na = Pipeline('notes', dict)\n", "'notes' is declared twice"),
+        ("twice", "from forebay import Pipeline\na = Pipeline('notes', dict)\n", DECLARED_TWICE),
         ("badname", "from forebay import Pipeline\na = Pipeline('Not a name', dict)\n", "module 'badname': pipeline"),
     ],
 )
@@ -94,6 +101,14 @@ def test_a_module_that_does_not_work_is_named(cli: Cli, module: str, text: str |
     assert refused.code == 1
     assert complaint in refused.err
     assert "Traceback" not in refused.err
+
+
+def test_without_any_pipeline_it_says_where_to_name_them(cli: Cli) -> None:
+    refused = cli.run("worker", "--pipelines", ",")
+    assert refused.code == 1
+    assert refused.err == (
+        "forebay: there are no pipelines to run: name their modules in FOREBAY_PIPELINES or --pipelines\n"
+    )
 
 
 def test_a_queue_that_no_step_is_in_is_refused(cli: Cli) -> None:

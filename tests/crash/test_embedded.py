@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -159,7 +160,7 @@ def test_an_interrupted_initdb_is_done_again(folder: Path) -> None:
 def test_a_folder_that_is_no_cluster_is_left_alone(folder: Path) -> None:
     (folder / "cluster").mkdir(parents=True)
     (folder / "cluster" / "diary.txt").write_text("mine")
-    with pytest.raises(EmbeddedError, match="not a PostgreSQL cluster"):
+    with pytest.raises(EmbeddedError, match=r"cluster is not a PostgreSQL cluster\. Move it away and start again\.$"):
         EmbeddedPostgres(folder).start()
     assert (folder / "cluster" / "diary.txt").read_text() == "mine"
 
@@ -190,14 +191,15 @@ def test_a_fixed_port_that_is_taken_is_an_error(folder: Path) -> None:
 
 
 def test_a_wrong_setting_is_told_with_the_log(folder: Path) -> None:
-    with pytest.raises(EmbeddedError, match=r"did not start(?s:.*)unrecognized configuration parameter"):
+    words = r"^PostgreSQL did not start\. The end of .*:\n(?s:.*)unrecognized configuration parameter"
+    with pytest.raises(EmbeddedError, match=words):
         EmbeddedPostgres(folder, settings={"no_such_setting": "1"}).start()
 
 
 def test_a_full_disk_is_told_in_words(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     usage = shutil.disk_usage(folder.parent)
     monkeypatch.setattr(shutil, "disk_usage", lambda _: usage._replace(free=9 * 2**20))
-    with pytest.raises(EmbeddedError, match="has 9 MB free"):
+    with pytest.raises(EmbeddedError, match=r"has 9 MB free and PostgreSQL needs 300: free some space\.$"):
         EmbeddedPostgres(folder).start()
 
 
@@ -210,7 +212,9 @@ def test_another_version_is_refused(crash_server: CrashServer) -> None:
 
 
 def test_missing_binaries_are_named(folder: Path, tmp_path: Path) -> None:
-    with pytest.raises(EmbeddedError, match="no PostgreSQL server in"):
+    with pytest.raises(
+        EmbeddedError, match=rf"^There is no PostgreSQL server in {tmp_path}: name the folder that holds `postgres`\.$"
+    ):
         EmbeddedPostgres(folder, bin_dir=tmp_path).start()
 
 
@@ -270,16 +274,35 @@ def test_data_of_another_account_is_refused_in_words(folder: Path, other_account
     EmbeddedPostgres(folder).start()
     starter = _start_elsewhere(folder, *other_account)
     _, errors = starter.communicate(timeout=60)
-    assert "EmbeddedError" in errors
-    assert "another account" in errors
+    hint = "it probably belongs to another account: use that one, or another folder"
+    assert f"EmbeddedError: No permission for {folder}/lock: {hint}." in errors
+    looker = _elsewhere("EmbeddedPostgres(pathlib.Path(sys.argv[1])).pid", folder, *other_account)
+    _, errors = looker.communicate(timeout=60)
+    assert f"EmbeddedError: {folder}/cluster belongs to another account: use that one." in errors
+
+
+def test_a_server_that_hangs_is_not_waited_for_without_end(crash_server: CrashServer) -> None:
+    server = crash_server()
+    pid = server.pid
+    assert pid is not None
+    impatient = EmbeddedPostgres(server.data_dir, patience=0)
+    os.kill(pid, signal.SIGSTOP)
+    try:
+        with pytest.raises(EmbeddedError, match=r"^PostgreSQL was not ready after \d+ s\.\n"):
+            impatient.start()
+        with pytest.raises(EmbeddedError, match=rf"^PostgreSQL \(process {pid}\) did not end\.\n"):
+            impatient.stop()
+    finally:
+        os.kill(pid, signal.SIGCONT)
 
 
 def _start_elsewhere(folder: Path, *prefix: str) -> subprocess.Popen[str]:
     """Start the server of a folder from a process of its own."""
-    code = (
-        "import sys, pathlib; from forebay.embedded import EmbeddedPostgres;"
-        "print(EmbeddedPostgres(pathlib.Path(sys.argv[1])).start())"
-    )
+    return _elsewhere("print(EmbeddedPostgres(pathlib.Path(sys.argv[1])).start())", folder, *prefix)
+
+
+def _elsewhere(code: str, folder: Path, *prefix: str) -> subprocess.Popen[str]:
+    code = f"import sys, pathlib; from forebay.embedded import EmbeddedPostgres; {code}"
     command = [*prefix, sys.executable, "-c", code, str(folder)]
     pipe = subprocess.PIPE
     return subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, cwd="/")

@@ -200,32 +200,41 @@ async def test_a_pipeline_that_nobody_registered(conn: asyncpg.Connection[Any], 
 
 # The same from another language, by plain SQL.
 
+ONE, MANY = "select forebay.submit('pages', ", "select forebay.submit_many('pages', "
 SQL: list[tuple[str, str, str]] = [
-    ("select forebay.submit('nobodys', '{}')", "FB001", "pipeline"),
-    ("select forebay.submit('pages', null)", "FB002", "input"),
-    ("select forebay.submit('pages', '{}', owner => '')", "FB002", "owner"),
-    ("select forebay.submit('pages', '{}', owner => null)", "FB002", "owner"),
-    ("select forebay.submit('pages', '{}', key => '')", "FB002", "key"),
-    ("select forebay.submit('pages', '{}', priority => 101)", "FB002", "priority"),
-    ("select forebay.submit('pages', '{}', priority => null)", "FB002", "priority"),
-    ("select forebay.submit('pages', '{}', run_at => 'infinity')", "FB002", "run_at"),
-    ("select forebay.submit('pages', '{}', run_at => '-infinity')", "FB002", "run_at"),
-    ("select forebay.submit('pages', '{}', run_at => now() + interval '11 years')", "FB002", "run_at"),
-    ("select forebay.submit('pages', to_jsonb(repeat('x', 1001)))", "FB003", "input"),
-    ("select forebay.submit('pages', '{}', \"coalesce\" => true)", "FB002", "key"),
-    ("select forebay.submit_many('pages', null)", "FB002", "inputs"),
-    ("select forebay.submit_many('pages', array['{}', null]::jsonb[])", "FB002", "inputs"),
-    ("select forebay.submit_many('pages', array['{}']::jsonb[], keys => '{a,b}')", "FB002", "keys"),
-    ("select forebay.submit_many('pages', array['{}', to_jsonb(repeat('x', 1001))])", "FB003", "inputs[1]"),
+    (
+        "select forebay.submit('nobodys', '{}')",
+        "FB001",
+        "pipeline: there is no pipeline 'nobodys' here; a worker registers its pipelines when it starts",
+    ),
+    (ONE + "null)", "FB002", "input: must be a JSON value; an SQL null is not"),
+    (ONE + "'{}', owner => '')", "FB002", "owner: must have 1 to 200 characters"),
+    (ONE + "'{}', owner => null)", "FB002", "owner: must have 1 to 200 characters"),
+    (ONE + "'{}', key => '')", "FB002", "key: must have 1 to 500 characters"),
+    (ONE + "'{}', priority => 101)", "FB002", "priority: must be between -100 and 100"),
+    (ONE + "'{}', priority => null)", "FB002", "priority: must be between -100 and 100"),
+    (ONE + "'{}', run_at => 'infinity')", "FB002", f"run_at: {FAR}"),
+    (ONE + "'{}', run_at => '-infinity')", "FB002", f"run_at: {FAR}"),
+    (ONE + "'{}', run_at => now() + interval '11 years')", "FB002", f"run_at: {FAR}"),
+    (ONE + "to_jsonb(repeat('x', 1001)))", "FB003", "input: has 1003 bytes; the pipeline takes at most 1000"),
+    (ONE + "'{}', \"coalesce\" => true)", "FB002", "key: is needed to coalesce"),
+    (MANY + "null)", "FB002", "inputs: must be JSON values; SQL nulls are not"),
+    (MANY + "array['{}', null]::jsonb[])", "FB002", "inputs: must be JSON values; SQL nulls are not"),
+    (MANY + "array['{}']::jsonb[], keys => '{a,b}')", "FB002", "keys: must be as many as inputs"),
+    (
+        MANY + "array['{}', to_jsonb(repeat('x', 1001))])",
+        "FB003",
+        "inputs[1]: has 1003 bytes; the pipeline takes at most 1000",
+    ),
 ]
 
 
-@pytest.mark.parametrize(("statement", "sqlstate", "field"), SQL)
-async def test_plain_sql(conn: asyncpg.Connection[Any], statement: str, sqlstate: str, field: str) -> None:
+@pytest.mark.parametrize(("statement", "sqlstate", "message"), SQL)
+async def test_plain_sql(conn: asyncpg.Connection[Any], statement: str, sqlstate: str, message: str) -> None:
     with pytest.raises(asyncpg.PostgresError) as caught:
         await conn.execute(statement)
-    assert (caught.value.sqlstate, caught.value.as_dict()["column_name"]) == (sqlstate, field)
-    assert str(caught.value).startswith(f"{field}: ")
+    assert (caught.value.sqlstate, str(caught.value)) == (sqlstate, message)
+    assert caught.value.as_dict()["column_name"] == message.partition(":")[0]
 
 
 @pytest.mark.parametrize("text", ['{"a": "\\u0000"}', '{"a": NaN}', "{", '"\\ud800"', "\x00"])

@@ -610,7 +610,7 @@ async def test_a_refused_rate_gives_the_slot_back(stage: Stage) -> None:
 
 async def test_an_input_without_a_key_is_a_fault_of_the_data(stage: Stage) -> None:
     limit = Limit(next(names), rate=1, key=lambda value: str(value["host"]))
-    with pytest.raises(DataError, match="no key"):
+    with pytest.raises(DataError, match=rf"^limit {limit.name}: the input has no key \(KeyError: 'host'\)$"):
         await stage.worker().enter([limit], {})
 
 

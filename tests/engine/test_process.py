@@ -103,9 +103,14 @@ async def test_large_values_pass_and_larger_ones_are_refused() -> None:
     async with _pool(max_bytes=40 << 20) as pool:
         assert len(await _run(pool, steps.large, {"bytes": 32 << 20})) == 32 << 20
         assert await _run(pool, steps.length, b"x" * (32 << 20)) == 32 << 20
-        with pytest.raises(DataError, match=r"step process_tests.length: its input has \d+ bytes; at most"):
+        with pytest.raises(
+            DataError,
+            match=r"step process_tests.length: its input has \d+ bytes; at most \d+ can be sent to its process$",
+        ):
             await _run(pool, steps.length, b"x" * (41 << 20))
-        with pytest.raises(DataError, match=r"step process_tests.large: its result has \d+ bytes; at most"):
+        with pytest.raises(
+            DataError, match=r"step process_tests.large: its result has \d+ bytes; at most \d+ can leave its process$"
+        ):
             await _run(pool, steps.large, {"bytes": 41 << 20})
 
 
@@ -266,7 +271,7 @@ async def test_close_kills_running_steps(tmp_path: Path) -> None:
     with pytest.raises(TransientError):
         await task
     assert _alive(_pids(file)) == []
-    with pytest.raises(RuntimeError, match="closed"):
+    with pytest.raises(RuntimeError, match=r"^the process pool is closed$"):
         await _run(pool, steps.describe)
 
 
@@ -378,6 +383,29 @@ def test_it_works_on_uvloop(tmp_path: Path) -> None:
 
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         runner.run(all_of_it())
+
+
+async def test_a_step_that_was_declared_at_a_prompt_says_what_to_do() -> None:
+    typed = textwrap.dedent(
+        """
+        import asyncio
+        from forebay.engine.context import Context
+        from forebay.engine.pipeline import Pipeline
+        from forebay.engine.process import ProcessPool
+
+        typed = Pipeline("typed", dict)
+
+        @typed.step(kind="process")
+        def size(ctx: Context, value: dict) -> int:
+            return len(value)
+
+        asyncio.run(ProcessPool().run(size, Context(1, 1, 1, "size", 1, 1, print), ({},)))
+        """
+    )
+    child = await asyncio.create_subprocess_exec(sys.executable, "-c", typed, stderr=subprocess.PIPE)
+    _, said = await child.communicate()
+    assert b"ConfigError: step typed.size cannot be loaded in its process: " in said
+    assert b"step typed.size must be declared in a file, not at a prompt" in said
 
 
 _SCRIPT = textwrap.dedent(

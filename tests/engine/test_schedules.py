@@ -167,6 +167,7 @@ async def test_removing(conn: asyncpg.Connection[Any]) -> None:
         ({"cron": "soon"}, InvalidField, "cron: 'soon' is not a cron expression: Wrong number of fields"),
         ({"cron": ""}, InvalidField, "cron: must have 1 to 200 characters"),
         ({"cron": "0 0 30 2 *"}, InvalidField, "cron: '0 0 30 2 *' is not a cron expression: Bad day-of-month"),
+        ({"cron": "0 0 */31 * 1#5"}, InvalidField, "cron: '0 0 */31 * 1#5' names a time that never comes"),
         ({"timezone": "Mars/Base"}, InvalidField, "timezone: there is no time zone 'Mars/Base'"),
         ({"timezone": "../etc/passwd"}, InvalidField, "timezone: there is no time zone '../etc/passwd'"),
         ({"timezone": ""}, InvalidField, "timezone: must have 1 to 100 characters"),

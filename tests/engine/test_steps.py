@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 
 import asyncpg
@@ -12,8 +12,9 @@ from pydantic import BaseModel
 
 from forebay import Cancel, Context, Done, NotFound, Pipeline, Retry, Rows, Skip, Snooze, Statement
 from forebay.errors import ConfigError, DataError, PermanentError, ThrottledError
-from forebay.testing import Testbed, testbed
-from forebay.types import ItemStatus, JobState, JobSummary
+from forebay.example import Text, texts
+from forebay.testing import ManualClock, Testbed, testbed
+from forebay.types import ItemStatus, JobState, JobSummary, Write
 
 
 class Page(BaseModel):
@@ -324,6 +325,43 @@ async def test_rows_commit_with_the_step_or_not_at_all(dsn: str) -> None:
     await conn.close()
 
 
+async def reason_of_failure(dsn: str, pipe: Pipeline[Page]) -> str:
+    """Why an item of this pipeline fails, as its owner reads it."""
+    async with testbed(dsn, [pipe], migrated=True) as bed:
+        job = await bed.submit(pipe, Page(url="a"))
+        await bed.finish()
+        item = await bed.item(job)
+        assert item.error is not None
+        return str(item.error["reason"])
+
+
+@pytest.mark.parametrize(
+    ("write", "reason"),
+    [
+        (Rows("t", [{"a": 1}, {"b": 1}]), "the rows for t must all have the same columns, in the same order"),
+        (Rows("t", [{}]), "the rows for t must all have the same columns, in the same order"),
+        (
+            Rows("t", [{"a": 1}], on_conflict="update"),
+            'on_conflict for t is "error", "ignore" or the columns of a unique key',
+        ),
+        (Rows("public.", [{"a": 1}]), "'' is not a name of a table or column"),
+        (Statement("select $1::int"), "what the step handed over was refused: there is no parameter $1"),
+        (
+            Statement("select 1", [5]),
+            "what the step handed over was refused: the server expects 0 arguments for this query, 1 was passed",
+        ),
+    ],
+)
+async def test_writes_that_cannot_be_meant_fail_their_item_in_words(dsn: str, write: Write, reason: str) -> None:
+    wrong: Pipeline[Page] = Pipeline("wrong", Page)
+
+    @wrong.step()
+    async def store(ctx: Context, page: Page) -> Done[None]:
+        return Done(None, writes=[write])
+
+    assert await reason_of_failure(dsn, wrong) == reason
+
+
 async def test_a_wrong_configuration_parks_the_queue_until_it_is_mended(dsn: str) -> None:
     keyed: Pipeline[Page] = Pipeline("keyed", Page)
     key: list[str] = []
@@ -349,8 +387,18 @@ async def test_a_wrong_configuration_parks_the_queue_until_it_is_mended(dsn: str
         assert await bed.pool.fetchval("select parked from forebay.queue where name = 'keyed.call'") is None
 
 
-@pytest.mark.parametrize("value", ["a\0b", {"deep": ["x\0"]}])
-async def test_a_result_that_cannot_be_stored_is_a_data_error(dsn: str, value: object) -> None:
+NUL = "contains a NUL character, which PostgreSQL cannot store"
+
+
+@pytest.mark.parametrize(
+    ("value", "reason"),
+    [
+        ("a\0b", NUL),
+        ({"deep": ["x\0"]}, NUL),
+        (object, "cannot be stored as JSON: Unable to serialize unknown type: <class 'type'>"),
+    ],
+)
+async def test_a_result_that_cannot_be_stored_is_a_data_error(dsn: str, value: object, reason: str) -> None:
     odd: Pipeline[Page] = Pipeline("odd", Page)
 
     @odd.step()
@@ -363,6 +411,48 @@ async def test_a_result_that_cannot_be_stored_is_a_data_error(dsn: str, value: o
         good, bad = await bed.items(job)
         assert good.status == ItemStatus.DONE
         assert bad.error is not None
-        assert bad.error["reason"] == (
-            "the result of step make contains a NUL character, which PostgreSQL cannot store"
-        )
+        assert bad.error["reason"] == f"the result of step make {reason}"
+
+
+async def test_only_steps_after_all_read_the_items(dsn: str) -> None:
+    nosy: Pipeline[Page] = Pipeline("nosy", Page)
+
+    @nosy.step(retry=Retry(attempts=1))
+    async def count(ctx: Context, page: Page) -> int:
+        return len([item async for item in ctx.items()])
+
+    assert await reason_of_failure(dsn, nosy) == "RuntimeError: only after_all steps can read the items of their job"
+
+
+async def test_a_batch_step_answers_for_each_item(dsn: str) -> None:
+    short: Pipeline[Page] = Pipeline("short", Page)
+
+    @short.batch_step(size=8, retry=Retry(attempts=1))
+    async def embed(ctx: Context, pages: Sequence[Page]) -> Sequence[int]:
+        return []
+
+    assert await reason_of_failure(dsn, short) == (
+        "the batch step answered 0 values for 1 items: it must return one for each"
+    )
+
+
+async def test_what_never_ends_is_not_waited_for(dsn: str) -> None:
+    lazy: Pipeline[Page] = Pipeline("lazy", Page)
+
+    @lazy.step()
+    async def sleep(ctx: Context, page: Page) -> Snooze:
+        return Snooze(7200)
+
+    async with testbed(dsn, [lazy], migrated=True, clock=ManualClock(datetime(2030, 1, 1, tzinfo=UTC))) as bed:
+        await bed.submit(lazy, Page(url="a"))
+        with pytest.raises(TimeoutError, match=r"^something is still due at 2030-01-01 \d\d:00:00, after 5:00:00$"):
+            await bed.finish(limit=timedelta(hours=5))
+
+
+async def test_the_example_tells_what_is_wrong_with_a_text(dsn: str) -> None:
+    async with testbed(dsn, [texts], migrated=True) as bed:
+        job = await bed.submit(texts, Text(title="An empty page", body=""))
+        await bed.finish()
+        item = await bed.item(job)
+        assert item.error is not None
+        assert item.error["reason"] == "'An empty page' has no words in its body: write some and submit it again"

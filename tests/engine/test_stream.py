@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -207,10 +208,30 @@ async def test_of_two_that_stream_at_once_one_is_refused(conn: asyncpg.Connectio
     refused = [result for result in results if isinstance(result, WrongState)]
     assert len(refused) == 1
     assert refused[0].field == "key"
+    words = r"another process streams to job \d+: it has read \d+ rows of its source, this one \d+"
+    assert re.fullmatch(words, refused[0].reason)
     job_id = await conn.fetchval("select id from forebay.job")
     stored = await urls(conn, job_id)
     assert stored == list(range(len(stored)))
     assert await claimable(conn) == list(range(1, len(stored) + 1))
+
+
+@pytest.mark.parametrize(
+    ("statement", "words"),
+    [
+        ("begin_batch($1, 3, '{}')", ": it has read 64 rows of its source, this one 3"),
+        ("append($1, 3, 1, 1, 0, '{65}', '{65}')", ", or it has ended"),
+        ("seal($1, 3)", ": it has read 64 rows of its source, this one 3"),
+    ],
+)
+async def test_in_sql_too_who_is_behind_is_refused(
+    conn: asyncpg.Connection[Any], dsn: str, statement: str, words: str
+) -> None:
+    with pytest.raises(Crash):
+        await submit_stream(dsn, pages, source(1000, crash_at=64), key="s")
+    job_id = await conn.fetchval("select id from forebay.job")
+    with pytest.raises(asyncpg.PostgresError, match=f"^key: another process streams to job {job_id}{words}$"):
+        await conn.fetch(f"select forebay.{statement}", job_id)
 
 
 async def test_a_cancelled_job_takes_no_more(conn: asyncpg.Connection[Any], dsn: str) -> None:

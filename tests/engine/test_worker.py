@@ -373,6 +373,23 @@ async def test_large_inputs_are_read_when_their_task_begins(dsn: str) -> None:
     assert [result["batched"] for result in found] == [5, 80_000, 10]
 
 
+async def test_a_large_item_that_is_gone_when_its_task_begins_is_told(dsn: str) -> None:
+    fading: Pipeline[dict[str, str]] = Pipeline("fading", dict)
+
+    @fading.step(concurrency=(1, 1), retry=Retry(attempts=1))
+    async def erase(ctx: Context, value: dict[str, str]) -> None:
+        await bed.pool.execute(
+            "delete from forebay.item i using forebay.lease l where l.ns @> i.n and i.n <> $1", ctx.n
+        )  # what the worker has claimed and not begun
+
+    async with testbed(dsn, [fading], migrated=True) as bed:
+        await fading.submit_many(bed.pool, [{"text": os.urandom(40_000).hex()}] * 20)
+        await bed.run()
+        lost = await bed.pool.fetch("select n, reason from forebay.attempt where outcome = 'ERROR'")
+    assert lost
+    assert [row["reason"] for row in lost] == [f"item: there is no item {row['n']} in job 1" for row in lost]
+
+
 async def test_a_queue_is_unparked_by_whoever_gets_through(dsn: str, conn: asyncpg.Connection[Any]) -> None:
     """The worker that parked it may be gone."""
     calls: Pipeline[dict[str, int]] = Pipeline("calls", dict)

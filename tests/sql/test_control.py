@@ -25,8 +25,9 @@ async def do(db: Db, verb: str, *args: object, **options: object) -> Any:
     return await db.one(f"select forebay.{verb}({', '.join(slots)})", *args, *given.values())
 
 
-def refused(code: str) -> Any:
-    return pytest.raises(asyncpg.PostgresError, check=lambda error: error.sqlstate == code)
+def refused(code: str, words: str) -> Any:
+    """With this SQLSTATE, and in these words."""
+    return pytest.raises(asyncpg.PostgresError, match=f"^{words}$", check=lambda error: error.sqlstate == code)
 
 
 async def ready_in(db: Db, lane: int) -> int:
@@ -40,7 +41,7 @@ async def ready_in(db: Db, lane: int) -> int:
 
 @pytest.mark.parametrize("verb", ["pause", "resume", "cancel", "reprocess"])
 async def test_a_job_that_is_not_there(db: Db, verb: str) -> None:
-    with refused("FB004"):
+    with refused("FB004", "job_id: there is no job 77"):
         await do(db, verb, 77)
 
 
@@ -100,13 +101,20 @@ async def test_resume_wakes_workers_for_both_lanes(db: Db) -> None:
     assert said == {f"ready {await db.step_id('a')} {own}", f"ready {await db.step_id('b')} {shared}"}
 
 
-@pytest.mark.parametrize("verb", ["pause", "resume", "cancel"])
-async def test_a_job_that_has_ended_stays_as_it_is(db: Db, verb: str) -> None:
+TOO_LATE = {
+    "pause": "only one that has not ended can be paused",
+    "resume": "only a paused job can be resumed",
+    "cancel": "it has ended already",
+}
+
+
+@pytest.mark.parametrize(("verb", "words"), TOO_LATE.items())
+async def test_a_job_that_has_ended_stays_as_it_is(db: Db, verb: str, words: str) -> None:
     job = await db.submit()
     await db.run("a")
     await db.run("b")
     before = await db.job(job)
-    with refused("FB005"):
+    with refused("FB005", f"job_id: job {job} is DONE: {words}"):
         await do(db, verb, job)
     assert await db.job(job) == before
     assert await db.audit() == []
@@ -116,7 +124,7 @@ async def test_a_cancelled_job_cannot_be_paused_or_resumed(db: Db) -> None:
     job = await db.submit()
     await do(db, "cancel", job)
     for verb in ("pause", "resume"):
-        with refused("FB005"):
+        with refused("FB005", f"job_id: job {job} is CANCELLED: {TOO_LATE[verb]}"):
             await do(db, verb, job)
 
 
@@ -285,7 +293,8 @@ async def test_a_cancelled_job_opens_again(db: Db) -> None:
     job = await db.submit(3)
     await db.run("a", ns=[1])
     await do(db, "cancel", job)
-    with refused("FB005"):  # a worker still has two of them
+    held = "is still being cancelled: workers have to let go of some of its items first"
+    with refused("FB005", f"job_id: job {job} {held}"):  # a worker still has two of them
         await do(db, "reprocess", job, ["SKIPPED"])
     db.after(hours=1)
     await db.execute("select forebay.expire($1)", db.now)
@@ -320,7 +329,7 @@ async def test_open_items_are_left_alone(db: Db) -> None:
 @pytest.mark.parametrize("statuses", [[], ["PENDING"], ["ERROR", "PROCESSING"], ["nonsense"], [None]])
 async def test_statuses_that_cannot_be_meant(db: Db, statuses: list[str]) -> None:
     job = await db.submit()
-    with refused("FB002"):
+    with refused("FB002", "statuses: must be of DONE, SKIPPED, NOT_FOUND and ERROR"):
         await do(db, "reprocess", job, statuses)
 
 
@@ -444,19 +453,21 @@ async def test_the_middle_of_a_scheduled_run_is_cut_out(db: Db) -> None:
 @pytest.mark.parametrize("verb", ["pause_item", "resume_item", "cancel_item"])
 async def test_items_that_cannot_be_meant(db: Db, verb: str) -> None:
     job = await db.submit()
-    for missing in ((job, 2), (99, 1)):
-        with refused("FB004"):
-            await do(db, verb, *missing)
+    with refused("FB004", f"n: job {job} has no item 2"):
+        await do(db, verb, job, 2)
+    with refused("FB004", "job_id: there is no job 99"):
+        await do(db, verb, 99, 1)
     await db.run("a")
     await db.run("b")
-    with refused("FB005"):
+    with refused("FB005", f"n: item 1 of job {job} has ended: it is DONE"):
         await do(db, verb, job, 1)
 
 
 async def test_an_item_in_a_workers_hands_cannot_be_paused(db: Db) -> None:
     job = await db.submit()
     await db.claim("a")
-    with refused("FB005"):
+    words = f"a worker has item 1 of job {job} at this moment: wait for it, or cancel the item"
+    with refused("FB005", f"n: {words}"):
         await do(db, "pause_item", job, 1)
 
 
@@ -517,7 +528,7 @@ async def test_queues_are_paused_and_parked(db: Db) -> None:
         assert await do(db, verb, "a", *args) is True
         assert await heard.get() == "queue a"
         assert await do(db, verb, "a", *args) is False
-        with refused("FB004"):
+        with refused("FB004", "queue: there is no queue 'nowhere'"):
             await do(db, verb, "nowhere", *args)
     assert [action for _, action in await db.audit()] == ["pause_queue", "resume_queue", "park_queue", "unpark_queue"]
     assert await db.row("select paused, parked, probe_at from forebay.queue where name = 'a'") == {
@@ -533,7 +544,7 @@ async def test_parking_again_moves_the_probe(db: Db) -> None:
     assert await do(db, "park_queue", "a", "no key", later) is False
     assert await db.one("select probe_at from forebay.queue where name = 'a'") == later
     assert await do(db, "park_queue", "a", "wrong key", later) is True
-    with refused("FB002"):
+    with refused("FB002", "reason: must say what is wrong"):
         await do(db, "park_queue", "a", None, later)
 
 
@@ -542,9 +553,9 @@ async def test_an_owners_weight(db: Db) -> None:
     assert await do(db, "set_owner_weight", "zoe", 2.5) is False
     assert await db.one("select weight from forebay.owner where name = 'zoe'") == 2.5
     for weight in (0.0, -1.0, 1001.0, float("nan"), None):
-        with refused("FB002"):
+        with refused("FB002", r"weight: must be between 0\.01 and 1000"):
             await do(db, "set_owner_weight", "zoe", weight)
-    with refused("FB002"):
+    with refused("FB002", "owner: must have 1 to 200 characters"):
         await do(db, "set_owner_weight", "", 1.0)
 
 
@@ -574,7 +585,7 @@ async def test_a_job_that_ends_while_it_is_being_cancelled_has_ended(db: Db) -> 
         await Db(other, db.dsn).settle(leases)
         cancelling = asyncio.create_task(do(db, "cancel", job))
         await asyncio.sleep(0.05)
-    with refused("FB005"):
+    with refused("FB005", f"job_id: job {job} is DONE: {TOO_LATE['cancel']}"):
         await cancelling
     await other.close()
     assert (await db.job(job))["state"] == "DONE"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import struct
 
 import asyncpg
 import pytest
@@ -47,7 +48,9 @@ async def test_on_a_live_system(dsn: str, monkeypatch: pytest.MonkeyPatch) -> No
         await conn.fetch("select * from forebay.discover('{1}')")
         monkeypatch.setattr(migrating, "routines_digest", lambda: "changed")
         assert await migrate(dsn) == 0
-    assert await conn.fetchval("select obj_description('forebay'::regnamespace)") == "forebay routines changed"
+    assert (
+        await conn.fetchval("select obj_description('forebay'::regnamespace)") == "forebay routines changed for 4 roles"
+    )
     await conn.close()
 
 
@@ -101,6 +104,24 @@ async def test_an_older_schema_says_what_to_run(dsn: str) -> None:
 async def test_no_database_says_what_to_check() -> None:
     with pytest.raises(DatabaseUnavailable, match="Check that PostgreSQL runs and that FOREBAY_DATABASE_URL is right"):
         await migrate("postgresql://nobody@127.0.0.1:1/nothing")
+
+
+async def _greet_as_version_13(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    """What such a server says before it is asked anything: welcome, my version, go on."""
+    (size,) = struct.unpack("!i", await reader.readexactly(4))
+    await reader.readexactly(size - 4)
+    for kind, body in ((b"R", bytes(4)), (b"S", b"server_version\0" + b"13.14\0"), (b"Z", b"I")):
+        writer.write(kind + struct.pack("!i", len(body) + 4) + body)
+    await reader.readexactly(5)  # good-bye
+    writer.close()
+
+
+async def test_a_server_that_is_too_old_is_told() -> None:
+    server = await asyncio.start_server(_greet_as_version_13, "127.0.0.1", 0)
+    port = server.sockets[0].getsockname()[1]
+    async with server:
+        with pytest.raises(SchemaError, match=r"^forebay needs PostgreSQL 14 or newer; this server is 13$"):
+            await migrate(f"postgresql://ann@127.0.0.1:{port}/app?sslmode=disable")
 
 
 async def test_what_others_built_upon_is_not_dropped(dsn: str, monkeypatch: pytest.MonkeyPatch) -> None:

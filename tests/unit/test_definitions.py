@@ -31,9 +31,10 @@ def refused(match: str) -> Any:
 
 @pytest.mark.parametrize("name", ["", "Upper", "1st", "a b", "x" * 64, "a-b"])
 def test_names(name: str) -> None:
-    with refused("begins with a letter"):
+    rule = "a name is a-z, 0-9 and _, begins with a letter, and has at most 63 characters"
+    with refused(f"^pipeline {name!r}: {rule}$"):
         Pipeline(name, dict)
-    with refused("begins with a letter"):
+    with refused(f"^step {f'fine.{name}'!r}: {rule}$"):
         Pipeline("fine", dict).step(name=name)(step)
 
 
@@ -62,9 +63,10 @@ def test_too_many_steps(pipe: Pipeline[dict[str, int]]) -> None:
 
 
 def test_the_kind_has_to_fit_the_function(pipe: Pipeline[dict[str, int]]) -> None:
-    with refused("an async step is `async def`"):
+    rule = "an async step is `async def`, thread and process steps are `def`"
+    with refused(f"^step 'pipe.step': {rule}$"):
         pipe.step(kind="thread")(step)
-    with refused("an async step is `async def`"):
+    with refused(f"^step 'pipe.blocking': {rule}$"):
         pipe.step(kind=Kind.ASYNC)(blocking)
     assert pipe.step()(blocking).kind is Kind.THREAD
 
@@ -73,7 +75,7 @@ def test_a_process_step_has_to_be_importable(pipe: Pipeline[dict[str, int]]) -> 
     def local(ctx: Context, value: dict[str, int]) -> int:
         return 1
 
-    with refused("must be a function of a module"):
+    with refused("^step pipe.local: a process step must be a function of a module, for its child to import$"):
         pipe.step(kind="process")(local)
 
 
@@ -84,41 +86,59 @@ def test_steps_after_all_and_steps_of_items_do_not_mix(pipe: Pipeline[dict[str, 
     async def total(ctx: Context, job: JobSummary) -> int:
         return 1
 
-    with refused("cannot come after <step pipe.total>"):
+    with refused("^step 'pipe.later': cannot come after <step pipe.total>, which runs after all items$"):
         pipe.step(name="later", after=total)(step)  # type: ignore[arg-type]
-    with refused("`after` may name after_all steps only"):
+    with refused("^step 'pipe.wrong': runs after all items, so `after` may name after_all steps only$"):
         pipe.after_all(name="wrong", after=one)(total.fn)
 
 
 @pytest.mark.parametrize(
     ("options", "match"),
     [
-        ({"concurrency": (0, 5)}, "1 ≤ least ≤ most ≤ 10000"),
-        ({"concurrency": (6, 5)}, "1 ≤ least ≤ most ≤ 10000"),
+        ({"concurrency": (0, 5)}, r"concurrency is \(least, most\) with 1 ≤ least ≤ most ≤ 10000"),
+        ({"concurrency": (6, 5)}, r"concurrency is \(least, most\) with 1 ≤ least ≤ most ≤ 10000"),
         ({"timeout": 0}, "timeout must be positive"),
         ({"max_expiries": 0}, "max_expiries must be between 1 and 1000"),
+        ({"kind": "process", "memory_mb": 31}, "memory_mb must be at least 32"),
     ],
 )
 def test_options(pipe: Pipeline[dict[str, int]], options: dict[str, Any], match: str) -> None:
-    with refused(match):
-        pipe.step(**options)(step)
+    with refused(f"^step pipe.it: {match}$"):
+        pipe.step(name="it", **options)(blocking if "kind" in options else step)
 
 
 def test_batches_have_a_size(pipe: Pipeline[dict[str, int]]) -> None:
-    with refused("between 1 and 10000"):
-        pipe.batch_step(size=0)
+    for size in (0, 10_001):
+        with refused("^pipe: the size of a batch step must be between 1 and 10000$"):
+            pipe.batch_step(size=size)
 
 
-@pytest.mark.parametrize("wrong", [{"attempts": 0}, {"not_found": 0}, {"base": -1}, {"cap": -1}])
-def test_retries(wrong: dict[str, int]) -> None:
-    with refused("Retry: "):
-        Retry(**wrong)  # type: ignore[arg-type]
+@pytest.mark.parametrize(
+    ("wrong", "match"),
+    [
+        ({"attempts": 0}, "Retry: attempts and not_found must be between 1 and 1000"),
+        ({"not_found": 0}, "Retry: attempts and not_found must be between 1 and 1000"),
+        ({"base": -1}, "Retry: base and cap must not be negative"),
+        ({"cap": -1}, "Retry: base and cap must not be negative"),
+    ],
+)
+def test_retries(wrong: dict[str, Any], match: str) -> None:
+    with refused(f"^{match}$"):
+        Retry(**wrong)
 
 
-@pytest.mark.parametrize("wrong", [{}, {"rate": 0}, {"rate": 1, "per": 0}, {"concurrency": 0}])
-def test_limits(wrong: dict[str, int]) -> None:
-    with refused("Limit 'x': "):
-        Limit("x", **wrong)  # type: ignore[arg-type]
+@pytest.mark.parametrize(
+    ("wrong", "match"),
+    [
+        ({}, "give a rate, a concurrency, or both"),
+        ({"rate": 0}, "rate and per must be positive"),
+        ({"rate": 1, "per": 0}, "rate and per must be positive"),
+        ({"concurrency": 0}, "concurrency must be at least 1"),
+    ],
+)
+def test_limits(wrong: dict[str, Any], match: str) -> None:
+    with refused(f"^Limit 'x': {match}$"):
+        Limit("x", **wrong)
 
 
 def test_delays_double_up_to_the_cap() -> None:

@@ -19,6 +19,7 @@ from forebay.errors import DatabaseUnavailable, ForebayError, RequestError, Sche
 
 _COMMANDS = {
     "up": "up",
+    "api": "api",
     "worker": "worker",
     "migrate": "migrate",
     "submit": "submit",

@@ -13,8 +13,8 @@ import click
 
 from forebay.cli import _show as show
 from forebay.cli._common import find_dsn, json_option, load_settings, place_of, run
-from forebay.cli._loading import load_pipelines
 from forebay.db import checkup, migrate, overview
+from forebay.engine.loading import load_pipelines
 from forebay.errors import DatabaseUnavailable, DefinitionError, ForebayError, SchemaError
 
 if TYPE_CHECKING:

@@ -15,9 +15,9 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from forebay.cli import _show as show
 from forebay.cli._common import find_dsn, json_option, load_settings, run
-from forebay.cli._loading import load_pipelines
 from forebay.db import overview
 from forebay.engine import results
+from forebay.engine.loading import load_pipelines
 from forebay.engine.pipeline import Pipeline
 from forebay.errors import InvalidField, UnknownPipeline
 from forebay.types import JobState

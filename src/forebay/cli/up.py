@@ -16,15 +16,16 @@ from rich.live import Live
 
 from forebay import log
 from forebay.cli import _show as show
+from forebay.cli import api
 from forebay.cli._common import load_settings, place_of
 from forebay.cli._live import View, remaining
-from forebay.cli._loading import load_pipelines
 from forebay.cli._server import alone_in, keep_running, recover, running_postgres, short
 from forebay.cli._stages import stage
 from forebay.cli.top import follow
 from forebay.cli.worker import check_queues, supervisor_of
 from forebay.db import migrate, overview, registry
 from forebay.embedded import EmbeddedPostgres
+from forebay.engine.loading import load_pipelines
 from forebay.errors import DatabaseUnavailable
 
 if TYPE_CHECKING:
@@ -58,7 +59,9 @@ def up(processes: int | None, pipelines: str | None, demo: bool) -> None:
         server = running.enter_context(running_postgres(settings, out)) if settings.dsn is None else None
         dsn = settings.dsn or (server.dsn if server else "")
         asyncio.run(_prepare(settings, dsn, out, demo=demo and _EXAMPLE in settings.pipeline_modules))
-        code = asyncio.run(_work(settings, dsn, server, out))
+        port = api.free_port(settings) if api.is_installed() else None
+        out.print(asyncio.run(_invite(settings, dsn, port)), soft_wrap=True)
+        code = asyncio.run(_work(settings, dsn, server, out, port))
     out.print("Stopped. All work is kept: start again and it goes on.")
     sys.exit(code)
 
@@ -92,11 +95,24 @@ async def _submit_demo(dsn: str, out: Console) -> None:
             now.result = f"job {job.job_id} with {show.plural(job.items, 'text')} submitted"
 
 
+async def _invite(settings: Settings, dsn: str, port: int | None) -> str:
+    """Where the API is, and a link with which the administrator enters."""
+    if port is None:
+        return "API: not installed, add it with: pip install 'forebay[api]'"
+    from forebay.api import accounts  # noqa: PLC0415 - an extra
+
+    host = "127.0.0.1" if settings.api_host in {"0.0.0.0", "::"} else settings.api_host  # noqa: S104 - compared, not bound
+    async with overview.connected(dsn, "forebay up") as conn:
+        link = await accounts.admin_link(conn)
+    place = f"http://{host}:{port}"
+    return f"API: {place}/api/docs\nSign in as administrator, once, within an hour: {place}/sign-in#{link}"
+
+
 # Working.
 
 
-async def _work(settings: Settings, dsn: str, server: EmbeddedPostgres | None, out: Console) -> int:
-    """Run the workers and show what they do, until told to stop."""
+async def _work(settings: Settings, dsn: str, server: EmbeddedPostgres | None, out: Console, port: int | None) -> int:
+    """Run the API and the workers and show what they do, until told to stop."""
     log_file = settings.data_dir / "worker.log"
     view = View(
         f"forebay {metadata.version('forebay')}  {place_of(dsn)}",
@@ -111,10 +127,14 @@ async def _work(settings: Settings, dsn: str, server: EmbeddedPostgres | None, o
         supervisor = supervisor_of(settings, dsn, notice)
         asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, supervisor.stop, signal.SIGTERM)
         supervised = asyncio.create_task(supervisor.run())
+        serving = None if port is None else api.supervisor_of(settings, dsn, port)
+        served = asyncio.create_task(serving.run()) if serving else None
         care = [asyncio.create_task(keep_running(server, notice))] if server else []
         await _show_until(supervisor.told, supervised, dsn, view, out)
-        with stage(out, f"Stopping {show.plural(settings.processes, 'worker')}"):
-            code = await supervised
+        with stage(out, f"Stopping {show.plural(settings.processes, 'worker')} and the API"):
+            if serving:
+                serving.stop()
+            code = max(await supervised, await served if served else 0)
         for task in care:
             task.cancel()
             await asyncio.wait({task})

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from forebay.cli._common import find_dsn, load_settings, place_of
-from forebay.cli._loading import load_pipelines
 from forebay.db import migrate, overview
 from forebay.engine.controllers import Backoff
+from forebay.engine.loading import load_pipelines
 from forebay.engine.loops import either
 from forebay.engine.supervisor import Supervisor, watch_parent
 from forebay.engine.worker import Worker

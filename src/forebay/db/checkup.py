@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from typing import TYPE_CHECKING, Any
 
-from forebay.db.migrate import routines_digest
+from forebay.db.migrate import routines_comment
 from forebay.db.overview import connected, in_words
 from forebay.db.sql import load
 
@@ -54,7 +54,7 @@ async def missing_partitions(conn: Connection) -> list[date] | None:
 async def has_current_routines(conn: Connection) -> bool:
     """Whether the functions and views are those of this forebay."""
     async with in_words():
-        return bool(await conn.fetchval(load("check_routines")) == f"forebay routines {routines_digest()}")
+        return bool(await conn.fetchval(load("check_routines")) == await routines_comment(conn))
 
 
 async def hears(dsn: str, patience: float = 3.0) -> bool:

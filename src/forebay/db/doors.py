@@ -57,7 +57,7 @@ class AsyncDoor(Protocol):
         """Run one statement and return its first row."""
         ...
 
-    async def copy_items(self, load: ItemLoad) -> None:
+    async def copy_items(self, items: ItemLoad) -> None:
         """Store items the fastest way that the driver has."""
         ...
 
@@ -73,7 +73,7 @@ class SyncDoor(Protocol):
 
     def fetch_row(self, sql: str, args: Args) -> Row | None: ...
 
-    def copy_items(self, load: ItemLoad) -> None: ...
+    def copy_items(self, items: ItemLoad) -> None: ...
 
     def atomic(self) -> AbstractContextManager[SyncDoor]: ...
 
@@ -173,14 +173,19 @@ class AsyncpgDoor:
         with _refusals:
             return await self._conn.fetchrow(sql, *args)
 
-    async def copy_items(self, load: ItemLoad) -> None:
+    async def copy_items(self, items: ItemLoad) -> None:
         with _refusals:
+            # PostgreSQL has no COPY for roles that row-level security applies to.
+            if await self._conn.fetchval("select row_security_active('forebay.item')"):
+                for args in items.columns():
+                    await self._conn.execute(load("insert_items"), *args)
+                return
             await self._conn.copy_to_table(
                 "item",
                 schema_name="forebay",
                 columns=COLUMNS,
                 format="binary",
-                source=_yielding(load.blocks()),
+                source=_yielding(items.blocks()),
             )
 
     @asynccontextmanager
@@ -210,9 +215,9 @@ class AsyncpgPoolDoor:
         with _refusals:
             return await self._pool.fetchrow(sql, *args)
 
-    async def copy_items(self, load: ItemLoad) -> None:
+    async def copy_items(self, items: ItemLoad) -> None:
         async with self._pool.acquire() as conn:
-            await AsyncpgDoor(conn).copy_items(load)
+            await AsyncpgDoor(conn).copy_items(items)
 
     @asynccontextmanager
     async def atomic(self) -> AsyncGenerator[AsyncDoor, None]:
@@ -245,15 +250,15 @@ class AsyncPsycopgDoor:
     async def fetch_row(self, sql: str, args: Args) -> Row | None:
         return next(iter(await self.fetch_all(sql, args)), None)
 
-    async def copy_items(self, load: ItemLoad) -> None:
+    async def copy_items(self, items: ItemLoad) -> None:
         if self._conn.info.encoding != "utf-8":
-            for values in load.columns():
+            for values in items.columns():
                 await self.fetch_all(_insert_sql(), values)
             return
         async with self._conn.cursor() as cursor:
             with _refusals:
                 async with cursor.copy(_copy_sql()) as copy:
-                    for block in load.blocks():
+                    for block in items.blocks():
                         await copy.write(block)
 
     @asynccontextmanager
@@ -281,13 +286,13 @@ class PsycopgDoor:
     def fetch_row(self, sql: str, args: Args) -> Row | None:
         return next(iter(self.fetch_all(sql, args)), None)
 
-    def copy_items(self, load: ItemLoad) -> None:
+    def copy_items(self, items: ItemLoad) -> None:
         if self._conn.info.encoding != "utf-8":
-            for values in load.columns():
+            for values in items.columns():
                 self.fetch_all(_insert_sql(), values)
             return
         with self._conn.cursor() as cursor, _refusals, cursor.copy(_copy_sql()) as copy:
-            for block in load.blocks():
+            for block in items.blocks():
                 copy.write(block)
 
     @contextmanager
@@ -327,13 +332,13 @@ class AsyncSqlalchemyDoor:
     async def fetch_row(self, sql: str, args: Args) -> Row | None:
         return next(iter(await self.fetch_all(sql, args)), None)
 
-    async def copy_items(self, load: ItemLoad) -> None:
+    async def copy_items(self, items: ItemLoad) -> None:
         raw = await (await self.connection()).get_raw_connection()
         make = _made_for(raw.driver_connection, _ASYNC)
         if make is not None:
-            await make(raw.driver_connection).copy_items(load)
+            await make(raw.driver_connection).copy_items(items)
             return
-        for values in load.columns():
+        for values in items.columns():
             await self.fetch_all(_insert_sql(), values)
 
     @asynccontextmanager
@@ -370,13 +375,13 @@ class SqlalchemyDoor:
     def fetch_row(self, sql: str, args: Args) -> Row | None:
         return next(iter(self.fetch_all(sql, args)), None)
 
-    def copy_items(self, load: ItemLoad) -> None:
+    def copy_items(self, items: ItemLoad) -> None:
         driver = self.connection().connection.driver_connection
         make = _made_for(driver, _SYNC)
         if make is not None:
-            make(driver).copy_items(load)
+            make(driver).copy_items(items)
             return
-        for values in load.columns():
+        for values in items.columns():
             self.fetch_all(_insert_sql(), values)
 
     @contextmanager

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 from dataclasses import dataclass
 from functools import cache
@@ -12,6 +13,9 @@ import asyncpg
 from forebay.db.pool import Connection, connect
 from forebay.errors import SchemaError
 
+ROLES = ("forebay_api", "forebay_admin", "forebay_identity", "forebay_worker")
+
+_OUTSIDE = "-- outside a transaction"
 _LOCK = 4662_0001  # one migration at a time, over all processes and machines
 
 _PREPARE = """
@@ -77,7 +81,9 @@ async def migrate(dsn: str, *, upto: int | None = None) -> int:
     try:
         if conn.get_server_version().major < 14:
             raise SchemaError(f"forebay needs PostgreSQL 14 or newer; this server is {conn.get_server_version().major}")
-        await conn.execute("select pg_advisory_lock($1)", _LOCK)
+        # Asked for again and again: who waits inside the server would hold up indexes that are built concurrently.
+        while not await conn.fetchval("select pg_try_advisory_lock($1)", _LOCK):  # noqa: ASYNC110 - in the server
+            await asyncio.sleep(0.1)
         return await _migrate(conn, upto)
     finally:
         await conn.close()
@@ -92,38 +98,63 @@ async def _migrate(conn: Connection, upto: int | None) -> int:
         raise SchemaError(f"the schema has version {max(applied)}, this forebay knows {newest}: upgrade forebay")
     pending = [m for m in migrations() if m.version not in applied and (upto is None or m.version <= upto)]
     for migration in pending:
-        async with conn.transaction():
-            await conn.execute(migration.sql)
-            await conn.execute(
-                "insert into forebay.migration (version, name) values ($1, $2)", migration.version, migration.name
-            )
+        if migration.sql.startswith(_OUTSIDE):
+            await _apply_outside(conn, migration)
+        else:
+            async with conn.transaction():
+                await conn.execute(migration.sql)
+                await _note(conn, migration)
     if upto is None or upto >= newest:
         await _replace_routines(conn)
     return len(pending)
 
 
+async def _apply_outside(conn: Connection, migration: Migration) -> None:
+    """Statement by statement, each of which may be repeated: what it builds must not lock others out meanwhile."""
+    await conn.execute("set lock_timeout = 0")  # these wait for old transactions, and nobody waits for them
+    for statement in migration.sql.split(";\n"):
+        if statement.strip():
+            await conn.execute(statement)
+    await conn.execute("set lock_timeout = '10s'")
+    await _note(conn, migration)
+
+
+async def _note(conn: Connection, migration: Migration) -> None:
+    await conn.execute(
+        "insert into forebay.migration (version, name) values ($1, $2)", migration.version, migration.name
+    )
+
+
 async def _replace_routines(conn: Connection) -> None:
-    comment = f"forebay routines {routines_digest()}"
-    if await conn.fetchval("select obj_description('forebay'::regnamespace)") == comment:
+    if await conn.fetchval("select obj_description('forebay'::regnamespace)") == await routines_comment(conn):
         return
     try:
-        await _make_routines(conn, comment)
+        await _make_routines(conn)
     except (asyncpg.InvalidFunctionDefinitionError, asyncpg.InvalidTableDefinitionError):
         # Another return type, or other columns of a view: those cannot be replaced, only made anew.
         try:
             async with conn.transaction():
                 await conn.execute(_DROP_ROUTINES)
-                await _make_routines(conn, comment)
+                await _make_routines(conn)
         except asyncpg.DependentObjectsStillExistError as error:
             raise SchemaError(
                 f"{error.args[0]}: {(error.detail or '').partition(chr(10))[0]}; drop that, migrate, and make it anew"
             ) from error
 
 
-async def _make_routines(conn: Connection, comment: str) -> None:
+async def _make_routines(conn: Connection) -> None:
     async with conn.transaction():
         await conn.execute(routines())
-        await conn.execute(f"comment on schema forebay is '{comment}'")
+        await conn.execute(f"comment on schema forebay is '{await routines_comment(conn)}'")
+
+
+async def routines_comment(conn: Connection) -> str:
+    """What the schema's comment says when its functions, views and rights are those of this forebay.
+
+    Roles count: when an administrator has made those that we could not make, they are to be granted their rights.
+    """
+    roles = await conn.fetchval("select count(*) from pg_roles where rolname = any($1)", ROLES)
+    return f"forebay routines {routines_digest()} for {roles} roles"
 
 
 async def check(conn: Connection) -> None:

@@ -47,8 +47,11 @@ _NO_SCHEMA = (asyncpg.UndefinedFunctionError, asyncpg.InvalidSchemaNameError, as
 COLLIDED = (asyncpg.DeadlockDetectedError, asyncpg.SerializationError)
 
 
-async def open_pool(dsn: str, *, size: int, name: str, prepared: bool = True, timeout: float = 60) -> Pool:
-    """A pool of at most `size` connections; `prepared=False` suits a transaction-mode pooler.
+async def open_pool(
+    dsn: str, *, size: int, name: str, prepared: bool = True, timeout: float = 60, role: str | None = None
+) -> Pool:
+    """A pool of at most `size` connections; `prepared=False` suits a transaction-mode pooler. With a `role` they have
+    that role's rights only.
 
     Raises: DatabaseUnavailable with the reason and what to check.
     """
@@ -63,7 +66,8 @@ async def open_pool(dsn: str, *, size: int, name: str, prepared: bool = True, ti
             reset=_leave_as_it_is,
             init=_bounded(timeout) if prepared else None,
             timeout=min(timeout, 10),
-            server_settings=_session(name, timeout) if prepared else {"application_name": name},
+            server_settings=(_session(name, timeout) if prepared else {"application_name": name})
+            | ({"role": role} if role else {}),
         )
     except (*LOST, asyncpg.PostgresError, ValueError) as error:
         raise unavailable(error) from error

@@ -58,11 +58,12 @@ def find_binaries(home: Path, wanted: Path | None, account: Account | None, say:
     """The folder of the binaries, copied into the home if the account cannot run them in place."""
     installed = wanted or _packaged_binaries()
     if not (installed / "postgres").exists():
-        raise EmbeddedError(f"There is no PostgreSQL server in {installed}.")
+        raise EmbeddedError(f"There is no PostgreSQL server in {installed}: name the folder that holds `postgres`.")
     if account is None or account.runs(installed / "initdb"):
         return installed
     if wanted is not None:
-        raise EmbeddedError(f"The account {account.name} cannot run {installed / 'initdb'}.")
+        hint = "open its folder to that account, or leave the choice of binaries to forebay"
+        raise EmbeddedError(f"The account {account.name} cannot run {installed / 'initdb'}: {hint}.")
     return _copied(home, installed, say)
 
 

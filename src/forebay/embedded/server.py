@@ -119,7 +119,7 @@ class EmbeddedPostgres:
             password = (self.home / "password").read_text()
             port = self._fixed_port or int((self.home / "port").read_text())
         except (OSError, ValueError) as error:
-            raise EmbeddedError(f"{self.home} has no started database: {error}") from error
+            raise EmbeddedError(f"{self.home} has no started database: start it first ({error})") from error
         return f"postgresql://{USER}:{password}@127.0.0.1:{port}/{USER}"
 
     def start(self) -> str:
@@ -217,7 +217,8 @@ class EmbeddedPostgres:
             if system.is_free(port):
                 file.write_text(str(port))
                 return port
-        raise EmbeddedError(f"No port in {_PORTS.start}-{_PORTS.stop} is free on 127.0.0.1.")
+        where = f"from {_PORTS.start} to {_PORTS.stop - 1}"
+        raise EmbeddedError(f"No port {where} is free on 127.0.0.1: end a program that listens there.")
 
     def _judge(self, said: int, waited: float) -> None:
         """Decide by the log of a failed start whether another try can succeed; raise if not."""

@@ -39,7 +39,8 @@ def explained(folder: Path) -> Generator[None]:
         hint = "it probably belongs to another account: use that one, or another folder"
         raise EmbeddedError(f"No permission for {error.filename or folder}: {hint}.") from error
     except OSError as error:
-        raise EmbeddedError(f"Cannot use {error.filename or folder}: {error.strerror or error}.") from error
+        what = f"Cannot use {error.filename or folder}: {error.strerror or error}"
+        raise EmbeddedError(f"{what}; mend that, or use another folder.") from error
 
 
 # --- accounts ---------------------------------------------------------------------------------------

@@ -54,6 +54,7 @@ class Claimer:
         limits: Limits,
         settler: Settler,
         machine: Machine,
+        only: frozenset[int] | None = None,
     ) -> None:
         self._pool = pool
         self._worker_id = worker_id
@@ -66,6 +67,7 @@ class Claimer:
         self._limits = limits
         self._settler = settler
         self._machine = machine
+        self._only = only  # lanes; None: all
         self._lanes = {step_id: StepLanes(step_id) for step_id in executors}
         self._busy: set[int] = set()  # lanes that could fill the last claim
         self._marked: set[int] = set()  # those that submitters have been told of
@@ -83,7 +85,7 @@ class Claimer:
     def wake(self, step_id: int, lane_id: int, seq: int | None = None) -> None:
         """Something is ready in this lane."""
         lanes = self._lanes.get(step_id)
-        if lanes is None:
+        if lanes is None or (self._only is not None and lane_id not in self._only):
             return
         self._express_news.set()
         if lanes.wake(lane_id, seq):
@@ -249,6 +251,8 @@ class Claimer:
         news = False
         for step_id, info in await tasks.discover(self._pool, list(self._executors)):
             lanes = self._lanes[step_id]
+            if self._only is not None and info.lane_id not in self._only:
+                continue
             lanes.learn(info)
             # Dry for us, and yet not empty: something lies below the watermark. So it may in a lane that is never dry.
             if not lanes.is_active(info.lane_id):

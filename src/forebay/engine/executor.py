@@ -57,6 +57,10 @@ class StepExecutor:
         self.size = size
         self.running: set[Attempt] = set()
         self.ended = 0  # attempts, well or not
+        self.failed = 0
+        self.busy_s = 0.0  # in those that ended well
+        self.last_ended = 0.0  # epoch seconds
+        self.last_error: tuple[float, str] | None = None
         self.slots: set[asyncio.Task[None]] = set()
         self._call = call
         self._read = read
@@ -148,8 +152,8 @@ class StepExecutor:
         if attempt.outcome is None:
             self._good += 1
             self._good_s += ended - began
-        elif attempt.error_class in _PRESSURE:
-            self.concurrency.press()
+        else:
+            self._note_failure(attempt)
         self._report(attempt)
         return ended
 
@@ -174,10 +178,18 @@ class StepExecutor:
             if attempt.outcome is None:
                 self._good += 1
                 self._good_s += (ended - began) / len(tasks)
-            elif attempt.error_class in _PRESSURE:
-                self.concurrency.press()
+            else:
+                self._note_failure(attempt)
             self._report(attempt)
         return ended
+
+    def _note_failure(self, attempt: Attempt) -> None:
+        if attempt.error_class in _PRESSURE:
+            self.concurrency.press()
+        if attempt.outcome == "ERROR":
+            self.failed += 1
+            self.last_ended = self._clock.time()
+            self.last_error = (self.last_ended, attempt.reason or "")
 
     async def _call_batch(self, attempts: list[Attempt], tasks: list[tuple[Lease, int]]) -> None:
         inputs: list[Any] = []
@@ -251,6 +263,8 @@ class StepExecutor:
     def _learn(self) -> None:
         """Tells the controllers about the successes since the last time."""
         if self._good:
+            self.busy_s += self._good_s
+            self.last_ended = self._clock.time()
             self.size.add(self._good_s / self._good)
             self.concurrency.add(self._good, self._good_s, len(self.slots))
             self._good, self._good_s = 0, 0.0
@@ -298,7 +312,9 @@ class StepExecutor:
 
 def _checked(values: list[Any], size: int) -> list[Any]:
     if len(values) != size:
-        raise TransientError(f"the batch step answered {len(values)} values for {size} items")
+        raise TransientError(
+            f"the batch step answered {len(values)} values for {size} items: it must return one for each"
+        )
     return values
 
 

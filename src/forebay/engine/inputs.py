@@ -82,7 +82,7 @@ class Encoder(Generic[I]):
         data = _without_constants(self._dump_any(value))
         # Pydantic writes NaN as null unless told otherwise: a lost number would pass for a missing one.
         if b"null" in data and _first(_is_not_finite, value) is not None:
-            raise ValueError("not a finite number")
+            raise ValueError("must be a finite number")
         return data
 
 

@@ -32,6 +32,7 @@ D = TypeVar("D")
 Rs = TypeVarTuple("Rs")
 
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,62}")
+_NAME_RULE = "a name is a-z, 0-9 and _, begins with a letter, and has at most 63 characters"
 _MAX_STEPS = 62  # bits of a mask in the database
 
 
@@ -163,7 +164,7 @@ class Pipeline(Generic[I]):
 
     def __init__(self, name: str, input: type[I], *, max_input_bytes: int = 1_048_576) -> None:  # noqa: A002
         if not _NAME.fullmatch(name):
-            raise DefinitionError(f"pipeline {name!r}: a name is a-z, 0-9 and _, begins with a letter, at most 63")
+            raise DefinitionError(f"pipeline {name!r}: {_NAME_RULE}")
         self.name = name
         self.input: TypeAdapter[I] = TypeAdapter(input)
         self.input_type: Any = input
@@ -304,7 +305,7 @@ class Pipeline(Generic[I]):
     ) -> None:
         where = f"{self.name}.{name}"
         if not _NAME.fullmatch(name):
-            raise DefinitionError(f"step {where!r}: a name is a-z, 0-9 and _, begins with a letter, at most 63")
+            raise DefinitionError(f"step {where!r}: {_NAME_RULE}")
         if name in self.steps:
             raise DefinitionError(f"step {where!r} is declared twice")
         if len(self.steps) >= _MAX_STEPS:

@@ -44,7 +44,8 @@ class Supervisor:
 
     `on_lost` is awaited with the pid of a process that has ended otherwise than cleanly, before it is replaced.
     The first SIGTERM or SIGINT is passed on, and what is left after `grace` seconds is killed; a second kills
-    at once. A process that calls `watch_parent` ends when the supervisor dies.
+    at once (with `hears_signals` off, only `stop` does so). A process that calls `watch_parent` ends when the
+    supervisor dies.
     """
 
     def __init__(
@@ -56,6 +57,7 @@ class Supervisor:
         on_lost: OnLost | None = None,
         env: Mapping[str, str] | None = None,
         backoff: Callable[[], Backoff] = Backoff,
+        hears_signals: bool = True,
     ) -> None:
         self._argv = tuple(argv)
         self._count = count
@@ -63,6 +65,7 @@ class Supervisor:
         self._on_lost = on_lost
         self._env = dict(os.environ if env is None else env)
         self._backoff = backoff
+        self._hears_signals = hears_signals
         self._running: dict[int, asyncio.subprocess.Process] = {}
         self._stopping = asyncio.Event()
         self._stop_signal = signal.SIGTERM
@@ -74,7 +77,7 @@ class Supervisor:
         """Supervise until told to stop; 0 when every process has then ended by itself."""
         lifeline, ours = os.pipe()
         try:
-            with _signals_to(self.stop):
+            with _signals_to(self.stop) if self._hears_signals else contextlib.nullcontext():
                 async with asyncio.TaskGroup() as group:
                     for number in range(1, self._count + 1):
                         group.create_task(self._keep_running(number, lifeline))

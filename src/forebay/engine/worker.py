@@ -7,6 +7,7 @@ import os
 import socket
 import time
 from contextlib import suppress
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from forebay.db import migrate, registry, tasks
@@ -57,14 +58,16 @@ class Worker:
         settings: Settings | None = None,
         clock: Clock | None = None,
         closed: bool = False,
+        lanes: frozenset[int] | None = None,
     ) -> None:
-        """`closed`: claims nothing but while `drain` runs; for tests."""
+        """`lanes`: works on these only. `closed`: claims nothing but while `drain` runs; for tests."""
         self.settings = settings or Settings()
         self.clock = clock or Clock()
         self.worker_id = 0
         self._dsn = dsn
         self._pipelines = pipelines
         self._closed = closed
+        self._lanes = lanes
         self._ready = asyncio.Event()
         self._stopping = asyncio.Event()
         self._executors: dict[int, StepExecutor] = {}
@@ -189,6 +192,7 @@ class Worker:
             limits=self._limits,
             settler=self._settler,
             machine=self._machine,
+            only=self._lanes,
         )
         if self._closed:
             self._claimer.close()
@@ -368,10 +372,23 @@ class Worker:
             executor.reap(now)
             executor.kick()
 
+    def _totals(self) -> dict[str, Any]:
+        executors = self._executors.values()
+        last = max((executor.last_ended for executor in executors), default=0.0)
+        errors = sorted((e.last_error for e in executors if e.last_error), reverse=True)
+        return {
+            "succeeded": sum(executor.ended - executor.failed for executor in executors),
+            "failed": sum(executor.failed for executor in executors),
+            "busy_s": round(sum(executor.busy_s for executor in executors), 3),
+            "last_processed": datetime.fromtimestamp(last, UTC).isoformat() if last else None,
+            "last_error": errors[0][1] if errors else None,
+        }
+
     async def sign_on(self, *, stopped: bool = False) -> None:
         """Tell the others how this worker is doing, and hear which queues are parked."""
         steps = {f"{e.step.pipeline.name}.{e.step.name}": e.describe() for e in self._executors.values()}
         about = {"steps": steps, "settled": self.settled, "leases": len(self._leases), "pid": os.getpid()}
+        about |= self._totals()
         about |= {"limits": self._limits.describe(), "machine": self._machine.describe()}
         # Another worker may have parked a queue: whoever gets through to the other side again unparks it.
         self._parked = await registry.sign_on(

@@ -1,5 +1,9 @@
 -- What the migrations make of an empty database; written by scripts/schema_dump.py.
 CREATE SCHEMA forebay;
+CREATE TYPE forebay.account_role AS ENUM (
+    'user',
+    'admin'
+);
 CREATE TYPE forebay.item_status AS ENUM (
     'PENDING',
     'PROCESSING',
@@ -72,6 +76,8 @@ CREATE TABLE forebay.job (
     started_at timestamp with time zone,
     finished_at timestamp with time zone,
     updated_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    ip inet DEFAULT (NULLIF(current_setting('forebay.ip'::text, true), ''::text))::inet,
+    file text DEFAULT NULLIF(current_setting('forebay.file'::text, true), ''::text),
     CONSTRAINT job_key_check CHECK (((length(key) >= 1) AND (length(key) <= 500)))
 )
 WITH (fillfactor='70');
@@ -116,6 +122,46 @@ CREATE TABLE forebay.step (
     max_expiries smallint DEFAULT 20 NOT NULL,
     CONSTRAINT step_name_check CHECK ((name ~ '^[a-z][a-z0-9_]{0,62}$'::text))
 );
+CREATE TABLE forebay.account (
+    id bigint NOT NULL,
+    owner_id bigint NOT NULL,
+    name text NOT NULL,
+    role forebay.account_role DEFAULT 'user'::forebay.account_role NOT NULL,
+    password text,
+    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    signed_in_at timestamp with time zone,
+    disabled_at timestamp with time zone,
+    CONSTRAINT account_name_check CHECK ((name ~ '^[a-z0-9][a-z0-9._@+-]{0,98}[a-z0-9]$'::text))
+);
+ALTER TABLE forebay.account ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME forebay.account_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+CREATE TABLE forebay.api_token (
+    id bigint NOT NULL,
+    account_id bigint,
+    name text NOT NULL,
+    hash bytea NOT NULL,
+    hint text NOT NULL,
+    scopes text[] NOT NULL,
+    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    expires_at timestamp with time zone,
+    used_at timestamp with time zone,
+    revoked_at timestamp with time zone,
+    CONSTRAINT api_token_name_check CHECK (((length(name) >= 1) AND (length(name) <= 100)))
+);
+ALTER TABLE forebay.api_token ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME forebay.api_token_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
 CREATE TABLE forebay.attempt (
     job_id bigint NOT NULL,
     n integer NOT NULL,
@@ -150,7 +196,13 @@ CREATE TABLE forebay.owner (
     name text NOT NULL,
     weight real DEFAULT 1 NOT NULL,
     created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    max_open_jobs integer,
+    max_open_items bigint,
+    submits_per_minute integer,
+    CONSTRAINT owner_max_open_items_check CHECK ((max_open_items >= 0)),
+    CONSTRAINT owner_max_open_jobs_check CHECK ((max_open_jobs >= 0)),
     CONSTRAINT owner_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200))),
+    CONSTRAINT owner_submits_per_minute_check CHECK ((submits_per_minute >= 0)),
     CONSTRAINT owner_weight_check CHECK (((weight >= (0.01)::double precision) AND (weight <= (1000)::double precision)))
 );
 CREATE TABLE forebay.pipeline (
@@ -241,6 +293,24 @@ CREATE VIEW forebay.dead_letters WITH (security_invoker='true') AS
      JOIN forebay.pipeline p ON ((p.id = s.pipeline_id)))
      JOIN forebay.owner o ON ((o.id = d.owner_id)))
      LEFT JOIN forebay.item i ON (((i.job_id = d.job_id) AND (i.n = d.n))));
+CREATE TABLE forebay.idempotency (
+    owner_id bigint NOT NULL,
+    key text NOT NULL,
+    request bytea NOT NULL,
+    status smallint NOT NULL,
+    answer jsonb NOT NULL,
+    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    CONSTRAINT idempotency_key_check CHECK (((length(key) >= 1) AND (length(key) <= 255)))
+);
+CREATE TABLE forebay.invitation (
+    hash bytea NOT NULL,
+    account_id bigint,
+    role forebay.account_role DEFAULT 'user'::forebay.account_role NOT NULL,
+    created_by text NOT NULL,
+    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    used_at timestamp with time zone
+);
 CREATE SEQUENCE forebay.token
     START WITH 1
     INCREMENT BY 1
@@ -470,6 +540,21 @@ CREATE TABLE forebay.schedule (
     last_at timestamp with time zone,
     last_job_id bigint
 );
+CREATE TABLE forebay.session (
+    hash bytea NOT NULL,
+    account_id bigint NOT NULL,
+    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    seen_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    ip inet,
+    agent text
+);
+CREATE TABLE forebay.sign_in_failure (
+    key text NOT NULL,
+    failures integer NOT NULL,
+    blocked_until timestamp with time zone NOT NULL,
+    last_at timestamp with time zone NOT NULL
+);
 CREATE TABLE forebay.slot_lease (
     name text NOT NULL,
     key text NOT NULL,
@@ -532,10 +617,24 @@ CREATE VIEW forebay.workers WITH (security_invoker='true') AS
              CROSS JOIN LATERAL unnest(l.ns) r(r))
           GROUP BY l.worker_id) h ON ((h.worker_id = w.id)));
 ALTER TABLE ONLY forebay.attempt ATTACH PARTITION forebay.attempt_default DEFAULT;
+ALTER TABLE ONLY forebay.account
+    ADD CONSTRAINT account_name_key UNIQUE (name);
+ALTER TABLE ONLY forebay.account
+    ADD CONSTRAINT account_owner_id_key UNIQUE (owner_id);
+ALTER TABLE ONLY forebay.account
+    ADD CONSTRAINT account_pkey PRIMARY KEY (id);
+ALTER TABLE ONLY forebay.api_token
+    ADD CONSTRAINT api_token_hash_key UNIQUE (hash);
+ALTER TABLE ONLY forebay.api_token
+    ADD CONSTRAINT api_token_pkey PRIMARY KEY (id);
 ALTER TABLE ONLY forebay.audit
     ADD CONSTRAINT audit_pkey PRIMARY KEY (id);
 ALTER TABLE ONLY forebay.dead_letter
     ADD CONSTRAINT dead_letter_pkey PRIMARY KEY (job_id, n, step_id);
+ALTER TABLE ONLY forebay.idempotency
+    ADD CONSTRAINT idempotency_pkey PRIMARY KEY (owner_id, key);
+ALTER TABLE ONLY forebay.invitation
+    ADD CONSTRAINT invitation_pkey PRIMARY KEY (hash);
 ALTER TABLE ONLY forebay.item
     ADD CONSTRAINT item_pkey PRIMARY KEY (job_id, n);
 ALTER TABLE ONLY forebay.job
@@ -566,6 +665,10 @@ ALTER TABLE ONLY forebay.schedule
     ADD CONSTRAINT schedule_pkey PRIMARY KEY (name);
 ALTER TABLE ONLY forebay.scheduled
     ADD CONSTRAINT scheduled_pkey PRIMARY KEY (run_at, seq);
+ALTER TABLE ONLY forebay.session
+    ADD CONSTRAINT session_pkey PRIMARY KEY (hash);
+ALTER TABLE ONLY forebay.sign_in_failure
+    ADD CONSTRAINT sign_in_failure_pkey PRIMARY KEY (key);
 ALTER TABLE ONLY forebay.slot_lease
     ADD CONSTRAINT slot_lease_pkey PRIMARY KEY (name, key, worker_id);
 ALTER TABLE ONLY forebay.slot_limit
@@ -578,29 +681,200 @@ ALTER TABLE ONLY forebay.step
     ADD CONSTRAINT step_pkey PRIMARY KEY (id);
 ALTER TABLE ONLY forebay.worker
     ADD CONSTRAINT worker_pkey PRIMARY KEY (id);
+CREATE INDEX api_token_account ON forebay.api_token USING btree (account_id);
 CREATE INDEX attempt_ended ON ONLY forebay.attempt USING brin (ended_at) WITH (autosummarize='on');
 CREATE INDEX attempt_default_ended_at_idx ON forebay.attempt_default USING brin (ended_at) WITH (autosummarize='on');
 CREATE INDEX attempt_task ON ONLY forebay.attempt USING btree (job_id, n);
 CREATE INDEX attempt_default_job_id_n_idx ON forebay.attempt_default USING btree (job_id, n);
 CREATE INDEX audit_job ON forebay.audit USING btree (job_id, id);
 CREATE INDEX dead_letter_recent ON forebay.dead_letter USING btree (at, job_id, n);
+CREATE INDEX idempotency_age ON forebay.idempotency USING brin (created_at);
+CREATE INDEX item_failed ON forebay.item USING btree (job_id, n) WHERE (status = ANY (ARRAY['SKIPPED'::forebay.item_status, 'NOT_FOUND'::forebay.item_status, 'ERROR'::forebay.item_status]));
 CREATE UNIQUE INDEX item_key ON forebay.item USING btree (job_id, key) WHERE (key IS NOT NULL);
 CREATE INDEX job_cancelling ON forebay.job USING btree (id) WHERE ((state = 'CANCELLED'::forebay.job_state) AND (finished_at IS NULL));
+CREATE INDEX job_changed ON forebay.job USING btree (owner_id, updated_at) WHERE (finished_at IS NULL);
 CREATE INDEX job_coalescing ON forebay.job USING btree (pipeline_id, owner_id, key) WHERE (coalesces AND (finished_at IS NULL));
 CREATE INDEX job_finished ON forebay.job USING btree (finished_at) WHERE (finished_at IS NOT NULL);
 CREATE UNIQUE INDEX job_key ON forebay.job USING btree (pipeline_id, owner_id, key) WHERE ((key IS NOT NULL) AND (NOT coalesces));
+CREATE INDEX job_open ON forebay.job USING btree (owner_id, id) WHERE (finished_at IS NULL);
 CREATE INDEX job_owner ON forebay.job USING btree (owner_id, id);
 CREATE INDEX lane_job ON forebay.lane USING btree (job_id) WHERE (job_id <> 0);
 CREATE INDEX lease_job ON forebay.lease USING btree (job_id);
 CREATE INDEX schedule_next ON forebay.schedule USING btree (next_at) WHERE (NOT paused);
 CREATE INDEX scheduled_job ON forebay.scheduled USING btree (job_id);
+CREATE INDEX session_account ON forebay.session USING btree (account_id);
 ALTER INDEX forebay.attempt_ended ATTACH PARTITION forebay.attempt_default_ended_at_idx;
 ALTER INDEX forebay.attempt_task ATTACH PARTITION forebay.attempt_default_job_id_n_idx;
+ALTER TABLE ONLY forebay.account
+    ADD CONSTRAINT account_owner_id_fkey FOREIGN KEY (owner_id) REFERENCES forebay.owner(id);
+ALTER TABLE ONLY forebay.api_token
+    ADD CONSTRAINT api_token_account_id_fkey FOREIGN KEY (account_id) REFERENCES forebay.account(id) ON DELETE CASCADE;
+ALTER TABLE ONLY forebay.invitation
+    ADD CONSTRAINT invitation_account_id_fkey FOREIGN KEY (account_id) REFERENCES forebay.account(id) ON DELETE CASCADE;
 ALTER TABLE ONLY forebay.schedule
     ADD CONSTRAINT schedule_owner_id_fkey FOREIGN KEY (owner_id) REFERENCES forebay.owner(id);
 ALTER TABLE ONLY forebay.schedule
     ADD CONSTRAINT schedule_pipeline_id_fkey FOREIGN KEY (pipeline_id) REFERENCES forebay.pipeline(id);
+ALTER TABLE ONLY forebay.session
+    ADD CONSTRAINT session_account_id_fkey FOREIGN KEY (account_id) REFERENCES forebay.account(id) ON DELETE CASCADE;
 ALTER TABLE ONLY forebay.step
     ADD CONSTRAINT step_pipeline_id_fkey FOREIGN KEY (pipeline_id) REFERENCES forebay.pipeline(id);
 ALTER TABLE ONLY forebay.step
     ADD CONSTRAINT step_queue_fkey FOREIGN KEY (queue) REFERENCES forebay.queue(name);
+ALTER TABLE forebay.attempt ENABLE ROW LEVEL SECURITY;
+ALTER TABLE forebay.audit ENABLE ROW LEVEL SECURITY;
+ALTER TABLE forebay.dead_letter ENABLE ROW LEVEL SECURITY;
+ALTER TABLE forebay.idempotency ENABLE ROW LEVEL SECURITY;
+ALTER TABLE forebay.item ENABLE ROW LEVEL SECURITY;
+ALTER TABLE forebay.job ENABLE ROW LEVEL SECURITY;
+ALTER TABLE forebay.lane ENABLE ROW LEVEL SECURITY;
+ALTER TABLE forebay.lease ENABLE ROW LEVEL SECURITY;
+CREATE POLICY of_all ON forebay.attempt TO forebay_admin, forebay_worker USING (true);
+CREATE POLICY of_all ON forebay.audit TO forebay_admin, forebay_worker USING (true);
+CREATE POLICY of_all ON forebay.dead_letter TO forebay_admin, forebay_worker USING (true);
+CREATE POLICY of_all ON forebay.idempotency TO forebay_admin, forebay_worker USING (true);
+CREATE POLICY of_all ON forebay.item TO forebay_admin, forebay_worker USING (true);
+CREATE POLICY of_all ON forebay.job TO forebay_admin, forebay_worker USING (true);
+CREATE POLICY of_all ON forebay.lane TO forebay_admin, forebay_worker USING (true);
+CREATE POLICY of_all ON forebay.lease TO forebay_admin, forebay_worker USING (true);
+CREATE POLICY of_all ON forebay.owner TO forebay_admin, forebay_worker USING (true);
+CREATE POLICY of_all ON forebay.ready TO forebay_admin, forebay_worker USING (true);
+CREATE POLICY of_all ON forebay.schedule TO forebay_admin, forebay_worker USING (true);
+CREATE POLICY of_all ON forebay.scheduled TO forebay_admin, forebay_worker USING (true);
+CREATE POLICY of_owner ON forebay.attempt TO forebay_api USING ((owner_id = ( SELECT (NULLIF(current_setting('forebay.owner_id'::text, true), ''::text))::bigint AS "nullif")));
+CREATE POLICY of_owner ON forebay.audit TO forebay_api USING ((owner_id = ( SELECT (NULLIF(current_setting('forebay.owner_id'::text, true), ''::text))::bigint AS "nullif")));
+CREATE POLICY of_owner ON forebay.dead_letter TO forebay_api USING ((owner_id = ( SELECT (NULLIF(current_setting('forebay.owner_id'::text, true), ''::text))::bigint AS "nullif")));
+CREATE POLICY of_owner ON forebay.idempotency TO forebay_api USING ((owner_id = ( SELECT (NULLIF(current_setting('forebay.owner_id'::text, true), ''::text))::bigint AS "nullif")));
+CREATE POLICY of_owner ON forebay.item TO forebay_api USING ((owner_id = ( SELECT (NULLIF(current_setting('forebay.owner_id'::text, true), ''::text))::bigint AS "nullif")));
+CREATE POLICY of_owner ON forebay.job TO forebay_api USING ((owner_id = ( SELECT (NULLIF(current_setting('forebay.owner_id'::text, true), ''::text))::bigint AS "nullif")));
+CREATE POLICY of_owner ON forebay.lane TO forebay_api USING ((owner_id = ( SELECT (NULLIF(current_setting('forebay.owner_id'::text, true), ''::text))::bigint AS "nullif")));
+CREATE POLICY of_owner ON forebay.lease TO forebay_api USING ((owner_id = ( SELECT (NULLIF(current_setting('forebay.owner_id'::text, true), ''::text))::bigint AS "nullif")));
+CREATE POLICY of_owner ON forebay.owner TO forebay_api USING ((id = ( SELECT (NULLIF(current_setting('forebay.owner_id'::text, true), ''::text))::bigint AS "nullif")));
+CREATE POLICY of_owner ON forebay.ready TO forebay_api USING ((owner_id = ( SELECT (NULLIF(current_setting('forebay.owner_id'::text, true), ''::text))::bigint AS "nullif")));
+CREATE POLICY of_owner ON forebay.schedule TO forebay_api USING ((owner_id = ( SELECT (NULLIF(current_setting('forebay.owner_id'::text, true), ''::text))::bigint AS "nullif")));
+CREATE POLICY of_owner ON forebay.scheduled TO forebay_api USING ((owner_id = ( SELECT (NULLIF(current_setting('forebay.owner_id'::text, true), ''::text))::bigint AS "nullif")));
+ALTER TABLE forebay.owner ENABLE ROW LEVEL SECURITY;
+ALTER TABLE forebay.ready ENABLE ROW LEVEL SECURITY;
+ALTER TABLE forebay.schedule ENABLE ROW LEVEL SECURITY;
+ALTER TABLE forebay.scheduled ENABLE ROW LEVEL SECURITY;
+GRANT USAGE ON SCHEMA forebay TO forebay_api;
+GRANT USAGE ON SCHEMA forebay TO forebay_admin;
+GRANT USAGE ON SCHEMA forebay TO forebay_identity;
+GRANT USAGE ON SCHEMA forebay TO forebay_worker;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE forebay.job TO forebay_api;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE forebay.job TO forebay_admin;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE forebay.job TO forebay_worker;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE forebay.item TO forebay_api;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE forebay.item TO forebay_admin;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE forebay.item TO forebay_worker;
+GRANT SELECT ON TABLE forebay.queue TO forebay_api;
+GRANT SELECT,UPDATE ON TABLE forebay.queue TO forebay_admin;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE forebay.queue TO forebay_worker;
+GRANT SELECT ON TABLE forebay.step TO forebay_api;
+GRANT SELECT ON TABLE forebay.step TO forebay_admin;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE forebay.step TO forebay_worker;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE forebay.account TO forebay_identity;
+GRANT USAGE ON SEQUENCE forebay.account_id_seq TO forebay_api;
+GRANT USAGE ON SEQUENCE forebay.account_id_seq TO forebay_admin;
+GRANT USAGE ON SEQUENCE forebay.account_id_seq TO forebay_identity;
+GRANT USAGE ON SEQUENCE forebay.account_id_seq TO forebay_worker;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE forebay.api_token TO forebay_identity;
+GRANT USAGE ON SEQUENCE forebay.api_token_id_seq TO forebay_api;
+GRANT USAGE ON SEQUENCE forebay.api_token_id_seq TO forebay_admin;
+GRANT USAGE ON SEQUENCE forebay.api_token_id_seq TO forebay_identity;
+GRANT USAGE ON SEQUENCE forebay.api_token_id_seq TO forebay_worker;
+GRANT SELECT,INSERT ON TABLE forebay.attempt TO forebay_api;
+GRANT SELECT,INSERT ON TABLE forebay.attempt TO forebay_admin;
+GRANT SELECT,INSERT ON TABLE forebay.attempt TO forebay_worker;
+GRANT SELECT ON TABLE forebay.attempt_default TO forebay_admin;
+GRANT SELECT ON TABLE forebay.owner TO forebay_api;
+GRANT SELECT,INSERT,UPDATE ON TABLE forebay.owner TO forebay_admin;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE forebay.owner TO forebay_worker;
+GRANT SELECT,INSERT ON TABLE forebay.owner TO forebay_identity;
+GRANT SELECT ON TABLE forebay.pipeline TO forebay_api;
+GRANT SELECT ON TABLE forebay.pipeline TO forebay_admin;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE forebay.pipeline TO forebay_worker;
+GRANT SELECT ON TABLE forebay.worker TO forebay_api;
+GRANT SELECT ON TABLE forebay.worker TO forebay_admin;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE forebay.worker TO forebay_worker;
+GRANT SELECT ON TABLE forebay.attempts TO forebay_admin;
+GRANT SELECT,INSERT ON TABLE forebay.audit TO forebay_api;
+GRANT SELECT,INSERT ON TABLE forebay.audit TO forebay_admin;
+GRANT SELECT,INSERT,DELETE ON TABLE forebay.audit TO forebay_worker;
+GRANT INSERT ON TABLE forebay.audit TO forebay_identity;
+GRANT USAGE ON SEQUENCE forebay.audit_id_seq TO forebay_api;
+GRANT USAGE ON SEQUENCE forebay.audit_id_seq TO forebay_admin;
+GRANT USAGE ON SEQUENCE forebay.audit_id_seq TO forebay_identity;
+GRANT USAGE ON SEQUENCE forebay.audit_id_seq TO forebay_worker;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE forebay.dead_letter TO forebay_api;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE forebay.dead_letter TO forebay_admin;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE forebay.dead_letter TO forebay_worker;
+GRANT SELECT ON TABLE forebay.dead_letters TO forebay_admin;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE forebay.idempotency TO forebay_api;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE forebay.idempotency TO forebay_admin;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE forebay.idempotency TO forebay_worker;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE forebay.invitation TO forebay_identity;
+GRANT USAGE ON SEQUENCE forebay.token TO forebay_api;
+GRANT USAGE ON SEQUENCE forebay.token TO forebay_admin;
+GRANT USAGE ON SEQUENCE forebay.token TO forebay_identity;
+GRANT USAGE ON SEQUENCE forebay.token TO forebay_worker;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE forebay.lease TO forebay_api;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE forebay.lease TO forebay_admin;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE forebay.lease TO forebay_worker;
+GRANT SELECT ON TABLE forebay.items TO forebay_admin;
+GRANT USAGE ON SEQUENCE forebay.job_id_seq TO forebay_api;
+GRANT USAGE ON SEQUENCE forebay.job_id_seq TO forebay_admin;
+GRANT USAGE ON SEQUENCE forebay.job_id_seq TO forebay_identity;
+GRANT USAGE ON SEQUENCE forebay.job_id_seq TO forebay_worker;
+GRANT SELECT ON TABLE forebay.jobs TO forebay_admin;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE forebay.lane TO forebay_api;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE forebay.lane TO forebay_admin;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE forebay.lane TO forebay_worker;
+GRANT USAGE ON SEQUENCE forebay.lane_id_seq TO forebay_api;
+GRANT USAGE ON SEQUENCE forebay.lane_id_seq TO forebay_admin;
+GRANT USAGE ON SEQUENCE forebay.lane_id_seq TO forebay_identity;
+GRANT USAGE ON SEQUENCE forebay.lane_id_seq TO forebay_worker;
+GRANT SELECT ON TABLE forebay.last_hour TO forebay_admin;
+GRANT SELECT ON TABLE forebay.migration TO forebay_api;
+GRANT SELECT ON TABLE forebay.migration TO forebay_admin;
+GRANT SELECT ON TABLE forebay.migration TO forebay_identity;
+GRANT SELECT ON TABLE forebay.migration TO forebay_worker;
+GRANT USAGE ON SEQUENCE forebay.owner_id_seq TO forebay_api;
+GRANT USAGE ON SEQUENCE forebay.owner_id_seq TO forebay_admin;
+GRANT USAGE ON SEQUENCE forebay.owner_id_seq TO forebay_identity;
+GRANT USAGE ON SEQUENCE forebay.owner_id_seq TO forebay_worker;
+GRANT USAGE ON SEQUENCE forebay.pipeline_id_seq TO forebay_api;
+GRANT USAGE ON SEQUENCE forebay.pipeline_id_seq TO forebay_admin;
+GRANT USAGE ON SEQUENCE forebay.pipeline_id_seq TO forebay_identity;
+GRANT USAGE ON SEQUENCE forebay.pipeline_id_seq TO forebay_worker;
+GRANT USAGE ON SEQUENCE forebay.seq TO forebay_api;
+GRANT USAGE ON SEQUENCE forebay.seq TO forebay_admin;
+GRANT USAGE ON SEQUENCE forebay.seq TO forebay_identity;
+GRANT USAGE ON SEQUENCE forebay.seq TO forebay_worker;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE forebay.ready TO forebay_api;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE forebay.ready TO forebay_admin;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE forebay.ready TO forebay_worker;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE forebay.scheduled TO forebay_api;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE forebay.scheduled TO forebay_admin;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE forebay.scheduled TO forebay_worker;
+GRANT SELECT ON TABLE forebay.queue_depth TO forebay_admin;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE forebay.rate_limit TO forebay_worker;
+GRANT SELECT ON TABLE forebay.rate_limit TO forebay_admin;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE forebay.schedule TO forebay_api;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE forebay.schedule TO forebay_admin;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE forebay.schedule TO forebay_worker;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE forebay.session TO forebay_identity;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE forebay.sign_in_failure TO forebay_identity;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE forebay.slot_lease TO forebay_worker;
+GRANT SELECT ON TABLE forebay.slot_lease TO forebay_admin;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE forebay.slot_limit TO forebay_worker;
+GRANT SELECT ON TABLE forebay.slot_limit TO forebay_admin;
+GRANT USAGE ON SEQUENCE forebay.step_id_seq TO forebay_api;
+GRANT USAGE ON SEQUENCE forebay.step_id_seq TO forebay_admin;
+GRANT USAGE ON SEQUENCE forebay.step_id_seq TO forebay_identity;
+GRANT USAGE ON SEQUENCE forebay.step_id_seq TO forebay_worker;
+GRANT USAGE ON SEQUENCE forebay.worker_id_seq TO forebay_api;
+GRANT USAGE ON SEQUENCE forebay.worker_id_seq TO forebay_admin;
+GRANT USAGE ON SEQUENCE forebay.worker_id_seq TO forebay_identity;
+GRANT USAGE ON SEQUENCE forebay.worker_id_seq TO forebay_worker;
+GRANT SELECT ON TABLE forebay.workers TO forebay_admin;

@@ -1,0 +1,1 @@
+"""The HTTP API: routes over `forebay.db` and the engine, for one owner at a time."""

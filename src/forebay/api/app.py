@@ -1,0 +1,89 @@
+"""The application: rooms opened, routes mounted, errors answered as problems."""
+
+from __future__ import annotations
+
+from contextlib import asynccontextmanager
+from importlib import metadata
+from typing import TYPE_CHECKING, Any
+
+from fastapi import FastAPI
+
+from forebay.api import problems
+from forebay.api.allowance import Allowance
+from forebay.api.guards import BodyLimit, CatchAll, SecurityHeaders
+from forebay.api.rooms import open_rooms
+from forebay.api.routes import health, identity, items, jobs, operations, pages
+from forebay.api.statistics import Statistics
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Sequence
+
+    from forebay.engine.pipeline import Pipeline
+    from forebay.settings import Settings
+
+
+def create_app(dsn: str, settings: Settings, pipelines: Sequence[Pipeline[Any]]) -> FastAPI:
+    """The API over the database at `dsn`, for these pipelines."""
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncGenerator[None]:
+        async with open_rooms(dsn, settings) as rooms:
+            app.state.rooms = rooms
+            app.state.statistics = Statistics(rooms.admins)
+            yield
+
+    app = FastAPI(
+        title="forebay",
+        version=metadata.version("forebay"),
+        description="Save first, answer at once, process later, lose nothing, and show everything.",
+        lifespan=lifespan,
+        docs_url="/api/docs",
+        redoc_url=None,
+        openapi_url="/api/openapi.json",
+        responses={
+            code: {"description": what, "content": {problems.MEDIA_TYPE: {"schema": _PROBLEM}}}
+            for code, what in _PROBLEMS.items()
+        },
+    )
+    app.state.dsn, app.state.settings = dsn, settings
+    app.state.pipelines = {pipeline.name: pipeline for pipeline in pipelines}
+    app.state.allowance = Allowance(settings)
+    problems.install(app)
+    app.add_middleware(CatchAll)
+    app.add_middleware(BodyLimit, most=settings.api_max_body_bytes)
+    app.add_middleware(SecurityHeaders)
+    for routes in (jobs, items, operations, identity, health, pages):
+        app.include_router(routes.router)
+    return app
+
+
+_PROBLEMS: dict[int | str, str] = {
+    400: "The request is wrong",
+    401: "Nobody has signed in",
+    403: "Not allowed",
+    404: "Not there",
+    409: "Not in this state",
+    413: "Too large",
+    422: "A field is wrong: `errors` says which, and why",
+    429: "Too much: `Retry-After` says when to come again",
+    503: "The database cannot be used right now",
+}
+
+_PROBLEM = {
+    "type": "object",
+    "required": ["type", "title", "status", "detail"],
+    "properties": {
+        "type": {"type": "string"},
+        "title": {"type": "string"},
+        "status": {"type": "integer"},
+        "detail": {"type": "string"},
+        "errors": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "required": ["field", "reason"],
+                "properties": {"field": {"type": "string"}, "reason": {"type": "string"}},
+            },
+        },
+    },
+}

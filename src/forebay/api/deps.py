@@ -1,0 +1,60 @@
+"""What routes are given besides the caller: rooms, settings, pipelines, page sizes."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import Depends, Path, Query, Request
+
+from forebay.api.problems import Problem
+from forebay.api.rooms import Rooms
+from forebay.engine.pipeline import Pipeline
+from forebay.settings import Settings
+
+
+def _rooms(request: Request) -> Rooms:
+    rooms: Rooms = request.app.state.rooms
+    return rooms
+
+
+def _settings(request: Request) -> Settings:
+    settings: Settings = request.app.state.settings
+    return settings
+
+
+def _pipelines(request: Request) -> dict[str, Pipeline[Any]]:
+    pipelines: dict[str, Pipeline[Any]] = request.app.state.pipelines
+    return pipelines
+
+
+def _page_size(
+    request: Request,
+    page_size: Annotated[int, Query(alias="pageSize", ge=1, le=10_000, description="rows of a page")] = 100,
+) -> int:
+    most: int = request.app.state.settings.api_max_page
+    if page_size > most:
+        raise Problem(422, f"must not be more than {most}", field="query.pageSize")
+    return page_size
+
+
+def _number(value: str, most: int, field: str) -> int:
+    if not value.isascii() or not value.isdigit() or len(value) > 19 or int(value) > most:
+        raise Problem(404, f"there is no {field} {value[:40]!r}", field=field)
+    return int(value)
+
+
+def _job_id(job_id: Annotated[str, Path(description="a job's id", max_length=40)]) -> int:
+    return _number(job_id, 2**63 - 1, "job")
+
+
+def _item_id(item_id: Annotated[str, Path(description="an item's number in its job", max_length=40)]) -> int:
+    return _number(item_id, 2**31 - 1, "item")
+
+
+RoomsDep = Annotated[Rooms, Depends(_rooms)]
+SettingsDep = Annotated[Settings, Depends(_settings)]
+PipelinesDep = Annotated[dict[str, Pipeline[Any]], Depends(_pipelines)]
+PageSize = Annotated[int, Depends(_page_size)]
+JobId = Annotated[int, Depends(_job_id)]
+ItemId = Annotated[int, Depends(_item_id)]
+After = Annotated[str | None, Query(description="`next` of the page before", max_length=400)]

@@ -1,0 +1,278 @@
+"""What the API takes and gives: camelCase, ids as strings, times in UTC."""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic.alias_generators import to_camel
+
+if TYPE_CHECKING:
+    import asyncpg
+
+Id = Annotated[str, BeforeValidator(str)]
+Status = Literal["PENDING", "PROCESSING", "DONE", "ERROR", "NOT_FOUND", "SKIPPED"]
+State = Literal["QUEUED", "RUNNING", "PAUSED", "DONE", "FAILED", "CANCELLED"]
+Outcome = Literal["DONE", "SKIPPED", "NOT_FOUND", "ERROR", "CANCELLED", "SNOOZED", "THROTTLED", "RELEASED", "EXPIRED"]
+
+
+def _parsed(value: Any) -> Any:
+    return json.loads(value) if isinstance(value, str) else value
+
+
+FromJson = Annotated[Any, BeforeValidator(_parsed)]
+
+
+class Model(BaseModel):
+    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True)
+
+
+class Strict(Model):
+    """What callers send: a field that we do not know is a mistake of theirs."""
+
+    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, extra="forbid")
+
+
+class JobRef(Model):
+    """The answer to a submit: the rows are safe."""
+
+    job_id: Id
+    created: bool = Field(description="false: a job with this key was there already")
+    items: int
+
+
+class Counters(Model):
+    total: int
+    pending: int
+    done: int
+    skipped: int
+    not_found: int
+    error: int
+
+
+class Job(Model):
+    id: Id
+    pipeline: str
+    owner: str
+    state: State
+    priority: int
+    key: str | None
+    meta: FromJson
+    sealed: bool = Field(description="false while a stream still adds items")
+    counters: Counters
+    ip: str | None
+    file: str | None
+    created_at: datetime
+    started_at: datetime | None
+    finished_at: datetime | None
+    updated_at: datetime
+    eta_seconds: float | None = Field(description="at the pace so far; null when that is not known")
+
+
+def job_of(row: asyncpg.Record, now: datetime) -> Job:
+    values = dict(row)
+    ended = values["done"] + values["skipped"] + values["not_found"] + values["error"]
+    counters = Counters(
+        pending=values["total"] - ended,
+        **{name: values.pop(name) for name in ("total", "done", "skipped", "not_found", "error")},
+    )
+    return Job(**values, counters=counters, eta_seconds=_eta(values, counters, ended, now))
+
+
+def _eta(values: dict[str, Any], counters: Counters, ended: int, now: datetime) -> float | None:
+    if values["state"] != "RUNNING" or not ended or values["started_at"] is None:
+        return None
+    elapsed: float = max(0.0, (now - values["started_at"]).total_seconds())
+    return round(counters.pending * elapsed / ended, 1)
+
+
+class JobPage(Model):
+    jobs: list[Job]
+    next: str | None = Field(description="pass it as `after` for the next page; null: there is none")
+
+
+class InputSummary(Model):
+    title: str | None
+    brand: str | None
+    sku: str | None
+
+
+class ItemRow(Model):
+    """An item as lists show it: never the whole input."""
+
+    id: Id
+    job_id: Id
+    pipeline: str
+    owner: str
+    status: Status
+    attempts: int
+    locked_by: str | None
+    locked_at: datetime | None
+    created_at: datetime
+    updated_at: datetime
+    key: str | None
+    input_summary: InputSummary
+    error: FromJson
+    progress: FromJson
+
+
+def item_row(row: asyncpg.Record) -> ItemRow:
+    values = dict(row)
+    summary = InputSummary(title=values.pop("title"), brand=values.pop("brand"), sku=values.pop("sku"))
+    return ItemRow(id=values.pop("n"), input_summary=summary, **values)
+
+
+class ItemPage(Model):
+    items: list[ItemRow]
+    next: str | None = Field(description="pass it as `after`; a page may be short, or empty, while this is not null")
+
+
+class Attempt(Model):
+    job_id: Id
+    item_id: Id
+    pipeline: str
+    step: str
+    attempt: int
+    outcome: Outcome
+    owner: str
+    worker: str
+    started_at: datetime
+    ended_at: datetime
+    error_class: str | None
+    reason: str | None
+
+
+def attempt_of(row: asyncpg.Record) -> Attempt:
+    values = dict(row)
+    values.pop("token")
+    return Attempt(item_id=values.pop("n"), **values)
+
+
+class AttemptPage(Model):
+    attempts: list[Attempt]
+    next: str | None
+
+
+class StepState(Model):
+    name: str
+    state: Literal["DONE", "FAILED", "OPEN"]
+    result: Any = None
+
+
+class Item(Model):
+    """An item, whole: every step, its result, every attempt."""
+
+    id: Id
+    job_id: Id
+    pipeline: str
+    owner: str
+    status: Status
+    created_at: datetime
+    updated_at: datetime
+    key: str | None
+    input: Any
+    normalized: Any
+    result: Any
+    error: Any
+    progress: Any
+    steps: list[StepState]
+    attempts: list[Attempt]
+
+
+class DeadLetter(Model):
+    at: datetime
+    job_id: Id
+    item_id: Id
+    pipeline: str
+    step: str
+    owner: str
+    outcome: Outcome
+    error_class: str | None
+    reason: str | None
+    attempt: int
+
+
+class DeadLetterPage(Model):
+    dead_letters: list[DeadLetter]
+    next: str | None
+
+
+class Changed(Model):
+    changed: bool = Field(description="false: it was so already")
+    state: State
+
+
+class Reprocessed(Model):
+    items: int = Field(description="how many run again")
+
+
+class Reprocess(Strict):
+    scope: Literal["job", "items"] = "job"
+    item_ids: list[Annotated[str, Field(pattern=r"^[0-9]{1,9}$")]] | None = Field(default=None, max_length=10_000)
+    statuses: list[Literal["DONE", "SKIPPED", "NOT_FOUND", "ERROR"]] = Field(
+        default=["ERROR", "NOT_FOUND"], min_length=1, max_length=4
+    )
+    reset_attempts: bool = True
+
+
+class NewJob(Strict):
+    """One item (`input`) or many (`items`) for one pipeline."""
+
+    pipeline: Annotated[str, Field(min_length=1, max_length=63)]
+    input: Any = None
+    items: list[Any] | None = None
+    key: Annotated[str, Field(min_length=1, max_length=500)] | None = None
+    priority: Annotated[int, Field(ge=-100, le=100)] = 0
+    run_at: datetime | None = None
+    meta: dict[str, Any] | None = None
+    coalesce: bool = False
+
+
+class Kickoff(Model):
+    settled: int = Field(description="attempts that ended in this slice")
+    job: Job
+
+
+class Queue(Model):
+    pipeline: str
+    step: str
+    queue: str
+    pending: int = Field(description="ready or scheduled")
+    processing: int
+    on_hold: int = Field(description="of paused jobs, items and queues")
+    next_at: datetime | None
+    paused: bool
+    parked: str | None
+
+
+class QueueChanged(Model):
+    changed: bool
+
+
+class WorkerStatus(Model):
+    """A worker process, with every field that operators have asked for."""
+
+    name: str
+    is_running: bool
+    is_healthy: bool
+    stuck: bool = Field(description="nothing has ended for 5 minutes while work is pending")
+    last_seen: datetime
+    last_processed: datetime | None
+    last_error: str | None
+    processed_count: int
+    succeeded_count: int
+    failed_count: int
+    in_flight: int
+    stale_reports: int
+    up_since: datetime
+    up_seconds: float
+    average_ms: float | None
+    steps: dict[str, Any]
+    machine: dict[str, Any]
+
+
+class WorkerList(Model):
+    workers: list[WorkerStatus]
+    pending_count: int

@@ -1,0 +1,129 @@
+"""Who is asking: found out from a session cookie, a bearer token, or the service's key and the owner it names."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from ipaddress import ip_address
+from typing import TYPE_CHECKING, Annotated
+
+from fastapi import Depends, Request
+
+from forebay.api import secrecy
+from forebay.api.problems import Problem
+from forebay.db import identity, owners
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Coroutine
+
+    from forebay.api.rooms import Rooms
+    from forebay.db.identity import Holder
+
+COOKIE = "forebay_session"
+CSRF_COOKIE = "forebay_csrf"
+CSRF_HEADER = "x-csrf-token"
+OWNER_HEADER = "x-forebay-owner"
+SCOPES = ("read", "write", "admin")
+_SAFE = frozenset(("GET", "HEAD", "OPTIONS"))
+_ASK = {"WWW-Authenticate": "Bearer"}
+
+
+@dataclass(frozen=True, slots=True)
+class Principal:
+    """A caller: for which owner, and what it may do."""
+
+    kind: str  # session, token or service
+    owner_id: int
+    owner: str
+    role: str
+    scopes: frozenset[str]
+    account_id: int | None = None
+    ip: str | None = None
+
+    @property
+    def is_admin(self) -> bool:
+        return self.role == "admin" and "admin" in self.scopes
+
+    @property
+    def actor(self) -> str:
+        """As the audit names it."""
+        return self.owner if self.kind != "service" else f"service for {self.owner}"
+
+
+async def find(request: Request) -> Principal:
+    """The caller.
+
+    Raises: Problem 401 when there is none, 403 when a page of another site asks.
+    """
+    return replace(await _find(request), ip=address_of(request))
+
+
+def address_of(request: Request) -> str | None:
+    """The caller's address, if it is one; behind a proxy uvicorn has put the right one there."""
+    try:
+        return str(ip_address(request.client.host)) if request.client else None
+    except ValueError:
+        return None
+
+
+async def _find(request: Request) -> Principal:
+    rooms: Rooms = request.app.state.rooms
+    if authorization := request.headers.get("authorization"):
+        scheme, _, secret = authorization.partition(" ")
+        if scheme.lower() != "bearer" or not secret:
+            raise Problem(401, "Authorization must be: Bearer <token>", headers=_ASK)
+        return await _by_token(rooms, request, secret.strip())
+    if session := request.cookies.get(COOKIE):
+        return await _by_session(rooms, request, session)
+    raise Problem(401, "sign in, or send a token: Authorization: Bearer <token>", headers=_ASK)
+
+
+async def _by_token(rooms: Rooms, request: Request, secret: str) -> Principal:
+    holder = await identity.find_token(rooms.identity, secrecy.digest(secret))
+    if holder is None or holder.scopes is None:
+        raise Problem(401, "this token is unknown, expired or revoked", headers=_ASK)
+    if holder.account_id is None:
+        return await _as_service(rooms, request, holder)
+    return _principal("token", holder, holder.scopes)
+
+
+async def _as_service(rooms: Rooms, request: Request, holder: Holder) -> Principal:
+    """The service acts for an owner that it must name; it is never taken for granted which."""
+    name = request.headers.get(OWNER_HEADER, "")
+    if not name:
+        raise Problem(400, "the service's token needs the owner to act for", field=OWNER_HEADER)
+    owner_id = await owners.find(rooms.identity, name)
+    if owner_id is None:
+        raise Problem(404, f"there is no owner {name!r}", field=OWNER_HEADER)
+    return Principal("service", owner_id, name, "user", holder.scopes or frozenset())
+
+
+async def _by_session(rooms: Rooms, request: Request, session: str) -> Principal:
+    holder = await identity.find_session(rooms.identity, secrecy.digest(session))
+    if holder is None:
+        raise Problem(401, "the session is over: sign in again", headers=_ASK)
+    if request.method not in _SAFE:
+        sent = request.headers.get(CSRF_HEADER, "")
+        if not secrecy.is_same(sent, secrecy.csrf_token(session)):
+            raise Problem(403, f"the header {CSRF_HEADER} must repeat the cookie {CSRF_COOKIE}", field=CSRF_HEADER)
+    return _principal("session", holder, frozenset(SCOPES))
+
+
+def _principal(kind: str, holder: Holder, scopes: frozenset[str]) -> Principal:
+    assert holder.owner_id is not None and holder.name is not None and holder.role is not None  # noqa: S101, PT018
+    return Principal(kind, holder.owner_id, holder.name, holder.role, scopes, holder.account_id)
+
+
+def _with(scope: str) -> Callable[[Principal], Coroutine[None, None, Principal]]:
+    async def check(who: Annotated[Principal, Depends(find)]) -> Principal:
+        if scope not in who.scopes:
+            raise Problem(403, f"this token has no scope {scope!r}")
+        if scope == "admin" and not who.is_admin:
+            raise Problem(403, "only administrators may do this")
+        return who
+
+    return check
+
+
+Reader = Annotated[Principal, Depends(_with("read"))]
+Writer = Annotated[Principal, Depends(_with("write"))]
+Admin = Annotated[Principal, Depends(_with("admin"))]

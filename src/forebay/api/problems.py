@@ -1,0 +1,121 @@
+"""Every error as application/problem+json: what is wrong, in which field, and nothing of our insides."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any
+
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from starlette.exceptions import HTTPException
+
+from forebay.db.pool import LOST
+from forebay.errors import (
+    DatabaseUnavailable,
+    InputTooLarge,
+    NotThere,
+    RequestError,
+    SchemaError,
+    WrongState,
+    brief,
+)
+from forebay.log import get_logger
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from fastapi import FastAPI, Request
+
+log = get_logger("api")
+
+MEDIA_TYPE = "application/problem+json"
+_STATUS: tuple[tuple[type[RequestError], int], ...] = (
+    (NotThere, 404),
+    (WrongState, 409),
+    (InputTooLarge, 413),
+    (RequestError, 422),
+)
+
+
+class Problem(Exception):
+    """A request that is answered with a problem."""
+
+    def __init__(
+        self,
+        status: int,
+        detail: str,
+        *,
+        field: str | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(detail)
+        self.status = status
+        self.detail = detail
+        self.errors = [] if field is None else [{"field": field, "reason": detail}]
+        self.headers = dict(headers or {})
+
+
+def answer(
+    status: int,
+    detail: str,
+    errors: Sequence[Mapping[str, str]] = (),
+    headers: Mapping[str, str] | None = None,
+) -> JSONResponse:
+    body: dict[str, Any] = {
+        "type": "about:blank",
+        "title": HTTPStatus(status).phrase,
+        "status": status,
+        "detail": detail,
+    }
+    if errors:
+        body["errors"] = list(errors)
+    return JSONResponse(body, status, dict(headers or {}), media_type=MEDIA_TYPE)
+
+
+def install(app: FastAPI) -> None:
+    """Answers every error of these kinds in our own words."""
+    app.add_exception_handler(Problem, _problem)
+    app.add_exception_handler(RequestValidationError, _invalid)
+    app.add_exception_handler(HTTPException, _http)
+    app.add_exception_handler(RequestError, _refused)
+    for kind in (DatabaseUnavailable, SchemaError, *LOST):
+        app.add_exception_handler(kind, _unavailable)
+
+
+def _problem(_: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, Problem)  # noqa: S101 - it is registered for these
+    return answer(error.status, error.detail, error.errors, error.headers)
+
+
+def _invalid(_: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, RequestValidationError)  # noqa: S101 - it is registered for these
+    errors = [{"field": _place(one["loc"]), "reason": str(one["msg"])} for one in error.errors()]
+    return answer(422, f"{errors[0]['field']}: {errors[0]['reason']}", errors)
+
+
+def _place(loc: Sequence[int | str]) -> str:
+    """Where in the request: `items.3.url`, `query.pageSize`."""
+    parts = [str(part) for part in loc]
+    return ".".join(parts[1:] if parts[:1] == ["body"] and len(parts) > 1 else parts)
+
+
+def _http(_: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, HTTPException)  # noqa: S101 - it is registered for these
+    return answer(error.status_code, str(error.detail), headers=error.headers)
+
+
+def _refused(_: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, RequestError)  # noqa: S101 - it is registered for these
+    status = next(status for kind, status in _STATUS if isinstance(error, kind))
+    return answer(status, str(error), [{"field": error.field, "reason": error.reason}])
+
+
+def _unavailable(request: Request, error: Exception) -> JSONResponse:
+    log.error("request_failed", path=request.url.path, error=brief(error))
+    return answer(503, "the database cannot be used right now: try again soon", headers={"Retry-After": "2"})
+
+
+def unexpected(path: str, error: Exception) -> JSONResponse:
+    """The answer to what nobody has thought of."""
+    log.error("request_failed", path=path, exc_info=error)
+    return answer(500, "something went wrong here; it has been logged")

@@ -1,0 +1,178 @@
+"""Items of a job, open items of all jobs, attempts and dead letters."""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
+
+from fastapi import APIRouter, Query
+
+from forebay.api import paging
+from forebay.api.deps import After, ItemId, JobId, PageSize, RoomsDep, SettingsDep
+from forebay.api.models import (
+    AttemptPage,
+    DeadLetter,
+    DeadLetterPage,
+    Item,
+    ItemPage,
+    Outcome,
+    Status,
+    StepState,
+    attempt_of,
+    item_row,
+)
+from forebay.api.principal import Reader
+from forebay.api.problems import Problem
+from forebay.api.routes.jobs import find_job, whose
+from forebay.db import pages
+from forebay.db.pages import AttemptFilter, LetterFilter, PendingFilter
+from forebay.errors import NotThere
+
+if TYPE_CHECKING:
+    import asyncpg
+
+router = APIRouter(prefix="/api", tags=["items"])
+
+_STATUSES = get_args(Status)
+_ATTEMPTS_SHOWN = 200
+Statuses = Annotated[
+    str | None,
+    Query(description="separated by commas: PENDING,PROCESSING,DONE,ERROR,NOT_FOUND,SKIPPED", max_length=200),
+]
+UserId = Annotated[str, Query(alias="userId", description="me, or for administrators all", max_length=200)]
+
+
+@router.get("/jobs/{job_id}/items")
+async def list_items(
+    job_id: JobId,
+    who: Reader,
+    rooms: RoomsDep,
+    size: PageSize,
+    statuses: Statuses = None,
+    after: After = None,
+    sort: Annotated[str, Query(pattern="^number$", description="items come in the order of the submission")] = "number",
+) -> ItemPage:
+    """Items in the order of the submission: their numbers never change, so nothing is skipped while they move."""
+    start = 0 if after is None else paging.decode(after, paging.small)[0]
+    async with rooms.of(who) as conn:
+        await find_job(conn, job_id)
+        rows, more = await pages.items(conn, job_id, start, chosen(statuses), size)
+    return ItemPage(items=[item_row(row) for row in rows], next=None if more is None else paging.encode(more))
+
+
+def chosen(statuses: str | None) -> list[str] | None:
+    if statuses is None:
+        return None
+    wanted = [status.strip() for status in statuses.split(",")]
+    if wrong := [status for status in wanted if status not in _STATUSES]:
+        raise Problem(
+            422, f"there is no status {wrong[0][:40]!r}; there are {', '.join(_STATUSES)}", field="query.statuses"
+        )
+    return wanted
+
+
+@router.get("/jobs/{job_id}/items/{item_id}")
+async def get_item(job_id: JobId, item_id: ItemId, who: Reader, rooms: RoomsDep) -> Item:
+    """An item with every step, its result and its attempts."""
+    async with rooms.of(who) as conn:
+        row = await pages.item(conn, job_id, item_id)
+        if row is None:
+            raise NotThere("item", f"there is no item {item_id} in job {job_id}")
+        tries = await pages.attempts(conn, AttemptFilter(job_id=job_id, n=item_id), None, _ATTEMPTS_SHOWN)
+    return _item(row, tries)
+
+
+def _item(row: asyncpg.Record, tries: list[asyncpg.Record]) -> Item:
+    values: dict[str, Any] = dict(row)
+    for name in ("input", "normalized", "result", "error", "progress"):
+        values[name] = None if values[name] is None else json.loads(values[name])
+    results: dict[str, Any] = values["result"] or {}
+    named: dict[Literal["DONE", "FAILED", "OPEN"], list[str]] = {
+        "DONE": values.pop("done"),
+        "FAILED": values.pop("dead"),
+        "OPEN": values.pop("open"),
+    }
+    steps = [
+        StepState(name=name, state=state, result=results.get(name)) for state, names in named.items() for name in names
+    ]
+    return Item(id=values.pop("n"), steps=steps, attempts=[attempt_of(one) for one in tries], **values)
+
+
+@router.get("/pending")
+async def list_pending(
+    who: Reader,
+    rooms: RoomsDep,
+    settings: SettingsDep,
+    size: PageSize,
+    statuses: Annotated[str, Query(description="PENDING, PROCESSING, or both", max_length=60)] = "PENDING,PROCESSING",
+    user_id: UserId = "me",
+    job_type: Annotated[str | None, Query(alias="jobType", description="a pipeline", max_length=63)] = None,
+    job_id: Annotated[str | None, Query(alias="jobId", pattern="^[0-9]{1,18}$")] = None,
+    since: Annotated[datetime | None, Query(alias="from")] = None,
+    until: Annotated[datetime | None, Query(alias="to")] = None,
+    after: After = None,
+) -> ItemPage:
+    """Open items of all jobs, oldest job first."""
+    if not settings.pending_enabled:
+        raise Problem(404, "is switched off here: FOREBAY_PENDING_ENABLED")
+    wanted = chosen(statuses) or []
+    if wrong := set(wanted) - {"PENDING", "PROCESSING"}:
+        raise Problem(422, f"{min(wrong)} is not open: ask for the job's items", field="query.statuses")
+    start = (0, 0) if after is None else paging.decode(after, paging.integer, paging.small)
+    where = PendingFilter(whose(who, user_id), wanted, job_type, None if job_id is None else int(job_id), since, until)
+    async with rooms.of(who) as conn:
+        rows, more = await pages.pending(conn, where, start, size)
+    return ItemPage(items=[item_row(row) for row in rows], next=None if more is None else paging.encode(*more))
+
+
+@router.get("/attempts")
+async def list_attempts(
+    who: Reader,
+    rooms: RoomsDep,
+    size: PageSize,
+    user_id: UserId = "me",
+    job_id: Annotated[str | None, Query(alias="jobId", pattern="^[0-9]{1,18}$")] = None,
+    item_id: Annotated[str | None, Query(alias="itemId", pattern="^[0-9]{1,9}$")] = None,
+    step: Annotated[str | None, Query(max_length=63)] = None,
+    outcome: Outcome | None = None,
+    worker: Annotated[str | None, Query(max_length=300)] = None,
+    after: After = None,
+) -> AttemptPage:
+    """Every execution of a task, newest first: the audit trail."""
+    before = None if after is None else paging.decode(after, paging.moment, paging.integer, paging.small)
+    where = AttemptFilter(
+        whose(who, user_id),
+        None if job_id is None else int(job_id),
+        None if item_id is None else int(item_id),
+        step,
+        outcome,
+        worker,
+    )
+    async with rooms.of(who) as conn:
+        rows = await pages.attempts(conn, where, before, size + 1)
+    last = rows[size - 1] if len(rows) > size else None
+    more = None if last is None else paging.encode(last["ended_at"], last["token"], last["n"])
+    return AttemptPage(attempts=[attempt_of(row) for row in rows[:size]], next=more)
+
+
+@router.get("/dead-letters")
+async def list_dead_letters(
+    who: Reader,
+    rooms: RoomsDep,
+    size: PageSize,
+    user_id: UserId = "me",
+    pipeline: Annotated[str | None, Query(max_length=63)] = None,
+    job_id: Annotated[str | None, Query(alias="jobId", pattern="^[0-9]{1,18}$")] = None,
+    error_class: Annotated[str | None, Query(alias="errorClass", max_length=40)] = None,
+    after: After = None,
+) -> DeadLetterPage:
+    """Tasks that failed for good, newest first; reprocess their jobs to try again."""
+    before = None if after is None else paging.decode(after, paging.moment, paging.integer, paging.small)
+    where = LetterFilter(whose(who, user_id), pipeline, None if job_id is None else int(job_id), error_class)
+    async with rooms.of(who) as conn:
+        rows = await pages.dead_letters(conn, where, before, size + 1)
+    last = rows[size - 1] if len(rows) > size else None
+    more = None if last is None else paging.encode(last["at"], last["job_id"], last["n"])
+    letters = [DeadLetter(item_id=row["n"], **{k: v for k, v in row.items() if k != "n"}) for row in rows[:size]]
+    return DeadLetterPage(dead_letters=letters, next=more)

@@ -1,0 +1,202 @@
+"""Jobs: submit, list, look at, steer."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Annotated, Any
+
+from fastapi import APIRouter, Query, Request, Response
+
+from forebay.api import paging
+from forebay.api.deps import After, JobId, PageSize, PipelinesDep, RoomsDep, SettingsDep
+from forebay.api.idempotency import Once
+from forebay.api.models import Changed, Job, JobPage, JobRef, Kickoff, NewJob, Reprocess, Reprocessed, State, job_of
+from forebay.api.principal import Reader, Writer
+from forebay.api.problems import Problem
+from forebay.api.slices import run_slice
+from forebay.db import control, pages
+from forebay.db.pages import JobFilter
+from forebay.engine.producer import submit, submit_many
+from forebay.errors import NotThere
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator
+
+    from forebay.api.principal import Principal
+    from forebay.api.rooms import Rooms
+    from forebay.db.pool import Connection
+    from forebay.engine.pipeline import Pipeline
+
+router = APIRouter(prefix="/api/jobs", tags=["jobs"])
+
+
+@router.post("", status_code=201)
+async def submit_job(
+    body: NewJob,
+    who: Writer,
+    rooms: RoomsDep,
+    settings: SettingsDep,
+    pipelines: PipelinesDep,
+    once: Once,
+    request: Request,
+    response: Response,
+) -> JobRef:
+    """Save one item or many; answers when the rows are safe."""
+    pipeline = _pipeline(pipelines, body.pipeline)
+    _check_one_or_many(body, settings.api_max_items)
+    async with rooms.of(who) as conn:
+        if (known := await once.answer(conn, who)) is not None:
+            response.status_code = known.status
+            return JobRef.model_validate(known.body)
+        await request.app.state.allowance.admit(conn, who.owner_id, len(body.items or ()) or 1)
+        done = await _submit(conn, pipeline, body, who)
+        if not done.created:
+            response.status_code = 200
+        await once.keep(conn, who, response.status_code or 201, done.model_dump(by_alias=True))
+    return done
+
+
+def _pipeline(pipelines: dict[str, Pipeline[Any]], name: str) -> Pipeline[Any]:
+    if name not in pipelines:
+        raise Problem(422, f"there is no pipeline {name!r}; there are {', '.join(sorted(pipelines))}", field="pipeline")
+    return pipelines[name]
+
+
+def _check_one_or_many(body: NewJob, most: int) -> None:
+    if (body.items is None) == ("input" not in body.model_fields_set):
+        raise Problem(422, "give either `input`, for one item, or `items`", field="input")
+    if body.items is not None and not 1 <= len(body.items) <= most:
+        raise Problem(422, f"must be 1 to {most} items; upload a file for more", field="items")
+    if body.items is not None and body.coalesce:
+        raise Problem(422, "is for one item only", field="coalesce")
+
+
+async def _submit(conn: Connection, pipeline: Pipeline[Any], body: NewJob, who: Principal) -> JobRef:
+    options: dict[str, Any] = {
+        "owner": who.owner,
+        "key": body.key,
+        "priority": body.priority,
+        "run_at": body.run_at,
+        "meta": body.meta,
+    }
+    if body.items is None:
+        one = await submit(conn, pipeline, body.input, coalesce=body.coalesce, **options)
+        return JobRef(job_id=str(one.job_id), created=one.created, items=1)
+    many = await submit_many(conn, pipeline, body.items, **options)
+    return JobRef(job_id=str(many.job_id), created=many.created, items=many.items)
+
+
+@router.get("")
+async def list_jobs(
+    who: Reader,
+    rooms: RoomsDep,
+    size: PageSize,
+    after: After = None,
+    pipeline: Annotated[str | None, Query(max_length=63)] = None,
+    state: State | None = None,
+    since: Annotated[datetime | None, Query(alias="from")] = None,
+    until: Annotated[datetime | None, Query(alias="to")] = None,
+    user_id: Annotated[str, Query(alias="userId", description="me, or for administrators all", max_length=200)] = "me",
+) -> JobPage:
+    """Jobs, newest first."""
+    before = None if after is None else paging.decode(after, paging.integer)[0]
+    where = JobFilter(whose(who, user_id), pipeline, state, _aware(since, "from"), _aware(until, "to"))
+    async with rooms.of(who) as conn:
+        rows = await pages.jobs(conn, where, before, size + 1)
+    now = datetime.now(UTC)
+    more = paging.encode(rows[size - 1]["id"]) if len(rows) > size else None
+    return JobPage(jobs=[job_of(row, now) for row in rows[:size]], next=more)
+
+
+def whose(who: Principal, user_id: str) -> int | None:
+    """The owner whose rows are asked for; None for all."""
+    if user_id == "me":
+        return who.owner_id
+    if user_id != "all":
+        raise Problem(422, "must be `me` or `all`", field="query.userId")
+    if not who.is_admin:
+        raise Problem(403, "only administrators may see what is others'", field="query.userId")
+    return None
+
+
+def _aware(when: datetime | None, field: str) -> datetime | None:
+    if when is not None and when.tzinfo is None:
+        raise Problem(422, "needs a time zone, for example Z", field=f"query.{field}")
+    return when
+
+
+@router.get("/{job_id}")
+async def get_job(job_id: JobId, who: Reader, rooms: RoomsDep) -> Job:
+    """A job with its counters, and when it will probably be done."""
+    async with rooms.of(who) as conn:
+        return await find_job(conn, job_id)
+
+
+async def find_job(conn: Connection, job_id: int) -> Job:
+    """Raises: NotThere when there is none that the caller may see."""
+    rows = await pages.jobs(conn, JobFilter(job_id=job_id), None, 1)
+    if not rows:
+        raise NotThere("job", f"there is no job {job_id}")
+    return job_of(rows[0], datetime.now(UTC))
+
+
+@router.post("/{job_id}/pause")
+async def pause_job(job_id: JobId, who: Writer, rooms: RoomsDep) -> Changed:
+    """Nothing of it starts any more; what runs ends."""
+    async with _steering(rooms, who, job_id) as conn:
+        changed = await control.pause(conn, job_id, who.actor)
+        return Changed(changed=changed, state=(await find_job(conn, job_id)).state)
+
+
+@router.post("/{job_id}/resume")
+async def resume_job(job_id: JobId, who: Writer, rooms: RoomsDep) -> Changed:
+    """Goes on with a paused job."""
+    async with _steering(rooms, who, job_id) as conn:
+        changed = await control.resume(conn, job_id, who.actor)
+        return Changed(changed=changed, state=(await find_job(conn, job_id)).state)
+
+
+@router.post("/{job_id}/cancel")
+async def cancel_job(job_id: JobId, who: Writer, rooms: RoomsDep) -> Changed:
+    """Ends it: what runs is told to stop, the rest is skipped."""
+    async with _steering(rooms, who, job_id) as conn:
+        changed = await control.cancel(conn, job_id, who.actor)
+        return Changed(changed=changed, state=(await find_job(conn, job_id)).state)
+
+
+@router.post("/{job_id}/reprocess")
+async def reprocess_job(job_id: JobId, body: Reprocess, who: Writer, rooms: RoomsDep) -> Reprocessed:
+    """Runs ended items again: all that have one of the statuses, or only those named."""
+    if (body.scope == "items") != (body.item_ids is not None):
+        raise Problem(422, "goes with scope `items`, and only with it", field="itemIds")
+    ns = None if body.item_ids is None else [int(item) for item in body.item_ids]
+    async with _steering(rooms, who, job_id) as conn:
+        count = await control.reprocess(conn, job_id, body.statuses, ns, who.actor, reset_attempts=body.reset_attempts)
+    return Reprocessed(items=count)
+
+
+@asynccontextmanager
+async def _steering(rooms: Rooms, who: Principal, job_id: int) -> AsyncGenerator[Connection]:
+    """A connection, once it is clear that the caller may see the job."""
+    async with rooms.of(who) as conn:
+        await find_job(conn, job_id)
+        yield conn
+
+
+@router.post("/{job_id}/kickoff")
+async def kick_off(
+    job_id: JobId,
+    who: Writer,
+    rooms: RoomsDep,
+    request: Request,
+    duration_ms: Annotated[int, Query(alias="durationMs", ge=1, le=60_000)] = 5000,
+) -> Kickoff:
+    """Works on the job here and now for one slice of time, or until nothing is left; may be repeated."""
+    async with rooms.of(who) as conn:
+        await find_job(conn, job_id)
+    async with asyncio.timeout(duration_ms / 1000 + 60):
+        settled = await run_slice(request.app.state, job_id, duration_ms / 1000)
+    async with rooms.of(who) as conn:
+        return Kickoff(settled=settled, job=await find_job(conn, job_id))

@@ -1,0 +1,89 @@
+"""Queues and workers: what operators look at and switch."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Annotated
+
+from fastapi import APIRouter, Path, Request
+
+from forebay.api.deps import RoomsDep
+from forebay.api.models import Queue, QueueChanged, WorkerList, WorkerStatus
+from forebay.api.principal import Admin, Reader
+from forebay.db import control, overview
+
+if TYPE_CHECKING:
+    from forebay.db.overview import Depth, WorkerRow
+
+router = APIRouter(prefix="/api", tags=["operations"])
+
+QueueName = Annotated[str, Path(max_length=200)]
+
+
+@router.get("/queues")
+async def list_queues(who: Reader, rooms: RoomsDep) -> list[Queue]:
+    """Exact numbers for each step: those of the caller's own tasks, for administrators of all."""
+    async with rooms.of(who) as conn:
+        return [_queue(depth) for depth in await overview.depth(conn)]
+
+
+def _queue(depth: Depth) -> Queue:
+    return Queue(
+        pipeline=depth.pipeline,
+        step=depth.step,
+        queue=depth.queue,
+        pending=depth.waiting,
+        processing=depth.leased,
+        on_hold=depth.on_hold,
+        next_at=depth.next_at,
+        paused=depth.paused,
+        parked=depth.parked,
+    )
+
+
+@router.post("/queues/{name}/pause")
+async def pause_queue(name: QueueName, who: Admin, rooms: RoomsDep) -> QueueChanged:
+    """Nothing is claimed from it any more; what runs ends."""
+    async with rooms.of(who) as conn:
+        return QueueChanged(changed=await control.pause_queue(conn, name, who.actor))
+
+
+@router.post("/queues/{name}/resume")
+async def resume_queue(name: QueueName, who: Admin, rooms: RoomsDep) -> QueueChanged:
+    async with rooms.of(who) as conn:
+        return QueueChanged(changed=await control.resume_queue(conn, name, who.actor))
+
+
+@router.get("/workers")
+async def list_workers(who: Reader, rooms: RoomsDep, request: Request) -> WorkerList:
+    """The workers, whether they are well, and how much waits for them."""
+    async with rooms.of(who) as conn:
+        rows = await overview.workers(conn)
+    now = datetime.now(UTC)
+    pending = await request.app.state.statistics.pending_count()
+    return WorkerList(workers=[_worker(row, now) for row in rows], pending_count=pending)
+
+
+def _worker(row: WorkerRow, now: datetime) -> WorkerStatus:
+    stats = row.stats
+    done = int(stats.get("succeeded", 0))
+    seconds = float(stats.get("busy_s", 0.0))
+    return WorkerStatus(
+        name=row.name,
+        is_running=row.alive,
+        is_healthy=row.alive and not row.stuck,
+        stuck=row.stuck,
+        last_seen=row.seen_at,
+        last_processed=stats.get("last_processed"),
+        last_error=stats.get("last_error"),
+        processed_count=done + int(stats.get("failed", 0)),
+        succeeded_count=done,
+        failed_count=int(stats.get("failed", 0)),
+        in_flight=row.in_flight,
+        stale_reports=row.stale,
+        up_since=row.started_at,
+        up_seconds=round((now - row.started_at).total_seconds(), 1),
+        average_ms=round(seconds / done * 1000, 3) if done else None,
+        steps=dict(row.steps),
+        machine=dict(stats.get("machine", {})),
+    )

@@ -1,0 +1,24 @@
+"""One slice of work in the API's own process, on one job: the base of kickoff."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from forebay.db import overview
+from forebay.engine.worker import Worker
+
+if TYPE_CHECKING:
+    from starlette.datastructures import State
+
+
+async def run_slice(state: State, job_id: int, seconds: float) -> int:
+    """Work for so long on the lanes that this job's tasks are in; answers how many attempts ended."""
+    async with overview.connected(state.dsn, "forebay kickoff") as conn:
+        lanes = await overview.lanes_of(conn, job_id)
+    worker = Worker(
+        state.dsn,
+        list(state.pipelines.values()),
+        settings=state.settings.model_copy(update={"grace_s": 5.0}),
+        lanes=lanes,
+    )
+    return await worker.run_slice(seconds)

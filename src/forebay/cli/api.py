@@ -1,0 +1,123 @@
+"""`forebay api`: serve the API until told to stop."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+import sys
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
+
+import click
+
+from forebay.cli._common import find_dsn, load_settings, place_of
+from forebay.db import migrate, overview
+from forebay.engine.loading import load_pipelines
+from forebay.engine.supervisor import Supervisor, watch_parent
+from forebay.errors import ForebayError, InvalidField
+from forebay.log import get_logger
+
+if TYPE_CHECKING:
+    from forebay.settings import Settings
+
+log = get_logger("cli")
+
+_GRACE = 10
+
+
+@click.command()
+@click.option("--host", help="Address to listen on.  [FOREBAY_API_HOST]")
+@click.option("--port", type=click.IntRange(0, 65535), help="Port to listen on; 0: a free one.  [FOREBAY_API_PORT]")
+@click.option("--pipelines", help="Modules with pipelines, separated by commas.  [FOREBAY_PIPELINES]")
+def api(host: str | None, port: int | None, pipelines: str | None) -> None:
+    """Serve the API until stopped by Ctrl-C or SIGTERM."""
+    settings = load_settings(api_host=host, api_port=port, pipelines=pipelines)
+    watch_parent(_GRACE + 5)
+    dsn = find_dsn(settings, running=False)
+    sys.exit(_serve(settings, dsn))
+
+
+def _serve(settings: Settings, dsn: str) -> int:
+    if not is_installed():
+        raise ForebayError("the API is not installed: pip install 'forebay[api]'")
+    import uvicorn  # noqa: PLC0415 - only this command needs the extra
+
+    from forebay.api.app import create_app  # noqa: PLC0415
+
+    asyncio.run(_check(dsn))
+    app = create_app(dsn, settings, load_pipelines(settings.pipeline_modules))
+    config = uvicorn.Config(
+        app,
+        log_config=None,
+        access_log=False,
+        loop="uvloop",
+        timeout_graceful_shutdown=_GRACE,
+        server_header=False,
+        proxy_headers=bool(settings.trusted_proxies),
+        forwarded_allow_ips=settings.trusted_proxies or None,
+    )
+    listener = listen(settings.api_host, settings.api_port)
+    log.info("api_started", address=address(listener), database=place_of(dsn))
+    uvicorn.Server(config).run(sockets=[listener])
+    log.info("api_stopped")
+    return 0
+
+
+async def _check(dsn: str) -> None:
+    async with overview.connected(dsn, "forebay api") as conn:
+        await migrate.check(conn)
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """A socket there.
+
+    Raises: InvalidField that names the setting.
+    """
+    try:
+        family, *_, place = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        listener = socket.socket(family, socket.SOCK_STREAM)
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(place)
+    except OSError as error:
+        why = os.strerror(error.errno or 0)
+        raise InvalidField("FOREBAY_API_PORT", f"{host}:{port} cannot be listened on: {why}") from error
+    return listener
+
+
+def address(listener: socket.socket) -> str:
+    """The socket as people write it in a browser."""
+    host, port = listener.getsockname()[:2]
+    return f"http://{f'[{host}]' if ':' in host else host}:{port}"
+
+
+def is_installed() -> bool:
+    """Whether the extra is there."""
+    return all(find_spec(name) for name in ("argon2", "fastapi", "uvicorn"))
+
+
+def free_port(settings: Settings, tries: int = 20) -> int:
+    """The port of the settings, or if another program has it, one of the next that is free."""
+    if settings.api_port:
+        for port in range(settings.api_port, min(settings.api_port + tries, 65536)):
+            try:
+                listen(settings.api_host, port).close()
+            except InvalidField:
+                continue
+            return port
+    with listen(settings.api_host, 0) as listener:
+        return int(listener.getsockname()[1])
+
+
+def supervisor_of(settings: Settings, dsn: str, port: int) -> Supervisor:
+    """A supervisor of one API process; it is stopped by its owner."""
+    argv = [sys.executable, "-m", "forebay", "api"]
+    env = os.environ | {
+        "FOREBAY_DATABASE_URL": dsn,
+        "FOREBAY_PIPELINES": settings.pipelines,
+        "FOREBAY_LOG_LEVEL": settings.log_level,
+        "FOREBAY_API_HOST": settings.api_host,
+        "FOREBAY_API_PORT": str(port),
+        "PYTHONUNBUFFERED": "1",
+    }
+    return Supervisor(argv, 1, grace=_GRACE + 5, env=env, hears_signals=False)

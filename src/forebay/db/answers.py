@@ -1,0 +1,35 @@
+"""Answers to requests that came with a key, kept for the case that they come again."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from forebay.db.pool import translated
+
+if TYPE_CHECKING:
+    import asyncpg
+
+    from forebay.db.pool import Connection
+
+
+async def find(conn: Connection, owner_id: int, key: str) -> asyncpg.Record | None:
+    """The answer kept under this key, if any; two requests with one key take turns until their transactions end."""
+    async with translated():
+        await conn.execute("select pg_advisory_xact_lock(hashtextextended($1, 4663))", f"{owner_id} {key}")
+        return await conn.fetchrow(
+            "select request, status, answer::text as answer from forebay.idempotency where owner_id = $1 and key = $2",
+            owner_id,
+            key,
+        )
+
+
+async def keep(conn: Connection, owner_id: int, key: str, request: bytes, status: int, answer: str) -> None:
+    async with translated():
+        await conn.execute(
+            "insert into forebay.idempotency (owner_id, key, request, status, answer) values ($1, $2, $3, $4, $5)",
+            owner_id,
+            key,
+            request,
+            status,
+            answer,
+        )

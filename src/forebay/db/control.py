@@ -1,0 +1,62 @@
+"""What people do to work, as typed calls: pause, resume, cancel, reprocess; jobs, items and queues."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from forebay.db.pool import translated
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from forebay.db.pool import Connection
+
+
+async def pause(conn: Connection, job_id: int, actor: str) -> bool:
+    """Whether that changed something."""
+    return await _did(conn, "select forebay.pause($1, $2)", job_id, actor)
+
+
+async def resume(conn: Connection, job_id: int, actor: str) -> bool:
+    return await _did(conn, "select forebay.resume($1, $2)", job_id, actor)
+
+
+async def cancel(conn: Connection, job_id: int, actor: str) -> bool:
+    return await _did(conn, "select forebay.cancel($1, $2)", job_id, actor)
+
+
+async def reprocess(
+    conn: Connection,
+    job_id: int,
+    statuses: Sequence[str],
+    ns: Sequence[int] | None,
+    actor: str,
+    *,
+    reset_attempts: bool,
+) -> int:
+    """Run ended items again; answers how many."""
+    async with translated():
+        return int(
+            await conn.fetchval(
+                "select forebay.reprocess($1, $2, $3, $4, $5)",
+                job_id,
+                list(statuses),
+                None if ns is None else list(ns),
+                reset_attempts,
+                actor,
+            )
+            or 0
+        )
+
+
+async def pause_queue(conn: Connection, name: str, actor: str) -> bool:
+    return await _did(conn, "select forebay.pause_queue($1, $2)", name, actor)
+
+
+async def resume_queue(conn: Connection, name: str, actor: str) -> bool:
+    return await _did(conn, "select forebay.resume_queue($1, $2)", name, actor)
+
+
+async def _did(conn: Connection, sql: str, *args: object) -> bool:
+    async with translated():
+        return bool(await conn.fetchval(sql, *args))

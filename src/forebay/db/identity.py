@@ -1,0 +1,178 @@
+"""Accounts, sessions, tokens and links: who is asking. Secrets come here as hashes, and only so."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from forebay.db.pool import translated
+from forebay.db.sql import load
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+
+    import asyncpg
+
+    from forebay.db.pool import Connection, Pool
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    id: int
+    owner_id: int
+    name: str
+    role: str
+    created_at: datetime
+    signed_in_at: datetime | None
+    disabled_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    id: int
+    name: str
+    hint: str
+    scopes: list[str]
+    created_at: datetime
+    expires_at: datetime | None
+    used_at: datetime | None
+    revoked_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Holder:
+    """The account behind a session or a token; the service has none."""
+
+    account_id: int | None
+    owner_id: int | None
+    name: str | None
+    role: str | None
+    scopes: frozenset[str] | None = None
+    token_id: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    role: str
+    account: str | None
+
+
+async def add_account(pool: Pool | Connection, name: str, role: str, password_hash: str | None) -> Account | None:
+    """A new account; None when the name is taken."""
+    row = await _row(pool, "add_account", name, role, password_hash)
+    return None if row is None else Account(*row.values())
+
+
+async def accounts(pool: Pool | Connection) -> list[Account]:
+    return [Account(*row.values()) for row in await _rows(pool, "list_accounts")]
+
+
+async def find_account(pool: Pool | Connection, name: str) -> tuple[Account, str | None] | None:
+    """An account with the hash of its password."""
+    row = await _row(pool, "find_account", name)
+    if row is None:
+        return None
+    *account, password = row.values()
+    return Account(*account), password
+
+
+async def change_account(
+    pool: Pool | Connection,
+    name: str,
+    *,
+    role: str | None = None,
+    password_hash: str | None = None,
+    disabled: bool | None = None,
+) -> Account | None:
+    row = await _row(pool, "change_account", name, role, password_hash, disabled)
+    return None if row is None else Account(*row.values())
+
+
+async def open_session(
+    pool: Pool | Connection, token_hash: bytes, account_id: int, seconds: float, ip: str | None, agent: str | None
+) -> None:
+    await _rows(pool, "open_session", token_hash, account_id, seconds, ip, agent)
+
+
+async def find_session(pool: Pool | Connection, token_hash: bytes) -> Holder | None:
+    row = await _row(pool, "find_session", token_hash)
+    return None if row is None else Holder(*row.values())
+
+
+async def close_session(pool: Pool | Connection, token_hash: bytes) -> None:
+    await _rows(pool, "close_sessions", token_hash, None)
+
+
+async def close_sessions_of(pool: Pool | Connection, account_id: int) -> None:
+    await _rows(pool, "close_sessions", None, account_id)
+
+
+async def add_token(
+    pool: Pool | Connection,
+    account_id: int | None,
+    name: str,
+    token_hash: bytes,
+    hint: str,
+    scopes: Sequence[str],
+    seconds: float | None,
+) -> Token:
+    """A token of an account, or (None) of the service."""
+    row = await _row(pool, "add_token", account_id, name, token_hash, hint, list(scopes), seconds)
+    assert row is not None  # noqa: S101 - it was inserted
+    return Token(*row.values())
+
+
+async def find_token(pool: Pool | Connection, token_hash: bytes) -> Holder | None:
+    row = await _row(pool, "find_token", token_hash)
+    if row is None:
+        return None
+    return Holder(row["id"], row["owner_id"], row["name"], row["role"], frozenset(row["scopes"]), row["token_id"])
+
+
+async def tokens(pool: Pool | Connection, account_id: int | None) -> list[Token]:
+    return [Token(*row.values()) for row in await _rows(pool, "list_tokens", account_id)]
+
+
+async def revoke_token(pool: Pool | Connection, token_id: int, account_id: int | None) -> bool:
+    return await _row(pool, "revoke_token", token_id, account_id) is not None
+
+
+async def add_link(
+    pool: Pool | Connection, link_hash: bytes, account_id: int | None, role: str, by: str, seconds: float
+) -> None:
+    await _rows(pool, "add_invitation", link_hash, account_id, role, by, seconds)
+
+
+async def look_at_link(pool: Pool | Connection, link_hash: bytes) -> Link | None:
+    row = await _row(pool, "look_at_invitation", link_hash)
+    return None if row is None else Link(*row.values())
+
+
+async def use_link(pool: Pool | Connection, link_hash: bytes) -> Link | None:
+    """What the link is good for; it is good for nothing afterwards."""
+    row = await _row(pool, "use_invitation", link_hash)
+    return None if row is None else Link(*row.values())
+
+
+async def note_failure(pool: Pool | Connection, keys: Sequence[str]) -> None:
+    await _rows(pool, "note_sign_in_failure", list(keys))
+
+
+async def seconds_blocked(pool: Pool | Connection, keys: Sequence[str]) -> float:
+    row = await _row(pool, "find_sign_in_block", list(keys))
+    return 0.0 if row is None else float(row[0])
+
+
+async def forgive(pool: Pool | Connection, keys: Sequence[str]) -> None:
+    await _rows(pool, "forgive_sign_in", list(keys))
+
+
+async def _row(pool: Pool | Connection, query: str, *args: object) -> asyncpg.Record | None:
+    async with translated():
+        return await pool.fetchrow(load(query), *args)
+
+
+async def _rows(pool: Pool | Connection, query: str, *args: object) -> list[asyncpg.Record]:
+    async with translated():
+        return await pool.fetch(load(query), *args)

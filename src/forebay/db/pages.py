@@ -1,0 +1,150 @@
+"""Pages of jobs, items, attempts and dead letters: by keys, never by offset, so that depth costs nothing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from forebay.db.pool import translated
+from forebay.db.sql import load
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+
+    import asyncpg
+
+    from forebay.db.pool import Connection
+
+
+@dataclass(frozen=True, slots=True)
+class JobFilter:
+    owner_id: int | None = None
+    pipeline: str | None = None
+    state: str | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+    job_id: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PendingFilter:
+    owner_id: int | None
+    statuses: Sequence[str]
+    pipeline: str | None = None
+    job_id: int | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AttemptFilter:
+    owner_id: int | None = None
+    job_id: int | None = None
+    n: int | None = None
+    step: str | None = None
+    outcome: str | None = None
+    worker: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LetterFilter:
+    owner_id: int | None = None
+    pipeline: str | None = None
+    job_id: int | None = None
+    error_class: str | None = None
+
+
+async def jobs(conn: Connection, where: JobFilter, before: int | None, size: int) -> list[asyncpg.Record]:
+    """Jobs, newest first."""
+    return await _fetch(
+        conn,
+        load("page_jobs"),
+        before,
+        where.owner_id,
+        where.pipeline,
+        where.state,
+        where.since,
+        where.until,
+        size,
+        where.job_id,
+    )
+
+
+async def items(
+    conn: Connection, job_id: int, after: int, statuses: Sequence[str] | None, size: int
+) -> tuple[list[asyncpg.Record], int | None]:
+    """Items of a job in order, and after which number the next page begins. A page may be short before the end."""
+    (found,) = await _fetch(
+        conn, "select * from forebay.find_items($1, $2, $3::forebay.item_status[], $4)", job_id, after, statuses, size
+    )
+    return await _show(conn, [job_id] * len(found["ns"]), found["ns"]), found["next_after"]
+
+
+async def pending(
+    conn: Connection, where: PendingFilter, after: tuple[int, int], size: int
+) -> tuple[list[asyncpg.Record], tuple[int, int] | None]:
+    """Open items by job and number, and where the next page begins."""
+    (found,) = await _fetch(
+        conn,
+        "select * from forebay.find_pending($1, $2, $3, $4::forebay.item_status[], $5, $6, $7, $8, $9)",
+        where.owner_id,
+        *after,
+        list(where.statuses),
+        size,
+        where.pipeline,
+        where.job_id,
+        where.since,
+        where.until,
+    )
+    more = None if found["next_job"] is None else (found["next_job"], found["next_n"])
+    return await _show(conn, found["job_ids"], found["ns"]), more
+
+
+async def _show(conn: Connection, job_ids: Sequence[int], ns: Sequence[int]) -> list[asyncpg.Record]:
+    return await _fetch(conn, load("show_items"), list(job_ids), list(ns)) if ns else []
+
+
+async def item(conn: Connection, job_id: int, n: int) -> asyncpg.Record | None:
+    """One item, whole."""
+    rows = await _fetch(conn, load("get_item"), job_id, n)
+    return rows[0] if rows else None
+
+
+async def attempts(
+    conn: Connection, where: AttemptFilter, before: tuple[datetime, int, int] | None, size: int
+) -> list[asyncpg.Record]:
+    """Attempts, newest first."""
+    return await _fetch(
+        conn,
+        load("page_attempts"),
+        where.job_id,
+        where.n,
+        where.step,
+        where.outcome,
+        size,
+        *(before or (None, None, None)),
+        where.worker,
+        where.owner_id,
+    )
+
+
+async def dead_letters(
+    conn: Connection, where: LetterFilter, before: tuple[datetime, int, int] | None, size: int
+) -> list[asyncpg.Record]:
+    """Tasks that failed for good, newest first."""
+    return await _fetch(
+        conn,
+        load("page_dead_letters"),
+        *(before or (None, None, None)),
+        where.owner_id,
+        where.pipeline,
+        where.job_id,
+        where.error_class,
+        size,
+    )
+
+
+async def _fetch(conn: Connection, sql: str, *args: Any) -> list[asyncpg.Record]:
+    async with translated():
+        return await conn.fetch(sql, *args)

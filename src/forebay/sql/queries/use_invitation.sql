@@ -1,0 +1,4 @@
+-- Uses a link up, if it is still good.
+update forebay.invitation i set used_at = clock_timestamp()
+where i.hash = $1 and i.used_at is null and i.expires_at > clock_timestamp()
+returning i.role, (select a.name from forebay.account a where a.id = i.account_id and a.disabled_at is null) as account

@@ -1,0 +1,71 @@
+-- Roles and row-level security.
+--   forebay_api       what the API does for one owner: sees and changes the rows of the owner in forebay.owner_id, none without
+--   forebay_admin     what it does for administrators: all rows
+--   forebay_identity  what it does to find out who is asking: accounts and their secrets' hashes, no work
+--   forebay_worker    for workers that should not own the tables; they name the owner of what they write
+-- Who migrates may lack the right to make roles; then the service says what to do, and everything else works.
+do $$
+declare
+    role text;
+begin
+    foreach role in array array['forebay_api', 'forebay_admin', 'forebay_identity', 'forebay_worker'] loop
+        if not exists (select from pg_roles where rolname = role) then
+            begin
+                execute format('create role %I nologin', role);
+            exception
+                when duplicate_object or unique_violation then null;  -- by someone else, at this moment
+                when insufficient_privilege then
+                    raise notice 'forebay: this account may not make the role %, which the API needs', role;
+            end;
+        end if;
+    end loop;
+end $$;
+
+create or replace function forebay.protect(tab text, owner_column text) returns void language plpgsql as $$
+begin
+    execute format('alter table forebay.%I enable row level security', tab);
+    execute format('create policy of_owner on forebay.%I to forebay_api using (%I = (select nullif(current_setting(''forebay.owner_id'', true), '''')::bigint))', tab, owner_column);
+    execute format('create policy of_all on forebay.%I to forebay_admin, forebay_worker using (true)', tab);
+end $$;
+
+do $$
+declare
+    owned text;
+begin
+    if (select count(*) from pg_roles
+        where rolname in ('forebay_api', 'forebay_admin', 'forebay_identity', 'forebay_worker')) < 4 then
+        return;
+    end if;
+    foreach owned in array array[
+        'job', 'item', 'attempt', 'dead_letter', 'audit', 'lane', 'ready', 'scheduled', 'lease', 'schedule', 'owner', 'idempotency'
+    ] loop
+        if not exists (select from pg_policies where schemaname = 'forebay' and tablename = owned and policyname = 'of_owner') then
+            perform forebay.protect(owned, case owned when 'owner' then 'id' else 'owner_id' end);
+        end if;
+    end loop;
+    grant usage on schema forebay to forebay_api, forebay_admin, forebay_identity, forebay_worker;
+    grant usage on all sequences in schema forebay to forebay_api, forebay_admin, forebay_identity, forebay_worker;
+    grant select on forebay.migration to forebay_api, forebay_admin, forebay_identity, forebay_worker;
+    grant select, insert, update, delete on
+        forebay.job, forebay.item, forebay.lane, forebay.ready, forebay.scheduled, forebay.lease, forebay.dead_letter,
+        forebay.schedule, forebay.idempotency
+        to forebay_api, forebay_admin, forebay_worker;
+    grant select, insert on forebay.attempt, forebay.audit to forebay_api, forebay_admin, forebay_worker;
+    grant select on forebay.pipeline, forebay.step, forebay.queue, forebay.owner, forebay.worker
+        to forebay_api, forebay_admin;
+    grant insert, update on forebay.owner to forebay_admin;
+    grant update on forebay.queue to forebay_admin;
+    grant select, insert, update, delete on
+        forebay.owner, forebay.pipeline, forebay.step, forebay.queue, forebay.worker, forebay.rate_limit, forebay.slot_limit,
+        forebay.slot_lease
+        to forebay_worker;
+    grant delete on forebay.audit to forebay_worker;
+    grant select on all tables in schema forebay to forebay_admin;
+    revoke select on forebay.account, forebay.session, forebay.api_token, forebay.invitation, forebay.sign_in_failure
+        from forebay_admin;
+    grant select, insert, update, delete on
+        forebay.account, forebay.session, forebay.api_token, forebay.invitation, forebay.sign_in_failure
+        to forebay_identity;
+    grant select, insert on forebay.owner to forebay_identity;
+    grant insert on forebay.audit to forebay_identity;
+end $$;

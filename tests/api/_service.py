@@ -1,0 +1,99 @@
+"""The API on a database of the test's own, and the callers that knock at it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import asyncpg
+import httpx
+from fastapi import FastAPI
+from pydantic import BaseModel
+
+from forebay import Context, NotFound, Pipeline
+from forebay.api.accounts import make_token
+from forebay.api.app import create_app
+from forebay.api.principal import CSRF_COOKIE
+from forebay.api.secrecy import hash_password
+from forebay.db import identity, registry
+from forebay.errors import DataError
+from forebay.settings import Settings
+from forebay.testing import testbed
+
+PASSWORD = "correct horse battery"
+BASE = "http://forebay.test"
+
+
+class Page(BaseModel):
+    title: str
+    size: int = 0
+
+
+pages: Pipeline[Page] = Pipeline("pages", Page)
+
+
+@pages.step()
+async def fetch(ctx: Context, page: Page) -> int | NotFound:
+    if page.title == "broken":
+        raise DataError("broken on purpose")
+    if page.title == "missing":
+        return NotFound("no such page")
+    return page.size
+
+
+@pages.step(after=fetch)
+async def count(ctx: Context, page: Page, size: int) -> int:
+    return size + 1
+
+
+@dataclass
+class Service:
+    app: FastAPI
+    dsn: str
+    admin: asyncpg.Connection[Any]
+    tokens: dict[str, str]
+
+    def client(self, who: str | None = None, **headers: str) -> httpx.AsyncClient:
+        """A caller: ann or bob (owners), root (an administrator), service; None is nobody."""
+        if who is not None:
+            headers["authorization"] = f"Bearer {self.tokens[who]}"
+        if who == "service":
+            headers.setdefault("x-forebay-owner", "ann")
+        transport = httpx.ASGITransport(self.app, client=("192.0.2.7", 4711))
+        return httpx.AsyncClient(transport=transport, base_url=BASE, headers=headers)
+
+    @asynccontextmanager
+    async def signed_in(self, name: str) -> AsyncIterator[httpx.AsyncClient]:
+        """A browser with a session of that account."""
+        async with self.client() as browser:
+            answer = await browser.post("/api/session", json={"name": name, "password": PASSWORD})
+            assert answer.status_code == 201, answer.text
+            browser.headers["x-csrf-token"] = browser.cookies[CSRF_COOKIE]
+            yield browser
+
+    async def work(self) -> None:
+        """Do all that there is to do."""
+        async with testbed(self.dsn, [pages], migrated=True) as bed:
+            await bed.finish()
+
+
+@asynccontextmanager
+async def serving(dsn: str, **settings: Any) -> AsyncIterator[Service]:
+    conn = await asyncpg.connect(dsn)
+    app = create_app(dsn, Settings(**settings), [pages])
+    try:
+        await registry.register(conn, pages.definition())
+        tokens: dict[str, str] = {}
+        password = await hash_password(PASSWORD)
+        for name, role in (("ann", "user"), ("bob", "user"), ("root", "admin")):
+            account = await identity.add_account(conn, name, role, password)
+            assert account is not None
+            scopes = ["read", "write", "admin"] if role == "admin" else ["read", "write"]
+            tokens[name] = await make_token(conn, account.id, "test", scopes)
+        tokens["service"] = await make_token(conn, None, "service", ["read", "write"])
+        async with app.router.lifespan_context(app):
+            yield Service(app, dsn, conn, tokens)
+    finally:
+        await conn.close()

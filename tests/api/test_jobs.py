@@ -1,0 +1,174 @@
+"""Jobs through the API: submitted, looked at, steered; one owner at a time."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from tests.api._service import Service
+
+
+async def submitted(service: Service, *titles: str, who: str = "ann") -> str:
+    async with service.client(who) as client:
+        answer = await client.post("/api/jobs", json={"pipeline": "pages", "items": [{"title": t} for t in titles]})
+    assert answer.status_code == 201, answer.text
+    job_id: str = answer.json()["jobId"]
+    return job_id
+
+
+async def test_a_submit_is_answered_when_it_is_safe(service: Service) -> None:
+    async with service.client("ann") as client:
+        answer = await client.post("/api/jobs", json={"pipeline": "pages", "input": {"title": "one"}})
+        assert answer.status_code == 201
+        job_id = answer.json()["jobId"]
+        assert answer.json() == {"jobId": job_id, "created": True, "items": 1}
+        job = (await client.get(f"/api/jobs/{job_id}")).json()
+    assert (job["state"], job["owner"], job["ip"]) == ("QUEUED", "ann", "192.0.2.7")
+    assert job["counters"] == {"total": 1, "pending": 1, "done": 0, "skipped": 0, "notFound": 0, "error": 0}
+
+
+async def test_items_can_be_paged_filtered_and_looked_at(service: Service) -> None:
+    job_id = await submitted(service, "a", "broken", "b", "missing", "c")
+    await service.work()
+    async with service.client("ann") as client:
+        seen: list[dict[str, Any]] = []
+        after = ""
+        while True:
+            page = (await client.get(f"/api/jobs/{job_id}/items?pageSize=2{after}")).json()
+            seen += page["items"]
+            if page["next"] is None:
+                break
+            after = f"&after={page['next']}"
+        assert [(item["id"], item["status"]) for item in seen] == [
+            ("1", "DONE"),
+            ("2", "ERROR"),
+            ("3", "DONE"),
+            ("4", "NOT_FOUND"),
+            ("5", "DONE"),
+        ]
+        assert seen[1]["error"]["reason"] == "broken on purpose"
+        assert seen[0]["inputSummary"] == {"title": "a", "brand": None, "sku": None}
+        for statuses, ids in (("ERROR", ["2"]), ("ERROR,NOT_FOUND", ["2", "4"]), ("DONE", ["1", "3", "5"])):
+            page = (await client.get(f"/api/jobs/{job_id}/items?statuses={statuses}")).json()
+            assert [item["id"] for item in page["items"]] == ids
+        item = (await client.get(f"/api/jobs/{job_id}/items/1")).json()
+        assert [(step["name"], step["state"], step["result"]) for step in item["steps"]] == [
+            ("fetch", "DONE", 0),
+            ("count", "DONE", 1),
+        ]
+        assert [attempt["step"] for attempt in item["attempts"]] == ["count", "fetch"]
+        letters = (await client.get("/api/dead-letters")).json()["deadLetters"]
+        assert [(letter["itemId"], letter["errorClass"]) for letter in letters] == [("2", "data")]
+        attempts = (await client.get(f"/api/attempts?jobId={job_id}&outcome=ERROR")).json()["attempts"]
+        assert [attempt["itemId"] for attempt in attempts] == ["2"]
+
+
+async def test_a_job_is_paused_resumed_cancelled_and_run_again(service: Service) -> None:
+    job_id = await submitted(service, "a", "broken")
+    async with service.client("ann") as client:
+        for verb, answer in (
+            ("pause", {"changed": True, "state": "PAUSED"}),
+            ("pause", {"changed": False, "state": "PAUSED"}),
+            ("resume", {"changed": True, "state": "QUEUED"}),
+        ):
+            assert (await client.post(f"/api/jobs/{job_id}/{verb}")).json() == answer
+        await service.work()
+        again = await client.post(f"/api/jobs/{job_id}/reprocess", json={"scope": "job"})
+        assert again.json() == {"items": 1}
+        one = await client.post(
+            f"/api/jobs/{job_id}/reprocess", json={"scope": "items", "itemIds": ["1"], "statuses": ["DONE"]}
+        )
+        assert one.json() == {"items": 1}
+        assert (await client.post(f"/api/jobs/{job_id}/cancel")).json()["changed"] is True
+        assert (await client.post(f"/api/jobs/{job_id}/resume")).status_code == 409
+
+
+async def test_kickoff_works_here_and_now(service: Service) -> None:
+    job_id = await submitted(service, "a", "b", "c")
+    other = await submitted(service, "x", who="bob")
+    async with service.client("ann") as client:
+        answer = (await client.post(f"/api/jobs/{job_id}/kickoff?durationMs=20000")).json()
+    assert answer["settled"] == 6
+    assert answer["job"]["state"] == "DONE"
+    assert await service.admin.fetchval("select state from forebay.job where id = $1", int(other)) == "QUEUED"
+
+
+async def test_pending_goes_by_job_and_number_whatever_moves(service: Service) -> None:
+    jobs = [await submitted(service, *"abc") for _ in range(3)]
+    await submitted(service, "x", who="bob")
+    async with service.client("ann") as client:
+        first = (await client.get("/api/pending?pageSize=4")).json()
+        assert [(item["jobId"], item["id"]) for item in first["items"]] == [
+            *((jobs[0], n) for n in "123"),
+            (jobs[1], "1"),
+        ]
+        await service.admin.execute("update forebay.item set updated_at = clock_timestamp()")
+        rest = (await client.get(f"/api/pending?pageSize=100&after={first['next']}")).json()
+        assert [(item["jobId"], item["id"]) for item in rest["items"]] == [
+            *((jobs[1], n) for n in "23"),
+            *((jobs[2], n) for n in "123"),
+        ]
+        assert rest["next"] is None
+        assert (await client.get("/api/pending?userId=all")).status_code == 403
+    async with service.client("root") as admin:
+        everything = (await admin.get("/api/pending?userId=all")).json()["items"]
+        assert {item["owner"] for item in everything} == {"ann", "bob"}
+
+
+async def test_an_idempotency_key_makes_two_requests_one(service: Service) -> None:
+    body = {"pipeline": "pages", "input": {"title": "one"}}
+    async with service.client("ann") as client:
+        headers = {"Idempotency-Key": "abc"}
+        answers = await asyncio.gather(*(client.post("/api/jobs", json=body, headers=headers) for _ in range(5)))
+        assert {answer.json()["jobId"] for answer in answers} == {answers[0].json()["jobId"]}
+        assert {answer.status_code for answer in answers} == {201}
+        other = await client.post("/api/jobs", json={**body, "priority": 1}, headers=headers)
+        assert other.status_code == 422
+        assert other.json()["errors"] == [{"field": "Idempotency-Key", "reason": "was used with another request"}]
+    async with service.client("bob") as client:
+        theirs = await client.post("/api/jobs", json=body, headers=headers)
+        assert theirs.json()["jobId"] != answers[0].json()["jobId"]
+    assert await service.admin.fetchval("select count(*) from forebay.job") == 2
+
+
+BAD: list[tuple[dict[str, Any], str, str]] = [
+    ({"pipeline": "nothing", "input": {}}, "pipeline", "there is no pipeline 'nothing'; there are pages"),
+    ({"pipeline": "pages"}, "input", "give either `input`, for one item, or `items`"),
+    ({"pipeline": "pages", "input": {}, "items": []}, "input", "give either `input`, for one item, or `items`"),
+    ({"pipeline": "pages", "items": []}, "items", "must be 1 to 10000 items; upload a file for more"),
+    ({"pipeline": "pages", "items": [{"title": "x"}], "coalesce": True}, "coalesce", "is for one item only"),
+    ({"pipeline": "pages", "input": {}}, "input.title", "Field required"),
+    (
+        {"pipeline": "pages", "items": [{"title": "x"}, {"title": 3}]},
+        "inputs[1].title",
+        "Input should be a valid string",
+    ),
+    ({"pipeline": "pages", "input": {"title": "x"}, "priority": 101}, "priority", "Input should be less than or equal"),
+    ({"pipeline": "pages", "input": {"title": "x"}, "colour": 1}, "colour", "Extra inputs are not permitted"),
+    ({"pipeline": "pages", "input": {"title": "a\0b"}}, "input.title", "NUL"),
+    ({"pipeline": "pages", "input": {"title": "x"}, "coalesce": True}, "key", "is needed to coalesce"),
+]
+
+
+@pytest.mark.parametrize(("body", "field", "reason"), BAD, ids=[f"{field}-{n}" for n, (_, field, _) in enumerate(BAD)])
+async def test_bad_input_names_the_field_and_the_reason(
+    service: Service, body: dict[str, Any], field: str, reason: str
+) -> None:
+    async with service.client("ann") as client:
+        answer = await client.post("/api/jobs", json=body)
+    assert answer.status_code == 422
+    assert answer.headers["content-type"] == "application/problem+json"
+    assert answer.json()["errors"][0]["field"] == field
+    assert reason in answer.json()["errors"][0]["reason"]
+    assert await service.admin.fetchval("select count(*) from forebay.job") == 0
+
+
+@pytest.mark.parametrize("cursor", ["", "x", "!!!", "W10", "WzFd", "WyIxIl0", "bnVsbA", "W3RydWVd", "a" * 401])
+async def test_a_cursor_that_is_none_of_ours(service: Service, cursor: str) -> None:
+    async with service.client("ann") as client:
+        answer = await client.get(f"/api/attempts?after={cursor}")
+    assert answer.status_code == 422
+    if len(cursor) <= 400:
+        assert answer.json()["errors"][0]["reason"] == "is not a cursor of this list: use `next` of the page before"
