@@ -28,7 +28,8 @@ check: setup ## formatting, lint, types, imports, schema, documents
 	@echo "check: pyright" && $(BIN)/basedpyright
 	@echo "check: imports" && $(BIN)/lint-imports
 	@echo "check: schema" && $(BIN)/python scripts/schema_dump.py --check
-	@echo "check: docs" && $(BIN)/python -m pytest -q --no-header tests/docs
+	@echo "check: metrics" && $(BIN)/python scripts/metrics_docs.py --check
+	@echo "check: docs" && $(BIN)/python scripts/reference_docs.py --check && $(BIN)/python -m pytest -q --no-header tests/docs
 
 bench: setup ## measure ours, the limit and the peers; QUICK=1 for a short run
 	@QUICK=$(QUICK) $(BIN)/python -m bench $(ARGS)

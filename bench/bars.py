@@ -42,6 +42,8 @@ BARS = (
     Bar("backlog_parked", _PARKED, "the same, nothing beside it", "tasks/s", 0.9, 1.0),
     Bar("held_snapshot", "drain under a held snapshot", "the same, none held", "tasks/s", 0.9, 1.0),
     Bar("other_owner_p95", f"{_OTHER}, p95", "idle queue, p50", "ms", 20.0, 5.0, "<="),
+    Bar("api_throughput", "submit by the API", "FastAPI route with a raw INSERT", "submits/s", 0.5),
+    Bar("api_submit_p99", "submit by the API during a drain, p99", "raw INSERT then, p99", "ms", 15.0, None, "<="),
     Bar("memory_idle", f"{_MEMORY}, idle", "the most allowed", "MB", 1.0, None, "<="),
     Bar(
         "memory_draining",

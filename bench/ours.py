@@ -12,6 +12,8 @@ import asyncpg
 from bench.harness import BenchError, connected
 from bench.noop import PIPELINE
 from bench.workload import input_of, inputs
+from forebay.api.accounts import make_token
+from forebay.db import identity
 from forebay.db.migrate import migrate
 from forebay.db.registry import register
 from forebay.engine.producer import submit, submit_many
@@ -115,6 +117,21 @@ class Forebay:
 
     def worker_environment(self, dsn: str) -> dict[str, str]:
         return {"FOREBAY_DATABASE_URL": dsn}
+
+    async def api_token(self, dsn: str) -> str:
+        """A token of an account, whose owner has no limits but those of the settings."""
+        async with connected(dsn) as conn:
+            account = await identity.add_account(conn, "caller", "user", None)
+            if account is None:
+                raise BenchError("the account was there before")
+            return await make_token(conn, account.id, "bench", ["read", "write"])
+
+    def api_command(self) -> Sequence[str]:
+        return [sys.executable, "-m", "forebay", "api", "--port"]
+
+    def api_environment(self, dsn: str) -> dict[str, str]:
+        unlimited = {"FOREBAY_SUBMITS_PER_MINUTE": "100000000", "FOREBAY_MAX_OPEN_JOBS": "100000000"}
+        return {"FOREBAY_DATABASE_URL": dsn, "FOREBAY_PIPELINES": "bench.noop"} | unlimited
 
     async def pending(self, conn: asyncpg.Connection) -> int:
         """How many tasks are ready or leased: none of a paused job, none of the future."""

@@ -21,6 +21,8 @@ class Sizes:
     snapshot_seconds: float
     snapshot_repeats: int
     other_owner_interval: float
+    api_submits: int
+    api_backlog: int
 
 
 FULL = Sizes(
@@ -40,6 +42,8 @@ FULL = Sizes(
     snapshot_seconds=60.0,
     snapshot_repeats=1,
     other_owner_interval=0.05,
+    api_submits=6_000,
+    api_backlog=600_000,
 )
 
 QUICK = Sizes(
@@ -59,4 +63,6 @@ QUICK = Sizes(
     snapshot_seconds=10.0,
     snapshot_repeats=1,
     other_owner_interval=0.05,
+    api_submits=3_000,
+    api_backlog=250_000,
 )

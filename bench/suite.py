@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable, Iterable
 
 import asyncpg
 
-from bench.groups import backlog, drain, fairness, latency, memory, snapshot, submit
+from bench.groups import backlog, drain, fairness, latency, memory, service, snapshot, submit
 from bench.harness import BenchError, Context
 from bench.limits import LimitError, claim_and_complete
 
@@ -17,6 +17,7 @@ GROUPS: dict[str, Callable[[Context], Awaitable[None]]] = {
     "backlog": backlog.run,
     "fairness": fairness.run,
     "snapshot": snapshot.run,
+    "service": service.run,
 }
 
 

@@ -45,6 +45,7 @@ class Settings(BaseSettings):
     )
     api_timeout_s: Annotated[float, Field(gt=0)] = Field(default=15.0, description="longest statement of a request")
     api_max_body_bytes: Annotated[int, Field(ge=1024)] = Field(default=16 << 20, description="largest JSON request")
+    api_max_upload_bytes: Annotated[int, Field(ge=1024)] = Field(default=2 << 30, description="largest uploaded file")
     api_max_items: Annotated[int, Field(ge=1)] = Field(default=10_000, description="most items in one JSON request")
     api_max_page: Annotated[int, Field(ge=1, le=10_000)] = Field(default=500, description="most rows of one page")
     secure_cookies: bool = Field(default=False, description="send session cookies over HTTPS only")

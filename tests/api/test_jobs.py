@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
 
-from tests.api._service import Service
+from tests.api._service import Service, serving
 
 
 async def submitted(service: Service, *titles: str, who: str = "ann") -> str:
@@ -147,7 +148,7 @@ BAD: list[tuple[dict[str, Any], str, str]] = [
     ),
     ({"pipeline": "pages", "input": {"title": "x"}, "priority": 101}, "priority", "Input should be less than or equal"),
     ({"pipeline": "pages", "input": {"title": "x"}, "colour": 1}, "colour", "Extra inputs are not permitted"),
-    ({"pipeline": "pages", "input": {"title": "a\0b"}}, "input.title", "NUL"),
+    ({"pipeline": "pages", "input": {"title": "a\0b"}}, "input.title", "must not contain the character U+0000"),
     ({"pipeline": "pages", "input": {"title": "x"}, "coalesce": True}, "key", "is needed to coalesce"),
 ]
 
@@ -172,3 +173,115 @@ async def test_a_cursor_that_is_none_of_ours(service: Service, cursor: str) -> N
     assert answer.status_code == 422
     if len(cursor) <= 400:
         assert answer.json()["errors"][0]["reason"] == "is not a cursor of this list: use `next` of the page before"
+
+
+async def upload(service: Service, name: str, data: bytes, kind: str = "", **fields: str) -> Any:
+    async with service.client("ann") as client:
+        return await client.post("/api/jobs", data={"pipeline": "pages", **fields}, files={"file": (name, data, kind)})
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "kind"),
+    [
+        ("rows.jsonl", b'{"title": "a"}\n\n{"title": "b", "size": 3}\n', ""),
+        ("rows.csv", b'\xef\xbb\xbftitle,size\na,1\n"b\nc",2\n', ""),
+        ("rows", b"title,size\r\na,1\r\nb,2\r\n", "text/csv; charset=utf-8"),
+    ],
+)
+async def test_a_file_of_items(service: Service, name: str, data: bytes, kind: str) -> None:
+    answer = await upload(service, name, data, kind, priority="5", meta='{"from": "test"}')
+    assert answer.status_code == 201, answer.text
+    assert answer.json()["items"] == 2
+    async with service.client("ann") as client:
+        job = (await client.get(f"/api/jobs/{answer.json()['jobId']}")).json()
+    assert (job["file"], job["priority"], job["meta"]) == (name, 5, {"from": "test"})
+
+
+async def test_a_long_file_is_one_job(service: Service) -> None:
+    data = "".join(f'{{"title": "row {n}"}}\n' for n in range(5000)).encode()
+    answer = await upload(service, "rows.jsonl", data)
+    assert answer.json()["items"] == 5000
+    assert await service.admin.fetchval("select count(*) from forebay.item where owner_id = 1") == 5000
+
+
+BAD_FILES = [
+    ("rows.jsonl", b'{"title": "a"}\n{"title": ', "line 2 is not JSON"),
+    ("rows.jsonl", b'{"title": "a"}\n{"size": 1}', "Field required"),
+    ("rows.jsonl", b'{"title": "\xff"}', "near line 1 is something that is not UTF-8"),
+    ("rows.jsonl", b'"' + b"x" * (5 << 20) + b'"', "line 1 is longer than 4194304 characters"),
+    ("rows.csv", b"", "line 1 must name the columns, each once"),
+    ("rows.csv", b"title,title\na,b", "line 1 must name the columns, each once"),
+    ("rows.csv", b"title,size\na", "line 2 has 1 columns, the first line 2"),
+    ("rows.csv", b'title,size\n"a"b,1', "line 2 is not CSV"),
+]
+
+
+@pytest.mark.parametrize(("name", "data", "reason"), BAD_FILES, ids=[reason for *_, reason in BAD_FILES])
+async def test_a_file_that_cannot_be_read_leaves_nothing(service: Service, name: str, data: bytes, reason: str) -> None:
+    answer = await upload(service, name, data)
+    assert answer.status_code == 422
+    assert reason in answer.json()["detail"]
+    assert await service.admin.fetchval("select count(*) from forebay.job") == 0
+
+
+async def test_bodies_of_other_kinds(service: Service) -> None:
+    async with service.client("ann") as client:
+        other = await client.post("/api/jobs", content=b"<xml/>", headers={"content-type": "text/xml"})
+        broken = await client.post("/api/jobs", content=b"{", headers={"content-type": "application/json"})
+        no_file = await client.post("/api/jobs", data={"pipeline": "pages"}, files={"other": b"x"})
+    assert (other.status_code, other.json()["detail"]) == (
+        415,
+        "send application/json, or multipart/form-data with a file",
+    )
+    assert (broken.status_code, broken.json()["detail"]) == (422, "the body is not JSON")
+    assert no_file.json()["detail"] == "must be a file: JSON Lines, or CSV with a header"
+
+
+async def test_a_request_that_is_too_large(dsn: str) -> None:
+    async with serving(dsn, api_max_body_bytes=2000) as service, service.client("ann") as client:
+        body = {"pipeline": "pages", "input": {"title": "x" * 3000}}
+        said = await client.post("/api/jobs", json=body)
+
+        async def unsaid() -> AsyncIterator[bytes]:
+            yield b"{"
+            yield b" " * 3000
+
+        found = await client.post("/api/jobs", content=unsaid(), headers={"content-type": "application/json"})
+    assert (said.status_code, found.status_code) == (413, 413)
+    assert said.json()["detail"] == "the request has more than 2000 bytes"
+
+
+@pytest.mark.parametrize(
+    ("path", "detail"),
+    [
+        ("/api/jobs?pageSize=501", "must not be more than 500"),
+        ("/api/jobs?userId=bob", "must be `me` or `all`"),
+        ("/api/jobs?userId=all", "only administrators may see what is others'"),
+        ("/api/jobs?from=2030-01-01T00:00:00", "needs a time zone, for example Z"),
+        ("/api/jobs/abc", "there is no job 'abc'"),
+        ("/api/jobs/1/items/99999999999", "there is no item '99999999999'"),
+        ("/api/jobs/77/items/1", "there is no item 1 in job 77"),
+        ("/api/jobs/77", "there is no job 77"),
+        ("/api/jobs?pipeline=a%00b", "contains a character that cannot be stored, such as U+0000"),
+        ("/api/pending?statuses=DONE", "DONE is not open: ask for the job's items"),
+        ("/api/pending?statuses=HAPPY", "there is no status 'HAPPY'; there are PENDING"),
+    ],
+)
+async def test_questions_that_cannot_be_answered(service: Service, path: str, detail: str) -> None:
+    async with service.client("ann") as client:
+        answer = await client.get(path)
+    assert 400 <= answer.status_code < 500
+    assert detail in answer.json()["detail"]
+
+
+async def test_reprocessing_wants_items_with_their_scope(service: Service) -> None:
+    job_id = await submitted(service, "a")
+    async with service.client("ann") as client:
+        answer = await client.post(f"/api/jobs/{job_id}/reprocess", json={"scope": "items"})
+    assert answer.json()["errors"] == [{"field": "itemIds", "reason": "goes with scope `items`, and only with it"}]
+
+
+async def test_pending_can_be_switched_off(dsn: str) -> None:
+    async with serving(dsn, pending_enabled=False) as service, service.client("ann") as client:
+        answer = await client.get("/api/pending")
+    assert (answer.status_code, answer.json()["detail"]) == (404, "is switched off here: FOREBAY_PENDING_ENABLED")

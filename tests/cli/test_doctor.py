@@ -99,3 +99,8 @@ def test_missing_partitions(known: Cli, dsn: str) -> None:
 def test_wake_ups_can_be_off(cli: Cli) -> None:
     _, found = findings(cli, FOREBAY_LISTEN="false", FOREBAY_POLL_S="2")
     assert found["wake-ups"][0]["text"] == "off; workers look every 2.0 s"
+
+
+def test_the_roles_of_the_api(cli: Cli) -> None:
+    _, found = findings(cli)
+    assert found["roles"][0]["text"] == "the API has its own, behind row-level security"

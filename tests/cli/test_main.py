@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from forebay.cli import _COMMANDS  # pyright: ignore[reportPrivateUsage]
 from tests.cli._run import Cli
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-COMMANDS = ("up", "worker", "migrate", "submit", "jobs", "job", "top", "doctor")
+COMMANDS = tuple(_COMMANDS)
 NOWHERE = "postgresql://ann:hunter2@127.0.0.1:1/app"
 
 
@@ -40,7 +41,18 @@ def test_a_wrong_command_is_a_usage_error(bare: Cli) -> None:
     assert "No such command 'wroker'" in wrong.err
 
 
-@pytest.mark.parametrize("command", [["jobs"], ["job", "1"], ["top", "--once"], ["migrate"], ["submit", "notes", "{}"]])
+LOOKING = [
+    ["jobs"],
+    ["job", "1"],
+    ["top", "--once"],
+    ["users", "list"],
+    ["tokens", "list"],
+    ["export", "1"],
+    ["retry", "1"],
+]
+
+
+@pytest.mark.parametrize("command", [*LOOKING, ["migrate"], ["submit", "notes", "{}"]])
 def test_an_unreachable_database_is_one_line_without_the_password(bare: Cli, command: list[str]) -> None:
     failed = bare.run(*command, FOREBAY_DATABASE_URL=NOWHERE)
     assert failed.code == 3
@@ -63,9 +75,7 @@ def test_a_database_that_refuses_is_told_in_its_words(bare: Cli, dsn: str) -> No
     assert refused.err == "forebay: the database refused: permission denied for schema forebay\n"
 
 
-@pytest.mark.parametrize(
-    "command", [["jobs"], ["job", "1"], ["top", "--once"], ["worker"], ["submit", "notes", '{"body": "x"}']]
-)
+@pytest.mark.parametrize("command", [*LOOKING, ["worker"], ["submit", "notes", '{"body": "x"}']])
 def test_a_missing_schema_says_what_to_run(tmp_path: Path, bare_dsn: str, command: list[str]) -> None:
     failed = Cli(tmp_path, FOREBAY_DATABASE_URL=bare_dsn).run(*command)
     assert failed.code == 4

@@ -98,8 +98,29 @@ async def test_the_last_hour(db: Db) -> None:
     (row,) = await view(db, "last_hour")
     assert only(row, "pipeline", "step", "attempts", "done", "errors") == ("p", "a", 101, 75, 25)
     assert float(row["failure_rate"]) == 0.25
+    assert (float(row["not_found_rate"]), float(row["throttle_rate"])) == (0, 0)
     assert float(row["average_s"]) == 50
     assert float(row["p95_s"]) == 95
+
+
+async def test_the_last_hour_tells_what_was_not_found_and_what_was_throttled(db: Db) -> None:
+    await db.conn.executemany(
+        """insert into forebay.attempt
+               (job_id, n, step_id, attempt, outcome, owner_id, worker_id, token, started_at, ended_at, class)
+           values (1, 1, $1, 1, $2, 1, 1, 1, $4, $4, $3)""",
+        [
+            (await db.step_id("a"), outcome, error, db.now)
+            for outcome, error in (
+                ("DONE", None),
+                ("NOT_FOUND", "not_found"),
+                ("THROTTLED", "throttled"),
+                ("THROTTLED", "throttled"),
+                ("THROTTLED", None),  # by a limit of our own
+            )
+        ],
+    )
+    (row,) = await view(db, "last_hour")
+    assert (float(row["not_found_rate"]), float(row["throttle_rate"])) == (0.5, 0.5)
 
 
 async def test_dead_letters_show_what_they_failed_on(db: Db) -> None:

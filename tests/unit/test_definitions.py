@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+import forebay
 from forebay import Context, Limit, Pipeline, Retry
 from forebay.engine.policy import Kind
 from forebay.errors import DefinitionError
@@ -158,3 +159,10 @@ def test_classes_have_policies_of_their_own() -> None:
     assert retry.delay_after(ErrorClass.DATA, 2) is None
     assert retry.delay_after(ErrorClass.NOT_FOUND, 2) == 2
     assert retry.delay_after(ErrorClass.NOT_FOUND, 3) is None
+
+
+def test_the_package_has_the_names_it_lists() -> None:
+    for name in forebay.__all__:
+        assert getattr(forebay, name) is not None
+    with pytest.raises(AttributeError, match="module 'forebay' has no attribute 'Nothing'"):
+        _ = forebay.Nothing

@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from forebay.api import secrecy
 from forebay.db import identity
-from forebay.errors import InvalidField, NotThere
+from forebay.errors import InvalidField, NotThere, WrongState
 
 if TYPE_CHECKING:
-    from forebay.db.identity import Account
+    from forebay.db.identity import Account, Token
     from forebay.db.pool import Connection
 
 FIRST_ADMIN = "admin"
 _AN_HOUR = 3600.0
+_NAME = re.compile(r"[a-z0-9][a-z0-9._@+-]{0,98}[a-z0-9]")
+_PASSWORD_LENGTHS = range(10, 201)
+_LONGEST_TOKEN = 3650 * 86400.0
 
 
 async def admin_link(conn: Connection) -> str:
     """A link, good for once and for an hour, that signs an administrator in; makes the first one if there is none."""
-    admins = [a for a in await identity.accounts(conn) if a.role == "admin" and a.disabled_at is None]
+    admins = [account for account in await identity.accounts(conn) if _is_admin(account)]
     account = admins[0] if admins else await identity.add_account(conn, FIRST_ADMIN, "admin", None)
     if account is None:
         raise InvalidField("name", f"{FIRST_ADMIN!r} is a user without rights: make another one an administrator")
@@ -26,6 +30,14 @@ async def admin_link(conn: Connection) -> str:
 
 
 async def sign_in_link(conn: Connection, account: Account, by: str) -> str:
+    """A link, good for once and for an hour.
+
+    Raises: WrongState for an account that nobody may sign in to.
+    """
+    if account.disabled_at is not None:
+        raise WrongState(
+            "name", f"{account.name!r} is disabled: `forebay users enable {account.name}` lets it in again"
+        )
     secret = secrecy.new_secret(secrecy.LINK)
     await identity.add_link(conn, secrecy.digest(secret), account.id, account.role, by, _AN_HOUR)
     return secret
@@ -39,10 +51,110 @@ async def account_named(conn: Connection, name: str) -> Account:
     return found[0]
 
 
+def check_name(name: str) -> None:
+    """Raises: InvalidField."""
+    if not _NAME.fullmatch(name):
+        raise InvalidField("name", "must be 2 to 100 of a-z, 0-9 and . _ @ + -, with a letter or digit at both ends")
+
+
+def check_password(password: str) -> None:
+    """Raises: InvalidField."""
+    if len(password) not in _PASSWORD_LENGTHS:
+        raise InvalidField("password", "must have 10 to 200 characters")
+
+
+async def add(conn: Connection, name: str, role: str, password: str | None, by: str) -> Account:
+    """A new account; without a password it is entered by a link.
+
+    Raises: InvalidField.
+    """
+    check_name(name)
+    if password is not None:
+        check_password(password)
+    hashed = None if password is None else await secrecy.hash_password(password)
+    async with conn.transaction():
+        account = await identity.add_account(conn, name, role, hashed)
+        if account is None:
+            raise InvalidField("name", f"{name!r} is taken: `forebay users list` shows who is there")
+        await identity.note(conn, by, "add_account", account.owner_id, {"name": name, "role": role})
+    return account
+
+
+async def change(
+    conn: Connection, name: str, by: str, *, role: str | None = None, disabled: bool | None = None
+) -> tuple[Account, bool]:
+    """The account with another role, or without an entrance or with one again; and whether that changed something.
+
+    Raises: NotThere; WrongState when no administrator would be left.
+    """
+    async with conn.transaction():
+        before = await account_named(conn, name)
+        was = {"role": before.role, "disabled": before.disabled_at is not None}
+        wanted = {key: value for key, value in (("role", role), ("disabled", disabled)) if value is not None}
+        if was | wanted == was:
+            return before, False
+        account = await identity.change_account(conn, name, role=role, disabled=disabled)
+        assert account is not None  # noqa: S101 - it was there, and accounts are never deleted
+        if _is_admin(before) and not any(map(_is_admin, await identity.accounts(conn))):
+            raise WrongState(
+                "name", f"{name!r} is the only administrator: first `forebay users role NAME admin` for another one"
+            )
+        if disabled:
+            await identity.close_sessions_of(conn, account.id)
+        await identity.note(conn, by, "change_account", account.owner_id, {"name": name, **wanted})
+    return account, True
+
+
+def _is_admin(account: Account) -> bool:
+    return account.role == "admin" and account.disabled_at is None
+
+
 async def make_token(
     conn: Connection, account_id: int | None, name: str, scopes: list[str], seconds: float | None = None
 ) -> str:
     """A token of an account, or (None) of the service; shown now and never again."""
+    return (await _new_token(conn, account_id, name, scopes, seconds))[1]
+
+
+async def add_token(
+    conn: Connection, user: str | None, name: str, scopes: list[str], seconds: float | None, by: str
+) -> tuple[Token, str]:
+    """A token of a user, or (None) of the service, with its secret.
+
+    Raises: NotThere; InvalidField for what the holder may not have.
+    """
+    if not 1 <= len(name) <= 100:
+        raise InvalidField("name", "of a token must have 1 to 100 characters")
+    if seconds is not None and not 0 < seconds <= _LONGEST_TOKEN:
+        raise InvalidField("expires", "must be more than nothing and at most 3650d")
+    account = None if user is None else await account_named(conn, user)
+    if "admin" in scopes and (account is None or account.role != "admin"):
+        raise InvalidField("scope", "only tokens of administrators can have the scope `admin`")
+    async with conn.transaction():
+        made = await _new_token(conn, account.id if account else None, name, scopes, seconds)
+        owner_id = account.owner_id if account else None
+        await identity.note(conn, by, "add_token", owner_id, {"id": made[0].id, "name": name, "scopes": scopes})
+    return made
+
+
+async def revoke_token(conn: Connection, token_id: int, by: str) -> bool:
+    """Whether that changed something.
+
+    Raises: NotThere.
+    """
+    async with conn.transaction():
+        ended = await identity.revoke_any_token(conn, token_id)
+        if ended is None:
+            raise NotThere("token", f"there is no token {token_id}: `forebay tokens list` shows all")
+        changed, owner_id, name = ended
+        if changed:
+            await identity.note(conn, by, "revoke_token", owner_id, {"id": token_id, "name": name})
+    return changed
+
+
+async def _new_token(
+    conn: Connection, account_id: int | None, name: str, scopes: list[str], seconds: float | None
+) -> tuple[Token, str]:
     secret = secrecy.new_secret(secrecy.TOKEN)
-    await identity.add_token(conn, account_id, name, secrecy.digest(secret), secret[-4:], scopes, seconds)
-    return secret
+    kept = await identity.add_token(conn, account_id, name, secrecy.digest(secret), secret[-4:], scopes, seconds)
+    return kept, secret

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from forebay.api.problems import Problem
@@ -11,10 +11,11 @@ from forebay.db import owners
 
 if TYPE_CHECKING:
     from forebay.db.owners import Usage
-    from forebay.db.pool import Connection
+    from forebay.db.pool import Connection, Pool
     from forebay.settings import Settings
 
 _FRESH = 1.0
+_LATER = {"Retry-After": "30"}
 _MOST_REMEMBERED = 10_000
 
 
@@ -32,23 +33,29 @@ class Allowance:
         self._settings = settings
         self._known: dict[int, _Known] = {}
 
-    async def admit(self, conn: Connection, owner_id: int, items: int = 1) -> None:
+    async def admit(self, conn: Connection | Pool, owner_id: int, items: int = 1) -> None:
         """Lets a submit in.
 
         Raises: Problem 429 with what is too much, and when to come again.
         """
         known = await self._look(conn, owner_id)
-        self._check_open(known.usage, items)
+        self._check_jobs(known.usage)
+        self._check_items(known.usage, items)
         self._check_rate(known)
-        known.usage = owners.Usage(
-            known.usage.open_jobs + 1,
-            known.usage.open_items + items,
-            known.usage.max_open_jobs,
-            known.usage.max_open_items,
-            known.usage.submits_per_minute,
+        known.usage = replace(
+            known.usage, open_jobs=known.usage.open_jobs + 1, open_items=known.usage.open_items + items
         )
 
-    async def _look(self, conn: Connection, owner_id: int) -> _Known:
+    async def admit_more(self, conn: Connection, owner_id: int, items: int) -> None:
+        """Lets more items of the same submit in.
+
+        Raises: Problem 429.
+        """
+        known = await self._look(conn, owner_id)
+        self._check_items(known.usage, items)
+        known.usage = replace(known.usage, open_items=known.usage.open_items + items)
+
+    async def _look(self, conn: Connection | Pool, owner_id: int) -> _Known:
         now = time.monotonic()
         known = self._known.get(owner_id)
         if known is None or now - known.at > _FRESH:
@@ -58,15 +65,16 @@ class Allowance:
             known = self._known[owner_id] = _Known(await owners.usage(conn, owner_id), now, next_at)
         return known
 
-    def _check_open(self, usage: Usage, items: int) -> None:
-        most_jobs = self._settings.max_open_jobs if usage.max_open_jobs is None else usage.max_open_jobs
-        most_items = self._settings.max_open_items if usage.max_open_items is None else usage.max_open_items
-        wait = {"Retry-After": "30"}
-        if usage.open_jobs >= most_jobs:
-            raise Problem(429, f"there are {usage.open_jobs} open jobs already; {most_jobs} are allowed", headers=wait)
-        if usage.open_items + items > most_items:
-            detail = f"with these there would be {usage.open_items + items} open items; {most_items} are allowed"
-            raise Problem(429, detail, headers=wait)
+    def _check_jobs(self, usage: Usage) -> None:
+        most = self._settings.max_open_jobs if usage.max_open_jobs is None else usage.max_open_jobs
+        if usage.open_jobs >= most:
+            raise Problem(429, f"there are {usage.open_jobs} open jobs already; {most} are allowed", headers=_LATER)
+
+    def _check_items(self, usage: Usage, items: int) -> None:
+        most = self._settings.max_open_items if usage.max_open_items is None else usage.max_open_items
+        if usage.open_items + items > most:
+            detail = f"with these there would be {usage.open_items + items} open items; {most} are allowed"
+            raise Problem(429, detail, headers=_LATER)
 
     def _check_rate(self, known: _Known) -> None:
         """A tenth of a minute's worth may come at once."""

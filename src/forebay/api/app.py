@@ -10,9 +10,11 @@ from fastapi import FastAPI
 
 from forebay.api import problems
 from forebay.api.allowance import Allowance
+from forebay.api.events import Hub
 from forebay.api.guards import BodyLimit, CatchAll, SecurityHeaders
+from forebay.api.metrics import Meter, Timed
 from forebay.api.rooms import open_rooms
-from forebay.api.routes import health, identity, items, jobs, operations, pages
+from forebay.api.routes import events, health, identity, items, jobs, operations, pages
 from forebay.api.statistics import Statistics
 
 if TYPE_CHECKING:
@@ -24,12 +26,13 @@ if TYPE_CHECKING:
 
 def create_app(dsn: str, settings: Settings, pipelines: Sequence[Pipeline[Any]]) -> FastAPI:
     """The API over the database at `dsn`, for these pipelines."""
+    meter = Meter()
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncGenerator[None]:
-        async with open_rooms(dsn, settings) as rooms:
-            app.state.rooms = rooms
-            app.state.statistics = Statistics(rooms.admins)
+        async with open_rooms(dsn, settings, meter) as rooms, Hub(rooms.admins).running() as hub:
+            app.state.rooms, app.state.hub = rooms, hub
+            app.state.statistics = Statistics(rooms, meter)
             yield
 
     app = FastAPI(
@@ -50,9 +53,10 @@ def create_app(dsn: str, settings: Settings, pipelines: Sequence[Pipeline[Any]])
     app.state.allowance = Allowance(settings)
     problems.install(app)
     app.add_middleware(CatchAll)
-    app.add_middleware(BodyLimit, most=settings.api_max_body_bytes)
+    app.add_middleware(BodyLimit, most=settings.api_max_body_bytes, most_uploaded=settings.api_max_upload_bytes)
     app.add_middleware(SecurityHeaders)
-    for routes in (jobs, items, operations, identity, health, pages):
+    app.add_middleware(Timed, meter=meter)  # the last is the outermost: it sees what the others answer
+    for routes in (jobs, items, events, operations, identity, health, pages):
         app.include_router(routes.router)
     return app
 

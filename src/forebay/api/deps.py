@@ -12,22 +12,22 @@ from forebay.engine.pipeline import Pipeline
 from forebay.settings import Settings
 
 
-def _rooms(request: Request) -> Rooms:
+async def _rooms(request: Request) -> Rooms:
     rooms: Rooms = request.app.state.rooms
     return rooms
 
 
-def _settings(request: Request) -> Settings:
+async def _settings(request: Request) -> Settings:
     settings: Settings = request.app.state.settings
     return settings
 
 
-def _pipelines(request: Request) -> dict[str, Pipeline[Any]]:
+async def _pipelines(request: Request) -> dict[str, Pipeline[Any]]:
     pipelines: dict[str, Pipeline[Any]] = request.app.state.pipelines
     return pipelines
 
 
-def _page_size(
+async def _page_size(
     request: Request,
     page_size: Annotated[int, Query(alias="pageSize", ge=1, le=10_000, description="rows of a page")] = 100,
 ) -> int:
@@ -43,11 +43,11 @@ def _number(value: str, most: int, field: str) -> int:
     return int(value)
 
 
-def _job_id(job_id: Annotated[str, Path(description="a job's id", max_length=40)]) -> int:
+async def _job_id(job_id: Annotated[str, Path(description="a job's id", max_length=40)]) -> int:
     return _number(job_id, 2**63 - 1, "job")
 
 
-def _item_id(item_id: Annotated[str, Path(description="an item's number in its job", max_length=40)]) -> int:
+async def _item_id(item_id: Annotated[str, Path(description="an item's number in its job", max_length=40)]) -> int:
     return _number(item_id, 2**31 - 1, "item")
 
 

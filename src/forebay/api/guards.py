@@ -66,17 +66,21 @@ class _TooLarge(BaseException):
 class BodyLimit:
     """Refuses bodies that are too large, by what they say and by what they are."""
 
-    def __init__(self, app: ASGIApp, most: int) -> None:
+    def __init__(self, app: ASGIApp, most: int, most_uploaded: int) -> None:
         self._app = app
         self._most = most
+        self._most_uploaded = most_uploaded
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        said = Headers(scope=scope).get("content-length", "0")
-        if said.isdigit() and int(said) > self._most:
-            await self._refuse(scope, receive, send)
+        headers = Headers(scope=scope)
+        is_upload = headers.get("content-type", "").startswith("multipart/form-data")
+        most = self._most_uploaded if is_upload else self._most
+        said = headers.get("content-length", "0")
+        if said.isdigit() and int(said) > most:
+            await self._refuse(most, scope, receive, send)
             return
         seen = 0
 
@@ -84,15 +88,15 @@ class BodyLimit:
             nonlocal seen
             message = await receive()
             seen += len(message.get("body", b""))
-            if seen > self._most:
+            if seen > most:
                 raise _TooLarge
             return message
 
         try:
             await self._app(scope, counted, send)
         except _TooLarge:
-            await self._refuse(scope, receive, send)
+            await self._refuse(most, scope, receive, send)
 
-    async def _refuse(self, scope: Scope, receive: Receive, send: Send) -> None:
-        detail = f"the request has more than {self._most} bytes"
+    async def _refuse(self, most: int, scope: Scope, receive: Receive, send: Send) -> None:
+        detail = f"the request has more than {most} bytes"
         await answer(413, detail, headers={"Connection": "close"})(scope, receive, send)

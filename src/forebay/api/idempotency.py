@@ -5,16 +5,18 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any
-
-from fastapi import Depends, Header, Request
+from typing import TYPE_CHECKING, Any
 
 from forebay.api.problems import Problem
 from forebay.db import answers
 
 if TYPE_CHECKING:
+    from fastapi import Request
+
     from forebay.api.principal import Principal
     from forebay.db.pool import Connection
+
+_LONGEST = 255
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,14 +51,19 @@ class Idempotency:
             await answers.keep(conn, who.owner_id, self.key, self.request, status, json.dumps(body))
 
 
-async def _once(
-    request: Request,
-    key: Annotated[str | None, Header(alias="Idempotency-Key", min_length=1, max_length=255)] = None,
-) -> Idempotency:
+async def of(request: Request) -> Idempotency:
+    """What this request says.
+
+    Raises: Problem 422 for a key that cannot be one.
+    """
+    key = request.headers.get("idempotency-key")
     if key is None:
         return Idempotency(None, b"")
-    what = f"{request.method} {request.url.path}?{request.url.query}\n".encode() + await request.body()
+    if not 1 <= len(key) <= _LONGEST:
+        raise Problem(422, f"must have 1 to {_LONGEST} characters", field="Idempotency-Key")
+    what = f"{request.method} {request.url.path}?{request.url.query}\n".encode()
+    if request.headers.get("content-type", "").startswith("multipart/"):  # too large to be read twice
+        what += request.headers.get("content-length", "").encode()
+    else:
+        what += await request.body()
     return Idempotency(key, hashlib.sha256(what).digest())
-
-
-Once = Annotated[Idempotency, Depends(_once)]

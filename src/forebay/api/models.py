@@ -217,17 +217,28 @@ class Reprocess(Strict):
     reset_attempts: bool = True
 
 
-class NewJob(Strict):
-    """One item (`input`) or many (`items`) for one pipeline."""
+class Submission(Strict):
+    """What every submit says about its job."""
 
     pipeline: Annotated[str, Field(min_length=1, max_length=63)]
-    input: Any = None
-    items: list[Any] | None = None
     key: Annotated[str, Field(min_length=1, max_length=500)] | None = None
     priority: Annotated[int, Field(ge=-100, le=100)] = 0
     run_at: datetime | None = None
-    meta: dict[str, Any] | None = None
+    meta: Annotated[dict[str, Any] | None, BeforeValidator(_parsed)] = None
+
+
+class NewJob(Submission):
+    """One item (`input`) or many (`items`) for one pipeline."""
+
+    input: Any = None
+    items: list[Any] | None = None
     coalesce: bool = False
+
+
+class UploadedJob(Submission):
+    """A file of items for one pipeline."""
+
+    file: Annotated[str, Field(description="JSON Lines, or CSV with a header", json_schema_extra={"format": "binary"})]
 
 
 class Kickoff(Model):

@@ -37,10 +37,11 @@ def _unpacked(cursor: str) -> list[Any]:
     if len(cursor) > _LONGEST:
         raise ValueError
     padded = cursor + "=" * (-len(cursor) % 4)
-    parts = json.loads(base64.b64decode(padded.encode("ascii"), altchars=b"-_", validate=True))
+    parts: Any = json.loads(base64.b64decode(padded.encode("ascii"), altchars=b"-_", validate=True))
     if not isinstance(parts, list):
         raise TypeError
-    return parts
+    found: list[Any] = parts
+    return found
 
 
 def integer(value: Any) -> int:

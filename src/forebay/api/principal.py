@@ -13,8 +13,6 @@ from forebay.api.problems import Problem
 from forebay.db import identity, owners
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine
-
     from forebay.api.rooms import Rooms
     from forebay.db.identity import Holder
 
@@ -113,17 +111,31 @@ def _principal(kind: str, holder: Holder, scopes: frozenset[str]) -> Principal:
     return Principal(kind, holder.owner_id, holder.name, holder.role, scopes, holder.account_id)
 
 
-def _with(scope: str) -> Callable[[Principal], Coroutine[None, None, Principal]]:
-    async def check(who: Annotated[Principal, Depends(find)]) -> Principal:
-        if scope not in who.scopes:
-            raise Problem(403, f"this token has no scope {scope!r}")
-        if scope == "admin" and not who.is_admin:
-            raise Problem(403, "only administrators may do this")
-        return who
+async def authorized(request: Request, scope: str) -> Principal:
+    """The caller, who may do this.
 
-    return check
+    Raises: Problem 401 or 403.
+    """
+    who = await find(request)
+    if scope not in who.scopes:
+        raise Problem(403, f"this token has no scope {scope!r}")
+    if scope == "admin" and not who.is_admin:
+        raise Problem(403, "only administrators may do this")
+    return who
 
 
-Reader = Annotated[Principal, Depends(_with("read"))]
-Writer = Annotated[Principal, Depends(_with("write"))]
-Admin = Annotated[Principal, Depends(_with("admin"))]
+async def _reader(request: Request) -> Principal:
+    return await authorized(request, "read")
+
+
+async def _writer(request: Request) -> Principal:
+    return await authorized(request, "write")
+
+
+async def _admin(request: Request) -> Principal:
+    return await authorized(request, "admin")
+
+
+Reader = Annotated[Principal, Depends(_reader)]
+Writer = Annotated[Principal, Depends(_writer)]
+Admin = Annotated[Principal, Depends(_admin)]

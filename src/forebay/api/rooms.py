@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -12,6 +13,7 @@ from forebay.db.pool import close_pool, open_pool
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
 
+    from forebay.api.metrics import Meter
     from forebay.api.principal import Principal
     from forebay.db.pool import Connection, Pool
     from forebay.settings import Settings
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
 class Rooms:
     """Pools whose connections have one role each."""
 
+    meter: Meter
     identity: Pool
     owners: Pool
     admins: Pool
@@ -28,14 +31,19 @@ class Rooms:
     @asynccontextmanager
     async def of(self, who: Principal) -> AsyncGenerator[Connection]:
         """A connection in a transaction, that sees what this caller may see, and knows where the call came from."""
-        pool = self.admins if who.is_admin else self.owners
-        async with pool.acquire() as conn, conn.transaction():
-            await sessions.act_for(conn, who.owner_id, who.ip)
-            yield conn
+        room, pool = ("admins", self.admins) if who.is_admin else ("owners", self.owners)
+        came = time.perf_counter()
+        async with pool.acquire() as conn:
+            self.meter.waited(room, time.perf_counter() - came)
+            async with conn.transaction():
+                asked = time.perf_counter()
+                await sessions.act_for(conn, who.owner_id, who.ip)
+                self.meter.round_trip(time.perf_counter() - asked)
+                yield conn
 
 
 @asynccontextmanager
-async def open_rooms(dsn: str, settings: Settings) -> AsyncGenerator[Rooms]:
+async def open_rooms(dsn: str, settings: Settings, meter: Meter) -> AsyncGenerator[Rooms]:
     pools: list[Pool] = []
     try:
         for role, size in (
@@ -53,7 +61,7 @@ async def open_rooms(dsn: str, settings: Settings) -> AsyncGenerator[Rooms]:
                     timeout=settings.api_timeout_s,
                 )
             )
-        yield Rooms(*pools)
+        yield Rooms(meter, *pools)
     finally:
         for pool in pools:
             await close_pool(pool)

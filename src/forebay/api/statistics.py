@@ -1,4 +1,4 @@
-"""The numbers of the service: exact, from the database, counted at most twice a minute where that costs something."""
+"""The numbers of the service: exact, from the database, counted at most twice a minute; and those of this process."""
 
 from __future__ import annotations
 
@@ -7,17 +7,22 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from prometheus_client import CollectorRegistry, generate_latest
-from prometheus_client.core import GaugeMetricFamily
 
-from forebay.db import overview
+from forebay.api import catalogue
+from forebay.api.sheet import Sheet, write_api, write_attempts, write_work, write_workers
+from forebay.api.window import BOUNDS, Window
+from forebay.db import numbers
+from forebay.db.pool import LOST
+from forebay.errors import DatabaseUnavailable, brief
+from forebay.log import get_logger
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from forebay.api.metrics import Meter
+    from forebay.api.rooms import Rooms
+    from forebay.db.numbers import Numbers
+    from forebay.db.pool import Connection
 
-    from prometheus_client.core import Metric
-
-    from forebay.db.overview import Numbers
-    from forebay.db.pool import Pool
+log = get_logger("api")
 
 _FRESH = 30.0
 
@@ -25,8 +30,10 @@ _FRESH = 30.0
 class Statistics:
     """What /metrics, /api/statistics and the worker list show."""
 
-    def __init__(self, pool: Pool) -> None:
-        self._pool = pool
+    def __init__(self, rooms: Rooms, meter: Meter) -> None:
+        self._rooms = rooms
+        self._meter = meter
+        self._window = Window()
         self._numbers: Numbers | None = None
         self._at = 0.0
         self._lock = asyncio.Lock()
@@ -34,82 +41,47 @@ class Statistics:
     async def numbers(self) -> Numbers:
         async with self._lock:  # who comes meanwhile gets the same
             if self._numbers is None or time.monotonic() - self._at > _FRESH:
-                async with self._pool.acquire() as conn:
-                    self._numbers = await overview.numbers(conn)
+                async with self._rooms.admins.acquire() as conn:
+                    self._numbers = await self._count(conn)
                 self._at = time.monotonic()
             return self._numbers
 
+    async def _count(self, conn: Connection) -> Numbers:
+        began = time.perf_counter()
+        now = await numbers.now(conn)
+        self._meter.round_trip(time.perf_counter() - began)
+        for since, until in self._window.unread(now):
+            self._window.take(since, await numbers.attempts(conn, since, until, BOUNDS))
+        self._window.move_on(now)
+        return await numbers.numbers(conn, now)
+
     async def pending_count(self) -> int:
-        return sum(depth.waiting + depth.leased for depth in (await self.numbers()).depth)
+        return (await self.numbers()).pending
 
     async def exposition(self) -> bytes:
         registry = CollectorRegistry()
-        registry.register(_Collector(await self.numbers()))
+        registry.register(await self._sheet())
         return generate_latest(registry)
 
     async def as_json(self) -> dict[str, Any]:
-        return {
-            family.name: [{"labels": sample.labels, "value": sample.value} for sample in family.samples]
-            for family in _families(await self.numbers())
-        }
+        found: dict[str, list[dict[str, Any]]] = {}
+        for family in (await self._sheet()).collect():
+            for sample in family.samples:
+                found.setdefault(sample.name, []).append({"labels": sample.labels, "value": sample.value})
+        return found
 
-
-class _Collector:
-    def __init__(self, numbers: Numbers) -> None:
-        self._numbers = numbers
-
-    def collect(self) -> Iterable[Metric]:
-        return _families(self._numbers)
-
-
-def _families(numbers: Numbers) -> Iterator[Metric]:
-    steps = ["pipeline", "step"]
-    depth = GaugeMetricFamily("forebay_queue_depth", "tasks by step and status", labels=[*steps, "status"])
-    for one in numbers.depth:
-        for status, count in (
-            ("pending", one.ready),
-            ("scheduled", one.scheduled),
-            ("processing", one.leased),
-            ("on_hold", one.on_hold),
-        ):
-            depth.add_metric([one.pipeline, one.step, status], count)
-    yield depth
-    pending = sum(one.waiting + one.leased for one in numbers.depth)
-    yield GaugeMetricFamily("forebay_pending_count", "tasks that are not done", value=pending)
-    hour = (
-        ("forebay_attempts_last_hour", "attempts that ended in the last hour", "attempts"),
-        ("forebay_failure_rate_last_hour", "share of the last hour's attempts that failed", "failure_rate"),
-        ("forebay_average_seconds_last_hour", "mean time of the last hour's attempts", "average_s"),
-        ("forebay_p95_seconds_last_hour", "95th percentile of the last hour's attempts", "p95_s"),
-    )
-    for name, text, field in hour:
-        family = GaugeMetricFamily(name, text, labels=steps)
-        for row in numbers.last_hour:
-            if row[field] is not None:
-                family.add_metric([row["pipeline"], row["step"]], float(row[field]))
-        yield family
-    yield GaugeMetricFamily("forebay_dead_letters", "tasks that failed for good", value=numbers.dead_letters)
-    items = GaugeMetricFamily("forebay_open_jobs", "jobs by state", labels=["state"])
-    for state, count in numbers.jobs.items():
-        items.add_metric([state], count)
-    yield items
-    yield from _worker_families(numbers)
-
-
-def _worker_families(numbers: Numbers) -> Iterator[Metric]:
-    for name, text, value in (
-        ("forebay_worker_up", "1 while the worker is alive", lambda w: float(w.alive)),
-        (
-            "forebay_worker_stuck",
-            "1 when nothing has ended for 5 minutes while work is pending",
-            lambda w: float(w.stuck),
-        ),
-        ("forebay_worker_in_flight", "tasks that the worker holds", lambda w: w.in_flight),
-        ("forebay_worker_succeeded", "attempts that ended well since it began", lambda w: w.stats.get("succeeded", 0)),
-        ("forebay_worker_failed", "attempts that failed since it began", lambda w: w.stats.get("failed", 0)),
-        ("forebay_worker_stale", "reports that came too late since it began", lambda w: w.stale),
-    ):
-        family = GaugeMetricFamily(name, text, labels=["worker"])
-        for worker in numbers.workers:
-            family.add_metric([worker.name], float(value(worker)))
-        yield family
+    async def _sheet(self) -> Sheet:
+        """Everything; without a database, what this process knows by itself."""
+        sheet = Sheet()
+        try:
+            found = await self.numbers()
+        except (DatabaseUnavailable, *LOST) as error:
+            log.warning("numbers_not_counted", error=brief(error))
+            sheet.put(catalogue.DATABASE_UP, 0)
+        else:
+            sheet.put(catalogue.DATABASE_UP, 1)
+            write_work(sheet, found)
+            write_attempts(sheet, found, self._window)
+            write_workers(sheet, found)
+        write_api(sheet, self._meter)
+        return sheet

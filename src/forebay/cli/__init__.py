@@ -25,8 +25,17 @@ _COMMANDS = {
     "submit": "submit",
     "jobs": "jobs",
     "job": "jobs",
+    "retry": "control",
+    "pause": "control",
+    "resume": "control",
+    "cancel": "control",
+    "export": "export",
     "top": "top",
     "doctor": "doctor",
+    "users": "users",
+    "tokens": "tokens",
+    "config": "config",
+    "completion": "completion",
 }
 _EXIT_CODES: tuple[tuple[type[ForebayError], int], ...] = (
     (RequestError, 2),

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import getpass
+import os
+import re
 from collections.abc import Coroutine
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
@@ -17,7 +20,11 @@ from forebay.settings import Settings
 
 T = TypeVar("T")
 
+_UNREADABLE = "a database whose address cannot be read"
 LEVELS = ("debug", "info", "warning", "error")
+
+_PART = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|s|min|m|h|d)\s*")
+_SECONDS = {"ms": 0.001, "s": 1, "m": 60, "min": 60, "h": 3600, "d": 86400}
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Answer in JSON, for programs.")
 
@@ -64,8 +71,28 @@ def place_of(dsn: str) -> str:
         parts = urlsplit(dsn)
         host, port = parts.hostname or "localhost", parts.port or 5432
     except ValueError:
-        return "a database whose address cannot be read"
-    return f"{host}:{port}{parts.path}"
+        return _UNREADABLE
+    # Of what is no proper address, anything may be the password.
+    is_proper = parts.scheme in {"postgresql", "postgres"} and "@" not in parts.path
+    return f"{host}:{port}{parts.path}" if is_proper else _UNREADABLE
+
+
+def actor() -> str:
+    """Who acts, as the audit names it."""
+    try:
+        return f"cli:{getpass.getuser()}"
+    except (KeyError, OSError):  # a container may run under an id that has no name
+        return f"cli:{os.getuid()}"
+
+
+def duration(text: str) -> float:
+    """Seconds: a number of them, or a text like 90s, 1h30m, 2 d."""
+    text = text.strip().lower()
+    if re.fullmatch(r"\d+(\.\d+)?", text):
+        return float(text)
+    if not text or _PART.sub("", text):
+        raise click.BadParameter(f"{text!r} is no duration; write for example 30s, 5min or 1h30m")
+    return sum(float(amount) * _SECONDS[unit] for amount, unit in _PART.findall(text))
 
 
 def run(work: Coroutine[Any, Any, T]) -> T:

@@ -7,6 +7,7 @@ from dataclasses import asdict, is_dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+import click
 from rich import box
 from rich.console import Console
 from rich.table import Table
@@ -135,6 +136,11 @@ def console() -> Console:
     """Standard output, as wide as the terminal; files and pipes get lines long enough to keep all columns."""
     out = Console(highlight=False)
     return out if out.is_terminal else Console(highlight=False, width=110)
+
+
+def answer(value: Any, text: str, *, as_json: bool) -> None:
+    """Say how it went: to programs, or to people."""
+    click.echo(dump(value) if as_json else text)
 
 
 # JSON.

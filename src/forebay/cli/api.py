@@ -39,8 +39,7 @@ def api(host: str | None, port: int | None, pipelines: str | None) -> None:
 
 
 def _serve(settings: Settings, dsn: str) -> int:
-    if not is_installed():
-        raise ForebayError("the API is not installed: pip install 'forebay[api]'")
+    require()
     import uvicorn  # noqa: PLC0415 - only this command needs the extra
 
     from forebay.api.app import create_app  # noqa: PLC0415
@@ -79,6 +78,7 @@ def listen(host: str, port: int) -> socket.socket:
         listener = socket.socket(family, socket.SOCK_STREAM)
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind(place)
+        listener.listen(2048)
     except OSError as error:
         why = os.strerror(error.errno or 0)
         raise InvalidField("FOREBAY_API_PORT", f"{host}:{port} cannot be listened on: {why}") from error
@@ -96,6 +96,12 @@ def is_installed() -> bool:
     return all(find_spec(name) for name in ("argon2", "fastapi", "uvicorn"))
 
 
+def require() -> None:
+    """Raises: ForebayError with the command that adds the extra."""
+    if not is_installed():
+        raise ForebayError("the API is not installed: pip install 'forebay[api]'")
+
+
 def free_port(settings: Settings, tries: int = 20) -> int:
     """The port of the settings, or if another program has it, one of the next that is free."""
     if settings.api_port:
@@ -107,6 +113,12 @@ def free_port(settings: Settings, tries: int = 20) -> int:
             return port
     with listen(settings.api_host, 0) as listener:
         return int(listener.getsockname()[1])
+
+
+def place(settings: Settings, port: int | None = None) -> str:
+    """Where the API is reached, seen from this machine."""
+    host = "127.0.0.1" if settings.api_host in {"0.0.0.0", "::"} else settings.api_host  # noqa: S104 - compared, not bound
+    return f"http://{f'[{host}]' if ':' in host else host}:{port or settings.api_port}"
 
 
 def supervisor_of(settings: Settings, dsn: str, port: int) -> Supervisor:

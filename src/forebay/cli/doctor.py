@@ -119,6 +119,7 @@ async def _database(conn: Connection, dsn: str, settings: Settings) -> AsyncIter
     schema = await _schema(conn)
     yield schema
     if schema.level != "FAIL":
+        yield await _roles(conn)
         yield await _partitions(conn)
         for finding in _work(await overview.depth(conn), await overview.workers(conn), settings):
             yield finding
@@ -140,9 +141,9 @@ def _clock(server: checkup.Server) -> Finding:
 
 
 def _connections(server: checkup.Server, settings: Settings) -> Finding:
-    each = settings.pool_size + settings.listen
-    wanted = settings.processes * each
-    text = f"FOREBAY_PROCESSES x (FOREBAY_POOL_SIZE + listener) may use {wanted} of {server.connections}"
+    each = settings.pool_size + 1 + settings.listen
+    wanted = settings.processes * each + settings.api_pool_size + 8
+    text = f"workers (FOREBAY_PROCESSES x {each}) and API may use {wanted} of {server.connections}"
     if wanted < server.connections:
         return Finding("OK", "connections", text)
     fix = "lower FOREBAY_POOL_SIZE or FOREBAY_PROCESSES, or raise max_connections of the server"
@@ -180,6 +181,15 @@ async def _schema(conn: Connection) -> Finding:
         return Finding("OK", "schema", f"version {version}")
     text = f"version {version}, but the functions are those of another release"
     return Finding("WARN", "schema", text, "forebay migrate")
+
+
+async def _roles(conn: Connection) -> Finding:
+    missing = await checkup.missing_roles(conn)
+    if not missing:
+        return Finding("OK", "roles", "the API has its own, behind row-level security")
+    made = "; ".join(f"create role {role} nologin" for role in missing)
+    text = f"the API cannot run without {', '.join(missing)}; the account that migrates must be able to grant them"
+    return Finding("WARN", "roles", text, f"as an administrator of the database: {made}; then: forebay migrate")
 
 
 async def _partitions(conn: Connection) -> Finding:
@@ -232,6 +242,6 @@ def _queues(depth: list[Depth]) -> Iterator[Finding]:
         fix = f"mend that; it goes on by itself, or at once by: select forebay.unpark_queue('{queue}')"
         yield Finding("FAIL", "queues", text, fix)
     for queue in {step.queue: None for step in depth if step.paused}:
-        yield Finding("WARN", "queues", f"{queue} is paused", f"select forebay.resume_queue('{queue}')")
+        yield Finding("WARN", "queues", f"{queue} is paused", f"forebay resume --queue {queue}")
     if not parked and not any(step.paused for step in depth):
         yield Finding("OK", "queues", "none is paused or parked")

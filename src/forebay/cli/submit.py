@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from forebay.cli import _show as show
-from forebay.cli._common import find_dsn, json_option, load_settings, run
+from forebay.cli._common import duration, find_dsn, json_option, load_settings, run
 from forebay.db import overview
 from forebay.engine import results
 from forebay.engine.loading import load_pipelines
@@ -28,19 +28,6 @@ if TYPE_CHECKING:
     from forebay.db.pool import Connection
     from forebay.engine.pipeline import ManyOptions
     from forebay.types import JobSummary, Submitted
-
-_PART = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|s|min|m|h|d)\s*")
-_SECONDS = {"ms": 0.001, "s": 1, "m": 60, "min": 60, "h": 3600, "d": 86400}
-
-
-def duration(text: str) -> float:
-    """Seconds: a number of them, or a text like 90s, 1h30m, 2 d."""
-    text = text.strip().lower()
-    if re.fullmatch(r"\d+(\.\d+)?", text):
-        return float(text)
-    if not text or _PART.sub("", text):
-        raise click.BadParameter(f"{text!r} is no duration; write for example 30s, 5min or 1h30m")
-    return sum(float(amount) * _SECONDS[unit] for amount, unit in _PART.findall(text))
 
 
 @click.command()

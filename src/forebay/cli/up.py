@@ -101,10 +101,9 @@ async def _invite(settings: Settings, dsn: str, port: int | None) -> str:
         return "API: not installed, add it with: pip install 'forebay[api]'"
     from forebay.api import accounts  # noqa: PLC0415 - an extra
 
-    host = "127.0.0.1" if settings.api_host in {"0.0.0.0", "::"} else settings.api_host  # noqa: S104 - compared, not bound
     async with overview.connected(dsn, "forebay up") as conn:
         link = await accounts.admin_link(conn)
-    place = f"http://{host}:{port}"
+    place = api.place(settings, port)
     return f"API: {place}/api/docs\nSign in as administrator, once, within an hour: {place}/sign-in#{link}"
 
 

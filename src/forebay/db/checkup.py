@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from typing import TYPE_CHECKING, Any
 
-from forebay.db.migrate import routines_comment
+from forebay.db.migrate import ROLES, routines_comment
 from forebay.db.overview import connected, in_words
 from forebay.db.sql import load
 
@@ -55,6 +55,15 @@ async def has_current_routines(conn: Connection) -> bool:
     """Whether the functions and views are those of this forebay."""
     async with in_words():
         return bool(await conn.fetchval(load("check_routines")) == await routines_comment(conn))
+
+
+async def missing_roles(conn: Connection) -> list[str]:
+    """The roles that the API needs and that are not there, or that it may not take."""
+    async with in_words():
+        there = await conn.fetch(
+            "select rolname from pg_roles where rolname = any($1) and pg_has_role(oid, 'member')", ROLES
+        )
+    return [role for role in ROLES if role not in {row["rolname"] for row in there}]
 
 
 async def hears(dsn: str, patience: float = 3.0) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -138,6 +139,20 @@ async def revoke_token(pool: Pool | Connection, token_id: int, account_id: int |
     return await _row(pool, "revoke_token", token_id, account_id) is not None
 
 
+async def all_tokens(
+    pool: Pool | Connection, account: str | None = None, *, service: bool = False
+) -> list[tuple[str | None, Token]]:
+    """The tokens of all, of one account or of the service, newest first, each with its account's name."""
+    rows = await _rows(pool, "list_all_tokens", account, service)
+    return [(row["account"], Token(*list(row.values())[1:])) for row in rows]
+
+
+async def revoke_any_token(pool: Pool | Connection, token_id: int) -> tuple[bool, int | None, str] | None:
+    """Whether that changed something, whose token it was (None: the service's) and its name; None: there is none."""
+    row = await _row(pool, "revoke_any_token", token_id)
+    return None if row is None else (row["changed"], row["owner_id"], row["name"])
+
+
 async def add_link(
     pool: Pool | Connection, link_hash: bytes, account_id: int | None, role: str, by: str, seconds: float
 ) -> None:
@@ -166,6 +181,20 @@ async def seconds_blocked(pool: Pool | Connection, keys: Sequence[str]) -> float
 
 async def forgive(pool: Pool | Connection, keys: Sequence[str]) -> None:
     await _rows(pool, "forgive_sign_in", list(keys))
+
+
+async def note(
+    pool: Pool | Connection, actor: str, action: str, owner_id: int | None, detail: dict[str, object]
+) -> None:
+    """Leave a trace in the audit of what someone did to an account or a token."""
+    async with translated():
+        await pool.execute(
+            "select forebay.note($1, $2, $3, null, null, $4::jsonb, clock_timestamp())",
+            actor,
+            action,
+            owner_id,
+            json.dumps(detail),
+        )
 
 
 async def _row(pool: Pool | Connection, query: str, *args: object) -> asyncpg.Record | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime
@@ -227,28 +227,6 @@ async def dead_letters(conn: Connection, *, job_id: int | None = None, limit: in
     async with in_words():
         rows = await conn.fetch(load("list_dead_letters"), job_id, limit)
     return [DeadLetter(*row.values()) for row in rows]
-
-
-@dataclass(frozen=True, slots=True)
-class Numbers:
-    """What the metrics are made of."""
-
-    depth: list[Depth]
-    last_hour: Sequence[Mapping[str, Any]]
-    workers: list[WorkerRow]
-    jobs: dict[str, int]
-    dead_letters: int
-
-
-async def numbers(conn: Connection) -> Numbers:
-    """Everything that is counted, at one moment."""
-    async with in_words():
-        hour = [dict(row) for row in await conn.fetch("select * from forebay.last_hour")]
-        jobs = await conn.fetch(load("count_open_jobs"))
-        letters = await conn.fetchval("select count(*) from forebay.dead_letter")
-        return Numbers(
-            await depth(conn), hour, await workers(conn), {row["state"]: row["count"] for row in jobs}, letters
-        )
 
 
 async def lanes_of(conn: Connection, job_id: int) -> frozenset[int]:

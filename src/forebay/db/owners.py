@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -9,6 +10,8 @@ from forebay.db.pool import translated
 from forebay.db.sql import load
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from forebay.db.pool import Connection, Pool
 
 
@@ -23,6 +26,16 @@ class Usage:
     submits_per_minute: int | None
 
 
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """An owner's share of the workers, and its own limits (None: the settings' decide)."""
+
+    weight: float = 1.0
+    max_open_jobs: int | None = None
+    max_open_items: int | None = None
+    submits_per_minute: int | None = None
+
+
 async def find(pool: Pool | Connection, name: str) -> int | None:
     async with translated():
         found: int | None = await pool.fetchval("select id from forebay.owner where name = $1", name)
@@ -34,3 +47,22 @@ async def usage(conn: Pool | Connection, owner_id: int) -> Usage:
         row = await conn.fetchrow(load("get_usage"), owner_id)
     assert row is not None  # noqa: S101 - the owner is the caller
     return Usage(*row.values())
+
+
+async def terms(conn: Pool | Connection) -> dict[int, Terms]:
+    """The terms of all owners that have accounts, by the owner's id."""
+    async with translated():
+        rows = await conn.fetch(load("list_terms"))
+    return {row["id"]: Terms(*list(row.values())[1:]) for row in rows}
+
+
+async def set_weight(conn: Pool | Connection, name: str, weight: float, actor: str) -> bool:
+    """Whether that changed something."""
+    async with translated():
+        return bool(await conn.fetchval("select forebay.set_owner_weight($1, $2, $3)", name, weight, actor))
+
+
+async def set_limits(conn: Pool | Connection, owner_id: int, limits: Mapping[str, int | None], actor: str) -> bool:
+    """Set the limits that are given, by their names in `Terms`; answers whether that changed something."""
+    async with translated():
+        return bool(await conn.fetch(load("set_limits"), owner_id, json.dumps(dict(limits)), actor))

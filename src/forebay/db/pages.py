@@ -9,12 +9,15 @@ from forebay.db.pool import translated
 from forebay.db.sql import load
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import AsyncGenerator, Sequence
     from datetime import datetime
 
     import asyncpg
 
     from forebay.db.pool import Connection
+
+# Whole items may be small or large: after the first page, as many are fetched at once as fit this.
+_FIRST_PAGE, _MOST_ROWS, _PAGE_BYTES = 100, 5000, 4 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +56,18 @@ class LetterFilter:
     pipeline: str | None = None
     job_id: int | None = None
     error_class: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class WholeItem:
+    """An item with all that belongs to it; JSON as the database writes it."""
+
+    n: int
+    status: str
+    key: str | None
+    input: str
+    result: str | None
+    error: str | None
 
 
 async def jobs(conn: Connection, where: JobFilter, before: int | None, size: int) -> list[asyncpg.Record]:
@@ -109,6 +124,21 @@ async def item(conn: Connection, job_id: int, n: int) -> asyncpg.Record | None:
     """One item, whole."""
     rows = await _fetch(conn, load("get_item"), job_id, n)
     return rows[0] if rows else None
+
+
+async def whole_items(conn: Connection, job_id: int, statuses: Sequence[str] | None) -> AsyncGenerator[WholeItem, None]:
+    """All items of a job in order; page by page, so that neither memory nor a transaction grows with the job."""
+    after: int | None = 0
+    size = _FIRST_PAGE
+    while after is not None:
+        rows = await _fetch(conn, load("export_items"), job_id, after, statuses, size)
+        after = rows[0]["next_after"]
+        found = [WholeItem(*list(row.values())[1:]) for row in rows if row["n"] is not None]
+        for item in found:
+            yield item
+        if found:
+            each = sum(len(item.input) + len(item.result or "") for item in found) / len(found)
+            size = int(min(max(_PAGE_BYTES / each, 1), _MOST_ROWS))
 
 
 async def attempts(

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias, TypeVar
 
 import asyncpg
 
-from forebay.errors import DatabaseUnavailable, SchemaError, brief, from_sqlstate
+from forebay.errors import DatabaseUnavailable, InvalidField, SchemaError, brief, from_sqlstate
 
 T = TypeVar("T")
 
@@ -41,6 +41,7 @@ REFUSED = (asyncpg.PostgresError, asyncpg.DataError, ValueError, UnicodeError)
 # What the driver says to statements that are used wrongly, on a connection that is in order.
 MISUSED = (asyncpg.InterfaceError, asyncpg.InternalClientError, TypeError, ValueError)
 
+_UNWRITABLE = (asyncpg.CharacterNotInRepertoireError, asyncpg.UntranslatableCharacterError)
 _NO_SCHEMA = (asyncpg.UndefinedFunctionError, asyncpg.InvalidSchemaNameError, asyncpg.UndefinedTableError)
 
 # What another transaction may cause; the same statement works when it is tried again.
@@ -150,6 +151,9 @@ async def translated() -> AsyncGenerator[None]:
         ours = from_sqlstate(error.sqlstate, getattr(error, "column_name", None), str(error.args[0]))
         if ours is not None:
             raise ours from None
+        # The driver says so, too: of half a character, which JSON allows.
+        if isinstance(error, _UNWRITABLE) or isinstance(error.__cause__, UnicodeError):
+            raise InvalidField("request", "contains a character that cannot be stored, such as U+0000") from error
         if isinstance(error, _NO_SCHEMA):
             raise SchemaError(f"{error.args[0]}; run `forebay migrate`") from error
         raise

@@ -4,15 +4,26 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from forebay.db.pool import translated
+from forebay.db.sql import load
+
 if TYPE_CHECKING:
-    from forebay.db.pool import Connection
+    from collections.abc import Sequence
+
+    from forebay.db.pool import Connection, Pool
 
 
 async def act_for(conn: Connection, owner_id: int, ip: str | None = None) -> None:
     """Until the transaction ends, row-level security shows the rows of this owner; jobs keep the address."""
-    await conn.execute(
-        "select set_config('forebay.owner_id', $1, true), set_config('forebay.ip', $2, true)", str(owner_id), ip or ""
-    )
+    await conn.execute("select forebay.act_for($1, $2)", owner_id, ip)
+
+
+async def submit_for(pool: Pool, owner_id: int, ip: str | None, args: Sequence[object]) -> tuple[int, bool]:
+    """Submit one item for an owner in one round trip; `args` are those of submit_item. Its job, and whether it is new."""
+    async with translated():
+        row = await pool.fetchrow(load("submit_item_for"), *args, owner_id, ip)
+    assert row is not None  # noqa: S101 - the function always answers one row
+    return row["job_id"], row["created"]
 
 
 async def name_file(conn: Connection, file: str) -> None:

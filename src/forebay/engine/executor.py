@@ -56,8 +56,9 @@ class StepExecutor:
         self.concurrency = Concurrency(*step.concurrency)
         self.size = size
         self.running: set[Attempt] = set()
-        self.ended = 0  # attempts, well or not
         self.failed = 0
+        self._well = 0  # attempts that ended well and that the controllers know of, or need not
+        self._unwell = 0  # neither well nor badly: throttled, snoozed, released
         self.busy_s = 0.0  # in those that ended well
         self.last_ended = 0.0  # epoch seconds
         self.last_error: tuple[float, str] | None = None
@@ -82,6 +83,16 @@ class StepExecutor:
         """How many more tasks this step wants at hand; `share` of the usual while the machine is short of something."""
         wanted = self.size.value(self.concurrency.value)
         return max(1, int(wanted * share)) - self.queue.size - len(self.running)
+
+    @property
+    def succeeded(self) -> int:
+        """Attempts that ended well."""
+        return self._well + self._good
+
+    @property
+    def ended(self) -> int:
+        """Attempts, however they ended."""
+        return self.succeeded + self.failed + self._unwell
 
     def kick(self) -> None:
         """Starts as many slots as the queue is worth."""
@@ -148,7 +159,6 @@ class StepExecutor:
         finally:
             self._let_end(slot, [attempt])
         ended = time.monotonic()
-        self.ended += 1
         if attempt.outcome is None:
             self._good += 1
             self._good_s += ended - began
@@ -173,7 +183,6 @@ class StepExecutor:
         finally:
             self._let_end(slot, attempts)
         ended = time.monotonic()
-        self.ended += len(attempts)
         for attempt in attempts:
             if attempt.outcome is None:
                 self._good += 1
@@ -186,7 +195,11 @@ class StepExecutor:
     def _note_failure(self, attempt: Attempt) -> None:
         if attempt.error_class in _PRESSURE:
             self.concurrency.press()
-        if attempt.outcome == "ERROR":
+        if attempt.outcome in ("SKIPPED", "NOT_FOUND"):
+            self._well += 1
+        elif attempt.outcome != "ERROR":
+            self._unwell += 1
+        else:
             self.failed += 1
             self.last_ended = self._clock.time()
             self.last_error = (self.last_ended, attempt.reason or "")
@@ -263,6 +276,7 @@ class StepExecutor:
     def _learn(self) -> None:
         """Tells the controllers about the successes since the last time."""
         if self._good:
+            self._well += self._good
             self.busy_s += self._good_s
             self.last_ended = self._clock.time()
             self.size.add(self._good_s / self._good)

@@ -112,12 +112,19 @@ def submit_sync(
 
 
 def _submitting(pipeline: Pipeline[I], value: I, coalesce: bool, o: Options) -> _Plan[Submitted]:
+    job_id, created = yield _Fetch(load("submit_item"), item_arguments(pipeline, value, coalesce, o))
+    return Submitted(job_id, created)
+
+
+def item_arguments(pipeline: Pipeline[I], value: I, coalesce: bool, o: Options) -> tuple[object, ...]:
+    """What the statement submit_item takes, checked.
+
+    Raises: RequestError.
+    """
     if coalesce and o.key is None:
         raise InvalidField("key", "is needed to coalesce")
     data = Encoder(pipeline).encode(value).decode()
-    args = (pipeline.name, data, o.owner, o.key, o.priority, o.run_at, o.delay, coalesce, o.meta)
-    job_id, created = yield _Fetch(load("submit_item"), args)
-    return Submitted(job_id, created)
+    return (pipeline.name, data, o.owner, o.key, o.priority, o.run_at, o.delay, coalesce, o.meta)
 
 
 async def submit_many(

@@ -427,7 +427,9 @@ CREATE VIEW forebay.last_hour WITH (security_invoker='true') AS
     count(*) FILTER (WHERE (a.outcome = 'EXPIRED'::forebay.outcome)) AS expired,
     round(avg(EXTRACT(epoch FROM (a.ended_at - a.started_at))), 3) AS average_s,
     round((percentile_cont((0.95)::double precision) WITHIN GROUP (ORDER BY ((EXTRACT(epoch FROM (a.ended_at - a.started_at)))::double precision)))::numeric, 3) AS p95_s,
-    round(((count(*) FILTER (WHERE (a.outcome = ANY (ARRAY['ERROR'::forebay.outcome, 'EXPIRED'::forebay.outcome]))))::numeric / (NULLIF(count(*) FILTER (WHERE (a.outcome = ANY (ARRAY['DONE'::forebay.outcome, 'SKIPPED'::forebay.outcome, 'NOT_FOUND'::forebay.outcome, 'ERROR'::forebay.outcome, 'EXPIRED'::forebay.outcome]))), 0))::numeric), 4) AS failure_rate
+    round(((count(*) FILTER (WHERE (a.outcome = ANY (ARRAY['ERROR'::forebay.outcome, 'EXPIRED'::forebay.outcome]))))::numeric / (NULLIF(count(*) FILTER (WHERE (a.outcome = ANY (ARRAY['DONE'::forebay.outcome, 'SKIPPED'::forebay.outcome, 'NOT_FOUND'::forebay.outcome, 'ERROR'::forebay.outcome, 'EXPIRED'::forebay.outcome]))), 0))::numeric), 4) AS failure_rate,
+    round(((count(*) FILTER (WHERE (a.outcome = 'NOT_FOUND'::forebay.outcome)))::numeric / (NULLIF(count(*) FILTER (WHERE (a.outcome = ANY (ARRAY['DONE'::forebay.outcome, 'SKIPPED'::forebay.outcome, 'NOT_FOUND'::forebay.outcome, 'ERROR'::forebay.outcome, 'EXPIRED'::forebay.outcome]))), 0))::numeric), 4) AS not_found_rate,
+    round(((count(*) FILTER (WHERE ((a.outcome = 'THROTTLED'::forebay.outcome) AND (a.class IS NOT NULL))))::numeric / (NULLIF(count(*) FILTER (WHERE ((a.outcome = ANY (ARRAY['DONE'::forebay.outcome, 'SKIPPED'::forebay.outcome, 'NOT_FOUND'::forebay.outcome, 'ERROR'::forebay.outcome, 'EXPIRED'::forebay.outcome])) OR ((a.outcome = 'THROTTLED'::forebay.outcome) AND (a.class IS NOT NULL)))), 0))::numeric), 4) AS throttle_rate
    FROM ((forebay.attempt a
      JOIN forebay.step s ON ((s.id = a.step_id)))
      JOIN forebay.pipeline p ON ((p.id = s.pipeline_id)))
@@ -741,6 +743,8 @@ CREATE POLICY of_all ON forebay.owner TO forebay_admin, forebay_worker USING (tr
 CREATE POLICY of_all ON forebay.ready TO forebay_admin, forebay_worker USING (true);
 CREATE POLICY of_all ON forebay.schedule TO forebay_admin, forebay_worker USING (true);
 CREATE POLICY of_all ON forebay.scheduled TO forebay_admin, forebay_worker USING (true);
+CREATE POLICY of_identity ON forebay.audit FOR INSERT TO forebay_identity WITH CHECK (true);
+CREATE POLICY of_identity ON forebay.owner TO forebay_identity USING (true);
 CREATE POLICY of_owner ON forebay.attempt TO forebay_api USING ((owner_id = ( SELECT (NULLIF(current_setting('forebay.owner_id'::text, true), ''::text))::bigint AS "nullif")));
 CREATE POLICY of_owner ON forebay.audit TO forebay_api USING ((owner_id = ( SELECT (NULLIF(current_setting('forebay.owner_id'::text, true), ''::text))::bigint AS "nullif")));
 CREATE POLICY of_owner ON forebay.dead_letter TO forebay_api USING ((owner_id = ( SELECT (NULLIF(current_setting('forebay.owner_id'::text, true), ''::text))::bigint AS "nullif")));
@@ -857,6 +861,7 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE forebay.ready TO forebay_worker;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE forebay.scheduled TO forebay_api;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE forebay.scheduled TO forebay_admin;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE forebay.scheduled TO forebay_worker;
+GRANT SELECT ON TABLE forebay.queue_depth TO forebay_api;
 GRANT SELECT ON TABLE forebay.queue_depth TO forebay_admin;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE forebay.rate_limit TO forebay_worker;
 GRANT SELECT ON TABLE forebay.rate_limit TO forebay_admin;
@@ -877,4 +882,5 @@ GRANT USAGE ON SEQUENCE forebay.worker_id_seq TO forebay_api;
 GRANT USAGE ON SEQUENCE forebay.worker_id_seq TO forebay_admin;
 GRANT USAGE ON SEQUENCE forebay.worker_id_seq TO forebay_identity;
 GRANT USAGE ON SEQUENCE forebay.worker_id_seq TO forebay_worker;
+GRANT SELECT ON TABLE forebay.workers TO forebay_api;
 GRANT SELECT ON TABLE forebay.workers TO forebay_admin;

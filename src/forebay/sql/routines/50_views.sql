@@ -60,7 +60,8 @@ left join (
     from forebay.lease l cross join lateral unnest(l.ns) r group by l.step_id) e on e.step_id = s.id
 where s.active or r.step_id is not null or t.step_id is not null or e.step_id is not null;
 
--- How each step went in the last hour. The failure rate is that of attempts that ended well or badly.
+-- How each step went in the last hour. The rates are those of attempts that ended well or badly; what the other side
+-- throttled (our own limits have no class) counts for the throttle rate only.
 create or replace view forebay.last_hour as
 select p.name as pipeline, s.name as step, count(*) as attempts,
        count(*) filter (where a.outcome = 'DONE') as done,
@@ -69,7 +70,12 @@ select p.name as pipeline, s.name as step, count(*) as attempts,
        round(avg(extract(epoch from a.ended_at - a.started_at)), 3) as average_s,
        round((percentile_cont(0.95) within group (order by extract(epoch from a.ended_at - a.started_at)))::numeric, 3) as p95_s,
        round(count(*) filter (where a.outcome in ('ERROR', 'EXPIRED'))::numeric
-             / nullif(count(*) filter (where a.outcome in ('DONE', 'SKIPPED', 'NOT_FOUND', 'ERROR', 'EXPIRED')), 0), 4) as failure_rate
+             / nullif(count(*) filter (where a.outcome in ('DONE', 'SKIPPED', 'NOT_FOUND', 'ERROR', 'EXPIRED')), 0), 4) as failure_rate,
+       round(count(*) filter (where a.outcome = 'NOT_FOUND')::numeric
+             / nullif(count(*) filter (where a.outcome in ('DONE', 'SKIPPED', 'NOT_FOUND', 'ERROR', 'EXPIRED')), 0), 4) as not_found_rate,
+       round(count(*) filter (where a.outcome = 'THROTTLED' and a.class is not null)::numeric
+             / nullif(count(*) filter (where a.outcome in ('DONE', 'SKIPPED', 'NOT_FOUND', 'ERROR', 'EXPIRED')
+                                             or a.outcome = 'THROTTLED' and a.class is not null), 0), 4) as throttle_rate
 from forebay.attempt a
 join forebay.step s on s.id = a.step_id
 join forebay.pipeline p on p.id = s.pipeline_id

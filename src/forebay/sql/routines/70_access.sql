@@ -43,6 +43,10 @@ begin
             perform forebay.protect(owned, case owned when 'owner' then 'id' else 'owner_id' end);
         end if;
     end loop;
+    if not exists (select from pg_policies where schemaname = 'forebay' and policyname = 'of_identity') then
+        create policy of_identity on forebay.owner to forebay_identity using (true);
+        create policy of_identity on forebay.audit for insert to forebay_identity with check (true);
+    end if;
     grant usage on schema forebay to forebay_api, forebay_admin, forebay_identity, forebay_worker;
     grant usage on all sequences in schema forebay to forebay_api, forebay_admin, forebay_identity, forebay_worker;
     grant select on forebay.migration to forebay_api, forebay_admin, forebay_identity, forebay_worker;
@@ -53,6 +57,8 @@ begin
     grant select, insert on forebay.attempt, forebay.audit to forebay_api, forebay_admin, forebay_worker;
     grant select on forebay.pipeline, forebay.step, forebay.queue, forebay.owner, forebay.worker
         to forebay_api, forebay_admin;
+    -- Numbers only: the caller's own where views can be told so (PostgreSQL 15 and newer), else everyone's together.
+    grant select on forebay.queue_depth, forebay.workers to forebay_api;
     grant insert, update on forebay.owner to forebay_admin;
     grant update on forebay.queue to forebay_admin;
     grant select, insert, update, delete on
@@ -68,4 +74,11 @@ begin
         to forebay_identity;
     grant select, insert on forebay.owner to forebay_identity;
     grant insert on forebay.audit to forebay_identity;
+end $$;
+
+-- Says until the transaction ends for whom, and from which address, the API's role acts. Returns the owner's name.
+create or replace function forebay.act_for(owner_id bigint, ip text, out owner text) language plpgsql as $$
+begin
+    perform set_config('forebay.owner_id', act_for.owner_id::text, true), set_config('forebay.ip', coalesce(ip, ''), true);
+    select o.name into owner from forebay.owner o where o.id = act_for.owner_id;
 end $$;

@@ -1,0 +1,147 @@
+"""Writes docs/reference from the code: settings.md from the settings, cli.md from the commands; --check compares.
+
+Run `python scripts/reference_docs.py` after changing a setting, a command or an option.
+"""
+
+from __future__ import annotations
+
+import difflib
+import sys
+from pathlib import Path
+from types import NoneType
+from typing import TYPE_CHECKING, Any, get_args
+
+import annotated_types
+import click
+from pydantic import SecretStr
+
+from forebay.cli import cli
+from forebay.settings import Settings
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pydantic.fields import FieldInfo
+
+TARGET = Path(__file__).parent.parent / "docs" / "reference"
+MADE = "<!-- Written by scripts/reference_docs.py. -->"
+KINDS: dict[Any, str] = {
+    bool: "true or false",
+    int: "whole number",
+    float: "number",
+    str: "text",
+    Path: "path",
+    SecretStr: "secret text",
+}
+WIDTH = 100
+
+
+# Settings.
+
+
+def settings_page() -> str:
+    rows = [_row(name, field) for name, field in Settings.model_fields.items()]
+    return "\n".join(
+        [
+            MADE,
+            "",
+            "# Settings",
+            "",
+            "Each is an environment variable, or a line in the file `.env` of the folder where forebay is started; the",
+            "variable wins. `forebay config` shows what they are and where that comes from.",
+            "",
+            "| variable | default | what it may be | meaning |",
+            "| --- | --- | --- | --- |",
+            *rows,
+            "",
+        ]
+    )
+
+
+def _row(name: str, field: FieldInfo) -> str:
+    cells = (f"`FOREBAY_{name.upper()}`", _default(field.default), _kind(field), field.description or "")
+    return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
+
+
+def _default(value: object) -> str:
+    if value is None or value == "":
+        return "unset" if value is None else "empty"
+    text = (
+        str(value).lower() if isinstance(value, bool) else f"{value:.15g}" if isinstance(value, float) else str(value)
+    )
+    return f"`{text}`"
+
+
+def _kind(field: FieldInfo) -> str:
+    kinds = [kind for kind in (get_args(field.annotation) or (field.annotation,)) if kind is not NoneType]
+    return ", ".join([" or ".join(KINDS.get(kind, str(kind)) for kind in kinds), *_bounds(field)])
+
+
+def _bounds(field: FieldInfo) -> Iterator[str]:
+    for bound in field.metadata:
+        match bound:
+            case annotated_types.Ge(ge=least):
+                yield f"at least {least}"
+            case annotated_types.Gt(gt=below):
+                yield f"more than {below}"
+            case annotated_types.Le(le=most):
+                yield f"at most {most}"
+            case annotated_types.Lt(lt=above):
+                yield f"less than {above}"
+            case _:
+                pass
+
+
+# Commands.
+
+
+def cli_page() -> str:
+    root = click.Context(cli, info_name="forebay", **_context(cli))
+    intro = [
+        MADE,
+        "",
+        "# Command line",
+        "",
+        "Exit codes: 0 all is well, 1 something failed, 2 the request was wrong, 3 no database, 4 its schema does not",
+        "fit, 130 interrupted.",
+        "",
+    ]
+    return "\n".join([*intro, *(line for section in _sections(root) for line in section)])
+
+
+def _context(command: click.Command) -> dict[str, Any]:
+    return {**command.context_settings, "terminal_width": WIDTH, "max_content_width": WIDTH, "color": False}
+
+
+def _sections(ctx: click.Context) -> Iterator[list[str]]:
+    """A command and all that is under it."""
+    yield [f"## {ctx.command_path}", "", "```text", ctx.get_help(), "```", ""]
+    group = ctx.command
+    if isinstance(group, click.Group):
+        for name in group.list_commands(ctx):
+            command = group.get_command(ctx, name)
+            if command is not None and not command.hidden:
+                yield from _sections(click.Context(command, info_name=name, parent=ctx, **_context(command)))
+
+
+def main() -> int:
+    made = {"settings.md": settings_page(), "cli.md": cli_page()}
+    if "--check" not in sys.argv:
+        TARGET.mkdir(parents=True, exist_ok=True)
+        for name, text in made.items():
+            (TARGET / name).write_text(text, "utf-8")
+        return 0
+    return max([_check(TARGET / name, text) for name, text in made.items()])
+
+
+def _check(file: Path, text: str) -> int:
+    stored = file.read_text("utf-8") if file.exists() else ""
+    if stored == text:
+        return 0
+    sys.stdout.writelines(difflib.unified_diff(stored.splitlines(True), text.splitlines(True), file.name, "the code"))
+    print(f"\ndocs/reference/{file.name} is not what the code says: run `python scripts/reference_docs.py`")
+    return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

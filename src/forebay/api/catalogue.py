@@ -1,0 +1,162 @@
+"""Every metric of the service: its name, what it means, and which requirements it answers. Nothing else is exposed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from prometheus_client.core import Metric
+
+_STEP = ("pipeline", "step")
+_WORKER = ("worker",)
+_WORKER_STEP = ("worker", "pipeline", "step")
+
+
+@dataclass(frozen=True, slots=True)
+class Described:
+    """A metric as people read about it."""
+
+    name: str
+    kind: Literal["gauge", "counter", "histogram"]
+    labels: tuple[str, ...]
+    text: str
+    answers: str = ""
+
+    def family(self) -> Metric:
+        """A family without samples."""
+        return Metric(self.name.removesuffix("_total"), self.text, self.kind)
+
+
+DATABASE_UP = Described(
+    "forebay_database_up", "gauge", (), "1 when the database could be asked; without it only API metrics are there",
+    "S4-118",
+)  # fmt: skip
+
+# Work, from the database.
+QUEUE_DEPTH = Described(
+    "forebay_queue_depth", "gauge", (*_STEP, "status"), "tasks by status: pending, scheduled, processing, on_hold",
+    "S1-100 S1-101 S1-104 S2-100 S4-116 S5-100",
+)  # fmt: skip
+PENDING = Described(
+    "forebay_pending_tasks", "gauge", (), "tasks that wait or run: pending_count", "S3-73 S5-105",
+)  # fmt: skip
+QUEUE_PAUSED = Described("forebay_queue_paused", "gauge", _STEP, "1 while somebody has paused the step's queue")
+QUEUE_PARKED = Described(
+    "forebay_queue_parked", "gauge", _STEP, "1 while the step's queue waits for a service or a key that is missing",
+    "S4-119",
+)  # fmt: skip
+OPEN_JOBS = Described(
+    "forebay_open_jobs", "gauge", ("pipeline", "state"), "jobs that have not finished, by state", "S1-97",
+)  # fmt: skip
+OPEN_JOB_ITEMS = Described(
+    "forebay_open_job_items", "gauge", ("pipeline", "status"),
+    "items of jobs that have not finished: pending, done, skipped, not_found, error", "S1-97",
+)  # fmt: skip
+DEAD_LETTERS = Described(
+    "forebay_dead_letters", "gauge", _STEP, "tasks that failed for good and are kept; counted to 100000",
+)  # fmt: skip
+DEAD_LETTERS_LAST_HOUR = Described(
+    "forebay_dead_letters_last_hour", "gauge", _STEP, "those of them that failed in the last hour",
+)  # fmt: skip
+
+# Attempts, from the database.
+ATTEMPTS = Described(
+    "forebay_attempts_total", "counter", (*_STEP, "outcome"),
+    "attempts that ended since this API looks, by outcome; LIMITED: held back by a limit of our own",
+    "S1-66 S1-105 S3-99 S4-114 S4-115",
+)  # fmt: skip
+STEP_DURATION = Described(
+    "forebay_step_duration_seconds", "histogram", _STEP, "how long the attempts took that ended DONE",
+    "S1-66 S1-106 S3-99",
+)  # fmt: skip
+TASKS_PER_MINUTE = Described(
+    "forebay_tasks_per_minute", "gauge", _STEP, "attempts that ended, however they did; mean of five minutes",
+    "S1-105 S4-114",
+)  # fmt: skip
+ITEMS_PER_SECOND = Described(
+    "forebay_items_per_second", "gauge", _STEP,
+    "items that passed the step, DONE, SKIPPED or NOT_FOUND: items_sec; mean of five minutes", "S5-95 S5-106",
+)  # fmt: skip
+AVERAGE = Described(
+    "forebay_step_duration_average_seconds", "gauge", _STEP, "mean time of the last hour's attempts that ended DONE",
+    "S1-102 S1-106 S4-43",
+)  # fmt: skip
+P95 = Described(
+    "forebay_step_duration_p95_seconds", "gauge", _STEP, "95th percentile of the same, estimated from its histogram",
+    "S3-99",
+)  # fmt: skip
+FAILURE_RATIO = Described(
+    "forebay_failure_ratio", "gauge", _STEP,
+    "ERROR and EXPIRED among the last hour's attempts that came to an end: failure rate, error_rate",
+    "S1-103 S1-107 S4-115 S5-96",
+)  # fmt: skip
+NOT_FOUND_RATIO = Described(
+    "forebay_not_found_ratio", "gauge", _STEP, "NOT_FOUND among the same: not_found_rate", "S5-97",
+)  # fmt: skip
+THROTTLE_RATIO = Described(
+    "forebay_throttle_ratio", "gauge", _STEP,
+    "attempts that the other side throttled among the last hour's that reached it: api_throttle_rate", "S5-101",
+)  # fmt: skip
+
+# Workers, from what they last said.
+WORKER_UP = Described(
+    "forebay_worker_up", "gauge", _WORKER, "1 while the worker signs on; 0 when it vanished without a word",
+    "S3-71 S4-39 S4-117",
+)  # fmt: skip
+WORKER_HEALTHY = Described(
+    "forebay_worker_healthy", "gauge", _WORKER, "1 while it is up and not stuck", "S3-77 S4-117",
+)  # fmt: skip
+WORKER_STUCK = Described(
+    "forebay_worker_stuck", "gauge", _WORKER, "1 when nothing has ended for 5 minutes while work is pending",
+    "S3-70 S3-91",
+)  # fmt: skip
+WORKER_UPTIME = Described("forebay_worker_uptime_seconds", "gauge", _WORKER, "how long ago it began", "S3-76")
+WORKER_LAST_PROCESSED = Described(
+    "forebay_worker_last_processed_timestamp_seconds", "gauge", _WORKER, "when its last attempt ended",
+    "S3-68 S3-72 S4-44",
+)  # fmt: skip
+WORKER_LAST_ERROR = Described(
+    "forebay_worker_last_error", "gauge", _WORKER, "1 when an attempt failed since it began; /api/workers says how",
+    "S3-78",
+)  # fmt: skip
+WORKER_IN_FLIGHT = Described("forebay_worker_in_flight", "gauge", _WORKER, "tasks that it holds")
+WORKER_PROCESSED = Described(
+    "forebay_worker_processed_total", "counter", _WORKER_STEP, "attempts that ended well or in error",
+    "S3-74 S4-40",
+)  # fmt: skip
+WORKER_SUCCEEDED = Described(
+    "forebay_worker_succeeded_total", "counter", _WORKER_STEP, "attempts that ended DONE, SKIPPED or NOT_FOUND",
+    "S4-41",
+)  # fmt: skip
+WORKER_FAILED = Described(
+    "forebay_worker_failed_total", "counter", _WORKER_STEP, "attempts that ended in ERROR", "S3-75 S4-42",
+)  # fmt: skip
+WORKER_BUSY = Described(
+    "forebay_worker_busy_seconds_total", "counter", _WORKER_STEP,
+    "time in attempts that ended DONE; by the succeeded ones: its average time", "S4-43",
+)  # fmt: skip
+WORKER_STALE = Described(
+    "forebay_worker_stale_reports_total", "counter", _WORKER, "reports that came when the task was no longer its own",
+)  # fmt: skip
+
+# This API process.
+API_REQUESTS = Described(
+    "forebay_api_requests_total", "counter", ("method", "route", "status"), "requests that were answered",
+)  # fmt: skip
+API_DURATION = Described(
+    "forebay_api_request_duration_seconds", "histogram", ("method", "route", "status"),
+    "time until the answer began, by the route's template; of the lists: slow-query timings", "S5-107",
+)  # fmt: skip
+INGEST = Described(
+    "forebay_ingest_duration_seconds", "histogram", ("route",),
+    "time until a submit was safe and answered: ingest_ms", "S5-94",
+)  # fmt: skip
+DB_LATENCY = Described(
+    "forebay_db_latency_ewma_seconds", "gauge", (), "one round trip to the database, moving mean: db_latency_ewma",
+    "S5-98",
+)  # fmt: skip
+POOL_WAIT = Described(
+    "forebay_db_pool_wait_seconds", "histogram", ("room",), "wait for a connection of the pool: pool_wait_ms", "S5-99",
+)  # fmt: skip
+
+ALL = tuple(one for one in globals().values() if isinstance(one, Described))

@@ -1,0 +1,174 @@
+"""Numbers written down as samples of the catalogue's metrics."""
+
+from __future__ import annotations
+
+from collections import Counter
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from forebay.api import catalogue
+from forebay.api.metrics import Distribution
+from forebay.api.window import BOUNDS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from prometheus_client.core import Metric
+
+    from forebay.api.catalogue import Described
+    from forebay.api.metrics import Meter
+    from forebay.api.window import Tally, Window
+    from forebay.db.numbers import Numbers
+    from forebay.db.overview import WorkerRow
+
+_OUTCOMES = (
+    "DONE",
+    "SKIPPED",
+    "NOT_FOUND",
+    "ERROR",
+    "CANCELLED",
+    "SNOOZED",
+    "THROTTLED",
+    "LIMITED",
+    "RELEASED",
+    "EXPIRED",
+)
+_PASSED = ("DONE", "SKIPPED", "NOT_FOUND")
+_ENDED = (*_PASSED, "ERROR", "EXPIRED")
+_ITEM_STATUSES = ("pending", "done", "skipped", "not_found", "error")
+
+
+class Sheet:
+    """The samples of one moment."""
+
+    def __init__(self) -> None:
+        self._families = {one.name: one.family() for one in catalogue.ALL}
+
+    def put(self, what: Described, value: float, *labels: str) -> None:
+        self._families[what.name].add_sample(what.name, _labels(what, labels), value)
+
+    def spread(self, what: Described, values: Distribution, *labels: str) -> None:
+        """The samples of a histogram."""
+        family, named = self._families[what.name], _labels(what, labels)
+        seen = 0
+        for bound, count in zip([*map(str, values.bounds), "+Inf"], values.counts, strict=True):
+            seen += count
+            family.add_sample(f"{what.name}_bucket", {**named, "le": bound}, seen)
+        family.add_sample(f"{what.name}_count", named, seen)
+        family.add_sample(f"{what.name}_sum", named, values.total)
+
+    def collect(self) -> Iterable[Metric]:
+        return self._families.values()
+
+
+def _labels(what: Described, values: tuple[str, ...]) -> dict[str, str]:
+    return dict(zip(what.labels, values, strict=True))
+
+
+def write_work(sheet: Sheet, numbers: Numbers) -> None:
+    """What waits, runs and has failed for good."""
+    sheet.put(catalogue.PENDING, numbers.pending)
+    for one in numbers.depth:
+        for status, count in (
+            ("pending", one.ready),
+            ("scheduled", one.scheduled),
+            ("processing", one.leased),
+            ("on_hold", one.on_hold),
+        ):
+            sheet.put(catalogue.QUEUE_DEPTH, float(count), one.pipeline, one.step, status)
+        sheet.put(catalogue.QUEUE_PAUSED, one.paused, one.pipeline, one.step)
+        sheet.put(catalogue.QUEUE_PARKED, one.parked is not None, one.pipeline, one.step)
+    _write_jobs(sheet, numbers)
+    _write_letters(sheet, numbers)
+
+
+def _write_jobs(sheet: Sheet, numbers: Numbers) -> None:
+    items: Counter[tuple[str, str]] = Counter()
+    for jobs in numbers.jobs:
+        sheet.put(catalogue.OPEN_JOBS, jobs.jobs, jobs.pipeline, jobs.state)
+        items.update({(jobs.pipeline, status): getattr(jobs, status) for status in _ITEM_STATUSES})
+    for (pipeline, status), count in items.items():
+        sheet.put(catalogue.OPEN_JOB_ITEMS, count, pipeline, status)
+
+
+def _write_letters(sheet: Sheet, numbers: Numbers) -> None:
+    kept = {(letters.pipeline, letters.step): letters for letters in numbers.dead_letters}
+    for step in sorted({*kept, *numbers.steps}):
+        letters = kept.get(step)
+        sheet.put(catalogue.DEAD_LETTERS, letters.kept if letters else 0, *step)
+        sheet.put(catalogue.DEAD_LETTERS_LAST_HOUR, letters.fresh if letters else 0, *step)
+
+
+def write_attempts(sheet: Sheet, numbers: Numbers, window: Window) -> None:
+    """How it went. A step that has done nothing yet counts from 0: else its first attempts would raise no rate."""
+    totals, hour, (latest, seconds) = window.totals(), window.last_hour(), window.latest(numbers.at, 5)
+    for step in sorted({key[:2] for key in totals} | set(numbers.steps)):
+        for outcome in _OUTCOMES:
+            sheet.put(catalogue.ATTEMPTS, _count(totals, step, outcome), *step, outcome)
+        sheet.spread(catalogue.STEP_DURATION, totals.get((*step, "DONE"), Distribution(BOUNDS)), *step)
+        sheet.put(catalogue.TASKS_PER_MINUTE, _count(latest, step, *_OUTCOMES) * 60 / seconds, *step)
+        sheet.put(catalogue.ITEMS_PER_SECOND, _count(latest, step, *_PASSED) / seconds, *step)
+        _write_hour(sheet, hour, step)
+
+
+def _write_hour(sheet: Sheet, hour: Tally, step: tuple[str, str]) -> None:
+    done = hour.get((*step, "DONE"), Distribution(BOUNDS))
+    ended, failed = _count(hour, step, *_ENDED), _count(hour, step, "ERROR", "EXPIRED")
+    throttled = _count(hour, step, "THROTTLED")
+    for what, value in (
+        (catalogue.AVERAGE, done.mean()),
+        (catalogue.P95, done.quantile(0.95)),
+        (catalogue.FAILURE_RATIO, _share(failed, ended)),
+        (catalogue.NOT_FOUND_RATIO, _share(_count(hour, step, "NOT_FOUND"), ended)),
+        (catalogue.THROTTLE_RATIO, _share(throttled, ended + throttled)),
+    ):
+        if value is not None:
+            sheet.put(what, value, *step)
+
+
+def _count(tally: Tally, step: tuple[str, str], *outcomes: str) -> int:
+    return sum(tally[*step, outcome].count for outcome in outcomes if (*step, outcome) in tally)
+
+
+def _share(part: int, whole: int) -> float | None:
+    return part / whole if whole else None
+
+
+def write_workers(sheet: Sheet, numbers: Numbers) -> None:
+    """How the workers are."""
+    # A name may come again, for example in a container that was restarted: then the newest counts.
+    for worker in {worker.name: worker for worker in numbers.workers}.values():
+        sheet.put(catalogue.WORKER_UP, worker.alive, worker.name)
+        sheet.put(catalogue.WORKER_HEALTHY, worker.alive and not worker.stuck, worker.name)
+        sheet.put(catalogue.WORKER_STUCK, worker.stuck, worker.name)
+        sheet.put(catalogue.WORKER_UPTIME, (numbers.at - worker.started_at).total_seconds(), worker.name)
+        sheet.put(catalogue.WORKER_IN_FLIGHT, float(worker.in_flight), worker.name)
+        sheet.put(catalogue.WORKER_LAST_ERROR, worker.stats.get("last_error") is not None, worker.name)
+        sheet.put(catalogue.WORKER_STALE, worker.stale, worker.name)
+        if processed := worker.stats.get("last_processed"):
+            sheet.put(catalogue.WORKER_LAST_PROCESSED, datetime.fromisoformat(processed).timestamp(), worker.name)
+        _write_worker_steps(sheet, worker)
+
+
+def _write_worker_steps(sheet: Sheet, worker: WorkerRow) -> None:
+    by_step: Mapping[str, Mapping[str, Any]] = worker.stats.get("by_step", {})
+    for name, totals in by_step.items():
+        pipeline, _, step = name.partition(".")
+        succeeded, failed = totals["succeeded"], totals["failed"]
+        sheet.put(catalogue.WORKER_PROCESSED, succeeded + failed, worker.name, pipeline, step)
+        sheet.put(catalogue.WORKER_SUCCEEDED, succeeded, worker.name, pipeline, step)
+        sheet.put(catalogue.WORKER_FAILED, failed, worker.name, pipeline, step)
+        sheet.put(catalogue.WORKER_BUSY, totals["busy_s"], worker.name, pipeline, step)
+
+
+def write_api(sheet: Sheet, meter: Meter) -> None:
+    """What this process has measured."""
+    for place, seconds in meter.requests.items():
+        sheet.put(catalogue.API_REQUESTS, seconds.count, *place)
+        sheet.spread(catalogue.API_DURATION, seconds, *place)
+    for route, seconds in meter.ingests.items():
+        sheet.spread(catalogue.INGEST, seconds, route)
+    for room, seconds in meter.waits.items():
+        sheet.spread(catalogue.POOL_WAIT, seconds, room)
+    if meter.latency is not None:
+        sheet.put(catalogue.DB_LATENCY, meter.latency)

@@ -1,0 +1,127 @@
+"""Items as JSON lines and as CSV."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from typing import TYPE_CHECKING, Any, Protocol, cast
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from forebay.db.pages import WholeItem
+
+_HEAD = 100  # items that decide which columns there are
+_PARTS = ("input", "result")
+# What spreadsheets take for the beginning of a formula; a number is none.
+_FORMULA = re.compile(r"[=+\-@\t\r\uff1d\uff0b\uff0d\uff20]")
+_NUMBER = re.compile(r"[+-]?\d+(\.\d+)?")
+_LONG = 4000  # digits; Python refuses to read integers much longer than that
+
+
+class Writes(Protocol):
+    def write(self, text: str, /) -> object: ...
+
+
+class JsonLines:
+    """One JSON object a line. What the database has as JSON is passed on as it is: no number loses a digit."""
+
+    incomplete = 0
+
+    def __init__(self, sink: Writes) -> None:
+        self._sink = sink
+
+    def add(self, item: WholeItem) -> None:
+        head = f'"id": "{item.n}", "status": "{item.status}", "key": {json.dumps(item.key)}'
+        rest = f'"input": {item.input}, "result": {item.result or "null"}, "error": {item.error or "null"}'
+        self._sink.write(f"{{{head}, {rest}}}\n")
+
+    def end(self) -> None:
+        """Nothing is kept back."""
+
+
+class Csv:
+    """A line an item; fields of objects in columns of their own, one level deep, and what is deeper as JSON."""
+
+    def __init__(self, sink: Writes, *, raw: bool = False) -> None:
+        self.incomplete = 0  # items with fields for which there is no column
+        self._writer = csv.writer(sink)
+        self._raw = raw
+        self._head: list[dict[str, Any]] = []
+        self._columns: dict[str, None] | None = None
+
+    def add(self, item: WholeItem) -> None:
+        cells = _cells(item)
+        if self._columns is not None:
+            self._write(cells)
+            return
+        self._head.append(cells)
+        if len(self._head) == _HEAD:
+            self._begin()
+
+    def end(self) -> None:
+        if self._columns is None:
+            self._begin()
+
+    def _begin(self) -> None:
+        fields = [name for part in _PARTS for cells in self._head for name in cells if name.split(".")[0] == part]
+        self._columns = dict.fromkeys(["id", "status", "key", *fields, "error"])
+        self._writer.writerow(self._columns)
+        for cells in self._head:
+            self._write(cells)
+        self._head.clear()
+
+    def _write(self, cells: dict[str, Any]) -> None:
+        columns = self._columns or {}
+        self.incomplete += not cells.keys() <= columns.keys()
+        self._writer.writerow([text(cells.get(name), raw=self._raw) for name in columns])
+
+
+def _cells(item: WholeItem) -> dict[str, Any]:
+    """Column → value."""
+    cells: dict[str, Any] = {"id": item.n, "status": item.status, "key": item.key}
+    cells |= _flat("input", _parsed(item.input))
+    cells |= _flat("result", _parsed(item.result))
+    error = _parsed(item.error)
+    return cells | {"error": cast("dict[str, Any]", error).get("reason", error) if isinstance(error, dict) else error}
+
+
+def _flat(part: str, value: Any) -> Iterable[tuple[str, Any]]:
+    if isinstance(value, dict):
+        return [(f"{part}.{name}", inner) for name, inner in cast("dict[str, Any]", value).items()]
+    return [] if value is None else [(part, value)]
+
+
+class _Exact(float):
+    """A number that knows how it was written: PostgreSQL keeps more digits than a float has."""
+
+    __slots__ = ("written",)
+    written: str
+
+    def __new__(cls, written: str) -> _Exact:
+        made = super().__new__(cls, written)
+        made.written = written
+        return made
+
+
+def _whole(written: str) -> float:
+    return int(written) if len(written) < _LONG else _Exact(written)
+
+
+_decode = json.JSONDecoder(parse_float=_Exact, parse_int=_whole).decode
+_encode = json.JSONEncoder(ensure_ascii=False).encode
+
+
+def _parsed(document: str | None) -> Any:
+    return None if document is None else _decode(document)
+
+
+def text(value: Any, *, raw: bool) -> str:
+    """A value as a cell; a text that a spreadsheet would run as a formula gets a ' in front, unless `raw`."""
+    if value is None:
+        return ""
+    if isinstance(value, str):
+        is_formula = _FORMULA.match(value) and not _NUMBER.fullmatch(value)
+        return f"'{value}" if is_formula and not raw else value
+    return value.written if isinstance(value, _Exact) else _encode(value)

@@ -1,0 +1,165 @@
+"""`forebay export`: a job's items as JSON lines or CSV, however many they are."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from contextlib import aclosing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn
+
+import click
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from forebay.cli import _show as show
+from forebay.cli._common import find_dsn, json_option, load_settings, run
+from forebay.cli._formats import Csv, JsonLines
+from forebay.db import overview, pages
+from forebay.errors import ForebayError
+from forebay.types import ItemStatus
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator
+    from typing import BinaryIO
+
+_READER_LEFT = 141  # what shells say of a program that wrote to a closed pipe
+
+
+@click.command()
+@click.argument("job_id", type=click.IntRange(1, 2**63 - 1), metavar="JOB")
+@click.option("--format", "kind", type=click.Choice(["jsonl", "csv"]), default="jsonl", show_default=True)
+@click.option(
+    "--status",
+    "statuses",
+    type=click.Choice([status.value for status in ItemStatus], case_sensitive=False),
+    multiple=True,
+    help="Only items with this status; may be repeated.",
+)
+@click.option("--output", default="-", show_default=True, metavar="FILE|-", help="Where to; - is standard output.")
+@click.option("--raw", is_flag=True, help="Leave CSV cells that a spreadsheet would run as formulas as they are.")
+@json_option
+def export(job_id: int, *, kind: str, statuses: tuple[str, ...], output: str, raw: bool, as_json: bool) -> None:
+    """Write a job's items: id, status, key, input, result and error.
+
+    CSV has a column for each field of input and result that the first 100 items have. With --json the summary is
+    JSON; it is on standard error when the items are on standard output.
+    """
+    began = time.monotonic()
+    with _opened(output) as sink:
+        format_ = Csv(sink, raw=raw) if kind == "csv" else JsonLines(sink)
+        count = run(_export(job_id, statuses, format_))
+    took = time.monotonic() - began
+    summary = {
+        "job_id": str(job_id),
+        "items": count,
+        "bytes": sink.size,
+        "seconds": round(took, 3),
+        "output": output,
+        "incomplete": format_.incomplete,
+    }
+    text = f"job {job_id}: {show.plural(count, 'item')}, {show.size(sink.size)}, in {show.duration(took)}"
+    click.echo(show.dump(summary) if as_json else text, err=output == "-")
+    if format_.incomplete:
+        fields = "have fields that the first 100 items do not have, which have no column: --format jsonl has all"
+        click.echo(f"{show.plural(format_.incomplete, 'item')} {fields}", err=True)
+
+
+async def _export(job_id: int, statuses: tuple[str, ...], format_: Csv | JsonLines) -> int:
+    count = 0
+    async with overview.connected(find_dsn(load_settings()), "forebay export") as conn:
+        job = await overview.job(conn, job_id)
+        items = pages.whole_items(conn, job_id, statuses or None)
+        with _progress(job.total) as seen:
+            async with aclosing(items):
+                async for item in items:
+                    format_.add(item)
+                    count += 1
+                    if count % 100 == 0:
+                        seen(item.n)
+            format_.end()
+    return count
+
+
+@contextmanager
+def _progress(total: int) -> Generator[Callable[[int], None]]:
+    """A bar on standard error, if a person sees that."""
+    err = Console(stderr=True)
+    columns = (TextColumn("items"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=err, transient=True, disable=not err.is_terminal) as progress:
+        bar = progress.add_task("", total=total)
+
+        def seen(n: int) -> None:
+            progress.update(bar, completed=n)
+
+        yield seen
+
+
+# Where it goes.
+
+
+@dataclass
+class Sink:
+    """A file whose trouble is told as its own: a full disk is not a lost database."""
+
+    stream: BinaryIO
+    place: str
+    size: int = 0
+
+    def write(self, text: str) -> None:
+        data = text.encode()
+        try:
+            self.stream.write(data)
+        except OSError as error:
+            _refuse(error, self.place)
+        self.size += len(data)
+
+
+def _refuse(error: OSError, place: str) -> NoReturn:
+    if isinstance(error, BrokenPipeError):  # `| head` has seen enough; the interpreter shall not try again at its end
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise click.exceptions.Exit(_READER_LEFT) from None
+    raise ForebayError(f"cannot write {place}: {error.strerror}") from error
+
+
+@contextmanager
+def _in_words(place: str) -> Generator[None]:
+    try:
+        yield
+    except OSError as error:
+        _refuse(error, place)
+
+
+@contextmanager
+def _opened(output: str) -> Generator[Sink]:
+    """Standard output or the file, which gets its name only when it is whole: half an export looks like one."""
+    if output == "-":
+        yield Sink(sys.stdout.buffer, "standard output")
+        with _in_words("standard output"):
+            sys.stdout.buffer.flush()
+        return
+    target = Path(output)
+    is_special = target.exists() and not target.is_file()  # such as a named pipe
+    part = target if is_special else target.with_name(f"{target.name}.part")
+    with _in_words(output):
+        stream = part.open("wb")
+    try:
+        yield Sink(stream, output)
+        with _in_words(output):
+            stream.close()
+            part.replace(target)
+    except BaseException:
+        _discard(stream, part if not is_special else None)
+        raise
+
+
+def _discard(stream: BinaryIO, part: Path | None) -> None:
+    try:
+        stream.close()
+    except OSError:  # what could not be written before cannot be written now
+        pass
+    finally:
+        if part is not None:
+            part.unlink(missing_ok=True)

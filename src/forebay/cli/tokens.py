@@ -1,0 +1,141 @@
+"""`forebay tokens`: what programs show at the API's door."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from forebay.cli import _show as show
+from forebay.cli import api
+from forebay.cli._common import actor, duration, find_dsn, json_option, load_settings, run
+from forebay.db import identity, overview
+
+if TYPE_CHECKING:
+    from contextlib import AbstractAsyncContextManager
+
+    from forebay.db.identity import Token
+    from forebay.db.pool import Connection
+
+_SCOPES = ("read", "write", "admin")
+
+
+@click.group()
+def tokens() -> None:
+    """Make and end the tokens with which programs use the API.
+
+    \b
+    forebay tokens add ci --user ann --scope read --expires 90d
+    """
+
+
+def _connected() -> AbstractAsyncContextManager[Connection]:
+    return overview.connected(find_dsn(load_settings()), "forebay tokens")
+
+
+@tokens.command("list")
+@click.option("--user", help="Only of this user.")
+@click.option("--service", is_flag=True, help="Only the service's own.")
+@json_option
+def list_tokens(user: str | None, service: bool, as_json: bool) -> None:
+    """List tokens, newest first; their secrets are not kept."""
+    if user is not None and service:
+        raise click.UsageError("--user and --service exclude each other")
+    found = run(_list(user, service=service))
+    if as_json:
+        click.echo(show.dump([_token_json(holder, token) for holder, token in found]))
+    elif not found:
+        click.echo("There are no such tokens.")
+    else:
+        show.console().print(_table(found))
+
+
+async def _list(user: str | None, *, service: bool) -> list[tuple[str | None, Token]]:
+    async with _connected() as conn:
+        if user is not None:
+            api.require()
+            from forebay.api import accounts  # noqa: PLC0415 - an extra
+
+            await accounts.account_named(conn, user)
+        return await identity.all_tokens(conn, user, service=service)
+
+
+def _table(found: list[tuple[str | None, Token]]) -> Any:
+    made = show.table(">token", "name", "of", "ends with", "scopes", "state", "last used", "made")
+    for holder, token in found:
+        made.add_row(
+            str(token.id),
+            token.name,
+            holder or "the service",
+            token.hint,
+            ", ".join(token.scopes),
+            _state(token),
+            show.moment(token.used_at),
+            show.moment(token.created_at),
+        )
+    return made
+
+
+def _state(token: Token) -> str:
+    now = datetime.now(UTC)
+    if token.revoked_at is not None:
+        return "revoked"
+    if token.expires_at is None:
+        return "valid"
+    left = (token.expires_at - now).total_seconds()
+    return f"valid for {show.duration(left)}" if left > 0 else "expired"
+
+
+def _token_json(holder: str | None, token: Token) -> dict[str, Any]:
+    return asdict(token) | {"id": str(token.id), "user": holder}
+
+
+@tokens.command()
+@click.argument("name")
+@click.option("--user", help="Whose it is: it may do what this user may.")
+@click.option("--service", is_flag=True, help="The service's own: each request names the owner that it acts for.")
+@click.option(
+    "--scope", "scopes", type=click.Choice(_SCOPES), multiple=True, help="What it is good for.  [read and write]"
+)
+@click.option("--expires", type=duration, metavar="DURATION", help="For how long, for example 90d.  [until revoked]")
+@json_option
+def add(
+    name: str, *, user: str | None, service: bool, scopes: tuple[str, ...], expires: float | None, as_json: bool
+) -> None:
+    """Make a token. Its secret is printed this once, alone on standard output."""
+    if (user is None) != service:
+        raise click.UsageError("say whose token it is: --user NAME or --service")
+    api.require()
+    token, secret = run(_add(name, user, sorted(set(scopes)) or ["read", "write"], expires))
+    if not as_json:
+        state = "valid until it is revoked" if expires is None else f"valid for {show.duration(expires)}"
+        whose = user or "the service"
+        click.echo(f"Token {token.id} of {whose}: {', '.join(token.scopes)}; {state}. Shown this once:", err=True)
+    show.answer(_token_json(user, token) | {"token": secret}, secret, as_json=as_json)
+
+
+async def _add(name: str, user: str | None, scopes: list[str], expires: float | None) -> tuple[Token, str]:
+    from forebay.api import accounts  # noqa: PLC0415 - an extra
+
+    async with _connected() as conn:
+        return await accounts.add_token(conn, user, name, scopes, expires, actor())
+
+
+@tokens.command()
+@click.argument("token_id", type=click.IntRange(1, 2**63 - 1), metavar="ID")
+@json_option
+def revoke(token_id: int, as_json: bool) -> None:
+    """End a token, at once and for good."""
+    api.require()
+    changed = run(_revoke(token_id))
+    text = f"token {token_id} is revoked {'now' if changed else 'already'}"
+    show.answer({"id": str(token_id), "changed": changed}, text, as_json=as_json)
+
+
+async def _revoke(token_id: int) -> bool:
+    from forebay.api import accounts  # noqa: PLC0415 - an extra
+
+    async with _connected() as conn:
+        return await accounts.revoke_token(conn, token_id, actor())

@@ -1,0 +1,40 @@
+"""The API behind a real socket, in a thread of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import uvicorn
+
+from forebay.cli.api import address, listen
+from tests.api._service import Service, serving
+
+
+@contextmanager
+def live(dsn: str) -> Iterator[tuple[str, Service]]:
+    """A running server: its address, and the service with its callers' tokens."""
+    listener = listen("127.0.0.1", 0)
+    begun, found = threading.Event(), list[Service]()
+    server: list[uvicorn.Server] = []
+
+    async def serve() -> None:
+        async with serving(dsn) as service:
+            found.append(service)
+            config = uvicorn.Config(service.app, log_config=None, access_log=False, lifespan="off")
+            server.append(uvicorn.Server(config))
+            server[0].install_signal_handlers = lambda: None  # type: ignore[attr-defined] # not the main thread
+            begun.set()
+            await server[0].serve(sockets=[listener])
+
+    thread = threading.Thread(target=lambda: asyncio.run(serve()), daemon=True)
+    thread.start()
+    assert begun.wait(60)
+    try:
+        yield address(listener), found[0]
+    finally:
+        server[0].should_exit = True
+        thread.join(60)
+        listener.close()

@@ -1,0 +1,248 @@
+"""Who may do what: every route and every kind of caller; and the same rules in the database, whatever a route does."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import asyncpg
+import pytest
+
+from forebay.db.migrate import ROLES
+from tests.api._service import Service, serving
+
+CALLERS = ("nobody", "ann", "bob", "root", "service", "revoked")
+
+# What each caller gets: nobody, the owner ann, another owner, an administrator, the service for ann, a revoked token.
+_PRIVATE = (401, 200, 404, 200, 200, 401)  # something of ann's
+_OWN = (401, 200, 200, 200, 200, 401)  # everyone's own
+_ADMIN = (401, 403, 403, 200, 403, 401)
+_PERSON = (401, 403, 403, 403, 403, 401)  # these callers are tokens: only who has signed in may
+_OPEN = (200,) * 6
+
+MATRIX: dict[tuple[str, str], tuple[tuple[int, ...], Any]] = {
+    ("POST", "/api/jobs"): ((401, 201, 201, 201, 201, 401), {"pipeline": "pages", "input": {"title": "x"}}),
+    ("GET", "/api/jobs"): (_OWN, None),
+    ("GET", "/api/jobs/{job_id}"): (_PRIVATE, None),
+    ("POST", "/api/jobs/{job_id}/pause"): (_PRIVATE, None),
+    ("POST", "/api/jobs/{job_id}/resume"): (_PRIVATE, None),
+    ("POST", "/api/jobs/{job_id}/kickoff"): (_PRIVATE, None),
+    ("POST", "/api/jobs/{job_id}/reprocess"): (_PRIVATE, {"scope": "job"}),
+    ("GET", "/api/jobs/{job_id}/items"): (_PRIVATE, None),
+    ("GET", "/api/jobs/{job_id}/items/{item_id}"): (_PRIVATE, None),
+    ("POST", "/api/jobs/{job_id}/cancel"): ((401, 409, 404, 409, 409, 401), None),  # it has ended by then
+    ("GET", "/api/pending"): (_OWN, None),
+    ("GET", "/api/attempts"): (_OWN, None),
+    ("GET", "/api/dead-letters"): (_OWN, None),
+    ("GET", "/api/queues"): (_OWN, None),
+    ("POST", "/api/queues/{name}/pause"): (_ADMIN, None),
+    ("POST", "/api/queues/{name}/resume"): (_ADMIN, None),
+    ("GET", "/api/workers"): (_OWN, None),
+    ("GET", "/api/statistics"): (_OWN, None),
+    ("GET", "/api/pipelines"): (_OWN, None),
+    ("GET", "/api/me"): (_OWN, None),
+    ("PUT", "/api/me/password"): (_PERSON, {"new": "a long new password"}),
+    ("GET", "/api/tokens"): (_PERSON, None),
+    ("POST", "/api/tokens"): (_PERSON, {"name": "mine"}),
+    ("DELETE", "/api/tokens/{token_id}"): (_PERSON, None),
+    ("GET", "/api/users"): (_ADMIN, None),
+    ("POST", "/api/users/invitations"): ((401, 403, 403, 201, 403, 401), {"role": "user"}),
+    ("PATCH", "/api/users/{name}"): (_ADMIN, {"role": "user"}),
+    ("POST", "/api/session"): ((401,) * 6, {"name": "ann", "password": "wrong"}),
+    ("POST", "/api/session/link"): ((401,) * 6, {"link": "fbl_wrong"}),
+    ("DELETE", "/api/session"): ((401, 204, 204, 204, 204, 401), None),
+    ("GET", "/healthz"): (_OPEN, None),
+    ("GET", "/readyz"): (_OPEN, None),
+    ("GET", "/metrics"): (_OPEN, None),
+}
+# Streams never end: they are looked at in their own tests.
+ELSEWHERE = {("GET", "/api/events")}
+
+
+def routes_of(service: Service) -> set[tuple[str, str]]:
+    paths: dict[str, dict[str, Any]] = service.app.openapi()["paths"]
+    return {(method.upper(), path) for path, methods in paths.items() for method in methods}
+
+
+async def test_every_route_for_every_caller(service: Service) -> None:
+    assert routes_of(service) - ELSEWHERE == set(MATRIX)
+    async with service.client("ann") as ann:
+        made = await ann.post("/api/jobs", json={"pipeline": "pages", "input": {"title": "ann's"}})
+    values = {"job_id": made.json()["jobId"], "item_id": "1", "name": "bob", "token_id": "1"}
+    service.tokens["revoked"] = service.tokens["ann"] + "x"
+    found: dict[tuple[str, str], tuple[int, ...]] = {}
+    for (method, path), (_, body) in MATRIX.items():
+        place = path.format(**values | ({"name": "pages.fetch"} if "queues" in path else {}))
+        codes: list[int] = []
+        for caller in CALLERS:
+            async with service.client(None if caller == "nobody" else caller) as client:
+                codes.append((await client.request(method, place, json=body)).status_code)
+        found[method, path] = tuple(codes)
+    assert found == {route: expected for route, (expected, _) in MATRIX.items()}
+
+
+async def test_a_revoked_token_is_refused_at_once(service: Service) -> None:
+    async with service.client("ann") as client:
+        assert (await client.get("/api/me")).status_code == 200
+        await service.admin.execute("update forebay.api_token set revoked_at = clock_timestamp()")
+        refused = await client.get("/api/me")
+    assert refused.status_code == 401
+    assert refused.json()["detail"] == "this token is unknown, expired or revoked"
+
+
+async def test_a_token_does_what_its_scopes_say(service: Service) -> None:
+    await service.admin.execute("update forebay.api_token set scopes = '{read}'")
+    async with service.client("root") as client:
+        assert (await client.get("/api/jobs")).status_code == 200
+        assert (await client.get("/api/jobs?userId=all")).status_code == 403
+        refused = await client.post("/api/jobs", json={"pipeline": "pages", "input": {"title": "x"}})
+        assert (refused.status_code, refused.json()["detail"]) == (403, "this token has no scope 'write'")
+
+
+async def test_what_only_administrators_may_do(service: Service) -> None:
+    async with service.signed_in("ann") as browser:
+        refused = await browser.get("/api/users")
+    assert (refused.status_code, refused.json()["detail"]) == (403, "only administrators may do this")
+
+
+async def test_the_service_names_its_owner(service: Service) -> None:
+    async with service.client("service") as client:
+        del client.headers["x-forebay-owner"]
+        unnamed = await client.get("/api/jobs")
+        unknown = await client.get("/api/jobs", headers={"x-forebay-owner": "carl"})
+    assert (unnamed.status_code, unnamed.json()["detail"]) == (400, "the service's token needs the owner to act for")
+    assert (unknown.status_code, unknown.json()["detail"]) == (404, "there is no owner 'carl'")
+
+
+# -- in the database ----------------------------------------------------------------------------------------------
+
+OWNED = (
+    "job", "item", "attempt", "dead_letter", "audit", "lane", "ready", "scheduled", "lease", "schedule", "owner",
+    "idempotency",
+)  # fmt: skip
+
+
+async def fill(service: Service) -> dict[str, int]:
+    """A row of each kind for ann and for bob."""
+    for who in ("ann", "bob"):
+        async with service.client(who) as client:
+            for title in ("good", "broken"):
+                await client.post("/api/jobs", json={"pipeline": "pages", "input": {"title": title}})
+    await service.work()
+    owners = {row["name"]: row["id"] for row in await service.admin.fetch("select id, name from forebay.owner")}
+    for who in ("ann", "bob"):
+        async with service.client(who, **{"Idempotency-Key": "k"}) as client:
+            for options in ({}, {"runAt": "2030-01-01T00:00:00Z"}):
+                body = {"pipeline": "pages", "input": {"title": "x"}, **options}
+                assert (await client.post("/api/jobs", json=body, headers={"Idempotency-Key": str(options)})).is_success
+        await service.admin.execute(
+            """insert into forebay.lease
+                   (step_id, lane_id, job_id, owner_id, worker_id, attempt, claimed_at, expires_at, ns)
+               values (1, 1, 1, $1, 1, 1, now(), now(), '{[1,2)}')""",
+            owners[who],
+        )
+        await service.admin.execute("select forebay.note('x', 'y', $1, null, null, null, now())", owners[who])
+        await service.admin.execute(
+            """insert into forebay.schedule (name, pipeline_id, owner_id, cron, input, next_at)
+               values ($1, 1, $2, '* * * * *', '{}', now())""",
+            who,
+            owners[who],
+        )
+    return owners
+
+
+async def as_role(dsn: str, role: str, owner_id: int | None = None) -> asyncpg.Connection[Any]:
+    settings = {"role": role} | ({} if owner_id is None else {"forebay.owner_id": str(owner_id)})
+    return await asyncpg.connect(dsn, server_settings=settings)
+
+
+async def test_the_apis_role_sees_one_owner_only(service: Service) -> None:
+    """Whatever a route asks for: these are the statements of a route that has forgotten to ask for its owner."""
+    owners = await fill(service)
+    ann, nobody = await as_role(service.dsn, "forebay_api", owners["ann"]), await as_role(service.dsn, "forebay_api")
+    admin = await as_role(service.dsn, "forebay_admin")
+    for table in OWNED:
+        column = "id" if table == "owner" else "owner_id"
+        seen = {row[0] for row in await ann.fetch(f"select {column} from forebay.{table}")}
+        assert seen == {owners["ann"]}, table
+        assert await nobody.fetchval(f"select count(*) from forebay.{table}") == 0, table
+        both = {row[0] for row in await admin.fetch(f"select {column} from forebay.{table}")}
+        assert {owners["ann"], owners["bob"]} <= both, table
+    for conn in (ann, nobody, admin):
+        await conn.close()
+
+
+async def test_the_apis_role_changes_one_owners_rows_only(service: Service) -> None:
+    owners = await fill(service)
+    ann = await as_role(service.dsn, "forebay_api", owners["ann"])
+    theirs = await service.admin.fetchval("select id from forebay.job where owner_id = $1 limit 1", owners["bob"])
+    for table in ("job", "item", "ready", "lease", "dead_letter"):
+        assert await ann.execute(f"delete from forebay.{table} where owner_id = {owners['bob']}") == "DELETE 0"
+    with pytest.raises(asyncpg.InsufficientPrivilegeError, match="row-level security"):
+        await ann.execute("update forebay.job set owner_id = $1", owners["bob"])
+    with pytest.raises(asyncpg.InsufficientPrivilegeError, match="row-level security"):
+        await ann.execute("select forebay.note('x', 'y', $1, null, null, null, now())", owners["bob"])
+    for verb in ("pause", "cancel", "reprocess"):
+        with pytest.raises(asyncpg.PostgresError, match="there is no job") as refused:
+            await ann.execute(f"select forebay.{verb}($1)", theirs)
+        assert refused.value.sqlstate == "FB004"
+    with pytest.raises(asyncpg.PostgresError):  # in the name of another owner
+        await ann.execute("""select forebay.submit('pages', '{"title": "x"}', owner => 'bob')""")
+    await ann.close()
+
+
+async def test_secrets_are_out_of_reach(service: Service) -> None:
+    """For owners and administrators alike; and who looks them up sees no work."""
+    for role in ("forebay_api", "forebay_admin", "forebay_worker"):
+        conn = await as_role(service.dsn, role)
+        for table in ("account", "session", "api_token", "invitation", "sign_in_failure"):
+            with pytest.raises(asyncpg.InsufficientPrivilegeError):
+                await conn.fetch(f"select * from forebay.{table}")
+        await conn.close()
+    conn = await as_role(service.dsn, "forebay_identity")
+    for table in set(OWNED) - {"owner"}:
+        with pytest.raises(asyncpg.InsufficientPrivilegeError):
+            await conn.fetch(f"select * from forebay.{table}")
+    await conn.close()
+
+
+async def test_no_role_may_enter_by_itself(service: Service) -> None:
+    rows = await service.admin.fetch(
+        "select rolname from pg_roles where rolname = any($1) and (rolcanlogin or rolsuper or rolbypassrls)", ROLES
+    )
+    assert rows == []
+
+
+async def test_every_table_with_an_owner_is_protected(service: Service) -> None:
+    """Also those that are still to come."""
+    rows = await service.admin.fetch(
+        """select c.relname from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attname = 'owner_id'
+           where c.relnamespace = 'forebay'::regnamespace and c.relkind in ('r', 'p') and not c.relrowsecurity
+             and not c.relispartition and c.relname <> 'account'"""
+    )
+    assert [row["relname"] for row in rows] == []
+
+
+async def test_an_owner_beyond_its_limits_is_told_when_to_come_again(dsn: str) -> None:
+    async with serving(dsn, max_open_jobs=2, max_open_items=10) as service:
+        body = {"pipeline": "pages", "input": {"title": "x"}}
+        async with service.client("ann") as ann, service.client("bob") as bob:
+            many = {"pipeline": "pages", "items": [{"title": "x"}] * 11}
+            too_many = await ann.post("/api/jobs", json=many)
+            assert [(await ann.post("/api/jobs", json=body)).status_code for _ in range(3)] == [201, 201, 429]
+            full = await ann.post("/api/jobs", json=body)
+            assert (await bob.post("/api/jobs", json=body)).status_code == 201
+    assert too_many.json()["detail"] == "with these there would be 11 open items; 10 are allowed"
+    assert full.json()["detail"] == "there are 2 open jobs already; 2 are allowed"
+    assert full.headers["retry-after"] == "30"
+
+
+async def test_an_owner_that_submits_too_fast_is_told_when_to_come_again(service: Service) -> None:
+    await service.admin.execute("update forebay.owner set submits_per_minute = 10 where name = 'ann'")
+    await service.admin.execute("update forebay.owner set submits_per_minute = 0 where name = 'bob'")
+    body = {"pipeline": "pages", "input": {"title": "x"}}
+    async with service.client("ann") as ann, service.client("bob") as bob:
+        answers = [await ann.post("/api/jobs", json=body) for _ in range(5)]
+        never = await bob.post("/api/jobs", json=body)
+    assert [answer.status_code for answer in answers] == [201, 201, 429, 429, 429]
+    assert answers[2].json()["detail"] == "more than 10 submits a minute"
+    assert never.json()["detail"] == "no submits are allowed"

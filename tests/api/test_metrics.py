@@ -1,0 +1,239 @@
+"""The numbers of the service: all of the catalogue, exact, cached, and what is left of them without a database."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+from prometheus_client.parser import text_string_to_metric_families
+
+from forebay import Context, Pipeline
+from forebay.api import catalogue
+from forebay.api.statistics import Statistics
+from forebay.db import overview
+from forebay.db.sql import load
+from forebay.errors import ThrottledError
+from forebay.testing import Testbed, testbed
+from tests.api._service import Service, pages
+
+_INSERT = """insert into forebay.attempt
+    (job_id, n, step_id, attempt, outcome, owner_id, worker_id, token, started_at, ended_at, class)"""
+
+Samples = dict[str, dict[frozenset[tuple[str, str]], float]]
+
+
+async def scraped(service: Service) -> Samples:
+    """What /metrics says, by name and labels."""
+    async with service.client() as nobody:
+        answer = await nobody.get("/metrics")
+    assert answer.status_code == 200
+    found: Samples = {}
+    for family in text_string_to_metric_families(answer.text):
+        for sample in family.samples:
+            by_labels = found.setdefault(sample.name, {})
+            labels = frozenset(sample.labels.items())
+            assert labels not in by_labels, f"{sample.name} {sample.labels} is there twice"
+            by_labels[labels] = sample.value
+    return found
+
+
+def at(samples: Samples, name: str, **labels: str) -> float:
+    return samples[name][frozenset(labels.items())]
+
+
+def forget(service: Service) -> None:
+    """The next look counts again."""
+    statistics: Statistics = service.app.state.statistics
+    statistics._at = -1e9
+
+
+async def submit(service: Service, *titles: str) -> None:
+    async with service.client("ann") as client:
+        answer = await client.post("/api/jobs", json={"pipeline": "pages", "items": [{"title": t} for t in titles]})
+    assert answer.status_code == 201, answer.text
+
+
+@asynccontextmanager
+async def worked(service: Service) -> AsyncIterator[Testbed]:
+    """All is done, and the worker is still there."""
+    async with testbed(service.dsn, [pages], migrated=True) as bed:
+        await bed.finish()
+        await bed.worker.sign_on()
+        yield bed
+
+
+async def test_every_metric_of_the_catalogue_has_samples(service: Service) -> None:
+    await submit(service, "a", "broken", "missing")
+    async with worked(service):
+        await submit(service, "open")
+        await service.admin.execute(
+            f"{_INSERT} select 1, 1, id, 1, 'THROTTLED', 1, 1, 1, now(), now(), 'throttled' from forebay.step"
+        )
+        samples = await scraped(service)
+    suffix = {"histogram": "_bucket", "counter": "", "gauge": ""}
+    wanted = {one.name + suffix[one.kind] for one in catalogue.ALL}
+    assert wanted - set(samples) == set()
+
+
+async def test_the_numbers_are_those_of_what_happened(service: Service) -> None:
+    await submit(service, "a", "b", "broken", "missing")
+    async with worked(service):
+        await submit(service, "x", "y")
+        samples = await scraped(service)
+    fetch = {"pipeline": "pages", "step": "fetch"}
+    outcomes = {o: at(samples, "forebay_attempts_total", **fetch, outcome=o) for o in ("DONE", "ERROR", "NOT_FOUND")}
+    assert outcomes == {"DONE": 2, "ERROR": 1, "NOT_FOUND": 1}
+    assert at(samples, "forebay_attempts_total", **fetch, outcome="THROTTLED") == 0
+    assert at(samples, "forebay_failure_ratio", **fetch) == 0.25
+    assert at(samples, "forebay_not_found_ratio", **fetch) == 0.25
+    assert at(samples, "forebay_throttle_ratio", **fetch) == 0
+    assert at(samples, "forebay_step_duration_seconds_count", **fetch) == 2
+    assert at(samples, "forebay_tasks_per_minute", **fetch) > 0
+    assert at(samples, "forebay_items_per_second", **fetch) > 0
+    assert at(samples, "forebay_queue_depth", **fetch, status="pending") == 2
+    assert at(samples, "forebay_pending_tasks") == 2
+    assert at(samples, "forebay_dead_letters", **fetch) == 1
+    assert at(samples, "forebay_dead_letters_last_hour", **fetch) == 1
+    assert at(samples, "forebay_dead_letters", pipeline="pages", step="count") == 0
+    assert at(samples, "forebay_open_jobs", pipeline="pages", state="QUEUED") == 1
+    assert at(samples, "forebay_open_job_items", pipeline="pages", status="pending") == 2
+    assert at(samples, "forebay_database_up") == 1
+
+
+async def test_workers_say_how_they_are(service: Service) -> None:
+    await submit(service, "a", "b", "broken", "missing")
+    async with worked(service):
+        samples = await scraped(service)
+    ((labels, up),) = samples["forebay_worker_up"].items()
+    worker = dict(labels)
+    assert up == 1
+    for name, value in (("healthy", 1), ("stuck", 0), ("in_flight", 0), ("last_error", 1), ("stale_reports_total", 0)):
+        assert at(samples, f"forebay_worker_{name}", **worker) == value, name
+    assert at(samples, "forebay_worker_uptime_seconds", **worker) >= 0
+    assert at(samples, "forebay_worker_last_processed_timestamp_seconds", **worker) > 1.7e9
+    fetch = {**worker, "pipeline": "pages", "step": "fetch"}
+    for name, value in (("processed_total", 4), ("succeeded_total", 3), ("failed_total", 1)):
+        assert at(samples, f"forebay_worker_{name}", **fetch) == value, name
+    assert at(samples, "forebay_worker_failed_total", **fetch | {"step": "count"}) == 0
+
+
+async def test_what_is_put_off_has_not_succeeded(dsn: str) -> None:
+    patient: Pipeline[dict[str, Any]] = Pipeline("patient", dict)
+    asked: list[int] = []
+
+    @patient.step()
+    async def ask(ctx: Context, value: dict[str, Any]) -> int:
+        asked.append(ctx.attempt)
+        if len(asked) < 3:
+            raise ThrottledError("not so fast", retry_after=5)
+        return 1
+
+    async with testbed(dsn, [patient], migrated=True) as bed:
+        await bed.submit(patient, {})
+        await bed.finish()
+        await bed.worker.sign_on()
+        async with bed.pool.acquire() as conn:
+            (worker,) = await overview.workers(conn)
+    assert worker.stats["succeeded"] == 1
+    assert worker.stats["by_step"]["patient.ask"] | {"busy_s": 0} == {"succeeded": 1, "failed": 0, "busy_s": 0}
+
+
+async def test_what_the_other_side_throttles_is_not_what_we_hold_back(service: Service) -> None:
+    await service.admin.execute(
+        f"""{_INSERT}
+           select 1, n, s.id, 1, (case when n <= 4 then 'THROTTLED' else 'DONE' end)::forebay.outcome, 1, 1, 1,
+                  now() - interval '2 seconds', now(), case when n <= 3 then 'throttled' end
+           from forebay.step s, generate_series(1, 5) n where s.name = 'fetch'"""
+    )
+    samples = await scraped(service)
+    fetch = {"pipeline": "pages", "step": "fetch"}
+    assert at(samples, "forebay_attempts_total", **fetch, outcome="THROTTLED") == 3
+    assert at(samples, "forebay_attempts_total", **fetch, outcome="LIMITED") == 1
+    assert at(samples, "forebay_throttle_ratio", **fetch) == 0.75
+    assert at(samples, "forebay_step_duration_average_seconds", **fetch) == 2
+    assert 1 < at(samples, "forebay_step_duration_p95_seconds", **fetch) <= 2.5
+
+
+async def test_counts_are_kept_for_half_a_minute_and_counters_only_grow(service: Service) -> None:
+    await submit(service, "a")
+    await service.work()
+    done = {"pipeline": "pages", "step": "fetch", "outcome": "DONE"}
+    assert at(await scraped(service), "forebay_attempts_total", **done) == 1
+    await submit(service, "b", "c")
+    await service.work()
+    assert at(await scraped(service), "forebay_attempts_total", **done) == 1
+    forget(service)
+    assert at(await scraped(service), "forebay_attempts_total", **done) == 3
+
+
+async def test_json_says_the_same(service: Service) -> None:
+    await submit(service, "a", "broken")
+    async with worked(service):
+        samples = await scraped(service)
+        async with service.client("ann") as client:
+            found: dict[str, list[dict[str, Any]]] = (await client.get("/api/statistics")).json()
+    for name in ("forebay_queue_depth", "forebay_attempts_total", "forebay_worker_processed_total"):
+        shown = {frozenset(one["labels"].items()): one["value"] for one in found[name]}
+        assert shown == samples[name]
+    assert set(samples) <= set(found)
+
+
+async def test_requests_are_timed_by_route_and_status(service: Service) -> None:
+    await submit(service, "a")
+    async with service.client("ann") as client:
+        await client.get("/api/pending")
+        await client.get("/api/pending?statuses=DONE")
+        await client.get("/api/jobs/1/items?pageSize=1")
+        await client.get("/nowhere/at/all")
+        await client.request("BREW", "/api/pending")
+    samples = await scraped(service)
+    for method, route, status in (
+        ("GET", "/api/pending", "200"),
+        ("GET", "/api/pending", "422"),
+        ("GET", "/api/jobs/{job_id}/items", "200"),
+        ("GET", "none", "404"),
+        ("other", "/api/pending", "405"),
+        ("POST", "/api/jobs", "201"),
+    ):
+        labels = {"method": method, "route": route, "status": status}
+        assert at(samples, "forebay_api_requests_total", **labels) == 1
+        assert at(samples, "forebay_api_request_duration_seconds_count", **labels) == 1
+        assert at(samples, "forebay_api_request_duration_seconds_bucket", **labels, le="+Inf") == 1
+    assert at(samples, "forebay_ingest_duration_seconds_count", route="/api/jobs") == 1
+    assert at(samples, "forebay_db_pool_wait_seconds_count", room="owners") >= 3
+    assert 0 < at(samples, "forebay_db_latency_ewma_seconds") < 5
+
+
+async def test_without_a_database_the_process_still_tells_about_itself(service: Service) -> None:
+    service.app.state.rooms.admins.terminate()
+    await scraped(service)
+    samples = await scraped(service)
+    assert at(samples, "forebay_database_up") == 0
+    assert at(samples, "forebay_api_requests_total", method="GET", route="/metrics", status="200") == 1
+    assert "forebay_queue_depth" not in samples
+
+
+async def test_attempts_are_counted_without_reading_all_of_them(service: Service) -> None:
+    await service.admin.execute(
+        f"""{_INSERT}
+           select 1, n, 1, 1, 'DONE', 1, 1, 1, now() - n * interval '1 second', now() - n * interval '1 second', null
+           from generate_series(200000, 1, -1) n"""
+    )
+    await service.admin.execute("vacuum (analyze) forebay.attempt")
+    await service.admin.execute("set role forebay_admin")
+    (plan,) = json.loads(
+        await service.admin.fetchval(
+            f"explain (analyze, format json) {load('count_attempts')}",
+            *(await service.admin.fetchrow("select now() - interval '3 minutes', null::timestamptz") or ()),
+            [0.1, 1.0],
+        )
+    )
+    reads = [node for node in _nodes(plan["Plan"]) if node.get("Relation Name", "").startswith("attempt_")]
+    assert reads
+    assert sum(node["Actual Rows"] + node.get("Rows Removed by Index Recheck", 0) for node in reads) < 30_000
+
+
+def _nodes(node: dict[str, Any]) -> list[dict[str, Any]]:
+    return [node, *(below for child in node.get("Plans", []) for below in _nodes(child))]

@@ -1,0 +1,52 @@
+"""Whatever the OpenAPI document allows, and much that it does not: no 5xx, and no answer that it does not describe."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import schemathesis
+from hypothesis import HealthCheck, given, settings
+from schemathesis.checks import CheckFunction, not_a_server_error
+from schemathesis.core.result import Ok
+from schemathesis.specs.openapi.checks import (
+    content_type_conformance,
+    response_schema_conformance,
+    status_code_conformance,
+)
+
+from tests.api._live import live
+
+CHECKS: list[CheckFunction] = [
+    not_a_server_error,
+    status_code_conformance,
+    content_type_conformance,
+    response_schema_conformance,
+]
+QUIET = [HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large, HealthCheck.large_base_example]
+# Streams never end.
+LEFT_OUT = {"/api/events"}
+
+
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("caller", ["ann", "root"])
+def test_every_operation_answers_as_described(dsn: str, caller: str) -> None:
+    with live(dsn) as (url, service):
+        schema = schemathesis.openapi.from_url(f"{url}/api/openapi.json")
+        headers = {"authorization": f"Bearer {service.tokens[caller]}"}
+        count = 0
+        for found in schema.get_all_operations():
+            assert isinstance(found, Ok)
+            operation = found.ok()
+            if operation.path in LEFT_OUT:
+                continue
+            count += 1
+
+            @settings(max_examples=15, deadline=None, database=None, suppress_health_check=QUIET)
+            @given(case=operation.as_strategy())
+            def check(case: Any) -> None:
+                answer = case.call(headers=headers)
+                case.validate_response(answer, checks=CHECKS, headers=headers)
+
+            check()
+        assert count > 30

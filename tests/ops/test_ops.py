@@ -1,0 +1,135 @@
+"""What stands in ops/ works: the alerts and the dashboard on a real Prometheus, the units in the eyes of systemd."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from forebay.api import statistics
+from forebay.api.app import create_app
+from forebay.settings import Settings
+from forebay.testing import Testbed, testbed
+from tests.api._service import Service, pages, serving
+from tests.ops._prometheus import OPS, Prometheus, listening, scraping, tool
+
+_NAME = re.compile(r"\bforebay_[a-z0-9_]+")
+_UNITS = sorted((OPS / "systemd").glob("*.service"))
+# What the test makes happen; the others are made to fire in alerts_test.yml.
+_FIRING = {"ForebayDeadLettersGrow", "ForebayRepeatedFailures"}
+
+
+def panels() -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = json.loads((OPS / "grafana" / "forebay.json").read_text("utf-8"))["panels"]
+    return found
+
+
+def queries() -> list[tuple[str, str]]:
+    """Every query of the dashboard with its panel's title, as Grafana would send it."""
+    return [
+        (panel["title"], target["expr"].replace("$__rate_interval", "5m").replace("$pipeline", ".*"))
+        for panel in panels()
+        for target in panel["targets"]
+    ]
+
+
+def test_the_alerts_are_valid_and_fire_when_they_should() -> None:
+    for args in (
+        ["check", "rules", OPS / "prometheus" / "alerts.yml"],
+        ["check", "config", OPS / "prometheus" / "prometheus.yml"],
+        ["test", "rules", Path(__file__).with_name("alerts_test.yml")],
+    ):
+        ran = subprocess.run([tool("promtool"), *map(str, args)], capture_output=True, text=True, check=False)
+        assert ran.returncode == 0, ran.stdout + ran.stderr
+
+
+def test_every_alert_is_tested() -> None:
+    rules = (OPS / "prometheus" / "alerts.yml").read_text("utf-8")
+    tested = Path(__file__).with_name("alerts_test.yml").read_text("utf-8")
+    alerts = re.findall(r"- alert: (\w+)", rules)
+    assert len(alerts) == len(set(alerts)) == rules.count("action:")
+    for alert in alerts:
+        assert re.search(rf"alertname: {alert}\n.*\n +exp_alerts:\n", tested), alert
+
+
+def test_the_panels_have_places_of_their_own() -> None:
+    places = [panel["gridPos"] for panel in panels()]
+    cells = [(x, y) for p in places for x in range(p["x"], p["x"] + p["w"]) for y in range(p["y"], p["y"] + p["h"])]
+    assert len(cells) == len(set(cells))
+    assert max(x for x, _ in cells) == 23
+    assert len({panel["id"] for panel in panels()}) == len(places)
+
+
+async def test_a_real_prometheus_finds_what_dashboard_and_alerts_ask_for(
+    dsn: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tool("prometheus")
+    monkeypatch.setattr(statistics, "_FRESH", 0.0)  # else rates would take half a minute to show
+    app = create_app(dsn, Settings(), [pages])
+    async with serving(dsn) as service, testbed(dsn, [pages], migrated=True) as bed:
+        with listening(app) as target:
+            await use(service, bed, target)
+            async with scraping(target, tmp_path) as prometheus:
+                await prometheus.until("forebay_pending_tasks")
+                await use(service, bed, target)
+                await prometheus.until('increase(forebay_attempts_total{step="fetch", outcome="ERROR"}[5m]) > 10')
+                await prometheus.until('increase(forebay_worker_processed_total{step="fetch"}[5m]) > 10')
+                await prometheus.until("delta(forebay_dead_letters[15m]) > 0")
+                await prometheus.until('rate(forebay_api_requests_total{route="/api/pending"}[5m]) > 0')
+                await check_all(prometheus, await exposed(target))
+
+
+async def use(service: Service, bed: Testbed, target: str) -> None:
+    """Some work is done, some fails, some waits; and people look at it."""
+    headers = {"authorization": f"Bearer {service.tokens['ann']}"}
+    async with httpx.AsyncClient(base_url=f"http://{target}", headers=headers, trust_env=False) as client:
+        for titles in (["a"] * 5 + ["broken"] * 20 + ["missing"], ["waits"] * 3):
+            body = {"pipeline": "pages", "items": [{"title": title} for title in titles]}
+            answer = await client.post("/api/jobs", json=body)
+            assert answer.status_code == 201, answer.text
+            if "waits" not in titles:
+                await bed.finish()
+                await bed.worker.sign_on()
+        job_id = answer.json()["jobId"]
+        for path in ("/api/pending", f"/api/jobs/{job_id}/items", "/api/jobs", "/api/attempts", "/api/dead-letters"):
+            assert (await client.get(path)).status_code == 200
+
+
+async def exposed(target: str) -> set[str]:
+    """The names of all samples that /metrics shows; promtool has nothing to say against it."""
+    async with httpx.AsyncClient(trust_env=False) as client:
+        text = (await client.get(f"http://{target}/metrics")).text
+    lint = await asyncio.to_thread(
+        subprocess.run, [tool("promtool"), "check", "metrics"], input=text, capture_output=True, text=True, check=False
+    )
+    assert (lint.returncode, lint.stdout + lint.stderr) == (0, "")
+    return {line.partition("{")[0].partition(" ")[0] for line in text.splitlines() if not line.startswith("#")}
+
+
+async def check_all(prometheus: Prometheus, names: set[str]) -> None:
+    for title, query in queries():
+        assert set(_NAME.findall(query)) <= names, title
+        assert await prometheus.values(query), f"{title}: {query}"
+    for rule in await prometheus.rules():
+        assert (rule["health"], rule.get("lastError", "")) == ("ok", ""), rule["name"]
+        assert set(_NAME.findall(rule["query"])) <= names, rule["name"]
+        found = await prometheus.values(rule["query"])
+        assert bool(found) == (rule["name"] in _FIRING), rule["name"]
+
+
+@pytest.mark.parametrize("unit", _UNITS, ids=[unit.stem for unit in _UNITS])
+def test_systemd_understands_the_units(unit: Path, tmp_path: Path) -> None:
+    text = unit.read_text("utf-8")
+    assert "KillMode=mixed" in text or unit.stem == "forebay-api"
+    here = tmp_path / unit.name
+    here.write_text(
+        text.replace("/opt/forebay/bin/forebay", "/bin/true").replace("=forebay\n", "=root\n"), encoding="utf-8"
+    )
+    ran = subprocess.run([tool("systemd-analyze"), "verify", here], capture_output=True, text=True, check=False)
+    assert (ran.returncode, ran.stdout + ran.stderr) == (0, "")

@@ -1,0 +1,97 @@
+"""What it costs to look for events, by the plans: indexes only, and as many rows as have changed."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from forebay.db.sql import load
+from tests.sql.test_plans import Explained, assert_indexed, explained
+
+if TYPE_CHECKING:
+    from tests.sql.test_plans import Plan
+
+__all__ = ["explained"]  # the fixture
+
+NOW = datetime(2030, 1, 1, 12, tzinfo=UTC)
+SINCE = NOW - timedelta(seconds=60)
+
+# Of 5,000 jobs, half have ended; in the last minute 1 in 100 has changed, of those half have ended.
+_CHANGE = f"""
+update forebay.job set updated_at = '{NOW}'::timestamptz - interval '1 hour';
+update forebay.job set updated_at = '{NOW}'::timestamptz - interval '1 second' where id % 100 < 2;
+update forebay.job set finished_at = updated_at where id % 2 = 0;
+update forebay.item set progress = '{{"fraction": 0.5}}' where n = 9;
+update forebay.attempt set ended_at = '{NOW}' where job_id = 5 and n = 9;
+vacuum (full, analyze) forebay.job;
+vacuum (full, analyze) forebay.item;
+vacuum (analyze) forebay.attempt;
+"""
+
+
+@pytest.fixture(params=["force_custom_plan", "force_generic_plan"])
+async def looked(explained: Explained, request: pytest.FixtureRequest) -> Explained:
+    """The same, after some changes; statements are planned for their values, or for any."""
+    for statement in _CHANGE.strip().split(";\n"):
+        await explained.db.execute(statement)
+    await explained.db.execute(f"set plan_cache_mode = {request.param}")
+    return explained
+
+
+async def plans_of(looked: Explained, query: str, *args: object) -> list[Plan]:
+    await looked.of(load(query), *args)
+    return looked.plans
+
+
+def rows_read(plans: list[Plan], table: str) -> int:
+    """How many rows of a table were looked at, those that did not fit included."""
+    found = 0.0
+    stack: list[dict[str, Any]] = [plan["Plan"] for plan in plans]
+    while stack:
+        node = stack.pop()
+        stack += node.get("Plans", [])
+        if node.get("Relation Name") == table:
+            seen = (
+                node["Actual Rows"]
+                + node.get("Rows Removed by Filter", 0)
+                + node.get("Rows Removed by Index Recheck", 0)
+            )
+            found += seen * node["Actual Loops"]
+    return round(found)
+
+
+@pytest.mark.parametrize(("owners", "everyone"), [([7], False), (list(range(1, 51)), False), ([], True)])
+async def test_changed_jobs(looked: Explained, owners: list[int], everyone: bool) -> None:
+    plans = await plans_of(looked, "changed_jobs", owners, everyone, SINCE, 0, 5000)
+    assert_indexed(plans)
+    assert rows_read(plans, "job") <= 110  # a hundred have changed
+
+
+async def test_whole_jobs(looked: Explained) -> None:
+    assert_indexed(await plans_of(looked, "show_jobs", list(range(1, 201))))
+
+
+async def test_attempts_that_ended(looked: Explained) -> None:
+    assert_indexed(await plans_of(looked, "list_attempted_items", [5, 10, 15], SINCE, 5000))
+
+
+async def test_items_that_changed(looked: Explained) -> None:
+    plans = await plans_of(looked, "list_touched_items", 5, 0, SINCE, 5000)
+    assert_indexed(plans)
+    assert rows_read(plans, "item") == 10
+
+
+async def test_progress(looked: Explained) -> None:
+    plans = await plans_of(looked, "list_progress", [5, 10], 500)
+    assert_indexed(plans, allowed=("lease",))
+    assert rows_read(plans, "item") <= 4  # those that run
+
+
+async def test_catching_up_costs_a_page(looked: Explained) -> None:
+    """All that there is was missed; one page of it is read, not all."""
+    await looked.db.execute("update forebay.job set finished_at = finished_at + id * interval '1 ms'")
+    plans = await plans_of(looked, "changed_jobs", [7], False, NOW - timedelta(days=1), 0, 20)
+    assert_indexed(plans)
+    assert rows_read(plans, "job") <= 100
