@@ -1,4 +1,4 @@
-"""An HTTP client that costs as little as it can, so that the servers are measured: one connection, one request at a time."""
+"""An HTTP client that costs as little as it can, so that the servers are measured: one request at a time."""
 
 import asyncio
 import json

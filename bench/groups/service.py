@@ -90,7 +90,7 @@ async def _beside_a_drain(context: Context, ours: Forebay) -> None:
     async with _served(context, ours.api_command(), ours.api_environment(dsn)) as (port, _), connected(dsn) as raw:
         await _submit_at_once(port, token, 4, 40)
         with context.running(ours, dsn, probe):
-            while probe.started() < backlog // 50:
+            while probe.started() < backlog // 50:  # noqa: ASYNC110 - the worker is another process
                 await asyncio.sleep(0.01)
             waits, raw_waits = await asyncio.gather(
                 _steadily_submit(port, token, probe, backlog), _steadily_insert(raw, probe, backlog)
@@ -141,7 +141,7 @@ async def _served(
     path = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
     log = context.folder / "api.log"
     with log.open("wb") as out:
-        child = subprocess.Popen(
+        child = subprocess.Popen(  # noqa: ASYNC220 - returns at once
             [*command, str(port)],
             env=os.environ | {"PYTHONPATH": path} | environment,
             stdout=out,

@@ -9,9 +9,12 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
+from pydantic import TypeAdapter
+
 from forebay.api.problems import Problem
 
 _LONGEST = 400
+_LIST = TypeAdapter(list[Any])
 
 
 def encode(*parts: int | str | datetime) -> str:
@@ -37,11 +40,7 @@ def _unpacked(cursor: str) -> list[Any]:
     if len(cursor) > _LONGEST:
         raise ValueError
     padded = cursor + "=" * (-len(cursor) % 4)
-    parts: Any = json.loads(base64.b64decode(padded.encode("ascii"), altchars=b"-_", validate=True))
-    if not isinstance(parts, list):
-        raise TypeError
-    found: list[Any] = parts
-    return found
+    return _LIST.validate_json(base64.b64decode(padded.encode("ascii"), altchars=b"-_", validate=True))
 
 
 def integer(value: Any) -> int:

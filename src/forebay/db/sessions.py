@@ -19,7 +19,7 @@ async def act_for(conn: Connection, owner_id: int, ip: str | None = None) -> Non
 
 
 async def submit_for(pool: Pool, owner_id: int, ip: str | None, args: Sequence[object]) -> tuple[int, bool]:
-    """Submit one item for an owner in one round trip; `args` are those of submit_item. Its job, and whether it is new."""
+    """Submit one item for an owner in one round trip; `args` are those of submit_item. Its job, and if it is new."""
     async with translated():
         row = await pool.fetchrow(load("submit_item_for"), *args, owner_id, ip)
     assert row is not None  # noqa: S101 - the function always answers one row
