@@ -28,7 +28,7 @@ class Sizes:
 FULL = Sizes(
     mode="full",
     patience=300.0,
-    repeats=5,
+    repeats=4,
     drain_items=200_000,
     bulk_items=100_000,
     single_submits=3_000,
@@ -36,7 +36,7 @@ FULL = Sizes(
     latency_interval=0.02,
     small_backlog=10_000,
     large_backlog=1_000_000,
-    large_repeats=5,
+    large_repeats=3,
     parked=1_000_000,
     drained_beside=300_000,
     snapshot_seconds=60.0,

@@ -60,7 +60,7 @@ async def test_workers_killed_again_and_again_lose_nothing(workers: Workers, wat
 
 
 async def test_all_workers_killed_at_once_and_the_rest_is_done_by_new_ones(workers: Workers, watch: Watch) -> None:
-    job = await submit(watch, orders, 2000)
+    job = await submit(watch, orders, 20_000)
     first = [workers.start(claim_max="50"), workers.start(claim_max="50")]
     assert any([await _holds_or_over(watch, worker, job) for worker in first])
     for worker in first:
@@ -68,7 +68,7 @@ async def test_all_workers_killed_at_once_and_the_rest_is_done_by_new_ones(worke
     workers.start()
     await watch.done([job])
     await workers.stop_all()
-    await assert_done_once(watch, {job: 2000}, "weigh", "ship", effect="ship")
+    await assert_done_once(watch, {job: 20_000}, "weigh", "ship", effect="ship")
 
 
 async def test_sigterm_lets_running_steps_end_and_hands_the_rest_back(
