@@ -285,3 +285,12 @@ async def test_pending_can_be_switched_off(dsn: str) -> None:
     async with serving(dsn, pending_enabled=False) as service, service.client("ann") as client:
         answer = await client.get("/api/pending")
     assert (answer.status_code, answer.json()["detail"]) == (404, "is switched off here: FOREBAY_PENDING_ENABLED")
+
+
+async def test_no_more_slices_than_this_process_can_bear(service: Service) -> None:
+    job_id = await submitted(service, "a")
+    service.app.state.slices = 2
+    async with service.client("ann") as client:
+        answer = await client.post(f"/api/jobs/{job_id}/kickoff?durationMs=5000")
+    assert (answer.status_code, answer.headers["retry-after"]) == (429, "6")
+    assert answer.json()["detail"] == "2 slices run here already"

@@ -124,7 +124,7 @@ async def test_a_million_items_under_all_faults_are_done_once(crash_server: Cras
                 if submitting.done() and await _is_over(watch):
                     break
                 with suppress(AssertionError):
-                    await watch.until("progress", f"select ({_ENDED}) > $1", before + 2000, seconds=20)
+                    await watch.until("progress", f"select ({_ENDED}) > $1", before + 10_000, seconds=20)
                 died = [worker.said[-2000:] for worker in workers.all if worker.process.poll() == 1]
                 assert died == []
             sent, written = await submitting

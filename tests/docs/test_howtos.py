@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
+import os
 import re
+import shutil
+import socket
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 import asyncpg
+import pytest
 
 from forebay.db.registry import register
+from forebay.example import texts
 from forebay.testing import testbed
 from tests.docs._blocks import blocks
 
@@ -55,4 +64,34 @@ async def test_sql(dsn: str) -> None:
         if statement.strip():
             await conn.fetch(statement)
     assert await conn.fetchval("select count(*) from forebay.audit") == 6
+    await conn.close()
+
+
+@pytest.mark.skipif(shutil.which("curl") is None, reason="the example uses curl, which is not installed here")
+def test_api(dsn: str, tmp_path: Path) -> None:
+    asyncio.run(_register(dsn))
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    (block,) = blocks("docs/howto/api.md", "sh")
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("FOREBAY_")}
+    path = f"{Path(sys.executable).parent}{os.pathsep}{kept['PATH']}"
+    done = subprocess.run(
+        ["bash", "-ec", block.replace("8080", str(port))],
+        cwd=tmp_path,
+        env={**kept, "PATH": path, "FOREBAY_DATABASE_URL": dsn, "FOREBAY_PIPELINES": "forebay.example"},
+        capture_output=True,
+        text=True,
+        timeout=200,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert '{"jobId":"1","created":true,"items":1}{"jobId":"2","created":true,"items":2}' in done.stdout
+    assert done.stdout.rpartition('"state":"')[2].startswith("DONE")
+
+
+async def _register(dsn: str) -> None:
+    """As a worker does when it starts."""
+    conn = await asyncpg.connect(dsn)
+    await register(conn, texts.definition())
     await conn.close()

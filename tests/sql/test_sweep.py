@@ -248,3 +248,26 @@ async def test_old_audit_records_go_oldest_first(db: Db) -> None:
     assert await db.one(delete, db.now, 10) == 1
     assert await db.one(delete, db.now, 10) == 0
     assert await db.one("select count(*) from forebay.audit") == 1
+
+
+async def test_what_the_service_left_goes(db: Db) -> None:
+    await db.execute("insert into forebay.owner (name) values ('ann')")
+    account = await db.one("insert into forebay.account (owner_id, name) values (1, 'ann') returning id")
+    for age in (0, 40):
+        at = db.now - timedelta(days=age)
+        secret = str(age).encode()
+        await db.execute(
+            "insert into forebay.session (hash, account_id, expires_at) values ($1, $2, $3)",
+            secret,
+            account,
+            at + timedelta(days=1),
+        )
+        await db.execute(
+            "insert into forebay.invitation (hash, created_by, expires_at) values ($1, 'x', $2)", secret, at
+        )
+        await db.execute("insert into forebay.sign_in_failure values ($1, 1, $2, $2)", str(age), at)
+        await db.execute("insert into forebay.idempotency values (1, $1, '', 201, '{}', $2)", str(age), at)
+    assert await db.one("select forebay.tidy_service($1)", db.now) == 4
+    assert await db.one("select forebay.tidy_service($1)", db.now) == 0
+    for table in ("session", "invitation", "sign_in_failure", "idempotency"):
+        assert await db.one(f"select count(*) from forebay.{table}") == 1

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 FIRST_ADMIN = "admin"
 _AN_HOUR = 3600.0
-_NAME = re.compile(r"[a-z0-9][a-z0-9._@+-]{0,98}[a-z0-9]")
-_PASSWORD_LENGTHS = range(10, 201)
+NAME = r"[a-z0-9][a-z0-9._@+-]{0,98}[a-z0-9]"
+PASSWORD_LENGTHS = range(10, 201)
 _LONGEST_TOKEN = 3650 * 86400.0
 
 
@@ -53,13 +53,13 @@ async def account_named(conn: Connection, name: str) -> Account:
 
 def check_name(name: str) -> None:
     """Raises: InvalidField."""
-    if not _NAME.fullmatch(name):
+    if not re.fullmatch(NAME, name):
         raise InvalidField("name", "must be 2 to 100 of a-z, 0-9 and . _ @ + -, with a letter or digit at both ends")
 
 
 def check_password(password: str) -> None:
     """Raises: InvalidField."""
-    if len(password) not in _PASSWORD_LENGTHS:
+    if len(password) not in PASSWORD_LENGTHS:
         raise InvalidField("password", "must have 10 to 200 characters")
 
 

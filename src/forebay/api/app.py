@@ -51,6 +51,7 @@ def create_app(dsn: str, settings: Settings, pipelines: Sequence[Pipeline[Any]])
     app.state.dsn, app.state.settings = dsn, settings
     app.state.pipelines = {pipeline.name: pipeline for pipeline in pipelines}
     app.state.allowance = Allowance(settings)
+    app.state.slices = 0
     problems.install(app)
     app.add_middleware(CatchAll)
     app.add_middleware(BodyLimit, most=settings.api_max_body_bytes, most_uploaded=settings.api_max_upload_bytes)

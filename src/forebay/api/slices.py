@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from forebay.api.problems import Problem
 from forebay.db import overview
 from forebay.engine.worker import Worker
 
@@ -11,8 +12,24 @@ if TYPE_CHECKING:
     from starlette.datastructures import State
 
 
+_MOST_AT_ONCE = 2  # each is a whole worker, with connections of its own
+
+
 async def run_slice(state: State, job_id: int, seconds: float) -> int:
-    """Work for so long on the lanes that this job's tasks are in; answers how many attempts ended."""
+    """Work for so long on the lanes that this job's tasks are in; answers how many attempts ended.
+
+    Raises: Problem 429 when others do so already.
+    """
+    if state.slices >= _MOST_AT_ONCE:
+        raise Problem(429, f"{_MOST_AT_ONCE} slices run here already", headers={"Retry-After": str(int(seconds) + 1)})
+    state.slices += 1
+    try:
+        return await _run_slice(state, job_id, seconds)
+    finally:
+        state.slices -= 1
+
+
+async def _run_slice(state: State, job_id: int, seconds: float) -> int:
     async with overview.connected(state.dsn, "forebay kickoff") as conn:
         lanes = await overview.lanes_of(conn, job_id)
     worker = Worker(

@@ -10,7 +10,7 @@ from forebay.db.pool import translated
 from forebay.db.sql import load
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from datetime import datetime
 
     import asyncpg
@@ -170,16 +170,17 @@ async def use_link(pool: Pool | Connection, link_hash: bytes) -> Link | None:
     return None if row is None else Link(*row.values())
 
 
-async def note_failure(pool: Pool | Connection, keys: Sequence[str]) -> None:
-    await _rows(pool, "note_sign_in_failure", list(keys))
+async def note_failure(pool: Pool | Connection, keys: Mapping[str, int]) -> None:
+    """One more wrong password; each key comes with how many are free."""
+    await _rows(pool, "note_sign_in_failure", list(keys), list(keys.values()))
 
 
-async def seconds_blocked(pool: Pool | Connection, keys: Sequence[str]) -> float:
+async def seconds_blocked(pool: Pool | Connection, keys: Iterable[str]) -> float:
     row = await _row(pool, "find_sign_in_block", list(keys))
     return 0.0 if row is None else float(row[0])
 
 
-async def forgive(pool: Pool | Connection, keys: Sequence[str]) -> None:
+async def forgive(pool: Pool | Connection, keys: Iterable[str]) -> None:
     await _rows(pool, "forgive_sign_in", list(keys))
 
 

@@ -9,6 +9,7 @@ from fastapi import APIRouter, Path, Request, Response
 from pydantic import Field
 
 from forebay.api import secrecy
+from forebay.api.accounts import NAME, PASSWORD_LENGTHS
 from forebay.api.deps import RoomsDep, SettingsDep
 from forebay.api.models import Id, Model, Strict
 from forebay.api.principal import COOKIE, CSRF_COOKIE, Admin, Reader, Writer, address_of
@@ -23,9 +24,8 @@ if TYPE_CHECKING:
 
 router = APIRouter(prefix="/api", tags=["identity"])
 
-NAME = r"^[a-z0-9][a-z0-9._@+-]{0,98}[a-z0-9]$"
-Name = Annotated[str, Field(pattern=NAME, description="2 to 100 of a-z, 0-9 and . _ @ + -")]
-Password = Annotated[str, Field(min_length=10, max_length=200)]
+Name = Annotated[str, Field(pattern=f"^{NAME}$", description="2 to 100 of a-z, 0-9 and . _ @ + -")]
+Password = Annotated[str, Field(min_length=PASSWORD_LENGTHS.start, max_length=PASSWORD_LENGTHS.stop - 1)]
 Role = Literal["user", "admin"]
 _INVITED_FOR = 7 * 86400.0
 
@@ -104,7 +104,8 @@ class ChangeAccount(Strict):
 @router.post("/session", status_code=201)
 async def sign_in(body: SignIn, rooms: RoomsDep, settings: SettingsDep, request: Request, response: Response) -> Me:
     """A session for a name and its password, as cookies. Who guesses has to wait longer and longer."""
-    keys = [f"name {body.name}", f"ip {address_of(request)}"]
+    # Many people may share an address: it is blocked only when it guesses far more than one of them would mistype.
+    keys = {f"name {body.name}": 5, f"ip {address_of(request)}": 50}
     if (wait := await identity.seconds_blocked(rooms.identity, keys)) > 0:
         raise Problem(429, "too many wrong passwords: try again later", headers={"Retry-After": str(int(wait) + 1)})
     found = await identity.find_account(rooms.identity, body.name)

@@ -115,6 +115,32 @@ begin
     return deleted;
 end $$;
 
+-- Deletes what the service needs no more: sessions and links that are over, old wrong passwords, answers kept for a day.
+-- At most max_rows of each. Returns how many: repeat until 0.
+create or replace function forebay.tidy_service(now timestamptz default null, max_rows int default 10000)
+returns bigint language plpgsql as $$
+declare
+    at timestamptz := coalesce(now, clock_timestamp());
+    gone bigint;
+    deleted bigint := 0;
+begin
+    delete from forebay.session where ctid = any(array(
+        select s.ctid from forebay.session s where s.expires_at < at limit max_rows));
+    get diagnostics deleted = row_count;
+    delete from forebay.invitation where ctid = any(array(
+        select i.ctid from forebay.invitation i where i.expires_at < at - interval '30 days' limit max_rows));
+    get diagnostics gone = row_count;
+    deleted := deleted + gone;
+    delete from forebay.sign_in_failure where ctid = any(array(
+        select f.ctid from forebay.sign_in_failure f where f.last_at < at - interval '1 day' limit max_rows));
+    get diagnostics gone = row_count;
+    deleted := deleted + gone;
+    delete from forebay.idempotency where ctid = any(array(
+        select k.ctid from forebay.idempotency k where k.created_at < at - interval '1 day' limit max_rows));
+    get diagnostics gone = row_count;
+    return deleted + gone;
+end $$;
+
 -- Deletes lanes that have had nothing to do for `idle`: those of owners, and those of jobs that are over.
 create or replace function forebay.tidy_lanes(now timestamptz default null, idle interval default '1 hour')
 returns int language plpgsql set jit = off as $$

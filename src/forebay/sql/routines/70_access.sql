@@ -66,6 +66,10 @@ begin
         forebay.slot_lease
         to forebay_worker;
     grant delete on forebay.audit to forebay_worker;
+    -- The sweeper of a worker ends what is over, and sees no more of it than when.
+    grant delete on forebay.session, forebay.invitation, forebay.sign_in_failure to forebay_worker;
+    grant select (expires_at) on forebay.session, forebay.invitation to forebay_worker;
+    grant select (last_at) on forebay.sign_in_failure to forebay_worker;
     grant select on all tables in schema forebay to forebay_admin;
     revoke select on forebay.account, forebay.session, forebay.api_token, forebay.invitation, forebay.sign_in_failure
         from forebay_admin;
