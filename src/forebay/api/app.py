@@ -40,7 +40,7 @@ def create_app(dsn: str, settings: Settings, pipelines: Sequence[Pipeline[Any]])
         version=metadata.version("forebay"),
         description="Save first, answer at once, process later, lose nothing, and show everything.",
         lifespan=lifespan,
-        docs_url="/api/docs",
+        docs_url=None,  # FastAPI's own page fetches its scripts from elsewhere: ours is in routes/pages.py
         redoc_url=None,
         openapi_url="/api/openapi.json",
         responses={

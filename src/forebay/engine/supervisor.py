@@ -58,6 +58,7 @@ class Supervisor:
         env: Mapping[str, str] | None = None,
         backoff: Callable[[], Backoff] = Backoff,
         hears_signals: bool = True,
+        what: str = "worker",
     ) -> None:
         self._argv = tuple(argv)
         self._count = count
@@ -66,6 +67,7 @@ class Supervisor:
         self._env = dict(os.environ if env is None else env)
         self._backoff = backoff
         self._hears_signals = hears_signals
+        self._what = what  # as the logs call it
         self._running: dict[int, asyncio.subprocess.Process] = {}
         self._stopping = asyncio.Event()
         self._stop_signal = signal.SIGTERM
@@ -107,7 +109,7 @@ class Supervisor:
             try:
                 await self._live(number, lifeline)
             except OSError as error:  # out of processes, memory or files: may pass
-                _log.error("worker_not_started", worker=number, error=str(error))
+                _log.error(f"{self._what}_not_started", worker=number, error=str(error))
             await self._pause(backoff.after(time.monotonic() - started))
 
     async def _live(self, number: int, lifeline: int) -> None:
@@ -118,7 +120,7 @@ class Supervisor:
             start_new_session=True,
         )
         self._running[process.pid] = process
-        _log.info("worker_started", worker=number, pid=process.pid)
+        _log.info(f"{self._what}_started", worker=number, pid=process.pid)
         if self._killed:  # told to stop while it was being started
             _kill_group(process.pid)
         elif self._stopping.is_set():
@@ -139,7 +141,7 @@ class Supervisor:
             del self._running[process.pid]
 
     async def _lose(self, number: int, pid: int, status: int) -> None:
-        _log.error("worker_lost", worker=number, pid=pid, **_how(status))
+        _log.error(f"{self._what}_lost", worker=number, pid=pid, **_how(status))
         # One that had not begun to listen dies of the signal itself, as it was asked to.
         if self._stopping.is_set() and status != -self._stop_signal:
             self._clean = False
@@ -149,7 +151,7 @@ class Supervisor:
             async with asyncio.timeout(_HAND_BACK_SECONDS):
                 await self._on_lost(pid)
         except Exception:
-            _log.exception("worker_lost_not_handled", worker=number, pid=pid)
+            _log.exception(f"{self._what}_lost_not_handled", worker=number, pid=pid)
 
     async def _pause(self, seconds: float) -> None:
         with contextlib.suppress(TimeoutError):
@@ -159,7 +161,7 @@ class Supervisor:
     def _kill_all(self) -> None:
         self._killed = True
         for process in list(self._running.values()):
-            _log.warning("worker_killed", pid=process.pid)
+            _log.warning(f"{self._what}_killed", pid=process.pid)
             _kill_group(process.pid)
 
 

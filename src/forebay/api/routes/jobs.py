@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -36,7 +35,7 @@ from forebay.engine.producer import item_arguments, submit, submit_many
 from forebay.errors import NotThere
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Iterable
+    from collections.abc import Iterable
 
     from starlette.datastructures import State as AppState
 
@@ -208,7 +207,7 @@ async def find_job(conn: Connection, job_id: int) -> Job:
 @router.post("/{job_id}/pause")
 async def pause_job(job_id: JobId, who: Writer, rooms: RoomsDep) -> Changed:
     """Nothing of it starts any more; what runs ends."""
-    async with _steering(rooms, who, job_id) as conn:
+    async with rooms.of(who) as conn:
         changed = await control.pause(conn, job_id, who.actor)
         return Changed(changed=changed, state=(await find_job(conn, job_id)).state)
 
@@ -216,7 +215,7 @@ async def pause_job(job_id: JobId, who: Writer, rooms: RoomsDep) -> Changed:
 @router.post("/{job_id}/resume")
 async def resume_job(job_id: JobId, who: Writer, rooms: RoomsDep) -> Changed:
     """Goes on with a paused job."""
-    async with _steering(rooms, who, job_id) as conn:
+    async with rooms.of(who) as conn:
         changed = await control.resume(conn, job_id, who.actor)
         return Changed(changed=changed, state=(await find_job(conn, job_id)).state)
 
@@ -224,7 +223,7 @@ async def resume_job(job_id: JobId, who: Writer, rooms: RoomsDep) -> Changed:
 @router.post("/{job_id}/cancel")
 async def cancel_job(job_id: JobId, who: Writer, rooms: RoomsDep) -> Changed:
     """Ends it: what runs is told to stop, the rest is skipped."""
-    async with _steering(rooms, who, job_id) as conn:
+    async with rooms.of(who) as conn:
         changed = await control.cancel(conn, job_id, who.actor)
         return Changed(changed=changed, state=(await find_job(conn, job_id)).state)
 
@@ -235,17 +234,9 @@ async def reprocess_job(job_id: JobId, body: Reprocess, who: Writer, rooms: Room
     if (body.scope == "items") != (body.item_ids is not None):
         raise Problem(422, "goes with scope `items`, and only with it", field="itemIds")
     ns = None if body.item_ids is None else [int(item) for item in body.item_ids]
-    async with _steering(rooms, who, job_id) as conn:
+    async with rooms.of(who) as conn:
         count = await control.reprocess(conn, job_id, body.statuses, ns, who.actor, reset_attempts=body.reset_attempts)
     return Reprocessed(items=count)
-
-
-@asynccontextmanager
-async def _steering(rooms: Rooms, who: Principal, job_id: int) -> AsyncGenerator[Connection]:
-    """A connection, once it is clear that the caller may see the job."""
-    async with rooms.of(who) as conn:
-        await find_job(conn, job_id)
-        yield conn
 
 
 @router.post("/{job_id}/kickoff")
