@@ -144,15 +144,21 @@ class Model:
             by_pair.setdefault((run.step, run.lane), []).append(run)
         answer = Claimed()
         for w in wanted:
-            queue = self.queues[QUEUE_OF[w.step]]
-            if queue.paused or (queue.parked is not None and queue.probe_at > now) or w.lane not in open_lanes:
+            name = QUEUE_OF[w.step]
+            queue = self.queues[name]
+            is_closed = queue.parked is not None and (queue.probe_at > now or name in answer.probed)
+            if queue.paused or is_closed or w.lane not in open_lanes:
                 continue
             seen = [r for r in by_pair.get((w.step, w.lane), ()) if r.seq > w.head]
-            quota = w.quota if queue.parked is None else 1
-            if len(wanted) == 1 and w.max_rows <= 8:
+            quota, before = w.quota if queue.parked is None else 1, len(answer.taken)
+            if w.max_rows <= 8:
                 self._take_few(answer, seen, quota, w.max_rows)
+                probed = len(answer.taken) > before
             else:
                 self._take(answer, seen[: w.max_rows], quota)
+                probed = bool(seen)
+            if queue.parked is not None and probed:
+                answer.probed.add(name)
         return answer
 
     def _take(self, answer: Claimed, seen: Sequence[Run], quota: int) -> None:
@@ -192,6 +198,8 @@ class Model:
 
     def claimed(self, answer: Claimed, tokens: Sequence[int], worker: int, now: int, expires_at: int) -> None:
         """The claim went as predicted; tokens come in the order of `taken`."""
+        for name in answer.probed:
+            self.queues[name].probe_at = now + 30_000_000  # nobody else tries for half a minute
         for run in answer.dropped:
             for n in range(run.first, run.last + 1):
                 del self.places[Task(run.job, n, run.step)]

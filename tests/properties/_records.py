@@ -236,6 +236,7 @@ class Claimed:
     taken: list[tuple[Run, int]] = field(default_factory=list[tuple[Run, int]])  # with the last n that was taken
     dropped: list[Run] = field(default_factory=list[Run])
     set_aside: list[Run] = field(default_factory=list[Run])
+    probed: set[str] = field(default_factory=set[str])  # parked queues of which this claim tries one task
 
 
 def worst(a: str, b: str) -> str:

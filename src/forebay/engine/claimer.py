@@ -95,8 +95,9 @@ class Claimer:
                 self._look.set()  # whose it is, and how it ranks, is found out while its first tasks are claimed
 
     def hungry(self) -> None:
-        """A step has room."""
+        """A step has room; and a lane whose tasks have ended may be down to so few that it is the express claim's."""
         self._news.set()
+        self._express_news.set()
 
     def look_everywhere(self) -> None:
         """Wake-ups may have been missed."""
