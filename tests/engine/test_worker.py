@@ -401,9 +401,8 @@ async def test_a_queue_is_unparked_by_whoever_gets_through(dsn: str, conn: async
     async with working(dsn, calls) as worker:
         await conn.execute("select forebay.park_queue('calls.call', 'no key', clock_timestamp())")
         await worker.sign_on()
-        await calls.submit_many(conn, [{"n": n} for n in range(20)])
-        async with asyncio.timeout(60):
-            await worker.idle()
+        job = await calls.submit_many(conn, [{"n": n} for n in range(20)])
+        assert (await wait(dsn, job.job_id, timeout=60)).state == JobState.DONE
     assert await conn.fetchval("select parked from forebay.queue where name = 'calls.call'") is None
     assert await conn.fetchval("select count(*) from forebay.attempt") == 20
 
