@@ -52,6 +52,11 @@ async def eventually(what: str, ask: Callable[[], Awaitable[Any]], seconds: floa
     raise AssertionError(f"not in {seconds:g} s: {what}; the last answer was {answer!r}")
 
 
+_BACKENDS = """select pid, state, wait_event_type, wait_event, now() - xact_start as open_for,
+    now() - state_change as quiet_for, pg_blocking_pids(pid) as waits_for, left(query, 200) as query
+from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()"""
+
+
 class Watch:
     """Questions to the database that outlive its crashes."""
 
@@ -84,13 +89,18 @@ class Watch:
     async def done(self, jobs: Iterable[int], *, seconds: float = 240) -> None:
         """Waits until these jobs have ended."""
         ids = list(jobs)
-        await self.until(
-            f"{len(ids)} jobs ended",
-            "select count(*) = $2 from forebay.job where id = any($1) and finished_at is not null",
-            ids,
-            len(ids),
-            seconds=seconds,
-        )
+        try:
+            await self.until(
+                f"{len(ids)} jobs ended",
+                "select count(*) = $2 from forebay.job where id = any($1) and finished_at is not null",
+                ids,
+                len(ids),
+                seconds=seconds,
+            )
+        except AssertionError:
+            for backend in await self.fetch(_BACKENDS):
+                print(dict(backend))  # noqa: T201 - what holds what, for whoever reads the failure
+            raise
 
 
 class WorkerProcess:
@@ -100,6 +110,7 @@ class WorkerProcess:
         env = {f"FOREBAY_{name.upper()}": value for name, value in (QUICK | settings).items()}
         env["FOREBAY_DATABASE_URL"] = dsn
         self._log = log
+        self.name = log.stem
         with log.open("wb") as out:
             self.process = subprocess.Popen(
                 [sys.executable, "-m", "tests.crash._steps"], cwd=ROOT, env=os.environ | env, stderr=out, stdout=out
@@ -173,6 +184,7 @@ class Workers:
         for worker in self.all:
             if worker.lives:
                 worker.kill()
+            print(f"-- {worker.name} said:\n{worker.said[-6000:]}")  # noqa: T201 - pytest shows it when the test fails
 
     async def stop_all(self) -> None:
         """All that run stop in good order, and none of them has said anything that it should not."""

@@ -45,7 +45,7 @@ _UNWRITABLE = (asyncpg.CharacterNotInRepertoireError, asyncpg.UntranslatableChar
 _NO_SCHEMA = (asyncpg.UndefinedFunctionError, asyncpg.InvalidSchemaNameError, asyncpg.UndefinedTableError)
 
 # What another transaction may cause; the same statement works when it is tried again.
-COLLIDED = (asyncpg.DeadlockDetectedError, asyncpg.SerializationError)
+COLLIDED = (asyncpg.DeadlockDetectedError, asyncpg.SerializationError, asyncpg.OutdatedSchemaCacheError)
 
 
 async def open_pool(
@@ -63,6 +63,7 @@ async def open_pool(
             max_size=size,
             command_timeout=timeout,
             statement_cache_size=200 if prepared else 0,
+            max_cached_statement_lifetime=0,  # ours are few, and used for ever
             max_inactive_connection_lifetime=300,
             reset=_leave_as_it_is,
             init=_bounded(timeout) if prepared else None,
@@ -159,12 +160,18 @@ async def translated() -> AsyncGenerator[None]:
         raise
 
 
-async def insist(call: Callable[[], Awaitable[T]], on_lost: Callable[[BaseException, float], Any]) -> T:
-    """Repeats a call until the database is there again, with growing pauses; collisions are repeated soon."""
+async def insist(
+    call: Callable[[], Awaitable[T]], on_lost: Callable[[BaseException, float], Any], timeout: float | None = None
+) -> T:
+    """Repeats a call until the database is there again, with growing pauses; collisions are repeated soon.
+
+    A call may take `timeout` seconds as a whole: the driver bounds each statement, but not all that it does around it.
+    """
     pause = 0.05
     while True:
         try:
-            return await call()
+            async with asyncio.timeout(timeout):
+                return await call()
         except COLLIDED as error:
             on_lost(error, 0.01)
             await asyncio.sleep(0.01)

@@ -59,6 +59,7 @@ class Claimer:
         self._pool = pool
         self._worker_id = worker_id
         self._poll_s = settings.poll_s
+        self._timeout = 2 * settings.command_timeout_s
         self._clock = clock
         self._executors = executors
         self._order = sorted(executors.values(), key=lambda executor: -executor.step.priority)
@@ -193,7 +194,7 @@ class Claimer:
         for claim in claims:
             by_step.setdefault(claim.step_id, []).append(claim)
         try:
-            leases = await insist(lambda: self._claim_once(claims), self._lost)
+            leases = await insist(lambda: self._claim_once(claims), self._lost, self._timeout)
         except BaseException:
             for step_id, mine in by_step.items():
                 self._lanes[step_id].failed(mine)

@@ -6,8 +6,9 @@ import asyncio
 from collections import Counter, deque
 from typing import TYPE_CHECKING
 
-from forebay.db import tasks, writes
-from forebay.db.pool import LOST, MISUSED, REFUSED, drop, insist, is_usable
+from forebay.db import tasks
+from forebay.db.pool import COLLIDED, LOST, MISUSED, REFUSED, drop, insist, is_usable
+from forebay.db.writes import Writer
 from forebay.engine.attempt import Attempt
 from forebay.errors import DataError, brief, plain
 from forebay.log import get_logger
@@ -38,6 +39,7 @@ class Settler:
         worker_id: int,
         clock: Clock,
         *,
+        timeout: float,
         on_settled: Callable[[Sequence[Attempt], Settled], None],
         solo_steps: set[int],
     ) -> None:
@@ -46,6 +48,8 @@ class Settler:
         self._pool = pool
         self._worker_id = worker_id
         self._clock = clock
+        self._timeout = timeout
+        self._writer = Writer()
         self._on_settled = on_settled
         self._solo = solo_steps  # the only step of their pipeline: an item cannot be in a batch twice
         self._waiting: deque[Attempt] = deque()
@@ -141,37 +145,44 @@ class Settler:
             log.warning("settle_repeated", error=brief(error), pause=pause)
 
         try:
-            settled = await insist(lambda: self._in_transaction(batch), repeated)
+            settled = await insist(lambda: self._in_transaction(batch, apart=bool(repeats)), repeated, self._timeout)
         except (DataError, *REFUSED) as error:
             await self._isolate(batch, error)
         else:
             # After a repetition, what looks stale may just be what went through the first time, unheard.
             self._finish(batch, settled, count_stale=not repeats)
 
-    async def _in_transaction(self, batch: list[Attempt]) -> Settled:
+    async def _in_transaction(self, batch: list[Attempt], *, apart: bool) -> Settled:
         async with self._pool.acquire() as conn:
             if not any(report.writes for report in batch):
                 return await tasks.settle(conn, self._worker_id, self._columns(batch), self._clock.stamp())
             async with conn.transaction():
-                return await self._settle_and_write(conn, batch)
+                try:
+                    return await self._settle_and_write(conn, batch, apart=apart)
+                except (*LOST, asyncio.CancelledError):
+                    drop(conn)  # it may be half open: the rollback must not wait for it, nor the next user
+                    raise
 
-    async def _settle_and_write(self, conn: Connection, batch: list[Attempt]) -> Settled:
+    async def _settle_and_write(self, conn: Connection, batch: list[Attempt], *, apart: bool) -> Settled:
         """Settles first: that takes the leases' locks, so that only a holder ever writes."""
         settled = await tasks.settle(conn, self._worker_id, self._columns(batch), self._clock.stamp())
         stale = set(settled.stale)
-        for report in batch:
-            if (report.lease.token, report.n) not in stale:
-                await self._write(conn, report)
+        mine = [report for report in batch if (report.lease.token, report.n) not in stale]
+        # When a connection was lost on the way, each writes for itself, so that it is known in whose writes that was.
+        for group in [[report] for report in mine] if apart else [mine]:
+            await self._write(conn, group)
         return settled
 
-    async def _write(self, conn: Connection, report: Attempt) -> None:
+    async def _write(self, conn: Connection, group: list[Attempt]) -> None:
         try:
-            await writes.apply(conn, report.writes)
+            await self._writer.apply(conn, (write for report in group for write in report.writes))
+        except COLLIDED:
+            raise
         except MISUSED + LOST as error:
             if isinstance(error, MISUSED) and is_usable(conn):
                 raise DataError(f"what the step handed over was refused: {plain(error)}") from error
-            drop(conn)  # it may be half open: the rollback must not wait for it, nor the next user
-            self._count_loss(report)
+            if len(group) == 1:
+                self._count_loss(group[0])
             raise
 
     def _count_loss(self, report: Attempt) -> None:

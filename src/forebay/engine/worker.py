@@ -181,7 +181,9 @@ class Worker:
                     self._add_step(step, ids[pipeline.name][step.name])
         solo = {step_id for steps in ids.values() if len(steps) == 1 for step_id in steps.values()}
         self._leases = LeaseBook(self._vitals, me, s, clock, self._executors)
-        self._settler = Settler(pool, me, clock, on_settled=self._on_settled, solo_steps=solo)
+        self._settler = Settler(
+            pool, me, clock, timeout=2 * s.command_timeout_s, on_settled=self._on_settled, solo_steps=solo
+        )
         self._claimer = Claimer(
             pool,
             me,
