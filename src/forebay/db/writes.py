@@ -25,28 +25,30 @@ class Writer:
     def __init__(self) -> None:
         self._json: dict[str, set[str]] = {}
 
-    async def apply(self, conn: Connection, writes: Iterable[Write]) -> None:
+    async def apply(self, conn: Connection, writes: Iterable[Write], *, again: bool = False) -> None:
         """Executes them in their order; rows of one shape that follow each other go in one round trip.
 
         Raises: DataError when rows have no or different columns; OutdatedSchemaCacheError when values do not fit what
-        was known of a table, for which a second try may know more; what the database says otherwise.
+        was known of a table, unless this is tried `again` already; what the database says otherwise.
         """
         for shape, group in groupby(writes, _shape):
             if shape is None:
                 for statement in cast("Iterable[Statement]", group):
                     await conn.execute(statement.sql, *statement.args)
             elif shape.columns:
-                await self._insert(conn, shape, [row for write in group for row in cast("Rows", write).rows])
+                rows = [row for write in group for row in cast("Rows", write).rows]
+                await self._insert(conn, shape, rows, may_know_better=not again and shape.table in self._json)
 
-    async def _insert(self, conn: Connection, shape: _Shape, rows: list[Mapping[str, object]]) -> None:
-        was_known = shape.table in self._json
+    async def _insert(
+        self, conn: Connection, shape: _Shape, rows: list[Mapping[str, object]], *, may_know_better: bool
+    ) -> None:
         json = await self._json_columns(conn, shape.table)
         places = [place for place, column in enumerate(shape.columns) if column in json]
         try:
             await conn.executemany(_insert_sql(shape), [_encode(row, places) for row in rows])
         except (asyncpg.DataError, asyncpg.DatatypeMismatchError) as error:
             self._json.pop(shape.table, None)
-            if not was_known:
+            if not may_know_better:
                 raise
             await conn.reload_schema_state()
             raise asyncpg.OutdatedSchemaCacheError(f"the columns of {shape.table} may have changed") from error

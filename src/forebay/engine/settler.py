@@ -145,37 +145,37 @@ class Settler:
             log.warning("settle_repeated", error=brief(error), pause=pause)
 
         try:
-            settled = await insist(lambda: self._in_transaction(batch, apart=bool(repeats)), repeated, self._timeout)
+            settled = await insist(lambda: self._in_transaction(batch, again=bool(repeats)), repeated, self._timeout)
         except (DataError, *REFUSED) as error:
             await self._isolate(batch, error)
         else:
             # After a repetition, what looks stale may just be what went through the first time, unheard.
             self._finish(batch, settled, count_stale=not repeats)
 
-    async def _in_transaction(self, batch: list[Attempt], *, apart: bool) -> Settled:
+    async def _in_transaction(self, batch: list[Attempt], *, again: bool) -> Settled:
         async with self._pool.acquire() as conn:
             if not any(report.writes for report in batch):
                 return await tasks.settle(conn, self._worker_id, self._columns(batch), self._clock.stamp())
             async with conn.transaction():
                 try:
-                    return await self._settle_and_write(conn, batch, apart=apart)
+                    return await self._settle_and_write(conn, batch, again=again)
                 except (*LOST, asyncio.CancelledError):
                     drop(conn)  # it may be half open: the rollback must not wait for it, nor the next user
                     raise
 
-    async def _settle_and_write(self, conn: Connection, batch: list[Attempt], *, apart: bool) -> Settled:
+    async def _settle_and_write(self, conn: Connection, batch: list[Attempt], *, again: bool) -> Settled:
         """Settles first: that takes the leases' locks, so that only a holder ever writes."""
         settled = await tasks.settle(conn, self._worker_id, self._columns(batch), self._clock.stamp())
         stale = set(settled.stale)
         mine = [report for report in batch if (report.lease.token, report.n) not in stale]
         # When a connection was lost on the way, each writes for itself, so that it is known in whose writes that was.
-        for group in [[report] for report in mine] if apart else [mine]:
-            await self._write(conn, group)
+        for group in [[report] for report in mine] if again else [mine]:
+            await self._write(conn, group, again=again)
         return settled
 
-    async def _write(self, conn: Connection, group: list[Attempt]) -> None:
+    async def _write(self, conn: Connection, group: list[Attempt], *, again: bool) -> None:
         try:
-            await self._writer.apply(conn, (write for report in group for write in report.writes))
+            await self._writer.apply(conn, (write for report in group for write in report.writes), again=again)
         except COLLIDED:
             raise
         except MISUSED + LOST as error:
