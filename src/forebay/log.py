@@ -8,11 +8,15 @@ from typing import Any
 
 import structlog
 
+_level = logging.INFO
+
 
 def configure(level: str = "info", *, json_lines: bool | None = None) -> None:
     """Set logging up once a process; JSON lines unless standard error is a terminal."""
+    global _level  # noqa: PLW0603 - there is one set of logs a process
+    _level = logging.getLevelNamesMapping()[level.upper()]
     as_json = not sys.stderr.isatty() if json_lines is None else json_lines
-    renderer: Any = structlog.processors.JSONRenderer() if as_json else structlog.dev.ConsoleRenderer()
+    renderer: Any = structlog.processors.JSONRenderer(default=str) if as_json else structlog.dev.ConsoleRenderer()
     structlog.configure(
         processors=[
             structlog.contextvars.merge_contextvars,
@@ -21,7 +25,7 @@ def configure(level: str = "info", *, json_lines: bool | None = None) -> None:
             structlog.processors.format_exc_info,
             renderer,
         ],
-        wrapper_class=structlog.make_filtering_bound_logger(logging.getLevelNamesMapping()[level.upper()]),
+        wrapper_class=structlog.make_filtering_bound_logger(_level),
         logger_factory=structlog.PrintLoggerFactory(sys.stderr),
         cache_logger_on_first_use=False,
     )
@@ -31,3 +35,8 @@ def get_logger(name: str) -> structlog.stdlib.BoundLogger:
     """A logger whose events carry the name of the part that speaks."""
     logger: structlog.stdlib.BoundLogger = structlog.get_logger(part=name)
     return logger
+
+
+def tells_details() -> bool:
+    """Whether debug events are heard: where there are very many of them, they are not even put together otherwise."""
+    return _level <= logging.DEBUG

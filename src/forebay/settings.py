@@ -48,6 +48,9 @@ class Settings(BaseSettings):
     api_max_upload_bytes: Annotated[int, Field(ge=1024)] = Field(default=2 << 30, description="largest uploaded file")
     api_max_items: Annotated[int, Field(ge=1)] = Field(default=10_000, description="most items in one JSON request")
     api_max_page: Annotated[int, Field(ge=1, le=10_000)] = Field(default=500, description="most rows of one page")
+    api_max_streams: Annotated[int, Field(ge=1)] = Field(
+        default=200, description="event streams of one owner at a time"
+    )
     secure_cookies: bool = Field(default=False, description="send session cookies over HTTPS only")
     session_days: Annotated[float, Field(gt=0)] = Field(default=14.0, description="how long a session lasts")
     pending_enabled: bool = Field(default=True, description="serve the pending items of all jobs at /api/pending")

@@ -57,6 +57,21 @@ async def test_a_job_is_told_from_its_submit_to_its_end(live: Live) -> None:
         assert job["counters"]["done"] == 2
 
 
+async def test_one_owner_has_so_many_streams_at_a_time(live: Live, service: Service) -> None:
+    service.app.state.settings = service.app.state.settings.model_copy(update={"api_max_streams": 2})
+    async with live.client("ann") as client, live.reading("ann"), live.reading("ann"):
+        refused = await client.get("/api/events")
+        assert (refused.status_code, refused.headers["retry-after"]) == (429, "5")
+        assert refused.json()["detail"] == "2 event streams are open already: close one first"
+        async with live.reading("bob"):
+            pass
+    hub = service.app.state.hub
+    while hub.listeners:  # noqa: ASYNC110 - the streams end when their sockets do
+        await asyncio.sleep(0.01)
+    async with live.reading("ann"):
+        assert hub.listeners == 1
+
+
 async def test_only_jobs_of_the_pipeline(live: Live) -> None:
     other: Pipeline[dict[str, Any]] = Pipeline("other", dict)
     other.step()(nothing)

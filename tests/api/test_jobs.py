@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
+from structlog.testing import capture_logs
 
 from tests.api._service import Service, serving
 
@@ -28,6 +30,29 @@ async def test_a_submit_is_answered_when_it_is_safe(service: Service) -> None:
         job = (await client.get(f"/api/jobs/{job_id}")).json()
     assert (job["state"], job["owner"], job["ip"]) == ("QUEUED", "ann", "192.0.2.7")
     assert job["counters"] == {"total": 1, "pending": 1, "done": 0, "skipped": 0, "notFound": 0, "error": 0}
+
+
+async def test_the_logs_tell_what_was_done_with_a_job_and_where_pages_end(
+    service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("forebay.log._level", logging.DEBUG)
+    with capture_logs() as logs:
+        job_id = await submitted(service, "a", "b", "c")
+        async with service.client("ann") as client:
+            for verb in ("pause", "pause", "resume", "cancel"):
+                await client.post(f"/api/jobs/{job_id}/{verb}")
+            await client.get(f"/api/jobs/{job_id}/items?pageSize=2")
+            await client.get("/api/dead-letters")
+    about = {"part": "api", "log_level": "info", "job": int(job_id)}
+    assert [line for line in logs if line["event"].startswith("job_")] == [
+        about | {"event": "job_submitted", "pipeline": "pages", "owner": "ann", "items": 3},
+        *(about | {"event": f"job_{done}", "by": "ann"} for done in ("paused", "resumed", "cancelled")),
+    ]
+    served = {"event": "page_served", "part": "api", "log_level": "debug"}
+    assert [line for line in logs if line["event"] == "page_served"] == [
+        served | {"list": "items", "rows": 2, "first": 1, "last": 2, "next": 2},
+        served | {"list": "dead letters", "rows": 0, "first": None, "last": None, "next": None},
+    ]
 
 
 async def test_items_can_be_paged_filtered_and_looked_at(service: Service) -> None:

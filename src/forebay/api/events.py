@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import signal
+from collections import Counter
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -106,6 +107,7 @@ class Hub:
         self.pace = pace or Pace()
         self._pool = pool
         self._owners: dict[int | None, _Watch] = {}
+        self._listening: Counter[int] = Counter()  # streams by the owner whose credentials opened them
         self._jobs: dict[int, _Watch] = {}
         self._mark: datetime | None = None
         self._far_due: datetime | None = None
@@ -136,6 +138,10 @@ class Hub:
     def listeners(self) -> int:
         return len(self._everyone())
 
+    def listeners_of(self, owner_id: int) -> int:
+        """How many streams this owner has open."""
+        return self._listening[owner_id]
+
     def _everyone(self) -> set[Subscriber]:
         return {subscriber for watch in self._owners.values() for subscriber in watch.subscribers}
 
@@ -150,8 +156,8 @@ class Hub:
     # -- subscribers ---------------------------------------------------------------------------------------------------
 
     @contextmanager
-    def subscribed(self, wish: Wish, after: datetime | None) -> Generator[Subscriber]:
-        """Someone who listens, from now on or from a mark on."""
+    def subscribed(self, wish: Wish, after: datetime | None, listener: int) -> Generator[Subscriber]:
+        """Someone who listens for the owner `listener`, from now on or from a mark on."""
         subscriber = Subscriber(wish, after, self.pace.overlap)
         self._owners.setdefault(wish.owner_id, _Watch()).subscribers.add(subscriber)
         if wish.job_id is not None:
@@ -160,9 +166,13 @@ class Hub:
             subscriber.end()
         self._wanted.set()
         self._joined.set()
+        self._listening[listener] += 1
         try:
             yield subscriber
         finally:
+            self._listening[listener] -= 1
+            if not self._listening[listener]:
+                del self._listening[listener]
             _remove(self._owners, wish.owner_id, subscriber)
             if wish.job_id is not None:
                 _remove(self._jobs, wish.job_id, subscriber)

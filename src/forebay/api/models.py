@@ -88,9 +88,15 @@ def _eta(values: dict[str, Any], counters: Counters, ended: int, now: datetime) 
     return round(counters.pending * elapsed / ended, 1)
 
 
+Next = Annotated[
+    str | None,
+    Field(description="pass it as `after`; a page may be short, or empty, while this is not null"),
+]
+
+
 class JobPage(Model):
     jobs: list[Job]
-    next: str | None = Field(description="pass it as `after` for the next page; null: there is none")
+    next: Next
 
 
 class InputSummary(Model):
@@ -126,7 +132,7 @@ def item_row(row: asyncpg.Record) -> ItemRow:
 
 class ItemPage(Model):
     items: list[ItemRow]
-    next: str | None = Field(description="pass it as `after`; a page may be short, or empty, while this is not null")
+    next: Next
 
 
 class Attempt(Model):
@@ -152,7 +158,7 @@ def attempt_of(row: asyncpg.Record) -> Attempt:
 
 class AttemptPage(Model):
     attempts: list[Attempt]
-    next: str | None
+    next: Next
 
 
 class StepState(Model):
@@ -196,7 +202,7 @@ class DeadLetter(Model):
 
 class DeadLetterPage(Model):
     dead_letters: list[DeadLetter]
-    next: str | None
+    next: Next
 
 
 class Changed(Model):

@@ -5,13 +5,16 @@ from __future__ import annotations
 import base64
 import binascii
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
 from pydantic import TypeAdapter
 
 from forebay.api.problems import Problem
+from forebay.log import get_logger, tells_details
+
+log = get_logger("api")
 
 _LONGEST = 400
 _LIST = TypeAdapter(list[Any])
@@ -41,6 +44,13 @@ def _unpacked(cursor: str) -> list[Any]:
         raise ValueError
     padded = cursor + "=" * (-len(cursor) % 4)
     return _LIST.validate_json(base64.b64decode(padded.encode("ascii"), altchars=b"-_", validate=True))
+
+
+def tell(what: str, keys: Sequence[object], more: object) -> None:
+    """Logs where a page began and ended, and where the next one goes on."""
+    if tells_details():
+        first, last = (keys[0], keys[-1]) if keys else (None, None)
+        log.debug("page_served", list=what, rows=len(keys), first=first, last=last, next=more)
 
 
 def integer(value: Any) -> int:

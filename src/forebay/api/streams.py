@@ -34,17 +34,18 @@ class EventStream(Response):
         hub: Hub,
         wish: Wish,
         after: datetime | None,
+        listener: int,
         room: Room,
         is_welcome: Callable[[], Awaitable[bool]],
     ) -> None:
         self.status_code = 200
         self.background = None
         self.init_headers({"x-accel-buffering": "no"})  # proxies must not collect what they pass on
-        self._hub, self._wish, self._after = hub, wish, after
+        self._hub, self._wish, self._after, self._listener = hub, wish, after, listener
         self._room, self._is_welcome = room, is_welcome
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        with self._hub.subscribed(self._wish, self._after) as subscriber:
+        with self._hub.subscribed(self._wish, self._after, self._listener) as subscriber:
             sending = asyncio.create_task(self._send(subscriber, send))
             ends = (asyncio.create_task(_gone(receive)), asyncio.create_task(self._unwelcome(subscriber)))
             try:

@@ -11,10 +11,13 @@ from forebay.db.sql import load
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Sequence
     from datetime import datetime
+    from typing import TypeAlias
 
     import asyncpg
 
     from forebay.db.pool import Connection
+
+    AttemptKey: TypeAlias = tuple[datetime, int, int]  # when it ended, its token, its item
 
 # Whole items may be small or large: after the first page, as many are fetched at once as fit this.
 _FIRST_PAGE, _MOST_ROWS, _PAGE_BYTES = 100, 5000, 4 << 20
@@ -27,7 +30,6 @@ class JobFilter:
     state: str | None = None
     since: datetime | None = None
     until: datetime | None = None
-    job_id: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,20 +72,28 @@ class WholeItem:
     error: str | None
 
 
-async def jobs(conn: Connection, where: JobFilter, before: int | None, size: int) -> list[asyncpg.Record]:
-    """Jobs, newest first."""
-    return await _fetch(
+async def jobs(
+    conn: Connection, where: JobFilter, before: int | None, size: int
+) -> tuple[list[asyncpg.Record], int | None]:
+    """Jobs, newest first, and before which one the next page begins. A page may be short before the end."""
+    (found,) = await _fetch(
         conn,
-        load("page_jobs"),
-        before,
+        "select * from forebay.find_jobs($1, $2, $3, $4::forebay.job_state, $5, $6, $7)",
         where.owner_id,
+        before,
         where.pipeline,
         where.state,
         where.since,
         where.until,
         size,
-        where.job_id,
     )
+    return await _fetch(conn, load("show_jobs"), found["ids"]) if found["ids"] else [], found["next_before"]
+
+
+async def job(conn: Connection, job_id: int) -> asyncpg.Record | None:
+    """One job, if the caller may see it."""
+    rows = await _fetch(conn, load("show_jobs"), [job_id])
+    return rows[0] if rows else None
 
 
 async def items(
@@ -142,21 +152,23 @@ async def whole_items(conn: Connection, job_id: int, statuses: Sequence[str] | N
 
 
 async def attempts(
-    conn: Connection, where: AttemptFilter, before: tuple[datetime, int, int] | None, size: int
-) -> list[asyncpg.Record]:
-    """Attempts, newest first."""
-    return await _fetch(
+    conn: Connection, where: AttemptFilter, before: AttemptKey | None, size: int
+) -> tuple[list[asyncpg.Record], AttemptKey | None]:
+    """Attempts, newest first, and before which one the next page begins. A page may be short before the end."""
+    rows = await _fetch(
         conn,
         load("page_attempts"),
+        where.owner_id,
         where.job_id,
         where.n,
         where.step,
         where.outcome,
-        size,
-        *(before or (None, None, None)),
         where.worker,
-        where.owner_id,
+        *(before or (None, None, None)),
+        size,
     )
+    at, token, n = (rows[0][name] for name in ("next_at", "next_token", "next_n"))
+    return [row for row in rows if row["job_id"] is not None], None if at is None else (at, token, n)
 
 
 async def dead_letters(

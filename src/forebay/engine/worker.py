@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from forebay.db import migrate, registry, tasks
 from forebay.db.listen import listen
 from forebay.db.pool import LOST, close_pool, insist, open_pool
-from forebay.engine import results
+from forebay.engine import chronicle, results
 from forebay.engine.claimer import Claimer
 from forebay.engine.clock import Clock
 from forebay.engine.controllers import Backoff, ClaimSize
@@ -29,7 +29,7 @@ from forebay.engine.settler import Settler
 from forebay.engine.sweeper import Sweeper
 from forebay.engine.threads import Threads
 from forebay.errors import brief
-from forebay.log import get_logger
+from forebay.log import get_logger, tells_details
 from forebay.settings import Settings
 from forebay.types import ErrorClass
 
@@ -361,6 +361,10 @@ class Worker:
 
     def _on_settled(self, batch: Sequence[Attempt], settled: Settled) -> None:
         self._leases.settled(batch)
+        if settled.finished_jobs:
+            chronicle.tell_finished(settled.finished_jobs)
+        if tells_details():
+            chronicle.tell_attempts(batch, self._executors)
         for step_id, lane_id, seq in settled.woken:
             self._claimer.wake(step_id, lane_id, seq)
         if not self._leases:

@@ -81,6 +81,21 @@ CREATE TABLE forebay.job (
     CONSTRAINT job_key_check CHECK (((length(key) >= 1) AND (length(key) <= 500)))
 )
 WITH (fillfactor='70');
+CREATE TABLE forebay.attempt (
+    job_id bigint NOT NULL,
+    n integer NOT NULL,
+    step_id integer NOT NULL,
+    attempt smallint NOT NULL,
+    outcome forebay.outcome NOT NULL,
+    owner_id bigint NOT NULL,
+    worker_id bigint NOT NULL,
+    token bigint NOT NULL,
+    started_at timestamp with time zone NOT NULL,
+    ended_at timestamp with time zone NOT NULL,
+    class text,
+    reason text
+)
+PARTITION BY RANGE (ended_at);
 CREATE TABLE forebay.item (
     job_id bigint NOT NULL,
     n integer NOT NULL,
@@ -162,21 +177,6 @@ ALTER TABLE forebay.api_token ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     NO MAXVALUE
     CACHE 1
 );
-CREATE TABLE forebay.attempt (
-    job_id bigint NOT NULL,
-    n integer NOT NULL,
-    step_id integer NOT NULL,
-    attempt smallint NOT NULL,
-    outcome forebay.outcome NOT NULL,
-    owner_id bigint NOT NULL,
-    worker_id bigint NOT NULL,
-    token bigint NOT NULL,
-    started_at timestamp with time zone NOT NULL,
-    ended_at timestamp with time zone NOT NULL,
-    class text,
-    reason text
-)
-PARTITION BY RANGE (ended_at);
 CREATE TABLE forebay.attempt_default (
     job_id bigint CONSTRAINT attempt_job_id_not_null NOT NULL,
     n integer CONSTRAINT attempt_n_not_null NOT NULL,
@@ -768,6 +768,9 @@ GRANT USAGE ON SCHEMA forebay TO forebay_worker;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE forebay.job TO forebay_api;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE forebay.job TO forebay_admin;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE forebay.job TO forebay_worker;
+GRANT SELECT,INSERT ON TABLE forebay.attempt TO forebay_api;
+GRANT SELECT,INSERT ON TABLE forebay.attempt TO forebay_admin;
+GRANT SELECT,INSERT ON TABLE forebay.attempt TO forebay_worker;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE forebay.item TO forebay_api;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE forebay.item TO forebay_admin;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE forebay.item TO forebay_worker;
@@ -787,9 +790,6 @@ GRANT USAGE ON SEQUENCE forebay.api_token_id_seq TO forebay_api;
 GRANT USAGE ON SEQUENCE forebay.api_token_id_seq TO forebay_admin;
 GRANT USAGE ON SEQUENCE forebay.api_token_id_seq TO forebay_identity;
 GRANT USAGE ON SEQUENCE forebay.api_token_id_seq TO forebay_worker;
-GRANT SELECT,INSERT ON TABLE forebay.attempt TO forebay_api;
-GRANT SELECT,INSERT ON TABLE forebay.attempt TO forebay_admin;
-GRANT SELECT,INSERT ON TABLE forebay.attempt TO forebay_worker;
 GRANT SELECT ON TABLE forebay.attempt_default TO forebay_admin;
 GRANT SELECT ON TABLE forebay.owner TO forebay_api;
 GRANT SELECT,INSERT,UPDATE ON TABLE forebay.owner TO forebay_admin;

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from fastapi import APIRouter, Header, Query, Request
 
 from forebay.api import paging, principal
-from forebay.api.deps import RoomsDep
+from forebay.api.deps import RoomsDep, SettingsDep
 from forebay.api.principal import Reader
 from forebay.api.problems import Problem
 from forebay.api.routes.jobs import whose
@@ -31,6 +31,7 @@ router = APIRouter(prefix="/api", tags=["events"])
 async def stream_events(
     who: Reader,
     rooms: RoomsDep,
+    settings: SettingsDep,
     request: Request,
     job_id: Annotated[
         str | None,
@@ -52,7 +53,10 @@ async def stream_events(
     since = _mark(after, "query.after") if last_event_id is None else _mark(last_event_id, "header.Last-Event-ID")
     wish = await _wish(who, rooms, whose(who, user_id), pipeline, None if job_id is None else int(job_id))
     hub: Hub = request.app.state.hub
-    return EventStream(hub, wish, since, partial(rooms.of, who), partial(_is_welcome, request, wish))
+    if hub.listeners_of(who.owner_id) >= settings.api_max_streams:
+        most = settings.api_max_streams
+        raise Problem(429, f"{most} event streams are open already: close one first", headers={"Retry-After": "5"})
+    return EventStream(hub, wish, since, who.owner_id, partial(rooms.of, who), partial(_is_welcome, request, wish))
 
 
 def _mark(event_id: str | None, field: str) -> datetime | None:

@@ -58,6 +58,7 @@ async def list_items(
     async with rooms.of(who) as conn:
         await find_job(conn, job_id)
         rows, more = await pages.items(conn, job_id, start, chosen(statuses), size)
+    paging.tell("items", [row["n"] for row in rows], more)
     return ItemPage(items=[item_row(row) for row in rows], next=None if more is None else paging.encode(more))
 
 
@@ -79,7 +80,7 @@ async def get_item(job_id: JobId, item_id: ItemId, who: Reader, rooms: RoomsDep)
         row = await pages.item(conn, job_id, item_id)
         if row is None:
             raise NotThere("item", f"there is no item {item_id} in job {job_id}")
-        tries = await pages.attempts(conn, AttemptFilter(job_id=job_id, n=item_id), None, _ATTEMPTS_SHOWN)
+        tries, _ = await pages.attempts(conn, AttemptFilter(job_id=job_id, n=item_id), None, _ATTEMPTS_SHOWN)
     return _item(row, tries)
 
 
@@ -123,6 +124,7 @@ async def list_pending(
     where = PendingFilter(whose(who, user_id), wanted, job_type, None if job_id is None else int(job_id), since, until)
     async with rooms.of(who) as conn:
         rows, more = await pages.pending(conn, where, start, size)
+    paging.tell("pending", [(row["job_id"], row["n"]) for row in rows], more)
     return ItemPage(items=[item_row(row) for row in rows], next=None if more is None else paging.encode(*more))
 
 
@@ -139,7 +141,7 @@ async def list_attempts(
     worker: Annotated[str | None, Query(max_length=300)] = None,
     after: After = None,
 ) -> AttemptPage:
-    """Every execution of a task, newest first: the audit trail."""
+    """Every execution of a task, newest first: the audit trail. A page may be short while there is a `next`."""
     before = None if after is None else paging.decode(after, paging.moment, paging.integer, paging.small)
     where = AttemptFilter(
         whose(who, user_id),
@@ -150,10 +152,10 @@ async def list_attempts(
         worker,
     )
     async with rooms.of(who) as conn:
-        rows = await pages.attempts(conn, where, before, size + 1)
-    last = rows[size - 1] if len(rows) > size else None
-    more = None if last is None else paging.encode(last["ended_at"], last["token"], last["n"])
-    return AttemptPage(attempts=[attempt_of(row) for row in rows[:size]], next=more)
+        rows, more = await pages.attempts(conn, where, before, size)
+    paging.tell("attempts", [(row["ended_at"], row["token"], row["n"]) for row in rows], more)
+    attempts = [attempt_of(row) for row in rows]
+    return AttemptPage(attempts=attempts, next=None if more is None else paging.encode(*more))
 
 
 @router.get("/dead-letters")
@@ -172,7 +174,8 @@ async def list_dead_letters(
     where = LetterFilter(whose(who, user_id), pipeline, None if job_id is None else int(job_id), error_class)
     async with rooms.of(who) as conn:
         rows = await pages.dead_letters(conn, where, before, size + 1)
-    last = rows[size - 1] if len(rows) > size else None
-    more = None if last is None else paging.encode(last["at"], last["job_id"], last["n"])
+    keys = [(row["at"], row["job_id"], row["n"]) for row in rows[:size]]
+    more = paging.encode(*keys[-1]) if len(rows) > size else None
+    paging.tell("dead letters", keys, more)
     letters = [DeadLetter(item_id=row["n"], **{k: v for k, v in row.items() if k != "n"}) for row in rows[:size]]
     return DeadLetterPage(dead_letters=letters, next=more)

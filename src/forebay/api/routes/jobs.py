@@ -33,6 +33,7 @@ from forebay.db.pages import JobFilter
 from forebay.engine.inputs import Options
 from forebay.engine.producer import item_arguments, submit, submit_many
 from forebay.errors import NotThere
+from forebay.log import get_logger
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -48,6 +49,8 @@ if TYPE_CHECKING:
     from forebay.settings import Settings
 
 router = APIRouter(prefix="/api/jobs", tags=["jobs"])
+
+log = get_logger("api")
 
 
 _SUBMITS: dict[str, Any] = {
@@ -81,6 +84,14 @@ async def submit_job(request: Request) -> Response:
         body, inputs = await submissions.read(request, settings.api_max_items)
         pipeline = _pipeline(request.app.state.pipelines, body.pipeline)
         status, answer = await _save(request.app.state, who, once, pipeline, body, inputs)
+        if status == 201:
+            log.info(
+                "job_submitted",
+                job=int(answer["jobId"]),
+                pipeline=pipeline.name,
+                owner=who.owner,
+                items=answer["items"],
+            )
         return JSONResponse(answer, status)
     finally:
         await request.close()  # what was uploaded
@@ -166,10 +177,10 @@ async def list_jobs(
     before = None if after is None else paging.decode(after, paging.integer)[0]
     where = JobFilter(whose(who, user_id), pipeline, state, _aware(since, "from"), _aware(until, "to"))
     async with rooms.of(who) as conn:
-        rows = await pages.jobs(conn, where, before, size + 1)
+        rows, more = await pages.jobs(conn, where, before, size)
+    paging.tell("jobs", [row["id"] for row in rows], more)
     now = datetime.now(UTC)
-    more = paging.encode(rows[size - 1]["id"]) if len(rows) > size else None
-    return JobPage(jobs=[job_of(row, now) for row in rows[:size]], next=more)
+    return JobPage(jobs=[job_of(row, now) for row in rows], next=None if more is None else paging.encode(more))
 
 
 def whose(who: Principal, user_id: str) -> int | None:
@@ -198,10 +209,16 @@ async def get_job(job_id: JobId, who: Reader, rooms: RoomsDep) -> Job:
 
 async def find_job(conn: Connection, job_id: int) -> Job:
     """Raises: NotThere when there is none that the caller may see."""
-    rows = await pages.jobs(conn, JobFilter(job_id=job_id), None, 1)
-    if not rows:
+    row = await pages.job(conn, job_id)
+    if row is None:
         raise NotThere("job", f"there is no job {job_id}")
-    return job_of(rows[0], datetime.now(UTC))
+    return job_of(row, datetime.now(UTC))
+
+
+def _steered(event: str, job_id: int, who: Principal, *, changed: bool, state: State) -> Changed:
+    if changed:
+        log.info(event, job=job_id, by=who.actor)
+    return Changed(changed=changed, state=state)
 
 
 @router.post("/{job_id}/pause")
@@ -209,7 +226,8 @@ async def pause_job(job_id: JobId, who: Writer, rooms: RoomsDep) -> Changed:
     """Nothing of it starts any more; what runs ends."""
     async with rooms.of(who) as conn:
         changed = await control.pause(conn, job_id, who.actor)
-        return Changed(changed=changed, state=(await find_job(conn, job_id)).state)
+        state = (await find_job(conn, job_id)).state
+    return _steered("job_paused", job_id, who, changed=changed, state=state)
 
 
 @router.post("/{job_id}/resume")
@@ -217,7 +235,8 @@ async def resume_job(job_id: JobId, who: Writer, rooms: RoomsDep) -> Changed:
     """Goes on with a paused job."""
     async with rooms.of(who) as conn:
         changed = await control.resume(conn, job_id, who.actor)
-        return Changed(changed=changed, state=(await find_job(conn, job_id)).state)
+        state = (await find_job(conn, job_id)).state
+    return _steered("job_resumed", job_id, who, changed=changed, state=state)
 
 
 @router.post("/{job_id}/cancel")
@@ -225,7 +244,8 @@ async def cancel_job(job_id: JobId, who: Writer, rooms: RoomsDep) -> Changed:
     """Ends it: what runs is told to stop, the rest is skipped."""
     async with rooms.of(who) as conn:
         changed = await control.cancel(conn, job_id, who.actor)
-        return Changed(changed=changed, state=(await find_job(conn, job_id)).state)
+        state = (await find_job(conn, job_id)).state
+    return _steered("job_cancelled", job_id, who, changed=changed, state=state)
 
 
 @router.post("/{job_id}/reprocess")
@@ -236,6 +256,7 @@ async def reprocess_job(job_id: JobId, body: Reprocess, who: Writer, rooms: Room
     ns = None if body.item_ids is None else [int(item) for item in body.item_ids]
     async with rooms.of(who) as conn:
         count = await control.reprocess(conn, job_id, body.statuses, ns, who.actor, reset_attempts=body.reset_attempts)
+    log.info("job_reprocessed", job=job_id, by=who.actor, items=count)
     return Reprocessed(items=count)
 
 

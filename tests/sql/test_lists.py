@@ -1,0 +1,195 @@
+"""Lists over everything: complete, in order, and never more work than a page may cost."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import Any
+
+import pytest
+
+from tests.sql._db import Db, step
+from tests.sql.test_pages import buffers
+
+FIND_JOBS = "select * from forebay.find_jobs($1, $2, $3, $4::forebay.job_state, null, null, $5, $6)"
+FIND_ATTEMPTS = """
+select array(select (f.token, f.n)::text from unnest(attempts) f) as found, next_at, next_token, next_n
+from forebay.find_attempts($1, $2, $3, $4, $5::forebay.outcome, null, $6, $7, $8, $9, effort => $10)"""
+LONG = "1 hour"  # never given up
+SHORT = "0"  # given up after each step back
+
+
+@pytest.fixture
+async def many_jobs(db: Db) -> dict[str, int]:
+    """Ann's 4000 jobs and Bob's 20 among them, all done but for Ann's every 1000th; by owner their ids."""
+    await db.register(step("a"))
+    await db.register(step("a"), name="q")
+    await db.submit(1, owner="ann")
+    await db.submit(1, owner="bob", pipeline="q")
+    owners = {row["name"]: row["id"] for row in await db.fetch("select name, id from forebay.owner")}
+    await db.execute(
+        """insert into forebay.job
+               (pipeline_id, owner_id, lane_id, steps, state, total, created_at, updated_at, finished_at)
+           select j.pipeline_id, j.owner_id, j.lane_id, j.steps,
+                  case when k % 1000 = 0 then 'QUEUED' else 'DONE' end::forebay.job_state,
+                  1, j.created_at, j.created_at, case when k % 1000 <> 0 then j.created_at end
+           from generate_series(1, 4000) k join forebay.job j on j.id = case when k % 200 = 7 then 2 else 1 end"""
+    )
+    await db.execute("vacuum analyze forebay.job")
+    return owners
+
+
+async def job_pages(
+    db: Db, owner: int | None, pipeline: str | None, state: str | None, size: int, look: int
+) -> list[int]:
+    seen: list[int] = []
+    before: int | None = None
+    while True:
+        found = await db.row(FIND_JOBS, owner, before, pipeline, state, size, look)
+        assert len(found["ids"]) <= size
+        seen += found["ids"]
+        before = found["next_before"]
+        if before is None:
+            return seen
+
+
+@pytest.mark.parametrize(("size", "look"), [(7, 20_000), (300, 100), (4002, 20_000)])
+async def test_pages_of_jobs_are_complete_and_in_order(db: Db, many_jobs: dict[str, int], size: int, look: int) -> None:
+    for owner, pipeline, state in product(
+        (None, *many_jobs.values()), (None, "p", "q"), (None, "QUEUED", "DONE", "FAILED")
+    ):
+        expected = await db.fetch(
+            """select j.id from forebay.job j join forebay.pipeline p on p.id = j.pipeline_id
+               where ($1::bigint is null or j.owner_id = $1) and ($2::text is null or p.name = $2)
+                 and ($3::forebay.job_state is null or j.state = $3) order by j.id desc""",
+            owner,
+            pipeline,
+            state,
+        )
+        assert await job_pages(db, owner, pipeline, state, size, look) == [row["id"] for row in expected]
+
+
+async def test_open_jobs_are_found_without_looking_at_those_that_ended(db: Db, many_jobs: dict[str, int]) -> None:
+    args = (many_jobs["ann"], None, None)
+    await buffers(db, FIND_JOBS, *args, "QUEUED", 10, 20_000)
+    open_jobs = await buffers(db, FIND_JOBS, *args, "QUEUED", 10, 20_000)
+    assert open_jobs < 50
+    assert open_jobs < await buffers(db, FIND_JOBS, *args, "FAILED", 10, 20_000) / 2
+
+
+async def test_a_deep_page_of_jobs_costs_what_the_first_does(db: Db, many_jobs: dict[str, int]) -> None:
+    async def cost(before: int | None) -> int:
+        return await buffers(db, FIND_JOBS, many_jobs["ann"], before, None, "DONE", 10, 20_000)
+
+    await cost(None)
+    assert await cost(500) <= 2 * await cost(None)
+
+
+@pytest.fixture
+async def many_attempts(db: Db) -> dict[str, int]:
+    """60,000 attempts of 40 days: of a large job of Ann's, of a small one, and of Bob's, whose last is a month old."""
+    await db.register(step("a"), step("b", "a"))
+    large = await db.submit(1)
+    small = await db.submit(1)
+    bobs = await db.submit(1, owner="bob")
+    await db.execute("update forebay.job set total = 50000 where id <> $1", small)
+    await db.execute(
+        "update forebay.job set created_at = clock_timestamp() - interval '41 days', updated_at = clock_timestamp()"
+    )
+    await db.execute(
+        """insert into forebay.attempt
+               (job_id, n, step_id, attempt, outcome, owner_id, worker_id, token, started_at, ended_at)
+           select j.id, k, (select min(s.id) + k % 2 from forebay.step s), 1,
+                  case when k % 500 = 0 then 'ERROR' else 'DONE' end::forebay.outcome, j.owner_id, 1, k, t.at, t.at
+           from generate_series(1, 60000) k
+           join forebay.job j
+             on j.id = case when k < 1000 and k % 100 = 5 then $3::bigint when k % 7 = 0 then $2 else $1 end
+           cross join lateral (
+               select date_trunc('second', now()) - interval '40 days' * ((60000 - k) / 3 / 20000.0)) t (at)""",
+        large,
+        small,
+        bobs,
+    )
+    await db.execute("vacuum analyze forebay.attempt")
+    return {
+        "large": large,
+        "small": small,
+        "bobs": bobs,
+        "bob": await db.one("select id from forebay.owner where name = 'bob'"),
+    }
+
+
+async def attempt_pages(db: Db, *where: Any, size: int, effort: str = LONG) -> tuple[list[str], int]:
+    seen: list[str] = []
+    calls = 0
+    before: tuple[Any, Any, Any] = (None, None, None)
+    while True:
+        found = await db.row(FIND_ATTEMPTS.replace("$10", f"interval '{effort}'"), *where, *before, size)
+        assert len(found["found"]) <= size
+        seen += found["found"]
+        calls += 1
+        assert calls < 2000
+        before = (found["next_at"], found["next_token"], found["next_n"])
+        if before[0] is None:
+            return seen, calls
+
+
+@pytest.mark.parametrize("effort", [LONG, SHORT])
+@pytest.mark.parametrize(
+    ("owner", "job", "n", "wanted", "outcome"),
+    [
+        (None, None, None, None, None),
+        (None, None, None, "b", "ERROR"),
+        ("bob", None, None, None, None),
+        (None, "large", None, None, None),
+        (None, "large", 1000, None, None),
+        (None, "small", None, "b", None),
+        (None, "bobs", None, None, None),
+        (None, "bobs", None, "c", None),
+    ],
+)
+async def test_pages_of_attempts_are_complete_and_in_order(
+    db: Db,
+    many_attempts: dict[str, int],
+    effort: str,
+    owner: str | None,
+    job: str | None,
+    n: int | None,
+    wanted: str | None,
+    outcome: str | None,
+) -> None:
+    where = (owner and many_attempts[owner], job and many_attempts[job], n, wanted, outcome)
+    expected = await db.fetch(
+        """select (a.token, a.n)::text from forebay.attempt a join forebay.step s on s.id = a.step_id
+           where ($1::bigint is null or a.owner_id = $1) and ($2::bigint is null or a.job_id = $2)
+             and ($3::int is null or a.n = $3) and ($4::text is null or s.name = $4)
+             and ($5::forebay.outcome is null or a.outcome = $5)
+           order by a.ended_at desc, a.token desc, a.n desc""",
+        *where,
+    )
+    seen, calls = await attempt_pages(db, *where, size=4000, effort=effort)
+    assert seen == [row[0] for row in expected]
+    assert calls >= (len(expected) or 1) / 4000
+
+
+async def test_what_is_rare_is_looked_for_in_several_calls_when_they_may_not_take_long(
+    db: Db, many_attempts: dict[str, int]
+) -> None:
+    where = (many_attempts["bob"], None, None, None, None)
+    found, calls = await attempt_pages(db, *where, size=100, effort=SHORT)
+    assert (len(found), calls > 1) == (10, True)
+    found, calls = await attempt_pages(db, *where, size=100)
+    assert (len(found), calls) == (10, 1)
+
+
+async def test_a_deep_page_of_attempts_costs_what_the_first_does(db: Db, many_attempts: dict[str, int]) -> None:
+    async def cost(days_ago: int | None) -> int:
+        before = (
+            None if days_ago is None else await db.one("select clock_timestamp() - $1 * interval '1 day'", days_ago)
+        )
+        sql = FIND_ATTEMPTS.replace("$10", f"interval '{LONG}'")
+        return await buffers(db, sql, None, None, None, None, None, before, 0, 0, 50)
+
+    await cost(None)
+    costs = [await cost(days) for days in (10, 20, 35)]
+    assert max(costs) <= 2 * min(costs)
+    assert await cost(None) <= 2 * min(costs)
