@@ -6,6 +6,7 @@ import asyncio
 import random
 from typing import TYPE_CHECKING
 
+from forebay.db.pool import COLLIDED, LOST
 from forebay.engine.controllers import Backoff
 from forebay.errors import brief
 from forebay.log import get_logger
@@ -24,8 +25,10 @@ async def every(seconds: float, name: str, tick: Callable[[], Awaitable[object]]
         await asyncio.sleep((seconds + backoff.pause) * random.uniform(0.8, 1.2))  # noqa: S311
         try:
             await tick()
-        except Exception as error:  # a repair that fails now is tried again; the work goes on meanwhile
+        except LOST + COLLIDED as error:  # a repair that fails now is tried again; the work goes on meanwhile
             log.warning("tick_failed", loop=name, error=brief(error), pause=backoff.grow())
+        except Exception as error:  # so it does when that was no accident
+            log.exception("tick_failed", loop=name, error=brief(error), pause=backoff.grow())
         else:
             backoff.reset()
 
