@@ -138,7 +138,12 @@ _VALUES = re.compile(r"\n(?:DETAIL|CONTEXT|LINE \d+|HINT|\[SQL|\[parameters).*",
 
 def plain(error: BaseException) -> str:
     """What an error says, without the values that a database driver adds: those may be secret."""
-    return _VALUES.sub("", str(error)).strip()
+    return without_values(str(error))
+
+
+def without_values(text: str) -> str:
+    """The same for a message."""
+    return _VALUES.sub("", text).strip()
 
 
 def brief(error: BaseException) -> str:

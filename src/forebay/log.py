@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import logging
 import sys
-from typing import Any
+from collections.abc import Callable, MutableMapping
+from typing import Any, TypeAlias
 
 import structlog
 
 _level = logging.INFO
+Listener: TypeAlias = Callable[[Any, str, MutableMapping[str, Any]], None]
+
+_listeners: list[Listener] = []
 
 
 def configure(level: str = "info", *, json_lines: bool | None = None) -> None:
@@ -22,6 +26,7 @@ def configure(level: str = "info", *, json_lines: bool | None = None) -> None:
             structlog.contextvars.merge_contextvars,
             structlog.processors.add_log_level,
             structlog.processors.TimeStamper(fmt="iso", utc=True),
+            _tell_listeners,
             structlog.processors.format_exc_info,
             renderer,
         ],
@@ -40,3 +45,20 @@ def get_logger(name: str) -> structlog.stdlib.BoundLogger:
 def tells_details() -> bool:
     """Whether debug events are heard: where there are very many of them, they are not even put together otherwise."""
     return _level <= logging.DEBUG
+
+
+def add_listener(listener: Listener) -> None:
+    """Let something see every event before it is written; it may add to it."""
+    if listener not in _listeners:
+        _listeners.append(listener)
+
+
+def remove_listener(listener: Listener) -> None:
+    if listener in _listeners:
+        _listeners.remove(listener)
+
+
+def _tell_listeners(logger: Any, method: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
+    for listener in tuple(_listeners):
+        listener(logger, method, event)
+    return event

@@ -20,6 +20,10 @@ class Settings(BaseSettings):
     data_dir: Path = Field(default=Path("data"), description="where the embedded PostgreSQL keeps its files")
     log_level: str = Field(default="info", description="debug, info, warning or error")
     log_json: bool | None = Field(default=None, description="logs as JSON lines; unset: only when not on a terminal")
+    otlp_endpoint: str = Field(
+        default="", description="collector that traces are sent to, as http://localhost:4318; empty: no traces"
+    )
+    sentry_dsn: SecretStr | None = Field(default=None, description="Sentry that errors are sent to; unset: none")
 
     pipelines: str = Field(default="forebay.example", description="modules with pipelines, separated by commas")
     processes: Annotated[int, Field(ge=1, le=256)] = Field(default=1, description="worker processes to run")

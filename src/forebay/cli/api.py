@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import signal
 import socket
 import sys
 from importlib.util import find_spec
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from forebay import telemetry
 from forebay.cli._common import find_dsn, load_settings, place_of
 from forebay.db import migrate, overview
 from forebay.engine.loading import load_pipelines
@@ -35,7 +37,8 @@ def api(host: str | None, port: int | None, pipelines: str | None) -> None:
     settings = load_settings(api_host=host, api_port=port, pipelines=pipelines)
     watch_parent(_GRACE + 5)
     dsn = find_dsn(settings, running=False)
-    sys.exit(_serve(settings, dsn))
+    with telemetry.running(settings, "api"):
+        sys.exit(_serve(settings, dsn))
 
 
 def _serve(settings: Settings, dsn: str) -> int:
@@ -58,9 +61,17 @@ def _serve(settings: Settings, dsn: str) -> int:
     )
     listener = listen(settings.api_host, settings.api_port)
     log.info("api_started", address=address(listener), database=place_of(dsn))
-    uvicorn.Server(config).run(sockets=[listener])
-    log.info("api_stopped")
+    # uvicorn raises the signal that stopped it once more at its end: what is left to do must not die of it.
+    signal.signal(signal.SIGTERM, _end)
+    try:
+        uvicorn.Server(config).run(sockets=[listener])
+    finally:
+        log.info("api_stopped")
     return 0
+
+
+def _end(_number: int, _frame: object) -> None:
+    sys.exit(0)
 
 
 async def _check(dsn: str) -> None:

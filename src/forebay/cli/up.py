@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import click
 from rich.live import Live
 
-from forebay import log
+from forebay import log, telemetry
 from forebay.cli import _show as show
 from forebay.cli import api
 from forebay.cli._common import load_settings, place_of
@@ -55,6 +55,7 @@ def up(processes: int | None, pipelines: str | None, demo: bool) -> None:
     out = show.console()
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # until the supervisor takes over
     with ExitStack() as running:
+        running.enter_context(telemetry.supervising(settings))
         running.enter_context(alone_in(settings.data_dir))
         server = running.enter_context(running_postgres(settings, out)) if settings.dsn is None else None
         dsn = settings.dsn or (server.dsn if server else "")

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from forebay import telemetry
 from forebay.cli._common import find_dsn, load_settings, place_of
 from forebay.db import migrate, overview
 from forebay.engine.controllers import Backoff
@@ -49,9 +50,11 @@ def worker(processes: int | None, queues: str | None, pipelines: str | None) -> 
     check_queues(settings, loaded)
     dsn = find_dsn(settings, running=False)
     if settings.processes == 1:
-        code = _on_uvloop(work_here(settings, dsn, loaded))
+        with telemetry.running(settings, "worker"):
+            code = _on_uvloop(work_here(settings, dsn, loaded))
     else:
-        code = asyncio.run(_work_in_children(settings, dsn))
+        with telemetry.supervising(settings):
+            code = asyncio.run(_work_in_children(settings, dsn))
     sys.exit(code)
 
 
@@ -86,6 +89,7 @@ async def work_here(settings: Settings, dsn: str, pipelines: Sequence[Pipeline[A
         stopping.cancel()
     if worker.stuck_threads:
         log.warning("threads_abandoned", threads=worker.stuck_threads)
+        telemetry.stop()
         os._exit(0)  # all is settled or handed back; the interpreter would wait for these threads
     return 0
 

@@ -1,0 +1,170 @@
+"""Errors to Sentry: what is logged as an error goes there too, without inputs, requests, variables and passwords."""
+
+from __future__ import annotations
+
+import sys
+from importlib import metadata
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any, cast
+from urllib.parse import unquote, urlsplit
+
+from forebay import log as logs
+from forebay.errors import ForebayError, InvalidField, without_values
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, MutableMapping, Sequence
+
+    from sentry_sdk.client import Client
+    from sentry_sdk.types import Event, Hint
+
+    from forebay.settings import Settings
+
+_LEVELS = {"error": "error", "critical": "fatal"}
+_NOT_SENT = frozenset(("event", "exc_info", "level", "timestamp"))  # fields of their own there
+_QUOTING = ("asyncpg", "json", "psycopg", "pydantic", "sqlalchemy")  # their messages repeat the values they refuse
+_HIDDEN = "[hidden]"
+_FLUSH_SECONDS = 3.0
+
+_reporter: _Reporter | None = None
+
+
+def start(settings: Settings, role: str) -> None:
+    """Report this process's errors, if that is configured.
+
+    Raises: ForebayError when it is, and cannot be.
+    """
+    global _reporter  # noqa: PLW0603 - one a process
+    dsn = settings.sentry_dsn.get_secret_value() if settings.sentry_dsn else ""
+    if dsn:
+        _reporter = _Reporter(_client(dsn, _passwords(settings)), role)
+        logs.add_listener(_reporter.heard)
+
+
+def stop() -> None:
+    """Send what is left, as far as that goes in a few seconds."""
+    global _reporter
+    reporter, _reporter = _reporter, None
+    if reporter is not None:
+        logs.remove_listener(reporter.heard)
+        reporter.close()
+
+
+def report(error: BaseException) -> None:
+    """Report what has ended this process."""
+    if _reporter is not None:
+        _reporter.send(error, {"event": "process_failed", "level": "critical"})
+
+
+def is_installed() -> bool:
+    """Whether the extra is there."""
+    return find_spec("sentry_sdk") is not None
+
+
+def _client(dsn: str, passwords: Sequence[str]) -> Client:
+    """A client of our own, beside the one that the steps' modules may have set up for themselves."""
+    if not is_installed():
+        raise ForebayError("Sentry is configured, but not installed: pip install 'forebay[sentry]'")
+    from sentry_sdk.client import Client  # noqa: PLC0415 - an extra
+    from sentry_sdk.utils import BadDsn, Dsn  # noqa: PLC0415
+
+    try:
+        Dsn(dsn)
+    except (BadDsn, ValueError) as error:
+        raise InvalidField("FOREBAY_SENTRY_DSN", "must be an address like https://key@sentry.example.com/1") from error
+    return Client(
+        dsn=dsn,
+        release=f"forebay@{metadata.version('forebay')}",
+        default_integrations=False,  # they would listen to requests, loggers and drivers
+        auto_enabling_integrations=False,
+        auto_session_tracking=False,
+        spotlight=False,  # its variable would turn on what is private
+        max_request_body_size="never",
+        include_local_variables=False,
+        max_breadcrumbs=0,
+        before_send=lambda event, _: cast("Event", without_secrets(cast("dict[str, Any]", event), passwords)),
+    )
+
+
+class _Reporter:
+    def __init__(self, client: Client, role: str) -> None:
+        self._client = client
+        self._role = role
+
+    def heard(self, _logger: Any, _method: str, event: MutableMapping[str, Any]) -> None:
+        """Something was logged."""
+        if event.get("level") not in _LEVELS:
+            return
+        error = _exception(event.get("exc_info"))
+        # A request that failed while the database was away has been answered, and the workers say that it is.
+        if error is not None or event.get("part") != "api":
+            self.send(error, event)
+
+    def send(self, error: BaseException | None, event: Mapping[str, Any]) -> None:
+        report, hint = self._described(error)
+        report.update(
+            level=_LEVELS[event["level"]],
+            logger=f"forebay.{event.get('part', self._role)}",
+            message=event["event"],
+            tags={"role": self._role},
+            extra={name: _text(value) for name, value in event.items() if name not in _NOT_SENT},
+        )
+        self._client.capture_event(cast("Event", report), hint)
+
+    def _described(self, error: BaseException | None) -> tuple[dict[str, Any], Hint | None]:
+        if error is None:
+            return {}, None
+        from sentry_sdk.utils import event_from_exception  # noqa: PLC0415
+
+        report, hint = event_from_exception(error, client_options=self._client.options)
+        return cast("dict[str, Any]", report), hint
+
+    def close(self) -> None:
+        self._client.close(timeout=_FLUSH_SECONDS)
+
+
+def _exception(exc_info: Any) -> BaseException | None:
+    """The exception that a log line is about, in any of the ways in which it can be given."""
+    if isinstance(exc_info, BaseException):
+        return exc_info
+    if isinstance(exc_info, tuple):
+        return cast("tuple[Any, BaseException | None, Any]", exc_info)[1]
+    return sys.exc_info()[1] if exc_info else None
+
+
+def _text(value: Any) -> Any:
+    return value if value is None or isinstance(value, bool | int | float) else without_values(str(value))
+
+
+def _passwords(settings: Settings) -> list[str]:
+    """What must not leave, should an error quote the address of the database; the longest first."""
+    try:
+        password = urlsplit(settings.dsn or "").password
+    except ValueError:
+        password = None
+    found = {text for text in (settings.dsn, password, unquote(password or "")) if text}
+    return sorted(found, key=len, reverse=True)
+
+
+def without_secrets(event: dict[str, Any], passwords: Sequence[str]) -> dict[str, Any]:
+    """What may be sent of an event."""
+    for name in ("request", "user", "breadcrumbs"):
+        event.pop(name, None)
+    for value in event.get("exception", {}).get("values", ()):
+        is_quoting = str(value.get("module") or "").startswith(_QUOTING)
+        value["value"] = _HIDDEN if is_quoting else without_values(str(value.get("value") or ""))
+        trace: dict[str, Any] = value.get("stacktrace") or {}
+        for frame in trace.get("frames", ()):
+            frame.pop("vars", None)
+    return cast("dict[str, Any]", _hide(event, passwords))
+
+
+def _hide(value: Any, passwords: Sequence[str]) -> Any:
+    if isinstance(value, str):
+        for password in passwords:
+            value = value.replace(password, _HIDDEN)
+        return value
+    if isinstance(value, dict):
+        return {name: _hide(part, passwords) for name, part in cast("dict[str, Any]", value).items()}
+    if isinstance(value, list):
+        return [_hide(part, passwords) for part in value]  # pyright: ignore[reportUnknownVariableType]
+    return value
