@@ -14,6 +14,7 @@ from forebay.engine.inputs import Encoder, Options, SubmitOptions, checked_text
 from forebay.engine.results import items, summary, wait
 from forebay.engine.stream import StreamProgress, submit_stream
 from forebay.errors import InputTooLarge, InvalidField
+from forebay.telemetry.tracing import Submitting, submitting
 from forebay.types import Submitted
 
 if TYPE_CHECKING:
@@ -95,7 +96,8 @@ async def submit(
         TypeError: `conn` is of no kind that forebay knows.
     """
     door = door_of(conn)
-    return await _perform(door, _submitting(pipeline, input, coalesce, Options.checked(**options)))
+    with submitting(pipeline.name) as now:
+        return await _perform(door, _submitting(pipeline, input, coalesce, Options.checked(**options), now))
 
 
 def submit_sync(
@@ -108,15 +110,19 @@ def submit_sync(
 ) -> Submitted:
     """The same as `submit`, on a connection that blocks."""
     door = sync_door_of(conn)
-    return _perform_sync(door, _submitting(pipeline, input, coalesce, Options.checked(**options)))
+    with submitting(pipeline.name) as now:
+        return _perform_sync(door, _submitting(pipeline, input, coalesce, Options.checked(**options), now))
 
 
-def _submitting(pipeline: Pipeline[I], value: I, coalesce: bool, o: Options) -> _Plan[Submitted]:
-    job_id, created = yield _Fetch(load("submit_item"), item_arguments(pipeline, value, coalesce, o))
+def _submitting(pipeline: Pipeline[I], value: I, coalesce: bool, o: Options, now: Submitting) -> _Plan[Submitted]:
+    job_id, created = yield _Fetch(load("submit_item"), item_arguments(pipeline, value, coalesce, o, now.trace))
+    now.made(job_id)
     return Submitted(job_id, created)
 
 
-def item_arguments(pipeline: Pipeline[I], value: I, coalesce: bool, o: Options) -> tuple[object, ...]:
+def item_arguments(
+    pipeline: Pipeline[I], value: I, coalesce: bool, o: Options, trace: str | None = None
+) -> tuple[object, ...]:
     """What the statement submit_item takes, checked.
 
     Raises: RequestError.
@@ -124,7 +130,7 @@ def item_arguments(pipeline: Pipeline[I], value: I, coalesce: bool, o: Options) 
     if coalesce and o.key is None:
         raise InvalidField("key", "is needed to coalesce")
     data = Encoder(pipeline).encode(value).decode()
-    return (pipeline.name, data, o.owner, o.key, o.priority, o.run_at, o.delay, coalesce, o.meta)
+    return (pipeline.name, data, o.owner, o.key, o.priority, o.run_at, o.delay, coalesce, o.meta, trace)
 
 
 async def submit_many(
@@ -146,10 +152,11 @@ async def submit_many(
     """
     door = door_of(conn)
     bulk = _Bulk(pipeline, inputs, keys, Options.checked(**options))
-    if bulk.is_short:
-        return await _perform(door, bulk.sending())
-    async with door.atomic() as inside:
-        return await _perform(inside, bulk.copying())
+    with submitting(pipeline.name) as now:
+        if bulk.is_short:
+            return await _perform(door, bulk.sending(now))
+        async with door.atomic() as inside:
+            return await _perform(inside, bulk.copying(now))
 
 
 def submit_many_sync(
@@ -163,10 +170,11 @@ def submit_many_sync(
     """The same as `submit_many`, on a connection that blocks."""
     door = sync_door_of(conn)
     bulk = _Bulk(pipeline, inputs, keys, Options.checked(**options))
-    if bulk.is_short:
-        return _perform_sync(door, bulk.sending())
-    with door.atomic() as inside:
-        return _perform_sync(inside, bulk.copying())
+    with submitting(pipeline.name) as now:
+        if bulk.is_short:
+            return _perform_sync(door, bulk.sending(now))
+        with door.atomic() as inside:
+            return _perform_sync(inside, bulk.copying(now))
 
 
 class _Bulk(Generic[I]):
@@ -189,7 +197,7 @@ class _Bulk(Generic[I]):
     def _ahead(self) -> int:
         return self._head[-1].ns[-1] if self._head else 0
 
-    def sending(self) -> _Plan[Submitted]:
+    def sending(self, now: Submitting) -> _Plan[Submitted]:
         o = self._options
         inputs = [data.decode() for batch in self._head for data in batch.inputs]
         keys = [key for batch in self._head for key in batch.keys or ()]
@@ -203,15 +211,18 @@ class _Bulk(Generic[I]):
             o.delay,
             keys or None,
             o.meta,
+            now.trace,
         )
         job_id, created, items = yield _Fetch(load("submit_items"), args)
+        now.made(job_id)
         return Submitted(job_id, created, items)
 
-    def copying(self) -> _Plan[Submitted]:
+    def copying(self, now: Submitting) -> _Plan[Submitted]:
         o = self._options
-        args = (self._pipeline.name, o.owner, o.key, o.priority, self._ahead, True, o.meta)
+        args = (self._pipeline.name, o.owner, o.key, o.priority, self._ahead, True, o.meta, now.trace)
         opened = yield _Fetch(load("open_job"), args)
         job_id, created, owner_id, pipeline_id, total, _, max_bytes = opened
+        now.made(job_id)
         if not created:
             return Submitted(job_id, created=False, items=total)
         yield ItemLoad(job_id, owner_id, pipeline_id, self._counted(max_bytes))

@@ -18,6 +18,7 @@ from forebay.db.sql import load
 from forebay.engine.batching import BatchSize
 from forebay.engine.inputs import Encoder, Options, StreamOptions, checked_text, readable
 from forebay.errors import InvalidField, RequestError
+from forebay.telemetry.tracing import submitting
 from forebay.types import Submitted
 
 if TYPE_CHECKING:
@@ -77,7 +78,9 @@ async def submit_stream(
     reader = _Reader(pipeline, item_key, on_bad_row)
     async with _pool(dsn_or_pool) as pool:
         stream = _Stream(door_of(pool), pipeline.name, checked)
-        created = await stream.open()
+        with submitting(pipeline.name) as now:
+            created = await stream.open(now.trace)
+            now.made(stream.job_id)
         if not stream.is_sealed:
             rows = await _behind(source, stream.loaded)
             await _load_all(stream, reader, rows, on_progress)
@@ -184,12 +187,14 @@ class _Stream:
         self._door = door
         self._pipeline = pipeline
         self._options = options
+        self._trace: str | None = None
         self._unsure = 0  # rows of a batch of which is not known whether it has committed
         self.job_id = self.owner_id = self.pipeline_id = self.loaded = self.total = 0
         self.is_sealed = False
 
-    async def open(self) -> bool:
+    async def open(self, trace: str | None = None) -> bool:
         """Open the job, or find it again; tells whether it is new."""
+        self._trace = trace
         row = await _patiently(self._opened)
         self.job_id, created, self.owner_id, self.pipeline_id, self.total, self.loaded, self.is_sealed = row
         return bool(created)
@@ -218,7 +223,8 @@ class _Stream:
 
     async def _opened(self) -> Row:
         o = self._options
-        row = await self._door.fetch_row(load("open_stream"), (self._pipeline, o.owner, o.key, o.priority, o.meta))
+        args = (self._pipeline, o.owner, o.key, o.priority, o.meta, self._trace)
+        row = await self._door.fetch_row(load("open_stream"), args)
         assert row is not None  # noqa: S101 - a function in FROM answers one row
         return row
 

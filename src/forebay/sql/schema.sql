@@ -78,6 +78,7 @@ CREATE TABLE forebay.job (
     updated_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
     ip inet DEFAULT (NULLIF(current_setting('forebay.ip'::text, true), ''::text))::inet,
     file text DEFAULT NULLIF(current_setting('forebay.file'::text, true), ''::text),
+    trace text DEFAULT NULLIF(current_setting('forebay.trace'::text, true), ''::text),
     CONSTRAINT job_key_check CHECK (((length(key) >= 1) AND (length(key) <= 500)))
 )
 WITH (fillfactor='70');

@@ -34,6 +34,7 @@ from forebay.engine.inputs import Options
 from forebay.engine.producer import item_arguments, submit, submit_many
 from forebay.errors import NotThere
 from forebay.log import get_logger
+from forebay.telemetry.tracing import submitting
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -126,9 +127,12 @@ async def _submit_one(
     rooms: Rooms, allowance: Allowance, pipeline: Pipeline[Any], body: NewJob, who: Principal
 ) -> JobRef:
     """The usual case, in one statement that is its own transaction."""
-    args = item_arguments(pipeline, body.input, body.coalesce, Options.checked(**_options(body, who)))
-    await allowance.admit(rooms.admins, who.owner_id)
-    job_id, created = await sessions.submit_for(rooms.owners, who.owner_id, who.ip, args)
+    with submitting(pipeline.name) as now:
+        options = Options.checked(**_options(body, who))
+        args = item_arguments(pipeline, body.input, body.coalesce, options, now.trace)
+        await allowance.admit(rooms.admins, who.owner_id)
+        job_id, created = await sessions.submit_for(rooms.owners, who.owner_id, who.ip, args)
+        now.made(job_id)
     return JobRef(job_id=str(job_id), created=created, items=1)
 
 

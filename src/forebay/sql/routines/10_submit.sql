@@ -7,6 +7,13 @@ begin
     raise exception '%: %', field, reason using errcode = code, column = field;
 end $$;
 
+-- The name of a pipeline, after saying which trace the jobs of this transaction belong to: as an argument of what makes them
+-- it costs no statement of its own. Null: as the session says.
+create or replace function forebay.traced(pipeline text, trace text) returns text
+language sql as $$
+    select case when trace is null or set_config('forebay.trace', trace, true) is not null then pipeline end
+$$;
+
 -- The owner's id; the owner is made when it is new.
 create or replace function forebay.owner_id(owner text) returns bigint
 language plpgsql as $$

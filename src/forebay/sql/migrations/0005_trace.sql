@@ -1,0 +1,2 @@
+-- The trace that a job belongs to, as the session of its submit says: a W3C traceparent. Workers go on with it.
+alter table forebay.job add column trace text default nullif(current_setting('forebay.trace', true), '');
