@@ -16,6 +16,7 @@ from forebay.api.metrics import Meter, Timed
 from forebay.api.rooms import open_rooms
 from forebay.api.routes import events, health, identity, items, jobs, operations, pages
 from forebay.api.statistics import Statistics
+from forebay.telemetry import tracing
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Sequence
@@ -43,6 +44,7 @@ def create_app(dsn: str, settings: Settings, pipelines: Sequence[Pipeline[Any]])
         docs_url=None,  # FastAPI's own page fetches its scripts from elsewhere: ours is in routes/pages.py
         redoc_url=None,
         openapi_url="/api/openapi.json",
+        telemetry=_NONE_OF_ITS_OWN,
         responses={
             code: {"description": what, "content": {problems.MEDIA_TYPE: {"schema": _PROBLEM}}}
             for code, what in _PROBLEMS.items()
@@ -57,10 +59,23 @@ def create_app(dsn: str, settings: Settings, pipelines: Sequence[Pipeline[Any]])
     app.add_middleware(BodyLimit, most=settings.api_max_body_bytes, most_uploaded=settings.api_max_upload_bytes)
     app.add_middleware(SecurityHeaders)
     app.add_middleware(Timed, meter=meter)  # the last is the outermost: it sees what the others answer
+    if (tracer := tracing.tracer()) is not None:
+        from forebay.api.traced import Traced  # noqa: PLC0415 - needs an extra
+
+        app.add_middleware(Traced, tracer=tracer)
     for routes in (jobs, items, events, operations, identity, health, pages):
         app.include_router(routes.router)
     return app
 
+
+# Newer ones trace by themselves, with queries and what errors say; older ones do not know the word, and do not mind.
+_NONE_OF_ITS_OWN: Any = {
+    "tracing": False,
+    "metrics": False,
+    "logs": False,
+    "operation_spans": False,
+    "auto_configure": False,
+}
 
 _PROBLEMS: dict[int | str, str] = {
     400: "The request is wrong",

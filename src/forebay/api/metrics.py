@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 _QUICK = (0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
-_METHODS = frozenset(("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"))
+METHODS = frozenset(("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"))
 _INGESTS = frozenset((("POST", "/api/jobs"),))
 _NO_ROUTE = "none"  # what callers invent must not make new series
 _WEIGHT = 0.1  # of the newest round trip in the moving mean
@@ -104,5 +104,5 @@ class Timed:
 
 def _place(scope: Scope) -> tuple[str, str]:
     """The method and the template of the route that answers."""
-    method = scope["method"] if scope["method"] in _METHODS else "other"
+    method = scope["method"] if scope["method"] in METHODS else "other"
     return method, getattr(scope.get("route"), "path", _NO_ROUTE)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import asyncpg
 
 from forebay.db.pool import translated
+from forebay.db.sql import load
 from forebay.errors import NotThere
 
 if TYPE_CHECKING:
@@ -50,6 +51,7 @@ class Lease:
     results: Sequence[str | None] | None
     open: int = 0  # tasks that are not settled yet, as far as the worker knows
     held_since: float = 0.0  # monotonic; moves with each renewal
+    origin: Any = None  # what tracing knows about it
 
     @property
     def size(self) -> int:
@@ -134,6 +136,12 @@ async def read_task(pool: Pool, job_id: int, n: int) -> tuple[str, str | None]:
     if row is None:
         raise NotThere("item", f"there is no item {n} in job {job_id}")
     return row[0], row[1]
+
+
+async def traces(pool: Pool, job_ids: Sequence[int]) -> dict[int, str]:
+    """The traces that jobs belong to, of those that belong to one."""
+    async with translated(), pool.acquire() as conn:
+        return {row["id"]: row["trace"] for row in await conn.fetch(load("list_traces"), list(job_ids))}
 
 
 async def settle(conn: Connection, worker_id: int, reports: Reports, now: datetime | None) -> Settled:

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from forebay.engine.limits import Limits
     from forebay.engine.machine import Machine
     from forebay.engine.settler import Settler
+    from forebay.engine.spans import Spans
     from forebay.settings import Settings
 
 log = get_logger("claimer")
@@ -54,6 +55,7 @@ class Claimer:
         limits: Limits,
         settler: Settler,
         machine: Machine,
+        spans: Spans | None = None,
         only: frozenset[int] | None = None,
     ) -> None:
         self._pool = pool
@@ -68,6 +70,7 @@ class Claimer:
         self._limits = limits
         self._settler = settler
         self._machine = machine
+        self._spans = spans  # None: not traced
         self._only = only  # lanes; None: all
         self._lanes = {step_id: StepLanes(step_id) for step_id in executors}
         self._busy: set[int] = set()  # lanes that could fill the last claim
@@ -195,6 +198,8 @@ class Claimer:
             by_step.setdefault(claim.step_id, []).append(claim)
         try:
             leases = await insist(lambda: self._claim_once(claims), self._lost, self._timeout)
+            if self._spans is not None:
+                await self._spans.learn(leases)
         except BaseException:
             for step_id, mine in by_step.items():
                 self._lanes[step_id].failed(mine)

@@ -7,13 +7,13 @@ import os
 import socket
 import time
 from contextlib import suppress
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from forebay.db import migrate, registry, tasks
 from forebay.db.listen import listen
 from forebay.db.pool import LOST, close_pool, insist, open_pool
 from forebay.engine import chronicle, results
+from forebay.engine.calls import call_of
 from forebay.engine.claimer import Claimer
 from forebay.engine.clock import Clock
 from forebay.engine.controllers import Backoff, ClaimSize
@@ -22,25 +22,27 @@ from forebay.engine.leases import LeaseBook
 from forebay.engine.limits import Limits
 from forebay.engine.loops import every
 from forebay.engine.machine import Machine
-from forebay.engine.policy import Kind
 from forebay.engine.process import ProcessPool
 from forebay.engine.progress import ProgressBook
 from forebay.engine.settler import Settler
 from forebay.engine.sweeper import Sweeper
 from forebay.engine.threads import Threads
+from forebay.engine.totals import totals
 from forebay.errors import brief
 from forebay.log import get_logger, tells_details
 from forebay.settings import Settings
+from forebay.telemetry import tracing
 from forebay.types import ErrorClass
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Coroutine, Sequence
+    from collections.abc import Callable, Coroutine, Sequence
 
     from forebay.db.pool import Pool
     from forebay.db.tasks import Settled
     from forebay.engine.attempt import Attempt
     from forebay.engine.context import Context
     from forebay.engine.pipeline import Pipeline, Step
+    from forebay.engine.spans import Spans
 
 log = get_logger("worker")
 
@@ -100,6 +102,8 @@ class Worker:
             finally:
                 await self._processes.close()
                 self._threads.close()
+                if self._spans is not None:
+                    self._spans.close()
         finally:
             await close_pool(self._vitals)
             await close_pool(self._pool)
@@ -173,6 +177,7 @@ class Worker:
     def _assemble(self, ids: dict[str, dict[str, int]]) -> None:
         pool, me, s, clock = self._pool, self.worker_id, self.settings, self.clock
         self._threads, self._processes = Threads(), ProcessPool()
+        self._spans = _spans(pool, clock)
         self._limits = Limits(pool, me, clock, on_room=self._on_hungry)
         self._progress = ProgressBook(pool, clock)
         for pipeline in self._pipelines:
@@ -181,8 +186,9 @@ class Worker:
                     self._add_step(step, ids[pipeline.name][step.name])
         solo = {step_id for steps in ids.values() if len(steps) == 1 for step_id in steps.values()}
         self._leases = LeaseBook(self._vitals, me, s, clock, self._executors)
+        on_settled = self._on_settled if self._spans is None else self._spans.settling(self._on_settled)
         self._settler = Settler(
-            pool, me, clock, timeout=2 * s.command_timeout_s, on_settled=self._on_settled, solo_steps=solo
+            pool, me, clock, timeout=2 * s.command_timeout_s, on_settled=on_settled, solo_steps=solo
         )
         self._claimer = Claimer(
             pool,
@@ -194,6 +200,7 @@ class Worker:
             limits=self._limits,
             settler=self._settler,
             machine=self._machine,
+            spans=self._spans,
             only=self._lanes,
         )
         if self._closed:
@@ -201,32 +208,24 @@ class Worker:
         self._sweeper = Sweeper(pool, s, clock, wake=self._claimer.wake)
 
     def _add_step(self, step: Step[Any, Any], step_id: int) -> None:
+        call = call_of(step, self._threads, self._processes, with_context=self._spans is not None)
+        report: Callable[[Attempt], None] = self._on_report
+        if self._spans is not None:
+            call = self._spans.calling(step, call, lambda: self._executors[step_id].running)
+            report = self._spans.reporting(step, report)
         self._executors[step_id] = StepExecutor(
             step,
             step_id,
-            call=self._caller(step),
+            call=call,
             read=self._read_task,
             job_args=self._job_args,
-            report=self._on_report,
+            report=report,
             hungry=self._on_hungry,
             progress=self._progress.note,
             limits=self._limits,
             clock=self.clock,
             size=ClaimSize(slice_s=self.settings.slice_ms / 1000, most=self.settings.claim_max),
         )
-
-    def _caller(self, step: Step[Any, Any]) -> Callable[..., Awaitable[Any]]:
-        """How a step is called, by its kind."""
-        if step.kind is Kind.ASYNC:
-            return step.fn
-
-        def in_process(ctx: Context, *args: Any) -> Awaitable[Any]:
-            return self._processes.run(step, ctx, args)
-
-        def on_thread(ctx: Context, *args: Any) -> Awaitable[Any]:
-            return self._threads.run(step.fn, ctx, *args)
-
-        return in_process if step.kind is Kind.PROCESS else on_thread
 
     async def _read_task(self, job_id: int, n: int) -> tuple[str, str | None]:
         return await tasks.read_task(self._pool, job_id, n)
@@ -378,33 +377,22 @@ class Worker:
             executor.reap(now)
             executor.kick()
 
-    def _totals(self) -> dict[str, Any]:
-        executors = self._executors.values()
-        last = max((executor.last_ended for executor in executors), default=0.0)
-        errors = sorted((e.last_error for e in executors if e.last_error), reverse=True)
-        return {
-            "succeeded": sum(executor.succeeded for executor in executors),
-            "failed": sum(executor.failed for executor in executors),
-            "by_step": {
-                f"{executor.step.pipeline.name}.{executor.step.name}": {
-                    "succeeded": executor.succeeded,
-                    "failed": executor.failed,
-                    "busy_s": round(executor.busy_s, 3),
-                }
-                for executor in executors
-            },
-            "busy_s": round(sum(executor.busy_s for executor in executors), 3),
-            "last_processed": datetime.fromtimestamp(last, UTC).isoformat() if last else None,
-            "last_error": errors[0][1] if errors else None,
-        }
-
     async def sign_on(self, *, stopped: bool = False) -> None:
         """Tell the others how this worker is doing, and hear which queues are parked."""
         steps = {f"{e.step.pipeline.name}.{e.step.name}": e.describe() for e in self._executors.values()}
         about = {"steps": steps, "settled": self.settled, "leases": len(self._leases), "pid": os.getpid()}
-        about |= self._totals()
+        about |= totals(self._executors.values())
         about |= {"limits": self._limits.describe(), "machine": self._machine.describe()}
         # Another worker may have parked a queue: whoever gets through to the other side again unparks it.
         self._parked = await registry.sign_on(
             self._vitals, self.worker_id, about, self._settler.stale, self.clock.stamp(), stopped=stopped
         )
+
+
+def _spans(pool: Pool, clock: Clock) -> Spans | None:
+    tracer = tracing.tracer()
+    if tracer is None:
+        return None
+    from forebay.engine.spans import Spans  # noqa: PLC0415 - needs an extra
+
+    return Spans(tracer, pool, clock)

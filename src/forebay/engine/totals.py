@@ -1,0 +1,31 @@
+"""What a worker tells about all its steps together."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from forebay.engine.executor import StepExecutor
+
+
+def totals(executors: Collection[StepExecutor]) -> dict[str, Any]:
+    last = max((executor.last_ended for executor in executors), default=0.0)
+    errors = sorted((e.last_error for e in executors if e.last_error), reverse=True)
+    return {
+        "succeeded": sum(executor.succeeded for executor in executors),
+        "failed": sum(executor.failed for executor in executors),
+        "by_step": {
+            f"{executor.step.pipeline.name}.{executor.step.name}": {
+                "succeeded": executor.succeeded,
+                "failed": executor.failed,
+                "busy_s": round(executor.busy_s, 3),
+            }
+            for executor in executors
+        },
+        "busy_s": round(sum(executor.busy_s for executor in executors), 3),
+        "last_processed": datetime.fromtimestamp(last, UTC).isoformat() if last else None,
+        "last_error": errors[0][1] if errors else None,
+    }
