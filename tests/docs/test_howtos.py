@@ -6,6 +6,7 @@ import asyncio
 import os
 import re
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -18,7 +19,9 @@ import pytest
 from forebay.db.registry import register
 from forebay.example import texts
 from forebay.testing import testbed
+from tests.cli._run import ask
 from tests.docs._blocks import blocks
+from tests.telemetry._collector import collecting
 
 
 def _run(document: str) -> dict[str, Any]:
@@ -88,6 +91,28 @@ def test_api(dsn: str, tmp_path: Path) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
     assert '{"jobId":"1","created":true,"items":1}{"jobId":"2","created":true,"items":2}' in done.stdout
     assert done.stdout.rpartition('"state":"')[2].startswith("DONE")
+
+
+def test_tracing(dsn: str, tmp_path: Path) -> None:
+    asyncio.run(_register(dsn))
+    (block,) = blocks("docs/howto/tracing.md", "sh")
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("FOREBAY_")}
+    path = f"{Path(sys.executable).parent}{os.pathsep}{kept['PATH']}"
+    with collecting() as collector:
+        running = subprocess.Popen(
+            ["bash", "-ec", block.replace("http://localhost:4318", collector.url)],
+            cwd=tmp_path,
+            env={**kept, "PATH": path, "FOREBAY_DATABASE_URL": dsn, "FOREBAY_PIPELINES": "forebay.example"},
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+        try:
+            ask(dsn, """select forebay.submit('texts', '{"title": "Hello", "body": "A few words."}')""")
+            wanted = {"texts.count", "texts.fingerprint", "texts.readability", "claim", "settle"}
+            collector.until(lambda spans: wanted <= {span.name for span in spans})
+        finally:
+            os.killpg(running.pid, signal.SIGKILL)
+            running.wait(60)
 
 
 async def _register(dsn: str) -> None:

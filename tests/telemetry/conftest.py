@@ -1,0 +1,101 @@
+"""Collectors, and the command line with a pipeline that is watched."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+import asyncpg
+import pytest
+import structlog
+
+from forebay.api.accounts import make_token
+from forebay.db import identity, registry
+from forebay.settings import Settings
+from forebay.telemetry import tracing
+from tests.cli._run import Cli, Process
+from tests.telemetry._collector import Collector, collecting
+from tests.telemetry._envelopes import Sentry, receiving
+from tests.telemetry._letters import letters, parcels
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable, Iterator
+    from pathlib import Path
+
+
+@pytest.fixture(autouse=True)
+def usual_logs() -> Iterator[None]:
+    """Logs that were set up here end with the test, as does what they are written to."""
+    yield
+    structlog.reset_defaults()
+
+
+@pytest.fixture
+def collector() -> Iterator[Collector]:
+    with collecting() as running:
+        yield running
+
+
+@pytest.fixture
+def sentry() -> Iterator[Sentry]:
+    with receiving() as running:
+        yield running
+
+
+@pytest.fixture
+def traced(collector: Collector) -> Iterator[Collector]:
+    """This process is traced; `tracing.stop` sends what there is."""
+    tracing.start(Settings(otlp_endpoint=collector.url), "test")
+    yield collector
+    tracing.stop()
+
+
+@pytest.fixture
+def cli(tmp_path: Path, dsn: str) -> Cli:
+    return Cli(
+        tmp_path,
+        FOREBAY_DATABASE_URL=dsn,
+        FOREBAY_PIPELINES="tests.telemetry._letters",
+        FOREBAY_API_PORT="0",
+        FOREBAY_LOG_JSON="true",
+        OTEL_BSP_SCHEDULE_DELAY="50",  # milliseconds
+    )
+
+
+@pytest.fixture
+def start(cli: Cli) -> Iterator[Callable[..., Process]]:
+    """Starts commands that are killed when the test ends."""
+    started: list[Process] = []
+
+    def start(*args: str, **variables: str) -> Process:
+        started.append(cli.start(*args, **variables))
+        return started[-1]
+
+    yield start
+    for process in started:
+        process.kill()
+
+
+@pytest.fixture
+def token(dsn: str) -> str:
+    """Of Ann, who may submit."""
+
+    async def make() -> str:
+        conn = await asyncpg.connect(dsn)
+        try:
+            account = await identity.add_account(conn, "ann", "user", None)
+            assert account is not None
+            return await make_token(conn, account.id, "test", ["read", "write"])
+        finally:
+            await conn.close()
+
+    return asyncio.run(make())
+
+
+@pytest.fixture
+async def conn(dsn: str) -> AsyncIterator[asyncpg.Connection[Any]]:
+    conn = await asyncpg.connect(dsn)
+    for pipeline in (letters, parcels):
+        await registry.register(conn, pipeline.definition())
+    yield conn
+    await conn.close()
