@@ -32,6 +32,7 @@ MATRIX: dict[tuple[str, str], tuple[tuple[int, ...], Any]] = {
     ("POST", "/api/jobs/{job_id}/cancel"): ((401, 409, 404, 409, 409, 401), None),  # it has ended by then
     ("GET", "/api/pending"): (_OWN, None),
     ("GET", "/api/attempts"): (_OWN, None),
+    ("GET", "/api/audit"): (_OWN, None),
     ("GET", "/api/dead-letters"): (_OWN, None),
     ("GET", "/api/queues"): (_OWN, None),
     ("POST", "/api/queues/{name}/pause"): (_ADMIN, None),

@@ -146,7 +146,7 @@ async def test_who_is_disabled_is_out_at_once(service: Service) -> None:
         own = await admin.patch("/api/users/root", json={"role": "user"})
         assert own.json()["detail"] == "nobody changes their own account here: ask another administrator"
         unknown = await admin.patch("/api/users/carl", json={"role": "user"})
-        assert unknown.json()["detail"] == "there is no user 'carl'"
+        assert unknown.json()["detail"] == "user: there is no user 'carl'"
 
 
 async def test_what_is_no_token_is_said_to_be_none(service: Service) -> None:
@@ -172,3 +172,21 @@ async def test_the_apis_page_names_every_route_and_fetches_nothing(service: Serv
     assert "<script" not in page.text
     assert "https://" not in page.text
     assert page.headers["content-security-policy"] == "default-src 'none'; style-src 'unsafe-inline'"
+
+
+async def test_what_is_done_to_accounts_and_tokens_is_in_the_audit(service: Service) -> None:
+    async with service.signed_in("root") as admin, service.signed_in("ann") as ann:
+        await admin.post("/api/users/invitations", json={"role": "user"})
+        await admin.patch("/api/users/ann", json={"role": "admin"})
+        made = (await ann.post("/api/tokens", json={"name": "laptop"})).json()
+        await ann.delete(f"/api/tokens/{made['id']}")
+        await ann.put("/api/me/password", json={"old": PASSWORD, "new": "another long password"})
+        rows = (await admin.get("/api/audit?userId=all&pageSize=5")).json()
+    told = [(row["actor"], row["action"], row["owner"], row["detail"]) for row in rows["audit"]]
+    assert told == [
+        ("ann", "change_password", "ann", {}),
+        ("ann", "revoke_token", "ann", {"id": int(made["id"])}),
+        ("ann", "add_token", "ann", {"id": int(made["id"]), "name": "laptop", "scopes": ["read", "write"]}),
+        ("root", "change_account", "ann", {"name": "ann", "role": "admin"}),
+        ("root", "invite", None, {"role": "user"}),
+    ]

@@ -7,6 +7,7 @@ import logging
 from collections.abc import AsyncIterator
 from typing import Any
 
+import asyncpg
 import pytest
 from structlog.testing import capture_logs
 
@@ -319,3 +320,33 @@ async def test_no_more_slices_than_this_process_can_bear(service: Service) -> No
         answer = await client.post(f"/api/jobs/{job_id}/kickoff?durationMs=5000")
     assert (answer.status_code, answer.headers["retry-after"]) == (429, "6")
     assert answer.json()["detail"] == "2 slices run here already"
+
+
+async def test_what_was_done_to_a_job_is_in_the_audit_page_by_page(service: Service) -> None:
+    job_id = await submitted(service, "a")
+    other = await submitted(service, "b")
+    async with service.client("ann") as client:
+        for job, verb in ((job_id, "pause"), (other, "pause"), (job_id, "resume"), (job_id, "cancel")):
+            await client.post(f"/api/jobs/{job}/{verb}")
+        seen: list[str] = []
+        after = ""
+        while True:
+            page = (await client.get(f"/api/audit?jobId={job_id}&pageSize=2{after}")).json()
+            seen += [row["action"] for row in page["audit"]]
+            if page["next"] is None:
+                break
+            after = f"&after={page['next']}"
+    assert seen == ["cancel", "resume", "pause"]
+    async with service.client("bob") as client:
+        assert (await client.get("/api/audit")).json() == {"audit": [], "next": None}
+
+
+async def test_what_a_worker_failed_on_is_for_administrators(service: Service) -> None:
+    await submitted(service, "broken")
+    await service.work()
+    for who, told in (("bob", None), ("root", "broken on purpose")):
+        async with service.client(who) as client:
+            assert {w["lastError"] for w in (await client.get("/api/workers")).json()["workers"]} <= {told}
+    async with service.app.state.rooms.owners.acquire() as conn:
+        with pytest.raises(asyncpg.InsufficientPrivilegeError):
+            await conn.fetch("select last_error from forebay.worker")

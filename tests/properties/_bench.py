@@ -269,7 +269,11 @@ class Bench:
     def claim(self, worker: int, wanted: Sequence[Wanted], lease_s: float, now: int) -> list[tasks.Lease]:
         claims = [tasks.Claim(self.step_ids[w.step], w.lane, w.head, w.quota, w.max_rows) for w in wanted]
         reading = list(self.step_ids.values())
-        return self.run(tasks.claim(self.pool, worker, claims, reading, lease_s, stamp(now)))
+        return self.run(self._claim(worker, claims, reading, lease_s, stamp(now)))
+
+    async def _claim(self, *args: Any) -> list[tasks.Lease]:
+        async with self.pool.acquire() as conn:
+            return await tasks.claim(conn, *args)
 
     def settle(self, worker: int, reports: Sequence[Report], step_of: Mapping[int, str], now: int) -> tasks.Settled:
         """Settles; columns that would say the usual for all rows are left empty, as the worker does."""

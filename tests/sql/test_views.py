@@ -99,8 +99,8 @@ async def test_the_last_hour(db: Db) -> None:
     assert only(row, "pipeline", "step", "attempts", "done", "errors") == ("p", "a", 101, 75, 25)
     assert float(row["failure_rate"]) == 0.25
     assert (float(row["not_found_rate"]), float(row["throttle_rate"])) == (0, 0)
-    assert float(row["average_s"]) == 50
-    assert float(row["p95_s"]) == 95
+    assert float(row["average_s"]) == 63  # of those that are DONE: 26 s to 100 s
+    assert float(row["p95_s"]) == 96.3
 
 
 async def test_the_last_hour_tells_what_was_not_found_and_what_was_throttled(db: Db) -> None:
@@ -192,6 +192,26 @@ async def test_a_worker_is_stuck_when_nothing_ends_of_what_it_holds(db: Db) -> N
     await db.execute("update forebay.attempt set worker_id = $1", worker_id)
     (worker,) = await view(db, "workers")
     assert only(worker, "alive", "in_flight", "stuck") == (True, 4, False)
+
+
+@pytest.mark.parametrize(
+    ("step_name", "limited", "age", "is_stuck"),
+    [("p.a", "false", 6, True), ("p.a", "true", 6, False), ("p.b", "false", 6, False), ("p.a", "false", 4, False)],
+    ids=["idle", "limited", "other step", "not yet"],
+)
+async def test_a_worker_is_stuck_when_it_takes_nothing_of_what_waits(
+    db: Db, step_name: str, limited: str, age: int, *, is_stuck: bool
+) -> None:
+    await add_worker(db, timedelta())
+    stats = f'{{"steps": {{"{step_name}": {{"limited": {limited}}}}}}}'
+    await db.execute("update forebay.worker set started_at = now() - interval '1 hour', stats = $1", stats)
+    await db.submit()
+    await db.execute("update forebay.job set updated_at = now() - $1 * interval '1 minute'", age)
+    (worker,) = await view(db, "workers")
+    assert only(worker, "alive", "in_flight", "stuck") == (True, 0, is_stuck)
+    await db.execute("update forebay.queue set paused = true")
+    (worker,) = await view(db, "workers")
+    assert not worker["stuck"]
 
 
 async def test_a_busy_worker_is_not_stuck(db: Db) -> None:

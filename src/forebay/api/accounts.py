@@ -1,4 +1,4 @@
-"""Accounts as the command line handles them, with its own right to the database."""
+"""Accounts, their tokens and links, as the command line and the API handle them: each change leaves its trace."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 FIRST_ADMIN = "admin"
 _AN_HOUR = 3600.0
+_A_WEEK = 7 * 86400.0
 NAME = r"[a-z0-9][a-z0-9._@+-]{0,98}[a-z0-9]"
 PASSWORD_LENGTHS = range(10, 201)
 _LONGEST_TOKEN = 3650 * 86400.0
@@ -40,6 +41,15 @@ async def sign_in_link(conn: Connection, account: Account, by: str) -> str:
         )
     secret = secrecy.new_secret(secrecy.LINK)
     await identity.add_link(conn, secrecy.digest(secret), account.id, account.role, by, _AN_HOUR)
+    return secret
+
+
+async def invitation(conn: Connection, role: str, by: str) -> str:
+    """What is in a link, good for once and for a week, with which someone makes an account."""
+    secret = secrecy.new_secret(secrecy.LINK)
+    async with conn.transaction():
+        await identity.add_link(conn, secrecy.digest(secret), None, role, by, _A_WEEK)
+        await identity.note(conn, by, "invite", None, {"role": role})
     return secret
 
 
@@ -150,6 +160,24 @@ async def revoke_token(conn: Connection, token_id: int, by: str) -> bool:
         if changed:
             await identity.note(conn, by, "revoke_token", owner_id, {"id": token_id, "name": name})
     return changed
+
+
+async def revoke_own_token(conn: Connection, account: Account, token_id: int) -> bool:
+    """Whether there was one to revoke."""
+    async with conn.transaction():
+        was_there = await identity.revoke_token(conn, token_id, account.id)
+        if was_there:
+            await identity.note(conn, account.name, "revoke_token", account.owner_id, {"id": token_id})
+    return was_there
+
+
+async def change_password(conn: Connection, account: Account, password: str) -> None:
+    """A new password; all sessions of the account end."""
+    hashed = await secrecy.hash_password(password)
+    async with conn.transaction():
+        await identity.change_account(conn, account.name, password_hash=hashed)
+        await identity.close_sessions_of(conn, account.id)
+        await identity.note(conn, account.name, "change_password", account.owner_id, {})
 
 
 async def _new_token(

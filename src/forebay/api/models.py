@@ -82,7 +82,7 @@ def job_of(row: asyncpg.Record, now: datetime) -> Job:
 
 
 def _eta(values: dict[str, Any], counters: Counters, ended: int, now: datetime) -> float | None:
-    if values["state"] != "RUNNING" or not ended or values["started_at"] is None:
+    if values["state"] != "RUNNING" or not values["sealed"] or not ended or values["started_at"] is None:
         return None
     elapsed: float = max(0.0, (now - values["started_at"]).total_seconds())
     return round(counters.pending * elapsed / ended, 1)
@@ -268,6 +268,24 @@ class QueueChanged(Model):
     changed: bool
 
 
+class AuditRow(Model):
+    """Something that somebody did to a job, an item, a queue, an account or a token."""
+
+    id: Id
+    at: datetime
+    actor: str
+    action: str
+    owner: str | None
+    job_id: Id | None
+    item_id: Id | None
+    detail: FromJson | None
+
+
+class AuditPage(Model):
+    audit: list[AuditRow]
+    next: Next
+
+
 class WorkerStatus(Model):
     """A worker process, with every field that operators have asked for."""
 
@@ -277,7 +295,7 @@ class WorkerStatus(Model):
     stuck: bool = Field(description="nothing has ended for 5 minutes while work is pending")
     last_seen: datetime
     last_processed: datetime | None
-    last_error: str | None
+    last_error: str | None = Field(description="for administrators: it may tell of anybody's work")
     processed_count: int
     succeeded_count: int
     failed_count: int

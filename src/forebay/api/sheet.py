@@ -143,7 +143,7 @@ def write_workers(sheet: Sheet, numbers: Numbers) -> None:
         sheet.put(catalogue.WORKER_STUCK, worker.stuck, worker.name)
         sheet.put(catalogue.WORKER_UPTIME, (numbers.at - worker.started_at).total_seconds(), worker.name)
         sheet.put(catalogue.WORKER_IN_FLIGHT, float(worker.in_flight), worker.name)
-        sheet.put(catalogue.WORKER_LAST_ERROR, worker.stats.get("last_error") is not None, worker.name)
+        sheet.put(catalogue.WORKER_LAST_ERROR, bool(worker.stats.get("has_failed")), worker.name)
         sheet.put(catalogue.WORKER_STALE, worker.stale, worker.name)
         if processed := worker.stats.get("last_processed"):
             sheet.put(catalogue.WORKER_LAST_PROCESSED, datetime.fromisoformat(processed).timestamp(), worker.name)

@@ -47,6 +47,7 @@ class Depth:
 class WorkerRow:
     """A worker process, with what it last said about itself."""
 
+    id: int
     name: str
     alive: bool
     in_flight: int
@@ -186,6 +187,13 @@ async def workers(conn: Connection) -> list[WorkerRow]:
     """The workers that have not stopped."""
     async with in_words():
         return [_worker(row) for row in await conn.fetch(load("show_workers"))]
+
+
+async def last_errors(conn: Connection) -> dict[int, str]:
+    """What workers last failed on, by their ids; for those who may see everybody's work."""
+    async with in_words():
+        rows = await conn.fetch("select id, last_error from forebay.worker where last_error is not null")
+    return {row["id"]: row["last_error"] for row in rows}
 
 
 async def jobs(

@@ -187,6 +187,13 @@ async def dead_letters(
     )
 
 
+async def audit(
+    conn: Connection, owner_id: int | None, job_id: int | None, before: int | None, size: int
+) -> list[asyncpg.Record]:
+    """What people have done, newest first."""
+    return await _fetch(conn, load("page_audit"), before, owner_id, job_id, size)
+
+
 async def _fetch(conn: Connection, sql: str, *args: Any) -> list[asyncpg.Record]:
     async with translated():
         return await conn.fetch(sql, *args)

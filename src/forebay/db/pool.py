@@ -6,7 +6,7 @@ import asyncio
 import ssl
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar, cast
 
 import asyncpg
 
@@ -141,6 +141,12 @@ def drop(conn: Connection) -> None:
     """End a connection of a pool without a word to the server."""
     with suppress(asyncpg.InterfaceError):
         conn.terminate()
+
+
+async def give_back(pool: Pool, conn: Connection) -> None:
+    """Returns a connection to its pool, whatever has become of it."""
+    with suppress(*LOST):
+        await pool.release(cast("Any", conn))
 
 
 @asynccontextmanager

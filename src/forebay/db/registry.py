@@ -36,11 +36,18 @@ async def enlist(conn: Connection, name: str, now: datetime | None) -> int:
 
 
 async def sign_on(
-    pool: Pool, worker_id: int, stats: dict[str, Any], stale: int, now: datetime | None, *, stopped: bool = False
+    pool: Pool,
+    worker_id: int,
+    stats: dict[str, Any],
+    stale: int,
+    now: datetime | None,
+    *,
+    last_error: str | None = None,
+    stopped: bool = False,
 ) -> set[str]:
     """Tell that a worker is alive, and what it does; answers the queues that are parked."""
     async with translated(), pool.acquire() as conn:
-        parked = await conn.fetchval(load("sign_on"), worker_id, json.dumps(stats), stale, now, stopped)
+        parked = await conn.fetchval(load("sign_on"), worker_id, json.dumps(stats), stale, now, stopped, last_error)
     return set(parked or ())
 
 

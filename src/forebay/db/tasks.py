@@ -98,10 +98,10 @@ class LaneInfo:
 
 
 async def claim(
-    pool: Pool, worker_id: int, claims: Sequence[Claim], reading: list[int], lease_s: float, now: datetime | None
+    conn: Connection, worker_id: int, claims: Sequence[Claim], reading: list[int], lease_s: float, now: datetime | None
 ) -> list[Lease]:
     """Claim tasks for a worker in one round trip."""
-    async with translated(), pool.acquire() as conn:
+    async with translated():
         rows = await conn.fetch(
             "select * from forebay.claim($1, $2, $3, $4, $5, $6, $7, $8, $9)",
             worker_id,

@@ -11,7 +11,7 @@ import time
 from typing import TYPE_CHECKING
 
 from forebay.db import tasks
-from forebay.db.pool import LOST, REFUSED, insist
+from forebay.db.pool import LOST, REFUSED, give_back, insist
 from forebay.engine.attempt import Attempt
 from forebay.engine.lanes import StepLanes
 from forebay.engine.loops import either
@@ -21,7 +21,7 @@ from forebay.log import get_logger
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from forebay.db.pool import Pool
+    from forebay.db.pool import Connection, Pool
     from forebay.db.tasks import Claim, Lease
     from forebay.engine.clock import Clock
     from forebay.engine.executor import StepExecutor
@@ -91,12 +91,12 @@ class Claimer:
         lanes = self._lanes.get(step_id)
         if lanes is None or (self._only is not None and lane_id not in self._only):
             return
-        self._express_news.set()
         if lanes.wake(lane_id, seq):
             self._pause = _FIRST_POLL
             self._news.set()
             if not lanes.lanes[lane_id].known:
                 self._look.set()  # whose it is, and how it ranks, is found out while its first tasks are claimed
+        self._express_news.set()  # last: claims go out in the order in which they are woken
 
     def hungry(self) -> None:
         """A step has room; and a lane whose tasks have ended may be down to so few that it is the express claim's."""
@@ -197,22 +197,32 @@ class Claimer:
         for claim in claims:
             by_step.setdefault(claim.step_id, []).append(claim)
         try:
-            leases = await insist(lambda: self._claim_once(claims), self._lost, self._timeout)
-            if self._spans is not None:
-                await self._spans.learn(leases)
+            conn, leases = await insist(lambda: self._claim_once(claims), self._lost, self._timeout)
         except BaseException:
             for step_id, mine in by_step.items():
                 self._lanes[step_id].failed(mine)
             raise
-        for step_id, mine in by_step.items():
-            lanes = self._lanes[step_id]
-            lanes.claimed(mine, [lease for lease in leases if lease.step_id == step_id])
-            self._note_busy(lanes, mine)
-        self._take_on(leases)
+        try:
+            if self._spans is not None:
+                await self._spans.learn(leases)
+            for step_id, mine in by_step.items():
+                lanes = self._lanes[step_id]
+                lanes.claimed(mine, [lease for lease in leases if lease.step_id == step_id])
+                self._note_busy(lanes, mine)
+            self._take_on(leases)
+        finally:
+            await give_back(self._pool, conn)  # takes some turns of the event loop: the tasks begin meanwhile
 
-    async def _claim_once(self, claims: list[Claim]) -> list[Lease]:
+    async def _claim_once(self, claims: list[Claim]) -> tuple[Connection, list[Lease]]:
+        """The leases, and the connection that they came by, which is still to be given back."""
         lease_s = max(self._leases.seconds(claim.step_id) for claim in claims)
-        return await tasks.claim(self._pool, self._worker_id, claims, self._reading, lease_s, self._clock.stamp())
+        conn = await self._pool.acquire()
+        try:
+            stamp = self._clock.stamp()
+            return conn, await tasks.claim(conn, self._worker_id, claims, self._reading, lease_s, stamp)
+        except BaseException:
+            await give_back(self._pool, conn)
+            raise
 
     def _take_on(self, leases: list[Lease]) -> None:
         for lease in leases:

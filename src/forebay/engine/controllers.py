@@ -42,7 +42,7 @@ class ClaimSize:
         if self.item_s.mean is None:
             return max(self.least, min(self.most, slots))
         wanted = self.slice_s / max(self.item_s.mean, 1e-6) * slots * self.safety
-        return int(max(self.least, slots, min(self.most, wanted)))
+        return int(max(self.least, min(self.most, max(slots, wanted))))
 
     def describe(self, slots: int) -> dict[str, float | None]:
         return {"item_ms": _ms(self.item_s.mean), "value": self.value(slots)}

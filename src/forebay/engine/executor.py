@@ -163,7 +163,7 @@ class StepExecutor:
             self._good += 1
             self._good_s += ended - began
         else:
-            self._note_failure(attempt)
+            self._note_other_end(attempt, ended - began)
         self._report(attempt)
         return ended
 
@@ -188,21 +188,23 @@ class StepExecutor:
                 self._good += 1
                 self._good_s += (ended - began) / len(tasks)
             else:
-                self._note_failure(attempt)
+                self._note_other_end(attempt, (ended - began) / len(tasks))
             self._report(attempt)
         return ended
 
-    def _note_failure(self, attempt: Attempt) -> None:
+    def _note_other_end(self, attempt: Attempt, seconds: float) -> None:
         if attempt.error_class in _PRESSURE:
             self.concurrency.press()
-        if attempt.outcome in ("SKIPPED", "NOT_FOUND"):
-            self._well += 1
-        elif attempt.outcome != "ERROR":
+        if attempt.outcome not in ("SKIPPED", "NOT_FOUND", "ERROR"):
             self._unwell += 1
-        else:
+            return
+        self.last_ended = self._clock.time()
+        if attempt.outcome == "ERROR":
             self.failed += 1
-            self.last_ended = self._clock.time()
             self.last_error = (self.last_ended, attempt.reason or "")
+        else:
+            self._well += 1
+            self.busy_s += seconds
 
     async def _call_batch(self, attempts: list[Attempt], tasks: list[tuple[Lease, int]]) -> None:
         inputs: list[Any] = []
@@ -317,6 +319,7 @@ class StepExecutor:
         """What `forebay top` and the worker's row show of this step."""
         return {
             "running": len(self.running),
+            "limited": bool(self.step.limits),
             "queued": self.queue.size,
             "ended": self.ended,
             "claim": self.size.describe(self.concurrency.value),

@@ -13,7 +13,6 @@ if TYPE_CHECKING:
 
 def totals(executors: Collection[StepExecutor]) -> dict[str, Any]:
     last = max((executor.last_ended for executor in executors), default=0.0)
-    errors = sorted((e.last_error for e in executors if e.last_error), reverse=True)
     return {
         "succeeded": sum(executor.succeeded for executor in executors),
         "failed": sum(executor.failed for executor in executors),
@@ -27,5 +26,11 @@ def totals(executors: Collection[StepExecutor]) -> dict[str, Any]:
         },
         "busy_s": round(sum(executor.busy_s for executor in executors), 3),
         "last_processed": datetime.fromtimestamp(last, UTC).isoformat() if last else None,
-        "last_error": errors[0][1] if errors else None,
+        "has_failed": any(executor.last_error for executor in executors),
     }
+
+
+def last_error(executors: Collection[StepExecutor]) -> str | None:
+    """The reason of the last attempt that failed. It may be about anybody's item, and is not told to everyone."""
+    errors = sorted((executor.last_error for executor in executors if executor.last_error), reverse=True)
+    return errors[0][1] if errors else None

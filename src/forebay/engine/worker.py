@@ -27,7 +27,7 @@ from forebay.engine.progress import ProgressBook
 from forebay.engine.settler import Settler
 from forebay.engine.sweeper import Sweeper
 from forebay.engine.threads import Threads
-from forebay.engine.totals import totals
+from forebay.engine.totals import last_error, totals
 from forebay.errors import brief
 from forebay.log import get_logger, tells_details
 from forebay.settings import Settings
@@ -385,7 +385,13 @@ class Worker:
         about |= {"limits": self._limits.describe(), "machine": self._machine.describe()}
         # Another worker may have parked a queue: whoever gets through to the other side again unparks it.
         self._parked = await registry.sign_on(
-            self._vitals, self.worker_id, about, self._settler.stale, self.clock.stamp(), stopped=stopped
+            self._vitals,
+            self.worker_id,
+            about,
+            self._settler.stale,
+            self.clock.stamp(),
+            last_error=last_error(self._executors.values()),
+            stopped=stopped,
         )
 
 

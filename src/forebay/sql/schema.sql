@@ -224,7 +224,8 @@ CREATE TABLE forebay.worker (
     seen_at timestamp with time zone NOT NULL,
     stopped_at timestamp with time zone,
     stale bigint DEFAULT 0 NOT NULL,
-    stats jsonb DEFAULT '{}'::jsonb NOT NULL
+    stats jsonb DEFAULT '{}'::jsonb NOT NULL,
+    last_error text
 );
 CREATE VIEW forebay.attempts WITH (security_invoker='true') AS
  SELECT a.job_id,
@@ -426,8 +427,8 @@ CREATE VIEW forebay.last_hour WITH (security_invoker='true') AS
     count(*) FILTER (WHERE (a.outcome = 'DONE'::forebay.outcome)) AS done,
     count(*) FILTER (WHERE (a.outcome = 'ERROR'::forebay.outcome)) AS errors,
     count(*) FILTER (WHERE (a.outcome = 'EXPIRED'::forebay.outcome)) AS expired,
-    round(avg(EXTRACT(epoch FROM (a.ended_at - a.started_at))), 3) AS average_s,
-    round((percentile_cont((0.95)::double precision) WITHIN GROUP (ORDER BY ((EXTRACT(epoch FROM (a.ended_at - a.started_at)))::double precision)))::numeric, 3) AS p95_s,
+    round(avg(EXTRACT(epoch FROM (a.ended_at - a.started_at))) FILTER (WHERE (a.outcome = 'DONE'::forebay.outcome)), 3) AS average_s,
+    round((percentile_cont((0.95)::double precision) WITHIN GROUP (ORDER BY ((EXTRACT(epoch FROM (a.ended_at - a.started_at)))::double precision)) FILTER (WHERE (a.outcome = 'DONE'::forebay.outcome)))::numeric, 3) AS p95_s,
     round(((count(*) FILTER (WHERE (a.outcome = ANY (ARRAY['ERROR'::forebay.outcome, 'EXPIRED'::forebay.outcome]))))::numeric / (NULLIF(count(*) FILTER (WHERE (a.outcome = ANY (ARRAY['DONE'::forebay.outcome, 'SKIPPED'::forebay.outcome, 'NOT_FOUND'::forebay.outcome, 'ERROR'::forebay.outcome, 'EXPIRED'::forebay.outcome]))), 0))::numeric), 4) AS failure_rate,
     round(((count(*) FILTER (WHERE (a.outcome = 'NOT_FOUND'::forebay.outcome)))::numeric / (NULLIF(count(*) FILTER (WHERE (a.outcome = ANY (ARRAY['DONE'::forebay.outcome, 'SKIPPED'::forebay.outcome, 'NOT_FOUND'::forebay.outcome, 'ERROR'::forebay.outcome, 'EXPIRED'::forebay.outcome]))), 0))::numeric), 4) AS not_found_rate,
     round(((count(*) FILTER (WHERE ((a.outcome = 'THROTTLED'::forebay.outcome) AND (a.class IS NOT NULL))))::numeric / (NULLIF(count(*) FILTER (WHERE ((a.outcome = ANY (ARRAY['DONE'::forebay.outcome, 'SKIPPED'::forebay.outcome, 'NOT_FOUND'::forebay.outcome, 'ERROR'::forebay.outcome, 'EXPIRED'::forebay.outcome])) OR ((a.outcome = 'THROTTLED'::forebay.outcome) AND (a.class IS NOT NULL)))), 0))::numeric), 4) AS throttle_rate
@@ -592,6 +593,19 @@ ALTER TABLE forebay.worker ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     CACHE 1
 );
 CREATE VIEW forebay.workers WITH (security_invoker='true') AS
+ WITH idle_work AS MATERIALIZED (
+         SELECT DISTINCT ((p.name || '.'::text) || s.name) AS step
+           FROM (((((( SELECT r_1.step_id,
+                    r_1.lane_id,
+                    r_1.job_id
+                   FROM forebay.ready r_1
+                 LIMIT 1000) r
+             JOIN forebay.step s ON ((s.id = r.step_id)))
+             JOIN forebay.pipeline p ON ((p.id = s.pipeline_id)))
+             JOIN forebay.queue q ON (((q.name = s.queue) AND (NOT q.paused) AND (q.parked IS NULL))))
+             JOIN forebay.lane l ON (((l.id = r.lane_id) AND (NOT l.paused))))
+             JOIN forebay.job j ON (((j.id = r.job_id) AND (j.updated_at < (now() - '00:05:00'::interval)) AND (j.state = ANY (ARRAY['QUEUED'::forebay.job_state, 'RUNNING'::forebay.job_state])))))
+        )
  SELECT w.id,
     w.name,
     ((w.stopped_at IS NULL) AND (w.seen_at > (now() - '00:01:00'::interval))) AS alive,
@@ -604,6 +618,9 @@ CREATE VIEW forebay.workers WITH (security_invoker='true') AS
             WHEN (h.newest_claim < (now() - '00:05:00'::interval)) THEN (NOT (EXISTS ( SELECT
                FROM forebay.attempt a
               WHERE ((a.worker_id = w.id) AND (a.ended_at > (now() - '00:05:00'::interval))))))
+            WHEN ((h.in_flight IS NULL) AND (w.started_at < (now() - '00:05:00'::interval))) THEN (EXISTS ( SELECT
+               FROM idle_work i
+              WHERE (((w.stats -> 'steps'::text) -> i.step) @> '{"limited": false}'::jsonb)))
             ELSE false
         END AS stuck,
     w.stale,
@@ -690,6 +707,8 @@ CREATE INDEX attempt_default_ended_at_idx ON forebay.attempt_default USING brin 
 CREATE INDEX attempt_task ON ONLY forebay.attempt USING btree (job_id, n);
 CREATE INDEX attempt_default_job_id_n_idx ON forebay.attempt_default USING btree (job_id, n);
 CREATE INDEX audit_job ON forebay.audit USING btree (job_id, id);
+CREATE INDEX audit_owner ON forebay.audit USING btree (owner_id, id);
+CREATE INDEX dead_letter_owner ON forebay.dead_letter USING btree (owner_id, at, job_id, n);
 CREATE INDEX dead_letter_recent ON forebay.dead_letter USING btree (at, job_id, n);
 CREATE INDEX idempotency_age ON forebay.idempotency USING brin (created_at);
 CREATE INDEX item_failed ON forebay.item USING btree (job_id, n) WHERE (status = ANY (ARRAY['SKIPPED'::forebay.item_status, 'NOT_FOUND'::forebay.item_status, 'ERROR'::forebay.item_status]));
@@ -799,9 +818,15 @@ GRANT SELECT,INSERT ON TABLE forebay.owner TO forebay_identity;
 GRANT SELECT ON TABLE forebay.pipeline TO forebay_api;
 GRANT SELECT ON TABLE forebay.pipeline TO forebay_admin;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE forebay.pipeline TO forebay_worker;
-GRANT SELECT ON TABLE forebay.worker TO forebay_api;
-GRANT SELECT ON TABLE forebay.worker TO forebay_admin;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE forebay.worker TO forebay_worker;
+GRANT SELECT ON TABLE forebay.worker TO forebay_admin;
+GRANT SELECT(id) ON TABLE forebay.worker TO forebay_api;
+GRANT SELECT(name) ON TABLE forebay.worker TO forebay_api;
+GRANT SELECT(started_at) ON TABLE forebay.worker TO forebay_api;
+GRANT SELECT(seen_at) ON TABLE forebay.worker TO forebay_api;
+GRANT SELECT(stopped_at) ON TABLE forebay.worker TO forebay_api;
+GRANT SELECT(stale) ON TABLE forebay.worker TO forebay_api;
+GRANT SELECT(stats) ON TABLE forebay.worker TO forebay_api;
 GRANT SELECT ON TABLE forebay.attempts TO forebay_admin;
 GRANT SELECT,INSERT ON TABLE forebay.audit TO forebay_api;
 GRANT SELECT,INSERT ON TABLE forebay.audit TO forebay_admin;

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from fastapi import APIRouter, Path, Request, Response
 from pydantic import Field
 
-from forebay.api import secrecy
+from forebay.api import accounts, secrecy
 from forebay.api.accounts import NAME, PASSWORD_LENGTHS
 from forebay.api.deps import RoomsDep, SettingsDep
 from forebay.api.models import Id, Model, Strict
 from forebay.api.principal import COOKIE, CSRF_COOKIE, Admin, Reader, Writer, address_of
 from forebay.api.problems import Problem
 from forebay.db import identity
+from forebay.log import get_logger
 
 if TYPE_CHECKING:
     from forebay.api.principal import Principal
@@ -27,7 +28,8 @@ router = APIRouter(prefix="/api", tags=["identity"])
 Name = Annotated[str, Field(pattern=f"^{NAME}$", description="2 to 100 of a-z, 0-9 and . _ @ + -")]
 Password = Annotated[str, Field(min_length=PASSWORD_LENGTHS.start, max_length=PASSWORD_LENGTHS.stop - 1)]
 Role = Literal["user", "admin"]
-_INVITED_FOR = 7 * 86400.0
+
+log = get_logger("api")
 
 
 class SignIn(Strict):
@@ -112,6 +114,7 @@ async def sign_in(body: SignIn, rooms: RoomsDep, settings: SettingsDep, request:
     is_right = await secrecy.is_password(found[1] if found else None, body.password)
     if not found or not is_right or found[0].disabled_at is not None:
         await identity.note_failure(rooms.identity, keys)
+        log.warning("sign_in_refused", name=body.name, ip=address_of(request))
         raise Problem(401, "name or password is wrong")
     await identity.forgive(rooms.identity, keys)
     return await _begin_session(found[0], rooms, settings, request, response)
@@ -138,6 +141,8 @@ async def follow_link(
             account = await identity.change_account(conn, link.account, password_hash=password)
         if account is None:
             raise Problem(409, f"the name {body.name!r} is taken", field="name")
+        detail: dict[str, object] = {"invited": link.account is None, "password": password is not None}
+        await identity.note(conn, account.name, "follow_link", account.owner_id, detail)
     return await _begin_session(account, rooms, settings, request, response)
 
 
@@ -180,8 +185,8 @@ async def change_password(body: NewPassword, who: Writer, rooms: RoomsDep) -> No
     account, stored = await _own_account(who, rooms)
     if stored is not None and not await secrecy.is_password(stored, body.old or ""):
         raise Problem(403, "is wrong", field="old")
-    await identity.change_account(rooms.identity, account.name, password_hash=await secrecy.hash_password(body.new))
-    await identity.close_sessions_of(rooms.identity, account.id)
+    async with rooms.identity.acquire() as conn:
+        await accounts.change_password(conn, account, body.new)
 
 
 async def _own_account(who: Principal, rooms: Rooms) -> tuple[Account, str | None]:
@@ -207,19 +212,20 @@ async def make_token(body: NewToken, who: Writer, rooms: RoomsDep) -> TokenMade:
     account, _ = await _own_account(who, rooms)
     if "admin" in body.scopes and account.role != "admin":
         raise Problem(403, "only administrators can give the scope `admin`", field="scopes")
-    secret = secrecy.new_secret(secrecy.TOKEN)
     seconds = None if body.expires_in_days is None else body.expires_in_days * 86400
-    made = await identity.add_token(
-        rooms.identity, account.id, body.name, secrecy.digest(secret), secret[-4:], sorted(set(body.scopes)), seconds
-    )
+    async with rooms.identity.acquire() as conn:
+        made, secret = await accounts.add_token(
+            conn, account.name, body.name, sorted(set(body.scopes)), seconds, who.actor
+        )
     return TokenMade(token=secret, **_token(made).model_dump())
 
 
 @router.delete("/tokens/{token_id}", status_code=204)
 async def revoke_token(token_id: Annotated[str, Path(pattern="^[0-9]{1,18}$")], who: Writer, rooms: RoomsDep) -> None:
     account, _ = await _own_account(who, rooms)
-    if not await identity.revoke_token(rooms.identity, int(token_id), account.id):
-        raise Problem(404, f"there is no token {token_id}")
+    async with rooms.identity.acquire() as conn:
+        if not await accounts.revoke_own_token(conn, account, int(token_id)):
+            raise Problem(404, f"there is no token {token_id}")
 
 
 def _token(token: Token) -> TokenRow:
@@ -246,8 +252,8 @@ async def list_users(who: Admin, rooms: RoomsDep) -> list[AccountRow]:
 @router.post("/users/invitations", status_code=201)
 async def invite(body: Invite, who: Admin, rooms: RoomsDep) -> Invited:
     """A link with which someone makes an account."""
-    secret = secrecy.new_secret(secrecy.LINK)
-    await identity.add_link(rooms.identity, secrecy.digest(secret), None, body.role, who.actor, _INVITED_FOR)
+    async with rooms.identity.acquire() as conn:
+        secret = await accounts.invitation(conn, body.role, who.actor)
     return Invited(link=f"/sign-in#{secret}")
 
 
@@ -258,11 +264,8 @@ async def change_user(
     """Another role, or no entrance: whoever is disabled is signed out at once."""
     if name == who.owner:
         raise Problem(409, "nobody changes their own account here: ask another administrator")
-    account = await identity.change_account(rooms.identity, name, role=body.role, disabled=body.disabled)
-    if account is None:
-        raise Problem(404, f"there is no user {name!r}")
-    if body.disabled:
-        await identity.close_sessions_of(rooms.identity, account.id)
+    async with rooms.identity.acquire() as conn:
+        account, _ = await accounts.change(conn, name, who.actor, role=body.role, disabled=body.disabled)
     return _account(account)
 
 

@@ -12,6 +12,8 @@ from forebay.api import paging
 from forebay.api.deps import After, ItemId, JobId, PageSize, RoomsDep, SettingsDep
 from forebay.api.models import (
     AttemptPage,
+    AuditPage,
+    AuditRow,
     DeadLetter,
     DeadLetterPage,
     Item,
@@ -24,7 +26,7 @@ from forebay.api.models import (
 )
 from forebay.api.principal import Reader
 from forebay.api.problems import Problem
-from forebay.api.routes.jobs import find_job, whose
+from forebay.api.routes.jobs import aware, find_job, whose
 from forebay.db import pages
 from forebay.db.pages import AttemptFilter, LetterFilter, PendingFilter
 from forebay.errors import NotThere
@@ -121,7 +123,9 @@ async def list_pending(
     if wrong := set(wanted) - {"PENDING", "PROCESSING"}:
         raise Problem(422, f"{min(wrong)} is not open: ask for the job's items", field="query.statuses")
     start = (0, 0) if after is None else paging.decode(after, paging.integer, paging.small)
-    where = PendingFilter(whose(who, user_id), wanted, job_type, None if job_id is None else int(job_id), since, until)
+    job = None if job_id is None else int(job_id)
+    times = aware(since, "from"), aware(until, "to")
+    where = PendingFilter(whose(who, user_id), wanted, job_type, job, *times)
     async with rooms.of(who) as conn:
         rows, more = await pages.pending(conn, where, start, size)
     paging.tell("pending", [(row["job_id"], row["n"]) for row in rows], more)
@@ -156,6 +160,26 @@ async def list_attempts(
     paging.tell("attempts", [(row["ended_at"], row["token"], row["n"]) for row in rows], more)
     attempts = [attempt_of(row) for row in rows]
     return AttemptPage(attempts=attempts, next=None if more is None else paging.encode(*more))
+
+
+@router.get("/audit")
+async def list_audit(
+    who: Reader,
+    rooms: RoomsDep,
+    size: PageSize,
+    user_id: UserId = "me",
+    job_id: Annotated[str | None, Query(alias="jobId", pattern="^[0-9]{1,18}$")] = None,
+    after: After = None,
+) -> AuditPage:
+    """What people have done to jobs, items, queues, accounts and tokens, newest first."""
+    before = None if after is None else paging.decode(after, paging.integer)[0]
+    async with rooms.of(who) as conn:
+        rows = await pages.audit(conn, whose(who, user_id), None if job_id is None else int(job_id), before, size + 1)
+    keys = [row["id"] for row in rows[:size]]
+    more = keys[-1] if len(rows) > size else None
+    paging.tell("audit", keys, more)
+    audit = [AuditRow(item_id=row["n"], **{k: v for k, v in row.items() if k != "n"}) for row in rows[:size]]
+    return AuditPage(audit=audit, next=None if more is None else paging.encode(more))
 
 
 @router.get("/dead-letters")

@@ -179,7 +179,7 @@ async def list_jobs(
 ) -> JobPage:
     """Jobs, newest first."""
     before = None if after is None else paging.decode(after, paging.integer)[0]
-    where = JobFilter(whose(who, user_id), pipeline, state, _aware(since, "from"), _aware(until, "to"))
+    where = JobFilter(whose(who, user_id), pipeline, state, aware(since, "from"), aware(until, "to"))
     async with rooms.of(who) as conn:
         rows, more = await pages.jobs(conn, where, before, size)
     paging.tell("jobs", [row["id"] for row in rows], more)
@@ -198,7 +198,11 @@ def whose(who: Principal, user_id: str) -> int | None:
     return None
 
 
-def _aware(when: datetime | None, field: str) -> datetime | None:
+def aware(when: datetime | None, field: str) -> datetime | None:
+    """A time that is the same everywhere.
+
+    Raises: Problem.
+    """
     if when is not None and when.tzinfo is None:
         raise Problem(422, "needs a time zone, for example Z", field=f"query.{field}")
     return when

@@ -11,11 +11,15 @@ from forebay.api.deps import RoomsDep
 from forebay.api.models import Queue, QueueChanged, WorkerList, WorkerStatus
 from forebay.api.principal import Admin, Reader
 from forebay.db import control, overview
+from forebay.log import get_logger
 
 if TYPE_CHECKING:
+    from forebay.api.principal import Principal
     from forebay.db.overview import Depth, WorkerRow
 
 router = APIRouter(prefix="/api", tags=["operations"])
+
+log = get_logger("api")
 
 QueueName = Annotated[str, Path(max_length=200)]
 
@@ -45,13 +49,21 @@ def _queue(depth: Depth) -> Queue:
 async def pause_queue(name: QueueName, who: Admin, rooms: RoomsDep) -> QueueChanged:
     """Nothing is claimed from it any more; what runs ends."""
     async with rooms.of(who) as conn:
-        return QueueChanged(changed=await control.pause_queue(conn, name, who.actor))
+        changed = await control.pause_queue(conn, name, who.actor)
+    return _steered("queue_paused", name, who, changed=changed)
 
 
 @router.post("/queues/{name}/resume")
 async def resume_queue(name: QueueName, who: Admin, rooms: RoomsDep) -> QueueChanged:
     async with rooms.of(who) as conn:
-        return QueueChanged(changed=await control.resume_queue(conn, name, who.actor))
+        changed = await control.resume_queue(conn, name, who.actor)
+    return _steered("queue_resumed", name, who, changed=changed)
+
+
+def _steered(event: str, queue: str, who: Principal, *, changed: bool) -> QueueChanged:
+    if changed:
+        log.info(event, queue=queue, by=who.actor)
+    return QueueChanged(changed=changed)
 
 
 @router.get("/workers")
@@ -59,12 +71,13 @@ async def list_workers(who: Reader, rooms: RoomsDep, request: Request) -> Worker
     """The workers, whether they are well, and how much waits for them."""
     async with rooms.of(who) as conn:
         rows = await overview.workers(conn)
+        errors = await overview.last_errors(conn) if who.is_admin else {}
     now = datetime.now(UTC)
     pending = await request.app.state.statistics.pending_count()
-    return WorkerList(workers=[_worker(row, now) for row in rows], pending_count=pending)
+    return WorkerList(workers=[_worker(row, now, errors.get(row.id)) for row in rows], pending_count=pending)
 
 
-def _worker(row: WorkerRow, now: datetime) -> WorkerStatus:
+def _worker(row: WorkerRow, now: datetime, last_error: str | None) -> WorkerStatus:
     stats = row.stats
     done = int(stats.get("succeeded", 0))
     seconds = float(stats.get("busy_s", 0.0))
@@ -75,7 +88,7 @@ def _worker(row: WorkerRow, now: datetime) -> WorkerStatus:
         stuck=row.stuck,
         last_seen=row.seen_at,
         last_processed=stats.get("last_processed"),
-        last_error=stats.get("last_error"),
+        last_error=last_error,
         processed_count=done + int(stats.get("failed", 0)),
         succeeded_count=done,
         failed_count=int(stats.get("failed", 0)),

@@ -60,15 +60,16 @@ left join (
     from forebay.lease l cross join lateral unnest(l.ns) r group by l.step_id) e on e.step_id = s.id
 where s.active or r.step_id is not null or t.step_id is not null or e.step_id is not null;
 
--- How each step went in the last hour. The rates are those of attempts that ended well or badly; what the other side
+-- How each step went in the last hour. The times are those of attempts that ended DONE. The rates are those of attempts that ended well or badly; what the other side
 -- throttled (our own limits have no class) counts for the throttle rate only.
 create or replace view forebay.last_hour as
 select p.name as pipeline, s.name as step, count(*) as attempts,
        count(*) filter (where a.outcome = 'DONE') as done,
        count(*) filter (where a.outcome = 'ERROR') as errors,
        count(*) filter (where a.outcome = 'EXPIRED') as expired,
-       round(avg(extract(epoch from a.ended_at - a.started_at)), 3) as average_s,
-       round((percentile_cont(0.95) within group (order by extract(epoch from a.ended_at - a.started_at)))::numeric, 3) as p95_s,
+       round(avg(extract(epoch from a.ended_at - a.started_at)) filter (where a.outcome = 'DONE'), 3) as average_s,
+       round((percentile_cont(0.95) within group (order by extract(epoch from a.ended_at - a.started_at))
+              filter (where a.outcome = 'DONE'))::numeric, 3) as p95_s,
        round(count(*) filter (where a.outcome in ('ERROR', 'EXPIRED'))::numeric
              / nullif(count(*) filter (where a.outcome in ('DONE', 'SKIPPED', 'NOT_FOUND', 'ERROR', 'EXPIRED')), 0), 4) as failure_rate,
        round(count(*) filter (where a.outcome = 'NOT_FOUND')::numeric
@@ -101,8 +102,19 @@ join forebay.pipeline p on p.id = s.pipeline_id
 join forebay.owner o on o.id = a.owner_id
 left join forebay.worker w on w.id = a.worker_id;
 
--- Workers. Stuck, while work is pending: not seen for 5 minutes, or for as long nothing ended of what it holds.
+-- Workers. Stuck, while work is pending: not seen for 5 minutes; or for as long nothing ended of what it holds; or it holds
+-- nothing, while a job whose tasks it could take has not moved for as long, and no limit holds them back.
 create or replace view forebay.workers as
+with idle_work as materialized (
+    select distinct p.name || '.' || s.name as step
+    from (select r.step_id, r.lane_id, r.job_id from forebay.ready r limit 1000) r
+    join forebay.step s on s.id = r.step_id
+    join forebay.pipeline p on p.id = s.pipeline_id
+    join forebay.queue q on q.name = s.queue and not q.paused and q.parked is null
+    join forebay.lane l on l.id = r.lane_id and not l.paused
+    join forebay.job j on j.id = r.job_id and j.updated_at < now() - interval '5 minutes'
+        and j.state in ('QUEUED', 'RUNNING')
+)
 select w.id, w.name, w.stopped_at is null and w.seen_at > now() - interval '1 minute' as alive,
        coalesce(h.in_flight, 0) as in_flight, h.oldest_claim,
        case when w.stopped_at is not null then false
@@ -111,6 +123,8 @@ select w.id, w.name, w.stopped_at is null and w.seen_at > now() - interval '1 mi
             when h.newest_claim < now() - interval '5 minutes'
                 then not exists (select from forebay.attempt a
                                  where a.worker_id = w.id and a.ended_at > now() - interval '5 minutes')
+            when h.in_flight is null and w.started_at < now() - interval '5 minutes'
+                then exists (select from idle_work i where w.stats -> 'steps' -> i.step @> '{"limited": false}')
             else false end as stuck,
        w.stale, w.started_at, w.seen_at, w.stopped_at, w.stats
 from forebay.worker w

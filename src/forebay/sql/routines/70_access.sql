@@ -55,8 +55,9 @@ begin
         forebay.schedule, forebay.idempotency
         to forebay_api, forebay_admin, forebay_worker;
     grant select, insert on forebay.attempt, forebay.audit to forebay_api, forebay_admin, forebay_worker;
-    grant select on forebay.pipeline, forebay.step, forebay.queue, forebay.owner, forebay.worker
-        to forebay_api, forebay_admin;
+    grant select on forebay.pipeline, forebay.step, forebay.queue, forebay.owner to forebay_api, forebay_admin;
+    revoke select on forebay.worker from forebay_api;
+    grant select (id, name, stats, stale, started_at, seen_at, stopped_at) on forebay.worker to forebay_api;
     -- Numbers only: the caller's own where views can be told so (PostgreSQL 15 and newer), else everyone's together.
     grant select on forebay.queue_depth, forebay.workers to forebay_api;
     grant insert, update on forebay.owner to forebay_admin;
