@@ -585,3 +585,13 @@ async def test_a_hundred_streams_are_cheap(service: Service) -> None:
             await process.wait()
     assert growth < 50 << 20
     assert connections <= 12
+
+
+async def test_a_job_that_cannot_be_shown_silences_nobody(live: Live) -> None:
+    async with live.reading("ann") as reader:
+        deep = f'{{"m": {"[" * 2000}{"]" * 2000}}}'
+        await live.service.admin.execute(
+            "select forebay.submit('pages', '{}', owner => 'ann', meta => $1::text::jsonb)", deep
+        )
+        job_id = await live.submit("a")
+        await reader.until_told(job_id)

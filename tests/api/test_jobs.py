@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import base64
+import json
 import logging
 from collections.abc import AsyncIterator
 from typing import Any
@@ -350,3 +352,52 @@ async def test_what_a_worker_failed_on_is_for_administrators(service: Service) -
     async with service.app.state.rooms.owners.acquire() as conn:
         with pytest.raises(asyncpg.InsufficientPrivilegeError):
             await conn.fetch("select last_error from forebay.worker")
+
+
+@pytest.mark.parametrize("meta", [f"{'[' * 2000}{']' * 2000}", f"[{'9' * 5000}]"], ids=["deep", "long number"])
+async def test_what_cannot_be_shown_hides_nothing_else(service: Service, meta: str) -> None:
+    good = await submitted(service, "a")
+    await service.admin.execute(
+        "select forebay.submit('pages', '{}', owner => 'ann', meta => jsonb_build_object('m', $1::text::jsonb))", meta
+    )
+    async with service.client("ann") as client:
+        jobs = (await client.get("/api/jobs")).json()["jobs"]
+    assert jobs[0]["meta"] == "(nested too deeply, or with too long a number, to be shown here)"
+    assert jobs[1]["id"] == good
+
+
+@pytest.mark.parametrize("path", ["/api/jobs", "/api/pending"])
+@pytest.mark.parametrize(
+    ("query", "reason"),
+    [
+        ("from=0001-01-01T00:00:00%2B14:00", "is before or after all times"),
+        ("to=9999-12-31T23:59:59-14:00", "is before or after all times"),
+        ("from=2030-01-01T00:00:00", "needs a time zone, for example Z"),
+    ],
+)
+async def test_times_that_are_none(service: Service, path: str, query: str, reason: str) -> None:
+    async with service.client("ann") as client:
+        refused = await client.get(f"{path}?{query}")
+    assert (refused.status_code, refused.json()["detail"]) == (422, reason)
+    assert refused.json()["errors"][0]["field"] == f"query.{query.partition('=')[0]}"
+
+
+@pytest.mark.parametrize("when", ["0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00", "2030-01-01T00:00:00"])
+@pytest.mark.parametrize("path", ["/api/attempts", "/api/dead-letters"])
+async def test_cursors_of_no_time(service: Service, path: str, when: str) -> None:
+    cursor = base64.urlsafe_b64encode(json.dumps([when, 1, 1]).encode()).decode().rstrip("=")
+    async with service.client("ann") as client:
+        refused = await client.get(f"{path}?after={cursor}")
+    assert (refused.status_code, refused.json()["errors"][0]["field"]) == (422, "query.after")
+
+
+async def test_meta_of_a_form_that_is_too_deep(service: Service) -> None:
+    deep = f'{{"m": {"[" * 2000}{"]" * 2000}}}'
+    async with service.client("ann") as client:
+        refused = await client.post(
+            "/api/jobs", data={"pipeline": "pages", "meta": deep}, files={"file": ("a.jsonl", b'{"title": "a"}')}
+        )
+    assert refused.status_code == 422
+    assert refused.json()["errors"] == [
+        {"field": "meta", "reason": "Value error, must be JSON, and not nested too deeply"}
+    ]

@@ -305,3 +305,58 @@ async def test_a_claim_at_the_watermark_does_not_walk_over_what_was_used_up(expl
         assert await explained.buffers(*_claim([1])) > known  # else the dead rows were not there
     finally:
         await report.close()
+
+
+_ITEMS = 6000
+
+
+def _work(plans: list[Plan]) -> float:
+    """How many rows were looked at, by all nodes together."""
+    counts = ("Actual Rows", "Rows Removed by Filter", "Rows Removed by Join Filter", "Rows Removed by Index Recheck")
+    looked_at: float = sum(
+        node["Actual Loops"] * sum(node.get(count, 0) for count in counts)
+        for plan in plans
+        for node, _ in _nodes(plan["Plan"])
+    )
+    return looked_at
+
+
+@pytest.mark.parametrize("verb", ["cancel", "reprocess", "settle", "pause", "find_items"])
+async def test_a_large_job_that_statistics_do_not_know_of_yet_costs_no_more_than_it_is_large(
+    explained: Explained, verb: str
+) -> None:
+    """They say that jobs have one item: whoever trusts them joins each item with each."""
+    db = explained.db
+    await db.execute("delete from forebay.item where n > 1")
+    await db.execute("vacuum analyze forebay.item")
+    await db.execute("alter table forebay.item set (autovacuum_enabled = off)")
+    job = await db.submit(_ITEMS)
+    if verb == "cancel":
+        plans = await explained.of("select forebay.cancel($1)", job)
+    elif verb == "reprocess":
+        await db.execute("update forebay.item set status = 'ERROR', verdict = 'ERROR', dead = 1 where job_id = $1", job)
+        await db.execute(
+            "update forebay.job set error = total, state = 'FAILED', finished_at = now() where id = $1", job
+        )
+        await db.execute("delete from forebay.ready where job_id = $1", job)
+        await db.execute(
+            """insert into forebay.dead_letter (job_id, n, step_id, owner_id, outcome, attempt, at)
+               select i.job_id, i.n, 1, i.owner_id, 'ERROR', 1, now() from forebay.item i where i.job_id = $1""",
+            job,
+        )
+        plans = await explained.of("select forebay.reprocess($1)", job)
+    elif verb == "settle":
+        lane = await db.one("select lane_id from forebay.job where id = $1", job)
+        leases = await db.claim("fetch", 2000, lane=lane)
+        tokens = [lease["token"] for lease in leases for _ in lease["ns"]]
+        ns = [n for lease in leases for n in lease["ns"]]
+        plans = await explained.of(
+            "select * from forebay.settle_packed(1, $1, $2, $3, $4, '{}', '{}', '{}', '{}', '{}', '{}', now())",
+            ",".join(map(str, tokens)), ",".join(map(str, ns)), ",".join(["0"] * len(ns)), chr(30).join([""] * len(ns)),
+        )  # fmt: skip
+    elif verb == "pause":
+        plans = await explained.of("select forebay.pause($1)", job)
+    else:
+        plans = await explained.of("select * from forebay.find_items($1, 5000, '{DONE}', 100)", job)
+    assert plans
+    assert _work(plans) < 60 * _ITEMS

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, TypeVar
 
+from forebay.api.horizon import Horizon
 from forebay.api.subscribers import (
     MOST_WAITING,
     News,
@@ -49,7 +50,7 @@ _LOOKED_AT = 5000  # items, to find those that changed
 @dataclass(frozen=True, slots=True)
 class Pace:
     """Seconds. Rows carry the time of their change, and are seen when it commits: every look goes back by `near`, which
-    is cheap, and every few seconds by `far`, for those that took long."""
+    is cheap, and every few seconds by `far` or to the horizon, for those that took long."""
 
     poll: float = 0.5
     near: float = 2.0
@@ -110,6 +111,7 @@ class Hub:
         self._listening: Counter[int] = Counter()  # streams by the owner whose credentials opened them
         self._jobs: dict[int, _Watch] = {}
         self._mark: datetime | None = None
+        self._horizon: Horizon | None = None
         self._far_due: datetime | None = None
         self._wanted = asyncio.Event()
         self._joined = asyncio.Event()
@@ -181,7 +183,7 @@ class Hub:
 
     def _rest(self) -> None:
         self._wanted.clear()
-        self._mark = self._far_due = None
+        self._mark = self._far_due = self._horizon = None
 
     async def stream(self, subscriber: Subscriber, room: Room) -> AsyncGenerator[bytes]:
         """What is sent to one reader; `room` lends connections that see what it may see."""
@@ -289,9 +291,12 @@ class Hub:
         self._joined.clear()
         owners, jobs = dict(self._owners), dict(self._jobs)
         async with self._pool.acquire() as conn:
-            mark = await events.clock(conn)
+            now = await events.now(conn)
+            if self._horizon is None:
+                self._horizon = Horizon(now, timedelta(seconds=self.pace.near), self.pace.overlap)
+            mark, horizon, reached = now.at, self._horizon, self._horizon.reached(now)
             near = (self._mark or mark) - timedelta(seconds=self.pace.near)
-            far = near - self.pace.overlap
+            far = min(near - self.pace.overlap, horizon.seen_to)
             is_far = self._far_due is None or mark >= self._far_due
             await self._begin(conn, owners, jobs, far)
             running = {job_id: watch for job_id, watch in jobs.items() if not watch.is_over}
@@ -301,21 +306,23 @@ class Hub:
                 await self._tell_items(conn, running, far if is_far or is_new else near, near)
                 await self._tell_progress(conn, running, mark)
             if is_far:
-                self._far_due = self._next_far(mark, await events.clock(conn))
-        self._finish([*owners.values(), *jobs.values()], mark, far)
+                self._far_due = self._next_far(mark, (await events.now(conn)).at)
+                horizon.seen_to = reached
+        # Who comes back with a mark reads from the overlap before it: nothing may yet be committed that is older.
+        self._finish([*owners.values(), *jobs.values()], mark, min(mark, horizon.seen_to + self.pace.overlap), far)
 
     def _next_far(self, began: datetime, ended: datetime) -> datetime:
         """What takes long comes less often: a tenth of the time is enough for it."""
         pause = min(max((ended - began).total_seconds() * 10, self.pace.far_every), self.pace.far / 2)
         return ended + timedelta(seconds=pause)
 
-    def _finish(self, watches: Sequence[_Watch], mark: datetime, far: datetime) -> None:
+    def _finish(self, watches: Sequence[_Watch], looked_at: datetime, mark: datetime, far: datetime) -> None:
         for watch in watches:
             watch.begun = True
             watch.forget(far)
         if not self._owners:
             return  # the last one has left meanwhile
-        self._mark = mark
+        self._mark = looked_at
         for subscriber in {subscriber for watch in watches for subscriber in watch.subscribers}:
             job_watch = self._jobs.get(subscriber.wish.job_id or 0)
             if job_watch is None or job_watch.begun:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from pydantic.alias_generators import to_camel
+from pydantic_core import from_json
 
 if TYPE_CHECKING:
     import asyncpg
@@ -18,11 +18,26 @@ State = Literal["QUEUED", "RUNNING", "PAUSED", "DONE", "FAILED", "CANCELLED"]
 Outcome = Literal["DONE", "SKIPPED", "NOT_FOUND", "ERROR", "CANCELLED", "SNOOZED", "THROTTLED", "RELEASED", "EXPIRED"]
 
 
-def _parsed(value: Any) -> Any:
-    return json.loads(value) if isinstance(value, str) else value
+def parsed(value: Any) -> Any:
+    """What the database keeps as JSON. It may hold what nobody here could send on, such as a thousand lists in each
+    other, and that must not hide all the rest."""
+    if not isinstance(value, str):
+        return value
+    try:
+        return from_json(value)
+    except ValueError:
+        return "(nested too deeply, or with too long a number, to be shown here)"
 
 
-FromJson = Annotated[Any, BeforeValidator(_parsed)]
+def _sent(value: Any) -> Any:
+    """The same of what callers send as a field of a form."""
+    try:
+        return from_json(value) if isinstance(value, str) else value
+    except ValueError as error:
+        raise ValueError("must be JSON, and not nested too deeply") from error
+
+
+FromJson = Annotated[Any, BeforeValidator(parsed)]
 
 
 class Model(BaseModel):
@@ -230,7 +245,7 @@ class Submission(Strict):
     key: Annotated[str, Field(min_length=1, max_length=500)] | None = None
     priority: Annotated[int, Field(ge=-100, le=100)] = 0
     run_at: datetime | None = None
-    meta: Annotated[dict[str, Any] | None, BeforeValidator(_parsed)] = None
+    meta: Annotated[dict[str, Any] | None, BeforeValidator(_sent)] = None
 
 
 class NewJob(Submission):

@@ -70,4 +70,7 @@ def moment(value: Any) -> datetime:
     found = datetime.fromisoformat(value)
     if found.tzinfo is None:
         raise ValueError
-    return found
+    try:
+        return found.astimezone(UTC)
+    except OverflowError as error:
+        raise ValueError from error

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from forebay.db.pool import translated
@@ -9,7 +11,6 @@ from forebay.db.sql import load
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from datetime import datetime
     from typing import TypeAlias
 
     import asyncpg
@@ -19,11 +20,18 @@ if TYPE_CHECKING:
     Position: TypeAlias = tuple[datetime, int]  # the time of a change, and the job
 
 
-async def clock(conn: Connection) -> datetime:
-    """The database's time, which rows carry."""
-    (row,) = await _fetch(conn, "select clock_timestamp()")
-    now: datetime = row[0]
-    return now
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """The database's time, which rows carry; the oldest transaction that may yet commit some, and the next to come."""
+
+    at: datetime
+    oldest: int
+    coming: int
+
+
+async def now(conn: Connection) -> Moment:
+    (row,) = await _fetch(conn, load("now"))
+    return Moment(*row)
 
 
 async def changed(

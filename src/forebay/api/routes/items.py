@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
@@ -23,6 +22,7 @@ from forebay.api.models import (
     StepState,
     attempt_of,
     item_row,
+    parsed,
 )
 from forebay.api.principal import Reader
 from forebay.api.problems import Problem
@@ -89,7 +89,7 @@ async def get_item(job_id: JobId, item_id: ItemId, who: Reader, rooms: RoomsDep)
 def _item(row: asyncpg.Record, tries: list[asyncpg.Record]) -> Item:
     values: dict[str, Any] = dict(row)
     for name in ("input", "normalized", "result", "error", "progress"):
-        values[name] = None if values[name] is None else json.loads(values[name])
+        values[name] = None if values[name] is None else parsed(values[name])
     results: dict[str, Any] = values["result"] or {}
     named: dict[Literal["DONE", "FAILED", "OPEN"], list[str]] = {
         "DONE": values.pop("done"),

@@ -203,9 +203,14 @@ def aware(when: datetime | None, field: str) -> datetime | None:
 
     Raises: Problem.
     """
-    if when is not None and when.tzinfo is None:
+    if when is None:
+        return None
+    if when.tzinfo is None:
         raise Problem(422, "needs a time zone, for example Z", field=f"query.{field}")
-    return when
+    try:
+        return when.astimezone(UTC)
+    except OverflowError as error:
+        raise Problem(422, "is before or after all times", field=f"query.{field}") from error
 
 
 @router.get("/{job_id}")

@@ -92,9 +92,10 @@ begin
 end $$;
 
 -- Makes ended items open and ready again, with the job's counters and state; returns how many. A part of reprocess().
+-- Without nested loops: with statistics from before a large job came, they would join each item with each.
 create or replace function forebay.reopen(
     job forebay.job, statuses forebay.item_status[], chosen int4multirange, reset_attempts boolean, at timestamptz
-) returns int language plpgsql as $$
+) returns int language plpgsql set enable_nestloop = off as $$
 #variable_conflict use_column
 declare
     lane bigint := forebay.lane_of(job.id);
@@ -127,7 +128,7 @@ begin
         order by q.step_id, f
     ),
     forgiven as (
-        delete from forebay.dead_letter d using opened o where d.job_id = job.id and d.n = o.n
+        delete from forebay.dead_letter d where d.job_id = job.id and d.n = any(array(select o.n from opened o))
     ),
     tally as (
         select count(*) as opened,

@@ -1,0 +1,71 @@
+"""A look goes back to the oldest transaction that may yet commit something."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import asyncpg
+
+from forebay.api.events import Pace
+from forebay.api.horizon import Horizon
+from forebay.db.events import Moment
+from tests.api._service import Service
+from tests.api._streams import Live, socketed
+
+START = datetime(2030, 1, 1, tzinfo=UTC)
+
+
+def moment(second: float, oldest: int, coming: int) -> Moment:
+    return Moment(START + timedelta(seconds=second), oldest, coming)
+
+
+def seconds(when: datetime) -> float:
+    return (when - START).total_seconds()
+
+
+def test_it_moves_with_the_clock_while_nothing_lasts() -> None:
+    horizon = Horizon(moment(0, 10, 10), timedelta(seconds=2), timedelta(seconds=60))
+    assert seconds(horizon.seen_to) == -60
+    assert seconds(horizon.reached(moment(0, 10, 10))) == -2
+    assert seconds(horizon.reached(moment(1, 11, 11))) == -1
+    assert seconds(horizon.reached(moment(9, 11, 11))) == 7
+    assert seconds(horizon.seen_to) == -60  # until somebody has looked that far
+
+
+def test_it_waits_for_a_transaction_that_lasts() -> None:
+    horizon = Horizon(moment(0, 10, 10), timedelta(seconds=2), timedelta(seconds=60))
+    horizon.reached(moment(0, 10, 10))
+    assert seconds(horizon.reached(moment(5, 10, 11))) == -2  # transaction 10 has begun, and lasts
+    assert seconds(horizon.reached(moment(500, 10, 40))) == -2
+    assert seconds(horizon.reached(moment(501, 38, 41))) == 3  # what came after it, and lasts, is as old as that
+    assert seconds(horizon.reached(moment(502, 40, 42))) == 498
+
+
+def test_it_does_not_wait_for_ever() -> None:
+    horizon = Horizon(moment(0, 7, 10), timedelta(seconds=2), timedelta(seconds=60))
+    assert seconds(horizon.reached(moment(0, 7, 10))) == -60
+    assert seconds(horizon.reached(moment(7200, 7, 99))) == 3600
+
+
+async def test_a_job_that_is_committed_late_is_told_now_and_to_who_comes_back(service: Service) -> None:
+    service.app.state.hub.pace = Pace(poll=0.02, near=0.05, far=0.2, far_every=0.05, still_here=0.1)
+    async with socketed(service) as live:
+        conn = await asyncpg.connect(service.dsn)
+        try:
+            await _commit_late(live, conn)
+        finally:
+            await conn.close()
+
+
+async def _commit_late(live: Live, conn: asyncpg.Connection[asyncpg.Record]) -> None:
+    async with live.reading("ann") as reader:
+        async with conn.transaction():
+            job = await conn.fetchval("select job_id from forebay.submit('pages', '{}', owner => 'ann')")
+            while await conn.fetchval(
+                "select clock_timestamp() - updated_at < interval '1 s' from forebay.job where id = $1", job
+            ):
+                assert await reader.comment() == "still here"
+        before = reader.last_id
+        assert (await reader.expect()).data["id"] == str(job)
+    async with live.reading("ann", after=before) as again:
+        assert (await again.expect()).data["id"] == str(job)
