@@ -38,6 +38,12 @@ class Settings(BaseSettings):
     poll_s: Annotated[float, Field(gt=0)] = Field(default=1.0, description="longest pause between looks")
     slice_ms: Annotated[float, Field(gt=0)] = Field(default=100.0, description="work that a worker keeps at hand")
     claim_max: Annotated[int, Field(ge=1, le=10_000)] = Field(default=2000, description="most tasks in one claim")
+    claim_min: Annotated[int, Field(ge=1, le=10_000)] = Field(
+        default=1, description="fewest tasks a worker wants at hand"
+    )
+    claim_safety: Annotated[float, Field(gt=0, le=1)] = Field(
+        default=0.8, description="share of `slice_ms` that claims are sized for"
+    )
     lease_floor_s: Annotated[float, Field(gt=0)] = Field(default=10.0, description="shortest lease without a heartbeat")
     lease_cap_s: Annotated[float, Field(gt=0)] = Field(default=600.0, description="longest lease without a heartbeat")
     sweep_s: Annotated[float, Field(gt=0)] = Field(default=1.0, description="pause between sweeps for expired leases")

@@ -117,6 +117,8 @@ async def test_workers_say_how_they_are(service: Service) -> None:
     for name, value in (("processed_total", 4), ("succeeded_total", 3), ("failed_total", 1)):
         assert at(samples, f"forebay_worker_{name}", **fetch) == value, name
     assert at(samples, "forebay_worker_failed_total", **fetch | {"step": "count"}) == 0
+    assert at(samples, "forebay_worker_concurrency_limit", **fetch) >= 1
+    assert at(samples, "forebay_worker_claim_size", **fetch) >= 1
 
 
 async def test_what_is_put_off_has_not_succeeded(dsn: str) -> None:

@@ -120,6 +120,12 @@ WORKER_LAST_ERROR = Described(
     "S3-78",
 )  # fmt: skip
 WORKER_IN_FLIGHT = Described("forebay_worker_in_flight", "gauge", _WORKER, "tasks that it holds")
+WORKER_CONCURRENCY = Described(
+    "forebay_worker_concurrency_limit", "gauge", _WORKER_STEP, "tasks that it runs at once, as it has tuned itself",
+)  # fmt: skip
+WORKER_CLAIM_SIZE = Described(
+    "forebay_worker_claim_size", "gauge", _WORKER_STEP, "tasks that it wants at hand, as it has tuned itself",
+)  # fmt: skip
 WORKER_PROCESSED = Described(
     "forebay_worker_processed_total", "counter", _WORKER_STEP, "attempts that ended well or in error",
     "S3-74 S4-40",

@@ -159,6 +159,10 @@ def _write_worker_steps(sheet: Sheet, worker: WorkerRow) -> None:
         sheet.put(catalogue.WORKER_SUCCEEDED, succeeded, worker.name, pipeline, step)
         sheet.put(catalogue.WORKER_FAILED, failed, worker.name, pipeline, step)
         sheet.put(catalogue.WORKER_BUSY, totals["busy_s"], worker.name, pipeline, step)
+    for name, about in worker.steps.items():
+        pipeline, _, step = name.partition(".")
+        sheet.put(catalogue.WORKER_CONCURRENCY, about["concurrency"]["limit"], worker.name, pipeline, step)
+        sheet.put(catalogue.WORKER_CLAIM_SIZE, about["claim"]["value"], worker.name, pipeline, step)
 
 
 def write_api(sheet: Sheet, meter: Meter) -> None:

@@ -208,6 +208,7 @@ class Worker:
         self._sweeper = Sweeper(pool, s, clock, wake=self._claimer.wake)
 
     def _add_step(self, step: Step[Any, Any], step_id: int) -> None:
+        s = self.settings
         call = call_of(step, self._threads, self._processes, with_context=self._spans is not None)
         report: Callable[[Attempt], None] = self._on_report
         if self._spans is not None:
@@ -224,7 +225,7 @@ class Worker:
             progress=self._progress.note,
             limits=self._limits,
             clock=self.clock,
-            size=ClaimSize(slice_s=self.settings.slice_ms / 1000, most=self.settings.claim_max),
+            size=ClaimSize(slice_s=s.slice_ms / 1000, safety=s.claim_safety, least=s.claim_min, most=s.claim_max),
         )
 
     async def _read_task(self, job_id: int, n: int) -> tuple[str, str | None]:
