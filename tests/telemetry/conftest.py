@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import asyncpg
@@ -20,7 +21,6 @@ from tests.telemetry._letters import letters, parcels
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator
-    from pathlib import Path
 
 
 @pytest.fixture(autouse=True)
@@ -56,6 +56,7 @@ def cli(tmp_path: Path, dsn: str) -> Cli:
         tmp_path,
         FOREBAY_DATABASE_URL=dsn,
         FOREBAY_PIPELINES="tests.telemetry._letters",
+        PYTHONPATH=str(Path(__file__).parents[2]),
         FOREBAY_API_PORT="0",
         FOREBAY_LOG_JSON="true",
         OTEL_BSP_SCHEDULE_DELAY="50",  # milliseconds

@@ -6,27 +6,27 @@ import asyncio
 import signal
 from collections import Counter
 from contextlib import asynccontextmanager, contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, TypeVar
 
 from forebay.api.horizon import Horizon
 from forebay.api.subscribers import (
     MOST_WAITING,
-    News,
     Subscriber,
     Wish,
     news_of_item,
     news_of_job,
     news_of_progress,
 )
+from forebay.api.watches import Watch, heard_of, remove
 from forebay.db import events
 from forebay.db.pool import LOST
 from forebay.errors import brief
 from forebay.log import get_logger
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Mapping, Sequence
+    from collections.abc import AsyncGenerator, Callable, Generator, Mapping, Sequence
     from contextlib import AbstractAsyncContextManager
 
     import asyncpg
@@ -65,51 +65,15 @@ class Pace:
         return timedelta(seconds=self.far)
 
 
-@dataclass(eq=False, slots=True)
-class _Watch:
-    """What is known about the jobs of one owner, or about the items of one job, while somebody listens."""
-
-    subscribers: set[Subscriber] = field(default_factory=set[Subscriber])
-    seen: dict[int, datetime] = field(default_factory=dict[int, datetime])  # job id or item → its last change
-    progress: dict[int, str] = field(default_factory=dict[int, str])
-    forget_at: int = 1000
-    begun: bool = False  # the first look only finds out what is there
-    is_over: bool = False
-
-    def is_news(self, key: int, at: datetime) -> bool:
-        """Whether it is to be told; then it is noted by who has told it, so that nothing is lost when a look fails."""
-        if self.begun:
-            return self.seen.get(key) != at
-        self.seen[key] = at
-        return False
-
-    def is_newer(self, key: int, at: datetime) -> bool:
-        """The same for what leaves its past behind: attempts stay, while a job's row has only its last change."""
-        return self.is_news(key, at) and (key not in self.seen or self.seen[key] < at)
-
-    def concerns(self, job_id: int) -> bool:
-        return any(subscriber.wish.job_id in (None, job_id) for subscriber in self.subscribers)
-
-    def offer(self, news: News) -> None:
-        for subscriber in self.subscribers:
-            subscriber.offer(news)
-
-    def forget(self, before: datetime) -> None:
-        """Drops what no look goes back to any more, now and then."""
-        if len(self.seen) >= self.forget_at:
-            self.seen = {key: at for key, at in self.seen.items() if at >= before}
-            self.forget_at = max(1000, 2 * len(self.seen))
-
-
 class Hub:
     """Everyone who listens to this process. Reads with the right to see all; `Wish.covers` decides who hears what."""
 
     def __init__(self, pool: Pool, pace: Pace | None = None) -> None:
         self.pace = pace or Pace()
         self._pool = pool
-        self._owners: dict[int | None, _Watch] = {}
+        self._owners: dict[int | None, Watch] = {}
         self._listening: Counter[int] = Counter()  # streams by the owner whose credentials opened them
-        self._jobs: dict[int, _Watch] = {}
+        self._jobs: dict[int, Watch] = {}
         self._mark: datetime | None = None
         self._horizon: Horizon | None = None
         self._far_due: datetime | None = None
@@ -161,9 +125,9 @@ class Hub:
     def subscribed(self, wish: Wish, after: datetime | None, listener: int) -> Generator[Subscriber]:
         """Someone who listens for the owner `listener`, from now on or from a mark on."""
         subscriber = Subscriber(wish, after, self.pace.overlap)
-        self._owners.setdefault(wish.owner_id, _Watch()).subscribers.add(subscriber)
+        self._owners.setdefault(wish.owner_id, Watch()).subscribers.add(subscriber)
         if wish.job_id is not None:
-            self._jobs.setdefault(wish.job_id, _Watch()).subscribers.add(subscriber)
+            self._jobs.setdefault(wish.job_id, Watch()).subscribers.add(subscriber)
         if self._is_closed:
             subscriber.end()
         self._wanted.set()
@@ -175,9 +139,9 @@ class Hub:
             self._listening[listener] -= 1
             if not self._listening[listener]:
                 del self._listening[listener]
-            _remove(self._owners, wish.owner_id, subscriber)
+            remove(self._owners, wish.owner_id, subscriber)
             if wish.job_id is not None:
-                _remove(self._jobs, wish.job_id, subscriber)
+                remove(self._jobs, wish.job_id, subscriber)
             if not self._owners:
                 self._rest()
 
@@ -316,7 +280,7 @@ class Hub:
         pause = min(max((ended - began).total_seconds() * 10, self.pace.far_every), self.pace.far / 2)
         return ended + timedelta(seconds=pause)
 
-    def _finish(self, watches: Sequence[_Watch], looked_at: datetime, mark: datetime, far: datetime) -> None:
+    def _finish(self, watches: Sequence[Watch], looked_at: datetime, mark: datetime, far: datetime) -> None:
         for watch in watches:
             watch.begun = True
             watch.forget(far)
@@ -329,7 +293,7 @@ class Hub:
                 subscriber.advance(mark)
 
     async def _begin(
-        self, conn: Connection, owners: Mapping[int | None, _Watch], jobs: Mapping[int, _Watch], far: datetime
+        self, conn: Connection, owners: Mapping[int | None, Watch], jobs: Mapping[int, Watch], far: datetime
     ) -> None:
         """Finds out what is there already, where somebody listens for the first time."""
         new_owners = {owner_id: watch for owner_id, watch in owners.items() if not watch.begun}
@@ -342,15 +306,15 @@ class Hub:
     async def _tell_jobs(
         self,
         conn: Connection,
-        owners: Mapping[int | None, _Watch],
-        jobs: Mapping[int, _Watch],
+        owners: Mapping[int | None, Watch],
+        jobs: Mapping[int, Watch],
         since: datetime,
     ) -> None:
         owner_ids = None if None in owners else [owner_id for owner_id in owners if owner_id is not None]
         after: Position | None = (since, 0)
         while after is not None:
             keys, after = await events.changed(conn, owner_ids, after, _KEYS)
-            heard = _heard(keys, owners)
+            heard = heard_of(keys, owners)
             for ids in _slices(list(heard)):
                 for row in await events.jobs(conn, ids):
                     news = news_of_job(row)
@@ -360,7 +324,7 @@ class Hub:
                         watch.seen[news.job_id] = news.at  # may be newer than the key
                         watch.offer(news)
 
-    async def _tell_items(self, conn: Connection, jobs: Mapping[int, _Watch], since: datetime, near: datetime) -> None:
+    async def _tell_items(self, conn: Connection, jobs: Mapping[int, Watch], since: datetime, near: datetime) -> None:
         found: dict[int, list[asyncpg.Record]] = {job_id: [] for job_id in jobs}
         for key in await events.attempted_items(conn, list(jobs), since, _KEYS):
             found[key["job_id"]].append(key)
@@ -376,7 +340,7 @@ class Hub:
             else:
                 await self._show_items(conn, watch, fresh)
 
-    async def _show_items(self, conn: Connection, watch: _Watch, keys: Sequence[asyncpg.Record]) -> None:
+    async def _show_items(self, conn: Connection, watch: Watch, keys: Sequence[asyncpg.Record]) -> None:
         known = {key["n"]: key for key in keys}
         for some in _slices(keys):
             for row in await events.items(conn, [key["job_id"] for key in some], [key["n"] for key in some]):
@@ -384,7 +348,7 @@ class Hub:
                 watch.seen[row["n"]] = max(key["at"], row["updated_at"])  # the item may have moved on
                 watch.offer(news_of_item(row, key["owner_id"]))
 
-    async def _tell_progress(self, conn: Connection, jobs: Mapping[int, _Watch], mark: datetime) -> None:
+    async def _tell_progress(self, conn: Connection, jobs: Mapping[int, Watch], mark: datetime) -> None:
         said: dict[int, dict[int, str]] = {job_id: {} for job_id in jobs}
         for row in await events.progress(conn, list(jobs), _PROGRESS):
             said[row["job_id"]][row["n"]] = row["progress"]
@@ -400,26 +364,6 @@ def _log_failure(error: Exception) -> None:
         log.warning("look_failed", error=brief(error))
     else:
         log.error("look_failed", exc_info=error)
-
-
-def _heard(keys: Iterable[asyncpg.Record], owners: Mapping[int | None, _Watch]) -> dict[int, list[_Watch]]:
-    """The jobs that are news, and to whom."""
-    heard: dict[int, list[_Watch]] = {}
-    for key in keys:
-        for watch in (owners.get(key["owner_id"]), owners.get(None)):
-            if watch is None or not watch.is_news(key["id"], key["at"]):
-                continue
-            if watch.concerns(key["id"]):
-                heard.setdefault(key["id"], []).append(watch)
-            else:
-                watch.seen[key["id"]] = key["at"]
-    return heard
-
-
-def _remove(watches: dict[K, _Watch], key: K, subscriber: Subscriber) -> None:
-    watches[key].subscribers.discard(subscriber)
-    if not watches[key].subscribers:
-        del watches[key]
 
 
 def _slices(rows: Sequence[T]) -> Generator[Sequence[T]]:
