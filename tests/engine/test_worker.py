@@ -421,3 +421,15 @@ async def test_a_resumed_queue_is_told(dsn: str, conn: asyncpg.Connection[Any]) 
         assert (await summary(conn, job.job_id)).state == JobState.QUEUED
         await conn.execute("select forebay.resume_queue('held.step')")
         assert (await wait(dsn, job.job_id, timeout=60)).state == JobState.DONE
+
+
+async def test_a_machine_short_of_something_still_runs_as_many_at_once_as_a_step_must(dsn: str) -> None:
+    both: Pipeline[dict[str, int]] = Pipeline("both", dict)
+
+    @both.step(concurrency=(4, 50))
+    async def wait(ctx: Context, value: dict[str, int]) -> None: ...
+
+    async with testbed(dsn, [both], migrated=True) as bed:
+        (executor,) = bed.worker._executors.values()
+        assert executor.room() == 8
+        assert [executor.room(share) for share in (0.75, 0.5, 0.1, 0.0)] == [6, 4, 4, 4]

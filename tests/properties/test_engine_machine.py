@@ -233,6 +233,9 @@ class EngineMachine(RuleBasedStateMachine):
     @when(lambda self: self.open_jobs < 6)
     def stream(self, name: str, sizes: tuple[int, int], more: bool) -> None:
         """Items that come batch by batch, some of them broken; when nothing more comes the job is sealed."""
+        self._stream(name, sizes, more)
+
+    def _stream(self, name: str, sizes: tuple[int, int], more: bool) -> None:
         now = self.tick()
         job = next((j for j in self.model.jobs.values() if not j.sealed), None)
         if job is None:
@@ -549,7 +552,7 @@ class EngineMachine(RuleBasedStateMachine):
             self._control_queue(queue, "resume")
         for job in list(self.model.jobs.values()):
             if not job.sealed:
-                self.stream(job.shape.name, (0, 0), more=False)
+                self._stream(job.shape.name, (0, 0), more=False)
             if job.state == "PAUSED":
                 assert self.bench.verb("resume", self.tick(), job.id) is self.model.resume(job.id) is True
         for task in [t for t, p in self.model.places.items() if p.kind == "held"]:

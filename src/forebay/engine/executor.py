@@ -80,9 +80,11 @@ class StepExecutor:
         )
 
     def room(self, share: float = 1.0) -> int:
-        """How many more tasks this step wants at hand; `share` of the usual while the machine is short of something."""
+        """How many more tasks this step wants at hand; `share` of the usual while the machine is short of something, but
+        not less than the step is to run at once in any case."""
         wanted = self.size.value(self.concurrency.value)
-        return max(1, int(wanted * share)) - self.queue.size - len(self.running)
+        least = min(wanted, self.concurrency.least)
+        return max(least, int(wanted * share)) - self.queue.size - len(self.running)
 
     @property
     def succeeded(self) -> int:
