@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ipaddress import ip_address
 from pathlib import Path
 from typing import Annotated
 
@@ -61,7 +62,9 @@ class Settings(BaseSettings):
     api_max_streams: Annotated[int, Field(ge=1)] = Field(
         default=200, description="event streams of one owner at a time"
     )
-    secure_cookies: bool = Field(default=False, description="send session cookies over HTTPS only")
+    secure_cookies: bool | None = Field(
+        default=None, description="send session cookies over HTTPS only; unset: unless the API is for this machine only"
+    )
     session_days: Annotated[float, Field(gt=0)] = Field(default=14.0, description="how long a session lasts")
     pending_enabled: bool = Field(default=True, description="serve the pending items of all jobs at /api/pending")
     max_open_jobs: Annotated[int, Field(ge=0)] = Field(default=100_000, description="open jobs of one owner")
@@ -75,6 +78,14 @@ class Settings(BaseSettings):
     @property
     def dsn(self) -> str | None:
         return self.database_url.get_secret_value() if self.database_url else None
+
+    @property
+    def is_local(self) -> bool:
+        """Whether the API is for this machine only."""
+        try:
+            return self.api_host == "localhost" or ip_address(self.api_host).is_loopback
+        except ValueError:
+            return False
 
     @property
     def pipeline_modules(self) -> list[str]:

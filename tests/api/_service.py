@@ -15,7 +15,7 @@ from pydantic import BaseModel
 from forebay import Context, NotFound, Pipeline
 from forebay.api.accounts import make_token
 from forebay.api.app import create_app
-from forebay.api.principal import CSRF_COOKIE
+from forebay.api.cookies import CSRF_COOKIE
 from forebay.api.secrecy import hash_password
 from forebay.db import identity, registry
 from forebay.errors import DataError
@@ -55,14 +55,16 @@ class Service:
     admin: asyncpg.Connection[Any]
     tokens: dict[str, str]
 
-    def client(self, who: str | None = None, **headers: str) -> httpx.AsyncClient:
+    def client(
+        self, who: str | None = None, *, ip: str = "192.0.2.7", base: str = BASE, **headers: str
+    ) -> httpx.AsyncClient:
         """A caller: ann or bob (owners), root (an administrator), service; None is nobody."""
         if who is not None:
             headers["authorization"] = f"Bearer {self.tokens[who]}"
         if who == "service":
             headers.setdefault("x-forebay-owner", "ann")
-        transport = httpx.ASGITransport(self.app, client=("192.0.2.7", 4711))
-        return httpx.AsyncClient(transport=transport, base_url=BASE, headers=headers)
+        transport = httpx.ASGITransport(self.app, client=(ip, 4711))
+        return httpx.AsyncClient(transport=transport, base_url=base, headers=headers)
 
     @asynccontextmanager
     async def signed_in(self, name: str) -> AsyncIterator[httpx.AsyncClient]:
@@ -77,6 +79,16 @@ class Service:
         """Do all that there is to do."""
         async with testbed(self.dsn, [pages], migrated=True) as bed:
             await bed.finish()
+
+
+@asynccontextmanager
+async def admin_of(dsn: str) -> AsyncIterator[asyncpg.Connection[Any]]:
+    """A connection that may do everything."""
+    conn = await asyncpg.connect(dsn)
+    try:
+        yield conn
+    finally:
+        await conn.close()
 
 
 @asynccontextmanager

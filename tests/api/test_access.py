@@ -42,14 +42,19 @@ MATRIX: dict[tuple[str, str], tuple[tuple[int, ...], Any]] = {
     ("GET", "/api/pipelines"): (_OWN, None),
     ("GET", "/api/me"): (_OWN, None),
     ("PUT", "/api/me/password"): (_PERSON, {"new": "a long new password"}),
+    ("GET", "/api/sessions"): (_PERSON, None),
+    ("DELETE", "/api/sessions/{session_id}"): (_PERSON, None),
     ("GET", "/api/tokens"): (_PERSON, None),
     ("POST", "/api/tokens"): (_PERSON, {"name": "mine"}),
     ("DELETE", "/api/tokens/{token_id}"): (_PERSON, None),
     ("GET", "/api/users"): (_ADMIN, None),
     ("POST", "/api/users/invitations"): ((401, 403, 403, 201, 403, 401), {"role": "user"}),
+    ("GET", "/api/users/invitations"): (_ADMIN, None),
+    ("DELETE", "/api/users/invitations/{invitation_id}"): ((401, 403, 403, 204, 403, 401), None),
     ("PATCH", "/api/users/{name}"): (_ADMIN, {"role": "user"}),
     ("POST", "/api/session"): ((401,) * 6, {"name": "ann", "password": "wrong"}),
     ("POST", "/api/session/link"): ((401,) * 6, {"link": "fbl_wrong"}),
+    ("POST", "/api/session/link/check"): ((401,) * 6, {"link": "fbl_wrong"}),
     ("DELETE", "/api/session"): ((401, 204, 204, 204, 204, 401), None),
     ("GET", "/healthz"): (_OPEN, None),
     ("GET", "/readyz"): (_OPEN, None),
@@ -69,6 +74,7 @@ async def test_every_route_for_every_caller(service: Service) -> None:
     async with service.client("ann") as ann:
         made = await ann.post("/api/jobs", json={"pipeline": "pages", "input": {"title": "ann's"}})
     values = {"job_id": made.json()["jobId"], "item_id": "1", "name": "bob", "token_id": "1"}
+    values |= {"session_id": "1", "invitation_id": "1"}
     service.tokens["revoked"] = service.tokens["ann"] + "x"
     found: dict[tuple[str, str], tuple[int, ...]] = {}
     for (method, path), (_, body) in MATRIX.items():
@@ -112,6 +118,51 @@ async def test_the_service_names_its_owner(service: Service) -> None:
         unknown = await client.get("/api/jobs", headers={"x-forebay-owner": "carl"})
     assert (unnamed.status_code, unnamed.json()["detail"]) == (400, "the service's token needs the owner to act for")
     assert (unknown.status_code, unknown.json()["detail"]) == (404, "there is no owner 'carl'")
+
+
+async def test_the_services_first_job_makes_the_owner(service: Service) -> None:
+    body = {"pipeline": "pages", "input": {"title": "x"}}
+    async with service.client("service") as client:
+        client.headers["x-forebay-owner"] = "carl"
+        assert [(await client.post("/api/jobs", json=body)).status_code for _ in range(2)] == [201, 201]
+        assert [job["owner"] for job in (await client.get("/api/jobs")).json()["jobs"]] == ["carl", "carl"]
+        long = await client.post("/api/jobs", json=body, headers={"x-forebay-owner": "x" * 201})
+        assert (long.status_code, long.json()["detail"]) == (422, "owner: must have 1 to 200 characters")
+        for path in ("/api/jobs/1/pause", "/api/jobs/1/cancel"):  # only a submit makes one
+            assert (await client.post(path, headers={"x-forebay-owner": "dora"})).status_code == 404
+        await service.admin.execute("update forebay.api_token set scopes = '{read}'")
+        refused = await client.post("/api/jobs", json=body, headers={"x-forebay-owner": "dora"})
+        assert refused.status_code == 404
+    names = await service.admin.fetch("select name from forebay.owner order by name")
+    assert [row["name"] for row in names] == ["ann", "bob", "carl", "root"]
+
+
+async def test_an_owners_name_is_utf_8(service: Service) -> None:
+    body = {"pipeline": "pages", "input": {"title": "x"}}
+    async with service.client("service") as client:
+        client.headers.pop("x-forebay-owner")
+        made = await client.post("/api/jobs", json=body, headers=[(b"x-forebay-owner", "zoë".encode())])
+        wrong = await client.get("/api/jobs", headers=[(b"x-forebay-owner", b"zo\xeb")])
+    assert made.status_code == 201
+    assert (wrong.status_code, wrong.json()["detail"]) == (400, "the owner's name must be UTF-8")
+    assert await service.admin.fetchval("select count(*) from forebay.owner where name = 'zoë'") == 1
+
+
+async def test_nobody_is_told_to_have_more_rights_than_they_have(service: Service) -> None:
+    async def scopes(who: str) -> list[str]:
+        async with service.client(who) as client:
+            found: list[str] = (await client.get("/api/me")).json()["scopes"]
+            return found
+
+    async with service.signed_in("ann") as ann, service.signed_in("root") as root:
+        assert (await ann.get("/api/me")).json()["scopes"] == ["read", "write"]
+        assert (await root.get("/api/me")).json()["scopes"] == ["admin", "read", "write"]
+    await service.admin.execute("update forebay.api_token set scopes = '{read,write,admin}'")
+    assert [await scopes(who) for who in ("ann", "root", "service")] == [
+        ["read", "write"],
+        ["admin", "read", "write"],
+        ["read", "write"],
+    ]
 
 
 # -- in the database ----------------------------------------------------------------------------------------------

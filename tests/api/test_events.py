@@ -19,8 +19,8 @@ import pytest
 
 from forebay import Context, Pipeline
 from forebay.api import paging
+from forebay.api.cookies import COOKIE
 from forebay.api.events import Pace
-from forebay.api.principal import COOKIE
 from forebay.api.subscribers import MOST_WAITING, News, Subscriber, Wish
 from forebay.db import identity, registry
 from forebay.engine.worker import Worker

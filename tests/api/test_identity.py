@@ -2,8 +2,31 @@
 
 from __future__ import annotations
 
-from forebay.api.accounts import FIRST_ADMIN, account_named, admin_link, sign_in_link
-from tests.api._service import PASSWORD, Service
+import asyncio
+import json
+import threading
+from typing import Any
+
+import pytest
+from fastapi import Request
+
+from forebay.api import secrecy
+from forebay.api.accounts import (
+    FIRST_ADMIN,
+    account_named,
+    admin_link,
+    change_password,
+    follow_link,
+    invitation,
+    sign_in_link,
+)
+from forebay.api.app import create_app
+from forebay.api.cookies import COOKIE, cookies_of
+from forebay.api.secrecy import Turns, digest
+from forebay.api.throttle import place_of
+from forebay.db import identity
+from forebay.settings import Settings
+from tests.api._service import PASSWORD, Service, admin_of, serving
 
 
 async def test_a_session_from_beginning_to_end(service: Service) -> None:
@@ -12,7 +35,7 @@ async def test_a_session_from_beginning_to_end(service: Service) -> None:
             "name": "ann",
             "role": "user",
             "kind": "session",
-            "scopes": ["admin", "read", "write"],
+            "scopes": ["read", "write"],
         }
         assert (await browser.delete("/api/session")).status_code == 204
         assert (await browser.get("/api/me")).status_code == 401
@@ -54,7 +77,93 @@ async def test_who_guesses_has_to_wait(service: Service) -> None:
         pass
     await service.admin.execute("update forebay.sign_in_failure set blocked_until = now()")
     async with service.signed_in("ann"):
-        assert await service.admin.fetchval("select count(*) from forebay.sign_in_failure") == 0
+        assert await failures(service) == {"ip 192.0.2.7": 6}  # of the address it is not forgotten
+
+
+async def failures(service: Service) -> dict[str, int]:
+    rows = await service.admin.fetch("select key, failures from forebay.sign_in_failure")
+    return {row["key"]: row["failures"] for row in rows}
+
+
+async def guess(service: Service, name: str, ip: str, password: str = "wrong") -> int:
+    async with service.client(ip=ip) as browser:
+        return (await browser.post("/api/session", json={"name": name, "password": password})).status_code
+
+
+async def test_guesses_that_come_at_once_are_counted_like_others(service: Service) -> None:
+    codes = await asyncio.gather(*(guess(service, "ann", "192.0.2.7") for _ in range(40)))
+    assert (codes.count(401), codes.count(429)) == (6, 34)
+
+
+async def test_a_guess_that_waits_for_another_finds_what_that_one_has_written(service: Service) -> None:
+    await service.admin.execute("insert into forebay.sign_in_failure values ('name ann', 5, '-infinity', now())")
+    async with admin_of(service.dsn) as one, admin_of(service.dsn) as other:
+        first = one.transaction()
+        await first.start()
+        assert await identity.note_sign_in(one, {"name ann": 5}) == 0  # the last: it blocks the name
+        second = asyncio.create_task(identity.note_sign_in(other, {"name ann": 5}))
+        while not await service.admin.fetchval("select count(*) from pg_locks where not granted"):
+            assert not second.done()
+            await asyncio.sleep(0.01)
+        await first.commit()
+        assert await second > 0
+    assert await failures(service) == {"name ann": 6}
+
+
+async def test_who_guesses_elsewhere_keeps_nobody_out(service: Service) -> None:
+    codes = [await guess(service, "ann", "198.51.100.1") for _ in range(7)]
+    assert codes == [401] * 6 + [429]
+    assert await guess(service, "ann", "192.0.2.7", PASSWORD) == 201
+    assert await failures(service) == {"name ann from 198.51.100.1": 6, "ip 198.51.100.1": 6, "ip 192.0.2.7": 0}
+
+
+async def test_many_guesses_from_everywhere_block_the_name(service: Service) -> None:
+    await service.admin.execute("insert into forebay.sign_in_failure values ('name ann', 199, '-infinity', now())")
+    codes = [await guess(service, "ann", f"198.51.100.{n}") for n in range(3)]
+    assert codes == [401, 401, 429]
+
+
+async def test_many_guesses_from_one_address_block_it(service: Service) -> None:
+    await service.admin.execute("insert into forebay.sign_in_failure values ('ip 192.0.2.7', 50, '-infinity', now())")
+    for _ in range(2):  # the right password blocks nobody
+        assert await guess(service, "bob", "192.0.2.7", PASSWORD) == 201
+    assert await failures(service) == {"ip 192.0.2.7": 50}
+    assert await guess(service, "carl", "192.0.2.7") == 401
+    assert await guess(service, "bob", "192.0.2.7", PASSWORD) == 429
+    assert "name bob" not in await failures(service)  # who is refused is not counted
+
+
+def test_places() -> None:
+    found = [place_of(each) for each in ("192.0.2.7", "2001:db8:1:2:3::4", "2001:db8:1:2::9", "::ffff:192.0.2.7", None)]
+    assert found == ["192.0.2.7", "2001:db8:1:2::/64", "2001:db8:1:2::/64", "192.0.2.7", "nowhere"]
+
+
+async def test_passwords_wait_for_their_turn_and_some_are_sent_away(
+    service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(secrecy, "_turns", Turns(at_once=1, waiting=1))
+    may_go = threading.Event()
+    first = asyncio.create_task(secrecy._turns.take(lambda: may_go.wait(60)))
+    second = asyncio.create_task(secrecy.is_password(None, "x"))
+    await asyncio.sleep(0)
+    try:
+        async with service.client() as browser:
+            refused = await browser.post("/api/session", json={"name": "ann", "password": PASSWORD})
+    finally:
+        may_go.set()
+    assert (refused.status_code, refused.headers["retry-after"]) == (503, "2")
+    assert refused.json()["detail"] == "too many are signing in right now: try again soon"
+    assert set((await failures(service)).values()) == {0}  # it was no guess
+    assert (await first, await second) == (True, False)
+    async with service.signed_in("ann"):
+        pass
+
+
+async def test_the_old_password_is_not_guessed_with_a_session(service: Service) -> None:
+    async with service.signed_in("ann") as browser:
+        body = {"old": "wrong", "new": "a long new password"}
+        codes = [(await browser.put("/api/me/password", json=body)).status_code for _ in range(7)]
+    assert codes == [403] * 6 + [429]
 
 
 async def test_names_that_do_not_exist_are_answered_like_wrong_passwords(service: Service) -> None:
@@ -95,11 +204,119 @@ async def test_an_invitation_makes_an_account(service: Service) -> None:
         assert (bare.status_code, bare.json()["errors"][0]["field"]) == (422, "name")
         assert bare.json()["detail"] == "an invitation needs a name and a password for the new account"
         taken = await browser.post("/api/session/link", json={"link": link, "name": "bob", "password": PASSWORD})
-        assert (taken.status_code, taken.json()["detail"]) == (409, "the name 'bob' is taken")
+        assert (taken.status_code, taken.json()["detail"]) == (409, "name: 'bob' is taken: choose another one")
         made = await browser.post("/api/session/link", json={"link": link, "name": "carl", "password": PASSWORD})
-        assert (made.status_code, made.json()["role"]) == (201, "user")
+        assert (made.status_code, made.json()["role"], made.json()["scopes"]) == (201, "user", ["read", "write"])
     async with service.signed_in("carl") as carl:
         assert (await carl.get("/api/jobs")).json()["jobs"] == []
+
+
+@pytest.mark.parametrize("name", ["carl", "default", "demo"])
+async def test_an_invited_person_does_not_get_what_an_owner_has(service: Service, name: str) -> None:
+    owner = await service.admin.fetchval("select forebay.owner_id($1)", name)
+    _, link = await invitation(service.admin, "user", "test")
+    async with service.client() as browser:
+        body = {"link": link, "name": name, "password": PASSWORD}
+        refused = await browser.post("/api/session/link", json=body)
+        assert refused.status_code == 409
+        assert refused.json()["errors"] == [{"field": "name", "reason": f"{name!r} is taken: choose another one"}]
+        assert (await browser.post("/api/session/link", json=body | {"name": "dora"})).status_code == 201
+    assert await service.admin.fetchval("select count(*) from forebay.account where owner_id = $1", owner) == 0
+
+
+async def test_an_owner_that_is_made_at_the_same_moment_is_not_given_away(service: Service) -> None:
+    _, link = await invitation(service.admin, "user", "test")
+    async with admin_of(service.dsn) as other, service.client() as browser:
+        making = other.transaction()
+        await making.start()
+        await other.execute("select forebay.owner_id('carl')")
+        body = {"link": link, "name": "carl", "password": PASSWORD}
+        asked = asyncio.create_task(browser.post("/api/session/link", json=body))
+        while not await service.admin.fetchval("select count(*) from pg_locks where not granted"):
+            assert not asked.done()
+            await asyncio.sleep(0.01)
+        await making.commit()
+        assert (await asked).status_code == 409
+
+
+async def test_a_sign_in_link_makes_no_account_when_its_own_is_disabled_meanwhile(service: Service) -> None:
+    link = await sign_in_link(service.admin, await account_named(service.admin, "root"), "test")
+    await service.admin.execute("update forebay.account set disabled_at = now() where name = 'root'")
+    assert await follow_link(service.admin, digest(link), "carl", "hash") is None
+    assert await service.admin.fetchval("select count(*) from forebay.account where name = 'carl'") == 0
+
+
+async def test_invitations_are_listed_and_ended(service: Service) -> None:
+    async with service.client("root") as admin, service.client() as browser:
+        made = [(await admin.post("/api/users/invitations", json={"role": role})).json() for role in ("user", "admin")]
+        await sign_in_link(service.admin, await account_named(service.admin, "ann"), "test")
+        listed = (await admin.get("/api/users/invitations")).json()
+        assert [(row["id"], row["role"], row["createdBy"]) for row in listed] == [
+            (made[1]["id"], "admin", "root"),
+            (made[0]["id"], "user", "root"),
+        ]
+        assert not any("link" in row or "hash" in row for row in listed)
+        assert (await admin.delete(f"/api/users/invitations/{made[1]['id']}")).status_code == 204
+        again = await admin.delete(f"/api/users/invitations/{made[1]['id']}")
+        assert (again.status_code, again.json()["detail"]) == (404, "invitation: there is no open invitation 2")
+        body = {"link": made[1]["link"].partition("#")[2], "name": "carl", "password": PASSWORD}
+        assert (await browser.post("/api/session/link", json=body)).status_code == 401
+        assert [row["id"] for row in (await admin.get("/api/users/invitations")).json()] == [made[0]["id"]]
+    noted = await service.admin.fetchval("select detail from forebay.audit where action = 'revoke_invitation'")
+    assert json.loads(noted) == {"id": 2, "role": "admin"}
+
+
+async def test_ones_own_sessions(service: Service) -> None:
+    async with (
+        service.signed_in("ann") as here,
+        service.signed_in("ann") as there,
+        service.signed_in("bob") as bob,
+    ):
+        listed = (await here.get("/api/sessions")).json()
+        assert sorted(row["current"] for row in listed) == [False, True]
+        assert {row["ip"] for row in listed} == {"192.0.2.7"}
+        other = next(row["id"] for row in listed if not row["current"])
+        not_his = await bob.delete(f"/api/sessions/{other}")
+        assert (not_his.status_code, not_his.json()["detail"]) == (404, f"there is no session {other}")
+        assert (await there.get("/api/me")).status_code == 200
+        assert (await here.delete(f"/api/sessions/{other}")).status_code == 204
+        assert (await there.get("/api/me")).status_code == 401
+        assert [row["current"] for row in (await here.get("/api/sessions")).json()] == [True]
+
+
+async def test_signing_in_again_ends_the_session_before(service: Service) -> None:
+    async with service.signed_in("ann") as browser:
+        before = browser.cookies[COOKIE]
+        await browser.post("/api/session", json={"name": "ann", "password": PASSWORD})
+        assert browser.cookies[COOKIE] != before
+        browser.cookies.set(COOKIE, before, domain="forebay.test")
+        assert (await browser.get("/api/me")).status_code == 401
+    async with service.client() as browser:  # a secret that somebody else has chosen is never taken over
+        browser.cookies.set(COOKIE, "fbs_planted", domain="forebay.test")
+        await browser.post("/api/session", json={"name": "ann", "password": PASSWORD})
+        assert "fbs_planted" not in browser.cookies.values()
+
+
+@pytest.mark.parametrize("what", ["/api/tokens", "/api/users/invitations"])
+async def test_a_key_makes_a_secret_once(service: Service, what: str) -> None:
+    body = {"name": "laptop"} if what == "/api/tokens" else {"role": "user"}
+    other = {"name": "other"} if what == "/api/tokens" else {"role": "admin"}
+    async with service.signed_in("root") as root:
+        root.headers["idempotency-key"] = "abc"
+        answers = await asyncio.gather(*(root.post(what, json=body) for _ in range(3)))
+        codes = sorted(answer.status_code for answer in answers)
+        assert codes == [201, 409, 409]
+        (made,) = (answer.json() for answer in answers if answer.status_code == 201)
+        again = next(answer.json() for answer in answers if answer.status_code == 409)
+        reason = f"has made {made['id']} before, whose secret was shown then and is not kept: use another key"
+        assert again["errors"] == [{"field": "Idempotency-Key", "reason": reason}]
+        assert again["id"] == made["id"]
+        assert (await root.post(what, json=other)).status_code == 422
+        assert (await root.post(what, json=body, headers={"idempotency-key": "abcd"})).status_code == 201
+    kept = await service.admin.fetch("select answer::text from forebay.idempotency")
+    assert next(row["answer"] for row in kept) == f'{{"id": "{made["id"]}"}}'
+    table = "api_token where name = 'laptop'" if what == "/api/tokens" else "invitation"
+    assert await service.admin.fetchval(f"select count(*) from forebay.{table}") == 2
 
 
 async def test_ones_own_tokens(service: Service) -> None:
@@ -132,6 +349,94 @@ async def test_a_new_password_ends_all_sessions(service: Service) -> None:
         assert right.status_code == 204
         over = await there.get("/api/me")
         assert (over.status_code, over.json()["detail"]) == (401, "the session is over: sign in again")
+
+
+async def test_a_new_password_by_a_link_ends_all_sessions(service: Service) -> None:
+    async def link() -> str:
+        return await sign_in_link(service.admin, await account_named(service.admin, "ann"), "test")
+
+    async with service.signed_in("ann") as old, service.signed_in("bob") as bob, service.client() as new:
+        assert (await new.post("/api/session/link", json={"link": await link()})).status_code == 201
+        assert (await old.get("/api/me")).status_code == 200  # no new password
+        body = {"link": await link(), "password": "another long one"}
+        assert (await new.post("/api/session/link", json=body)).status_code == 201
+        assert [(await each.get("/api/me")).status_code for each in (old, new, bob)] == [401, 200, 200]
+
+
+async def test_who_signs_in_while_the_password_changes_is_not_let_in_by_the_old_one(service: Service) -> None:
+    """The change has begun when the old password is found right: the session waits for it, and is not opened then."""
+    async with admin_of(service.dsn) as other, service.client() as browser:
+        changing = other.transaction()
+        await changing.start()
+        await other.execute("update forebay.account set password = 'another' where name = 'ann'")
+        asked = asyncio.create_task(browser.post("/api/session", json={"name": "ann", "password": PASSWORD}))
+        while not await service.admin.fetchval("select count(*) from pg_locks where not granted"):
+            assert not asked.done()
+            await asyncio.sleep(0.01)
+        await changing.commit()
+        assert (await asked).status_code == 401
+
+
+async def test_a_session_that_opens_while_the_password_changes_is_ended(service: Service) -> None:
+    """The other way round: the change waits for the session, and then sees it."""
+    account = await account_named(service.admin, "ann")
+    async with admin_of(service.dsn) as opening, admin_of(service.dsn) as changing:
+        begun = opening.transaction()
+        await begun.start()
+        assert await identity.open_session(opening, b"x", account.id, 60, None, None)
+        change = asyncio.create_task(change_password(changing, account, "another"))
+        while not await service.admin.fetchval("select count(*) from pg_locks where not granted"):
+            assert not change.done()
+            await asyncio.sleep(0.01)
+        await begun.commit()
+        await change
+    assert await service.admin.fetchval("select count(*) from forebay.session") == 0
+
+
+async def test_cookies_go_over_https_only_when_others_may_listen(dsn: str) -> None:
+    async def given(service: Service, base: str) -> list[str]:
+        async with service.client(base=base) as browser:
+            answer = await browser.post("/api/session", json={"name": "ann", "password": PASSWORD})
+            assert (await browser.get("/api/me")).status_code == (200 if "https" in base else 401)
+            browser.headers["x-csrf-token"] = browser.cookies.get("__Host-forebay_csrf") or ""
+            if "https" in base:
+                ended = await browser.delete("/api/session")
+                assert all("Secure" in cookie for cookie in ended.headers.get_list("set-cookie"))
+                assert list(browser.cookies) == []
+            return sorted(answer.headers.get_list("set-cookie"), reverse=True)
+
+    async with serving(dsn, api_host="0.0.0.0") as service:
+        for base in ("http://forebay.test", "https://forebay.test"):
+            session, csrf = await given(service, base)
+            assert session.startswith("__Host-forebay_session=")
+            assert csrf.startswith("__Host-forebay_csrf=")
+            assert all(
+                "Secure" in cookie and "Path=/;" in cookie and "Domain" not in cookie for cookie in (session, csrf)
+            )
+            assert "HttpOnly" in session
+            assert "SameSite=lax" in session
+        async with service.client(base="https://forebay.test") as browser:  # planted from a page without HTTPS
+            browser.cookies.set(COOKIE, "fbs_x")
+            assert (await browser.get("/api/me")).json()["detail"].startswith("sign in, or send a token")
+
+
+@pytest.mark.parametrize(
+    ("settings", "scheme", "is_secure"),
+    [
+        ({}, "http", False),
+        ({}, "https", True),  # a proxy on this machine
+        ({"api_host": "localhost"}, "http", False),
+        ({"api_host": "::1"}, "http", False),
+        ({"api_host": "192.0.2.1"}, "http", True),
+        ({"api_host": "forebay.example"}, "http", True),
+        ({"api_host": "0.0.0.0", "secure_cookies": False}, "https", False),
+        ({"secure_cookies": True}, "http", True),
+    ],
+)
+def test_which_cookies_are_secure(settings: dict[str, Any], scheme: str, is_secure: bool) -> None:
+    app = create_app("", Settings(**settings), [])
+    scope = {"type": "http", "app": app, "scheme": scheme, "path": "/", "headers": [], "server": ("x", 80)}
+    assert cookies_of(Request(scope)).is_secure is is_secure
 
 
 async def test_who_is_disabled_is_out_at_once(service: Service) -> None:
@@ -188,5 +493,5 @@ async def test_what_is_done_to_accounts_and_tokens_is_in_the_audit(service: Serv
         ("ann", "revoke_token", "ann", {"id": int(made["id"])}),
         ("ann", "add_token", "ann", {"id": int(made["id"]), "name": "laptop", "scopes": ["read", "write"]}),
         ("root", "change_account", "ann", {"name": "ann", "role": "admin"}),
-        ("root", "invite", None, {"role": "user"}),
+        ("root", "invite", None, {"id": 1, "role": "user"}),
     ]

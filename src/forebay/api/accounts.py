@@ -10,21 +10,24 @@ from forebay.db import identity
 from forebay.errors import InvalidField, NotThere, WrongState
 
 if TYPE_CHECKING:
-    from forebay.db.identity import Account, Token
+    from forebay.db.identity import Account, Invitation, Token
     from forebay.db.pool import Connection
 
 FIRST_ADMIN = "admin"
 _AN_HOUR = 3600.0
 _A_WEEK = 7 * 86400.0
 NAME = r"[a-z0-9][a-z0-9._@+-]{0,98}[a-z0-9]"
+NAME_RULE = "must be 2 to 100 of a-z, 0-9 and . _ @ + -, with a letter or digit at both ends"
 PASSWORD_LENGTHS = range(10, 201)
+PASSWORD_RULE = "must have 10 to 200 characters"  # noqa: S105 - what holds for all
 _LONGEST_TOKEN = 3650 * 86400.0
 
 
 async def admin_link(conn: Connection) -> str:
     """A link, good for once and for an hour, that signs an administrator in; makes the first one if there is none."""
     admins = [account for account in await identity.accounts(conn) if _is_admin(account)]
-    account = admins[0] if admins else await identity.add_account(conn, FIRST_ADMIN, "admin", None)
+    # One who sees everything may as well own what was submitted in that name.
+    account = admins[0] if admins else await _new(conn, FIRST_ADMIN, "admin", None, adopt=True)
     if account is None:
         raise InvalidField("name", f"{FIRST_ADMIN!r} is a user without rights: make another one an administrator")
     return await sign_in_link(conn, account, "the command line")
@@ -44,13 +47,51 @@ async def sign_in_link(conn: Connection, account: Account, by: str) -> str:
     return secret
 
 
-async def invitation(conn: Connection, role: str, by: str) -> str:
-    """What is in a link, good for once and for a week, with which someone makes an account."""
+async def invitation(conn: Connection, role: str, by: str) -> tuple[Invitation, str]:
+    """An invitation with what is in its link, good for once and for a week, with which someone makes an account."""
     secret = secrecy.new_secret(secrecy.LINK)
     async with conn.transaction():
-        await identity.add_link(conn, secrecy.digest(secret), None, role, by, _A_WEEK)
-        await identity.note(conn, by, "invite", None, {"role": role})
-    return secret
+        made = await identity.add_link(conn, secrecy.digest(secret), None, role, by, _A_WEEK)
+        await identity.note(conn, by, "invite", None, {"id": made.id, "role": role})
+    return made, secret
+
+
+async def revoke_invitation(conn: Connection, invitation_id: int, by: str) -> None:
+    """Raises: NotThere when there is none that is still good."""
+    async with conn.transaction():
+        role = await identity.revoke_invitation(conn, invitation_id)
+        if role is None:
+            raise NotThere("invitation", f"there is no open invitation {invitation_id}")
+        await identity.note(conn, by, "revoke_invitation", None, {"id": invitation_id, "role": role})
+
+
+async def follow_link(conn: Connection, link_hash: bytes, name: str | None, hashed: str | None) -> Account | None:
+    """Uses a link up: an invitation makes an account, another sets the password that is given. None: it is no good.
+
+    Raises: WrongState for a name that is taken, be it by an owner without an account: what is theirs is not given away.
+    """
+    async with conn.transaction():
+        link = await identity.use_link(conn, link_hash)
+        if link is None:
+            return None
+        if link.account is not None:
+            account = await _with_password(conn, link.account, hashed)
+        elif name is not None and (made := await _new(conn, name, link.role, hashed)) is not None:
+            account = made
+        else:
+            raise WrongState("name", f"{name!r} is taken: choose another one")
+        detail: dict[str, object] = {"invited": link.account is None, "password": hashed is not None}
+        await identity.note(conn, account.name, "follow_link", account.owner_id, detail)
+    return account
+
+
+async def _with_password(conn: Connection, name: str, hashed: str | None) -> Account:
+    """The account with this password (None: the one that it has). Whoever knew the old one is out."""
+    account = await identity.change_account(conn, name, password_hash=hashed)
+    assert account is not None  # noqa: S101 - accounts are never deleted
+    if hashed is not None:
+        await identity.close_sessions_of(conn, account.id)
+    return account
 
 
 async def account_named(conn: Connection, name: str) -> Account:
@@ -64,17 +105,17 @@ async def account_named(conn: Connection, name: str) -> Account:
 def check_name(name: str) -> None:
     """Raises: InvalidField."""
     if not re.fullmatch(NAME, name):
-        raise InvalidField("name", "must be 2 to 100 of a-z, 0-9 and . _ @ + -, with a letter or digit at both ends")
+        raise InvalidField("name", NAME_RULE)
 
 
 def check_password(password: str) -> None:
     """Raises: InvalidField."""
     if len(password) not in PASSWORD_LENGTHS:
-        raise InvalidField("password", "must have 10 to 200 characters")
+        raise InvalidField("password", PASSWORD_RULE)
 
 
-async def add(conn: Connection, name: str, role: str, password: str | None, by: str) -> Account:
-    """A new account; without a password it is entered by a link.
+async def add(conn: Connection, name: str, role: str, password: str | None, by: str, *, adopt: bool = False) -> Account:
+    """A new account; without a password it is entered by a link. To `adopt` is to get what an owner of that name has.
 
     Raises: InvalidField.
     """
@@ -83,11 +124,22 @@ async def add(conn: Connection, name: str, role: str, password: str | None, by: 
         check_password(password)
     hashed = None if password is None else await secrecy.hash_password(password)
     async with conn.transaction():
-        account = await identity.add_account(conn, name, role, hashed)
+        account = await _new(conn, name, role, hashed, adopt=adopt)
         if account is None:
-            raise InvalidField("name", f"{name!r} is taken: `forebay users list` shows who is there")
+            raise InvalidField("name", await _why_not(conn, name))
         await identity.note(conn, by, "add_account", account.owner_id, {"name": name, "role": role})
     return account
+
+
+async def _new(conn: Connection, name: str, role: str, hashed: str | None, *, adopt: bool = False) -> Account | None:
+    made = await identity.add_account(conn, name, role, hashed)
+    return made if made is not None or not adopt else await identity.adopt_owner(conn, name, role, hashed)
+
+
+async def _why_not(conn: Connection, name: str) -> str:
+    if await identity.find_account(conn, name) is not None:
+        return f"{name!r} is taken: `forebay users list` shows who is there"
+    return f"{name!r} owns jobs already: `forebay users add {name} --adopt` gives them to the new user"
 
 
 async def change(
@@ -171,12 +223,10 @@ async def revoke_own_token(conn: Connection, account: Account, token_id: int) ->
     return was_there
 
 
-async def change_password(conn: Connection, account: Account, password: str) -> None:
+async def change_password(conn: Connection, account: Account, hashed: str) -> None:
     """A new password; all sessions of the account end."""
-    hashed = await secrecy.hash_password(password)
     async with conn.transaction():
-        await identity.change_account(conn, account.name, password_hash=hashed)
-        await identity.close_sessions_of(conn, account.id)
+        await _with_password(conn, account.name, hashed)
         await identity.note(conn, account.name, "change_password", account.owner_id, {})
 
 

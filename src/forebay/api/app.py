@@ -14,7 +14,7 @@ from forebay.api.events import Hub
 from forebay.api.guards import BodyLimit, CatchAll, SecurityHeaders
 from forebay.api.metrics import Meter, Timed
 from forebay.api.rooms import open_rooms
-from forebay.api.routes import events, health, identity, items, jobs, operations, pages
+from forebay.api.routes import events, health, identity, items, jobs, operations, pages, sessions
 from forebay.api.statistics import Statistics
 from forebay.telemetry import tracing
 
@@ -63,7 +63,7 @@ def create_app(dsn: str, settings: Settings, pipelines: Sequence[Pipeline[Any]])
         from forebay.api.traced import Traced  # noqa: PLC0415 - needs an extra
 
         app.add_middleware(Traced, tracer=tracer)
-    for routes in (jobs, items, events, operations, identity, health, pages):
+    for routes in (jobs, items, events, operations, sessions, identity, health, pages):
         app.include_router(routes.router)
     return app
 
@@ -86,7 +86,7 @@ _PROBLEMS: dict[int | str, str] = {
     413: "Too large",
     422: "A field is wrong: `errors` says which, and why",
     429: "Too much: `Retry-After` says when to come again",
-    503: "The database cannot be used right now",
+    503: "Not right now, as the database cannot be used, or too many ask: `Retry-After` says when to come again",
 }
 
 _PROBLEM = {
@@ -97,6 +97,7 @@ _PROBLEM = {
         "title": {"type": "string"},
         "status": {"type": "integer"},
         "detail": {"type": "string"},
+        "id": {"type": "string", "description": "of what an Idempotency-Key has made before"},
         "errors": {
             "type": "array",
             "items": {

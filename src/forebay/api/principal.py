@@ -9,20 +9,22 @@ from typing import TYPE_CHECKING, Annotated
 from fastapi import Depends, Request
 
 from forebay.api import secrecy
+from forebay.api.cookies import cookies_of
 from forebay.api.problems import Problem
 from forebay.db import identity, owners
+from forebay.log import get_logger
 
 if TYPE_CHECKING:
     from forebay.api.rooms import Rooms
     from forebay.db.identity import Holder
 
-COOKIE = "forebay_session"
-CSRF_COOKIE = "forebay_csrf"
 CSRF_HEADER = "x-csrf-token"
 OWNER_HEADER = "x-forebay-owner"
 SCOPES = ("read", "write", "admin")
 _SAFE = frozenset(("GET", "HEAD", "OPTIONS"))
 _ASK = {"WWW-Authenticate": "Bearer"}
+
+log = get_logger("api")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,12 +49,12 @@ class Principal:
         return self.owner if self.kind != "service" else f"service for {self.owner}"
 
 
-async def find(request: Request) -> Principal:
-    """The caller.
+async def find(request: Request, *, makes_owner: bool = False) -> Principal:
+    """The caller. The service may name an owner that is not there yet, when that is made then.
 
     Raises: Problem 401 when there is none, 403 when a page of another site asks.
     """
-    return replace(await _find(request), ip=address_of(request))
+    return replace(await _find(request, makes_owner=makes_owner), ip=address_of(request))
 
 
 def address_of(request: Request) -> str | None:
@@ -63,36 +65,48 @@ def address_of(request: Request) -> str | None:
         return None
 
 
-async def _find(request: Request) -> Principal:
+async def _find(request: Request, *, makes_owner: bool) -> Principal:
     rooms: Rooms = request.app.state.rooms
     if authorization := request.headers.get("authorization"):
         scheme, _, secret = authorization.partition(" ")
         if scheme.lower() != "bearer" or not secret:
             raise Problem(401, "Authorization must be: Bearer <token>", headers=_ASK)
-        return await _by_token(rooms, request, secret.strip())
-    if session := request.cookies.get(COOKIE):
+        return await _by_token(rooms, request, secret.strip(), makes_owner=makes_owner)
+    if session := request.cookies.get(cookies_of(request).session):
         return await _by_session(rooms, request, session)
     raise Problem(401, "sign in, or send a token: Authorization: Bearer <token>", headers=_ASK)
 
 
-async def _by_token(rooms: Rooms, request: Request, secret: str) -> Principal:
+async def _by_token(rooms: Rooms, request: Request, secret: str, *, makes_owner: bool) -> Principal:
     holder = await identity.find_token(rooms.identity, secrecy.digest(secret))
     if holder is None or holder.scopes is None:
         raise Problem(401, "this token is unknown, expired or revoked", headers=_ASK)
     if holder.account_id is None:
-        return await _as_service(rooms, request, holder)
+        return await _as_service(rooms, request, holder, makes_owner=makes_owner)
     return _principal("token", holder, holder.scopes)
 
 
-async def _as_service(rooms: Rooms, request: Request, holder: Holder) -> Principal:
+async def _as_service(rooms: Rooms, request: Request, holder: Holder, *, makes_owner: bool) -> Principal:
     """The service acts for an owner that it must name; it is never taken for granted which."""
-    name = request.headers.get(OWNER_HEADER, "")
-    if not name:
-        raise Problem(400, "the service's token needs the owner to act for", field=OWNER_HEADER)
+    name, scopes = _named_owner(request), holder.scopes or frozenset()
     owner_id = await owners.find(rooms.identity, name)
+    if owner_id is None and makes_owner and "write" in scopes:
+        owner_id = await owners.make(rooms.identity, name)
+        log.info("owner_made", owner=name)
     if owner_id is None:
         raise Problem(404, f"there is no owner {name!r}", field=OWNER_HEADER)
-    return Principal("service", owner_id, name, "user", holder.scopes or frozenset())
+    return Principal("service", owner_id, name, "user", scopes & scopes_of("user"))
+
+
+def _named_owner(request: Request) -> str:
+    """Raises: Problem 400."""
+    try:
+        name = request.headers.get(OWNER_HEADER, "").encode("latin-1").decode()  # headers are bytes: ours are UTF-8
+    except UnicodeDecodeError as error:
+        raise Problem(400, "the owner's name must be UTF-8", field=OWNER_HEADER) from error
+    if not name:
+        raise Problem(400, "the service's token needs the owner to act for", field=OWNER_HEADER)
+    return name
 
 
 async def _by_session(rooms: Rooms, request: Request, session: str) -> Principal:
@@ -102,25 +116,32 @@ async def _by_session(rooms: Rooms, request: Request, session: str) -> Principal
     if request.method not in _SAFE:
         sent = request.headers.get(CSRF_HEADER, "")
         if not secrecy.is_same(sent, secrecy.csrf_token(session)):
-            raise Problem(403, f"the header {CSRF_HEADER} must repeat the cookie {CSRF_COOKIE}", field=CSRF_HEADER)
+            cookie = cookies_of(request).csrf
+            raise Problem(403, f"the header {CSRF_HEADER} must repeat the cookie {cookie}", field=CSRF_HEADER)
     return _principal("session", holder, frozenset(SCOPES))
 
 
 def _principal(kind: str, holder: Holder, scopes: frozenset[str]) -> Principal:
     assert holder.owner_id is not None and holder.name is not None and holder.role is not None  # noqa: S101, PT018
-    return Principal(kind, holder.owner_id, holder.name, holder.role, scopes, holder.account_id)
+    may = scopes & scopes_of(holder.role)
+    return Principal(kind, holder.owner_id, holder.name, holder.role, may, holder.account_id)
 
 
-async def authorized(request: Request, scope: str) -> Principal:
-    """The caller, who may do this.
+def scopes_of(role: str) -> frozenset[str]:
+    """What this role may do at all, whatever a token says that was made before the role changed."""
+    return frozenset(SCOPES if role == "admin" else SCOPES[:2])
+
+
+async def authorized(request: Request, scope: str, *, makes_owner: bool = False) -> Principal:
+    """The caller, who may do this. With `makes_owner` the service may do it for an owner that is not there yet.
 
     Raises: Problem 401 or 403.
     """
-    who = await find(request)
+    who = await find(request, makes_owner=makes_owner)
+    if scope == "admin" and who.role != "admin":
+        raise Problem(403, "only administrators may do this")
     if scope not in who.scopes:
         raise Problem(403, f"this token has no scope {scope!r}")
-    if scope == "admin" and not who.is_admin:
-        raise Problem(403, "only administrators may do this")
     return who
 
 

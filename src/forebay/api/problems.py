@@ -47,12 +47,14 @@ class Problem(Exception):
         *,
         field: str | None = None,
         headers: Mapping[str, str] | None = None,
+        about: str | None = None,
     ) -> None:
         super().__init__(detail)
         self.status = status
         self.detail = detail
         self.errors = [] if field is None else [{"field": field, "reason": detail}]
         self.headers = dict(headers or {})
+        self.about = about  # the id of what it is about
 
 
 def answer(
@@ -60,6 +62,7 @@ def answer(
     detail: str,
     errors: Sequence[Mapping[str, str]] = (),
     headers: Mapping[str, str] | None = None,
+    about: str | None = None,
 ) -> JSONResponse:
     body: dict[str, Any] = {
         "type": "about:blank",
@@ -69,6 +72,8 @@ def answer(
     }
     if errors:
         body["errors"] = list(errors)
+    if about is not None:
+        body["id"] = about
     return JSONResponse(body, status, dict(headers or {}), media_type=MEDIA_TYPE)
 
 
@@ -84,7 +89,7 @@ def install(app: FastAPI) -> None:
 
 def _problem(_: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, Problem)  # noqa: S101 - it is registered for these
-    return answer(error.status, error.detail, error.errors, error.headers)
+    return answer(error.status, error.detail, error.errors, error.headers, error.about)
 
 
 def _invalid(_: Request, error: Exception) -> JSONResponse:

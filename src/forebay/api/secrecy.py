@@ -6,9 +6,18 @@ import asyncio
 import hashlib
 import hmac
 import secrets
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, TypeVar
 
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
+
+from forebay.api.problems import Problem
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+T = TypeVar("T")
 
 _passwords = PasswordHasher()
 # For names that do not exist: the answer must take as long as for those that do.
@@ -37,13 +46,35 @@ def is_same(one: str, other: str) -> bool:
     return hmac.compare_digest(one.encode(), other.encode())
 
 
+class Turns:
+    """Passwords take much time and memory, on purpose: a few at once, a few that wait, and the rest is sent away."""
+
+    def __init__(self, at_once: int, waiting: int) -> None:
+        self._threads = ThreadPoolExecutor(at_once, thread_name_prefix="passwords")
+        self._most = at_once + waiting
+        self._here = 0
+
+    async def take(self, work: Callable[[], T]) -> T:
+        """Raises: Problem 503 when too many wait already."""
+        if self._here >= self._most:
+            raise Problem(503, "too many are signing in right now: try again soon", headers={"Retry-After": "2"})
+        self._here += 1
+        try:
+            return await asyncio.get_running_loop().run_in_executor(self._threads, work)
+        finally:
+            self._here -= 1
+
+
+_turns = Turns(at_once=2, waiting=30)
+
+
 async def hash_password(password: str) -> str:
-    return await asyncio.to_thread(_passwords.hash, password)
+    return await _turns.take(lambda: _passwords.hash(password))
 
 
 async def is_password(stored: str | None, password: str) -> bool:
     """Whether it is the right one; takes its time in any case."""
-    return await asyncio.to_thread(_verify, stored or _NOBODY, password) and stored is not None
+    return await _turns.take(lambda: _verify(stored or _NOBODY, password)) and stored is not None
 
 
 def _verify(stored: str, password: str) -> bool:

@@ -59,9 +59,35 @@ class Link:
     account: str | None
 
 
+@dataclass(frozen=True, slots=True)
+class Invitation:
+    id: int
+    role: str
+    created_by: str
+    created_at: datetime
+    expires_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    id: int
+    created_at: datetime
+    seen_at: datetime
+    expires_at: datetime
+    ip: str | None
+    agent: str | None
+    current: bool
+
+
 async def add_account(pool: Pool | Connection, name: str, role: str, password_hash: str | None) -> Account | None:
-    """A new account; None when the name is taken."""
+    """A new account of a new owner; None when there is an owner of that name, with an account or without."""
     row = await _row(pool, "add_account", name, role, password_hash)
+    return None if row is None else Account(*row.values())
+
+
+async def adopt_owner(pool: Pool | Connection, name: str, role: str, password_hash: str | None) -> Account | None:
+    """A new account of an owner that is there, who may have jobs; None when there is none, or has an account."""
+    row = await _row(pool, "adopt_owner", name, role, password_hash)
     return None if row is None else Account(*row.values())
 
 
@@ -91,9 +117,16 @@ async def change_account(
 
 
 async def open_session(
-    pool: Pool | Connection, token_hash: bytes, account_id: int, seconds: float, ip: str | None, agent: str | None
-) -> None:
-    await _rows(pool, "open_session", token_hash, account_id, seconds, ip, agent)
+    pool: Pool | Connection,
+    token_hash: bytes,
+    account_id: int,
+    seconds: float,
+    ip: str | None,
+    agent: str | None,
+    password_hash: str | None = None,
+) -> bool:
+    """Whether it could be: not when the account was disabled meanwhile, or has another password than the one given."""
+    return await _row(pool, "open_session", token_hash, account_id, seconds, ip, agent, password_hash) is not None
 
 
 async def find_session(pool: Pool | Connection, token_hash: bytes) -> Holder | None:
@@ -103,6 +136,15 @@ async def find_session(pool: Pool | Connection, token_hash: bytes) -> Holder | N
 
 async def close_session(pool: Pool | Connection, token_hash: bytes) -> None:
     await _rows(pool, "close_sessions", token_hash, None)
+
+
+async def sessions(pool: Pool | Connection, account_id: int, token_hash: bytes) -> list[Session]:
+    return [Session(*row.values()) for row in await _rows(pool, "list_sessions", account_id, token_hash)]
+
+
+async def close_own_session(pool: Pool | Connection, session_id: int, account_id: int) -> bool:
+    """Whether there was one."""
+    return await _row(pool, "close_own_session", session_id, account_id) is not None
 
 
 async def close_sessions_of(pool: Pool | Connection, account_id: int) -> None:
@@ -155,8 +197,21 @@ async def revoke_any_token(pool: Pool | Connection, token_id: int) -> tuple[bool
 
 async def add_link(
     pool: Pool | Connection, link_hash: bytes, account_id: int | None, role: str, by: str, seconds: float
-) -> None:
-    await _rows(pool, "add_invitation", link_hash, account_id, role, by, seconds)
+) -> Invitation:
+    row = await _row(pool, "add_invitation", link_hash, account_id, role, by, seconds)
+    assert row is not None  # noqa: S101 - it was inserted
+    return Invitation(*row.values())
+
+
+async def invitations(pool: Pool | Connection) -> list[Invitation]:
+    """Those that are still good."""
+    return [Invitation(*row.values()) for row in await _rows(pool, "list_invitations")]
+
+
+async def revoke_invitation(pool: Pool | Connection, invitation_id: int) -> str | None:
+    """The role that it was for; None when there is none that is still good."""
+    row = await _row(pool, "revoke_invitation", invitation_id)
+    return None if row is None else row["role"]
 
 
 async def look_at_link(pool: Pool | Connection, link_hash: bytes) -> Link | None:
@@ -170,17 +225,20 @@ async def use_link(pool: Pool | Connection, link_hash: bytes) -> Link | None:
     return None if row is None else Link(*row.values())
 
 
-async def note_failure(pool: Pool | Connection, keys: Mapping[str, int]) -> None:
-    """One more wrong password; each key comes with how many are free."""
-    await _rows(pool, "note_sign_in_failure", list(keys), list(keys.values()))
+async def note_sign_in(pool: Pool | Connection, keys: Mapping[str, int]) -> float:
+    """Count an attempt; each key comes with how many are free. The seconds to wait: 0 when it may go on."""
+    row = await _row(pool, "note_sign_in", list(keys), list(keys.values()))
+    assert row is not None  # noqa: S101 - it always answers one row
+    return float(row[0])
 
 
-async def seconds_blocked(pool: Pool | Connection, keys: Iterable[str]) -> float:
-    row = await _row(pool, "find_sign_in_block", list(keys))
-    return 0.0 if row is None else float(row[0])
+async def take_back_sign_in(pool: Pool | Connection, keys: Iterable[str]) -> None:
+    """An attempt that was let go on does not count."""
+    await _rows(pool, "take_back_sign_in", list(keys))
 
 
-async def forgive(pool: Pool | Connection, keys: Iterable[str]) -> None:
+async def forgive_sign_in(pool: Pool | Connection, keys: Iterable[str]) -> None:
+    """No attempt counts any more."""
     await _rows(pool, "forgive_sign_in", list(keys))
 
 

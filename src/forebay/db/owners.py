@@ -42,6 +42,16 @@ async def find(pool: Pool | Connection, name: str) -> int | None:
     return found
 
 
+async def make(pool: Pool | Connection, name: str) -> int:
+    """The owner of that name, who is made if there is none.
+
+    Raises: InvalidField for a name that is too long.
+    """
+    async with translated():
+        made: int = await pool.fetchval("select forebay.owner_id($1)", name)
+    return made
+
+
 async def usage(conn: Pool | Connection, owner_id: int) -> Usage:
     async with translated():
         row = await conn.fetchrow(load("get_usage"), owner_id)

@@ -311,7 +311,16 @@ CREATE TABLE forebay.invitation (
     created_by text NOT NULL,
     created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
     expires_at timestamp with time zone NOT NULL,
-    used_at timestamp with time zone
+    used_at timestamp with time zone,
+    id bigint NOT NULL
+);
+ALTER TABLE forebay.invitation ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME forebay.invitation_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
 );
 CREATE SEQUENCE forebay.token
     START WITH 1
@@ -551,7 +560,16 @@ CREATE TABLE forebay.session (
     seen_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
     expires_at timestamp with time zone NOT NULL,
     ip inet,
-    agent text
+    agent text,
+    id bigint NOT NULL
+);
+ALTER TABLE forebay.session ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME forebay.session_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
 );
 CREATE TABLE forebay.sign_in_failure (
     key text NOT NULL,
@@ -654,6 +672,8 @@ ALTER TABLE ONLY forebay.dead_letter
 ALTER TABLE ONLY forebay.idempotency
     ADD CONSTRAINT idempotency_pkey PRIMARY KEY (owner_id, key);
 ALTER TABLE ONLY forebay.invitation
+    ADD CONSTRAINT invitation_id_key UNIQUE (id);
+ALTER TABLE ONLY forebay.invitation
     ADD CONSTRAINT invitation_pkey PRIMARY KEY (hash);
 ALTER TABLE ONLY forebay.item
     ADD CONSTRAINT item_pkey PRIMARY KEY (job_id, n);
@@ -685,6 +705,8 @@ ALTER TABLE ONLY forebay.schedule
     ADD CONSTRAINT schedule_pkey PRIMARY KEY (name);
 ALTER TABLE ONLY forebay.scheduled
     ADD CONSTRAINT scheduled_pkey PRIMARY KEY (run_at, seq);
+ALTER TABLE ONLY forebay.session
+    ADD CONSTRAINT session_id_key UNIQUE (id);
 ALTER TABLE ONLY forebay.session
     ADD CONSTRAINT session_pkey PRIMARY KEY (hash);
 ALTER TABLE ONLY forebay.sign_in_failure
@@ -846,6 +868,10 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE forebay.idempotency TO forebay_worker
 GRANT DELETE ON TABLE forebay.invitation TO forebay_worker;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE forebay.invitation TO forebay_identity;
 GRANT SELECT(expires_at) ON TABLE forebay.invitation TO forebay_worker;
+GRANT USAGE ON SEQUENCE forebay.invitation_id_seq TO forebay_api;
+GRANT USAGE ON SEQUENCE forebay.invitation_id_seq TO forebay_admin;
+GRANT USAGE ON SEQUENCE forebay.invitation_id_seq TO forebay_identity;
+GRANT USAGE ON SEQUENCE forebay.invitation_id_seq TO forebay_worker;
 GRANT USAGE ON SEQUENCE forebay.token TO forebay_api;
 GRANT USAGE ON SEQUENCE forebay.token TO forebay_admin;
 GRANT USAGE ON SEQUENCE forebay.token TO forebay_identity;
@@ -899,6 +925,10 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE forebay.schedule TO forebay_worker;
 GRANT DELETE ON TABLE forebay.session TO forebay_worker;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE forebay.session TO forebay_identity;
 GRANT SELECT(expires_at) ON TABLE forebay.session TO forebay_worker;
+GRANT USAGE ON SEQUENCE forebay.session_id_seq TO forebay_api;
+GRANT USAGE ON SEQUENCE forebay.session_id_seq TO forebay_admin;
+GRANT USAGE ON SEQUENCE forebay.session_id_seq TO forebay_identity;
+GRANT USAGE ON SEQUENCE forebay.session_id_seq TO forebay_worker;
 GRANT DELETE ON TABLE forebay.sign_in_failure TO forebay_worker;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE forebay.sign_in_failure TO forebay_identity;
 GRANT SELECT(last_at) ON TABLE forebay.sign_in_failure TO forebay_worker;

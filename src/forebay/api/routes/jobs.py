@@ -79,7 +79,7 @@ _SUBMITS: dict[str, Any] = {
 async def submit_job(request: Request) -> Response:
     """Save one item, many, or a file of them (JSON Lines, or CSV with a header); answers when the rows are safe."""
     try:
-        who = await authorized(request, "write")
+        who = await authorized(request, "write", makes_owner=True)
         once = await idempotency.of(request)
         settings: Settings = request.app.state.settings
         body, inputs = await submissions.read(request, settings.api_max_items)

@@ -1,5 +1,10 @@
--- A session of account $2; those of it that are over go.
-with old as (delete from forebay.session where account_id = $2 and expires_at < clock_timestamp()),
-seen as (update forebay.account set signed_in_at = clock_timestamp() where id = $2)
+-- A session of account $2, unless that is disabled or has another password than $6 (null: any) by now; those of it that are
+-- over go. The row of the account is locked: whoever changes the password waits, and then ends this session, too.
+with seen as (
+    update forebay.account set signed_in_at = clock_timestamp()
+    where id = $2 and disabled_at is null and ($6::text is null or password = $6) returning id
+),
+old as (delete from forebay.session where account_id = $2 and expires_at < clock_timestamp())
 insert into forebay.session (hash, account_id, expires_at, ip, agent)
-values ($1, $2, clock_timestamp() + make_interval(secs => $3), $4::text::inet, left($5::text, 300))
+select $1, s.id, clock_timestamp() + make_interval(secs => $3), $4::text::inet, left($5::text, 300) from seen s
+returning id

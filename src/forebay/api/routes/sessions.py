@@ -1,0 +1,193 @@
+"""Signing in by a password or a link, and out; where one is signed in, and one's password."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from fastapi import APIRouter, Request, Response
+from pydantic import Field
+
+from forebay.api import accounts, secrecy, throttle
+from forebay.api.accounts import NAME, PASSWORD_LENGTHS
+from forebay.api.cookies import cookies_of
+from forebay.api.deps import Number, RoomsDep, SettingsDep
+from forebay.api.models import Id, Model, Strict
+from forebay.api.principal import Reader, Writer, address_of, scopes_of
+from forebay.api.problems import Problem
+from forebay.db import identity
+from forebay.log import get_logger
+
+if TYPE_CHECKING:
+    from forebay.api.principal import Principal
+    from forebay.api.rooms import Rooms
+    from forebay.db.identity import Account
+    from forebay.settings import Settings
+
+router = APIRouter(prefix="/api", tags=["identity"])
+
+Name = Annotated[str, Field(pattern=f"^{NAME}$", description="2 to 100 of a-z, 0-9 and . _ @ + -")]
+Password = Annotated[str, Field(min_length=PASSWORD_LENGTHS.start, max_length=PASSWORD_LENGTHS.stop - 1)]
+Role = Literal["user", "admin"]
+
+log = get_logger("api")
+
+
+class SignIn(Strict):
+    name: Annotated[str, Field(min_length=1, max_length=100)]
+    password: Annotated[str, Field(min_length=1, max_length=200)]
+
+
+class CheckLink(Strict):
+    link: Annotated[str, Field(min_length=1, max_length=200)]
+
+
+class LinkGood(Model):
+    """What a one-time link is good for."""
+
+    kind: Literal["invitation", "sign-in"]
+    role: Role
+    name: str | None = Field(description="whom it signs in; null for an invitation")
+
+
+class FollowLink(Strict):
+    """What a one-time link is exchanged for a session with."""
+
+    link: Annotated[str, Field(min_length=1, max_length=200)]
+    name: Name | None = Field(default=None, description="of the new account, when the link is an invitation")
+    password: Password | None = Field(default=None, description="to sign in with from now on")
+
+
+class Me(Model):
+    name: str
+    role: Role
+    kind: Literal["session", "token", "service"]
+    scopes: list[str]
+
+
+class SessionRow(Model):
+    id: Id
+    created_at: datetime
+    seen_at: datetime
+    expires_at: datetime
+    ip: str | None
+    agent: str | None = Field(description="the browser, in its own words")
+    current: bool = Field(description="whether it is the one that asks")
+
+
+class NewPassword(Strict):
+    old: Annotated[str, Field(max_length=200)] | None = None
+    new: Password
+
+
+@router.post("/session", status_code=201)
+async def sign_in(body: SignIn, rooms: RoomsDep, settings: SettingsDep, request: Request, response: Response) -> Me:
+    """A session for a name and its password, as cookies. Who guesses has to wait longer and longer."""
+    found = await identity.find_account(rooms.identity, body.name)
+    account, stored = found or (None, None)
+    is_right = await throttle.is_password(rooms.identity, body.name, address_of(request), stored, body.password)
+    if account is not None and is_right:
+        begun = await _begin_session(account, stored, rooms, settings, request, response)
+        if begun is not None:
+            return begun
+    log.warning("sign_in_refused", name=body.name, ip=address_of(request))
+    raise Problem(401, "name or password is wrong")
+
+
+@router.post("/session/link/check")
+async def check_link(body: CheckLink, rooms: RoomsDep) -> LinkGood:
+    """What a one-time link is good for; it stays good."""
+    link = await identity.look_at_link(rooms.identity, secrecy.digest(body.link))
+    if link is None:
+        raise _no_good()
+    kind: Literal["invitation", "sign-in"] = "invitation" if link.account is None else "sign-in"
+    return LinkGood(kind=kind, role=link.role, name=link.account)  # type: ignore[arg-type]
+
+
+@router.post("/session/link", status_code=201)
+async def follow_link(
+    body: FollowLink, rooms: RoomsDep, settings: SettingsDep, request: Request, response: Response
+) -> Me:
+    """A session for a one-time link: that of an invitation makes an account first. A password ends other sessions."""
+    digest = secrecy.digest(body.link)
+    link = await identity.look_at_link(rooms.identity, digest)
+    if link is None:
+        raise _no_good()
+    if link.account is None and (body.name is None or body.password is None):
+        raise Problem(422, "an invitation needs a name and a password for the new account", field="name")
+    hashed = None if body.password is None else await secrecy.hash_password(body.password)
+    async with rooms.identity.acquire() as conn:
+        account = await accounts.follow_link(conn, digest, body.name, hashed)
+    begun = None if account is None else await _begin_session(account, hashed, rooms, settings, request, response)
+    if begun is None:
+        raise _no_good()
+    return begun
+
+
+def _no_good() -> Problem:
+    return Problem(401, "this link is unknown, expired or used up")
+
+
+async def _begin_session(
+    account: Account, stored: str | None, rooms: Rooms, settings: Settings, request: Request, response: Response
+) -> Me | None:
+    """A new session in place of the one that the browser may have; None when nobody may enter the account any more."""
+    secret, seconds, cookies = secrecy.new_secret(secrecy.SESSION), settings.session_days * 86400, cookies_of(request)
+    agent, ip = request.headers.get("user-agent"), address_of(request)
+    if not await identity.open_session(rooms.identity, secrecy.digest(secret), account.id, seconds, ip, agent, stored):
+        return None
+    if before := request.cookies.get(cookies.session):
+        await identity.close_session(rooms.identity, secrecy.digest(before))
+    cookies.give(response, secret, seconds)
+    return Me(name=account.name, role=account.role, kind="session", scopes=sorted(scopes_of(account.role)))  # type: ignore[arg-type]
+
+
+@router.delete("/session", status_code=204)
+async def sign_out(who: Reader, rooms: RoomsDep, request: Request, response: Response) -> None:
+    """Ends the session that asks."""
+    cookies = cookies_of(request)
+    if session := request.cookies.get(cookies.session):
+        await identity.close_session(rooms.identity, secrecy.digest(session))
+    cookies.take_away(response)
+
+
+@router.get("/sessions")
+async def list_sessions(who: Reader, rooms: RoomsDep, request: Request) -> list[SessionRow]:
+    """Where the caller is signed in, the one used last first."""
+    account, _ = await own_account(who, rooms)
+    asking = secrecy.digest(request.cookies[cookies_of(request).session])
+    found = await identity.sessions(rooms.identity, account.id, asking)
+    return [SessionRow.model_validate(session, from_attributes=True) for session in found]
+
+
+@router.delete("/sessions/{session_id}", status_code=204)
+async def end_session(session_id: Number, who: Writer, rooms: RoomsDep) -> None:
+    """Signs the caller out there."""
+    account, _ = await own_account(who, rooms)
+    if not await identity.close_own_session(rooms.identity, int(session_id), account.id):
+        raise Problem(404, f"there is no session {session_id}")
+
+
+@router.get("/me")
+async def get_me(who: Reader) -> Me:
+    return Me(name=who.owner, role=who.role, kind=who.kind, scopes=sorted(who.scopes))  # type: ignore[arg-type]
+
+
+@router.put("/me/password", status_code=204)
+async def change_password(body: NewPassword, who: Writer, rooms: RoomsDep) -> None:
+    """A new password; all sessions of the account end."""
+    account, stored = await own_account(who, rooms)
+    if stored is not None and not await throttle.is_password(
+        rooms.identity, account.name, who.ip, stored, body.old or ""
+    ):
+        raise Problem(403, "is wrong", field="old")
+    hashed = await secrecy.hash_password(body.new)
+    async with rooms.identity.acquire() as conn:
+        await accounts.change_password(conn, account, hashed)
+
+
+async def own_account(who: Principal, rooms: Rooms) -> tuple[Account, str | None]:
+    found = await identity.find_account(rooms.identity, who.owner) if who.kind == "session" else None
+    if found is None:
+        raise Problem(403, "only someone who has signed in may do this")
+    return found
