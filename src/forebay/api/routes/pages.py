@@ -1,37 +1,43 @@
-"""The two pages that are needed before there is a web app: signing in by a link, and what the API offers."""
+"""The two pages that are needed before there is a web app: signing in, and what the API offers."""
 
 from __future__ import annotations
 
 import base64
 import hashlib
 from html import escape
+from importlib.resources import files
 from typing import Any
 
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
 
+from forebay.api.accounts import NAME_RULE, PASSWORD_LENGTHS, PASSWORD_RULE
+
 router = APIRouter(include_in_schema=False)
 
-_SCRIPT = """
-const said = document.getElementById("said");
-const link = location.hash.slice(1);
-history.replaceState(null, "", location.pathname);
-if (!link) { said.textContent = "Open the whole link that forebay has shown."; }
-else fetch("/api/session/link", {
-  method: "POST", headers: {"Content-Type": "application/json"}, body: JSON.stringify({link}),
-}).then(async answer => {
-  const body = await answer.json();
-  said.textContent = answer.ok ? `Signed in as ${body.name}. ` : `${body.detail}. `;
-  const next = document.createElement("a");
-  next.href = "/api/docs"; next.textContent = answer.ok ? "To the API" : "";
-  said.append(next);
-}, error => { said.textContent = `No answer: ${error}`; });
-"""
+_FILES = files("forebay.api") / "pages"
+_SCRIPT = (_FILES / "sign_in.js").read_text("utf-8")
 _HASH = base64.b64encode(hashlib.sha256(_SCRIPT.encode()).digest()).decode()
-_PAGE = f"""<!doctype html><html lang="en"><meta charset="utf-8"><title>forebay</title>
-<style>body {{ font: 1.1rem system-ui; max-width: 40rem; margin: 20vh auto; padding: 0 1rem }}</style>
-<h1>forebay</h1><p id="said" role="status">Signing in …</p><script>{_SCRIPT}</script></html>"""
-_POLICY = f"default-src 'none'; script-src 'sha256-{_HASH}'; style-src 'unsafe-inline'; connect-src 'self'"
+_WORDS = {
+    "{name_rule}": f"{NAME_RULE[0].upper()}{NAME_RULE[1:]}.",
+    "{password_rule}": f"{PASSWORD_RULE[0].upper()}{PASSWORD_RULE[1:]}.",
+    "{longest}": str(PASSWORD_LENGTHS.stop - 1),
+    "{script}": _SCRIPT,
+}
+_POLICY = (
+    f"default-src 'none'; script-src 'sha256-{_HASH}'; style-src 'unsafe-inline'; connect-src 'self'; "
+    "form-action 'none'; base-uri 'none'; frame-ancestors 'none'"
+)
+
+
+def _filled() -> str:
+    page = (_FILES / "sign_in.html").read_text("utf-8")
+    for mark, text in _WORDS.items():
+        page = page.replace(mark, text)
+    return page
+
+
+_PAGE = _filled()
 
 
 @router.get("/sign-in")

@@ -1,0 +1,112 @@
+"use strict";
+const part = id => document.getElementById(id);
+const named = {name: "Name", password: "Password"};
+const rule = {name: part("name-rule").textContent, password: part("password-rule").textContent};
+
+// What the page is for: each way in has its own words, fields and request.
+const ways = {
+  password: {
+    title: "Sign in", button: "Sign in", fields: ["name", "password"], isNew: false,
+    path: "/api/session", body: given => given,
+  },
+  invitation: {
+    title: "Make your account", button: "Make the account", fields: ["name", "password"], isNew: true,
+    said: "You are invited. Choose a name and a password to sign in with from now on.",
+    path: "/api/session/link", body: given => ({link, ...given}),
+  },
+  "sign-in": {
+    title: "Sign in", button: "Sign in", fields: [], isNew: true,
+    path: "/api/session/link", body: given => ({link, ...(given.password ? {password: given.password} : {})}),
+  },
+};
+let link = "", way = ways.password;
+
+async function ask(path, body) {
+  const answer = await fetch(path, {
+    method: "POST", headers: {"Content-Type": "application/json"}, body: JSON.stringify(body),
+  });
+  const text = await answer.json().catch(() => ({detail: `The server answered ${answer.status}`}));
+  return {ok: answer.ok, body: text, wait: Number(answer.headers.get("Retry-After"))};
+}
+
+async function begin() {
+  link = location.hash.slice(1);
+  history.replaceState(null, "", location.pathname);  // it is a secret: not for bookmarks and shoulders
+  if (!link) return show(ways.password);
+  try {
+    const {ok, body, wait} = await ask("/api/session/link/check", {link});
+    if (ok) return show(ways[body.kind], body.name);
+    show(ways.password);
+    complain(words(body, wait));
+  } catch (error) {
+    show(ways.password);
+    complain(`No answer: ${error.message}. Open the link again.`);
+  }
+}
+
+function show(chosen, name) {
+  way = chosen;
+  document.title = `${way.title} – forebay`;
+  part("title").textContent = way.title;
+  part("send").textContent = way.button;
+  part("said").textContent = name
+    ? `This link signs you in as ${name}. If you like, choose a new password: it ends your other sessions.`
+    : way.said || "";
+  part("name-part").hidden = Boolean(name);
+  part("name").value = name || "";
+  part("name-rule").hidden = part("password-rule").hidden = !way.isNew;
+  part("password-label").textContent = name ? "New password (may stay empty)" : "Password";
+  part("password").autocomplete = way.isNew ? "new-password" : "current-password";
+  for (const field of ["name", "password"]) part(field).required = way.fields.includes(field);
+  part("form").hidden = false;
+  complain("");
+  (name ? part("send") : part("name")).focus();
+}
+
+function complain(text, field) {
+  for (const each of ["name", "password"]) part(each).setAttribute("aria-invalid", String(each === field));
+  part("wrong").textContent = text;
+  if (field) part(field).focus();
+}
+
+// What the server says, in words that help: the rule that was broken, or when to come again.
+function words(body, wait) {
+  const first = (body.errors || [])[0];
+  if (body.status === 422 && first && rule[first.field]) return `${named[first.field]}: ${rule[first.field]}`;
+  const detail = first && named[first.field] ? `${named[first.field]}: ${first.reason}` : body.detail || "That did not work";
+  const later = wait > 90 ? `${Math.ceil(wait / 60)} minutes` : `${wait} seconds`;
+  return `${detail[0].toUpperCase()}${detail.slice(1)}${wait ? `, in ${later}` : ""}.`.replace(/\.\.$/, ".");
+}
+
+async function send(event) {
+  event.preventDefault();
+  const given = {name: part("name").value.trim(), password: part("password").value};
+  const missing = way.fields.find(field => !given[field]);
+  if (missing) return complain(`${named[missing]} is missing.`, missing);
+  part("send").disabled = true;
+  try {
+    const {ok, body, wait} = await ask(way.path, way.body(given));
+    if (ok) return finish(body);
+    const field = ((body.errors || [])[0] || {}).field;
+    complain(words(body, wait), named[field] ? field : undefined);
+    if (!named[field]) part(part("name-part").hidden ? "send" : "password").focus();
+  } catch (error) {
+    complain(`No answer: ${error.message}. Try again.`);
+  } finally {
+    part("send").disabled = false;
+  }
+}
+
+function finish(me) {
+  part("form").reset();
+  part("form").hidden = true;
+  part("title").textContent = "Signed in";
+  part("said").textContent = `You are signed in as ${me.name}.`;
+  part("next").hidden = false;
+  part("onward").focus();
+}
+
+part("form").addEventListener("submit", send);
+part("show").addEventListener("change", event => { part("password").type = event.target.checked ? "text" : "password"; });
+addEventListener("hashchange", () => { if (location.hash) begin(); });
+begin();
