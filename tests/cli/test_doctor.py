@@ -104,3 +104,15 @@ def test_wake_ups_can_be_off(cli: Cli) -> None:
 def test_the_roles_of_the_api(cli: Cli) -> None:
     _, found = findings(cli)
     assert found["roles"][0]["text"] == "the API has its own, behind row-level security"
+
+
+def test_sessions_that_others_can_read(cli: Cli) -> None:
+    public = {"FOREBAY_API_HOST": "0.0.0.0"}
+    code, found = findings(cli, **public, FOREBAY_SECURE_COOKIES="false")
+    assert (code, found["sessions"][0]["level"]) == (0, "WARN")
+    assert found["sessions"][0]["text"] == (
+        "the API listens on 0.0.0.0, and cookies go over plain HTTP, where others can read them"
+    )
+    assert found["sessions"][0]["fix"] == "serve it by HTTPS, and unset FOREBAY_SECURE_COOKIES"
+    for variables in (public, {"FOREBAY_SECURE_COOKIES": "false"}):
+        assert findings(cli, **variables)[1]["sessions"][0]["level"] == "OK"

@@ -79,6 +79,33 @@ def test_a_link_is_alone_on_standard_output_and_works_once(cli: Cli, dsn: str) -
     assert again["link"].startswith("https://work.example/sign-in#fbl_")
 
 
+def test_an_invitation_is_alone_on_standard_output(cli: Cli, dsn: str) -> None:
+    invited = cli.run("users", "invite")
+    place, _, secret = invited.out.strip().partition("#")
+    assert place == "http://127.0.0.1:8080/sign-in"
+    assert invited.err == "Makes an account of a user, once, within a week:\n"
+    kept = "select account_id is null and role = 'user' from forebay.invitation where hash = %s"
+    assert ask(dsn, kept, digest(secret)) is True
+    again = cli.run("users", "invite", "--admin", "--url", "https://work.example/", "--json").json
+    assert again["link"].startswith("https://work.example/sign-in#fbl_")
+    assert (again["id"], again["role"]) == ("2", "admin")
+    assert again["created_by"].startswith("cli:")
+    assert "hash" not in again
+
+
+def test_what_an_owner_has_is_given_to_a_user_only_on_purpose(known: Cli, dsn: str) -> None:
+    known.run("submit", "notes", "--owner", "ann", given='{"body": "x"}\n')
+    refused = known.run("users", "add", "ann", given=f"{PASSWORD}\n")
+    assert refused.code == 2
+    assert "'ann' owns jobs already: `forebay users add ann --adopt` gives them to the new user" in refused.err
+    assert ask(dsn, "select count(*) from forebay.account") == 0
+    add(known, "ann", "--adopt")
+    assert ask(dsn, "select count(*) from forebay.job j join forebay.account a using (owner_id)") == 1
+    add(known, "bob", "--adopt")  # who has nothing
+    again = known.run("users", "add", "ann", "--adopt", given=f"{PASSWORD}\n")
+    assert "'ann' is taken: `forebay users list` shows who is there" in again.err
+
+
 def test_users_are_listed_with_what_they_get(cli: Cli) -> None:
     assert cli.run("users", "list").out == "There are no users yet: `forebay users add NAME` makes one.\n"
     add(cli, "ann")
@@ -175,4 +202,11 @@ async def test_the_first_administrator_needs_a_free_name(dsn: str) -> None:
     await accounts.add(conn, accounts.FIRST_ADMIN, "user", None, "test")
     with pytest.raises(InvalidField, match="'admin' is a user without rights: make another one an administrator"):
         await accounts.admin_link(conn)
+    await conn.close()
+
+
+async def test_the_first_administrator_may_have_submitted_before(dsn: str) -> None:
+    conn = await asyncpg.connect(dsn)
+    await conn.execute("select forebay.owner_id($1)", accounts.FIRST_ADMIN)
+    assert (await accounts.admin_link(conn)).startswith("fbl_")
     await conn.close()

@@ -82,6 +82,7 @@ async def _examine(settings: Settings) -> list[Finding]:
 def _here(settings: Settings) -> Iterator[Finding]:
     yield Finding("OK", "python", ".".join(map(str, sys.version_info[:3])))
     yield _modules(settings)
+    yield _cookies(settings)
     if settings.dsn is None:
         yield _space(settings)
 
@@ -92,6 +93,15 @@ def _modules(settings: Settings) -> Finding:
     except DefinitionError as error:
         return Finding("FAIL", "pipelines", str(error), "mend the module, or FOREBAY_PIPELINES")
     return Finding("OK", "pipelines", f"{', '.join(names)} from {settings.pipelines}")
+
+
+def _cookies(settings: Settings) -> Finding:
+    if settings.is_local:
+        return Finding("OK", "sessions", f"the API is for this machine only ({settings.api_host})")
+    if settings.secure_cookies is not False:
+        return Finding("OK", "sessions", f"the API listens on {settings.api_host}; cookies go over HTTPS only")
+    text = f"the API listens on {settings.api_host}, and cookies go over plain HTTP, where others can read them"
+    return Finding("WARN", "sessions", text, "serve it by HTTPS, and unset FOREBAY_SECURE_COOKIES")
 
 
 def _space(settings: Settings) -> Finding:

@@ -17,7 +17,7 @@ from forebay.errors import InvalidField, NotThere
 if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager
 
-    from forebay.db.identity import Account
+    from forebay.db.identity import Account, Invitation
     from forebay.db.owners import Terms, Usage
     from forebay.db.pool import Connection
     from forebay.settings import Settings
@@ -42,6 +42,7 @@ def users() -> None:
 
     \b
     forebay users add ann --link
+    forebay users invite
     forebay users weight ann 2
     """
 
@@ -102,14 +103,15 @@ def _user_json(account: Account) -> dict[str, Any]:
 @click.argument("name")
 @click.option("--admin", is_flag=True, help="One who sees and does everything.")
 @click.option("--link", is_flag=True, help="Print a one-time sign-in link instead of asking for a password.")
+@click.option("--adopt", is_flag=True, help="Give the user the jobs that an owner of this name has already.")
 @url_option
 @json_option
-def add(name: str, *, admin: bool, link: bool, url: str | None, as_json: bool) -> None:
+def add(name: str, *, admin: bool, link: bool, adopt: bool, url: str | None, as_json: bool) -> None:
     """Add a user. Asks for the password twice; without a terminal it is the first line of standard input."""
     settings = load_settings()
     api.require()
     password = None if link else _read_password()
-    account, secret = run(_add(settings, name, "admin" if admin else "user", password))
+    account, secret = run(_add(settings, name, "admin" if admin else "user", password, adopt=adopt))
     answer = _user_json(account)
     if secret is None:
         show.answer(answer, f"{name} can sign in, as {_role(account.role)}", as_json=as_json)
@@ -128,11 +130,13 @@ def _read_password() -> str:
     return line
 
 
-async def _add(settings: Settings, name: str, role: str, password: str | None) -> tuple[Account, str | None]:
+async def _add(
+    settings: Settings, name: str, role: str, password: str | None, *, adopt: bool
+) -> tuple[Account, str | None]:
     from forebay.api import accounts  # noqa: PLC0415 - an extra
 
     async with _connected(settings) as conn, conn.transaction():
-        account = await accounts.add(conn, name, role, password, actor())
+        account = await accounts.add(conn, name, role, password, actor(), adopt=adopt)
         return account, await accounts.sign_in_link(conn, account, actor()) if password is None else None
 
 
@@ -158,10 +162,36 @@ async def _link(settings: Settings, name: str) -> tuple[Account, str]:
 
 def _show_link(user: dict[str, Any], secret: str, settings: Settings, url: str | None, *, as_json: bool) -> None:
     """The link alone is on standard output, so that it can be piped to where it is needed."""
-    place = f"{(url or api.place(settings)).rstrip('/')}/sign-in#{secret}"
     if not as_json:
         click.echo(f"Signs {user['name']} in as {_role(user['role'])}, once, within an hour:", err=True)
+    place = _place(secret, settings, url)
     show.answer(user | {"link": place}, place, as_json=as_json)
+
+
+def _place(secret: str, settings: Settings, url: str | None) -> str:
+    return f"{(url or api.place(settings)).rstrip('/')}/sign-in#{secret}"
+
+
+@users.command()
+@click.option("--admin", is_flag=True, help="One who sees and does everything.")
+@url_option
+@json_option
+def invite(*, admin: bool, url: str | None, as_json: bool) -> None:
+    """Print a link with which someone makes an account, once, within a week: they choose name and password."""
+    settings = load_settings()
+    api.require()
+    made, secret = run(_invite(settings, "admin" if admin else "user"))
+    if not as_json:
+        click.echo(f"Makes an account of {_role(made.role)}, once, within a week:", err=True)
+    place = _place(secret, settings, url)
+    show.answer(asdict(made) | {"id": str(made.id), "link": place}, place, as_json=as_json)
+
+
+async def _invite(settings: Settings, role: str) -> tuple[Invitation, str]:
+    from forebay.api import accounts  # noqa: PLC0415 - an extra
+
+    async with _connected(settings) as conn:
+        return await accounts.invitation(conn, role, actor())
 
 
 def _role(role: str) -> str:
