@@ -80,8 +80,8 @@ class StepExecutor:
         )
 
     def room(self, share: float = 1.0) -> int:
-        """How many more tasks this step wants at hand; `share` of the usual while the machine is short of something, but
-        not less than the step is to run at once in any case."""
+        """How many more tasks this step wants at hand: `share` of the usual while the machine is short of something,
+        and never less than what the step is to run at once."""
         wanted = self.size.value(self.concurrency.value)
         least = min(wanted, self.concurrency.least)
         return max(least, int(wanted * share)) - self.queue.size - len(self.running)
