@@ -25,7 +25,7 @@ def seconds(when: datetime) -> float:
 
 
 def test_it_moves_with_the_clock_while_nothing_lasts() -> None:
-    horizon = Horizon(moment(0, 10, 10), timedelta(seconds=2), timedelta(seconds=60))
+    horizon = Horizon(START, timedelta(seconds=2), timedelta(seconds=60))
     assert seconds(horizon.seen_to) == -60
     assert seconds(horizon.reached(moment(0, 10, 10))) == -2
     assert seconds(horizon.reached(moment(1, 11, 11))) == -1
@@ -34,7 +34,7 @@ def test_it_moves_with_the_clock_while_nothing_lasts() -> None:
 
 
 def test_it_waits_for_a_transaction_that_lasts() -> None:
-    horizon = Horizon(moment(0, 10, 10), timedelta(seconds=2), timedelta(seconds=60))
+    horizon = Horizon(START, timedelta(seconds=2), timedelta(seconds=60))
     horizon.reached(moment(0, 10, 10))
     assert seconds(horizon.reached(moment(5, 10, 11))) == -2  # transaction 10 has begun, and lasts
     assert seconds(horizon.reached(moment(500, 10, 40))) == -2
@@ -43,7 +43,7 @@ def test_it_waits_for_a_transaction_that_lasts() -> None:
 
 
 def test_it_does_not_wait_for_ever() -> None:
-    horizon = Horizon(moment(0, 7, 10), timedelta(seconds=2), timedelta(seconds=60))
+    horizon = Horizon(START, timedelta(seconds=2), timedelta(seconds=60))
     assert seconds(horizon.reached(moment(0, 7, 10))) == -60
     assert seconds(horizon.reached(moment(7200, 7, 99))) == 3600
 

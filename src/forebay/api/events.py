@@ -255,13 +255,14 @@ class Hub:
         self._joined.clear()
         owners, jobs = dict(self._owners), dict(self._jobs)
         async with self._pool.acquire() as conn:
-            now = await events.now(conn)
-            if self._horizon is None:
-                self._horizon = Horizon(now, timedelta(seconds=self.pace.near), self.pace.overlap)
-            mark, horizon, reached = now.at, self._horizon, self._horizon.reached(now)
+            mark = await events.clock(conn)
+            horizon = self._horizon = self._horizon or Horizon(
+                mark, timedelta(seconds=self.pace.near), self.pace.overlap
+            )
             near = (self._mark or mark) - timedelta(seconds=self.pace.near)
             far = min(near - self.pace.overlap, horizon.seen_to)
             is_far = self._far_due is None or mark >= self._far_due
+            reached = horizon.reached(await events.now(conn)) if is_far else horizon.seen_to
             await self._begin(conn, owners, jobs, far)
             running = {job_id: watch for job_id, watch in jobs.items() if not watch.is_over}
             await self._tell_jobs(conn, owners, jobs, far if is_far else near)
@@ -270,7 +271,7 @@ class Hub:
                 await self._tell_items(conn, running, far if is_far or is_new else near, near)
                 await self._tell_progress(conn, running, mark)
             if is_far:
-                self._far_due = self._next_far(mark, (await events.now(conn)).at)
+                self._far_due = self._next_far(mark, await events.clock(conn))
                 horizon.seen_to = reached
         # Who comes back with a mark reads from the overlap before it: nothing may yet be committed that is older.
         self._finish([*owners.values(), *jobs.values()], mark, min(mark, horizon.seen_to + self.pace.overlap), far)

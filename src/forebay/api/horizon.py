@@ -18,8 +18,8 @@ class Horizon:
     """Remembers when which transactions were under way. Once all that were so at some time have ended, whatever was
     changed by then is committed; who looks once more, back to `seen_to`, has seen it all."""
 
-    def __init__(self, now: Moment, slack: timedelta, at_first: timedelta) -> None:
-        self.seen_to = now.at - at_first  # as old as a transaction may be that was there before we were
+    def __init__(self, now: datetime, slack: timedelta, at_first: timedelta) -> None:
+        self.seen_to = now - at_first  # as old as a transaction may be that was there before we were
         self._slack = slack  # between the time that a row is given and its transaction's first write
         self._past: deque[Moment] = deque()
         self._reached = self.seen_to

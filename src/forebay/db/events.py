@@ -29,6 +29,13 @@ class Moment:
     coming: int
 
 
+async def clock(conn: Connection) -> datetime:
+    """The database's time."""
+    (row,) = await _fetch(conn, "select clock_timestamp()")
+    at: datetime = row[0]
+    return at
+
+
 async def now(conn: Connection) -> Moment:
     (row,) = await _fetch(conn, load("now"))
     return Moment(*row)
