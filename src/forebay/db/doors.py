@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
 
 import asyncpg
 
-from forebay.db.loads import COLUMNS, Args, ItemLoad
+from forebay.db.loads import COLUMNS, Args, Heap, ItemLoad
 from forebay.db.pool import COLLIDED, LOST
 from forebay.db.sql import load
 from forebay.errors import ForebayError, InvalidField, RequestError, from_sqlstate
@@ -177,8 +177,7 @@ class AsyncpgDoor:
         with _refusals:
             # PostgreSQL has no COPY for roles that row-level security applies to.
             if await self._conn.fetchval("select row_security_active('forebay.item')"):
-                for args in items.columns():
-                    await self._conn.execute(load("insert_items"), *args)
+                await self._insert(items)
                 return
             await self._conn.copy_to_table(
                 "item",
@@ -187,6 +186,18 @@ class AsyncpgDoor:
                 format="binary",
                 source=_yielding(items.blocks()),
             )
+
+    async def _insert(self, items: ItemLoad) -> None:
+        heap = Heap()
+        for batch in items.batches:
+            if heap.add(batch):
+                await self._send(items, heap)
+            await asyncio.sleep(0)
+        await self._send(items, heap)
+
+    async def _send(self, items: ItemLoad, heap: Heap) -> None:
+        if (batch := heap.take()) is not None:
+            await self._conn.execute(load("insert_items"), *items.arguments(batch))
 
     @asynccontextmanager
     async def atomic(self) -> AsyncGenerator[AsyncDoor, None]:

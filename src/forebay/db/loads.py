@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from struct import Struct
 from typing import NamedTuple, TypeAlias
 
@@ -42,16 +42,42 @@ class ItemLoad:
 
     def columns(self) -> Iterator[Args]:
         """The batches as arguments of insert_items."""
-        for ns, keys, inputs in self.batches:
-            texts = [data.decode() for data in inputs]
-            yield (
-                self.job_id,
-                self.owner_id,
-                self.pipeline_id,
-                list(ns),
-                list(keys or [None] * len(ns)),
-                texts,
-            )
+        return map(self.arguments, self.batches)
+
+    def arguments(self, batch: Batch) -> Args:
+        ns, keys, inputs = batch
+        return (
+            self.job_id,
+            self.owner_id,
+            self.pipeline_id,
+            list(ns),
+            list(keys or [None] * len(ns)),
+            [data.decode() for data in inputs],
+        )
+
+
+@dataclass(slots=True)
+class Heap:
+    """Batches gathered until a statement with them is worth its round trip, and not yet too large to hold."""
+
+    most_rows: int = 4096
+    most_bytes: int = 2 << 20
+    _batches: list[Batch] = field(default_factory=list[Batch])
+    _bytes: int = 0
+
+    def add(self, batch: Batch) -> bool:
+        """Whether it is time to send them."""
+        self._batches.append(batch)
+        self._bytes += sum(map(len, batch.inputs))
+        return self._bytes >= self.most_bytes or sum(len(one.ns) for one in self._batches) >= self.most_rows
+
+    def take(self) -> Batch | None:
+        """All of them as one; None when there are none."""
+        if not self._batches:
+            return None
+        batches, self._batches, self._bytes = self._batches, [], 0
+        keys = [key for one in batches for key in one.keys or [None] * len(one.ns)]
+        return Batch([n for one in batches for n in one.ns], keys, [data for one in batches for data in one.inputs])
 
 
 _HEADER = b"PGCOPY\n\xff\r\n\0" + bytes(8)

@@ -38,6 +38,8 @@ R = TypeVar("R")
 
 _SHORT = 1000  # up to here one statement with arrays is faster than COPY and its round trips
 _BATCH = 256  # rows of a block on the wire: about a millisecond of encoding
+_FIRST = 16  # rows of the first one, while nobody knows how large they are
+_BLOCK = 1 << 20  # bytes of a block, about
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,8 +244,10 @@ def _encoded(pipeline: Pipeline[I], inputs: Iterable[I], keys: Iterable[str | No
     """The items in batches; none is empty."""
     encoder, source, n, place = Encoder(pipeline), iter(inputs), 0, 0
     names, seen = None if keys is None else iter(keys), set[str]()
-    while values := list(islice(source, _BATCH)):
+    size = _FIRST
+    while values := list(islice(source, size)):
         encoded, kept = encoder.encode_all(values, place), None
+        size = max(1, min(_BATCH, _BLOCK * len(values) // sum(map(len, encoded))))
         if names is not None:
             fresh = _fresh(list(islice(names, len(values))), len(values), place, seen)
             encoded, kept = [encoded[offset] for offset, _ in fresh], [key for _, key in fresh]
