@@ -14,6 +14,7 @@ from forebay.api.principal import Reader
 from forebay.api.problems import Problem
 from forebay.api.routes.jobs import whose
 from forebay.api.streams import EventStream
+from forebay.api.strict import StrictRoute
 from forebay.api.subscribers import Wish
 from forebay.db import events
 from forebay.db.pool import LOST
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from forebay.api.principal import Principal
     from forebay.api.rooms import Rooms
 
-router = APIRouter(prefix="/api", tags=["events"])
+router = APIRouter(prefix="/api", tags=["events"], route_class=StrictRoute)
 
 
 @router.get("/events", status_code=200, response_class=EventStream)

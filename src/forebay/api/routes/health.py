@@ -11,9 +11,10 @@ from prometheus_client import CONTENT_TYPE_LATEST
 from forebay.api.deps import PipelinesDep, RoomsDep
 from forebay.api.models import Model
 from forebay.api.principal import Reader
+from forebay.api.strict import StrictRoute
 from forebay.db import migrate
 
-router = APIRouter(tags=["health"])
+router = APIRouter(tags=["health"], route_class=StrictRoute)
 
 
 class PipelineInfo(Model):

@@ -15,12 +15,13 @@ from forebay.api.once import TAKES_KEY, made_once
 from forebay.api.principal import Admin, Reader, Writer
 from forebay.api.problems import Problem
 from forebay.api.routes.sessions import Role, own_account
+from forebay.api.strict import StrictRoute
 from forebay.db import identity
 
 if TYPE_CHECKING:
     from forebay.db.identity import Account, Token
 
-router = APIRouter(prefix="/api", tags=["identity"])
+router = APIRouter(prefix="/api", tags=["identity"], route_class=StrictRoute)
 
 
 class NewToken(Strict):

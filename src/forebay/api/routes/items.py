@@ -27,6 +27,7 @@ from forebay.api.models import (
 from forebay.api.principal import Reader
 from forebay.api.problems import Problem
 from forebay.api.routes.jobs import aware, find_job, whose
+from forebay.api.strict import StrictRoute
 from forebay.db import pages
 from forebay.db.pages import AttemptFilter, LetterFilter, PendingFilter
 from forebay.errors import NotThere
@@ -34,7 +35,7 @@ from forebay.errors import NotThere
 if TYPE_CHECKING:
     import asyncpg
 
-router = APIRouter(prefix="/api", tags=["items"])
+router = APIRouter(prefix="/api", tags=["items"], route_class=StrictRoute)
 
 _STATUSES = get_args(Status)
 _ATTEMPTS_SHOWN = 200

@@ -28,6 +28,7 @@ from forebay.api.models import (
 from forebay.api.principal import Reader, Writer, authorized
 from forebay.api.problems import Problem
 from forebay.api.slices import run_slice
+from forebay.api.strict import StrictRoute
 from forebay.db import control, pages, sessions
 from forebay.db.pages import JobFilter
 from forebay.engine.inputs import Options
@@ -49,7 +50,7 @@ if TYPE_CHECKING:
     from forebay.engine.pipeline import Pipeline
     from forebay.settings import Settings
 
-router = APIRouter(prefix="/api/jobs", tags=["jobs"])
+router = APIRouter(prefix="/api/jobs", tags=["jobs"], route_class=StrictRoute)
 
 log = get_logger("api")
 

@@ -10,6 +10,7 @@ from fastapi import APIRouter, Path, Request
 from forebay.api.deps import RoomsDep
 from forebay.api.models import Queue, QueueChanged, WorkerList, WorkerStatus
 from forebay.api.principal import Admin, Reader
+from forebay.api.strict import StrictRoute
 from forebay.db import control, overview
 from forebay.log import get_logger
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from forebay.api.principal import Principal
     from forebay.db.overview import Depth, WorkerRow
 
-router = APIRouter(prefix="/api", tags=["operations"])
+router = APIRouter(prefix="/api", tags=["operations"], route_class=StrictRoute)
 
 log = get_logger("api")
 

@@ -12,8 +12,9 @@ from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
 
 from forebay.api.accounts import NAME_RULE, PASSWORD_LENGTHS, PASSWORD_RULE
+from forebay.api.strict import StrictRoute
 
-router = APIRouter(include_in_schema=False)
+router = APIRouter(include_in_schema=False, route_class=StrictRoute)
 
 _FILES = files("forebay.api") / "pages"
 _SCRIPT = (_FILES / "sign_in.js").read_text("utf-8")

@@ -15,6 +15,7 @@ from forebay.api.deps import Number, RoomsDep, SettingsDep
 from forebay.api.models import Id, Model, Strict
 from forebay.api.principal import Reader, Writer, address_of, scopes_of
 from forebay.api.problems import Problem
+from forebay.api.strict import StrictRoute
 from forebay.db import identity
 from forebay.log import get_logger
 
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from forebay.db.identity import Account
     from forebay.settings import Settings
 
-router = APIRouter(prefix="/api", tags=["identity"])
+router = APIRouter(prefix="/api", tags=["identity"], route_class=StrictRoute)
 
 Name = Annotated[str, Field(pattern=f"^{NAME}$", description="2 to 100 of a-z, 0-9 and . _ @ + -")]
 Password = Annotated[str, Field(min_length=PASSWORD_LENGTHS.start, max_length=PASSWORD_LENGTHS.stop - 1)]
