@@ -10,6 +10,8 @@
     ├── DefinitionError         a pipeline is declared wrongly: found when it is imported
     ├── SchemaError             the database has no forebay schema, or one that does not fit
     ├── DatabaseUnavailable     the database cannot be reached
+    │   ├── DatabaseBusy        all connections to it are in use
+    │   └── WrongRole           connections come with other rights than they should have
     ├── EmbeddedError           forebay's own PostgreSQL cannot be set up or started
     └── StepError               raised by steps; the class decides what happens to the task
         ├── TransientError      retried: base·2^(n-1), capped, jittered
@@ -86,6 +88,14 @@ class SchemaError(ForebayError):
 
 class DatabaseUnavailable(ForebayError):
     """The database cannot be reached."""
+
+
+class DatabaseBusy(DatabaseUnavailable, TimeoutError):
+    """All connections that may be used for this are in use, and have been for a while."""
+
+
+class WrongRole(DatabaseUnavailable):
+    """Connections have other rights than they should have: nothing may be done with them."""
 
 
 class StepError(ForebayError):

@@ -5,8 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import ClientDisconnect
+from starlette.responses import Response
 
 from forebay.api.problems import answer, unexpected
+from forebay.log import get_logger
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -18,6 +21,11 @@ _HEADERS = {
     "cross-origin-opener-policy": "same-origin",
     "cache-control": "no-store",
 }
+_CLIENT_LEFT = 499
+_SMALL = 64 << 10
+_MIDDLING = 1 << 20  # lists of items
+
+log = get_logger("api")
 
 
 class SecurityHeaders:
@@ -53,6 +61,10 @@ class CatchAll:
 
         try:
             await self._app(scope, receive, watched)
+        except ClientDisconnect:
+            log.debug("client_left", path=scope.get("path", ""))
+            if not begun and scope["type"] == "http":
+                await Response(status_code=_CLIENT_LEFT)(scope, receive, send)  # nobody reads it, but it is counted
         except Exception as error:
             answered = unexpected(scope.get("path", ""), error)
             if not begun and scope["type"] == "http":
@@ -63,8 +75,14 @@ class _TooLarge(BaseException):
     pass
 
 
+def media_type(headers: Headers) -> str:
+    """What a body says that it is, without its parameters."""
+    return headers.get("content-type", "").partition(";")[0].strip().lower()
+
+
 class BodyLimit:
-    """Refuses bodies that are too large, by what they say and by what they are."""
+    """Refuses bodies that are too large, by what they say and by what they are. Most bodies are read before it is known
+    who sends them: only submits, whose route asks first, may be large."""
 
     def __init__(self, app: ASGIApp, most: int, most_uploaded: int) -> None:
         self._app = app
@@ -76,8 +94,7 @@ class BodyLimit:
             await self._app(scope, receive, send)
             return
         headers = Headers(scope=scope)
-        is_upload = headers.get("content-type", "").startswith("multipart/form-data")
-        most = self._most_uploaded if is_upload else self._most
+        most = self._most_of(scope, headers)
         said = headers.get("content-length", "0")
         if said.isdigit() and int(said) > most:
             await self._refuse(most, scope, receive, send)
@@ -96,6 +113,11 @@ class BodyLimit:
             await self._app(scope, counted, send)
         except _TooLarge:
             await self._refuse(most, scope, receive, send)
+
+    def _most_of(self, scope: Scope, headers: Headers) -> int:
+        if scope["path"] == "/api/jobs" and scope["method"] == "POST":
+            return self._most_uploaded if media_type(headers) == "multipart/form-data" else self._most
+        return min(self._most, _MIDDLING if scope["path"].startswith("/api/jobs/") else _SMALL)
 
     async def _refuse(self, most: int, scope: Scope, receive: Receive, send: Send) -> None:
         detail = f"the request has more than {most} bytes"

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
+from pydantic.alias_generators import to_camel
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
 
 from forebay.db.pool import LOST
 from forebay.errors import (
+    DatabaseBusy,
     DatabaseUnavailable,
     InputTooLarge,
     NotThere,
@@ -83,6 +87,7 @@ def install(app: FastAPI) -> None:
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(HTTPException, _http)
     app.add_exception_handler(RequestError, _refused)
+    app.add_exception_handler(DatabaseBusy, _busy)
     for kind in (DatabaseUnavailable, SchemaError, *LOST):
         app.add_exception_handler(kind, _unavailable)
 
@@ -99,20 +104,33 @@ def _invalid(_: Request, error: Exception) -> JSONResponse:
 
 
 def _place(loc: Sequence[int | str]) -> str:
-    """Where in the request: `items.3.url`, `query.pageSize`."""
-    parts = [str(part) for part in loc]
+    """Where in the request: `items.3.url`, `query.pageSize`, or all of it: `body`."""
+    parts = [str(part) for part in loc] or ["body"]
     return ".".join(parts[1:] if parts[:1] == ["body"] and len(parts) > 1 else parts)
 
 
 def _http(_: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, HTTPException)  # noqa: S101 - it is registered for these
+    if isinstance(error.__cause__, ClientDisconnect):  # FastAPI takes it for a body that cannot be read
+        raise error.__cause__
     return answer(error.status_code, str(error.detail), headers=error.headers)
 
 
 def _refused(_: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, RequestError)  # noqa: S101 - it is registered for these
     status = next(status for kind, status in _STATUS if isinstance(error, kind))
-    return answer(status, str(error), [{"field": error.field, "reason": error.reason}])
+    field = as_sent(error.field)
+    return answer(status, f"{field}: {error.reason}", [{"field": field, "reason": error.reason}])
+
+
+def as_sent(field: str) -> str:
+    """A field as callers write it: `runAt` for `run_at`; what is inside of it is theirs already."""
+    return re.sub(r"^[a-z]+(?:_[a-z]+)+", lambda name: to_camel(name[0]), field)
+
+
+def _busy(request: Request, error: Exception) -> JSONResponse:
+    log.warning("request_refused", path=request.url.path, error=brief(error))
+    return answer(503, f"{brief(error)}: try again soon", headers={"Retry-After": "1"})
 
 
 def _unavailable(request: Request, error: Exception) -> JSONResponse:
