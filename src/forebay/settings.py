@@ -51,11 +51,14 @@ class Settings(BaseSettings):
     api_host: str = Field(default="127.0.0.1", description="address that the API listens on")
     api_port: Annotated[int, Field(ge=0, le=65535)] = Field(default=8080, description="port that the API listens on")
     trusted_proxies: str = Field(default="", description="proxies whose X-Forwarded-For counts, separated by commas")
-    api_pool_size: Annotated[int, Field(ge=1, le=200)] = Field(
-        default=10, description="connections for owners' requests"
+    api_pool_size: Annotated[int, Field(ge=2, le=200)] = Field(
+        default=10, description="connections for owners' requests; uploads have half of them at most"
+    )
+    api_pool_wait_s: Annotated[float, Field(gt=0)] = Field(
+        default=5.0, description="longest wait of a request for a connection, or of an upload for its turn"
     )
     api_timeout_s: Annotated[float, Field(gt=0)] = Field(default=15.0, description="longest statement of a request")
-    api_max_body_bytes: Annotated[int, Field(ge=1024)] = Field(default=16 << 20, description="largest JSON request")
+    api_max_body_bytes: Annotated[int, Field(ge=1024)] = Field(default=16 << 20, description="largest JSON submit")
     api_max_upload_bytes: Annotated[int, Field(ge=1024)] = Field(default=2 << 30, description="largest uploaded file")
     api_max_items: Annotated[int, Field(ge=1)] = Field(default=10_000, description="most items in one JSON request")
     api_max_page: Annotated[int, Field(ge=1, le=10_000)] = Field(default=500, description="most rows of one page")
@@ -67,9 +70,12 @@ class Settings(BaseSettings):
     )
     session_days: Annotated[float, Field(gt=0)] = Field(default=14.0, description="how long a session lasts")
     pending_enabled: bool = Field(default=True, description="serve the pending items of all jobs at /api/pending")
+    kickoff_enabled: bool = Field(default=True, description="let owners run slices of their jobs in the API's process")
     max_open_jobs: Annotated[int, Field(ge=0)] = Field(default=100_000, description="open jobs of one owner")
     max_open_items: Annotated[int, Field(ge=0)] = Field(default=20_000_000, description="open items of one owner")
-    submits_per_minute: Annotated[int, Field(ge=0)] = Field(default=60_000, description="submits of one owner")
+    submits_per_minute: Annotated[int, Field(ge=0)] = Field(
+        default=60_000, description="submits of one owner; every API process counts its own"
+    )
 
     keep_attempts_days: Annotated[int, Field(ge=1)] = Field(default=30, description="attempts are dropped after this")
     keep_jobs_days: Annotated[int, Field(ge=1)] = Field(default=30, description="finished jobs are deleted after this")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 import asyncpg
@@ -298,3 +299,11 @@ async def test_an_owner_that_submits_too_fast_is_told_when_to_come_again(service
     assert [answer.status_code for answer in answers] == [201, 201, 429, 429, 429]
     assert answers[2].json()["detail"] == "more than 10 submits a minute"
     assert never.json()["detail"] == "no submits are allowed"
+
+
+async def test_submits_that_come_together_are_counted_one_by_one(service: Service) -> None:
+    await service.admin.execute("update forebay.owner set submits_per_minute = 10 where name = 'ann'")
+    body = {"pipeline": "pages", "input": {"title": "x"}}
+    async with service.client("ann") as ann:
+        answers = await asyncio.gather(*(ann.post("/api/jobs", json=body) for _ in range(5)))
+    assert sorted(answer.status_code for answer in answers) == [201, 201, 429, 429, 429]

@@ -150,9 +150,11 @@ async def test_an_idempotency_key_makes_two_requests_one(service: Service) -> No
     body = {"pipeline": "pages", "input": {"title": "one"}}
     async with service.client("ann") as client:
         headers = {"Idempotency-Key": "abc"}
-        answers = await asyncio.gather(*(client.post("/api/jobs", json=body, headers=headers) for _ in range(5)))
+        together = await asyncio.gather(*(client.post("/api/jobs", json=body, headers=headers) for _ in range(5)))
+        assert {answer.status_code for answer in together} <= {201, 409}
+        answers = [answer for answer in together if answer.status_code == 201]
+        answers.append(await client.post("/api/jobs", json=body, headers=headers))
         assert {answer.json()["jobId"] for answer in answers} == {answers[0].json()["jobId"]}
-        assert {answer.status_code for answer in answers} == {201}
         other = await client.post("/api/jobs", json={**body, "priority": 1}, headers=headers)
         assert other.status_code == 422
         assert other.json()["errors"] == [{"field": "Idempotency-Key", "reason": "was used with another request"}]
@@ -171,13 +173,18 @@ BAD: list[tuple[dict[str, Any], str, str]] = [
     ({"pipeline": "pages", "input": {}}, "input.title", "Field required"),
     (
         {"pipeline": "pages", "items": [{"title": "x"}, {"title": 3}]},
-        "inputs[1].title",
+        "items[1].title",
         "Input should be a valid string",
     ),
     ({"pipeline": "pages", "input": {"title": "x"}, "priority": 101}, "priority", "Input should be less than or equal"),
     ({"pipeline": "pages", "input": {"title": "x"}, "colour": 1}, "colour", "Extra inputs are not permitted"),
     ({"pipeline": "pages", "input": {"title": "a\0b"}}, "input.title", "must not contain the character U+0000"),
     ({"pipeline": "pages", "input": {"title": "x"}, "coalesce": True}, "key", "is needed to coalesce"),
+    (
+        {"pipeline": "pages", "input": {"title": "x"}, "runAt": "2030-01-01T00:00:00"},
+        "runAt",
+        "must have a time zone",
+    ),
 ]
 
 
@@ -234,7 +241,7 @@ async def test_a_long_file_is_one_job(service: Service) -> None:
 
 BAD_FILES = [
     ("rows.jsonl", b'{"title": "a"}\n{"title": ', "line 2 is not JSON"),
-    ("rows.jsonl", b'{"title": "a"}\n{"size": 1}', "Field required"),
+    ("rows.jsonl", b'{"title": "a"}\n{"size": 1}', "file: row 2: title: Field required"),
     ("rows.jsonl", b'{"title": "\xff"}', "near line 1 is something that is not UTF-8"),
     ("rows.jsonl", b'"' + b"x" * (5 << 20) + b'"', "line 1 is longer than 4194304 characters"),
     ("rows.csv", b"", "line 1 must name the columns, each once"),
@@ -250,6 +257,16 @@ async def test_a_file_that_cannot_be_read_leaves_nothing(service: Service, name:
     assert answer.status_code == 422
     assert reason in answer.json()["detail"]
     assert await service.admin.fetchval("select count(*) from forebay.job") == 0
+
+
+async def test_an_input_that_is_too_large_is_named(service: Service) -> None:
+    large = "x" * (1 << 20)
+    uploaded = await upload(service, "rows.jsonl", b'{"title": "a"}\n{"title": "%s"}\n' % large.encode())
+    async with service.client("ann") as client:
+        listed = await client.post("/api/jobs", json={"pipeline": "pages", "items": [{"title": large}]})
+    assert (uploaded.status_code, listed.status_code) == (413, 413)
+    assert uploaded.json()["detail"].startswith("file: row 2: has 10485")
+    assert listed.json()["errors"][0]["field"] == "items[0]"
 
 
 async def test_bodies_of_other_kinds(service: Service) -> None:
@@ -317,11 +334,69 @@ async def test_pending_can_be_switched_off(dsn: str) -> None:
 
 async def test_no_more_slices_than_this_process_can_bear(service: Service) -> None:
     job_id = await submitted(service, "a")
-    service.app.state.slices = 2
+    for running, detail in (({77, 78}, "2 slices run here already"), ({1}, "a slice of yours runs here already")):
+        service.app.state.slices = running
+        async with service.client("ann") as client:
+            answer = await client.post(f"/api/jobs/{job_id}/kickoff?durationMs=5000")
+        assert (answer.status_code, answer.headers["retry-after"]) == (429, "6")
+        assert answer.json()["detail"] == detail
+
+
+async def test_one_owner_has_one_slice_at_a_time(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+    begun, ends = asyncio.Event(), asyncio.Event()
+
+    async def work(*_: object) -> int:
+        begun.set()
+        await ends.wait()
+        return 7
+
+    monkeypatch.setattr("forebay.api.slices._run_slice", work)
+    mine, theirs = await submitted(service, "a"), await submitted(service, "b", who="bob")
+    async with service.client("ann") as ann, service.client("bob") as bob:
+        first = asyncio.create_task(ann.post(f"/api/jobs/{mine}/kickoff"))
+        await begun.wait()
+        assert (await ann.post(f"/api/jobs/{mine}/kickoff")).status_code == 429
+        ends.set()
+        assert (await bob.post(f"/api/jobs/{theirs}/kickoff")).json()["settled"] == 7
+        assert (await first).json()["settled"] == 7
+        assert (await ann.post(f"/api/jobs/{mine}/kickoff")).status_code == 200
+
+
+async def test_kickoff_can_be_switched_off(dsn: str) -> None:
+    async with serving(dsn, kickoff_enabled=False) as service:
+        job_id = await submitted(service, "a")
+        async with service.client("ann") as client:
+            answer = await client.post(f"/api/jobs/{job_id}/kickoff")
+    assert (answer.status_code, answer.json()["detail"]) == (404, "is switched off here: FOREBAY_KICKOFF_ENABLED")
+
+
+async def test_a_body_that_is_no_object_is_named(service: Service) -> None:
     async with service.client("ann") as client:
-        answer = await client.post(f"/api/jobs/{job_id}/kickoff?durationMs=5000")
-    assert (answer.status_code, answer.headers["retry-after"]) == (429, "6")
-    assert answer.json()["detail"] == "2 slices run here already"
+        answer = await client.post("/api/jobs", json=[])
+        elsewhere = await client.post("/api/session", json=[])
+    assert answer.json()["errors"][0]["field"] == elsewhere.json()["errors"][0]["field"] == "body"
+
+
+@pytest.mark.parametrize(
+    ("path", "detail"),
+    [
+        (
+            "/api/jobs?status=DONE",
+            "there is no such parameter; there are after, from, pageSize, pipeline, state, to, userId",
+        ),
+        (
+            "/api/jobs/1/items?page=2&pageSize=1",
+            "there is no such parameter; there are after, pageSize, sort, statuses",
+        ),
+        ("/healthz?verbose", "there is no such parameter; this route takes none"),
+    ],
+)
+async def test_a_parameter_that_a_route_does_not_know(service: Service, path: str, detail: str) -> None:
+    await submitted(service, "a")
+    async with service.client("ann") as client:
+        answer = await client.get(path)
+    name = path.partition("?")[2].partition("=")[0]
+    assert (answer.status_code, answer.json()["errors"]) == (422, [{"field": f"query.{name}", "reason": detail}])
 
 
 async def test_what_was_done_to_a_job_is_in_the_audit_page_by_page(service: Service) -> None:

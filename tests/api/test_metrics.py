@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
+import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from forebay import Context, Pipeline
@@ -209,12 +211,49 @@ async def test_requests_are_timed_by_route_and_status(service: Service) -> None:
 
 
 async def test_without_a_database_the_process_still_tells_about_itself(service: Service) -> None:
-    service.app.state.rooms.admins.terminate()
+    service.app.state.rooms.watch.terminate()
     await scraped(service)
     samples = await scraped(service)
     assert at(samples, "forebay_database_up") == 0
     assert at(samples, "forebay_api_requests_total", method="GET", route="/metrics", status="200") == 1
     assert "forebay_queue_depth" not in samples
+
+
+async def test_a_count_that_failed_is_not_tried_again_at_once(
+    service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tries: list[object] = []
+
+    async def away(conn: object) -> None:
+        tries.append(conn)
+        raise OSError("gone")
+
+    monkeypatch.setattr("forebay.api.statistics.numbers.now", away)
+    assert [at(await scraped(service), "forebay_database_up") for _ in range(3)] == [0, 0, 0]
+    assert len(tries) == 1
+    monkeypatch.undo()
+    service.app.state.statistics._failed_at = -1e9
+    assert at(await scraped(service), "forebay_database_up") == 1
+
+
+async def test_a_database_that_does_not_answer_is_noticed_soon(
+    service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def silent(conn: object) -> None:
+        await asyncio.Event().wait()
+
+    monkeypatch.setattr("forebay.api.statistics.numbers.now", silent)
+    monkeypatch.setattr("forebay.api.statistics._SOON", 0.1)
+    assert at(await scraped(service), "forebay_database_up") == 0
+
+
+async def test_every_wait_for_a_connection_is_measured(service: Service) -> None:
+    async with service.client("ann") as client:
+        for _ in range(2):
+            await client.post("/api/jobs", json={"pipeline": "pages", "input": {"title": "one"}})
+    samples = await scraped(service)
+    waits = {room: at(samples, "forebay_db_pool_wait_seconds_count", room=room) for room in ("identity", "owners")}
+    assert waits == {"identity": 3, "owners": 4}  # one each is the look at the start; one is the owner's first count
 
 
 async def test_attempts_are_counted_without_reading_all_of_them(service: Service) -> None:

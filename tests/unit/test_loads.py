@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from forebay import Pipeline
 from forebay.db.loads import Batch, Heap
 from forebay.engine.producer import _encoded
@@ -22,7 +20,7 @@ def test_batches_are_gathered_by_rows_and_bytes() -> None:
 
 
 def test_blocks_have_fewer_rows_when_those_are_large() -> None:
-    texts: Pipeline[Any] = Pipeline("texts", Any, max_input_bytes=4 << 20)
+    texts: Pipeline[str] = Pipeline("texts", str, max_input_bytes=4 << 20)
     small = [len(batch.inputs) for batch in _encoded(texts, ["x"] * 600, None)]
     large = [len(batch.inputs) for batch in _encoded(texts, ["x" * (256 << 10)] * 16 + ["x" * (2 << 20)] * 5, None)]
     assert small == [16, 256, 256, 72]

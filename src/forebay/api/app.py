@@ -31,7 +31,7 @@ def create_app(dsn: str, settings: Settings, pipelines: Sequence[Pipeline[Any]])
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncGenerator[None]:
-        async with open_rooms(dsn, settings, meter) as rooms, Hub(rooms.admins).running() as hub:
+        async with open_rooms(dsn, settings, meter) as rooms, Hub(rooms.watch).running() as hub:
             app.state.rooms, app.state.hub = rooms, hub
             app.state.statistics = Statistics(rooms, meter)
             yield
@@ -53,7 +53,7 @@ def create_app(dsn: str, settings: Settings, pipelines: Sequence[Pipeline[Any]])
     app.state.dsn, app.state.settings = dsn, settings
     app.state.pipelines = {pipeline.name: pipeline for pipeline in pipelines}
     app.state.allowance = Allowance(settings)
-    app.state.slices = 0
+    app.state.slices = set[int]()
     problems.install(app)
     app.add_middleware(CatchAll)
     app.add_middleware(BodyLimit, most=settings.api_max_body_bytes, most_uploaded=settings.api_max_upload_bytes)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
+from forebay.api import submissions
 from forebay.api.problems import Problem
 from forebay.db import answers
 
@@ -33,12 +35,17 @@ class Idempotency:
     request: bytes
 
     async def answer(self, conn: Connection, who: Principal) -> Kept | None:
-        """The answer to the same request when it came first. Until the transaction ends, others with the key wait.
+        """The answer to the same request when it came first. Until the transaction ends, others with the key are told
+        to come again.
 
-        Raises: Problem 422 when the key came with another request.
+        Raises: Problem 422 when the key came with another request, 409 while the same is being worked on.
         """
         if self.key is None:
             return None
+        if not await answers.claim(conn, who.owner_id, self.key):
+            raise Problem(
+                409, "the same request is being worked on", field="Idempotency-Key", headers={"Retry-After": "1"}
+            )
         row = await answers.find(conn, who.owner_id, self.key)
         if row is None:
             return None
@@ -62,8 +69,24 @@ async def of(request: Request) -> Idempotency:
     if not 1 <= len(key) <= _LONGEST:
         raise Problem(422, f"must have 1 to {_LONGEST} characters", field="Idempotency-Key")
     what = f"{request.method} {request.url.path}?{request.url.query}\n".encode()
-    if request.headers.get("content-type", "").startswith("multipart/"):  # too large to be read twice
-        what += request.headers.get("content-length", "").encode()
-    else:
-        what += await request.body()
+    what += await (_form(request) if submissions.is_upload(request) else request.body())
     return Idempotency(key, hashlib.sha256(what).digest())
+
+
+async def _form(request: Request) -> bytes:
+    """What a form says: its boundary, which changes from one sending to the next, is no part of that."""
+    parts: list[tuple[str, ...]] = []
+    for name, value in (await submissions.form(request)).multi_items():
+        if isinstance(value, str):
+            parts.append((name, value))
+        else:
+            digest = await asyncio.to_thread(_digest, value.file)
+            parts.append((name, value.filename or "", value.content_type or "", digest))
+    return json.dumps(sorted(parts)).encode()
+
+
+def _digest(file: IO[bytes]) -> str:
+    file.seek(0)
+    digest = hashlib.file_digest(file, "sha256").hexdigest()  # type: ignore[arg-type] # it can all that is needed
+    file.seek(0)
+    return digest

@@ -5,18 +5,24 @@ from __future__ import annotations
 import time
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
+from forebay.api.turns import Turns
 from forebay.db import sessions
-from forebay.db.pool import close_pool, open_pool
+from forebay.db.pool import close_pool
+from forebay.db.room import ADMIN, API, IDENTITY, open_room, probe
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
 
     from forebay.api.metrics import Meter
     from forebay.api.principal import Principal
-    from forebay.db.pool import Connection, Pool
+    from forebay.db.pool import Connection
+    from forebay.db.room import Room
     from forebay.settings import Settings
+
+_BRIEFLY = 2.0  # seconds that the service's own looks wait for a connection
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,44 +30,56 @@ class Rooms:
     """Pools whose connections have one role each."""
 
     meter: Meter
-    identity: Pool
-    owners: Pool
-    admins: Pool
+    uploads: Turns
+    identity: Room
+    owners: Room
+    admins: Room
+    watch: Room  # what the service looks at for itself: no caller's request waits for it, nor it for them
 
     @asynccontextmanager
     async def of(self, who: Principal) -> AsyncGenerator[Connection]:
         """A connection in a transaction, that sees what this caller may see, and knows where the call came from."""
-        room, pool = ("admins", self.admins) if who.is_admin else ("owners", self.owners)
-        came = time.perf_counter()
-        async with pool.acquire() as conn:
-            self.meter.waited(room, time.perf_counter() - came)
-            async with conn.transaction():
-                asked = time.perf_counter()
-                await sessions.act_for(conn, who.owner_id, who.ip)
-                self.meter.round_trip(time.perf_counter() - asked)
-                yield conn
+        async with self._inside(self.admins if who.is_admin else self.owners, who) as conn:
+            yield conn
+
+    @asynccontextmanager
+    async def own(self, who: Principal) -> AsyncGenerator[Connection]:
+        """The same for what callers do in their own name, whatever else they may."""
+        async with self._inside(self.owners, who) as conn:
+            yield conn
+
+    @asynccontextmanager
+    async def _inside(self, room: Room, who: Principal) -> AsyncGenerator[Connection]:
+        async with room.bare() as conn, conn.transaction():
+            asked = time.perf_counter()
+            await sessions.act_for(conn, room.role, who.owner_id, who.ip)
+            self.meter.round_trip(time.perf_counter() - asked)
+            yield conn
 
 
 @asynccontextmanager
 async def open_rooms(dsn: str, settings: Settings, meter: Meter) -> AsyncGenerator[Rooms]:
-    pools: list[Pool] = []
+    """Raises: DatabaseUnavailable when the database lets us in with other rights than we should have."""
+    rooms: list[Room] = []
     try:
-        for role, size in (
-            ("identity", 4),
-            ("api", settings.api_pool_size),
-            ("admin", 4),
+        for name, role, size, patience in (
+            ("identity", IDENTITY, 4, settings.api_pool_wait_s),
+            ("owners", API, settings.api_pool_size, settings.api_pool_wait_s),
+            ("admins", ADMIN, 4, settings.api_pool_wait_s),
+            ("watch", ADMIN, 3, min(_BRIEFLY, settings.api_pool_wait_s)),
         ):
-            pools.append(
-                await open_pool(
-                    dsn,
-                    size=size,
-                    name=f"forebay {role}",
-                    role=f"forebay_{role}",
-                    prepared=settings.prepared_statements,
-                    timeout=settings.api_timeout_s,
-                )
+            room = await open_room(
+                dsn,
+                role,
+                size=size,
+                patience=patience,
+                timeout=settings.api_timeout_s,
+                prepared=settings.prepared_statements,
+                waited=partial(meter.waited, name),
             )
-        yield Rooms(meter, *pools)
+            rooms.append(room)
+            await probe(room)
+        yield Rooms(meter, Turns(settings.api_pool_size, settings.api_pool_wait_s), *rooms)
     finally:
-        for pool in pools:
-            await close_pool(pool)
+        for room in rooms:
+            await close_pool(room)

@@ -15,18 +15,22 @@ if TYPE_CHECKING:
 _MOST_AT_ONCE = 2  # each is a whole worker, with connections of its own
 
 
-async def run_slice(state: State, job_id: int, seconds: float) -> int:
+async def run_slice(state: State, owner_id: int, job_id: int, seconds: float) -> int:
     """Work for so long on the lanes that this job's tasks are in; answers how many attempts ended.
 
-    Raises: Problem 429 when others do so already.
+    Raises: Problem 429 when others do so already, or the same owner does.
     """
-    if state.slices >= _MOST_AT_ONCE:
-        raise Problem(429, f"{_MOST_AT_ONCE} slices run here already", headers={"Retry-After": str(int(seconds) + 1)})
-    state.slices += 1
+    running: set[int] = state.slices
+    later = {"Retry-After": str(int(seconds) + 1)}
+    if owner_id in running:
+        raise Problem(429, "a slice of yours runs here already", headers=later)
+    if len(running) >= _MOST_AT_ONCE:
+        raise Problem(429, f"{_MOST_AT_ONCE} slices run here already", headers=later)
+    running.add(owner_id)
     try:
         return await _run_slice(state, job_id, seconds)
     finally:
-        state.slices -= 1
+        running.discard(owner_id)
 
 
 async def _run_slice(state: State, job_id: int, seconds: float) -> int:

@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 log = get_logger("api")
 
 _FRESH = 30.0
+_FAILED = 5.0  # seconds in which a count that failed is not tried again: who asks wants to know now
+_SOON = 3.0  # seconds within which a database that is there says what time it is
+_AWAY = (DatabaseUnavailable, *LOST)
 
 
 class Statistics:
@@ -36,19 +39,33 @@ class Statistics:
         self._window = Window()
         self._numbers: Numbers | None = None
         self._at = 0.0
+        self._failure: Exception | None = None
+        self._failed_at = 0.0
         self._lock = asyncio.Lock()
 
     async def numbers(self) -> Numbers:
         async with self._lock:  # who comes meanwhile gets the same
             if self._numbers is None or time.monotonic() - self._at > _FRESH:
-                async with self._rooms.admins.acquire() as conn:
-                    self._numbers = await self._count(conn)
+                self._numbers = await self._counted()
                 self._at = time.monotonic()
             return self._numbers
 
+    async def _counted(self) -> Numbers:
+        if self._failure is not None and time.monotonic() - self._failed_at < _FAILED:
+            raise self._failure.with_traceback(None)
+        try:
+            async with self._rooms.watch.acquire() as conn:
+                found = await self._count(conn)
+        except _AWAY as error:
+            self._failure, self._failed_at = error, time.monotonic()
+            raise
+        self._failure = None
+        return found
+
     async def _count(self, conn: Connection) -> Numbers:
         began = time.perf_counter()
-        now = await numbers.now(conn)
+        async with asyncio.timeout(_SOON):
+            now = await numbers.now(conn)
         self._meter.round_trip(time.perf_counter() - began)
         for since, until in self._window.unread(now):
             self._window.take(since, await numbers.attempts(conn, since, until, BOUNDS))
@@ -75,7 +92,7 @@ class Statistics:
         sheet = Sheet()
         try:
             found = await self.numbers()
-        except (DatabaseUnavailable, *LOST) as error:
+        except _AWAY as error:
             log.warning("numbers_not_counted", error=brief(error))
             sheet.put(catalogue.DATABASE_UP, 0)
         else:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from fastapi.exceptions import RequestValidationError
@@ -10,15 +11,28 @@ from pydantic import ValidationError
 from starlette.datastructures import UploadFile
 
 from forebay.api import uploads
+from forebay.api.guards import media_type
 from forebay.api.models import NewJob, Submission, UploadedJob
 from forebay.api.problems import Problem
+from forebay.engine.inputs import checked_text
+from forebay.errors import RequestError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from fastapi import Request
+    from starlette.datastructures import FormData
 
 S = TypeVar("S", bound=Submission)
+
+
+def is_upload(request: Request) -> bool:
+    return media_type(request.headers) == "multipart/form-data"
+
+
+async def form(request: Request) -> FormData:
+    """The form, read once; what it uploads lies on disk."""
+    return await request.form(max_files=1, max_fields=20)
 
 
 async def read(request: Request, most: int) -> tuple[NewJob | UploadedJob, Iterable[Any] | None]:
@@ -26,10 +40,9 @@ async def read(request: Request, most: int) -> tuple[NewJob | UploadedJob, Itera
 
     Raises: Problem, or RequestValidationError that names the field.
     """
-    kind = request.headers.get("content-type", "").split(";")[0].strip().lower()
-    if kind == "multipart/form-data":
+    if is_upload(request):
         return await _uploaded(request)
-    if kind != "application/json":
+    if media_type(request.headers) != "application/json":
         raise Problem(415, "send application/json, or multipart/form-data with a file")
     body = _checked(NewJob, await _json(request))
     _check_one_or_many(body, most)
@@ -60,10 +73,25 @@ def _check_one_or_many(body: NewJob, most: int) -> None:
 
 
 async def _uploaded(request: Request) -> tuple[UploadedJob, Iterable[Any]]:
-    form = await request.form(max_files=1, max_fields=20)
-    file = form.get("file")
+    sent = await form(request)
+    file = sent.get("file")
     if not isinstance(file, UploadFile):
         raise Problem(422, "must be a file: JSON Lines, or CSV with a header", field="file")
-    values = {name: value for name, value in form.items() if name != "file"}
-    body = _checked(UploadedJob, {**values, "file": file.filename or "upload"})
+    values = {name: value for name, value in sent.items() if name != "file"}
+    name = checked_text("file", (file.filename or "upload")[:500], 500)
+    body = _checked(UploadedJob, {**values, "file": name})
     return body, uploads.rows(file.file, file.filename or "", file.content_type or "")
+
+
+_INPUT = re.compile(r"inputs(?:\[(\d+)\])?\.?(.*)", re.DOTALL)
+
+
+def in_callers_words(error: RequestError, body: NewJob | UploadedJob) -> RequestError:
+    """The same error, about what the caller has sent: one of `items`, or a row of the file."""
+    found = _INPUT.fullmatch(error.field)
+    if found is None:
+        return error
+    if isinstance(body, NewJob):
+        return type(error)("items" + error.field.removeprefix("inputs"), error.reason)
+    place = [] if found[1] is None else [f"row {int(found[1]) + 1}"]
+    return type(error)("file", ": ".join([*place, *filter(None, [found[2]]), error.reason]))

@@ -47,7 +47,7 @@ def _serve(settings: Settings, dsn: str) -> int:
 
     from forebay.api.app import create_app  # noqa: PLC0415
 
-    asyncio.run(_check(dsn))
+    asyncio.run(_check(dsn, settings))
     app = create_app(dsn, settings, load_pipelines(settings.pipeline_modules))
     config = uvicorn.Config(
         app,
@@ -74,9 +74,14 @@ def _end(_number: int, _frame: object) -> None:
     sys.exit(0)
 
 
-async def _check(dsn: str) -> None:
+async def _check(dsn: str, settings: Settings) -> None:
+    from forebay.api.metrics import Meter  # noqa: PLC0415 - only this command needs the extra
+    from forebay.api.rooms import open_rooms  # noqa: PLC0415
+
     async with overview.connected(dsn, "forebay api") as conn:
         await migrate.check(conn)
+    async with open_rooms(dsn, settings, Meter()):
+        pass  # what it says of rights is better read here than in the middle of a server's start
 
 
 def listen(host: str, port: int) -> socket.socket:

@@ -12,10 +12,19 @@ if TYPE_CHECKING:
     from forebay.db.pool import Connection
 
 
-async def find(conn: Connection, owner_id: int, key: str) -> asyncpg.Record | None:
-    """The answer kept under this key, if any; two requests with one key take turns until their transactions end."""
+async def claim(conn: Connection, owner_id: int, key: str) -> bool:
+    """Whether this transaction alone works on what the key stands for. Nobody waits: a connection would wait along."""
     async with translated():
-        await conn.execute("select pg_advisory_xact_lock(hashtextextended($1, 4663))", f"{owner_id} {key}")
+        mine: bool = await conn.fetchval(
+            "select pg_try_advisory_xact_lock(hashtextextended($1, 4663))", f"{owner_id} {key}"
+        )
+    return mine
+
+
+async def find(conn: Connection, owner_id: int, key: str) -> asyncpg.Record | None:
+    """The answer kept under this key, if any. Asked after the claim, in a statement of its own: that one sees what
+    the claim's last holder has left."""
+    async with translated():
         return await conn.fetchrow(
             "select request, status, answer::text as answer from forebay.idempotency where owner_id = $1 and key = $2",
             owner_id,

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from forebay.db.pool import Connection, Pool
+    from forebay.db.room import Room
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +57,14 @@ async def usage(conn: Pool | Connection, owner_id: int) -> Usage:
     async with translated():
         row = await conn.fetchrow(load("get_usage"), owner_id)
     assert row is not None  # noqa: S101 - the owner is the caller
+    return Usage(*row.values())
+
+
+async def usage_for(room: Room, owner_id: int) -> Usage:
+    """The same in the owner's own room, in one round trip."""
+    async with translated(), room.bare() as conn:
+        row = await conn.fetchrow("select * from forebay.usage_for($1, $2)", room.role, owner_id)
+    assert row is not None  # noqa: S101 - the function always answers one row
     return Usage(*row.values())
 
 

@@ -6,6 +6,7 @@ import asyncio
 import ssl
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
+from functools import partial
 from typing import Any, TypeAlias, TypeVar, cast
 
 import asyncpg
@@ -48,31 +49,41 @@ _NO_SCHEMA = (asyncpg.UndefinedFunctionError, asyncpg.InvalidSchemaNameError, as
 COLLIDED = (asyncpg.DeadlockDetectedError, asyncpg.SerializationError, asyncpg.OutdatedSchemaCacheError)
 
 
-async def open_pool(
-    dsn: str, *, size: int, name: str, prepared: bool = True, timeout: float = 60, role: str | None = None
-) -> Pool:
-    """A pool of at most `size` connections; `prepared=False` suits a transaction-mode pooler. With a `role` they have
-    that role's rights only.
+async def open_pool(dsn: str, *, size: int, name: str, prepared: bool = True, timeout: float = 60) -> Pool:
+    """A pool of at most `size` connections; `prepared=False` suits a transaction-mode pooler.
 
     Raises: DatabaseUnavailable with the reason and what to check.
     """
     try:
         return await asyncpg.create_pool(
             dsn,
-            min_size=0,
-            max_size=size,
-            command_timeout=timeout,
-            statement_cache_size=200 if prepared else 0,
-            max_cached_statement_lifetime=0,  # ours are few, and used for ever
-            max_inactive_connection_lifetime=300,
-            reset=_leave_as_it_is,
-            init=_bounded(timeout) if prepared else None,
-            timeout=min(timeout, 10),
-            server_settings=(_session(name, timeout) if prepared else {"application_name": name})
-            | ({"role": role} if role else {}),
+            init=partial(bound, timeout=timeout) if prepared else None,
+            **pooling(size, timeout),
+            **connecting(name, timeout, prepared=prepared),
         )
     except (*LOST, asyncpg.PostgresError, ValueError) as error:
         raise unavailable(error) from error
+
+
+def pooling(size: int, timeout: float) -> dict[str, Any]:
+    """What every pool of ours does alike."""
+    return {
+        "min_size": 0,
+        "max_size": size,
+        "max_inactive_connection_lifetime": 300,
+        "reset": _leave_as_it_is,
+        "command_timeout": timeout,
+        "timeout": min(timeout, 10),
+    }
+
+
+def connecting(name: str, timeout: float, *, prepared: bool) -> dict[str, Any]:
+    """How its connections begin."""
+    return {
+        "statement_cache_size": 200 if prepared else 0,
+        "max_cached_statement_lifetime": 0,  # ours are few, and used for ever
+        "server_settings": _session(name, timeout) if prepared else {"application_name": name},
+    }
 
 
 def _session(name: str, timeout: float) -> dict[str, str]:
@@ -86,14 +97,10 @@ def _session(name: str, timeout: float) -> dict[str, str]:
     }
 
 
-def _bounded(timeout: float) -> Any:  # asyncpg's type for it is private
+async def bound(conn: Connection, *, timeout: float) -> None:
     """The same for a client that vanished in the middle of a question: only PostgreSQL 17 and newer can tell."""
-
-    async def init(conn: asyncpg.Connection[asyncpg.Record]) -> None:
-        if conn.get_server_version().major >= 17:
-            await conn.execute(f"set transaction_timeout = {int(timeout * 2000)}")
-
-    return init
+    if conn.get_server_version().major >= 17:
+        await conn.execute(f"set transaction_timeout = {int(timeout * 2000)}")
 
 
 async def close_pool(pool: Pool) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import nullcontext
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -33,7 +34,7 @@ from forebay.db import control, pages, sessions
 from forebay.db.pages import JobFilter
 from forebay.engine.inputs import Options
 from forebay.engine.producer import item_arguments, submit, submit_many
-from forebay.errors import NotThere
+from forebay.errors import NotThere, RequestError
 from forebay.log import get_logger
 from forebay.telemetry.tracing import submitting
 
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
 
     from starlette.datastructures import State as AppState
 
-    from forebay.api.allowance import Allowance
+    from forebay.api.allowance import Allowance, Standing
     from forebay.api.idempotency import Idempotency
     from forebay.api.principal import Principal
     from forebay.api.rooms import Rooms
@@ -85,7 +86,10 @@ async def submit_job(request: Request) -> Response:
         settings: Settings = request.app.state.settings
         body, inputs = await submissions.read(request, settings.api_max_items)
         pipeline = _pipeline(request.app.state.pipelines, body.pipeline)
-        status, answer = await _save(request.app.state, who, once, pipeline, body, inputs)
+        try:
+            status, answer = await _save(request.app.state, who, once, pipeline, body, inputs)
+        except RequestError as error:
+            raise submissions.in_callers_words(error, body) from error
         if status == 201:
             log.info(
                 "job_submitted",
@@ -109,29 +113,44 @@ async def _save(
 ) -> tuple[int, dict[str, Any]]:
     rooms: Rooms = state.rooms
     allowance: Allowance = state.allowance
+    standing = await allowance.of(rooms.owners, who.owner_id)
     if isinstance(body, NewJob) and inputs is None and once.key is None:
-        done = await _submit_one(rooms, allowance, pipeline, body, who)
+        done = await _submit_one(rooms, standing, pipeline, body, who)
         return 201 if done.created else 200, done.model_dump(by_alias=True)
-    async with rooms.of(who) as conn:
+    turn = rooms.uploads.taken(who.owner_id) if isinstance(body, UploadedJob) else nullcontext()
+    async with turn:
+        return await _submit_once(rooms, standing, once, pipeline, body, inputs, who)
+
+
+async def _submit_once(
+    rooms: Rooms,
+    standing: Standing,
+    once: Idempotency,
+    pipeline: Pipeline[Any],
+    body: NewJob | UploadedJob,
+    inputs: Iterable[Any] | None,
+    who: Principal,
+) -> tuple[int, dict[str, Any]]:
+    async with rooms.own(who) as conn:
         if (known := await once.answer(conn, who)) is not None:
             return known.status, known.body
-        await allowance.admit(conn, who.owner_id, len(inputs) if isinstance(inputs, list) else 1)
+        standing.admit(len(inputs) if isinstance(inputs, list) else 1)
         done = await _submit(conn, pipeline, body, inputs, who)
         if isinstance(body, UploadedJob):  # how many a file holds is known only now
-            await allowance.admit_more(conn, who.owner_id, done.items - 1)
+            standing.admit_more(done.items - 1)
         status, answer = 201 if done.created else 200, done.model_dump(by_alias=True)
         await once.keep(conn, who, status, answer)
     return status, answer
 
 
 async def _submit_one(
-    rooms: Rooms, allowance: Allowance, pipeline: Pipeline[Any], body: NewJob, who: Principal
+    rooms: Rooms, standing: Standing, pipeline: Pipeline[Any], body: NewJob, who: Principal
 ) -> JobRef:
     """The usual case, in one statement that is its own transaction."""
     with submitting(pipeline.name) as now:
         options = Options.checked(**_options(body, who))
         args = item_arguments(pipeline, body.input, body.coalesce, options, now.trace)
-        await allowance.admit(rooms.admins, who.owner_id)
+        standing.admit()
         job_id, created = await sessions.submit_for(rooms.owners, who.owner_id, who.ip, args)
         now.made(job_id)
     return JobRef(job_id=str(job_id), created=created, items=1)
@@ -161,7 +180,7 @@ async def _submit(
         one = await submit(conn, pipeline, body.input, coalesce=body.coalesce, **options)
         return JobRef(job_id=str(one.job_id), created=one.created, items=1)
     if isinstance(body, UploadedJob):
-        await sessions.name_file(conn, body.file)
+        await sessions.begin_upload(conn, body.file)
     many = await submit_many(conn, pipeline, inputs or (), **options)
     return JobRef(job_id=str(many.job_id), created=many.created, items=many.items)
 
@@ -283,9 +302,12 @@ async def kick_off(
     duration_ms: Annotated[int, Query(alias="durationMs", ge=1, le=60_000)] = 5000,
 ) -> Kickoff:
     """Works on the job here and now for one slice of time, or until nothing is left; may be repeated."""
+    settings: Settings = request.app.state.settings
+    if not settings.kickoff_enabled:
+        raise Problem(404, "is switched off here: FOREBAY_KICKOFF_ENABLED")
     async with rooms.of(who) as conn:
         await find_job(conn, job_id)
     async with asyncio.timeout(duration_ms / 1000 + 60):
-        settled = await run_slice(request.app.state, job_id, duration_ms / 1000)
+        settled = await run_slice(request.app.state, who.owner_id, job_id, duration_ms / 1000)
     async with rooms.of(who) as conn:
         return Kickoff(settled=settled, job=await find_job(conn, job_id))
