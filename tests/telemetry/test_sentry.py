@@ -56,8 +56,8 @@ def test_what_goes_wrong_in_the_api_is_reported_without_what_was_sent(
     ask(dsn, TALKATIVE)
     api = start("api", FOREBAY_SENTRY_DSN=sentry.dsn)
     answer = httpx.post(
-        f"{address_of(api)}/api/jobs?note={PRIVATE}",
-        headers={"authorization": f"Bearer {token}", "cookie": f"mine={PRIVATE}"},
+        f"{address_of(api)}/api/jobs",
+        headers={"authorization": f"Bearer {token}", "cookie": f"mine={PRIVATE}", "x-note": PRIVATE},
         json={"pipeline": "letters", "input": {"body": PRIVATE}, "meta": {"note": PRIVATE}},
         timeout=60,
     )

@@ -59,9 +59,14 @@ def test_a_request_and_its_work_are_one_trace(
     )
     api = start("api", FOREBAY_OTLP_ENDPOINT=collector.url)
     worker.says("worker_started", times=4)  # by the supervisor, and by its children
-    headers = {"authorization": f"Bearer {token}", "traceparent": f"00-{TRACE}-{CALLER}-01", "user-agent": "test/1"}
+    headers = {
+        "x-note": "private",
+        "authorization": f"Bearer {token}",
+        "traceparent": f"00-{TRACE}-{CALLER}-01",
+        "user-agent": "test/1",
+    }
     answer = httpx.post(
-        f"{address_of(api)}/api/jobs?note=private",
+        f"{address_of(api)}/api/jobs",
         headers=headers,
         json={"pipeline": "letters", "input": {"body": "hello"}},
         timeout=60,
