@@ -7,7 +7,8 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -80,6 +81,20 @@ class Cli:
     def start(self, *args: str, **variables: str) -> Process:
         """Start a command that goes on."""
         return Process(self, args, {**self.env, **variables})
+
+
+@contextmanager
+def starting(cli: Cli) -> Iterator[Callable[..., Process]]:
+    """Starts commands that are killed at the end."""
+    started: list[Process] = []
+
+    def start(*args: str, **variables: str) -> Process:
+        started.append(cli.start(*args, **variables))
+        return started[-1]
+
+    yield start
+    for process in started:
+        process.kill()
 
 
 class Process:

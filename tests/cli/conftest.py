@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.cli._run import Cli, Process
+from tests.cli._run import Cli, Process, starting
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -22,15 +22,8 @@ def cli(tmp_path: Path, dsn: str) -> Cli:
 @pytest.fixture
 def start(cli: Cli) -> Iterator[Callable[..., Process]]:
     """Starts commands that are killed when the test ends."""
-    started: list[Process] = []
-
-    def start(*args: str, **variables: str) -> Process:
-        started.append(cli.start(*args, **variables))
-        return started[-1]
-
-    yield start
-    for process in started:
-        process.kill()
+    with starting(cli) as start:
+        yield start
 
 
 @pytest.fixture

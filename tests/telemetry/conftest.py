@@ -14,7 +14,7 @@ from forebay.api.accounts import make_token
 from forebay.db import identity, registry
 from forebay.settings import Settings
 from forebay.telemetry import tracing
-from tests.cli._run import Cli, Process
+from tests.cli._run import Cli, Process, starting
 from tests.telemetry._collector import Collector, collecting
 from tests.telemetry._envelopes import Sentry, receiving
 from tests.telemetry._letters import letters, parcels
@@ -66,15 +66,8 @@ def cli(tmp_path: Path, dsn: str) -> Cli:
 @pytest.fixture
 def start(cli: Cli) -> Iterator[Callable[..., Process]]:
     """Starts commands that are killed when the test ends."""
-    started: list[Process] = []
-
-    def start(*args: str, **variables: str) -> Process:
-        started.append(cli.start(*args, **variables))
-        return started[-1]
-
-    yield start
-    for process in started:
-        process.kill()
+    with starting(cli) as start:
+        yield start
 
 
 @pytest.fixture

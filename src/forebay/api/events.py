@@ -39,7 +39,6 @@ if TYPE_CHECKING:
 log = get_logger("events")
 
 T = TypeVar("T")
-K = TypeVar("K")
 
 _KEYS = 5000  # of changes, read at once
 _WHOLE = 200  # rows, read at once

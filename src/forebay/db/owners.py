@@ -55,7 +55,7 @@ async def make(pool: Pool | Connection, name: str) -> int:
 
 async def usage(conn: Pool | Connection, owner_id: int) -> Usage:
     async with translated():
-        row = await conn.fetchrow(load("get_usage"), owner_id)
+        row = await conn.fetchrow("select * from forebay.usage($1)", owner_id)
     assert row is not None  # noqa: S101 - the owner is the caller
     return Usage(*row.values())
 
