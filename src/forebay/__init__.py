@@ -3,8 +3,10 @@
 from typing import TYPE_CHECKING, Any
 
 from forebay.engine.context import Context
+from forebay.engine.limited import limited
 from forebay.engine.pipeline import Pipeline, Step
 from forebay.engine.policy import Limit, Retry
+from forebay.engine.resources import resource
 from forebay.types import Cancel, Done, NotFound, Rows, Skip, Snooze, Statement
 
 if TYPE_CHECKING:
@@ -24,6 +26,8 @@ __all__ = [
     "Statement",
     "Step",
     "Worker",
+    "limited",
+    "resource",
 ]
 
 

@@ -28,11 +28,17 @@ from __future__ import annotations
 
 import errno
 import re
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from pydantic import ValidationError
 
 from forebay.types import ErrorClass
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Self
+
+    from forebay.types import Write
 
 
 class ForebayError(Exception):
@@ -102,6 +108,12 @@ class StepError(ForebayError):
     """The root of what steps raise on purpose."""
 
     error_class: ClassVar[ErrorClass] = ErrorClass.TRANSIENT
+    writes: Sequence[Write] = ()
+
+    def writing(self, *writes: Write) -> Self:
+        """The same error, with rows that commit together with it: `raise PermanentError(...).writing(Rows(...))`."""
+        self.writes = writes
+        return self
 
 
 class TransientError(StepError):

@@ -22,11 +22,12 @@ from forebay.engine.worker import Worker
 from forebay.settings import Settings
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Sequence
+    from collections.abc import AsyncGenerator, Mapping, Sequence
     from datetime import datetime
 
     from forebay.db.pool import Pool
     from forebay.engine.pipeline import Pipeline, SubmitOptions
+    from forebay.engine.resources import Resource
     from forebay.types import ItemRecord, JobSummary, Submitted
 
 __all__ = ["ManualClock", "Testbed", "testbed"]
@@ -95,13 +96,15 @@ async def testbed(
     *,
     clock: ManualClock | None = None,  # noqa: PT028 - not a test
     migrated: bool = False,  # noqa: PT028
+    resources: Mapping[Resource[Any], Resource[Any]] | None = None,  # noqa: PT028
+    settings: Settings | None = None,  # noqa: PT028
 ) -> AsyncGenerator[Testbed]:
-    """A testbed on the database at `dsn`, whose schema is brought up to date first."""
+    """A testbed on the database at `dsn`, whose schema is brought up to date first; `resources` stand in for others."""
     if not migrated:
         await migrate(dsn)
     clock = clock or ManualClock()
-    settings = Settings(listen=False, grace_s=5, poll_s=3600)
-    worker = Worker(dsn, pipelines, settings=settings, clock=clock, closed=True)
+    settings = (settings or Settings()).model_copy(update={"listen": False, "grace_s": 5.0, "poll_s": 3600.0})
+    worker = Worker(dsn, pipelines, settings=settings, clock=clock, closed=True, resources=resources)
     running = asyncio.create_task(worker.run())
     try:
         await worker.ready_or_failed(running)

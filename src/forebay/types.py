@@ -82,6 +82,7 @@ class NotFound:
     """What the step looked for is not there; tried again as often as `Retry.not_found` says."""
 
     reason: str = "not found"
+    writes: Sequence[Write] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +91,7 @@ class Skip:
 
     reason: str = ""
     item: bool = False
+    writes: Sequence[Write] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,6 +23,19 @@ from forebay.types import Done, NotFound
 pipeline = Pipeline("process_tests", dict[str, Any])
 
 
+class NoHost:
+    """The host of contexts that nobody listens to."""
+
+    def note(self, ctx: Context, fraction: float | None, note: str | None) -> None:
+        pass
+
+    async def get(self, resource: Any) -> Any:
+        raise AssertionError(resource)
+
+    async def call(self, ctx: Context, limited: Any, args: Any, kwargs: Any) -> Any:
+        raise AssertionError(limited)
+
+
 class Page(BaseModel):
     url: str
 
@@ -208,3 +221,32 @@ def swallow(ctx: Context, given: Any) -> int:
     if given.get("wait"):
         time.sleep(600)
     return len(kept)
+
+
+# Functions that steps call in processes.
+
+
+def parse(text: str, *, base: int = 10) -> tuple[int, int]:
+    if text == "hang":
+        threading.Event().wait()
+    if text == "eat":
+        held = [bytes(1 << 20) for _ in range(4096)]
+        del held
+    if text == "die":
+        os.kill(os.getpid(), signal.SIGKILL)
+    try:
+        return int(text, base), os.getpid()
+    except ValueError as error:
+        raise DataError(f"{text!r} is no number") from error
+
+
+@pipeline.step(kind="process")
+def asks_for_more(ctx: Context, given: Any) -> str:
+    """Tries what only the worker's own steps may."""
+    said: list[str] = []
+    for asked in (ctx.get(given), ctx.call(given)):
+        try:
+            asked.send(None)
+        except RuntimeError as error:
+            said.append(str(error))
+    return "; ".join(said)

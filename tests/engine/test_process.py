@@ -51,8 +51,13 @@ async def _pool(**options: Any) -> AsyncIterator[ProcessPool]:
     assert set(psutil.Process().children()) <= before
 
 
+class _Host(steps.NoHost):
+    def __init__(self, note: Callable[..., None]) -> None:
+        self.note = note  # type: ignore[method-assign]
+
+
 def _context(step: Step[Any, Any], report: Callable[..., None] = lambda *_: None) -> Context:
-    return Context(7, 3, 1, step.name, 2, 99, report)
+    return Context(7, 3, 1, step.name, 2, 99, _Host(report))
 
 
 async def _run(pool: ProcessPool, step: Step[Any, Any], given: Any = None) -> Any:
@@ -392,6 +397,7 @@ async def test_a_step_that_was_declared_at_a_prompt_says_what_to_do() -> None:
         from forebay.engine.context import Context
         from forebay.engine.pipeline import Pipeline
         from forebay.engine.process import ProcessPool
+        from tests.engine.process_steps import NoHost
 
         typed = Pipeline("typed", dict)
 
@@ -399,13 +405,13 @@ async def test_a_step_that_was_declared_at_a_prompt_says_what_to_do() -> None:
         def size(ctx: Context, value: dict) -> int:
             return len(value)
 
-        asyncio.run(ProcessPool().run(size, Context(1, 1, 1, "size", 1, 1, print), ({},)))
+        asyncio.run(ProcessPool().run(size, Context(1, 1, 1, "size", 1, 1, NoHost()), ({},)))
         """
     )
     child = await asyncio.create_subprocess_exec(sys.executable, "-c", typed, stderr=subprocess.PIPE)
     _, said = await child.communicate()
     assert b"ConfigError: step typed.size cannot be loaded in its process: " in said
-    assert b"step typed.size must be declared in a file, not at a prompt" in said
+    assert b"typed.size must be declared in a file, not at a prompt" in said
 
 
 _SCRIPT = textwrap.dedent(
@@ -416,7 +422,7 @@ _SCRIPT = textwrap.dedent(
     from forebay.engine.context import Context
     from forebay.engine.pipeline import Pipeline
     from forebay.engine.process import ProcessPool
-    from tests.engine.process_steps import hang_forever
+    from tests.engine.process_steps import NoHost, hang_forever
 
     class Page(BaseModel):
         url: str
@@ -430,7 +436,7 @@ _SCRIPT = textwrap.dedent(
 
     async def main() -> None:
         pool = ProcessPool()
-        ctx = Context(1, 1, 1, "s", 1, 1, lambda *_: None)
+        ctx = Context(1, 1, 1, "s", 1, 1, NoHost())
         page = await pool.run(copied, ctx, (Page(url="here"),))
         assert type(page) is Page, type(page)
         print(page.url, flush=True)

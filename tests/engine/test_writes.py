@@ -9,8 +9,9 @@ import asyncpg
 import pytest
 from pydantic import BaseModel
 
-from forebay import Context, Done, Pipeline, Rows, Statement
+from forebay import Context, Done, NotFound, Pipeline, Retry, Rows, Skip, Statement
 from forebay.db.writes import Writer
+from forebay.errors import DataError, TransientError
 from forebay.testing import testbed
 
 if TYPE_CHECKING:
@@ -104,3 +105,27 @@ async def test_a_column_that_changes_its_type_under_a_worker_costs_no_item(
         await bed.submit(sizes, Size(weight=2))
         await bed.finish()
     assert [tuple(row) for row in await conn.fetch("select id, size from t order by id")] == [(1, "1"), (2, '{"w": 2}')]
+
+
+async def test_steps_that_do_not_end_well_hand_rows_over_too(
+    dsn: str, conn: asyncpg.Connection[Any], table: str
+) -> None:
+    """Each with its own attempt: what failed twice has written twice."""
+    weigh: Pipeline[Size] = Pipeline("weigh", Size)
+
+    @weigh.step(retry=Retry(attempts=2))
+    async def step(ctx: Context, size: Size) -> Done[int] | NotFound | Skip:
+        row = Rows(table, [{"id": size.weight * 10 + ctx.attempt, "size": size.weight}])
+        if size.weight == 1:
+            return NotFound("no such weight", writes=[row])
+        if size.weight == 2:
+            return Skip("weighs nothing", writes=[row])
+        if size.weight == 3:
+            raise DataError("weighs too much").writing(row)
+        raise TransientError("the scales swing").writing(row)
+
+    async with testbed(dsn, [weigh], migrated=True) as bed:
+        job = await weigh.submit_many(bed.pool, [Size(weight=weight) for weight in (1, 2, 3, 4)])
+        await bed.finish()
+        assert [item.status for item in await bed.items(job)] == ["NOT_FOUND", "DONE", "ERROR", "ERROR"]
+    assert [row[0] for row in await _rows(conn)] == [11, 21, 31, 41, 42]

@@ -9,7 +9,7 @@ from pydantic_core import PydanticSerializationError, to_json
 
 from forebay.engine.context import Context
 from forebay.engine.gates import LimitReached
-from forebay.errors import DataError, ThrottledError, error_class, plain
+from forebay.errors import DataError, StepError, ThrottledError, error_class, plain
 from forebay.types import Cancel, Done, ErrorClass, NotFound, Skip, Snooze
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from forebay.db.tasks import Lease
-    from forebay.engine.context import ProgressReport
+    from forebay.engine.context import Host
     from forebay.engine.pipeline import Step
     from forebay.types import Write
 
@@ -50,12 +50,12 @@ class Attempt(Context):
         self.stop: str | None = None
         # The rest is set only where it matters: most attempts end well.
 
-    def runs(self, step: str, slot: asyncio.Task[Any], deadline: float, report: ProgressReport) -> None:
+    def runs(self, step: str, slot: asyncio.Task[Any], deadline: float, host: Host) -> None:
         """It begins, in this slot."""
         self.step = step
         self.slot = slot
         self.deadline = deadline
-        self._report = report
+        self._host = host
 
     @property
     def job_id(self) -> int:  # type: ignore[override]
@@ -113,10 +113,12 @@ def report_outcome(attempt: Attempt, step: Step[Any, Any], value: Any) -> None:
     match value:
         case Done():
             attempt.result, attempt.writes = result_json(step, cast("Any", value).result), value.writes
-        case NotFound(reason):
+        case NotFound(reason, writes):
+            attempt.writes = writes
             again = step.retry.delay_after(ErrorClass.NOT_FOUND, attempt.lease.attempt)
             attempt.fail("NOT_FOUND", reason=reason, kind=ErrorClass.NOT_FOUND, again_in=again)
-        case Skip(reason, item):
+        case Skip(reason, item, writes):
+            attempt.writes = writes
             attempt.fail("SKIPPED", reason=reason, ends_item=item)
         case Snooze(seconds, reason):
             attempt.fail("SNOOZED", reason=reason, again_in=max(0.0, float(seconds)), spent=False)
@@ -129,6 +131,8 @@ def report_outcome(attempt: Attempt, step: Step[Any, Any], value: Any) -> None:
 def report_error(attempt: Attempt, step: Step[Any, Any], error: BaseException) -> None:
     """Fills in what a step has raised, and when it runs again."""
     kind, reason = error_class(error), reason_of(error)
+    if isinstance(error, StepError):
+        attempt.writes = error.writes
     if kind is ErrorClass.THROTTLED:
         wait = error.retry_after if isinstance(error, ThrottledError) else 30.0
         # Our own limit is neither an error of the item nor pressure from the other side.

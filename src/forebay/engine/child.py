@@ -49,17 +49,17 @@ class Hello:
     package: str | None
     file: str | None
     qualname: str
-    pipeline: str
-    step: str
+    label: str  # of the step, or of the function
     max_bytes: int
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One task: what its context knows, and the arguments."""
+    """One task: what its context knows, for a step, and the arguments."""
 
-    context: dict[str, Any]
+    context: dict[str, Any] | None
     args: tuple[Any, ...]
+    kwargs: dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +128,7 @@ class ChildContext(Context):
         self._link = link
         self._cancelled = False
         self._reported = (0.0, "")
-        self._report = _forward
+        self._host = _Pool()
         self._items = None
         for name, value in known.items():
             setattr(self, name, value)
@@ -153,8 +153,17 @@ class ChildContext(Context):
         self._link.send(PROGRESS, pickle.dumps(told))
 
 
-def _forward(ctx: Context, fraction: float | None, note: str | None) -> None:
-    cast("ChildContext", ctx).forward(fraction, note)
+class _Pool:
+    """What a process can do for its step: tell how far it is."""
+
+    def note(self, ctx: Context, fraction: float | None, note: str | None) -> None:
+        cast("ChildContext", ctx).forward(fraction, note)
+
+    async def get(self, resource: Any) -> Any:
+        raise RuntimeError(f"{resource!r} belongs to the worker: a process step cannot use it")
+
+    async def call(self, ctx: Context, limited: Any, args: Any, kwargs: Any) -> Any:
+        raise RuntimeError(f"{limited!r}: this is a process already, call the function itself")
 
 
 def serve(sock: socket.socket) -> None:
@@ -197,7 +206,8 @@ def _answer(fn: Callable[..., Any], link: Link, body: bytes) -> tuple[bytes, byt
             call = cast("Call", pickle.loads(body))  # noqa: S301 - from our own pool
         except Exception as error:  # a pickle may run anything
             return UNSENDABLE, _text(f"its input cannot be read in its process: {_described(error)}")
-        return _result(fn(ChildContext(call.context, link), *call.args), link.max_bytes)
+        context = () if call.context is None else (ChildContext(call.context, link),)
+        return _result(fn(*context, *call.args, **call.kwargs), link.max_bytes)
     except MemoryError:
         return OUT_OF_MEMORY, b""
     except SystemExit:
@@ -242,11 +252,7 @@ def find_function(hello: Hello) -> Callable[..., Any]:
         importlib.import_module(name)
     module = _load(hello)
     for step in _steps(module):
-        if (step.pipeline.name, step.name, step.fn.__qualname__) == (
-            hello.pipeline,
-            hello.step,
-            hello.qualname,
-        ):
+        if (step.label, step.fn.__qualname__) == (hello.label, hello.qualname):
             return step.fn
     found: Any = module
     for part in hello.qualname.split("."):
@@ -279,7 +285,7 @@ def _load(hello: Hello) -> types.ModuleType:
 
 def _load_file(name: str, hello: Hello) -> types.ModuleType:
     if hello.file is None:
-        raise ImportError(f"step {hello.pipeline}.{hello.step} must be declared in a file, not at a prompt")
+        raise ImportError(f"{hello.label} must be declared in a file, not at a prompt")
     module = types.ModuleType(name)
     module.__file__, module.__package__ = hello.file, hello.package
     sys.modules[name] = module  # before it runs: models look their module up while they are made

@@ -12,7 +12,7 @@ import subprocess
 import sys
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import structlog
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from forebay.engine.context import Context
-    from forebay.engine.pipeline import Step
+    from forebay.engine.limited import Callee
 
 _log: structlog.typing.FilteringBoundLogger = structlog.get_logger(__name__)
 
@@ -42,8 +42,8 @@ class NotStartedError(Exception):
 class ChildProcess:
     """One child with its guard, seen from the pool."""
 
-    def __init__(self, step: Step[Any, Any], max_bytes: int) -> None:
-        self.step = step
+    def __init__(self, callee: Callee, max_bytes: int) -> None:
+        self.callee = callee
         self.tasks = 0
         self.idle_since = 0.0
         self.ended = asyncio.Event()
@@ -60,13 +60,13 @@ class ChildProcess:
         self._opening = asyncio.get_running_loop().create_task(self._open())
         await asyncio.shield(self._opening)
         self._order(b"r")
-        hello = _hello(self.step, app_modules, self._max_bytes)
+        hello = _hello(self.callee, app_modules, self._max_bytes)
         self._send(wire.HELLO, json.dumps(asdict(hello)).encode())
         kind, body = await self._frame()
         if kind == wire.OUT_OF_MEMORY:
-            raise out_of_memory(self.step)
+            raise out_of_memory(self.callee)
         if kind != wire.READY:
-            raise load_error(self.step, body)
+            raise load_error(self.callee, body)
 
     async def call(self, ctx: Context, body: bytes) -> tuple[bytes, bytes]:
         """Run one task; gives back the frame that ends it."""
@@ -108,12 +108,8 @@ class ChildProcess:
             async with asyncio.timeout(_PATIENCE):
                 await self.ended.wait()
         except TimeoutError:  # stuck in the kernel, or its guard was stopped
-            _log.warning("step_process_stuck", step=self._name, guard=self._guard.pid)
+            _log.warning("step_process_stuck", step=self.callee.label, guard=self._guard.pid)
             _kill_session(self._guard.pid)
-
-    @property
-    def _name(self) -> str:
-        return f"{self.step.pipeline.name}.{self.step.name}"
 
     async def _open(self) -> None:
         control, data = self._spawn()
@@ -134,7 +130,7 @@ class ChildProcess:
             ours_on_error.callback(os.close, self._output_fd)
             handed = (guards_control.fileno(), childs_data.fileno())
             self._guard = subprocess.Popen(
-                [sys.executable, "-P", str(_GUARD), *map(str, (*handed, os.getpid(), self.step.memory_mb))],
+                [sys.executable, "-P", str(_GUARD), *map(str, (*handed, os.getpid(), self.callee.memory_mb))],
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=output,
@@ -200,17 +196,17 @@ class ChildProcess:
 
     def _log_output(self) -> None:
         if self._output:
-            _log.debug("step_printed", step=self._name, tail=self._output.decode(errors="replace"))
+            _log.debug("step_printed", step=self.callee.label, tail=self._output.decode(errors="replace"))
 
     async def _cause_of_death(self) -> str:
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_PATIENCE):
                 await self.ended.wait()
         text = self._output.decode(errors="replace")
-        _log.warning("step_process_died", step=self._name, how=self._report, tail=text)
+        _log.warning("step_process_died", step=self.callee.label, how=self._report, tail=text)
         how, _, number = self._report.partition(" ")
         if how == "memory":
-            return str(out_of_memory(self.step))
+            return str(out_of_memory(self.callee))
         if how == "signal":
             return f"the step's process was killed by {signal.Signals(int(number)).name}"
         if how == "exit":
@@ -234,8 +230,8 @@ def _kill_session(sid: int) -> None:
                 os.kill(int(stat.parent.name), signal.SIGKILL)
 
 
-def _hello(step: Step[Any, Any], app_modules: Sequence[str], max_bytes: int) -> wire.Hello:
-    name = step.fn.__module__
+def _hello(callee: Callee, app_modules: Sequence[str], max_bytes: int) -> wire.Hello:
+    name = callee.fn.__module__
     module = sys.modules.get(name)
     return wire.Hello(
         path=[entry or str(Path.cwd()) for entry in sys.path],
@@ -243,8 +239,7 @@ def _hello(step: Step[Any, Any], app_modules: Sequence[str], max_bytes: int) -> 
         module=name,
         package=getattr(module, "__package__", None),
         file=getattr(module, "__file__", None),
-        qualname=step.fn.__qualname__,
-        pipeline=step.pipeline.name,
-        step=step.name,
+        qualname=callee.fn.__qualname__,
+        label=callee.label,
         max_bytes=max_bytes,
     )

@@ -2,20 +2,32 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
 
+    from forebay.engine.limited import Limited
+    from forebay.engine.resources import Resource
     from forebay.types import ItemRecord
 
-    ProgressReport: TypeAlias = Callable[["Context", float | None, str | None], None]
+P = ParamSpec("P")
+R = TypeVar("R")
+T = TypeVar("T")
+
+
+class Host(Protocol):
+    """What a worker does for its running steps."""
+
+    def note(self, ctx: Context, fraction: float | None, note: str | None) -> None: ...
+    async def get(self, resource: Resource[Any]) -> Any: ...
+    async def call(self, ctx: Context, limited: Limited[..., Any], args: Any, kwargs: Any) -> Any: ...
 
 
 class Context:
     """One attempt, as its step sees it."""
 
-    __slots__ = ("_items", "_report", "attempt", "cancelled", "job_id", "n", "owner_id", "step", "token")
+    __slots__ = ("_host", "_items", "attempt", "cancelled", "job_id", "n", "owner_id", "step", "token")
 
     def __init__(
         self,
@@ -25,7 +37,7 @@ class Context:
         step: str,
         attempt: int,
         token: int,
-        report: ProgressReport,
+        host: Host,
     ) -> None:
         self.job_id = job_id
         self.n = n
@@ -34,7 +46,7 @@ class Context:
         self.attempt = attempt
         self.token = token
         self.cancelled = False
-        self._report = report
+        self._host = host
         self._items: Callable[[], AsyncIterator[ItemRecord]] | None = None
 
     @property
@@ -44,7 +56,20 @@ class Context:
 
     def progress(self, fraction: float | None = None, note: str | None = None) -> None:
         """Tell how far the step is; cheap, may be called often and from any thread or process."""
-        self._report(self, fraction, note)
+        self._host.note(self, fraction, note)
+
+    async def get(self, resource: Resource[T]) -> T:
+        """What the steps of this worker share; for async steps."""
+        found: T = await self._host.get(resource)
+        return found
+
+    async def call(self, limited: Limited[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
+        """Run a function in a process of its own, with its limits; for async steps.
+
+        Raises: what the function raises; TransientError when its process dies, or needs more time or memory.
+        """
+        answer: R = await self._host.call(self, limited, args, kwargs)
+        return answer
 
     def read_items(self, items: Callable[[], AsyncIterator[ItemRecord]]) -> None:
         """Engine only: where `items` come from."""

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from forebay.db.tasks import Lease
     from forebay.engine.clock import Clock
-    from forebay.engine.context import Context, ProgressReport
+    from forebay.engine.context import Context, Host
     from forebay.engine.limits import Held, Limits
     from forebay.engine.pipeline import Step
 
@@ -45,7 +45,7 @@ class StepExecutor:
         job_args: Callable[[Context], Awaitable[tuple[Any, ...]]],
         report: Callable[[Attempt], None],
         hungry: Callable[[], None],
-        progress: ProgressReport,
+        host: Host,
         limits: Limits,
         clock: Clock,
         size: ClaimSize,
@@ -71,7 +71,7 @@ class StepExecutor:
         self._refill_at = 0  # when the queue is down to this, it is time to claim more
         self._good = 0  # successes not yet told to the controllers, and their time
         self._good_s = 0.0
-        self._progress = progress
+        self._host = host
         self._limits = limits
         self._clock = clock
         self._timeout = float("inf") if step.timeout is None else step.timeout
@@ -137,7 +137,7 @@ class StepExecutor:
 
     def _begin(self, slot: asyncio.Task[Any], lease: Lease, index: int, now: float) -> Attempt:
         attempt = Attempt(lease, lease.ns[index], self._clock.wall(now))
-        attempt.runs(self.step.name, slot, now + self._timeout, self._progress)
+        attempt.runs(self.step.name, slot, now + self._timeout, self._host)
         self.running.add(attempt)
         return attempt
 

@@ -21,33 +21,33 @@ from forebay.types import ErrorClass
 
 if TYPE_CHECKING:
     from forebay.engine.context import Context
-    from forebay.engine.pipeline import Step
+    from forebay.engine.limited import Callee
 
 
-def pack(step: Step[Any, Any], ctx: Context, args: tuple[Any, ...], max_bytes: int) -> bytes:
-    call = wire.Call(wire.knowledge(ctx), args)
+def pack(callee: Callee, ctx: Context, args: tuple[Any, ...], kwargs: dict[str, Any], max_bytes: int) -> bytes:
+    call = wire.Call(wire.knowledge(ctx) if callee.takes_context else None, args, kwargs)
     try:
         body = pickle.dumps(call, pickle.HIGHEST_PROTOCOL)
     except Exception as error:
-        raise DataError(f"{_named(step)}: its input cannot be sent to its process: {error}") from error
+        raise DataError(f"{callee.title}: its input cannot be sent to its process: {error}") from error
     if len(body) > max_bytes:
         raise DataError(
-            f"{_named(step)}: its input has {len(body)} bytes; at most {max_bytes} can be sent to its process"
+            f"{callee.title}: its input has {len(body)} bytes; at most {max_bytes} can be sent to its process"
         )
     return body
 
 
-def unpack(step: Step[Any, Any], kind: bytes, answer: bytes) -> Any:
+def unpack(callee: Callee, kind: bytes, answer: bytes) -> Any:
     if kind == wire.OUT_OF_MEMORY:
-        raise out_of_memory(step)
+        raise out_of_memory(callee)
     if kind == wire.UNSENDABLE:
-        raise DataError(f"{_named(step)}: {answer.decode(errors='replace')}")
+        raise DataError(f"{callee.title}: {answer.decode(errors='replace')}")
     if kind == wire.ERROR:
         raise _raised(loads(answer))
     try:
         return loads(answer)
     except Exception as error:
-        raise DataError(f"{_named(step)}: its result cannot be read: {type(error).__name__}: {error}") from error
+        raise DataError(f"{callee.title}: its result cannot be read: {type(error).__name__}: {error}") from error
 
 
 def _raised(failure: wire.Failure) -> Exception:
@@ -77,19 +77,15 @@ def _substitute(failure: wire.Failure) -> StepError:
     return _SUBSTITUTES.get(ErrorClass(failure.error_class), TransientError)(failure.text)
 
 
-def load_error(step: Step[Any, Any], body: bytes) -> Exception:
+def load_error(callee: Callee, body: bytes) -> Exception:
     failure = cast("wire.Failure", loads(body))
-    error = ConfigError(f"{_named(step)} cannot be loaded in its process: {failure.text}")
+    error = ConfigError(f"{callee.title} cannot be loaded in its process: {failure.text}")
     error.__cause__ = _TracebackInProcess(failure.trace)
     return error
 
 
-def out_of_memory(step: Step[Any, Any]) -> TransientError:
-    return TransientError(f"needed more than {step.memory_mb} MB of memory")
-
-
-def _named(step: Step[Any, Any]) -> str:
-    return f"step {step.pipeline.name}.{step.name}"
+def out_of_memory(callee: Callee) -> TransientError:
+    return TransientError(f"needed more than {callee.memory_mb} MB of memory")
 
 
 class _TracebackInProcess(Exception):

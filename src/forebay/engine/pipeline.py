@@ -95,8 +95,20 @@ class Step(Generic[I, R]):
             returned = (typing.get_args(returned) or (Any,))[0]
         return TypeAdapter(_value_of(returned))
 
+    @property
+    def label(self) -> str:
+        return f"{self.pipeline.name}.{self.name}"
+
+    @property
+    def title(self) -> str:
+        return f"step {self.label}"
+
+    @property
+    def takes_context(self) -> bool:
+        return True
+
     def __repr__(self) -> str:
-        return f"<step {self.pipeline.name}.{self.name}>"
+        return f"<step {self.label}>"
 
 
 _OUTCOMES = (NotFound, Skip, Snooze, Cancel)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Coroutine, Sequence
 
     from forebay.engine.context import Context
-    from forebay.engine.pipeline import Step
+    from forebay.engine.limited import Callee
 
 
 class ProcessPool:
@@ -48,21 +48,23 @@ class ProcessPool:
         self._retiring: asyncio.TimerHandle | None = None
         self._closed = False
 
-    async def run(self, step: Step[Any, Any], ctx: Context, args: tuple[Any, ...]) -> Any:
-        """What the step's function returns for `ctx` and `args`.
+    async def run(
+        self, callee: Callee, ctx: Context, args: tuple[Any, ...], kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        """What the function of a step, or one that is limited, returns for these arguments.
 
         Raises: what the function raises; TransientError when its process dies, or runs over its time or
             memory; DataError when the input or the result cannot be sent; ConfigError when the process cannot
             import it.
         """
-        body = parcel.pack(step, ctx, args, self._max_bytes)
+        body = parcel.pack(callee, ctx, args, kwargs or {}, self._max_bytes)
         while True:
-            child = self._take(step)
+            child = self._take(callee)
             try:
                 kind, answer = await self._attempt(child, ctx, body)
             except NotStartedError:
                 continue  # it died while it was idle: this task is not to blame, and nothing of it has run
-            return parcel.unpack(step, kind, answer)
+            return parcel.unpack(callee, kind, answer)
 
     async def close(self) -> None:
         """End all children: the idle ones may clean up, running ones are killed."""
@@ -77,13 +79,13 @@ class ProcessPool:
         while self._ending:
             await asyncio.wait(self._ending)
 
-    def _take(self, step: Step[Any, Any]) -> ChildProcess:
+    def _take(self, callee: Callee) -> ChildProcess:
         if self._closed:
             raise RuntimeError("the process pool is closed")
         self._idle = [child for child in self._idle if not child.ended.is_set()]
-        child = next((child for child in reversed(self._idle) if child.step is step), None)
+        child = next((child for child in reversed(self._idle) if child.callee is callee), None)
         if child is None:
-            child = ChildProcess(step, self._max_bytes)
+            child = ChildProcess(callee, self._max_bytes)
         else:
             self._idle.remove(child)
         self._busy.add(child)
@@ -94,7 +96,7 @@ class ProcessPool:
             if child.tasks == 0:
                 async with _at_most(self._start_seconds, "the step's process was not ready after"):
                     await child.start(self._app_modules)
-            async with _at_most(child.step.timeout, "timed out after"):
+            async with _at_most(child.callee.timeout, "timed out after"):
                 kind, answer = await child.call(ctx, body)
         except BaseException:
             self._busy.discard(child)

@@ -18,12 +18,14 @@ from forebay.engine.claimer import Claimer
 from forebay.engine.clock import Clock
 from forebay.engine.controllers import Backoff, ClaimSize
 from forebay.engine.executor import StepExecutor
+from forebay.engine.host import WorkerHost
 from forebay.engine.leases import LeaseBook
 from forebay.engine.limits import Limits
 from forebay.engine.loops import every
 from forebay.engine.machine import Machine
 from forebay.engine.process import ProcessPool
 from forebay.engine.progress import ProgressBook
+from forebay.engine.resources import Resources
 from forebay.engine.settler import Settler
 from forebay.engine.sweeper import Sweeper
 from forebay.engine.threads import Threads
@@ -35,13 +37,14 @@ from forebay.telemetry import tracing
 from forebay.types import ErrorClass
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine, Sequence
+    from collections.abc import Callable, Coroutine, Mapping, Sequence
 
     from forebay.db.pool import Pool
     from forebay.db.tasks import Settled
     from forebay.engine.attempt import Attempt
     from forebay.engine.context import Context
     from forebay.engine.pipeline import Pipeline, Step
+    from forebay.engine.resources import Resource
     from forebay.engine.spans import Spans
 
 log = get_logger("worker")
@@ -61,8 +64,10 @@ class Worker:
         clock: Clock | None = None,
         closed: bool = False,
         lanes: frozenset[int] | None = None,
+        resources: Mapping[Resource[Any], Resource[Any]] | None = None,
     ) -> None:
-        """`lanes`: works on these only. `closed`: claims nothing but while `drain` runs; for tests."""
+        """`lanes`: works on these only. For tests: `closed` claims nothing but while `drain` runs, `resources`
+        stand in for others."""
         self.settings = settings or Settings()
         self.clock = clock or Clock()
         self.worker_id = 0
@@ -70,6 +75,7 @@ class Worker:
         self._pipelines = pipelines
         self._closed = closed
         self._lanes = lanes
+        self._replaced = resources
         self._ready = asyncio.Event()
         self._stopping = asyncio.Event()
         self._executors: dict[int, StepExecutor] = {}
@@ -100,6 +106,7 @@ class Worker:
             try:
                 await self._work()
             finally:
+                await self._resources.close()
                 await self._processes.close()
                 self._threads.close()
                 if self._spans is not None:
@@ -180,6 +187,8 @@ class Worker:
         self._spans = _spans(pool, clock)
         self._limits = Limits(pool, me, clock, on_room=self._on_hungry)
         self._progress = ProgressBook(pool, clock)
+        self._resources = Resources(s, pool, self._replaced)
+        self._host = WorkerHost(self._progress, self._resources, self._processes)
         for pipeline in self._pipelines:
             for step in pipeline.steps.values():
                 if not s.queue_names or step.queue in s.queue_names:
@@ -222,7 +231,7 @@ class Worker:
             job_args=self._job_args,
             report=report,
             hungry=self._on_hungry,
-            progress=self._progress.note,
+            host=self._host,
             limits=self._limits,
             clock=self.clock,
             size=ClaimSize(slice_s=s.slice_ms / 1000, safety=s.claim_safety, least=s.claim_min, most=s.claim_max),
