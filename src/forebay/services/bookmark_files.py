@@ -1,0 +1,331 @@
+"""Files of bookmarks: read from browsers, Pocket and forebay itself, and written for them."""
+
+from __future__ import annotations
+
+import csv
+import html
+import io
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from html.parser import HTMLParser
+from typing import Any, Literal, TypeAlias, TypeGuard
+
+from forebay.errors import InvalidField
+
+Format: TypeAlias = Literal["html", "csv", "json"]
+
+MOST_ENTRIES = 200_000
+_MEDIA_TYPES: dict[Format, str] = {
+    "html": "text/html; charset=utf-8",
+    "csv": "text/csv; charset=utf-8",
+    "json": "application/json",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One bookmark of a file."""
+
+    url: str
+    title: str | None = None
+    note: str | None = None
+    tags: tuple[str, ...] = ()
+    category: str | None = None
+    added_at: datetime | None = None
+    archived: bool = False
+
+
+def media_type(kind: Format) -> str:
+    return _MEDIA_TYPES[kind]
+
+
+# Reading.
+
+
+def read(data: bytes) -> Iterator[Entry]:
+    """The bookmarks of a file, in its order; which kind of file it is, it says itself.
+
+    Raises: InvalidField when it is none that we know, or holds no bookmarks.
+    """
+    text = _text(data)
+    head = text[:2000].lstrip().lower()
+    if head.startswith(("[", "{")):
+        entries = _from_json(text)
+    elif "url" in head.partition("\n")[0].strip().replace('"', "").split(","):
+        entries = _from_csv(text)
+    elif head.startswith("<") or "<a " in head:
+        entries = _from_html(text)
+    else:
+        raise InvalidField(
+            "file", "is neither a bookmarks file of a browser (HTML), nor Pocket's (CSV or HTML), nor JSON"
+        )
+    return _counted(entries)
+
+
+def _text(data: bytes) -> str:
+    for encoding in ("utf-8-sig", "utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"):
+        try:
+            return data.decode(encoding)
+        except UnicodeError:
+            continue
+    return data.decode("cp1252", "replace")  # what old browsers of one platform wrote
+
+
+def _counted(entries: Iterator[Entry]) -> Iterator[Entry]:
+    count = 0
+    for count, entry in enumerate(entries, 1):
+        if count > MOST_ENTRIES:
+            raise InvalidField("file", f"has more than {MOST_ENTRIES} bookmarks: split it")
+        yield entry
+    if count == 0:
+        raise InvalidField("file", "has no bookmarks")
+
+
+class _Netscape(HTMLParser):
+    """Browsers nest lists of links under headings, without closing half of their tags; Pocket has plain lists."""
+
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+        self.found: list[Entry] = []
+        self._folders: list[str | None] = []
+        self._heading: str | None = None
+        self._link: dict[str, str] | None = None
+        self._words: list[str] | None = None
+        self._noting = False
+        self._notable = False  # whether a note would be about the last link
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self._end_note()
+        if tag == "a":
+            self._link, self._words = {name: value or "" for name, value in attrs}, []
+        elif tag == "h3":
+            self._words = []
+        elif tag == "dl":
+            self._folders.append(self._heading)
+            self._heading = None
+        elif tag == "dd":
+            self._noting, self._words = True, []
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag == "a" and self._link is not None:
+            self._keep(self._link, self._read())
+            self._link = None
+        elif tag == "h3":
+            self._heading, self._notable = self._read() or None, False
+        elif tag == "dl":
+            self._end_note()
+            if self._folders:
+                self._folders.pop()
+
+    def handle_data(self, data: str) -> None:
+        if self._words is not None:
+            self._words.append(data)
+
+    def close(self) -> None:
+        super().close()
+        self._end_note()
+
+    def _read(self) -> str:
+        text, self._words = " ".join("".join(self._words or ()).split()), None
+        return text
+
+    def _keep(self, link: Mapping[str, str], title: str) -> None:
+        folder = next((name for name in reversed(self._folders) if name), None)
+        self._notable = True
+        self.found.append(
+            Entry(
+                link.get("href", ""),
+                title or None,
+                tags=_tags(link.get("tags", "")),
+                category=folder,
+                added_at=_moment(link.get("add_date") or link.get("time_added")),
+            )
+        )
+
+    def _end_note(self) -> None:
+        """A note has no end of its own: it goes on until something else begins."""
+        if self._noting:
+            self._noting = False
+            note = self._read()
+            if note and self._notable:
+                self.found[-1] = replace(self.found[-1], note=note)
+
+
+def _from_html(text: str) -> Iterator[Entry]:
+    parser = _Netscape()
+    parser.feed(text)
+    parser.close()
+    return (entry for entry in parser.found if entry.url and not entry.url.lower().startswith(_NO_PAGES))
+
+
+# Browsers keep these among their bookmarks; they lead to no page of the web.
+_NO_PAGES = ("javascript:", "place:", "about:", "chrome:", "edge:", "file:", "data:", "feed:")
+
+
+def _from_csv(text: str) -> Iterator[Entry]:
+    rows = csv.DictReader(io.StringIO(text, newline=""), restkey="more")
+    try:
+        for row in rows:
+            if url := (row.get("url") or "").strip():
+                yield Entry(
+                    url,
+                    row.get("title") or None,
+                    row.get("note") or None,
+                    _tags(row.get("tags") or "", "|" if "|" in (row.get("tags") or "") else ","),
+                    row.get("category") or None,
+                    _moment(row.get("time_added") or row.get("added_at")),
+                    archived=(row.get("status") or "").lower() == "archive",
+                )
+    except csv.Error as error:
+        raise InvalidField("file", f"line {rows.line_num + 1}: {error}") from error
+
+
+def _from_json(text: str) -> Iterator[Entry]:
+    try:
+        value: Any = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise InvalidField("file", f"is not JSON: {error}") from error
+    listed = value.get("bookmarks") if _is_object(value) else value
+    if not _is_list(listed):
+        raise InvalidField("file", 'must be a list of bookmarks, or an object with a list "bookmarks"')
+    for place, one in enumerate(listed, 1):
+        if not _is_object(one) or not isinstance(one.get("url"), str):
+            raise InvalidField("file", f"bookmark {place} has no url")
+        yield _from_object(one)
+
+
+def _is_object(value: object) -> TypeGuard[dict[str, Any]]:
+    return isinstance(value, dict)
+
+
+def _is_list(value: object) -> TypeGuard[list[Any]]:
+    return isinstance(value, list)
+
+
+def _from_object(one: dict[str, Any]) -> Entry:
+    tags: Any = one.get("tags")
+    return Entry(
+        one["url"],
+        _maybe_text(one.get("title")),
+        _maybe_text(one.get("note")),
+        tuple(map(str, tags)) if _is_list(tags) else _tags(str(tags or "")),
+        _maybe_text(one.get("category")),
+        _moment(one.get("addedAt") or one.get("added_at")),
+        archived=bool(one.get("archived")),
+    )
+
+
+def _maybe_text(value: object) -> str | None:
+    return str(value) if value not in (None, "") else None
+
+
+def _tags(text: str, between: str = ",") -> tuple[str, ...]:
+    return tuple(dict.fromkeys(tag.strip() for tag in text.split(between) if tag.strip()))
+
+
+def _moment(given: object) -> datetime | None:
+    """Seconds since the epoch, or a date; what cannot be read is no reason to lose the bookmark."""
+    if given in (None, ""):
+        return None
+    text = str(given).strip()
+    try:
+        if text.isdigit():
+            seconds = int(text)
+            while seconds > 100_000_000_000:  # some write milliseconds, some microseconds
+                seconds //= 1000
+            return datetime.fromtimestamp(seconds, UTC)
+        when = datetime.fromisoformat(text)
+    except (ValueError, OverflowError, OSError):
+        return None
+    return when if when.tzinfo else when.replace(tzinfo=UTC)
+
+
+# Writing.
+
+_COLUMNS = ("title", "url", "time_added", "tags", "status", "note", "category")
+_HEADS: dict[Format, str] = {
+    "html": (
+        "<!DOCTYPE NETSCAPE-Bookmark-file-1>\n"
+        '<META HTTP-EQUIV="Content-Type" CONTENT="text/html; charset=UTF-8">\n'
+        "<TITLE>Bookmarks</TITLE>\n<H1>Bookmarks</H1>\n<DL><p>\n"
+    ),
+    "csv": ",".join(_COLUMNS) + "\r\n",
+    "json": '{"bookmarks": [',
+}
+_TAILS: dict[Format, str] = {"html": "</DL><p>\n", "csv": "", "json": "\n]}\n"}
+
+
+class BookmarkFile:
+    """A file in the making, piece by piece: all of it is never in memory. Entries of a category follow each other."""
+
+    def __init__(self, kind: Format) -> None:
+        self._kind: Format = kind
+        self._count = 0
+        self._category: str | None = None
+
+    def head(self) -> str:
+        return _HEADS[self._kind]
+
+    def entry(self, entry: Entry) -> str:
+        """The piece that is this bookmark."""
+        self._count += 1
+        match self._kind:
+            case "html":
+                return self._moved_to(entry.category) + _html(entry)
+            case "csv":
+                return _csv(entry)
+            case "json":
+                return f"{',' if self._count > 1 else ''}\n{_json(entry)}"
+
+    def tail(self) -> str:
+        return (self._moved_to(None) if self._kind == "html" else "") + _TAILS[self._kind]
+
+    def _moved_to(self, category: str | None) -> str:
+        """The end of one folder and the beginning of another."""
+        if category == self._category:
+            return ""
+        moved = "    </DL><p>\n" if self._category else ""
+        if category:
+            moved += f"    <DT><H3>{html.escape(category)}</H3>\n    <DL><p>\n"
+        self._category = category
+        return moved
+
+
+def _html(entry: Entry) -> str:
+    tags = f' TAGS="{html.escape(",".join(entry.tags))}"' if entry.tags else ""
+    title = html.escape(entry.title or entry.url)
+    line = f'    <DT><A HREF="{html.escape(entry.url)}" ADD_DATE="{_seconds(entry)}"{tags}>{title}</A>\n'
+    return line + (f"    <DD>{html.escape(entry.note)}\n" if entry.note else "")
+
+
+def _csv(entry: Entry) -> str:
+    line = io.StringIO()
+    status = "archive" if entry.archived else "unread"
+    row = (entry.title, entry.url, _seconds(entry), "|".join(entry.tags), status, entry.note, entry.category)
+    csv.writer(line).writerow(_harmless(value) for value in row)
+    return line.getvalue()
+
+
+def _harmless(value: object) -> str:
+    """A cell that no spreadsheet takes for a formula."""
+    text = "" if value is None else str(value)
+    return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r")) else text
+
+
+def _json(entry: Entry) -> str:
+    value = {
+        "url": entry.url,
+        "title": entry.title,
+        "note": entry.note,
+        "tags": list(entry.tags),
+        "category": entry.category,
+        "addedAt": None if entry.added_at is None else entry.added_at.isoformat(),
+        "archived": entry.archived,
+    }
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _seconds(entry: Entry) -> str:
+    return "" if entry.added_at is None else str(int(entry.added_at.timestamp()))

@@ -1,0 +1,180 @@
+"""Files of bookmarks: those that browsers and Pocket write are read, those that we write are read back the same."""
+
+from __future__ import annotations
+
+import contextlib
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from forebay.errors import InvalidField
+from forebay.services import bookmark_files
+from forebay.services.bookmark_files import BookmarkFile, Entry, Format, read
+
+FIREFOX = """<!DOCTYPE NETSCAPE-Bookmark-file-1>
+<META HTTP-EQUIV="Content-Type" CONTENT="text/html; charset=UTF-8">
+<meta http-equiv="Content-Security-Policy" content="default-src 'self'"></meta>
+<TITLE>Bookmarks</TITLE>
+<H1>Bookmarks Menu</H1>
+
+<DL><p>
+    <DT><A HREF="https://example.org/first" ADD_DATE="1700000000" TAGS="one,two">First &amp; foremost</A>
+    <DT><H3 ADD_DATE="1600000000" LAST_MODIFIED="1600000001">Rivers</H3>
+    <DD>What flows
+    <DL><p>
+        <DT><A HREF="https://example.org/dam?a=1&amp;b=2" ADD_DATE="1700000001000000">A <b>dam</b></A>
+        <DD>Holds &lt;water&gt;
+    back
+        <DT><H3>Deltas</H3>
+        <DL><p>
+            <DT><A HREF="https://example.org/delta">Delta</A>
+        </DL><p>
+        <DT><A HREF="javascript:alert(1)">Bookmarklet</A>
+        <DT><A HREF="place:sort=8">Recent</A>
+    </DL><p>
+    <DT><A HREF="https://example.org/last"></A>
+</DL>
+"""
+
+POCKET_HTML = """<!DOCTYPE html><html><head><title>Pocket Export</title></head><body>
+<h1>Unread</h1><ul>
+<li><a href="https://example.org/unread" time_added="1700000000" tags="a,b">Unread one</a></li>
+</ul></body></html>"""
+
+POCKET_CSV = """title,url,time_added,tags,status
+"Comma, quoted",https://example.org/1,1700000000,a|b c,unread
+https://example.org/2,https://example.org/2,1700000001,,archive
+,,1,,unread
+"""
+
+
+def at(seconds: int) -> datetime:
+    return datetime.fromtimestamp(seconds, UTC)
+
+
+def test_what_browsers_write() -> None:
+    assert list(read(FIREFOX.encode())) == [
+        Entry("https://example.org/first", "First & foremost", tags=("one", "two"), added_at=at(1700000000)),
+        Entry(
+            "https://example.org/dam?a=1&b=2",
+            "A dam",
+            "Holds <water> back",
+            category="Rivers",
+            added_at=at(1700000001),
+        ),
+        Entry("https://example.org/delta", "Delta", category="Deltas"),
+        Entry("https://example.org/last"),
+    ]
+
+
+def test_what_pocket_writes() -> None:
+    assert list(read(POCKET_HTML.encode())) == [
+        Entry("https://example.org/unread", "Unread one", tags=("a", "b"), added_at=at(1700000000))
+    ]
+    assert list(read(b"\xef\xbb\xbf" + POCKET_CSV.encode())) == [
+        Entry("https://example.org/1", "Comma, quoted", tags=("a", "b c"), added_at=at(1700000000)),
+        Entry("https://example.org/2", "https://example.org/2", added_at=at(1700000001), archived=True),
+    ]
+
+
+def test_json_of_others_and_times_that_cannot_be_read() -> None:
+    text = """[{"url": "https://example.org/1", "tags": "a, b", "added_at": "yesterday"},
+               {"url": "https://example.org/2", "tags": [1, "x"], "addedAt": "2026-01-02", "archived": true}]"""
+    assert list(read(text.encode("utf-16"))) == [
+        Entry("https://example.org/1", tags=("a", "b")),
+        Entry("https://example.org/2", tags=("1", "x"), added_at=datetime(2026, 1, 2, tzinfo=UTC), archived=True),
+    ]
+
+
+def test_bytes_of_no_encoding_are_read_as_old_browsers_wrote_them() -> None:
+    assert next(read(b'<DT><A HREF="https://example.org/">caf\xe9</A>')).title == "café"
+
+
+@pytest.mark.parametrize(
+    ("data", "reason"),
+    [
+        (b"", "is neither a bookmarks file of a browser (HTML), nor Pocket's (CSV or HTML), nor JSON"),
+        (b"PK\x03\x04 a zip", "is neither a bookmarks file of a browser (HTML), nor Pocket's (CSV or HTML), nor JSON"),
+        (b"<html><body>no links</body></html>", "has no bookmarks"),
+        (b"[]", "has no bookmarks"),
+        (b"[{", "is not JSON: "),
+        (b"[" * 100_000, "is not JSON: "),
+        (b'{"links": []}', 'must be a list of bookmarks, or an object with a list "bookmarks"'),
+        (b'[{"url": "https://example.org"}, {"title": "x"}]', "bookmark 2 has no url"),
+        (
+            b'url,title\nhttps://example.org,"' + b"x" * 200_000 + b'"\n',
+            "line 2: field larger than field limit",
+        ),
+    ],
+)
+def test_what_is_no_file_of_bookmarks(data: bytes, reason: str) -> None:
+    with pytest.raises(InvalidField) as refused:
+        list(read(data))
+    assert str(refused.value).startswith(f"file: {reason}")
+
+
+def test_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bookmark_files, "MOST_ENTRIES", 2)
+    with pytest.raises(InvalidField, match="has more than 2 bookmarks: split it"):
+        list(read(b'[{"url": "a"}, {"url": "b"}, {"url": "c"}]'))
+
+
+def written(kind: Format, entries: list[Entry]) -> bytes:
+    file = BookmarkFile(kind)
+    return "".join([file.head(), *map(file.entry, entries), file.tail()]).encode()
+
+
+words = st.lists(st.text("abcXYZ äöü&<>\"'=+-@", min_size=1, max_size=12).map(str.strip).filter(bool), max_size=3)
+whole = st.builds(
+    Entry,
+    url=st.text("abc/?=&%", min_size=1, max_size=20).map(lambda path: f"https://example.org/{path}"),
+    title=words.map(lambda given: " ".join(" ".join(given).split()) or None),
+    note=words.map(lambda given: " ".join(" ".join(given).split()) or None),
+    tags=st.lists(
+        st.text("abc äö&<\"'", min_size=1, max_size=8).map(str.strip).filter(bool), unique=True, max_size=3
+    ).map(tuple),
+    category=st.sampled_from([None, "Rivers & lakes", "<b>"]),
+    added_at=st.integers(0, 2**31).map(at),
+    archived=st.booleans(),
+)
+
+
+@given(st.lists(whole, min_size=1, max_size=8), st.sampled_from(["html", "csv", "json"]))
+def test_what_is_written_is_read_back(entries: list[Entry], kind: Any) -> None:
+    """HTML has no archive, and puts the link where there is no title; a leading formula is told from a text in CSV."""
+    entries.sort(key=lambda entry: entry.category or "")
+    found = list(read(written(kind, entries)))
+    for before, after in zip(entries, found, strict=True):
+        assert (after.url, after.added_at, after.category) == (before.url, before.added_at, before.category)
+        assert after.tags == before.tags or kind == "csv"
+        if kind == "json":
+            assert after == before
+        if kind == "html":
+            assert after.title == (before.title or before.url)
+            assert after.note == before.note
+        if kind == "csv":
+            assert after.archived == before.archived
+            assert (after.title or "").removeprefix("'") == (before.title or "").removeprefix("'")
+
+
+@given(st.binary(max_size=400))
+def test_no_bytes_break_it(data: bytes) -> None:
+    with contextlib.suppress(InvalidField):
+        list(read(data))
+
+
+def test_formulas_are_harmless() -> None:
+    line = written("csv", [Entry("https://example.org", '=HYPERLINK("x")', "+1")]).decode().splitlines()[1]
+    assert line.startswith('"\'=HYPERLINK(""x"")"')
+    assert ",'+1," in line
+
+
+def test_kinds_have_their_media_type() -> None:
+    assert [bookmark_files.media_type(kind) for kind in ("html", "csv", "json")] == [
+        "text/html; charset=utf-8",
+        "text/csv; charset=utf-8",
+        "application/json",
+    ]
