@@ -2,14 +2,28 @@
 
 from __future__ import annotations
 
-from ipaddress import ip_address
+from ipaddress import ip_address, ip_network
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import Field, SecretStr
+from pydantic import Field, SecretStr, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 Seconds = Annotated[float, Field(ge=0)]
+
+
+def port_ranges(text: str) -> tuple[range, ...]:
+    """Ports and ranges of them, separated by commas, as in 80,443,8000-8999.
+
+    Raises: ValueError.
+    """
+    ranges: list[range] = []
+    for part in filter(None, (part.strip() for part in text.split(","))):
+        first, _, last = part.partition("-")
+        if not (first.isdecimal() and (last or first).isdecimal() and 0 < int(first) <= int(last or first) < 65536):
+            raise ValueError(f"{part!r} is neither a port nor a range such as 8000-8999")
+        ranges.append(range(int(first), int(last or first) + 1))
+    return tuple(ranges)
 
 
 class Settings(BaseSettings):
@@ -18,7 +32,7 @@ class Settings(BaseSettings):
     model_config = SettingsConfigDict(env_prefix="FOREBAY_", env_file=".env", extra="ignore", frozen=True)
 
     database_url: SecretStr | None = Field(default=None, description="PostgreSQL to use; unset: an embedded one is run")
-    data_dir: Path = Field(default=Path("data"), description="where the embedded PostgreSQL keeps its files")
+    data_dir: Path = Field(default=Path("data"), description="where the embedded PostgreSQL and blobs are kept")
     log_level: str = Field(default="info", description="debug, info, warning or error")
     log_json: bool | None = Field(default=None, description="logs as JSON lines; unset: only when not on a terminal")
     otlp_endpoint: str = Field(
@@ -26,7 +40,9 @@ class Settings(BaseSettings):
     )
     sentry_dsn: SecretStr | None = Field(default=None, description="Sentry that errors are sent to; unset: none")
 
-    pipelines: str = Field(default="forebay.example", description="modules with pipelines, separated by commas")
+    pipelines: str = Field(
+        default="forebay.example,forebay.pipelines", description="modules with pipelines, separated by commas"
+    )
     processes: Annotated[int, Field(ge=1, le=256)] = Field(default=1, description="worker processes to run")
     queues: str = Field(default="", description="serve only these queues, separated by commas; empty: all")
     grace_s: Seconds = Field(default=20.0, description="how long running steps may go on after a stop")
@@ -77,9 +93,121 @@ class Settings(BaseSettings):
         default=60_000, description="submits of one owner; every API process counts its own"
     )
 
+    storage_url: str = Field(
+        default="", description="where blobs are: s3://bucket/prefix, or a folder; empty: `blobs` in the data folder"
+    )
+    storage_endpoint: str = Field(
+        default="", description="address of an S3 service other than Amazon's, as http://localhost:8333"
+    )
+    storage_region: str = Field(default="", description="region of the bucket; empty: AWS_REGION")
+    storage_access_key: SecretStr | None = Field(
+        default=None, description="for S3; unset: AWS_ACCESS_KEY_ID, or what the machine's role says"
+    )
+    storage_secret_key: SecretStr | None = Field(default=None, description="for S3; unset: AWS_SECRET_ACCESS_KEY")
+    storage_presign: bool = Field(default=False, description="links to files lead to S3 itself, not through the API")
+    storage_grace_s: Annotated[float, Field(ge=600)] = Field(
+        default=86400.0, description="blobs that no file refers to are deleted when nobody has put them for so long"
+    )
+    signing_key: Annotated[SecretStr, Field(min_length=32)] | None = Field(
+        default=None,
+        description="signs links to files; all API processes need the same; unset: a file in the data folder",
+    )
+    link_s: Annotated[float, Field(ge=1, le=604800)] = Field(
+        default=3600.0, description="how long a link to a file works"
+    )
+    caption_url: str = Field(
+        default="", description="OpenAI-compatible service that describes images, as https://host/v1; empty: none does"
+    )
+    caption_model: str = Field(default="", description="its model")
+    caption_key: SecretStr | None = Field(default=None, description="its key")
+    egress_allow_hosts: str = Field(
+        default="", description="only these hosts are reached, as example.com,*.example.org; empty: all public ones"
+    )
+    egress_deny_hosts: str = Field(default="", description="hosts that are never reached, written the same way")
+    egress_allow_networks: str = Field(
+        default="", description="networks that are reached though they are not public, as 10.0.0.0/8,fd00::/8"
+    )
+    egress_ports: str = Field(
+        default="80,443,1024-65535", description="ports that are reached; the others belong to mail, shells and files"
+    )
+    egress_confine: bool | None = Field(
+        default=None,
+        description="children live in a network namespace with only the proxy; unset: where the kernel allows it",
+    )
+    egress_max_bytes: Annotated[int, Field(ge=0)] = Field(
+        default=2 << 30, description="most bytes that come in for one piece of work, as a download; 0: no limit"
+    )
+    egress_connect_s: Annotated[float, Field(gt=0)] = Field(
+        default=10.0, description="longest wait for the DNS, and for a connection"
+    )
+    egress_idle_s: Annotated[float, Field(gt=0)] = Field(
+        default=60.0, description="a connection on which nothing moves for so long is given up"
+    )
+    egress_total_s: Annotated[float, Field(gt=0)] = Field(default=3600.0, description="longest life of a connection")
+    egress_ca_file: Path | None = Field(
+        default=None, description="certificates that our HTTP client trusts besides the public ones, as PEM"
+    )
+    egress_user_agent: str = Field(
+        default="Mozilla/5.0 (compatible; forebay/0.1)", description="what our HTTP client calls itself"
+    )
+    egress_host_concurrency: Annotated[int, Field(ge=1, le=1000)] = Field(
+        default=8, description="most requests to one host at a time; fewer while it is slow or says no"
+    )
+    egress_host_delay_s: Seconds = Field(
+        default=0.0, description="least pause between two requests to one host; grows with its latency when set"
+    )
+    egress_host_wait_s: Annotated[float, Field(gt=0)] = Field(
+        default=30.0, description="longest wait for a turn at a host; the step comes again later then"
+    )
+    egress_retry_after_max_s: Annotated[float, Field(gt=0)] = Field(
+        default=3600.0, description="longest Retry-After that is believed"
+    )
+    egress_robots: bool = Field(default=False, description="ask robots.txt before fetching a page")
+
+    browser_path: Path | None = Field(
+        default=None, description="the Chromium to use; unset: the first that is found, headless ones first"
+    )
+    browser_args: str = Field(default="", description="arguments that Chromium gets besides ours, separated by spaces")
+    browser_concurrency: Annotated[int, Field(ge=1, le=64)] = Field(
+        default=2, description="pages that a worker process captures at a time"
+    )
+    browser_timeout_s: Annotated[float, Field(gt=0)] = Field(default=30.0, description="longest capture of a page")
+    browser_max_height: Annotated[int, Field(ge=100, le=16_000)] = Field(
+        default=10_000, description="pixels of a page's height that its picture shows"
+    )
+    browser_memory_mb: Annotated[int, Field(ge=256)] = Field(
+        default=1536, description="most memory of Chromium with all its processes; it is restarted above that"
+    )
+    browser_max_captures: Annotated[int, Field(ge=1)] = Field(
+        default=200, description="captures after which Chromium is restarted"
+    )
+    browser_max_age_s: Annotated[float, Field(gt=0)] = Field(
+        default=3600.0, description="age at which Chromium is restarted"
+    )
+    browser_install: bool = Field(
+        default=True, description="`forebay up` installs Chromium by apt-get when it is missing and that is allowed"
+    )
+
+    bookmarks_fallback_owner: str = Field(
+        default="", description="owner of bookmark jobs that name none, as old ones do; empty: those are dead letters"
+    )
+
     keep_attempts_days: Annotated[int, Field(ge=1)] = Field(default=30, description="attempts are dropped after this")
     keep_jobs_days: Annotated[int, Field(ge=1)] = Field(default=30, description="finished jobs are deleted after this")
     keep_audit_days: Annotated[int, Field(ge=1)] = Field(default=365, description="audit records go after this")
+
+    @field_validator("egress_allow_networks")
+    @classmethod
+    def _networks(cls, text: str) -> str:
+        for part in filter(None, (part.strip() for part in text.split(","))):
+            ip_network(part, strict=False)
+        return text
+
+    @field_validator("egress_ports")
+    @classmethod
+    def _ports(cls, text: str) -> str:
+        port_ranges(text)
+        return text
 
     @property
     def dsn(self) -> str | None:

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forebay.engine.controllers import Backoff, ClaimSize, Concurrency, Ewma, LeaseTime
+from forebay.engine.controllers import Backoff, ClaimSize, LeaseTime
+from forebay.tuning import Concurrency, Ewma
 
 
 def test_the_mean_follows_what_it_sees() -> None:

@@ -1,0 +1,105 @@
+"""The one guarded way out to the network: a local proxy that resolves, checks, pins and limits.
+
+    async with open_egress(settings) as egress, open_http(egress) as http:
+        page = await http.get("https://example.com/", purpose="bookmarks.metadata")
+
+Needs the extra `web`; what can do without, as checking a URL, does.
+"""
+
+from __future__ import annotations
+
+from contextlib import asynccontextmanager
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from forebay.errors import ConfigError
+from forebay.services.egress.failures import InvalidUrl, NotFoundError, Refused, Unreachable
+from forebay.services.egress.policy import Limits, Policy
+from forebay.services.egress.urls import Url, checked_url
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator
+
+    from forebay.services.egress.answers import Fetched, Hop, Wanted
+    from forebay.services.egress.client import Http
+    from forebay.services.egress.egress import Egress
+    from forebay.services.egress.passes import Pass, Refusal
+    from forebay.services.egress.politeness import Politeness
+    from forebay.services.egress.resolver import Resolver
+    from forebay.settings import Settings
+
+__all__ = [
+    "Egress",
+    "Fetched",
+    "Hop",
+    "Http",
+    "InvalidUrl",
+    "Limits",
+    "NotFoundError",
+    "Pass",
+    "Policy",
+    "Politeness",
+    "Refusal",
+    "Refused",
+    "Resolver",
+    "Unreachable",
+    "Url",
+    "Wanted",
+    "checked_url",
+    "open_egress",
+    "open_http",
+]
+
+_LATER = {
+    "Egress": "egress",
+    "Fetched": "answers",
+    "Hop": "answers",
+    "Http": "client",
+    "Pass": "passes",
+    "Politeness": "politeness",
+    "Refusal": "passes",
+    "Resolver": "resolver",
+    "Wanted": "answers",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """What needs the extra is imported when it is asked for: the API checks URLs without it."""
+    if name in _LATER:
+        return getattr(import_module(f"{__name__}.{_LATER[name]}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+@asynccontextmanager
+async def open_egress(settings: Settings, resolver: Resolver | None = None) -> AsyncGenerator[Egress, None]:
+    """The way out, open within the `async with` block; one for a process is enough.
+
+    Raises: ConfigError when the extra is missing, or children must be confined and cannot be.
+    """
+    try:
+        from forebay.services.egress.egress import open_guarded  # noqa: PLC0415 - needs the extra
+    except ImportError as error:
+        raise _missing(error) from None
+    async with open_guarded(settings, resolver) as egress:
+        yield egress
+
+
+@asynccontextmanager
+async def open_http(egress: Egress, politeness: Politeness | None = None) -> AsyncGenerator[Http, None]:
+    """The HTTP client; one for a process, so that all are polite together.
+
+    Raises: ConfigError when the extra is missing, or certificates that are configured.
+    """
+    try:
+        from forebay.services.egress.client import Http  # noqa: PLC0415 - needs the extra
+    except ImportError as error:
+        raise _missing(error) from None
+    http = Http(egress, politeness)
+    try:
+        yield http
+    finally:
+        await http.close()
+
+
+def _missing(error: ImportError) -> ConfigError:
+    return ConfigError(f"the way out needs the package {error.name}: pip install 'forebay[web]'")

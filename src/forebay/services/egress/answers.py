@@ -1,0 +1,224 @@
+"""What is asked for, what comes back, and where redirects lead."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from contextlib import aclosing
+from dataclasses import dataclass, field, replace
+from email.message import Message
+from typing import TYPE_CHECKING, cast
+from urllib.parse import urljoin
+
+import httpx
+
+from forebay.errors import DataError, PermanentError
+from forebay.services.egress.exchanges import translated
+from forebay.services.egress.inflating import ACCEPTED, Inflater
+from forebay.services.egress.urls import Url, checked_url
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Mapping, Sequence
+    from pathlib import Path
+
+MAX_REDIRECTS = 10
+_PRIVATE = ("authorization", "cookie", "proxy-authorization", "x-api-key")
+_REDIRECTS = {301, 302, 303, 307, 308}
+
+
+@dataclass(frozen=True, slots=True)
+class Hop:
+    """One redirect: where it was, and how it was said."""
+
+    url: str
+    status: int
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """One thing to fetch, and within which bounds."""
+
+    url: str
+    purpose: str
+    max_bytes: int
+    timeout: float
+    etag: str | None = None
+    modified: str | None = None
+    headers: Mapping[str, str] = field(default_factory=dict[str, str])
+    cookies: bool = False
+    method: str = "GET"
+    body: bytes | None = None
+    raise_for_status: bool = True
+
+    def first(self, url: Url, agent: str) -> Request:
+        """The request for it."""
+        headers = {"user-agent": agent, "accept": "*/*", "accept-encoding": ACCEPTED}
+        headers |= {"if-none-match": self.etag} if self.etag else {}
+        headers |= {"if-modified-since": self.modified} if self.modified else {}
+        headers |= {name.lower(): value for name, value in self.headers.items()}
+        if "range" in headers:
+            headers["accept-encoding"] = "identity"  # a part of something compressed is of no use
+        return Request(self.method.upper(), url, headers, self.body, httpx.Cookies() if self.cookies else None)
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One request of a chain; cookies live as long as the chain, if they are wanted at all."""
+
+    method: str
+    url: Url
+    headers: Mapping[str, str]
+    body: bytes | None
+    cookies: httpx.Cookies | None
+
+    def message(self) -> httpx.Request:
+        url = httpx.URL(
+            scheme=self.url.scheme, host=self.url.host, port=self.url.port, raw_path=self.url.target.encode("ascii")
+        )
+        message = httpx.Request(self.method, url, headers=dict(self.headers), content=self.body)
+        if self.cookies is not None:
+            self.cookies.set_cookie_header(message)
+        return message
+
+
+def is_redirect(response: httpx.Response) -> bool:
+    return response.status_code in _REDIRECTS and "location" in response.headers
+
+
+def redirected(request: Request, response: httpx.Response, chain: Sequence[Hop]) -> Request:
+    """The request that a redirect asks for; `chain` has all that there were, this one included.
+
+    https → http is followed: it is as safe as the same URL given at once, and credentials stay behind.
+
+    Raises: InvalidUrl, PermanentError.
+    """
+    if request.cookies is not None:
+        response.request = request.message()
+        request.cookies.extract_cookies(response)
+    location = response.headers["location"].strip().replace(" ", "%20")
+    url = checked_url(urljoin(str(request.url), location), "redirect")
+    if len(chain) > MAX_REDIRECTS:
+        raise PermanentError(f"{chain[0].url} redirects more than {MAX_REDIRECTS} times")
+    if request.cookies is None and any(hop.url == str(url) for hop in chain):
+        raise PermanentError(f"{url.place} redirects in a circle")
+    headers = dict(request.headers)
+    if url.origin != request.url.origin:
+        headers = {name: value for name, value in headers.items() if name not in _PRIVATE}
+    method, body = request.method, request.body
+    if response.status_code == 303 or (response.status_code in (301, 302) and method == "POST"):
+        method, body = ("HEAD" if method == "HEAD" else "GET"), None
+        headers = {name: value for name, value in headers.items() if not name.startswith("content-")}
+    return replace(request, method=method, url=url, headers=headers, body=body)
+
+
+@dataclass(frozen=True, slots=True)
+class Fetched:
+    """What was fetched; `path` instead of `content` when it was saved."""
+
+    url: str
+    chain: tuple[Hop, ...]
+    status: int
+    headers: Mapping[str, str]
+    media_type: str
+    charset: str | None
+    content: bytes
+    size: int
+    path: Path | None = None
+
+    @property
+    def is_unchanged(self) -> bool:
+        """Whether it is still what `etag` or `modified` stood for."""
+        return self.status == 304
+
+    @property
+    def etag(self) -> str | None:
+        return self.headers.get("etag")
+
+    @property
+    def modified(self) -> str | None:
+        return self.headers.get("last-modified")
+
+
+class Answer:
+    """An answer whose head is here."""
+
+    def __init__(self, url: Url, chain: tuple[Hop, ...], response: httpx.Response, max_bytes: int) -> None:
+        self.url, self.chain, self._response, self._max_bytes = url, chain, response, max_bytes
+        self.status = response.status_code
+        self.headers: Mapping[str, str] = response.headers
+        self.media_type, self.charset = _kind(response.headers.get("content-type", ""))
+
+    async def chunks(self, *, declared: bool = True) -> AsyncGenerator[bytes]:
+        """The body, inflated, piece by piece; `declared`: one that says that it is too large is not begun with.
+
+        Raises: DataError when it is too large; TransientError when it breaks off.
+        """
+        if declared:
+            self._check_declared()
+        inflater = Inflater(self.headers.get("content-encoding", ""), self._max_bytes, self.url.place)
+        try:
+            async with aclosing(cast("AsyncGenerator[bytes, None]", self._response.aiter_raw())) as arriving:
+                async for data in arriving:
+                    for piece in inflater.feed(data):
+                        yield piece
+        except httpx.HTTPError as error:
+            raise translated(self.url, error) from error
+        inflater.finish()
+
+    async def read(self) -> Fetched:
+        """All of it, in memory.
+
+        Raises: the same.
+        """
+        async with aclosing(self.chunks()) as pieces:
+            content = b"".join([piece async for piece in pieces])
+        return self._fetched(content, len(content))
+
+    async def read_beginning(self, most: int, seconds: float) -> Fetched:
+        """Its first bytes, `most` or a little more, or what has come after `seconds`: for what may have no end.
+
+        Raises: the same, but for what comes later.
+        """
+        pieces: list[bytes] = []
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(seconds), aclosing(self.chunks(declared=False)) as chunks:
+                size = 0
+                async for piece in chunks:
+                    pieces.append(piece)
+                    size += len(piece)
+                    if size >= most:
+                        break
+        content = b"".join(pieces)
+        return self._fetched(content, len(content))
+
+    async def save(self, path: Path, *, append: bool = False) -> Fetched:
+        """All of it, in a file.
+
+        Raises: the same; OSError.
+        """
+        size = 0
+        file = await asyncio.to_thread(path.open, "ab" if append else "wb")
+        with file:
+            async with aclosing(self.chunks()) as pieces:
+                async for piece in pieces:
+                    await asyncio.to_thread(file.write, piece)
+                    size += len(piece)
+        return self._fetched(b"", size, path)
+
+    def _check_declared(self) -> None:
+        declared = self.headers.get("content-length", "")
+        if declared.isdecimal() and int(declared[:20]) > self._max_bytes and self._response.request.method != "HEAD":
+            raise DataError(f"{self.url.place} has {declared} bytes; at most {self._max_bytes} are taken")
+
+    def _fetched(self, content: bytes, size: int, path: Path | None = None) -> Fetched:
+        return Fetched(
+            str(self.url), self.chain, self.status, self.headers, self.media_type, self.charset, content, size, path
+        )
+
+
+def _kind(content_type: str) -> tuple[str, str | None]:
+    """Media type and charset of a Content-Type; application/octet-stream when there is none."""
+    parsed = Message()
+    parsed["content-type"] = content_type or "application/octet-stream"
+    charset = parsed.get_param("charset")
+    return parsed.get_content_type(), charset.strip().lower() or None if isinstance(charset, str) else None

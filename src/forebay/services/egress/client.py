@@ -1,0 +1,169 @@
+"""The HTTP client for everything that forebay fetches itself: through the guard, bounded, and polite."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from contextlib import AsyncExitStack, ExitStack, asynccontextmanager
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import httpx
+
+from forebay.services.egress.answers import Answer, Hop, Wanted, is_redirect, redirected
+from forebay.services.egress.exchanges import Lines, own_trust, translated
+from forebay.services.egress.politeness import Politeness
+from forebay.services.egress.robots import MAX_BYTES, Robots
+from forebay.services.egress.statuses import retry_after, status_error
+from forebay.services.egress.urls import checked_url
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Mapping
+    from pathlib import Path
+
+    from forebay.services.egress.answers import Fetched
+    from forebay.services.egress.egress import Egress
+    from forebay.services.egress.passes import Pass
+    from forebay.services.egress.politeness import Turn
+    from forebay.services.egress.urls import Url
+
+_TIMEOUT_S = 60.0
+_MAX_BYTES = 32 << 20
+_CONNECTIONS = 2048  # for one purpose, idle ones included
+
+
+class Http:
+    """Fetches URLs; what is not as it should be is raised as a step's error, with words."""
+
+    def __init__(self, egress: Egress, politeness: Politeness | None = None) -> None:
+        self.politeness = politeness or Politeness(egress.settings)
+        self._egress = egress
+        self._settings = egress.settings
+        self._passes: dict[str, Pass] = {}
+        self._lines = Lines(self._admit, own_trust(egress.settings.egress_ca_file))
+        self._stack = ExitStack()
+        self._robots = Robots(self._read_robots)
+
+    async def close(self) -> None:
+        await self._lines.close()
+        self._stack.close()
+
+    async def get(  # noqa: PLR0913 - each is a choice of its own
+        self,
+        url: str,
+        *,
+        purpose: str,
+        max_bytes: int = _MAX_BYTES,
+        timeout: float = _TIMEOUT_S,
+        etag: str | None = None,
+        modified: str | None = None,
+        headers: Mapping[str, str] | None = None,
+        cookies: bool = False,
+        raise_for_status: bool = True,
+    ) -> Fetched:
+        """What is at a URL, in memory; with `etag` or `modified` of an earlier answer only if it has changed.
+
+        Raises: InvalidUrl, Refused, NotFoundError, ThrottledError, TransientError, PermanentError, DataError.
+        """
+        wanted = Wanted(url, purpose, max_bytes, timeout, etag, modified, headers or {}, cookies)
+        return await self.fetch(replace(wanted, raise_for_status=raise_for_status))
+
+    async def fetch(self, wanted: Wanted) -> Fetched:
+        """The same for anything that can be wanted, such as a POST.
+
+        Raises: the same.
+        """
+        async with self.stream(wanted) as answer:
+            return await answer.read()
+
+    async def save(
+        self,
+        url: str,
+        path: Path,
+        *,
+        purpose: str,
+        max_bytes: int,
+        timeout: float,
+        headers: Mapping[str, str] | None = None,
+        append: bool = False,
+    ) -> Fetched:
+        """The same, into a file: for what is large; `append` goes on where an earlier try ended.
+
+        Raises: the same.
+        """
+        wanted = Wanted(url, purpose, max_bytes, timeout, headers=headers or {})
+        async with self.stream(wanted) as answer:
+            return await answer.save(path, append=append and answer.status == 206)
+
+    @asynccontextmanager
+    async def stream(self, wanted: Wanted) -> AsyncGenerator[Answer, None]:
+        """An answer whose body is still to come.
+
+        Raises: the same.
+        """
+        url = checked_url(wanted.url)
+        limit = asyncio.timeout(wanted.timeout)
+        try:
+            async with limit, AsyncExitStack() as stack:
+                yield await self._follow(stack, url, wanted)
+        except TimeoutError:
+            if not limit.expired():
+                raise
+            raise translated(url, TimeoutError(), wanted.timeout) from None
+
+    async def _follow(self, stack: AsyncExitStack, url: Url, wanted: Wanted) -> Answer:
+        """Go where redirects lead; each hop is checked as the first one was."""
+        chain: list[Hop] = []
+        request = wanted.first(url, self._settings.egress_user_agent)
+        while True:
+            async with AsyncExitStack() as hop:
+                response = await self._ask(hop, request.url, wanted, request.message())
+                if not is_redirect(response):
+                    stack.push_async_callback(hop.pop_all().aclose)
+                    return Answer(request.url, tuple(chain), response, wanted.max_bytes)
+                chain.append(Hop(str(request.url), response.status_code))
+                request = redirected(request, response, chain)
+
+    async def _ask(self, stack: AsyncExitStack, url: Url, wanted: Wanted, request: httpx.Request) -> httpx.Response:
+        """One request; the place at the host is held until its answer was read."""
+        if self._settings.egress_robots and not url.target.startswith("/robots.txt"):
+            delay = await self._robots.check(url)
+            if delay:
+                self.politeness.slow_down(url.host, delay)
+        turn = await stack.enter_async_context(self.politeness.turn(url.host))
+        line = await stack.enter_async_context(self._lines.line(wanted.purpose, url.origin))
+        began = time.monotonic()
+        try:
+            response = await line.send(url, request, wanted.timeout)
+        except BaseException:
+            turn.failed(time.monotonic() - began)
+            raise
+        stack.push_async_callback(response.aclose)
+        self._judge(url, response, wanted, turn, time.monotonic() - began)
+        return response
+
+    def _judge(self, url: Url, response: httpx.Response, wanted: Wanted, turn: Turn, seconds: float) -> None:
+        """Tell the host's controller, and raise what has to be raised."""
+        status, most_s = response.status_code, self._settings.egress_retry_after_max_s
+        told = retry_after(response.headers, most_s=most_s)
+        if status == 429 or (status == 503 and told is not None):
+            turn.throttled(told)
+        elif status >= 500:
+            turn.failed(seconds)
+        else:
+            turn.answered(seconds)
+        error = status_error(status, response.headers, url.place, most_s=most_s)
+        if error is not None and wanted.raise_for_status:
+            raise error
+
+    def _admit(self, purpose: str) -> Pass:
+        """The Pass of a purpose, with which very many things are fetched: each of them is bounded here."""
+        if purpose not in self._passes:
+            limits = replace(self._egress.limits, bytes_down=0, bytes_up=0, connections=_CONNECTIONS)
+            self._passes[purpose] = self._stack.enter_context(self._egress.admit(purpose, limits))
+        return self._passes[purpose]
+
+    async def _read_robots(self, url: str) -> str | None:
+        wanted = Wanted(url, "robots", MAX_BYTES, _TIMEOUT_S)
+        async with self.stream(wanted) as answer:
+            return (await answer.read()).content.decode("utf-8", "replace")

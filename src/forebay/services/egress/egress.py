@@ -1,0 +1,126 @@
+"""The one guarded way out to the network, as those who use it see it."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from typing import TYPE_CHECKING, Any
+
+from forebay.errors import ConfigError
+from forebay.log import get_logger
+from forebay.services.egress.confinement import Confinement, why_not_confined
+from forebay.services.egress.dialing import Dialer
+from forebay.services.egress.passes import Passes
+from forebay.services.egress.policy import Limits, Policy
+from forebay.services.egress.proxy import HOST, Proxy
+from forebay.services.egress.resolver import CachingResolver, SystemResolver
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import AsyncGenerator, Generator, Sequence
+    from pathlib import Path
+
+    from forebay.services.egress.passes import Pass
+    from forebay.services.egress.resolver import Resolver
+    from forebay.settings import Settings
+
+log = get_logger("egress")
+
+
+class Egress:
+    """The guarded proxy of this process, and what hands out leave to use it."""
+
+    def __init__(
+        self, settings: Settings, proxy: Proxy, passes: Passes, confinement: Confinement, because: str | None
+    ) -> None:
+        self.settings = settings
+        self.policy = Policy.of(settings)
+        self.limits = Limits.of(settings)
+        self.unconfined_because = because
+        self._proxy = proxy
+        self._passes = passes
+        self._confinement = confinement
+
+    @contextmanager
+    def admit(self, purpose: str, limits: Limits | None = None) -> Generator[Pass, None, None]:
+        """Leave to go out for one purpose; its connections end with the `with` block."""
+        with self._passes.admit(purpose, limits or self.limits, HOST, self._proxy.port) as admitted:
+            yield admitted
+
+    @property
+    def host(self) -> str:
+        return HOST
+
+    @property
+    def port(self) -> int:
+        """Where the proxy listens, for those who show their Pass later."""
+        return self._proxy.port
+
+    @property
+    def is_confining(self) -> bool:
+        """Whether children have no other way out; else they are only told to use the proxy."""
+        return self._confinement.is_confining
+
+    def confined(self, argv: Sequence[str], user: tuple[int, int] | None = None) -> list[str]:
+        """The command that runs `argv` with no way out but the proxy; give it a Pass's `environment`.
+
+        It dies with the thread that starts it. `user` is a uid and a gid to run as, which only root can ask for.
+        """
+        return self._confinement.confined(argv, user)
+
+    def launcher(self, executable: str | os.PathLike[str], user: tuple[int, int] | None = None) -> Path:
+        """An executable script that runs a program so, with the arguments that it is given."""
+        return self._confinement.launcher(executable, user)
+
+    def describe(self) -> dict[str, Any]:
+        """What metrics and pages show."""
+        counts = self._passes.counts
+        return {
+            "port": self._proxy.port,
+            "is_confining": self.is_confining,
+            "children": self._confinement.children,
+            "passes": len(self._passes),
+            "open_connections": self._proxy.connections,
+            "connections": counts.connections,
+            "bytes_down": counts.bytes_down,
+            "bytes_up": counts.bytes_up,
+            "refused": dict(counts.refused),
+            "failed": dict(counts.failed),
+        }
+
+
+@asynccontextmanager
+async def open_guarded(settings: Settings, resolver: Resolver | None) -> AsyncGenerator[Egress, None]:
+    """The way out, open within the `async with` block.
+
+    Raises: ConfigError when children must be confined and cannot be.
+    """
+    because = await _why_not(settings)
+    async with AsyncExitStack() as stack:
+        if resolver is None:
+            system = SystemResolver()
+            stack.callback(system.close)
+            caching = CachingResolver(system, timeout_s=settings.egress_connect_s)
+            stack.push_async_callback(caching.close)
+            resolver = caching
+        passes = Passes()
+        proxy = Proxy(Dialer(Policy.of(settings), resolver), passes)
+        await proxy.open()
+        stack.push_async_callback(proxy.close)
+        confinement = Confinement(proxy, is_confining=because is None)
+        stack.push_async_callback(confinement.close)
+        confinement.open()
+        log.info("egress_opened", port=proxy.port, is_confining=because is None, because=because)
+        yield Egress(settings, proxy, passes, confinement, because)
+
+
+async def _why_not(settings: Settings) -> str | None:
+    """Why children are not confined, or None."""
+    if settings.egress_confine is False:
+        return "FOREBAY_EGRESS_CONFINE is false"
+    because = await asyncio.to_thread(why_not_confined)
+    if because is not None and settings.egress_confine:
+        raise ConfigError(
+            f"children cannot be confined to the egress proxy: {because}; allow that, or unset FOREBAY_EGRESS_CONFINE"
+        )
+    return because

@@ -1,0 +1,178 @@
+"""Requests on httpx's connections, and what can go wrong with them in words."""
+
+from __future__ import annotations
+
+import ssl
+import time
+from collections import OrderedDict
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
+
+import certifi
+import httpx
+
+from forebay.errors import ConfigError, PermanentError, StepError, TransientError
+from forebay.services.egress.failures import NotFoundError, Refused, Unreachable
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Callable, Iterator
+    from pathlib import Path
+
+    from forebay.services.egress.passes import Pass
+    from forebay.services.egress.urls import Url
+
+_CONNECTIONS = httpx.Limits(max_connections=None, max_keepalive_connections=8, keepalive_expiry=15.0)
+_KEPT_S = 20.0  # then the proxy closes them, too
+_KEPT = 32  # lines that nobody uses at the moment
+_MARK = "forebay-egress"
+
+
+class Lines:
+    """The lines to the hosts that were asked lately.
+
+    One for each purpose and origin, because a pool for all of them looks at every connection for every request.
+    """
+
+    def __init__(self, admit: Callable[[str], Pass], trust: ssl.SSLContext) -> None:
+        self._admit, self._trust = admit, trust
+        self._lines: OrderedDict[tuple[str, str], Line] = OrderedDict()
+
+    @asynccontextmanager
+    async def line(self, purpose: str, origin: str) -> AsyncGenerator[Line, None]:
+        """The line for a purpose to an origin, which stays open within the `async with` block."""
+        key = (purpose, origin)
+        line = self._lines.get(key)
+        if line is None:
+            line = self._lines[key] = Line(self._admit(purpose), self._trust)
+        self._lines.move_to_end(key)
+        line.users += 1
+        try:
+            await self._close_some()
+            yield line
+        finally:
+            line.users -= 1
+            line.used = time.monotonic()
+
+    async def close(self) -> None:
+        while self._lines:
+            await self._lines.popitem()[1].close()
+
+    async def _close_some(self) -> None:
+        """Those that nobody has used for a while, and more when there are too many; never one that is in use."""
+        old = time.monotonic() - _KEPT_S
+        for key, line in list(self._lines.items()):
+            if line.users:
+                continue
+            if len(self._lines) <= _KEPT and line.used > old:
+                return  # the others were used later
+            self._lines.pop(key, None)
+            await line.close()
+
+
+class Line:
+    """Connections to one origin, kept while they may be used again; HTTP/2 where the server speaks it.
+
+    httpx's transport is used without its client: that would keep cookies, inflate without bounds and follow
+    redirects by itself.
+    """
+
+    def __init__(self, admitted: Pass, trust: ssl.SSLContext) -> None:
+        proxy = httpx.Proxy(f"http://{admitted.host}:{admitted.port}", auth=(admitted.username, admitted.password))
+        self.users = 0
+        self.used = time.monotonic()
+        self._idle_s = admitted.limits.idle_s
+        self._transport = httpx.AsyncHTTPTransport(verify=trust, http2=True, proxy=proxy, limits=_CONNECTIONS)
+
+    async def send(self, url: Url, request: httpx.Request, timeout: float) -> httpx.Response:
+        """The answer, of which only the head was read.
+
+        Raises: Refused, NotFoundError, TransientError, PermanentError.
+        """
+        patience = min(timeout, self._idle_s)
+        request.extensions["timeout"] = dict.fromkeys(("connect", "read", "write", "pool"), patience)
+        if url.scheme == "http":
+            # As a proxy wants it; left to itself, httpcore forgets the brackets of IPv6.
+            request.extensions["target"] = f"{url.origin}{url.target}".encode("ascii")
+        try:
+            response = await self._transport.handle_async_request(request)
+            response.request = request
+            if _MARK in response.headers:
+                await self._raise_own(url, response)
+        except httpx.HTTPError as error:
+            raise translated(url, error, patience) from error
+        return response
+
+    async def close(self) -> None:
+        await self._transport.aclose()
+
+    async def _raise_own(self, url: Url, response: httpx.Response) -> None:
+        """The guard itself has answered, in place of the server."""
+        try:
+            reason = (await response.aread()).decode("utf-8", "replace").strip()
+        finally:
+            await response.aclose()
+        raise guard_error(url, response.status_code, response.headers[_MARK], reason)
+
+
+def guard_error(url: Url, status: int, code: str, reason: str) -> StepError:
+    """The error that an answer of the guard stands for."""
+    if status == 403:
+        return Refused(code, reason)
+    if code == "no_such_host":
+        return NotFoundError(reason)
+    return Unreachable(code, reason or f"{url.host} could not be reached")
+
+
+def translated(url: Url, error: BaseException, timeout: float | None = None) -> StepError:
+    """What went wrong, as a step may raise it."""
+    if isinstance(error, httpx.ProxyError):
+        status, _, phrase = str(error).partition(" ")
+        code, _, reason = phrase.partition(": ")
+        return guard_error(url, int(status) if status.isdecimal() else 502, code, reason)
+    if isinstance(error, httpx.TimeoutException | TimeoutError):
+        within = f" within {timeout:g} s" if timeout else " in time"
+        return TransientError(f"{url.place} did not answer{within}")
+    if isinstance(error, httpx.UnsupportedProtocol | httpx.LocalProtocolError):
+        return PermanentError(f"{url.place} cannot be asked so: {error}")
+    return _tls_error(url, error) or _broken(url, error)
+
+
+def _tls_error(url: Url, error: BaseException) -> PermanentError | None:
+    """The error of a handshake that will fail next time, too."""
+    cause = next((cause for cause in _causes(error) if isinstance(cause, ssl.SSLError)), None)
+    if isinstance(cause, ssl.SSLCertVerificationError):
+        return PermanentError(f"{url.host} has a certificate that is not valid: {cause.verify_message}")
+    if cause is None or isinstance(cause, ssl.SSLEOFError | ssl.SSLZeroReturnError | ssl.SSLSyscallError):
+        return None
+    return PermanentError(f"{url.host} does not speak TLS as it should: {_words(cause)}")
+
+
+def _broken(url: Url, error: BaseException) -> TransientError:
+    if isinstance(error, httpx.RemoteProtocolError):
+        return TransientError(f"{url.place} broke off or does not speak HTTP: {error}")
+    return TransientError(f"the connection to {url.host} broke{f': {error}' if str(error) else ''}")
+
+
+def own_trust(ca_file: Path | None) -> ssl.SSLContext:
+    """Whose certificates are trusted: the public ones, the machine's, and those of `ca_file`.
+
+    Raises: ConfigError when that cannot be read.
+    """
+    trust = ssl.create_default_context(cafile=certifi.where())
+    trust.load_default_certs()
+    if ca_file is not None:
+        try:
+            trust.load_verify_locations(ca_file)
+        except (OSError, ssl.SSLError) as error:
+            raise ConfigError(f"FOREBAY_EGRESS_CA_FILE {ca_file} cannot be read: {error.strerror or error}") from None
+    return trust
+
+
+def _causes(error: BaseException | None) -> Iterator[BaseException]:
+    while error is not None:
+        yield error
+        error = error.__cause__ or error.__context__
+
+
+def _words(error: ssl.SSLError) -> str:
+    return (error.reason or str(error)).replace("_", " ").lower()

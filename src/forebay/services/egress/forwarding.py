@@ -1,0 +1,146 @@
+"""Plain HTTP through the proxy: one request and its answer at a time, and WebSockets from there on."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from typing import TYPE_CHECKING
+
+import h11
+
+from forebay.services.egress.failures import InvalidUrl, Refused, Unreachable
+from forebay.services.egress.messages import Side, forwarded, wants_websocket
+from forebay.services.egress.urls import checked_url
+from forebay.services.egress.wires import Wire, flow
+
+if TYPE_CHECKING:
+    from forebay.services.egress.dialing import Dialer
+    from forebay.services.egress.passes import Pass
+    from forebay.services.egress.urls import Url
+
+
+class Forwarder:
+    """Forwards the requests of one client, over one connection to the server while it stays the same."""
+
+    def __init__(self, client: Side, dialer: Dialer) -> None:
+        self._client = client
+        self._dialer = dialer
+        self._server: Side | None = None
+        self._place: tuple[Pass, str, int] | None = None
+        self.has_answered = False  # the client has seen the head of an answer
+
+    async def forward(self, request: h11.Request, url: Url, pass_: Pass) -> bool:
+        """Forward one request; whether the client may send another one.
+
+        Raises: Refused, Unreachable, ConnectionError, h11.RemoteProtocolError.
+        """
+        self.has_answered = False
+        server = await self._connect(url, pass_)
+        upgrades = wants_websocket(request)
+        headers = [(b"Host", url.authority.encode()), *forwarded(request.headers, upgrades=upgrades)]
+        try:
+            await server.send(h11.Request(method=request.method, target=url.target.encode(), headers=headers))
+            is_switched = await self._exchange(server)
+        except h11.RemoteProtocolError as error:
+            self.close()
+            raise Unreachable("protocol", f"{url.host} does not speak HTTP: {error}") from None
+        except BaseException:
+            self.close()
+            raise
+        if is_switched:
+            await self._join(server, pass_)
+            return False
+        if not server.is_reusable:
+            self.close()
+        else:
+            server.http.start_next_cycle()
+        return self._client.is_reusable
+
+    def close(self) -> None:
+        if self._server is not None:
+            self._server.wire.abort()
+        self._server = self._place = None
+
+    async def _connect(self, url: Url, pass_: Pass) -> Side:
+        place = (pass_, url.host, url.port)
+        if self._server is not None and (self._place != place or self._server.wire.is_over):
+            self.close()
+        if self._server is None:
+            self._server = await connected(self._dialer, url.host, url.port, pass_)
+            self._place = place
+        return self._server
+
+    async def _exchange(self, server: Side) -> bool:
+        """Both directions at once, because servers may answer before they have read everything; true: switched."""
+        sending = asyncio.create_task(self._send_body(server))
+        try:
+            return await self._send_answer(server)
+        finally:
+            sending.cancel()
+            with contextlib.suppress(asyncio.CancelledError, ConnectionError, Unreachable, h11.ProtocolError):
+                await sending
+
+    async def _send_body(self, server: Side) -> None:
+        if self._client.http.they_are_waiting_for_100_continue:
+            await self._client.send(h11.InformationalResponse(status_code=100, headers=[]))
+        while isinstance(event := await self._client.event(), h11.Data):
+            await server.send(h11.Data(data=event.data))
+        if isinstance(event, h11.EndOfMessage):
+            await server.send(h11.EndOfMessage())
+
+    async def _send_answer(self, server: Side) -> bool:
+        while True:
+            event = await server.event()
+            if isinstance(event, h11.InformationalResponse):
+                if event.status_code == 101:
+                    headers = forwarded(event.headers, upgrades=True)
+                    await self._client.send(h11.InformationalResponse(status_code=101, headers=headers))
+                    return True
+            elif isinstance(event, h11.Response):
+                self.has_answered = True
+                head = h11.Response(
+                    status_code=event.status_code, headers=forwarded(event.headers), reason=event.reason
+                )
+                await self._client.send(head)
+            elif isinstance(event, h11.Data):
+                await self._client.send(h11.Data(data=event.data))
+            elif isinstance(event, h11.EndOfMessage):
+                await self._client.send(h11.EndOfMessage())
+                return False
+            else:
+                raise Unreachable("closed", "the server closed the connection before it had answered")
+
+    async def _join(self, server: Side, pass_: Pass) -> None:
+        server.wire.write(self._client.http.trailing_data[0])
+        self._client.wire.write(server.http.trailing_data[0])
+        await flow(self._client.wire, server.wire, idle_s=pass_.limits.idle_s)
+        self.close()
+
+
+async def connected(dialer: Dialer, host: str, port: int, pass_: Pass) -> Side:
+    """A connection to the outside that is measured.
+
+    Raises: Refused, Unreachable.
+    """
+    sock = await dialer.dial(host, port, pass_.limits.connect_s)
+    try:
+        _, wire = await asyncio.get_running_loop().create_connection(Wire, sock=sock)
+    except BaseException:
+        sock.close()
+        raise
+    wire.meter = pass_.came_in
+    return Side(wire, h11.CLIENT, pass_.limits.idle_s)
+
+
+def forwarded_url(target: bytes) -> Url:
+    """Where a request that is not CONNECT wants to go.
+
+    Raises: Refused.
+    """
+    try:
+        url = checked_url(target.decode("latin-1"))
+    except InvalidUrl as error:
+        raise Refused("url", f"the URL {error.reason}") from None
+    if url.scheme != "http":
+        raise Refused("url", "the URL begins with https://: use CONNECT, so that nobody in between can read along")
+    return url

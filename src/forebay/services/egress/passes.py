@@ -1,0 +1,157 @@
+"""Leave to go out for one purpose: credentials of its own, so that every refusal can be told whose it was."""
+
+from __future__ import annotations
+
+import hmac
+import secrets
+from collections import Counter
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from forebay.log import get_logger
+
+if TYPE_CHECKING:
+    import asyncio
+    from collections.abc import Generator
+
+    from forebay.services.egress.failures import Refused
+    from forebay.services.egress.policy import Limits
+
+log = get_logger("egress")
+_REMEMBERED = 100  # refusals of one Pass that are kept; a page may ask for the same thing for ever
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Something that was asked for and not done."""
+
+    host: str
+    port: int
+    code: str
+    reason: str
+
+
+class Pass:
+    """Leave for one purpose, good until it is closed; whoever has the secret may use it."""
+
+    def __init__(self, purpose: str, limits: Limits, host: str, port: int, username: str, counts: Counts) -> None:
+        self.purpose, self.limits, self.host, self.port, self.username = purpose, limits, host, port, username
+        self.password = secrets.token_urlsafe(24)
+        self.refusals: list[Refusal] = []
+        self.bytes_down = 0
+        self.bytes_up = 0
+        self._counts = counts
+        self._serving: set[asyncio.Task[None]] = set()
+
+    def __repr__(self) -> str:
+        return f"<Pass {self.username} for {self.purpose}>"
+
+    @property
+    def url(self) -> str:
+        """The proxy with credentials, as HTTP clients, yt-dlp and curl take it."""
+        return f"http://{self.username}:{self.password}@{self.host}:{self.port}"
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """The same for a child process, in the variables that programs look at."""
+        names = ("http_proxy", "https_proxy", "all_proxy", "ws_proxy", "wss_proxy", "ftp_proxy")
+        proxies = {spelled: self.url for name in names for spelled in (name, name.upper())}
+        return proxies | {"no_proxy": "", "NO_PROXY": ""}
+
+    def refuse(self, host: str, port: int, refused: Refused) -> None:
+        """Keep and tell what was refused."""
+        note_refusal(self._counts, self.purpose, host, port, refused)
+        if len(self.refusals) < _REMEMBERED:
+            self.refusals.append(Refusal(host, port, refused.code, refused.reason))
+
+    def came_in(self, size: int) -> bool:
+        """Bytes from outside; whether they may be used: too many of them end all connections of this Pass."""
+        self.bytes_down += size
+        self._counts.bytes_down += size
+        if not 0 < self.limits.bytes_down < self.bytes_down:
+            return True
+        self._cut("bytes_down", f"more than {self.limits.bytes_down} bytes came in")
+        return False
+
+    def went_out(self, size: int) -> bool:
+        """The same for bytes to the outside."""
+        self.bytes_up += size
+        self._counts.bytes_up += size
+        if not 0 < self.limits.bytes_up < self.bytes_up:
+            return True
+        self._cut("bytes_up", f"more than {self.limits.bytes_up} bytes went out")
+        return False
+
+    @property
+    def is_full(self) -> bool:
+        return len(self._serving) > self.limits.connections
+
+    @property
+    def is_spent(self) -> bool:
+        """Whether it has moved all that it may."""
+        return 0 < self.limits.bytes_down < self.bytes_down or 0 < self.limits.bytes_up < self.bytes_up
+
+    def serves(self, task: asyncio.Task[None]) -> None:
+        """A connection of this Pass, which ends with it."""
+        self._serving.add(task)
+        task.add_done_callback(self._serving.discard)
+
+    def end(self) -> None:
+        """Close all its connections."""
+        for task in tuple(self._serving):
+            task.cancel()
+
+    def _cut(self, code: str, reason: str) -> None:
+        if not any(refusal.code == code for refusal in self.refusals):
+            self._counts.refused[code] += 1
+            log.warning("egress_cut", purpose=self.purpose, code=code, reason=reason)
+            self.refusals.append(Refusal("", 0, code, reason))
+        self.end()
+
+
+class Counts:
+    """What went through, for metrics."""
+
+    def __init__(self) -> None:
+        self.refused: Counter[str] = Counter()
+        self.failed: Counter[str] = Counter()
+        self.connections = 0
+        self.bytes_down = 0
+        self.bytes_up = 0
+
+
+class Passes:
+    """Every Pass that is good now."""
+
+    def __init__(self) -> None:
+        self.counts = Counts()
+        self._open: dict[str, Pass] = {}
+        self._made = 0
+
+    def __len__(self) -> int:
+        return len(self._open)
+
+    @contextmanager
+    def admit(self, purpose: str, limits: Limits, host: str, port: int) -> Generator[Pass, None, None]:
+        """A new Pass that is good within the `with` block."""
+        self._made += 1
+        made = Pass(purpose, limits, host, port, f"p{self._made}", self.counts)
+        self._open[made.username] = made
+        try:
+            yield made
+        finally:
+            del self._open[made.username]
+            made.end()
+
+    def find(self, username: str, password: str) -> Pass | None:
+        """The Pass with these credentials."""
+        found = self._open.get(username)
+        known = found.password if found else secrets.token_urlsafe(24)
+        return found if hmac.compare_digest(known.encode(), password.encode("utf-8", "replace")) else None
+
+
+def note_refusal(counts: Counts, purpose: str | None, host: str, port: int, refused: Refused) -> None:
+    """Count and log one; `purpose` None for those who showed no Pass."""
+    counts.refused[refused.code] += 1
+    log.warning("egress_refused", host=host, port=port, code=refused.code, reason=refused.reason, purpose=purpose)

@@ -1,0 +1,99 @@
+"""What the settings let through: hosts, ports, networks beyond the public ones, and how much of everything."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from forebay.services.egress.addresses import Address, Network, parse_networks, why_closed
+from forebay.services.egress.failures import Refused
+from forebay.settings import port_ranges
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from forebay.services.egress.urls import Url
+    from forebay.settings import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How much one Pass may move, and how long each of its connections may take; 0 bytes stands for no limit."""
+
+    bytes_down: int = 2 << 30
+    bytes_up: int = 64 << 20
+    connect_s: float = 10.0
+    idle_s: float = 60.0
+    total_s: float = 3600.0
+    connections: int = 256
+
+    @classmethod
+    def of(cls, settings: Settings) -> Limits:
+        return cls(
+            bytes_down=settings.egress_max_bytes,
+            connect_s=settings.egress_connect_s,
+            idle_s=settings.egress_idle_s,
+            total_s=settings.egress_total_s,
+        )
+
+
+class Hosts:
+    """Names of hosts: `example.com` is that host, `*.example.com` are all below it."""
+
+    def __init__(self, text: str) -> None:
+        entries = {entry.strip().lower().removesuffix(".") for entry in text.split(",") if entry.strip()}
+        self._below = tuple(entry[1:] for entry in entries if entry.startswith("*."))
+        self._exact = frozenset(entry for entry in entries if not entry.startswith("*."))
+
+    def __bool__(self) -> bool:
+        return bool(self._exact or self._below)
+
+    def __contains__(self, host: str) -> bool:
+        return host in self._exact or host.endswith(self._below)
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """Decides where connections may go; a name passes only if all of its addresses do."""
+
+    allow_hosts: Hosts
+    deny_hosts: Hosts
+    networks: tuple[Network, ...]
+    ports: tuple[range, ...]
+
+    @classmethod
+    def of(cls, settings: Settings) -> Policy:
+        return cls(
+            Hosts(settings.egress_allow_hosts),
+            Hosts(settings.egress_deny_hosts),
+            parse_networks(settings.egress_allow_networks),
+            port_ranges(settings.egress_ports),
+        )
+
+    def check_url(self, url: Url) -> None:
+        """What can be known without asking the DNS, for whoever takes a URL in.
+
+        Raises: Refused.
+        """
+        self.check_host(url.host, url.port)
+        if url.address is not None:
+            self.check_addresses(url.host, [url.address])
+
+    def check_host(self, host: str, port: int) -> None:
+        """Raises: Refused."""
+        if host in self.deny_hosts:
+            raise Refused("denied_host", f"{host} is among FOREBAY_EGRESS_DENY_HOSTS")
+        if self.allow_hosts and host not in self.allow_hosts:
+            raise Refused("host_not_allowed", f"{host} is not among FOREBAY_EGRESS_ALLOW_HOSTS")
+        if not any(port in allowed for allowed in self.ports):
+            raise Refused("port", f"port {port} of {host} is not among FOREBAY_EGRESS_PORTS")
+
+    def check_addresses(self, host: str, addresses: Iterable[Address]) -> None:
+        """One bad address condemns the name: honest names do not mix them, and rebinding does.
+
+        Raises: Refused.
+        """
+        for address in addresses:
+            if kind := why_closed(address, self.networks):
+                where = "" if str(address) == host else f" resolves to {address}, which"
+                raise Refused("address", f"{host}{where} is {kind}")

@@ -1,0 +1,195 @@
+"""How much one host is asked at a time: as much as it takes gladly, and nothing while it asks for patience."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import OrderedDict, deque
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
+
+from forebay.errors import ThrottledError
+from forebay.tuning import Concurrency
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Awaitable, Callable
+
+    from forebay.settings import Settings
+
+_START = 2  # requests to a host that nothing is known of yet
+_KNOWN = 4096  # hosts that are remembered
+_LONGEST_DELAY = 60.0
+_FIRST_PATIENCE = 30.0  # after a 429 that does not say how long; doubles while they go on
+
+
+class Host:
+    """What is known of one host, and who waits for it."""
+
+    def __init__(self, most: int, delay: float) -> None:
+        self.limit = Concurrency(1, most, start=_START)
+        self.least_delay = self.delay = delay
+        self.running = 0
+        self.waiting: deque[asyncio.Future[None]] = deque()
+        self.next_start = 0.0
+        self.closed_until = 0.0
+        self.throttled = 0  # times in a row
+
+    @property
+    def is_idle(self) -> bool:
+        return not self.running and not self.waiting
+
+
+class Turn:
+    """One request to a host; told how it went, so that the next ones are sent accordingly."""
+
+    def __init__(self, host: Host, politeness: Politeness) -> None:
+        self._host, self._politeness = host, politeness
+
+    def answered(self, seconds: float) -> None:
+        """The host has answered after so long."""
+        host = self._host
+        host.throttled = 0
+        host.limit.add(1, seconds, host.running)
+        if host.least_delay:
+            host.delay = min(_LONGEST_DELAY, max(host.least_delay, (host.delay + seconds) / 2))
+
+    def failed(self, seconds: float) -> None:
+        """It did not, or with an error of its own: reason to ask it less, never more."""
+        host = self._host
+        host.limit.drop()
+        if host.least_delay:
+            host.delay = min(_LONGEST_DELAY, max(host.delay, (host.delay + seconds) / 2))
+
+    def throttled(self, retry_after: float | None) -> float:
+        """It asks for patience, which holds for everyone; gives back for how long."""
+        return self._politeness.close_host(self._host, retry_after)
+
+
+class Politeness:
+    """The hosts that requests go to, each with a limit that is found, not configured."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+    ) -> None:
+        self._most = settings.egress_host_concurrency
+        self._delay = settings.egress_host_delay_s
+        self._wait_s = settings.egress_host_wait_s
+        self._most_patience = settings.egress_retry_after_max_s
+        self._clock, self._sleep = clock, sleep
+        self._hosts: OrderedDict[str, Host] = OrderedDict()
+
+    @asynccontextmanager
+    async def turn(self, name: str) -> AsyncGenerator[Turn, None]:
+        """A turn at a host, once there is one.
+
+        Raises: ThrottledError when the host asked for patience, or the wait is too long: come again later.
+        """
+        host = self._host(name)
+        self._check_open(name, host)
+        await self._enter(name, host)
+        try:
+            await self._keep_apart(name, host)
+            yield Turn(host, self)
+        finally:
+            host.running -= 1
+            self._let_in(host)
+
+    def slow_down(self, name: str, delay: float) -> None:
+        """Keep at least so many seconds between two requests to a host, as its robots.txt may ask."""
+        host = self._host(name)
+        host.least_delay = max(self._delay, min(delay, _LONGEST_DELAY))
+        host.delay = max(host.delay, host.least_delay)
+
+    def close_host(self, host: Host, retry_after: float | None) -> float:
+        """Let nobody ask this host for a while, those who wait included."""
+        host.throttled += 1
+        host.limit.drop()
+        told = _FIRST_PATIENCE * 2 ** min(host.throttled - 1, 10) if retry_after is None else retry_after
+        patience = min(told, self._most_patience)
+        host.closed_until = max(host.closed_until, self._clock() + patience)
+        while host.waiting:
+            waiter = host.waiting.popleft()
+            if not waiter.done():
+                waiter.set_exception(ThrottledError("the host has asked for patience", retry_after=patience))
+        return patience
+
+    def describe(self) -> dict[str, dict[str, float | None]]:
+        """The hosts that are busy, slowed or closed, for metrics."""
+        now = self._clock()
+        return {
+            name: host.limit.describe()
+            | {
+                "running": host.running,
+                "waiting": len(host.waiting),
+                "delay_s": round(host.delay, 3),
+                "closed_s": round(max(0.0, host.closed_until - now), 3),
+            }
+            for name, host in self._hosts.items()
+            if not host.is_idle or host.closed_until > now or host.delay
+        }
+
+    def _host(self, name: str) -> Host:
+        host = self._hosts.get(name)
+        if host is None:
+            host = self._hosts[name] = Host(self._most, self._delay)
+            self._forget_some()
+        self._hosts.move_to_end(name)
+        return host
+
+    def _forget_some(self) -> None:
+        """The hosts that were asked least lately, but never one that is being asked or has closed."""
+        now = self._clock()
+        for name in list(self._hosts)[: max(0, len(self._hosts) - _KNOWN)]:
+            if self._hosts[name].is_idle and self._hosts[name].closed_until <= now:
+                del self._hosts[name]
+
+    def _check_open(self, name: str, host: Host) -> None:
+        left = host.closed_until - self._clock()
+        if left > 0:
+            raise ThrottledError(f"{name} has asked for patience", retry_after=left)
+
+    async def _enter(self, name: str, host: Host) -> None:
+        if host.running < host.limit.value and not host.waiting:
+            host.running += 1
+            return
+        waiter = asyncio.get_running_loop().create_future()
+        host.waiting.append(waiter)
+        try:
+            async with asyncio.timeout(self._wait_s):
+                await waiter
+        except TimeoutError:
+            self._give_up(host, waiter)
+            raise ThrottledError(f"{name} is asked enough already", retry_after=self._wait_s) from None
+        except asyncio.CancelledError:
+            self._give_up(host, waiter)
+            raise
+
+    def _give_up(self, host: Host, waiter: asyncio.Future[None]) -> None:
+        if waiter in host.waiting:
+            host.waiting.remove(waiter)
+        if not waiter.cancelled() and waiter.done() and waiter.exception() is None:
+            host.running -= 1  # it was let in at the very moment of giving up
+            self._let_in(host)
+
+    def _let_in(self, host: Host) -> None:
+        while host.waiting and host.running < host.limit.value:
+            waiter = host.waiting.popleft()
+            if not waiter.done():
+                host.running += 1
+                waiter.set_result(None)
+
+    async def _keep_apart(self, name: str, host: Host) -> None:
+        if not host.delay:
+            return
+        now = self._clock()
+        begin = max(now, host.next_start)
+        if begin - now > self._wait_s:
+            raise ThrottledError(f"{name} is asked enough already", retry_after=begin - now)
+        host.next_start = begin + host.delay
+        if begin > now:
+            await self._sleep(begin - now)
+            self._check_open(name, host)

@@ -1,0 +1,228 @@
+"""The guarded proxy on 127.0.0.1: whoever shows a Pass is let out, to where the policy says, and no further."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from typing import TYPE_CHECKING
+
+import h11
+
+from forebay.log import get_logger
+from forebay.services.egress.failures import InvalidUrl, Refused, Unreachable
+from forebay.services.egress.forwarding import Forwarder, connected, forwarded_url
+from forebay.services.egress.messages import Side, answer, check_size, credentials
+from forebay.services.egress.passes import Passes, note_refusal
+from forebay.services.egress.urls import checked_host, checked_port
+from forebay.services.egress.wires import Wire, flow
+
+if TYPE_CHECKING:
+    import socket
+
+    from forebay.services.egress.dialing import Dialer
+    from forebay.services.egress.passes import Pass
+
+log = get_logger("egress")
+HOST = "127.0.0.1"
+_HEAD_S = 20.0  # for the head of a request, and between two requests
+_MOST = 4096  # connections of all clients together
+_LEFT_OVER = 1 << 20  # bytes of a refused request's body that are read, so that its sender sees the answer
+
+
+class Proxy:
+    """Accepts connections of clients here, and in the namespaces of confined children."""
+
+    def __init__(self, dialer: Dialer, passes: Passes) -> None:
+        self._dialer = dialer
+        self._passes = passes
+        self._serving: set[asyncio.Task[None]] = set()
+        self._servers: set[asyncio.Server] = set()
+        self.port = 0
+
+    async def open(self) -> None:
+        server = await asyncio.get_running_loop().create_server(self._wire, HOST, 0, backlog=256)
+        self._servers.add(server)
+        self.port = self._dialer.own_port = server.sockets[0].getsockname()[1]
+
+    async def accept_on(self, listener: socket.socket) -> asyncio.Server:
+        """Serve another listening socket, too."""
+        server = await asyncio.get_running_loop().create_server(self._wire, sock=listener)
+        self._servers.add(server)
+        return server
+
+    def stop_accepting_on(self, server: asyncio.Server) -> None:
+        server.close()
+        self._servers.discard(server)
+
+    async def close(self) -> None:
+        for server in self._servers:
+            server.close()
+        for task in self._serving:
+            task.cancel()
+        await asyncio.gather(*self._serving, return_exceptions=True)
+
+    @property
+    def connections(self) -> int:
+        return len(self._serving)
+
+    def _wire(self) -> Wire:
+        return Wire(self._begin)
+
+    def _begin(self, wire: Wire) -> None:
+        if len(self._serving) >= _MOST:
+            wire.abort()
+            return
+        task = asyncio.get_running_loop().create_task(self._serve(wire, Client(self._dialer, self._passes, wire)))
+        self._serving.add(task)
+        task.add_done_callback(self._serving.discard)
+        wire.on_end = task.cancel  # who leaves before the answer does not want it; all clients that count do so
+
+    async def _serve(self, wire: Wire, client: Client) -> None:
+        self._passes.counts.connections += 1
+        try:
+            await client.serve()
+        except (ConnectionError, Unreachable, h11.ProtocolError):
+            wire.abort()
+        except Exception as error:
+            # Not foreseen: this connection ends, the others go on.
+            log.exception("egress_connection_failed", error=type(error).__name__)
+            wire.abort()
+        finally:
+            client.close()
+            wire.close()
+
+
+class Client:
+    """One connection of a client, with its requests one after the other."""
+
+    def __init__(self, dialer: Dialer, passes: Passes, wire: Wire) -> None:
+        self._dialer, self._passes, self._wire = dialer, passes, wire
+        self._side = Side(wire, h11.SERVER, _HEAD_S)
+        self._forwarder = Forwarder(self._side, dialer)
+        self._pass: Pass | None = None
+
+    async def serve(self) -> None:
+        """Answer requests until there are no more."""
+        while isinstance(request := await self._request(), h11.Request):
+            if not await self._answer(request):
+                return
+            self._side.http.start_next_cycle()
+            self._side.idle_s = _HEAD_S
+
+    def close(self) -> None:
+        self._forwarder.close()
+
+    async def _request(self) -> h11.Event | type[h11.PAUSED] | None:
+        """What the client wants next; None when it takes too long to say so."""
+        try:
+            async with asyncio.timeout(_HEAD_S):  # for all of the head: bytes that trickle in do not extend it
+                event = await self._side.event()
+            if isinstance(event, h11.Request):
+                check_size(event)
+        except TimeoutError:
+            if self._side.http.trailing_data[0]:
+                await answer(self._side, 408, "timeout", f"the request did not arrive within {_HEAD_S:g} s")
+            return None
+        except h11.RemoteProtocolError as error:
+            await answer(self._side, error.error_status_hint, "request", f"not a proper request: {error}")
+            raise
+        return event
+
+    async def _answer(self, request: h11.Request) -> bool:
+        """Whether another request may follow."""
+        admitted = self._admitted(request)
+        if admitted is None:
+            return await self._ask_for_credentials(request)
+        host, port = "", 0
+        try:
+            async with asyncio.timeout(admitted.limits.total_s):
+                if request.method == b"CONNECT":
+                    host, port = _connect_target(request.target)
+                    return await self._tunnel(host, port, admitted)
+                url = forwarded_url(request.target)
+                host, port = url.host, url.port
+                _check_room(admitted)
+                return await self._forwarder.forward(request, url, admitted)
+        except Refused as refused:
+            admitted.refuse(host or request.target[:200].decode("latin-1"), port, refused)
+            return await self._tell(403, refused.code, refused.reason)
+        except Unreachable as error:
+            self._passes.counts.failed[error.code] += 1
+            if self._forwarder.has_answered:
+                raise
+            return await self._tell(504 if error.code == "timeout" else 502, error.code, error.reason)
+        except TimeoutError:
+            self._passes.counts.failed["total"] += 1
+            log.info("egress_timed_out", host=host, port=port, purpose=admitted.purpose)
+            self._wire.abort()
+            return False
+
+    def _admitted(self, request: h11.Request) -> Pass | None:
+        shown = credentials(request)
+        found = self._passes.find(*shown) if shown else None
+        if found is not None and found is not self._pass:
+            self._pass = found
+            task = asyncio.current_task()
+            if task is not None:
+                found.serves(task)
+            self._wire.meter = found.went_out
+        if found is not None:
+            self._side.idle_s = found.limits.idle_s
+        return found
+
+    async def _ask_for_credentials(self, request: h11.Request) -> bool:
+        if credentials(request) is not None:
+            # Clients that show none are only told to; most ask so before they show them.
+            refused = Refused("credentials", "the name or password for the egress proxy is wrong")
+            note_refusal(self._passes.counts, None, request.target[:200].decode("latin-1"), 0, refused)
+        wanted = [(b"Proxy-Authenticate", b'Basic realm="forebay egress"')]
+        return await self._tell(407, "credentials", "the egress proxy needs the name and password of a Pass", wanted)
+
+    async def _tunnel(self, host: str, port: int, admitted: Pass) -> bool:
+        _check_room(admitted)
+        server = await connected(self._dialer, host, port, admitted)
+        try:
+            while not isinstance(await self._side.event(), type):  # until h11 pauses: a CONNECT has no body
+                pass
+            await self._side.send(h11.Response(status_code=200, headers=[], reason=b"Connected"))
+            server.wire.write(self._side.http.trailing_data[0])
+            if not await flow(self._wire, server.wire, idle_s=admitted.limits.idle_s):
+                self._passes.counts.failed["idle"] += 1
+                self._wire.abort()
+        finally:
+            server.wire.abort()
+        return False
+
+    async def _tell(self, status: int, code: str, reason: str, extra: list[tuple[bytes, bytes]] | None = None) -> bool:
+        await answer(self._side, status, code, reason, extra)
+        with contextlib.suppress(h11.RemoteProtocolError, Unreachable):
+            await self._read_away()
+        return self._side.is_reusable
+
+    async def _read_away(self) -> None:
+        """The rest of a request that was answered already: closing before would take the answer away again."""
+        seen = 0
+        while self._side.http.their_state is h11.SEND_BODY and seen < _LEFT_OVER:
+            event = await self._side.event()
+            if not isinstance(event, h11.Data):
+                return
+            seen += len(event.data)
+
+
+def _connect_target(target: bytes) -> tuple[str, int]:
+    """Host and port of a CONNECT.
+
+    Raises: Refused.
+    """
+    host, _, port = target.decode("latin-1").rpartition(":")
+    try:
+        return checked_host(host), checked_port(port)
+    except InvalidUrl as error:
+        raise Refused("url", f"CONNECT {error.reason}") from None
+
+
+def _check_room(admitted: Pass) -> None:
+    if admitted.is_spent:
+        raise Refused("bytes_down", "this Pass has moved all the bytes that it may")
+    if admitted.is_full:
+        raise Refused("connections", f"more than {admitted.limits.connections} connections at a time")

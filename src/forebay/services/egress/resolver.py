@@ -1,0 +1,119 @@
+"""Names to addresses: with a limit in time, asked once for all who wait, and kept for a moment."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import socket
+import time
+from collections import OrderedDict
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Protocol
+
+from forebay.services.egress.addresses import Address, parse_address
+from forebay.services.egress.failures import Unreachable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+_ABSENT = {socket.EAI_NONAME, getattr(socket, "EAI_NODATA", socket.EAI_NONAME)}
+_THREADS = 16  # a lookup that hangs holds one for as long as the system's resolver tries
+
+
+class Resolver(Protocol):
+    """Finds the addresses of a host."""
+
+    async def resolve(self, host: str) -> Sequence[Address]:
+        """Raises: Unreachable when there are none, or nobody answers."""
+        ...
+
+
+class SystemResolver:
+    """What the machine itself uses: /etc/hosts, the configured servers, whatever else."""
+
+    def __init__(self) -> None:
+        self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="egress-dns")
+
+    async def resolve(self, host: str) -> Sequence[Address]:
+        loop = asyncio.get_running_loop()
+        try:
+            found = await loop.run_in_executor(self._threads, _look_up, host)
+        except socket.gaierror as error:
+            if error.errno in _ABSENT:
+                raise Unreachable("no_such_host", f"there is no host {host}") from None
+            raise Unreachable("dns", f"{host} could not be resolved: {error.strerror}") from None
+        except UnicodeError:
+            raise Unreachable("no_such_host", f"there is no host {host}") from None
+        return list(dict.fromkeys(address for text in found if (address := parse_address(text))))
+
+    def close(self) -> None:
+        self._threads.shutdown(wait=False, cancel_futures=True)
+
+
+class CachingResolver:
+    """Another resolver's answers, kept for `keep_s`: checked anew at each use, so that age makes them no worse."""
+
+    def __init__(
+        self,
+        resolver: Resolver,
+        *,
+        timeout_s: float = 10.0,
+        keep_s: float = 30.0,
+        size: int = 2048,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._resolver, self._timeout_s, self._keep_s, self._size, self._clock = (
+            resolver,
+            timeout_s,
+            keep_s,
+            size,
+            clock,
+        )
+        self._kept: OrderedDict[str, tuple[float, Sequence[Address]]] = OrderedDict()
+        self._asked: dict[str, asyncio.Task[Sequence[Address]]] = {}
+
+    async def resolve(self, host: str) -> Sequence[Address]:
+        kept = self._kept.get(host)
+        if kept is not None and kept[0] > self._clock():
+            self._kept.move_to_end(host)
+            return kept[1]
+        # Shielded, because others may wait for the same answer when this one gives up.
+        return await asyncio.shield(self._asked.get(host) or self._ask(host))
+
+    async def close(self) -> None:
+        """Give up what is still being asked."""
+        asked = list(self._asked.values())
+        for task in asked:
+            task.cancel()
+        await asyncio.gather(*asked, return_exceptions=True)
+
+    def _ask(self, host: str) -> asyncio.Task[Sequence[Address]]:
+        task = asyncio.get_running_loop().create_task(self._answer(host))
+        self._asked[host] = task
+        task.add_done_callback(lambda done: self._answered(host, done))
+        return task
+
+    def _answered(self, host: str, task: asyncio.Task[Sequence[Address]]) -> None:
+        del self._asked[host]
+        with contextlib.suppress(asyncio.CancelledError):
+            task.exception()  # taken note of, even if nobody waits any more
+
+    async def _answer(self, host: str) -> Sequence[Address]:
+        try:
+            async with asyncio.timeout(self._timeout_s):
+                addresses = await self._resolver.resolve(host)
+        except TimeoutError:
+            raise Unreachable("dns", f"{host} could not be resolved within {self._timeout_s:g} s") from None
+        if not addresses:
+            raise Unreachable("no_such_host", f"there is no host {host}")
+        if self._keep_s > 0:
+            self._kept[host] = (self._clock() + self._keep_s, addresses)
+            self._kept.move_to_end(host)
+            while len(self._kept) > self._size:
+                self._kept.popitem(last=False)
+        return addresses
+
+
+def _look_up(host: str) -> list[str]:
+    found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+    return [str(entry[4][0]) for entry in found]

@@ -1,0 +1,54 @@
+"""What an HTTP status means for a step: which error, and how long to wait."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from http import HTTPStatus
+from typing import TYPE_CHECKING
+
+from forebay.errors import PermanentError, StepError, ThrottledError, TransientError
+from forebay.services.egress.failures import NotFoundError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_AGAIN = {408, 421, 425}
+_UNTOLD_S = 30.0  # how long to wait when the server does not say
+
+
+def status_error(
+    status: int, headers: Mapping[str, str], place: str, *, most_s: float = 3600.0, now: datetime | None = None
+) -> StepError | None:
+    """The error that an answer is; None for those that are none."""
+    if status < 400:
+        return None
+    said = f"{place} answered {status} {_phrase(status)}".rstrip()
+    if status in (404, 410):
+        return NotFoundError(said)
+    told = retry_after(headers, most_s=most_s, now=now)
+    if status == 429 or (status == 503 and told is not None):
+        return ThrottledError(said, retry_after=_UNTOLD_S if told is None else told)
+    if status >= 500 or status in _AGAIN:
+        return TransientError(said)
+    return PermanentError(said)
+
+
+def retry_after(headers: Mapping[str, str], *, most_s: float = 3600.0, now: datetime | None = None) -> float | None:
+    """Seconds that a server asks to wait, given as such or as a date, within reason."""
+    text = headers.get("retry-after", "").strip()
+    if text.isascii() and text.isdecimal():
+        return min(float(text[:12]), most_s)
+    try:
+        then = parsedate_to_datetime(text)
+    except (TypeError, ValueError):
+        return None
+    then = then if then.tzinfo else then.replace(tzinfo=UTC)
+    return max(0.0, min((then - (now or datetime.now(UTC))).total_seconds(), most_s))
+
+
+def _phrase(status: int) -> str:
+    try:
+        return HTTPStatus(status).phrase
+    except ValueError:
+        return ""

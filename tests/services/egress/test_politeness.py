@@ -1,0 +1,162 @@
+"""Hosts are asked as much as they take, and left alone when they say so."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import AsyncExitStack
+from typing import Any
+
+import pytest
+
+from forebay.errors import ThrottledError
+from forebay.services.egress import Politeness
+from forebay.settings import Settings
+from tests.services.egress._world import until
+
+
+class Clock:
+    """Time that passes only in sleep."""
+
+    def __init__(self) -> None:
+        self.now = 1000.0
+        self.slept: list[float] = []
+
+    def __call__(self) -> float:
+        return self.now
+
+    async def sleep(self, seconds: float) -> None:
+        self.slept.append(seconds)
+        self.now += seconds
+
+
+def polite(clock: Clock | None = None, **settings: Any) -> Politeness:
+    clock = clock or Clock()
+    given = Settings(**{f"egress_{name}": value for name, value in settings.items()})
+    return Politeness(given, clock=clock, sleep=clock.sleep)
+
+
+async def ask(politeness: Politeness, seconds: float = 0.1, host: str = "a.test") -> None:
+    async with politeness.turn(host) as turn:
+        turn.answered(seconds)
+
+
+async def test_a_host_that_answers_is_asked_more() -> None:
+    politeness = polite(host_concurrency=5)
+    for _ in range(100):
+        async with AsyncExitStack() as stack:
+            limit = politeness._host("a.test").limit.value
+            turns = [await stack.enter_async_context(politeness.turn("a.test")) for _ in range(limit)]
+            for turn in turns:
+                turn.answered(0.1)
+    assert politeness._host("a.test").limit.value == 5
+
+
+async def test_a_host_that_fails_is_asked_less() -> None:
+    politeness = polite()
+    politeness._host("a.test").limit.limit = 8
+    for _ in range(50):
+        async with politeness.turn("a.test") as turn:
+            turn.failed(1.0)
+    assert politeness._host("a.test").limit.value == 1
+    await ask(politeness)  # but never less than one at a time
+
+
+async def test_others_wait_for_their_turn() -> None:
+    politeness = polite(host_concurrency=1)
+    order: list[int] = []
+
+    async def asks(n: int) -> None:
+        async with politeness.turn("a.test"):
+            order.append(n)
+
+    async with asyncio.TaskGroup() as group, politeness.turn("a.test"):
+        tasks = [group.create_task(asks(n)) for n in range(4)]
+        await until(lambda: politeness.describe()["a.test"]["waiting"] == 4)
+        assert not order
+        await ask(politeness, host="b.test")  # another host has nothing to do with it
+        tasks[1].cancel()
+    assert order == [0, 2, 3]
+    await ask(politeness)
+
+
+async def test_a_wait_that_is_too_long() -> None:
+    politeness = polite(host_concurrency=1, host_wait_s=0.01)
+    async with politeness.turn("a.test"):
+        with pytest.raises(ThrottledError, match=r"a\.test is asked enough already") as told:
+            await ask(politeness)
+        assert told.value.retry_after == 0.01
+    await ask(politeness)
+
+
+async def test_patience_ends_waits_and_then_itself() -> None:
+    clock = Clock()
+    politeness = polite(clock, host_concurrency=1)
+    waiting: asyncio.Task[None] | None = None
+    async with politeness.turn("a.test") as turn:
+        waiting = asyncio.create_task(ask(politeness))
+        await until(lambda: politeness.describe()["a.test"]["waiting"] == 1)
+        assert turn.throttled(50) == 50
+        with pytest.raises(ThrottledError, match="the host has asked for patience") as told:
+            await waiting
+        assert told.value.retry_after == 50
+    clock.now += 20
+    with pytest.raises(ThrottledError, match=r"a\.test has asked for patience") as told:
+        await ask(politeness)
+    assert told.value.retry_after == 30
+    assert politeness.describe()["a.test"]["closed_s"] == 30
+    clock.now += 30
+    await ask(politeness)
+
+
+async def test_patience_that_was_not_told_doubles_within_reason() -> None:
+    clock = Clock()
+    politeness = polite(clock, retry_after_max_s=100)
+    given: list[float] = []
+    for _ in range(4):
+        async with politeness.turn("a.test") as turn:
+            given.append(turn.throttled(None))
+        clock.now += 100
+    assert given == [30, 60, 100, 100]
+    await ask(politeness)
+    async with politeness.turn("a.test") as turn:
+        assert turn.throttled(None) == 30
+    clock.now += 100
+    async with politeness.turn("a.test") as turn:
+        assert turn.throttled(9999) == 100
+
+
+async def test_a_pause_between_requests() -> None:
+    clock = Clock()
+    politeness = polite(clock, host_delay_s=2)
+    for _ in range(3):
+        await ask(politeness, seconds=0.5)
+    assert clock.slept == [2, 2]
+    for _ in range(20):
+        await ask(politeness, seconds=10)
+    assert 9 < clock.slept[-1] <= 10  # a slow host is asked more slowly
+    async with politeness.turn("a.test") as turn:
+        turn.failed(0.1)  # and a quick error does not change that
+    assert politeness.describe()["a.test"]["delay_s"] > 9  # type: ignore[operator]
+
+
+async def test_a_pause_that_is_too_long() -> None:
+    politeness = polite(host_wait_s=5)
+    politeness.slow_down("a.test", 20)
+    await ask(politeness)
+    with pytest.raises(ThrottledError, match=r"a\.test is asked enough already") as told:
+        await ask(politeness)
+    assert told.value.retry_after == 20
+    politeness.slow_down("b.test", 10_000)
+    assert politeness.describe()["b.test"]["delay_s"] == 60
+
+
+async def test_only_so_many_hosts_are_remembered() -> None:
+    politeness = polite()
+    async with politeness.turn("busy.test"), politeness.turn("closed.test") as closing:
+        closing.throttled(100)
+        for n in range(5000):
+            await ask(politeness, host=f"{n}.test")
+        assert len(politeness._hosts) <= 4098
+        assert {"busy.test", "closed.test", "4999.test"} <= set(politeness._hosts)
+        assert "0.test" not in politeness._hosts
+    assert set(politeness.describe()) == {"closed.test"}
