@@ -16,6 +16,7 @@ from forebay.errors import SchemaError
 ROLES = ("forebay_api", "forebay_admin", "forebay_identity", "forebay_worker")
 
 _OUTSIDE = "-- outside a transaction"
+_AFTER = "-- after the routines"
 _LOCK = 4662_0001  # one migration at a time, over all processes and machines
 
 _PREPARE = """
@@ -33,13 +34,23 @@ do $$
 declare
     doomed regclass;
     signature regprocedure;
+    watcher record;
 begin
+    for watcher in
+        select t.tgname, t.tgrelid::regclass as tab from pg_trigger t join pg_proc p on p.oid = t.tgfoid
+        where p.pronamespace = 'forebay'::regnamespace
+    loop
+        execute format('drop trigger %I on %s', watcher.tgname, watcher.tab);
+    end loop;
     for doomed in
         select oid from pg_class where relnamespace = 'forebay'::regnamespace and relkind = 'v' order by oid desc
     loop
         execute 'drop view ' || doomed;
     end loop;
-    for signature in select oid from pg_proc where pronamespace = 'forebay'::regnamespace loop
+    for signature in
+        select oid from pg_proc where pronamespace = 'forebay'::regnamespace
+        and coalesce(obj_description(oid, 'pg_proc'), '') <> 'stored columns are made by it'
+    loop
         execute 'drop function ' || signature;
     end loop;
 end $$
@@ -97,16 +108,24 @@ async def _migrate(conn: Connection, upto: int | None) -> int:
     if applied and max(applied) > newest:
         raise SchemaError(f"the schema has version {max(applied)}, this forebay knows {newest}: upgrade forebay")
     pending = [m for m in migrations() if m.version not in applied and (upto is None or m.version <= upto)]
+    later = [m for m in pending if m.sql.startswith(_AFTER)]
     for migration in pending:
-        if migration.sql.startswith(_OUTSIDE):
-            await _apply_outside(conn, migration)
-        else:
-            async with conn.transaction():
-                await conn.execute(migration.sql)
-                await _note(conn, migration)
+        if migration not in later:
+            await _apply(conn, migration)
     if upto is None or upto >= newest:
         await _replace_routines(conn)
+    for migration in later:
+        await _apply(conn, migration)
     return len(pending)
+
+
+async def _apply(conn: Connection, migration: Migration) -> None:
+    if migration.sql.startswith(_OUTSIDE):
+        await _apply_outside(conn, migration)
+    else:
+        async with conn.transaction():
+            await conn.execute(migration.sql)
+            await _note(conn, migration)
 
 
 async def _apply_outside(conn: Connection, migration: Migration) -> None:

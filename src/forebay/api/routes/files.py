@@ -1,0 +1,151 @@
+"""Files of owners: what they are, what is in them, and links for those who have not signed in."""
+
+from __future__ import annotations
+
+import time
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from fastapi import APIRouter, Path, Query, Request, Response
+
+from forebay.api import files as answers
+from forebay.api.deps import FileId, RoomsDep, SettingsDep, ShelfDep
+from forebay.api.models import Id, Model
+from forebay.api.principal import Principal, Reader
+from forebay.api.problems import Problem
+from forebay.api.strict import StrictRoute
+from forebay.db import files
+from forebay.errors import InvalidField, NotThere
+from forebay.storage.blobs import key_of
+from forebay.storage.signing import Grant
+
+if TYPE_CHECKING:
+    from forebay.api.rooms import Rooms
+    from forebay.api.shelf import Shelf
+    from forebay.db.files import File
+
+router = APIRouter(tags=["files"], route_class=StrictRoute)
+
+_BYTES: dict[str, Any] = {"content": {"*/*": {"schema": {"type": "string", "format": "binary"}}}}
+_CONTENT: dict[int | str, dict[str, Any]] = {
+    200: {"description": "The file", **_BYTES},
+    206: {"description": "The part of it that `Range` asks for", **_BYTES},
+    304: {"description": "`If-None-Match` names it: you have it already"},
+    412: {"description": "`If-Match` names another"},
+    416: {"description": "It has no such part"},
+}
+Disposition = Annotated[
+    Literal["inline", "attachment"],
+    Query(description="`inline` shows images, PDF, sound, video and plain text in place; the rest is always saved"),
+]
+
+
+class FileInfo(Model):
+    id: Id
+    name: str
+    media_type: str
+    size: int
+    sha256: str
+    created_at: datetime
+    url: str
+    expires_at: datetime
+
+
+@router.get("/api/files/{file_id}")
+async def get_file(
+    file_id: FileId,
+    who: Reader,
+    rooms: RoomsDep,
+    shelf: ShelfDep,
+    settings: SettingsDep,
+    disposition: Disposition = "inline",
+    expires_s: Annotated[
+        int | None, Query(alias="expiresS", ge=1, le=604800, description="how long the link works")
+    ] = None,
+) -> FileInfo:
+    """What a file is, with a link to its content that works for everyone who has it, until it expires."""
+    file = await _find(rooms, who, file_id)
+    expires_at = int(time.time() + (expires_s or settings.link_s))
+    grant = Grant(file.id, file.owner_id, expires_at, disposition == "inline")
+    return FileInfo(
+        id=str(file.id),
+        name=file.name,
+        media_type=file.media_type,
+        size=file.size,
+        sha256=file.object.sha256.hex(),
+        created_at=file.created_at,
+        url=await _link(shelf, file, grant, presign=settings.storage_presign),
+        expires_at=datetime.fromtimestamp(expires_at, UTC),
+    )
+
+
+async def _link(shelf: Shelf, file: File, grant: Grant, *, presign: bool) -> str:
+    if presign and (own := await shelf.store.sign(key_of(file.object), grant.expires_at - time.time())) is not None:
+        return own
+    return f"/files/{shelf.signer.sign(grant)}"
+
+
+@router.get("/api/files/{file_id}/content", responses=_CONTENT, response_class=Response)
+@router.head("/api/files/{file_id}/content", responses=_CONTENT, response_class=Response)
+async def get_content(
+    file_id: FileId,
+    who: Reader,
+    rooms: RoomsDep,
+    shelf: ShelfDep,
+    request: Request,
+    disposition: Disposition = "inline",
+) -> Response:
+    """The content of a file, for its owner."""
+    file = await _find(rooms, who, file_id)
+    return await answers.answer(
+        shelf.store,
+        file,
+        request.headers,
+        inline=disposition == "inline",
+        cache="private, no-cache",
+        head=request.method == "HEAD",
+    )
+
+
+async def _find(rooms: Rooms, who: Principal, file_id: int) -> File:
+    async with rooms.of(who) as conn:
+        file = await files.get(conn, file_id)
+    if file is None:
+        raise NotThere("file", f"there is no file {file_id}")
+    return file
+
+
+_GONE: dict[int | str, dict[str, Any]] = {410: {"description": "The link has expired"}}
+
+
+@router.get("/files/{token}", responses=_CONTENT | _GONE, response_class=Response)
+@router.head("/files/{token}", responses=_CONTENT | _GONE, response_class=Response)
+async def follow_link(
+    token: Annotated[str, Path(description="from the `url` of a file", max_length=200)],
+    rooms: RoomsDep,
+    shelf: ShelfDep,
+    request: Request,
+) -> Response:
+    """The content of a file, for whoever has the link."""
+    grant = _granted(shelf, token)
+    left = grant.expires_at - int(time.time())
+    if left <= 0:
+        raise Problem(410, "the link has expired: ask whoever gave it to you for another")
+    holder = Principal("link", grant.owner_id, "", "user", frozenset({"read"}))
+    file = await _find(rooms, holder, grant.file_id)
+    return await answers.answer(
+        shelf.store,
+        file,
+        request.headers,
+        inline=grant.inline,
+        cache=f"private, max-age={left}",
+        head=request.method == "HEAD",
+    )
+
+
+def _granted(shelf: Shelf, token: str) -> Grant:
+    """Raises: Problem 404 when the token is not ours."""
+    try:
+        return shelf.signer.read(token)
+    except InvalidField as error:
+        raise Problem(404, "there is no such link") from error

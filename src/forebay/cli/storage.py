@@ -1,0 +1,153 @@
+"""`forebay storage`: what is kept, whether it is all there, and cleaning up."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import asynccontextmanager
+from dataclasses import asdict
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+import click
+from rich.console import Console
+from rich.progress import Progress, TextColumn
+
+from forebay.cli import _show as show
+from forebay.cli._common import duration, find_dsn, json_option, load_settings, run
+from forebay.db import files, migrate, overview
+from forebay.db.pool import open_pool
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator
+
+    from forebay.db.files import OwnerUsage, Usage
+    from forebay.db.pool import Connection
+    from forebay.storage import Store
+    from forebay.storage.checking import Report
+
+_SHORTEST_GRACE = 600
+
+
+@click.group()
+def storage() -> None:
+    """See, check and clean the blobs: the contents of files."""
+
+
+@asynccontextmanager
+async def _connected() -> AsyncGenerator[Connection]:
+    async with overview.connected(find_dsn(load_settings()), "forebay storage") as conn:
+        await migrate.check(conn)
+        yield conn
+
+
+def _store() -> Store:
+    from forebay.storage import open_store  # noqa: PLC0415 - an extra
+
+    return open_store(load_settings())
+
+
+@storage.command()
+@json_option
+def usage(as_json: bool) -> None:
+    """Show what is kept, and by whom."""
+    whole, owners = run(_usage())
+    if as_json:
+        click.echo(show.dump({**asdict(whole), "owners": [asdict(owner) for owner in owners]}))
+    else:
+        _print_usage(whole, owners)
+
+
+async def _usage() -> tuple[Usage, list[OwnerUsage]]:
+    async with _connected() as conn:
+        return await files.usage(conn)
+
+
+def _print_usage(whole: Usage, owners: list[OwnerUsage]) -> None:
+    if owners:
+        made = show.table("owner", ">files", ">size")
+        rows = ((owner.owner, show.number(owner.files), show.size(owner.bytes)) for owner in owners)
+        show.console().print(show.fill(made, rows))
+    click.echo(f"{show.plural(whole.blobs, 'blob')}, {show.size(whole.bytes)}")
+    if whole.loose_blobs:
+        click.echo(f"{show.number(whole.loose_blobs)} of them, {show.size(whole.loose_bytes)}, are of no file")
+    if whole.waste:
+        click.echo(f"{show.plural(whole.waste, 'object')}, {show.size(whole.waste_bytes)}, to be deleted")
+
+
+@storage.command()
+@click.option("--deep", is_flag=True, help="Read everything, and compare it with its hash.")
+@json_option
+def check(deep: bool, as_json: bool) -> None:
+    """Look whether the store has what files refer to. Exit code 1 when something is missing or damaged."""
+    report = run(_check(deep=deep))
+    if as_json:
+        click.echo(show.dump(_report_json(report)))
+    else:
+        _print_report(report, deep=deep)
+    sys.exit(1 if report.damages else 0)
+
+
+async def _check(*, deep: bool) -> Report:
+    from forebay.storage import checking  # noqa: PLC0415 - an extra
+
+    store, err = _store(), Console(stderr=True)
+    columns = (TextColumn("blobs checked: {task.completed}"),)
+    async with _connected() as conn:
+        with Progress(*columns, console=err, transient=True, disable=not err.is_terminal) as progress:
+            bar = progress.add_task("", total=None)
+            return await checking.check(
+                conn, store, deep=deep, progress=lambda count: progress.update(bar, completed=count)
+            )
+
+
+def _report_json(report: Report) -> dict[str, Any]:
+    found = asdict(report)
+    for damage in found["damages"]:
+        damage["file_ids"] = [str(each) for each in damage["file_ids"]]
+    return {"ok": not report.damages, **found}
+
+
+_WORDS = {
+    "missing": "is not in the store",
+    "size": "has another size than was stored",
+    "content": "is not what was stored",
+}
+
+
+def _print_report(report: Report, *, deep: bool) -> None:
+    for damage in report.damages:
+        of = f"{show.plural(len(damage.file_ids), 'file')}: {', '.join(map(str, damage.file_ids))}"
+        click.echo(f"{damage.key} {_WORDS[damage.kind]} ({of})")
+    seen = "read" if deep else "looked for"
+    damaged = f"{show.number(len(report.damages))} damaged" if report.damages else "all are there"
+    click.echo(f"{show.plural(report.blobs, 'blob')}, {show.size(report.bytes)}, {seen}: {damaged}")
+    if report.unknown:
+        of = f"{show.plural(report.unknown, 'object')}, {show.size(report.unknown_bytes)}"
+        click.echo(f"{of}, in the store that this database knows nothing of")
+
+
+@storage.command()
+@click.option("--grace", help="Delete what nobody has put for so long, at least 10min.  [FOREBAY_STORAGE_GRACE_S]")
+@json_option
+def clean(grace: str | None, as_json: bool) -> None:
+    """Delete blobs that no file refers to. Workers do this by themselves, now and then."""
+    seconds = load_settings().storage_grace_s if grace is None else duration(grace)
+    if seconds < _SHORTEST_GRACE:
+        raise click.BadParameter("must be 10min at least: what is just being put has no file yet", param_hint="--grace")
+    count = run(_clean(timedelta(seconds=seconds)))
+    show.answer({"deleted": count}, f"{show.plural(count, 'object')} deleted", as_json=as_json)
+
+
+async def _clean(grace: timedelta) -> int:
+    from forebay import storage  # noqa: PLC0415 - an extra
+
+    settings, store = load_settings(), _store()
+    async with _connected():
+        pass  # says in words what is wrong with the database
+    async with (
+        await open_pool(
+            find_dsn(settings), size=2, name="forebay storage", prepared=settings.prepared_statements
+        ) as pool,
+        overview.in_words(),
+    ):
+        return await storage.clean(pool, store, grace=grace)

@@ -1,0 +1,130 @@
+"""Putting and reading blobs: the row first, then the object, then the file by whoever asked for it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from forebay.db import files
+from forebay.errors import ContentMissing, DataError, TransientError
+from forebay.log import get_logger
+from forebay.storage import names
+from forebay.storage.spool import Source, spooled
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Sequence
+    from datetime import datetime
+
+    from forebay.db.files import Blob, ObjectId
+    from forebay.db.pool import Pool
+    from forebay.storage.spool import Spool
+    from forebay.storage.store import Store
+    from forebay.types import Rows, Statement
+
+__all__ = ["Blobs", "Source", "Stored", "forgetting", "key_of"]
+
+log = get_logger("storage")
+
+_ROUNDS = 3  # times that a blob may be collected under a put before that gives up
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """Content that is in the store. It becomes a file by `write`, within the grace period; else it is cleaned away."""
+
+    file_id: int
+    owner_id: int
+    sha256: str
+    size: int
+    name: str
+    media_type: str
+
+    def write(self) -> Rows:
+        """What a step hands over to make the file `file_id`, before the rows that refer to it."""
+        return files.insertion(self.file_id, self.owner_id, bytes.fromhex(self.sha256), self.name, self.media_type)
+
+
+def forgetting(owner_id: int, file_ids: Sequence[int]) -> Statement:
+    """What a step hands over when nothing of the owner's refers to these files any more."""
+    return files.deletion(owner_id, file_ids)
+
+
+def key_of(object_: ObjectId) -> str:
+    """Where the object is in the store."""
+    digest = object_.sha256.hex()
+    return f"{digest[:2]}/{digest[2:]}-{object_.life}"
+
+
+class Blobs:
+    """The blobs of one store, and the rows that say what there is."""
+
+    def __init__(self, pool: Pool, store: Store) -> None:
+        self._pool = pool
+        self.store = store
+
+    async def put(
+        self,
+        source: Source,
+        *,
+        owner_id: int,
+        name: str,
+        media_type: str | None = None,
+        max_bytes: int | None = None,
+        now: datetime | None = None,
+    ) -> Stored:
+        """Stores the content, once however often it is put, and answers the file that it may become.
+
+        Raises: DataError when there is more than `max_bytes`; ResourceError when there is no room; ConfigError and
+            TransientError when the store refuses or fails.
+        """
+        name = names.file_name(name)
+        kind = names.media_type(media_type, name)
+        async with spooled(source, self.store.spool, max_bytes) as spool:
+            file_id = await self._save(spool, kind, now)
+            return Stored(file_id, owner_id, spool.sha256.hex(), spool.size, name, kind)
+
+    async def _save(self, spool: Spool, kind: str, now: datetime | None) -> int:
+        for _ in range(_ROUNDS):
+            touched = await files.touch(self._pool, spool.sha256, spool.size, kind, now)
+            if touched.is_stored and await self._is_there(touched.object, spool.size):
+                return touched.file_id
+            await self.store.put(key_of(touched.object), spool, kind)
+            if await files.note_stored(self._pool, touched.object, now):
+                return touched.file_id
+            # The upload took longer than the grace period: its object belongs to nobody.
+            await files.note_waste(self._pool, touched.object, spool.size, now)
+        raise TransientError(
+            "blobs are cleaned away faster than they are stored: is FOREBAY_STORAGE_GRACE_S too short?"
+        )
+
+    async def _is_there(self, object_: ObjectId, size: int) -> bool:
+        """The rows are believed only as far as the store agrees: what somebody has deleted there is stored anew."""
+        found = await self.store.find(key_of(object_))
+        if found is not None and found.size == size:
+            return True
+        log.error("content_missing", key=key_of(object_), place=self.store.place)
+        return False
+
+    async def open(self, sha256: str, start: int = 0, end: int | None = None) -> AsyncIterator[bytes]:
+        """The content from byte `start` to before `end`, as it comes.
+
+        Raises: ContentMissing.
+        """
+        blob = await self._find(sha256)
+        return await self.store.open(key_of(blob.object), start, end)
+
+    async def read(self, sha256: str, max_bytes: int = 64 << 20) -> bytes:
+        """All of the content.
+
+        Raises: ContentMissing; DataError when there is more than `max_bytes`.
+        """
+        blob = await self._find(sha256)
+        if blob.size > max_bytes:
+            raise DataError(f"has {blob.size} bytes; {max_bytes} is the most that is read at once")
+        return b"".join([chunk async for chunk in await self.store.open(key_of(blob.object))])
+
+    async def _find(self, sha256: str) -> Blob:
+        blob = await files.find_blob(self._pool, bytes.fromhex(sha256))
+        if blob is None:
+            raise ContentMissing(f"there is no content {sha256}")
+        return blob

@@ -1,0 +1,89 @@
+"""The store in a folder: what is put was spooled there, and only gets its name."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import os
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from forebay.storage.store import Found, Store
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator
+
+    from forebay.storage.spool import Spool
+
+_SPOOL = ".spool"
+
+
+class LocalStore(Store):
+    """Objects as files. One that is there is whole, also after a power cut."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(str(folder), self._open, folder / _SPOOL, keeps_types=False)
+        self.folder = folder
+
+    async def put(self, key: str, content: Spool, media_type: str) -> None:
+        async with self._in_words(key):
+            made = await content.into_file()
+            await asyncio.to_thread(_name, made, self.folder / key)
+
+    async def objects(self) -> AsyncGenerator[list[Found]]:
+        if self.folder.exists():
+            async for page in super().objects():
+                yield [found for found in page if not found.key.startswith(f"{_SPOOL}/")]
+
+    async def sign(self, key: str, seconds: float) -> str | None:
+        return None
+
+    def free_bytes(self) -> int | None:
+        return shutil.disk_usage(nearest(self.folder)).free
+
+    def _open(self) -> Any:
+        from obstore.store import LocalStore as Inner  # noqa: PLC0415 - an extra
+
+        return Inner(self.folder, mkdir=True)
+
+
+def nearest(folder: Path) -> Path:
+    """The folder, or the nearest above it that is there."""
+    while not folder.exists():
+        folder = folder.parent
+    return folder
+
+
+def _name(made: Path, target: Path) -> None:
+    """Gives a file that is safe another name, safely; the first one stays, as it may be needed once more."""
+    folder = target.parent
+    is_new = not folder.exists()
+    folder.mkdir(parents=True, exist_ok=True)
+    second = made.with_name(f"{made.name}-named")
+    try:
+        _double(made, second)
+        second.replace(target)
+    finally:
+        second.unlink(missing_ok=True)
+    _flush(folder)
+    if is_new:
+        _flush(folder.parent)
+
+
+def _double(made: Path, second: Path) -> None:
+    try:
+        second.hardlink_to(made)
+    except OSError as error:
+        if error.errno not in {errno.EPERM, errno.ENOTSUP, errno.ENOSYS, errno.EMLINK}:
+            raise
+        shutil.copyfile(made, second)  # this file system has no links
+        _flush(second)
+
+
+def _flush(path: Path) -> None:
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

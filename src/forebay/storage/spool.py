@@ -1,0 +1,170 @@
+"""What is being put, on its way to the store: hashed as it comes, in memory while it is small, then in a file."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import os
+import tempfile
+import threading
+import time
+from collections.abc import AsyncGenerator, AsyncIterator, Generator
+from contextlib import aclosing, asynccontextmanager, contextmanager, suppress
+from datetime import timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
+
+from forebay.errors import DataError, ResourceError, error_class
+from forebay.types import ErrorClass
+
+if TYPE_CHECKING:
+    from typing import BinaryIO
+
+Source: TypeAlias = bytes | AsyncIterator[bytes] | Path
+
+BLOCK = 1 << 20  # bytes in memory at a time
+_PREFIX = "put-"
+
+
+class Spool:
+    """The content of one put. Written by one thread at a time."""
+
+    def __init__(self, folder: Path, max_bytes: int | None) -> None:
+        self.size = 0
+        self._folder = folder
+        self._max_bytes = max_bytes
+        self._hash = hashlib.sha256()
+        self._block = bytearray()
+        self._file: BinaryIO | None = None
+        self._path: Path | None = None
+        self._ended = False
+        self._writing = threading.Lock()
+
+    @property
+    def sha256(self) -> bytes:
+        return self._hash.digest()
+
+    @property
+    def content(self) -> bytes | Path:
+        """All of it: in memory, or in a file."""
+        return bytes(self._block) if self._path is None else self._path
+
+    async def fill(self, source: Source) -> None:
+        """Raises: DataError when there are too many bytes; ResourceError when there is no room for them."""
+        async with _chunks(source) as chunks:
+            async for chunk in chunks:
+                self.size += len(chunk)
+                if self._max_bytes is not None and self.size > self._max_bytes:
+                    raise DataError(f"has more than {self._max_bytes} bytes, the most that is stored")
+                self._block += chunk
+                if len(self._block) > BLOCK:
+                    await asyncio.to_thread(self._write)
+        await asyncio.to_thread(self._finish)
+
+    async def into_file(self) -> Path:
+        """The file that has all of it, safe on the disk."""
+        return await asyncio.to_thread(self._into_file)
+
+    def discard(self) -> None:
+        """Leave nothing behind; what another thread still writes goes nowhere."""
+        with self._writing:
+            self._ended = True
+            if self._file is not None:
+                with suppress(OSError):  # the disk may be full: there is nothing worth flushing
+                    self._file.close()
+            if self._path is not None:
+                self._path.unlink(missing_ok=True)
+
+    def _write(self) -> None:
+        self._hash.update(self._block)
+        self._spill()
+
+    def _finish(self) -> None:
+        self._hash.update(self._block)
+        if self._file is not None:
+            self._spill()
+
+    def _spill(self) -> None:
+        with self._writing, _in_words(self._folder):
+            if self._ended:
+                return
+            if self._file is None:
+                self._file, self._path = _open(self._folder)
+            self._file.write(self._block)
+            self._file.flush()
+        self._block.clear()
+
+    def _into_file(self) -> Path:
+        if self._file is None:
+            self._spill()
+        with self._writing, _in_words(self._folder):
+            if self._file is None or self._path is None:  # it was discarded
+                raise ResourceError("the put was given up")
+            os.fsync(self._file.fileno())
+            return self._path
+
+
+def _open(folder: Path) -> tuple[BinaryIO, Path]:
+    folder.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(prefix=_PREFIX, dir=folder)
+    return os.fdopen(handle, "wb"), Path(name)
+
+
+@contextmanager
+def _in_words(folder: Path) -> Generator[None]:
+    """A disk that is full is this machine's trouble, and says so."""
+    try:
+        yield
+    except OSError as error:
+        if error_class(error) is ErrorClass.RESOURCE:
+            raise ResourceError(f"no room in {folder}: {os.strerror(error.errno or 0)}") from error
+        raise
+
+
+@asynccontextmanager
+async def spooled(source: Source, folder: Path, max_bytes: int | None = None) -> AsyncGenerator[Spool]:
+    """The whole source; nothing is left of it afterwards."""
+    spool = Spool(folder, max_bytes)
+    try:
+        await spool.fill(source)
+        yield spool
+    finally:
+        spool.discard()
+
+
+@asynccontextmanager
+async def _chunks(source: Source) -> AsyncGenerator[AsyncIterator[bytes]]:
+    if not isinstance(source, bytes | Path):
+        yield source
+        return
+    async with aclosing(_once(source) if isinstance(source, bytes) else _read(source)) as chunks:
+        yield chunks
+
+
+async def _once(data: bytes) -> AsyncGenerator[bytes]:
+    for start in range(0, len(data), BLOCK):
+        yield data[start : start + BLOCK]
+
+
+async def _read(path: Path) -> AsyncGenerator[bytes]:
+    file = await asyncio.to_thread(path.open, "rb")
+    with file:
+        while block := await asyncio.to_thread(file.read, BLOCK):
+            yield block
+
+
+async def delete_old_spools(folder: Path, older_than: timedelta) -> int:
+    """Deletes what nobody has written to for so long."""
+    return await asyncio.to_thread(_delete_old, folder, time.time() - older_than.total_seconds())
+
+
+def _delete_old(folder: Path, before: float) -> int:
+    count = 0
+    for file in folder.glob(f"{_PREFIX}*"):
+        try:
+            if file.stat().st_mtime < before:
+                file.unlink()
+                count += 1
+        except FileNotFoundError:  # put, or deleted by another
+            continue
+    return count

@@ -1,0 +1,232 @@
+"""The store: objects by key, in a folder or in S3, and its troubles as errors that steps may raise."""
+
+from __future__ import annotations
+
+import re
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+from functools import cached_property, partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+from urllib.parse import urlsplit
+
+from forebay.errors import ConfigError, ContentMissing, InvalidField, ResourceError, TransientError, brief, error_class
+from forebay.storage import names
+from forebay.storage.spool import delete_old_spools
+from forebay.types import ErrorClass
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, AsyncIterator, Callable
+    from types import ModuleType
+
+    from pydantic import SecretStr
+
+    from forebay.settings import Settings
+    from forebay.storage.spool import Spool
+
+MISSING = "blobs need a package that is not installed: pip install 'forebay[storage]'"
+CHUNK = 256 << 10  # bytes of a read at a time
+PART = 8 << 20  # bytes of an upload at a time, of which some are under way
+
+_BUCKET = re.compile(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """An object that is there."""
+
+    key: str
+    size: int
+
+
+class Store:
+    """Objects over obstore. Objects never change: a put of a key that is there writes the same once more."""
+
+    def __init__(self, place: str, make: Callable[[], Any], spool: Path, *, keeps_types: bool) -> None:
+        self.place = place
+        self.spool = spool  # where what is being put is kept meanwhile
+        self._make = make
+        self._keeps_types = keeps_types
+
+    @cached_property
+    def _inner(self) -> Any:
+        """Made when it is needed: a folder need not be there before."""
+        return self._make()
+
+    async def put(self, key: str, content: Spool, media_type: str) -> None:
+        """Returns when the object is whole and safe."""
+        async with self._in_words(key):
+            await _obstore().put_async(
+                self._inner,
+                key,
+                content.content,
+                attributes=_attributes(media_type) if self._keeps_types else None,
+                chunk_size=PART,
+                max_concurrency=4,
+            )
+
+    async def find(self, key: str) -> Found | None:
+        try:
+            async with self._in_words(key):
+                meta = await _obstore().head_async(self._inner, key)
+        except ContentMissing:
+            return None
+        return Found(key, meta["size"])
+
+    async def open(self, key: str, start: int = 0, end: int | None = None) -> AsyncIterator[bytes]:
+        """The bytes from `start` to before `end`, or to the last, as they come.
+
+        Raises: ContentMissing at once, if it is not there.
+        """
+        async with self._in_words(key):
+            chosen: Any = (
+                {"range": (start, end)} if end is not None else {"range": {"offset": start}} if start else None
+            )
+            found = await _obstore().get_async(self._inner, key, options=chosen)
+        return self._stream(key, found.stream(min_chunk_size=CHUNK))
+
+    async def delete(self, key: str) -> None:
+        """Deletes the object, if it is there."""
+        try:
+            async with self._in_words(key):
+                await _obstore().delete_async(self._inner, key)
+        except ContentMissing:
+            pass
+
+    async def objects(self) -> AsyncGenerator[list[Found]]:
+        """All objects, some at a time."""
+        async with self._in_words("all objects"):
+            async for page in _obstore().list(self._inner, chunk_size=1000):
+                yield [Found(meta["path"], meta["size"]) for meta in page]
+
+    async def sign(self, key: str, seconds: float) -> str | None:
+        """A link that leads to the object itself; None when this store has no such thing."""
+        async with self._in_words(key):
+            link: str = await _obstore().sign_async(self._inner, "GET", key, timedelta(seconds=seconds))
+        return link
+
+    async def tidy(self, older_than: timedelta) -> int:
+        """Deletes what puts left behind whose process was killed; answers how many there were."""
+        return await delete_old_spools(self.spool, older_than)
+
+    def free_bytes(self) -> int | None:
+        """The room that is left; None when there is no telling."""
+        return None
+
+    async def _stream(self, key: str, chunks: AsyncIterator[Any]) -> AsyncIterator[bytes]:
+        async with self._in_words(key):
+            async for chunk in chunks:
+                yield bytes(chunk)
+
+    @asynccontextmanager
+    async def _in_words(self, key: str) -> AsyncGenerator[None]:
+        """Says what went wrong where; addresses and what they carry are not repeated."""
+        from obstore import exceptions  # noqa: PLC0415 - an extra
+
+        try:
+            yield
+        except FileNotFoundError as error:
+            raise ContentMissing(f"{key} is not in {self.place}") from error
+        except (exceptions.PermissionDeniedError, exceptions.UnauthenticatedError, PermissionError) as error:
+            raise ConfigError(
+                f"{self.place} refuses access: check its rights and FOREBAY_STORAGE_… settings"
+            ) from error
+        except OSError as error:
+            if error_class(error) is ErrorClass.RESOURCE:
+                raise ResourceError(f"no room in {self.place}: {error.strerror}") from error
+            raise TransientError(f"{self.place} cannot be used: {error.strerror}") from error
+        except exceptions.BaseError as error:
+            raise _failed(self.place, error) from error
+
+
+def _failed(place: str, error: Exception) -> Exception:
+    text = str(error)
+    if "No space left" in text or "StorageFull" in text:
+        return ResourceError(f"no room in {place}")
+    if "NoSuchBucket" in text:
+        return ConfigError(f"{place}: there is no such bucket; make it, or mend FOREBAY_STORAGE_URL")
+    if "MissingCredentials" in text or "169.254.169.254" in text:
+        return ConfigError(f"{place}: no credentials; set FOREBAY_STORAGE_ACCESS_KEY and FOREBAY_STORAGE_SECRET_KEY")
+    return TransientError(f"{place} failed: {brief(error)[:300]}")
+
+
+def _attributes(media_type: str) -> dict[str, str]:
+    """For who comes by a link of the store's own: nothing that could run is shown."""
+    kept = {"Content-Type": names.served_type(media_type)}
+    return kept if names.is_shown(media_type) else {**kept, "Content-Disposition": "attachment"}
+
+
+def _obstore() -> ModuleType:
+    """Raises: ConfigError with the command that installs it."""
+    try:
+        import obstore  # noqa: PLC0415 - an extra
+    except ImportError as error:
+        raise ConfigError(MISSING) from error
+    return obstore
+
+
+# Where it is.
+
+
+def open_store(settings: Settings) -> Store:
+    """The store of the settings; nothing is asked of it yet.
+
+    Raises: InvalidField that names the setting; ConfigError when the package for it is not installed.
+    """
+    _obstore()
+    url = settings.storage_url.strip()
+    if url.startswith("s3://"):
+        return _s3(url, settings)
+    from forebay.storage.local import LocalStore  # noqa: PLC0415 - which builds upon this
+
+    return LocalStore(folder_of(settings))
+
+
+def folder_of(settings: Settings) -> Path:
+    """The folder of blobs.
+
+    Raises: InvalidField when the setting names something else.
+    """
+    url = settings.storage_url.strip()
+    if not url:
+        return (settings.data_dir / "blobs").absolute()
+    parts = urlsplit(url)
+    if parts.scheme == "file" and parts.netloc in {"", "localhost"} and parts.path:
+        return Path(parts.path)
+    if parts.scheme:
+        raise InvalidField("FOREBAY_STORAGE_URL", "must be s3://bucket/prefix or a folder")
+    return Path(url).absolute()
+
+
+def _s3(url: str, settings: Settings) -> Store:
+    from obstore.store import S3Store  # noqa: PLC0415 - an extra
+
+    parts = urlsplit(url)
+    if not _BUCKET.fullmatch(parts.netloc) or parts.query or parts.fragment:
+        raise InvalidField("FOREBAY_STORAGE_URL", "must be s3://bucket or s3://bucket/prefix, without anything else")
+    prefix = parts.path.strip("/")
+    wanted = {
+        "endpoint": settings.storage_endpoint or None,
+        "region": settings.storage_region or None,
+        "access_key_id": _secret(settings.storage_access_key),
+        "secret_access_key": _secret(settings.storage_secret_key),
+    }
+    make = partial(
+        S3Store,
+        parts.netloc,
+        prefix=prefix or None,
+        config=cast("Any", {name: value for name, value in wanted.items() if value}),
+        client_options={
+            "allow_http": settings.storage_endpoint.startswith("http://"),
+            "connect_timeout": "5s",
+            "read_timeout": "60s",
+            "timeout": "12h",  # of a whole read, which takes as long as whoever reads it
+        },
+        retry_config={"max_retries": 3, "retry_timeout": timedelta(seconds=30)},
+    )
+    return Store(f"s3://{parts.netloc}/{prefix}", make, settings.data_dir.absolute() / "spool", keeps_types=True)
+
+
+def _secret(value: SecretStr | None) -> str | None:
+    return None if value is None else value.get_secret_value()
