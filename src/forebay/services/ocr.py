@@ -1,0 +1,115 @@
+"""Text in pictures, read by models that come with their package: nothing is sent anywhere, nothing is fetched.
+
+What is written in Latin letters, in Chinese or in Japanese is read, and nobody has to say in which; Greek, Cyrillic,
+Arabic, Hebrew and Korean are not. To be run in a process with limits of its own, which loads the models once: give it a
+gigabyte.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pydantic import BaseModel, ConfigDict
+
+from forebay.errors import ConfigError
+from forebay.services.images import rgb
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+MAX_SIDE = 1600  # pixels: larger images are shrunk
+MIN_SIDE = 320  # smaller ones are enlarged, and get a margin
+_ENLARGED = 3.0  # times at most
+MAX_TEXT = 100_000
+SURE = 0.5  # how sure the models must be of a line
+
+MISSING = "reading text in pictures needs packages that are not installed: pip install 'forebay[ocr]'"
+
+
+class OcrLine(BaseModel):
+    """A line, how sure we are of it, and its corners in pixels of the image that was read."""
+
+    model_config = ConfigDict(frozen=True)
+
+    text: str
+    confidence: float
+    box: list[tuple[int, int]]
+
+
+class OcrText(BaseModel):
+    """What is written in an image; lines in the order of reading."""
+
+    model_config = ConfigDict(frozen=True)
+
+    text: str
+    lines: list[OcrLine]
+    width: int
+    height: int
+
+
+def read_text(image: bytes) -> OcrText:
+    """The text in an image, which may be none.
+
+    Raises: DataError when it is no image that is read; ConfigError when packages are missing.
+    """
+    read = _engine()
+    picture = rgb(image, MAX_SIDE)
+    canvas, factor = _canvas(picture)
+    # As the models want it: rows of blue, green, red.
+    found = read(import_module("numpy").asarray(canvas)[:, :, ::-1])
+    told = zip(found.txts, found.scores, found.boxes, strict=True) if found.txts else ()
+    lines = [_line(text, score, box, factor) for text, score, box in told]
+    text = "\n".join(line.text for line in lines)[:MAX_TEXT]
+    return OcrText(text=text, lines=lines, width=picture.width, height=picture.height)
+
+
+def _canvas(picture: Image) -> tuple[Image, float]:
+    """Large enough for the models, which would enlarge narrow images without bounds themselves; and how much larger."""
+    from PIL import Image as pil  # noqa: N813, PLC0415 - an extra; a module, which is named like its class
+
+    wanted = min(_ENLARGED, MIN_SIDE / min(picture.size))
+    factor = max(1.0, min(wanted, MAX_SIDE / max(picture.size)))
+    if factor > 1:
+        picture = picture.resize((round(picture.width * factor), round(picture.height * factor)))
+    canvas = pil.new("RGB", (max(picture.width, MIN_SIDE), max(picture.height, MIN_SIDE)), "white")
+    canvas.paste(picture)
+    return canvas, factor
+
+
+def _line(text: str, score: float, box: Any, factor: float) -> OcrLine:
+    corners = [(round(float(x) / factor), round(float(y) / factor)) for x, y in box]
+    return OcrLine(text=text.strip(), confidence=round(float(score), 3), box=corners)
+
+
+@cache
+def _engine() -> Any:
+    """Raises: ConfigError with the command that installs it; also when a model is missing, as it would fetch that."""
+    try:
+        rapidocr: Any = import_module("rapidocr")
+        import_module("onnxruntime")
+    except ImportError as error:
+        raise ConfigError(MISSING) from error
+    models = Path(rapidocr.__file__).parent / "models"
+    parts = {"Det": "*_det_*.onnx", "Cls": "*_cls_*.onnx", "Rec": "*_rec_*.onnx"}
+    paths = {f"{part}.model_path": str(_model(models, pattern)) for part, pattern in parts.items()}
+    return rapidocr.RapidOCR(
+        params={
+            **paths,
+            "Global.log_level": "error",
+            "Global.max_side_len": MAX_SIDE,
+            "Global.text_score": SURE,
+            "Det.limit_side_len": MIN_SIDE,
+            "EngineConfig.onnxruntime.intra_op_num_threads": 1,
+            "EngineConfig.onnxruntime.inter_op_num_threads": 1,
+        }
+    )
+
+
+def _model(folder: Path, pattern: str) -> Path:
+    found = sorted(folder.glob(pattern))
+    if not found:
+        raise ConfigError(f"rapidocr came without its models: {MISSING.rpartition(': ')[2]} --force-reinstall")
+    return found[0]

@@ -1,0 +1,126 @@
+"""Looking into PDF files that nobody vouches for. To be run in a process with limits of its own."""
+
+from __future__ import annotations
+
+import io
+import math
+from collections.abc import Generator
+from contextlib import closing, contextmanager
+from importlib import import_module
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict
+
+from forebay.errors import ConfigError, DataError
+from forebay.services.images import MISSING
+
+MAX_BYTES = 200 << 20
+MAX_PAGES_READ = 20
+MAX_TEXT = 200_000
+_TALLEST = 4  # times its width
+_SMALLEST, _LARGEST = 1.0, 200_000.0  # sides of a page, in points
+
+
+class PdfFacts(BaseModel):
+    """What a PDF is, with its first page as an image in WebP and the text of its first pages."""
+
+    model_config = ConfigDict(frozen=True)
+
+    pages: int
+    title: str | None
+    author: str | None
+    text: str
+    image: bytes
+    width: int
+    height: int
+
+
+def first_page(data: bytes, width: int = 1280) -> PdfFacts:
+    """The PDF's first page, `width` pixels wide, and what is known of the whole.
+
+    Raises: DataError with the reason when it cannot be read; ConfigError when packages are missing.
+    """
+    if not data:
+        raise DataError("the PDF is empty")
+    if len(data) > MAX_BYTES:
+        raise DataError(f"the PDF has {len(data)} bytes; {MAX_BYTES} are allowed")
+    with _opened(data) as document:
+        pages = len(document)
+        image = _render(document, width)
+        about = document.get_metadata_dict()
+        return PdfFacts(
+            pages=pages,
+            title=_line(about.get("Title")),
+            author=_line(about.get("Author")),
+            text=_text(document, pages),
+            image=_webp(image),
+            width=image.width,
+            height=image.height,
+        )
+
+
+@contextmanager
+def _opened(data: bytes) -> Generator[Any]:
+    pdfium = _pdfium()
+    try:
+        with closing(pdfium.PdfDocument(data)) as document:
+            yield document
+    except pdfium.PdfiumError as error:
+        reason = str(error)
+        if "password" in reason.lower() or "security" in reason.lower():
+            raise DataError("the PDF is protected by a password: save it without one") from error
+        raise DataError("the PDF is cut off or damaged, or is none") from error
+
+
+def _render(document: Any, width: int) -> Any:
+    with closing(document[0]) as page:
+        wide, tall = page.get_size()
+        if not (_SMALLEST <= wide <= _LARGEST and _SMALLEST <= tall <= _LARGEST):
+            raise DataError(f"the first page of the PDF is {wide:g} x {tall:g} points large")
+        scale = min(width / wide, width * _TALLEST / tall)
+        if not math.isfinite(scale) or min(wide, tall) * scale < 1:
+            raise DataError(f"the first page of the PDF is {wide:g} x {tall:g} points large")
+        with closing(page.render(scale=scale)) as bitmap:
+            return bitmap.to_pil().convert("RGB")
+
+
+def _text(document: Any, pages: int) -> str:
+    """The text of the first pages; one that cannot be read has none."""
+    pdfium = _pdfium()
+    parts: list[str] = []
+    room = MAX_TEXT
+    for number in range(min(pages, MAX_PAGES_READ)):
+        try:
+            with closing(document[number]) as page, closing(page.get_textpage()) as text:
+                parts.append(_plain(text.get_text_range(0, min(text.count_chars(), room))))
+        except pdfium.PdfiumError:
+            continue
+        room -= len(parts[-1])
+        if room <= 0:
+            break
+    return "\n\n".join(part for part in parts if part)[:MAX_TEXT]
+
+
+def _plain(text: str) -> str:
+    """Lines of what people see: no half characters, which nothing can store, and no other odd ones."""
+    whole = text.encode("utf-16", "surrogatepass").decode("utf-16", "ignore").replace("\r\n", "\n")
+    return "".join(char for char in whole if char.isprintable() or char in "\n\t").strip()
+
+
+def _line(text: str | None) -> str | None:
+    return " ".join(_plain(text or "").split())[:500] or None
+
+
+def _webp(image: Any) -> bytes:
+    out = io.BytesIO()
+    image.save(out, "WEBP", quality=80, method=4)
+    return out.getvalue()
+
+
+def _pdfium() -> Any:
+    """Raises: ConfigError with the command that installs it."""
+    try:
+        import_module("PIL.Image")
+        return import_module("pypdfium2")
+    except ImportError as error:
+        raise ConfigError(MISSING) from error
