@@ -1,0 +1,12 @@
+"""What a web page says about itself: its kind, title, dates, images, icons, feeds and readable text.
+
+Plain functions without input or output, for bytes that nobody vouches for: callers run them in a limited process.
+"""
+
+from __future__ import annotations
+
+from forebay.services.pages.facts import Feed, Icon, PageFacts, Picture
+from forebay.services.pages.kinds import PageKind
+from forebay.services.pages.reading import read_page
+
+__all__ = ["Feed", "Icon", "PageFacts", "PageKind", "Picture", "read_page"]

@@ -1,0 +1,40 @@
+"""The text of a page: all that can be seen of it, and what is worth reading."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from forebay.errors import ConfigError
+from forebay.services.pages.cleaning import line, lines
+
+if TYPE_CHECKING:
+    from selectolax.lexbor import LexborHTMLParser
+
+LONGEST_TEXT = 200_000
+_MOST_TAGS = 100_000  # trafilatura's time grows faster than the page
+_SPACES = re.compile(r"[^\S\n]+")
+_UNSEEN = ["script", "style", "noscript", "template", "svg", "iframe", "object"]
+
+
+def heading_of(tree: LexborHTMLParser) -> str | None:
+    """The first heading that says something."""
+    return next(filter(None, (line(node.text(), 300) for node in tree.css("h1, h2")[:10])), None)
+
+
+def visible_text(tree: LexborHTMLParser) -> str:
+    """What could be seen of the page, roughly; the tree loses everything else."""
+    tree.strip_tags(_UNSEEN)
+    body = tree.body
+    return _SPACES.sub(" ", lines(body.text(separator=" "), LONGEST_TEXT)) if body is not None else ""
+
+
+def readable_text(html: str) -> str:
+    """The text that the page is about, without menus and such; nothing when that cannot be told apart."""
+    if html.count("<") > _MOST_TAGS:
+        return ""
+    try:
+        from trafilatura import extract  # noqa: PLC0415 - an extra
+    except ImportError as missing:
+        raise ConfigError("pages cannot be read: pip install 'forebay[web]'") from missing
+    return lines(extract(html, include_comments=False, include_tables=True), LONGEST_TEXT)
