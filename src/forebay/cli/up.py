@@ -17,6 +17,7 @@ from rich.live import Live
 from forebay import log, telemetry
 from forebay.cli import _show as show
 from forebay.cli import api
+from forebay.cli._chromium import install_chromium
 from forebay.cli._common import load_settings, place_of
 from forebay.cli._live import View, remaining
 from forebay.cli._server import alone_in, keep_running, recover, running_postgres, short
@@ -57,6 +58,7 @@ def up(processes: int | None, pipelines: str | None, demo: bool) -> None:
     with ExitStack() as running:
         running.enter_context(telemetry.supervising(settings))
         running.enter_context(alone_in(settings.data_dir))
+        install_chromium(settings, out)
         server = running.enter_context(running_postgres(settings, out)) if settings.dsn is None else None
         dsn = settings.dsn or (server.dsn if server else "")
         asyncio.run(_prepare(settings, dsn, out, demo=demo and _EXAMPLE in settings.pipeline_modules))

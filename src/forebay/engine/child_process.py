@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 _log: structlog.typing.FilteringBoundLogger = structlog.get_logger(__name__)
 
-_GUARD = Path(__file__).with_name("guard.py")
+_GUARD = Path(__file__).parents[1] / "guard.py"
 _STREAM_BUFFER = 1 << 20
 _TAIL = 8192  # bytes of output that are kept
 _PATIENCE = 5.0  # seconds for a process to end by itself, or to be gone once it was killed
@@ -130,7 +130,7 @@ class ChildProcess:
             ours_on_error.callback(os.close, self._output_fd)
             handed = (guards_control.fileno(), childs_data.fileno())
             self._guard = subprocess.Popen(
-                [sys.executable, "-P", str(_GUARD), *map(str, (*handed, os.getpid(), self.callee.memory_mb))],
+                [sys.executable, "-P", str(_GUARD), *self._guard_arguments(*handed)],
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=output,
@@ -139,6 +139,9 @@ class ChildProcess:
             )
             ours_on_error.pop_all()
         return control, data
+
+    def _guard_arguments(self, control: int, data: int) -> list[str]:
+        return [str(control), str(os.getpid()), str(self.callee.memory_mb), "serve", wire.__name__, str(data)]
 
     def _order(self, what: bytes) -> None:
         with contextlib.suppress(RuntimeError):  # the guard is gone, as reading the answer will tell

@@ -1,21 +1,27 @@
-"""The guard of one process step: starts the step's process, watches its memory, leaves nothing of it behind.
+"""The guard of one child: starts the process that works, watches its memory, leaves nothing of it behind.
 
-Run as a script by `ProcessPool`, on the standard library alone, so that it stays small: the process that does
-the work is forked from it before anything else is imported. The guard adopts what that process leaves behind,
-daemons and other sessions included, and ends only when all of it has ended. It kills all of it when the pool
-says so, when the pool's process dies, when memory runs over, and when the step's process ends by itself.
+Run as a script by pools of process steps and by the browser, on the standard library alone, so that it stays small:
+the process that does the work is forked from it before anything else is imported. The guard adopts what that process
+leaves behind, daemons and other sessions included, and ends only when all of it has ended. It kills all of it when
+its owner says so, when the owner's process dies, when memory runs over, and when the working process ends by itself.
 
-    pool → guard    r  a task runs: watch the memory      i  no task runs      end of file: kill everything
-    guard → pool    one line before the end: `exit 3`, `signal 11` or `memory`
+    guard.py CONTROL OWNER MEMORY_MB serve MODULE DATA          runs `serve(socket)` of that module
+    guard.py CONTROL OWNER MEMORY_MB become DATA FOLDER ARGV…   becomes that program; its descriptors 3 and 4 are DATA,
+                                                                and FOLDER is removed when all of it is gone
+
+    owner → guard    r  it works: watch the memory      i  it rests      end of file: kill everything
+    guard → owner    one line before the end: `exit 3`, `signal 11` or `memory`
 """
 
 from __future__ import annotations
 
 import contextlib
 import ctypes
+import importlib
 import os
 import resource
 import select
+import shutil
 import signal
 import socket
 import sys
@@ -35,11 +41,11 @@ _HEARD = (signal.SIGCHLD, _PARENT_DIED, signal.SIGTERM, signal.SIGINT, signal.SI
 
 
 class Guard:
-    """The parent of one step's process."""
+    """The parent of one working process."""
 
-    def __init__(self, control: socket.socket, pool_pid: int, memory_mb: int) -> None:
+    def __init__(self, control: socket.socket, owner: int, memory_mb: int) -> None:
         self._control = control
-        self._pool_pid = pool_pid
+        self._owner = owner
         self._limit = memory_mb * MB
         self._runner = 0
         self._ended: str | None = None
@@ -47,7 +53,7 @@ class Guard:
         self._woken, self._wakes = socket.socketpair()
 
     def fork(self) -> bool:
-        """Make the process that runs the steps; true in that process, false in the guard."""
+        """Make the process that works; true in that process, false in the guard."""
         self._listen_to_signals()
         _prctl(_PR_SET_CHILD_SUBREAPER, 1)
         _prctl(_PR_SET_PDEATHSIG, _PARENT_DIED)
@@ -60,14 +66,16 @@ class Guard:
             os.setpgid(self._runner, self._runner)
         return False
 
-    def watch(self) -> None:
-        """Return when all processes of the step are gone, and say on the control socket why."""
+    def watch(self, folder: str = "") -> None:
+        """Return when all processes are gone, and say on the control socket why."""
         memory_is_out = False
         while self._ended is None and not memory_is_out:
             if not self._hear():
                 break
             memory_is_out = self._task_runs and used_memory(_descendants(os.getpid()), self._limit) > self._limit
         self._kill_all()
+        if folder:
+            shutil.rmtree(folder, ignore_errors=True)
         with contextlib.suppress(OSError):
             self._control.sendall(f"{'memory' if memory_is_out else self._ended}\n".encode())
 
@@ -107,7 +115,7 @@ class Guard:
                 return False
             self._task_runs = said.endswith(b"r")
         # The kernel tells of the end of the thread that started us; only the process matters.
-        return os.getppid() == self._pool_pid
+        return os.getppid() == self._owner
 
     def _reap(self) -> bool:
         """Collect the dead; false when there is no child left at all."""
@@ -160,8 +168,19 @@ def _proportional(pid: int) -> int:
     try:
         text = Path(f"/proc/{pid}/smaps_rollup").read_bytes()
     except OSError:
-        return _resident(pid)
+        return _private(pid)
     return sum(int(line.split()[1]) * 1024 for line in text.splitlines() if line.startswith(b"Pss:"))
+
+
+def _private(pid: int) -> int:
+    """What a process holds beside files, where the kernel does not tell more: of those in a sandbox of their own."""
+    try:
+        text = Path(f"/proc/{pid}/status").read_bytes()
+    except OSError:
+        return 0
+    return sum(
+        int(line.split()[1]) * 1024 for line in text.splitlines() if line.startswith((b"RssAnon:", b"RssShmem:"))
+    )
 
 
 def _descendants(pid: int) -> list[int]:
@@ -202,28 +221,36 @@ def _obey_sigterm() -> None:
 
 
 def _leave_output() -> None:
-    """Only the step's processes may hold its output open."""
+    """Only the working processes may hold their output open."""
     null = os.open(os.devnull, os.O_RDWR)
     os.dup2(null, 1)
     os.dup2(null, 2)
 
 
-def main(control_fd: int, data_fd: int, pool_pid: int, memory_mb: int) -> None:
-    """Be the guard, and in the fork the process that runs the steps."""
-    control, data = socket.socket(fileno=control_fd), socket.socket(fileno=data_fd)
+def main(control_fd: str, owner: str, memory_mb: str, what: str, *how: str) -> None:
+    """Be the guard, and in the fork the process that works."""
+    control = socket.socket(fileno=int(control_fd))
+    data = socket.socket(fileno=int(how[1] if what == "serve" else how[0]))
     for end in (control, data):
         end.set_inheritable(False)
-    guard = Guard(control, pool_pid, memory_mb)
-    if guard.fork():
-        sys.path.append(str(Path(__file__).resolve().parents[2]))
-        from forebay.engine import child  # noqa: PLC0415 - never in the guard: it stays small
+    guard = Guard(control, int(owner), int(memory_mb))
+    if not guard.fork():
+        data.close()
+        _leave_output()
+        guard.watch(how[1] if what == "become" else "")
+    elif what == "serve":
+        sys.path.append(str(Path(__file__).resolve().parents[1]))
+        importlib.import_module(how[0]).serve(data)  # never in the guard: it stays small
+    else:
+        _become(data, how[2:])
 
-        child.serve(data)
-        return
-    data.close()
-    _leave_output()
-    guard.watch()
+
+def _become(data: socket.socket, argv: tuple[str, ...]) -> None:
+    kept = os.dup(data.fileno()) if data.fileno() == 4 else data.fileno()
+    for fd in (3, 4):
+        os.dup2(kept, fd)
+    os.execv(argv[0], argv)  # noqa: S606 - a list, and the caller's own
 
 
 if __name__ == "__main__":
-    main(*map(int, sys.argv[1:]))
+    main(*sys.argv[1:])

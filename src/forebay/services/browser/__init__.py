@@ -1,0 +1,15 @@
+"""A browser for pages as people see them: screenshots, rendered HTML, and what kind of page it was.
+
+    async with open_browser(settings, egress) as browser:
+        capture = await browser.capture("https://example.com/")
+
+Chromium is driven in its own protocol over a pipe; all of its traffic goes through the guarded egress.
+"""
+
+from __future__ import annotations
+
+from forebay.services.browser.browser import Browser, open_browser
+from forebay.services.browser.captures import Capture, CaptureKind, Shot
+from forebay.services.browser.finding import INSTALL, find_browser, require_browser
+
+__all__ = ["INSTALL", "Browser", "Capture", "CaptureKind", "Shot", "find_browser", "open_browser", "require_browser"]

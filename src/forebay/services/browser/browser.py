@@ -1,0 +1,164 @@
+"""The browser as pipelines use it: always one that works, never more than may run, none left behind."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
+
+from forebay.errors import ConfigError, TransientError
+from forebay.log import get_logger
+from forebay.services.browser.capturing import Capturing, Wish
+from forebay.services.browser.finding import require_browser
+from forebay.services.browser.process import BrowserProcess
+from forebay.services.browser.tab import Tab
+from forebay.services.browser.wire import BrowserGone, ProtocolError
+from forebay.services.egress import checked_url
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator
+
+    from forebay.services.browser.captures import Capture
+    from forebay.services.egress import Egress
+    from forebay.settings import Settings
+
+log = get_logger("browser")
+_SLACK_S = 5.0  # beyond the timeout of a capture, for what is not the page's fault
+
+
+class Browser:
+    """Captures pages with one Chromium at a time, started when it is needed and replaced when it has done enough."""
+
+    def __init__(self, settings: Settings, egress: Egress) -> None:
+        self._settings, self._egress = settings, egress
+        self._slots = asyncio.Semaphore(settings.browser_concurrency)
+        self._starting = asyncio.Lock()
+        self._current: BrowserProcess | None = None
+        self._retiring: set[asyncio.Task[None]] = set()
+        self._sandboxed = True
+        self.started = 0
+
+    async def capture(
+        self,
+        url: str,
+        *,
+        viewport: tuple[int, int] = (1280, 800),
+        full_page: bool = True,
+        timeout: float | None = None,
+        purpose: str = "browser",
+    ) -> Capture:
+        """Look at an address as a visitor without a history would.
+
+        Raises:
+            DataError: the address is none.
+            PermanentError: it can never be shown: the guard refused it, its certificate is bad …
+            TransientError: it may work next time.
+            ConfigError: Chromium is missing or does not start.
+        """
+        wanted = str(checked_url(url))
+        wish = Wish(wanted, full_page, self._settings.browser_max_height, timeout or self._settings.browser_timeout_s)
+        async with self._slots:
+            process = await self._ready()
+            process.begin()
+            try:
+                return await self._captured(process, wish, viewport, purpose)
+            finally:
+                process.end()
+                self._retire_if_due(process)
+
+    @property
+    def process(self) -> BrowserProcess | None:
+        """The Chromium that runs now, if one does."""
+        return self._current if self._current is not None and self._current.is_open else None
+
+    @property
+    def retiring(self) -> int:
+        """How many are on their way out."""
+        return len(self._retiring)
+
+    async def check(self) -> BrowserProcess:
+        """Start it if it does not run, as `forebay doctor` does.
+
+        Raises: ConfigError, TransientError.
+        """
+        return await self._ready()
+
+    async def close(self) -> None:
+        """End every process of it."""
+        if self._current is not None:
+            await self._current.kill()
+        await asyncio.gather(*self._retiring, return_exceptions=True)
+
+    async def _captured(self, process: BrowserProcess, wish: Wish, viewport: tuple[int, int], purpose: str) -> Capture:
+        with self._egress.admit(purpose) as pass_:
+            tab = Tab(process, pass_, viewport)
+            try:
+                await tab.open()
+                async with asyncio.timeout(wish.timeout + _SLACK_S):
+                    return await Capturing(tab, pass_, viewport, wish).run()
+            except BrowserGone:
+                await self._told(process)
+                raise TransientError(process.why_gone()) from None
+            except ProtocolError as error:
+                raise TransientError(f"the page went away while it was captured: {error}") from None
+            except TimeoutError:
+                raise TransientError(f"the page kept the browser busy for {wish.timeout + _SLACK_S:.0f} s") from None
+            finally:
+                # Also when the capture is cancelled: nothing of the page stays.
+                await asyncio.shield(asyncio.ensure_future(tab.close()))
+
+    async def _told(self, process: BrowserProcess) -> None:
+        """Wait for the guard's word on how it ended."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(_SLACK_S):
+                await process.ended.wait()
+
+    # One that works.
+
+    async def _ready(self) -> BrowserProcess:
+        async with self._starting:
+            current = self._current
+            if current is None or not current.is_open or self._is_due(current):
+                self._current = None
+                self._current = current = await self._start()
+            return current
+
+    async def _start(self) -> BrowserProcess:
+        program = require_browser(self._settings)
+        self.started += 1
+        process = BrowserProcess(self._settings, self._egress, program, sandboxed=self._sandboxed)
+        try:
+            await process.start()
+        except ConfigError:
+            if not self._sandboxed or "sandbox" not in process.said.lower():
+                raise
+            log.warning("browser_sandbox_unavailable", said=process.said[-300:])
+            self._sandboxed = False
+            return await self._start()
+        return process
+
+    def _is_due(self, process: BrowserProcess) -> bool:
+        """Whether it has done enough."""
+        age = asyncio.get_running_loop().time() - process.started_at
+        return process.captures >= self._settings.browser_max_captures or age >= self._settings.browser_max_age_s
+
+    def _retire_if_due(self, process: BrowserProcess) -> None:
+        """End one that has done enough once nobody uses it; it may have been replaced already."""
+        if process.running or (process is self._current and not self._is_due(process)):
+            return
+        if process is self._current:
+            self._current = None
+        task = asyncio.get_running_loop().create_task(process.kill())
+        self._retiring.add(task)
+        task.add_done_callback(self._retiring.discard)
+
+
+@asynccontextmanager
+async def open_browser(settings: Settings, egress: Egress) -> AsyncGenerator[Browser, None]:
+    """A browser within the `async with` block; nothing is started before the first capture."""
+    browser = Browser(settings, egress)
+    try:
+        yield browser
+    finally:
+        await browser.close()

@@ -1,0 +1,72 @@
+"""What the browser says when it cannot."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from forebay.errors import ConfigError, TransientError
+from forebay.services.browser import INSTALL, browser, finding, require_browser, tab
+from forebay.services.browser.capturing import Capturing
+from forebay.services.browser.tab import Tab
+from forebay.services.browser.wire import ProtocolError
+from forebay.settings import Settings
+from tests.corpus.site import Site
+from tests.services.browser.conftest import Opened
+
+
+def test_a_machine_without_chromium_is_told_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(finding, "find_browser", lambda settings: None)
+    with pytest.raises(ConfigError) as refused:
+        require_browser(Settings())
+    assert str(refused.value) == f"no Chromium is installed; on Debian or Ubuntu: {INSTALL}"
+    with pytest.raises(ConfigError, match="is /nowhere, and no program is there: mend or unset it"):
+        require_browser(Settings(browser_path=Path("/nowhere")))
+
+
+async def test_pages_that_go_away_or_keep_it_busy(opened: Opened, site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    url = f"http://good.test:{site.port}/plain"
+
+    async def gone(self: Capturing) -> None:
+        raise ProtocolError("No target with given id found")
+
+    async def busy(self: Capturing) -> None:
+        await asyncio.Event().wait()
+
+    async with opened() as running:
+        monkeypatch.setattr(Capturing, "run", gone)
+        with pytest.raises(TransientError, match="the page went away while it was captured: No target"):
+            await running.capture(url)
+        monkeypatch.setattr(Capturing, "run", busy)
+        monkeypatch.setattr(browser, "_SLACK_S", 0.9)
+        with pytest.raises(TransientError, match="the page kept the browser busy for 1 s"):
+            await running.capture(url, timeout=0.1)
+
+
+async def test_a_page_without_rest(opened: Opened, site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = Tab.evaluate
+
+    async def restless(self: Tab, script: str, *args: object) -> object:
+        if "outerHTML" in script:
+            raise ProtocolError("Cannot find context with specified id")
+        return await asked(self, script, *args)
+
+    monkeypatch.setattr(Tab, "evaluate", restless)
+    async with opened() as running:
+        with pytest.raises(TransientError, match="the page never stops going somewhere else"):
+            await running.capture(f"http://good.test:{site.port}/plain")
+
+
+async def test_a_browser_that_opens_no_page_is_replaced(
+    opened: Opened, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url = f"http://good.test:{site.port}/plain"
+    async with opened() as running:
+        monkeypatch.setattr(tab, "_OPENS_WITHIN", 0)
+        with pytest.raises(TransientError, match="the browser did not open a page in time"):
+            await running.capture(url)
+        monkeypatch.undo()
+        assert (await running.capture(url)).title == "Plain words"
+        assert running.started == 2
