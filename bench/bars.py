@@ -27,6 +27,7 @@ _SINGLE = "single submit in the caller's transaction"
 _PARKED = "drain, paused and future tasks beside it"
 _OTHER = "another owner's task during a large drain, time to start"
 _MEMORY = "worker memory"
+_ADDING = "adding a bookmark while 100 others are worked on"
 
 BARS = (
     Bar("drain_1_vs_limit", _ONE, "bare asyncpg claim 500 / done 500", "tasks/s", 0.7, 1.0),
@@ -44,6 +45,7 @@ BARS = (
     Bar("other_owner_p95", f"{_OTHER}, p95", "idle queue, p50", "ms", 20.0, 5.0, "<="),
     Bar("api_throughput", "submit by the API", "FastAPI route with a raw INSERT", "submits/s", 0.5),
     Bar("api_submit_p99", "submit by the API during a drain, p99", "raw INSERT then, p99", "ms", 15.0, None, "<="),
+    Bar("bookmark_add_p99", f"{_ADDING}, p99", "raw INSERT then, p99", "ms", 15.0, None, "<="),
     Bar("memory_idle", f"{_MEMORY}, idle", "the most allowed", "MB", 1.0, None, "<="),
     Bar(
         "memory_draining",

@@ -23,6 +23,7 @@ class Sizes:
     other_owner_interval: float
     api_submits: int
     api_backlog: int
+    bookmarks: int
 
 
 FULL = Sizes(
@@ -44,6 +45,7 @@ FULL = Sizes(
     other_owner_interval=0.05,
     api_submits=6_000,
     api_backlog=600_000,
+    bookmarks=400,
 )
 
 QUICK = Sizes(
@@ -65,4 +67,5 @@ QUICK = Sizes(
     other_owner_interval=0.05,
     api_submits=3_000,
     api_backlog=250_000,
+    bookmarks=150,
 )

@@ -1,23 +1,20 @@
 """The API: how long a submit takes while a worker drains, and how many come through at once, beside a bare route."""
 
 import asyncio
-import os
-import socket
-import subprocess
 import sys
 import time
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator
 
 import asyncpg
 import psutil
 
-from bench.harness import ROOT, BenchError, Context, connected
+from bench.harness import BenchError, Context, connected
 from bench.http_client import Client, HttpError
 from bench.limits import CREATE, CREATE_READY, INSERT
 from bench.measure import percentile
 from bench.ours import Forebay
 from bench.probe import ProbeFolder
+from bench.serving import served
 from bench.workload import input_of, json_inputs
 
 BARE, OURS = "limit: FastAPI route, raw INSERT", "forebay: API submit"
@@ -40,11 +37,11 @@ async def run(context: Context) -> None:
 
 async def _many_clients(context: Context, ours: Forebay) -> None:
     bare = await context.server.fresh("bench_limits")
-    async with _served(context, [sys.executable, "-m", "bench.raw_api"], {"BENCH_DSN": bare}) as (port, process):
+    async with served(context, [sys.executable, "-m", "bench.raw_api"], {"BENCH_DSN": bare}) as (port, process):
         await _throughput(context, BARE, port, None, process)
     dsn = await context.database(ours)
     token = await ours.api_token(dsn)
-    async with _served(context, ours.api_command(), ours.api_environment(dsn)) as (port, process):
+    async with served(context, ours.api_command(), ours.api_environment(dsn)) as (port, process):
         await _throughput(context, OURS, port, token, process)
 
 
@@ -87,7 +84,7 @@ async def _beside_a_drain(context: Context, ours: Forebay) -> None:
         await conn.execute(f"{CREATE}; {CREATE_READY}")
     await context.settle(dsn)
     probe = ProbeFolder(context.folder, backlog + 1_000_000)
-    async with _served(context, ours.api_command(), ours.api_environment(dsn)) as (port, _), connected(dsn) as raw:
+    async with served(context, ours.api_command(), ours.api_environment(dsn)) as (port, _), connected(dsn) as raw:
         await _submit_at_once(port, token, 4, 40)
         with context.running(ours, dsn, probe):
             while probe.started() < backlog // 50:  # noqa: ASYNC110 - the worker is another process
@@ -127,43 +124,3 @@ async def _ticks(probe: ProbeFolder, backlog: int) -> AsyncIterator[int]:
         yield seq
         seq += 1
         await asyncio.sleep(max(0.0, began + seq / RATE - time.perf_counter()))
-
-
-# -- servers ------------------------------------------------------------------------------------------------------
-
-
-@asynccontextmanager
-async def _served(
-    context: Context, command: Sequence[str], environment: dict[str, str]
-) -> AsyncIterator[tuple[int, psutil.Process]]:
-    """A server on a free port, once it listens."""
-    port = _free_port()
-    path = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
-    log = context.folder / "api.log"
-    with log.open("wb") as out:
-        child = subprocess.Popen(  # noqa: ASYNC220 - returns at once
-            [*command, str(port)],
-            env=os.environ | {"PYTHONPATH": path} | environment,
-            stdout=out,
-            stderr=out,
-            cwd=context.folder,
-        )
-    try:
-        for _ in range(3000):
-            try:
-                async with Client(port):
-                    break
-            except OSError:
-                if child.poll() is not None:
-                    raise BenchError(f"the server ended by itself\n{log.read_text()[-2000:]}") from None
-                await asyncio.sleep(0.01)
-        yield port, psutil.Process(child.pid)
-    finally:
-        child.terminate()
-        child.wait(30)
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])

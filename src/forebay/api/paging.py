@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import binascii
 import json
+import math
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from typing import Any
@@ -20,7 +21,7 @@ _LONGEST = 400
 _LIST = TypeAdapter(list[Any])
 
 
-def encode(*parts: int | str | datetime) -> str:
+def encode(*parts: float | str | datetime) -> str:
     """A cursor of these values."""
     plain = [part.astimezone(UTC).isoformat() if isinstance(part, datetime) else part for part in parts]
     return base64.urlsafe_b64encode(json.dumps(plain, separators=(",", ":")).encode()).decode().rstrip("=")
@@ -58,6 +59,12 @@ def integer(value: Any) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < 2**63:
         raise ValueError
     return value
+
+
+def number(value: Any) -> float:
+    if not isinstance(value, int | float) or isinstance(value, bool) or not math.isfinite(value):
+        raise ValueError
+    return float(value)
 
 
 def small(value: Any) -> int:

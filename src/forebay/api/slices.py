@@ -1,4 +1,4 @@
-"""One slice of work in the API's own process, on one job: the base of kickoff."""
+"""One slice of work in the API's own process, on some jobs: the base of kickoff."""
 
 from __future__ import annotations
 
@@ -9,14 +9,16 @@ from forebay.db import overview
 from forebay.engine.worker import Worker
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from starlette.datastructures import State
 
 
 _MOST_AT_ONCE = 2  # each is a whole worker, with connections of its own
 
 
-async def run_slice(state: State, owner_id: int, job_id: int, seconds: float) -> int:
-    """Work for so long on the lanes that this job's tasks are in; answers how many attempts ended.
+async def run_slice(state: State, owner_id: int, job_ids: Sequence[int], seconds: float) -> int:
+    """Work for so long on the lanes that the tasks of these jobs are in; answers how many attempts ended.
 
     Raises: Problem 429 when others do so already, or the same owner does.
     """
@@ -28,14 +30,14 @@ async def run_slice(state: State, owner_id: int, job_id: int, seconds: float) ->
         raise Problem(429, f"{_MOST_AT_ONCE} slices run here already", headers=later)
     running.add(owner_id)
     try:
-        return await _run_slice(state, job_id, seconds)
+        return await _run_slice(state, job_ids, seconds)
     finally:
         running.discard(owner_id)
 
 
-async def _run_slice(state: State, job_id: int, seconds: float) -> int:
+async def _run_slice(state: State, job_ids: Sequence[int], seconds: float) -> int:
     async with overview.connected(state.dsn, "forebay kickoff") as conn:
-        lanes = await overview.lanes_of(conn, job_id)
+        lanes = await overview.lanes_of(conn, job_ids)
     worker = Worker(
         state.dsn,
         list(state.pipelines.values()),

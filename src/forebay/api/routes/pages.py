@@ -1,4 +1,4 @@
-"""The two pages that are needed before there is a web app: signing in, and what the API offers."""
+"""The pages that are needed before there is a web app: signing in, saving a page, and what the API offers."""
 
 from __future__ import annotations
 
@@ -17,34 +17,41 @@ from forebay.api.strict import StrictRoute
 router = APIRouter(include_in_schema=False, route_class=StrictRoute)
 
 _FILES = files("forebay.api") / "pages"
-_SCRIPT = (_FILES / "sign_in.js").read_text("utf-8")
-_HASH = base64.b64encode(hashlib.sha256(_SCRIPT.encode()).digest()).decode()
 _WORDS = {
     "{name_rule}": f"{NAME_RULE[0].upper()}{NAME_RULE[1:]}.",
     "{password_rule}": f"{PASSWORD_RULE[0].upper()}{PASSWORD_RULE[1:]}.",
     "{longest}": str(PASSWORD_LENGTHS.stop - 1),
-    "{script}": _SCRIPT,
 }
-_POLICY = (
-    f"default-src 'none'; script-src 'sha256-{_HASH}'; style-src 'unsafe-inline'; connect-src 'self'; "
-    "form-action 'none'; base-uri 'none'; frame-ancestors 'none'"
-)
 
 
-def _filled() -> str:
-    page = (_FILES / "sign_in.html").read_text("utf-8")
-    for mark, text in _WORDS.items():
+def _page(name: str) -> HTMLResponse:
+    """A page with its script in it, and a policy under which no other script runs."""
+    script = (_FILES / f"{name}.js").read_text("utf-8")
+    page = (_FILES / f"{name}.html").read_text("utf-8")
+    for mark, text in {**_WORDS, "{script}": script}.items():
         page = page.replace(mark, text)
-    return page
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    policy = (
+        f"default-src 'none'; script-src 'sha256-{digest}'; style-src 'unsafe-inline'; connect-src 'self'; "
+        "form-action 'none'; base-uri 'none'; frame-ancestors 'none'"
+    )
+    return HTMLResponse(page, headers={"content-security-policy": policy})
 
 
-_PAGE = _filled()
+_SIGN_IN = _page("sign_in")
+_ADD = _page("add")
 
 
 @router.get("/sign-in")
 async def sign_in() -> HTMLResponse:
     """The part of the link after # never reaches the server's logs: the page sends it."""
-    return HTMLResponse(_PAGE, headers={"content-security-policy": _POLICY})
+    return _SIGN_IN
+
+
+@router.get("/bookmarks/add")
+async def add_bookmark() -> HTMLResponse:
+    """Where the bookmarklet leads to, and where it can be had."""
+    return _ADD
 
 
 _STYLE = """<style>body { font: 1rem/1.5 system-ui; max-width: 60rem; margin: 3rem auto; padding: 0 1rem }

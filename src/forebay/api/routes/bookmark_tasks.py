@@ -1,0 +1,182 @@
+"""The paths of the second source, for programs that call them: the same names, bodies and reports as there."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated, Any
+
+from fastapi import APIRouter, Query, Request
+from fastapi.responses import JSONResponse
+
+from forebay.api.bookmark_models import (
+    Bookmark,
+    ConsumerReport,
+    LegacyBookmark,
+    LegacyRemaining,
+    LegacyScreenshot,
+    MessageResult,
+    NewBookmark,
+    StepReport,
+)
+from forebay.api.principal import address_of, authorized, for_owner, is_service
+from forebay.api.problems import Problem
+from forebay.api.routes.bookmarks import given_bookmark, save_bookmark
+from forebay.api.slices import run_slice
+from forebay.api.strict import StrictRoute
+from forebay.db import bookmarks as rows
+from forebay.errors import NotThere
+from forebay.log import get_logger
+
+if TYPE_CHECKING:
+    import asyncpg
+    from starlette.datastructures import State
+
+    from forebay.api.allowance import Allowance
+    from forebay.api.principal import Principal
+    from forebay.api.rooms import Rooms
+
+router = APIRouter(prefix="/api/v1/bookmarks/add", tags=["bookmarks, as the source has them"], route_class=StrictRoute)
+
+log = get_logger("api")
+
+_MESSAGES = 10
+_REMAINING = ("metadata", "images", "favicon")
+_ANYONE = 0  # whose slice it is, when it is nobody's
+Duration = Annotated[int, Query(alias="durationMs", ge=1, le=60_000, description="how long to work at most")]
+
+
+@router.post("/data", response_model=dict[str, Any])
+async def add_data(body: LegacyBookmark, request: Request) -> JSONResponse:
+    """Save a link; answers with its row at once. Without `update_access` the category is not touched."""
+    who = await authorized(request, "write", makes_owner=True)
+    rooms: Rooms = request.app.state.rooms
+    allowance: Allowance = request.app.state.allowance
+    standing = await allowance.of(rooms.owners, who.owner_id)
+    new = given_bookmark(NewBookmark(url=body.url))
+    if body.update_access and body.category_id:
+        new = replace(new, category_id=body.category_id)
+    standing.admit()
+    added = await save_bookmark(rooms, who, new)
+    return JSONResponse({"data": [_legacy_row(added.bookmark, who.owner)], "error": None})
+
+
+def _legacy_row(bookmark: Bookmark, owner: str) -> dict[str, Any]:
+    return {
+        "id": int(bookmark.id),
+        "user_id": owner,
+        "url": bookmark.url,
+        "title": bookmark.title,
+        "description": bookmark.description,
+        "category_id": int(bookmark.category_id or 0),
+        "inserted_at": bookmark.created_at.isoformat(),
+    }
+
+
+@router.get("/tasks/queue-consumer", response_model_exclude_none=True)
+async def consume(request: Request, duration_ms: Duration = 25_000) -> ConsumerReport:
+    """Work on up to ten bookmarks that wait, here and now, and report on each: the caller's own, or with the service's
+    token everybody's."""
+    return await _consume(request, duration_ms)
+
+
+@router.post("/tasks/queue-consumer", response_model_exclude_none=True)
+async def consume_by_post(request: Request, duration_ms: Duration = 25_000) -> ConsumerReport:
+    """The same."""
+    return await _consume(request, duration_ms)
+
+
+async def _consume(request: Request, duration_ms: int) -> ConsumerReport:
+    state = request.app.state
+    owner_id = None if await is_service(request) else (await authorized(request, "write")).owner_id
+    async with state.rooms.admins.acquire() as conn:
+        jobs = await rows.messages(conn, owner_id, _MESSAGES)
+    if jobs:
+        await _work(state, _ANYONE if owner_id is None else owner_id, jobs, duration_ms / 1000)
+    results = await _report(state, jobs)
+    archived = sum(result.archived for result in results)
+    log.info("bookmarks_consumed", messages=len(results), archived=archived)
+    return ConsumerReport(
+        success=True,
+        message="Queue processing completed" if jobs else "No messages to process",
+        processedCount=len(results),
+        archivedCount=archived,
+        failedCount=len(results) - archived,
+        results=results,
+    )
+
+
+async def _work(state: State, owner_id: int, jobs: list[int], seconds: float) -> None:
+    async with asyncio.timeout(seconds + 60):
+        await run_slice(state, owner_id, jobs, seconds)
+
+
+async def _report(state: State, jobs: list[int]) -> list[MessageResult]:
+    async with state.rooms.admins.acquire() as conn:
+        return [_result(row) for row in await rows.message_reports(conn, jobs)]
+
+
+def _result(row: asyncpg.Record) -> MessageResult:
+    archived = row["status"] in ("DONE", "SKIPPED")
+    step, reason = row["failed_step"], row["reason"]
+    return MessageResult(
+        messageId=row["job_id"],
+        bookmarkId=None if row["bookmark"] is None else int(row["bookmark"]),
+        success=archived,
+        archived=archived,
+        screenshotSuccess=_went_well(("screenshot",), row),
+        remainingDataSuccess=_went_well(_REMAINING, row),
+        error=None if archived or reason is None else f"{(step or 'message').capitalize()}: {reason}",
+    )
+
+
+def _went_well(steps: tuple[str, ...], row: asyncpg.Record) -> bool | None:
+    """None while they have not ended."""
+    if not set(steps).isdisjoint(row["dead"]) or row["failed_step"] in steps:
+        return False
+    return True if set(steps) <= set(row["done"]) else None
+
+
+@router.post("/tasks/screenshot", response_model=StepReport, responses={202: {"model": StepReport}})
+async def take_screenshot(
+    body: LegacyScreenshot, request: Request, duration_ms: Duration = 45_000
+) -> StepReport | JSONResponse:
+    """Take the pictures of a bookmark's page here and now, for the owner in `userId`; with the service's token."""
+    return await _run_steps(request, body, ["screenshot", "metadata"], duration_ms)
+
+
+@router.post("/tasks/remaining", response_model=StepReport, responses={202: {"model": StepReport}})
+async def do_remaining(
+    body: LegacyRemaining, request: Request, duration_ms: Duration = 45_000
+) -> StepReport | JSONResponse:
+    """Picture, its text and caption, and icon of a bookmark, here and now; with the service's token."""
+    return await _run_steps(request, body, ["images", "favicon", "ocr", "caption"], duration_ms, body.favIcon)
+
+
+async def _run_steps(
+    request: Request, body: LegacyScreenshot, steps: list[str], duration_ms: int, favicon: str | None = None
+) -> StepReport | JSONResponse:
+    if not await is_service(request):
+        await authorized(request, "write")  # who is nobody is told so
+        raise Problem(403, "only the service's token may do this")
+    state = request.app.state
+    who = replace(await for_owner(state.rooms, body.userId), ip=address_of(request))
+    job_id = await _submit_steps(state.rooms, who, body, steps, favicon)
+    await _work(state, who.owner_id, [job_id], duration_ms / 1000)
+    (result,) = await _report(state, [job_id])
+    if result.archived:
+        return StepReport(success=True, message=f"{' and '.join(steps)} done", jobId=str(job_id))
+    if result.error is not None:
+        raise Problem(502, result.error, about=str(job_id))
+    answer = StepReport(success=False, message="still being worked on", jobId=str(job_id))
+    return JSONResponse(answer.model_dump(), 202)
+
+
+async def _submit_steps(
+    rooms: Rooms, who: Principal, body: LegacyScreenshot, steps: list[str], favicon: str | None
+) -> int:
+    async with rooms.own(who) as conn:
+        job_id = await rows.crawl(conn, body.id, priority=10, only=steps, favicon=favicon)
+    if job_id is None:
+        raise NotThere("id", f"{body.userId} has no bookmark {body.id}")
+    return job_id

@@ -1,0 +1,274 @@
+"""Reading what a link leads to: a page, a PDF, a picture, some other file, or something that stands in front of it."""
+
+from __future__ import annotations
+
+import codecs
+import hashlib
+import posixpath
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote, urlsplit
+
+from forebay.db import bookmarks as rows
+from forebay.engine.limited import limited
+from forebay.errors import ConfigError, PermanentError, ResourceError, ThrottledError, TransientError
+from forebay.pipelines import web
+from forebay.services import pages, pdf
+from forebay.services.egress import NotFoundError
+from forebay.services.egress.statuses import status_error
+from forebay.services.links import page_hash
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Mapping
+
+    from forebay.engine.context import Context
+    from forebay.errors import StepError
+    from forebay.services.egress import Fetched, Http
+    from forebay.services.pages import PageFacts
+    from forebay.types import Statement
+
+PDF_BYTES = 64 << 20
+_PAGE_BYTES, _PAGE_SECONDS = 6 << 20, 20.0  # of HTML more is not looked at
+_BODY = 400_000  # characters of text that are kept and searched
+_REFRESHES = 3
+_SOON = 10.0  # seconds: a page that leads on after that is one to be read
+
+READ_PAGE = limited(pages.read_page, memory_mb=768, timeout=60)
+READ_PDF = limited(pdf.first_page, memory_mb=768, timeout=60)
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """What was found; `images` and `icons` are addresses, the best first."""
+
+    kind: str
+    url: str
+    status: int
+    reason: str = ""
+    title: str | None = None
+    images: list[str] = field(default_factory=list[str])
+    icons: list[str] = field(default_factory=list[str])
+    said: dict[str, Any] = field(default_factory=dict[str, Any])  # the columns of the bookmark
+    body: str = ""
+
+    def write(self, bookmark_id: int, owner_id: int) -> Statement:
+        canonical = self.said.get("canonical_url")
+        told = {"kind": self.kind, "http_status": self.status, "title": self.title, **self.said}
+        told["body"] = self.body[:_BODY] or None
+        body_hash = hashlib.sha256(f"{self.title}\n{self.body}".encode("utf-8", "replace")).digest()
+        hashed = page_hash(canonical or self.url)
+        return rows.write_page(bookmark_id, owner_id, told, body_hash, hashed)
+
+
+async def read(ctx: Context, url: str, *, etag: str | None, modified: str | None) -> Page | None:
+    """What the link leads to; None when it is still what `etag` and `modified` stand for.
+
+    Raises: NotFoundError, and what else the way out raises.
+    """
+    http = await ctx.get(web.http)
+    hops = 0
+    while True:
+        ctx.progress(note="reading the page")
+        fetched = await _fetch(http, url, etag, modified)
+        if fetched.is_unchanged:
+            return None
+        page, leads_to = await _understand(ctx, fetched)
+        if leads_to is None or hops == _REFRESHES:
+            return page
+        url, etag, modified, hops = leads_to, None, None, hops + 1
+
+
+async def _fetch(http: Http, url: str, etag: str | None, modified: str | None) -> Fetched:
+    from forebay.services.egress.answers import Wanted  # noqa: PLC0415 - needs an extra
+
+    wanted = Wanted(
+        url, "bookmarks.metadata", PDF_BYTES, 60.0, etag, modified, {"accept": _ACCEPTED}, cookies=True,
+        raise_for_status=False,
+    )  # fmt: skip
+    async with http.stream(wanted) as answer:
+        # A page is read by its beginning, however long it is, or endless; other things whole, or not at all.
+        if answer.media_type in _HTML:
+            return await answer.read_beginning(_PAGE_BYTES, _PAGE_SECONDS)
+        return await answer.read()
+
+
+async def _understand(ctx: Context, fetched: Fetched) -> tuple[Page, str | None]:
+    """The page, and where it leads on to, if it is only a signpost.
+
+    Raises: what an answer that is no page stands for, when that may change by itself.
+    """
+    raise_passing(fetched.url, fetched.status, fetched.headers)
+    media_type = fetched.media_type
+    if media_type == "application/pdf" or fetched.content[:5] == b"%PDF-":
+        return await _of_pdf(ctx, fetched), None
+    if media_type.startswith("image/") and media_type != "image/svg+xml":
+        return Page("image", fetched.url, fetched.status, title=_name_of(fetched.url)), None
+    if media_type in _HTML or _looks_like_html(fetched):
+        return await _of_html(ctx, fetched)
+    return Page("file", fetched.url, fetched.status, title=_name_of(fetched.url), body=_text_of(fetched)), None
+
+
+def raise_passing(url: str, status: int, headers: Mapping[str, str]) -> None:
+    """Raises: what an answer stands for that is no page: not there, not now, or slower."""
+    error = status_error(status, headers, _place(url))
+    if error is not None and (may_work_later(error) or isinstance(error, NotFoundError)):
+        raise error
+
+
+async def _of_pdf(ctx: Context, fetched: Fetched) -> Page:
+    ctx.progress(note="reading the PDF")
+    read = await ctx.call(READ_PDF, fetched.content)
+    words = len(read.text.split())
+    said: dict[str, Any] = {
+        "author": read.author,
+        "words": words,
+        "reading_minutes": _minutes(words),
+        "facts": {"pages": read.pages},
+        **_validators(fetched),
+    }
+    return Page(
+        "pdf", fetched.url, fetched.status, title=read.title or _name_of(fetched.url), said=said, body=read.text
+    )
+
+
+async def _of_html(ctx: Context, fetched: Fetched) -> tuple[Page, str | None]:
+    facts = await ctx.call(
+        READ_PAGE, fetched.content, fetched.url, fetched.charset, fetched.status, dict(fetched.headers)
+    )
+    if facts.refresh_url and (facts.refresh_after or 0.0) <= _SOON and facts.refresh_url != fetched.url:
+        return _of_facts(facts, fetched), facts.refresh_url
+    if facts.kind is pages.PageKind.EMPTY:
+        facts = await _rendered(ctx, facts)
+    return _of_facts(facts, fetched), None
+
+
+async def _rendered(ctx: Context, facts: PageFacts) -> PageFacts:
+    """The same of a page that its scripts write; without a browser the empty one must do."""
+    ctx.progress(note="letting the page write itself")
+    try:
+        capture = await (await ctx.get(web.browser)).capture(facts.url, full_page=False, purpose="bookmarks.metadata")
+    except ConfigError:
+        return facts
+    if not capture.html:
+        return facts
+    return await ctx.call(READ_PAGE, capture.html.encode(), capture.final_url, "utf-8", capture.status)
+
+
+def _of_facts(facts: PageFacts, fetched: Fetched) -> Page:
+    said: dict[str, Any] = {
+        "description": facts.description,
+        "author": facts.author,
+        "site": facts.site or urlsplit(facts.url).hostname,
+        "language": facts.language,
+        "canonical_url": facts.canonical,
+        "published_at": facts.published,
+        "modified_at": facts.modified,
+        "words": facts.word_count,
+        "reading_minutes": facts.reading_minutes,
+        "facts": facts.model_dump(mode="json", include=_KEPT),
+        **_validators(fetched),
+    }
+    return Page(
+        "page" if facts.kind is pages.PageKind.EMPTY else facts.kind.value,
+        facts.url,
+        facts.status,
+        facts.reason,
+        facts.title,
+        [picture.url for picture in facts.images],
+        [icon.url for icon in facts.icons],
+        said,
+        facts.text,
+    )
+
+
+def _validators(fetched: Fetched) -> dict[str, str | None]:
+    """What a later crawl asks with whether anything has changed."""
+    return {"etag": (fetched.etag or "")[:1000] or None, "last_modified": (fetched.modified or "")[:200] or None}
+
+
+_ACCEPTED = "text/html,application/xhtml+xml,application/pdf;q=0.9,*/*;q=0.8"
+_HTML = ("text/html", "application/xhtml+xml")
+_KEPT = {"opengraph", "twitter", "json_ld", "feeds", "images", "canonical_hint", "charset"}
+
+
+def _looks_like_html(fetched: Fetched) -> bool:
+    """Some servers do not say what they send."""
+    if fetched.media_type not in ("application/octet-stream", "text/plain", "application/xml", "text/xml"):
+        return False
+    start = fetched.content[:1024].lstrip().lower()
+    return start.startswith((b"<!doctype html", b"<html"))
+
+
+def _text_of(fetched: Fetched) -> str:
+    if not fetched.media_type.startswith("text/"):
+        return ""
+    return fetched.content[: 4 * _BODY].decode(_known(fetched.charset), "replace").replace("\0", "")
+
+
+def _known(charset: str | None) -> str:
+    try:
+        return codecs.lookup(charset or "utf-8").name
+    except LookupError:
+        return "utf-8"
+
+
+def _name_of(url: str) -> str | None:
+    """What the last part of a path calls it."""
+    return unquote(posixpath.basename(urlsplit(url).path))[:500].replace("\0", "") or None
+
+
+def _minutes(words: int) -> float:
+    return round(words / 220, 1)
+
+
+def _place(url: str) -> str:
+    """A URL without its query: those carry tokens and names."""
+    return url.partition("?")[0].partition("#")[0][:200]
+
+
+# What is no page.
+
+_NO_PAGES = {
+    "login": "wants a login",
+    "captcha": "wants to know whether one is human",
+    "error": "answers with an error",
+    "soft 404": "says that it is not there",
+}
+
+
+def check(page: Page, bookmark_id: int, owner_id: int) -> None:
+    """Let only pages and files pass. What stands in front of one is recorded at the bookmark, and raised.
+
+    Raises: NotFoundError, PermanentError; ThrottledError and TransientError for what may pass by itself.
+    """
+    if page.kind not in _NO_PAGES:
+        return
+    reason = f"{_place(page.url)} {_NO_PAGES[page.kind]} ({page.status}{': ' + page.reason if page.reason else ''})"
+    record = rows.write_no_page(bookmark_id, owner_id, page.kind.replace("soft 404", "error"), reason, page.status)
+    if page.kind == "soft 404":
+        raise NotFoundError(reason).writing(record)
+    raise PermanentError(reason).writing(record)
+
+
+def may_work_later(error: StepError) -> bool:
+    """Whether it passes by itself."""
+    return isinstance(error, TransientError | ThrottledError | ResourceError)
+
+
+@dataclass(frozen=True, slots=True)
+class _Posted:
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+
+def poster(http: Http, purpose: str) -> Callable[[str, Mapping[str, str], bytes], Awaitable[_Posted]]:
+    """How services that are asked by POST reach the network: by the same door as all."""
+    from forebay.services.egress.answers import Wanted  # noqa: PLC0415 - needs an extra
+
+    async def post(url: str, headers: Mapping[str, str], body: bytes) -> _Posted:
+        wanted = Wanted(url, purpose, 4 << 20, 90.0, headers=headers, method="POST", body=body, raise_for_status=False)
+        answer = await http.fetch(wanted)
+        return _Posted(answer.status, answer.headers, answer.content)
+
+    return post

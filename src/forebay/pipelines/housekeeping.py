@@ -1,0 +1,51 @@
+"""Housekeeping: what is to be done now and then, as jobs: seen, repeated after a failure, and never lost."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Literal
+
+from pydantic import BaseModel
+
+from forebay.db import bookmarks as rows
+from forebay.engine.context import Context
+from forebay.engine.pipeline import Pipeline
+from forebay.pipelines import web
+from forebay.types import Skip
+
+OWNER = "forebay"
+_AT_ONCE = 100
+
+
+class Chore(BaseModel):
+    """Something to be done."""
+
+    what: Literal["clean storage", "crawl again"]
+
+
+housekeeping = Pipeline("housekeeping", Chore)
+housekeeping.schedule("forebay: clean storage", "17 3 * * *", Chore(what="clean storage"), owner=OWNER)
+housekeeping.schedule("forebay: crawl again", "*/5 * * * *", Chore(what="crawl again"), owner=OWNER)
+
+
+@housekeeping.step(timeout=3600)
+async def clean_storage(ctx: Context, chore: Chore) -> int | Skip:
+    """Deletes what no file refers to any more; answers how many objects went."""
+    if chore.what != "clean storage":
+        return Skip()
+    from forebay.storage import clean  # noqa: PLC0415 - an extra
+
+    settings, pool, blobs = await ctx.get(web.settings), await ctx.get(web.database), await ctx.get(web.blobs)
+    return await clean(pool, blobs.store, grace=timedelta(seconds=settings.storage_grace_s))
+
+
+@housekeeping.step(timeout=600)
+async def crawl_again(ctx: Context, chore: Chore) -> int | Skip:
+    """Submits the work on bookmarks that are to be crawled again; answers how many."""
+    if chore.what != "crawl again":
+        return Skip()
+    total = 0
+    while count := await rows.crawl_due(await ctx.get(web.database), _AT_ONCE, None):
+        total += count
+        ctx.progress(note=f"{total} bookmarks submitted")
+    return total

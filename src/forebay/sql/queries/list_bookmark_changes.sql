@@ -1,0 +1,5 @@
+-- What crawls have found to be different, newest first, before $2.
+select c.at, c.title, c.words
+from forebay.bookmark_change c
+where c.bookmark_id = $1 and ($2::timestamptz is null or c.at < $2)
+order by c.at desc limit $3

@@ -1,0 +1,2 @@
+-- Gives category $1 another name.
+update forebay.category set name = $2 where id = $1 returning id, name, created_at

@@ -1,0 +1,28 @@
+-- What a crawl has found on the page of bookmark $1 of owner $2; $3 has it as JSON, the hashes are $4 (of the text) and $5 (of the
+-- canonical URL). What differs from the crawl before is noted.
+with found as (
+    select * from jsonb_to_record($3::text::jsonb) as f(
+        kind text, kind_reason text, http_status int, title text, description text, author text, site text, language text,
+        canonical_url text, published_at timestamptz, modified_at timestamptz, body text, words int, reading_minutes real,
+        facts jsonb, etag text, last_modified text)
+), before as (
+    select b.title, b.words, b.body_hash from forebay.bookmark b where b.id = $1 and b.owner_id = $2 for no key update
+), noted as (
+    insert into forebay.bookmark_change (bookmark_id, owner_id, title, words, body_hash)
+    select $1, $2, b.title, b.words, b.body_hash from before b where b.body_hash is not null and b.body_hash <> $4
+)
+update forebay.bookmark b set
+    kind = f.kind, kind_reason = f.kind_reason, http_status = f.http_status, title = f.title, description = f.description,
+    author = f.author, site = f.site, language = f.language, canonical_url = f.canonical_url, canonical_hash = $5,
+    published_at = f.published_at, modified_at = f.modified_at, body = f.body, words = f.words,
+    reading_minutes = f.reading_minutes, facts = f.facts, etag = f.etag, last_modified = f.last_modified,
+    duplicate_of = (
+        select min(d.id) from forebay.bookmark d
+        where d.owner_id = $2 and d.id < $1 and (d.page_hash = $5 or d.canonical_hash = $5)),
+    changed_at = case when b.body_hash is distinct from $4 then clock_timestamp() else b.changed_at end,
+    body_hash = $4,
+    crawled_at = clock_timestamp(),
+    next_crawl_at = clock_timestamp() + b.crawl_every,
+    updated_at = clock_timestamp()
+from found f, before
+where b.id = $1 and b.owner_id = $2

@@ -1,0 +1,174 @@
+-- Bookmarks: adding one with its work, writing down what steps find, and finding it again.
+
+-- Adds a bookmark and submits its work, or finds the one of the same page; that one leaves the archive, and takes what is given.
+create or replace function forebay.add_bookmark(
+    owner_id bigint, url text, page_hash bytea, own_title text, note text, tags text[], category_id bigint,
+    priority int default 0, added_at timestamptz default null, is_image boolean default false, trace text default null,
+    favicon text default null, out id bigint, out created boolean, out job_id bigint
+) language plpgsql as $$
+#variable_conflict use_column
+declare
+    owner text;
+begin
+    if add_bookmark.category_id is not null and not exists (
+        select from forebay.category c where c.id = add_bookmark.category_id and c.owner_id = add_bookmark.owner_id
+    ) then
+        perform forebay.refuse('FB004', 'categoryId', format('there is no category %s', add_bookmark.category_id));
+    end if;
+    insert into forebay.bookmark (owner_id, url, page_hash, own_title, note, tags, category_id, created_at)
+    values (add_bookmark.owner_id, add_bookmark.url, add_bookmark.page_hash, add_bookmark.own_title, add_bookmark.note,
+            coalesce(add_bookmark.tags, '{}'), add_bookmark.category_id, coalesce(added_at, clock_timestamp()))
+    on conflict (owner_id, page_hash) do nothing
+    returning bookmark.id into id;
+    created := id is not null;
+    if not created then
+        update forebay.bookmark b set
+            archived_at = null,
+            own_title = coalesce(add_bookmark.own_title, b.own_title),
+            note = coalesce(add_bookmark.note, b.note),
+            tags = case when add_bookmark.tags is null then b.tags
+                        else array(select distinct t from unnest(b.tags || add_bookmark.tags) t order by t) end,
+            category_id = coalesce(add_bookmark.category_id, b.category_id),
+            updated_at = clock_timestamp()
+        where b.owner_id = add_bookmark.owner_id and b.page_hash = add_bookmark.page_hash
+        returning b.id, b.job_id into id, job_id;
+        return;
+    end if;
+    job_id := forebay.crawl_bookmark(add_bookmark.owner_id, id, add_bookmark.url, priority, is_image, favicon, trace);
+end $$;
+
+-- Submits the work on a bookmark: for all steps, or for those in `only`. Returns the job.
+create or replace function forebay.crawl_bookmark(
+    owner_id bigint, bookmark_id bigint, url text, priority int default 0, is_image boolean default false,
+    favicon text default null, trace text default null, only_steps text[] default null, key text default null
+) returns bigint language plpgsql as $$
+declare
+    owner text;
+    submitted bigint;
+begin
+    select o.name into strict owner from forebay.owner o where o.id = crawl_bookmark.owner_id;
+    select s.job_id into submitted from forebay.submit(
+        forebay.traced('bookmarks', trace),
+        jsonb_strip_nulls(jsonb_build_object('bookmarkId', bookmark_id, 'url', url, 'userId', owner, 'favIcon', favicon,
+                                             'isImage', is_image, 'only', to_jsonb(only_steps))),
+        owner, key, priority, null, false, jsonb_build_object('bookmarkId', bookmark_id::text)) s;
+    update forebay.bookmark b set job_id = submitted where b.id = bookmark_id;
+    return submitted;
+end $$;
+
+-- A bookmark out of a file: with its category, which is made when it is new, and its place in the archive.
+create or replace function forebay.import_bookmark(
+    owner_id bigint, url text, page_hash bytea, own_title text, note text, tags text[], category text, added_at timestamptz,
+    archived boolean, is_image boolean, out id bigint, out created boolean, out job_id bigint
+) language plpgsql as $$
+#variable_conflict use_column
+declare
+    found_category bigint;
+begin
+    if category is not null then
+        insert into forebay.category (owner_id, name) values (import_bookmark.owner_id, left(category, 200))
+        on conflict (owner_id, name) do nothing;
+        select c.id into found_category from forebay.category c
+        where c.owner_id = import_bookmark.owner_id and c.name = left(category, 200);
+    end if;
+    select a.id, a.created, a.job_id into id, created, job_id from forebay.add_bookmark(
+        import_bookmark.owner_id, import_bookmark.url, import_bookmark.page_hash, import_bookmark.own_title,
+        import_bookmark.note, import_bookmark.tags, found_category, -10, import_bookmark.added_at, is_image) a;
+    if archived and created then
+        update forebay.bookmark b set archived_at = clock_timestamp() where b.id = import_bookmark.id;
+    end if;
+end $$;
+
+-- Files that a bookmark no longer refers to go.
+create or replace function forebay.drop_bookmark_files() returns trigger language plpgsql as $$
+declare
+    kept bigint[] := case when tg_op = 'UPDATE'
+        then array[new.screenshot_id, new.full_page_id, new.image_id, new.favicon_id] else '{}' end;
+begin
+    delete from forebay.file f
+    where f.id = any(array_remove(array[old.screenshot_id, old.full_page_id, old.image_id, old.favicon_id], null))
+      and f.id <> all(array_remove(kept, null));
+    return null;
+end $$;
+
+create or replace trigger drop_files after delete or update of screenshot_id, full_page_id, image_id, favicon_id on forebay.bookmark
+    for each row execute function forebay.drop_bookmark_files();
+
+-- The question in the words of every language that bookmarks may be in.
+create or replace function forebay.search_question(question text) returns tsquery language sql stable as $$
+select websearch_to_tsquery('pg_catalog.simple', question) || websearch_to_tsquery('pg_catalog.english', question)
+    || websearch_to_tsquery('pg_catalog.german', question) || websearch_to_tsquery('pg_catalog.french', question)
+    || websearch_to_tsquery('pg_catalog.spanish', question) || websearch_to_tsquery('pg_catalog.italian', question)
+    || websearch_to_tsquery('pg_catalog.portuguese', question) || websearch_to_tsquery('pg_catalog.dutch', question)
+    || websearch_to_tsquery('pg_catalog.russian', question) || websearch_to_tsquery('pg_catalog.swedish', question)
+    || websearch_to_tsquery('pg_catalog.danish', question)
+$$;
+
+-- Bookmarks as lists show them, in the order of the ids. How far the work is comes from the item of its last job. Volatile, so
+-- that it sees what the same statement has added.
+create or replace function forebay.show_bookmarks(ids bigint[]) returns table (
+    id bigint, owner_id bigint, url text, title text, description text, note text, tags text[], category_id bigint,
+    site text, language text, kind text, kind_reason text, http_status int, published_at timestamptz, words int,
+    reading_minutes real, caption text, image jsonb, screenshot_id bigint, full_page_id bigint, image_id bigint,
+    favicon_id bigint, duplicate_of bigint, archived_at timestamptz, created_at timestamptz, updated_at timestamptz,
+    crawled_at timestamptz, changed_at timestamptz, crawl_every double precision, next_crawl_at timestamptz,
+    job_id bigint, status text, error jsonb
+) language sql volatile as $$
+select b.id, b.owner_id, b.url, coalesce(b.own_title, b.title), b.description, b.note, b.tags, b.category_id, b.site, b.language,
+       b.kind, b.kind_reason, b.http_status, b.published_at, b.words, b.reading_minutes, b.caption, b.image, b.screenshot_id,
+       b.full_page_id, b.image_id, b.favicon_id, b.duplicate_of, b.archived_at, b.created_at, b.updated_at, b.crawled_at,
+       b.changed_at, extract(epoch from b.crawl_every), b.next_crawl_at, b.job_id,
+       coalesce(i.status::text, case when b.crawled_at is null then 'PENDING' else 'DONE' end), i.error
+from unnest(ids) with ordinality u(id, place)
+join forebay.bookmark b on b.id = u.id
+left join forebay.item i on i.job_id = b.job_id and i.n = 1
+order by u.place
+$$;
+
+-- The ids of bookmarks that fit, newest first; filters may be null. The conditions are written out for each call: the index
+-- that fits depends on which there are.
+create or replace function forebay.find_bookmarks(
+    owner_id bigint, before bigint, archived boolean, category_id bigint, tag text, kind text, duplicates boolean, max_rows int
+) returns bigint[] language plpgsql stable as $$
+declare
+    ids bigint[];
+begin
+    execute 'select array(select b.id from forebay.bookmark b where b.owner_id = $1 and b.id < $2'
+        || case archived when true then ' and b.archived_at is not null' when false then ' and b.archived_at is null' else '' end
+        || case when category_id is not null then ' and b.category_id = $3' else '' end
+        || case when tag is not null then ' and b.tags @> array[$4]' else '' end
+        || case when kind is not null then ' and b.kind = $5' else '' end
+        || case when duplicates then ' and b.duplicate_of is not null' else '' end
+        || ' order by b.id desc limit $6)'
+    into ids
+    using owner_id, coalesce(before, 9223372036854775807), category_id, tag, kind, max_rows;
+    return ids;
+end $$;
+
+-- Bookmarks that answer a question, the best first, of the five thousand newest that do.
+create or replace function forebay.search_bookmarks(
+    owner_id bigint, question text, archived boolean, category_id bigint, tag text, after_rank real, after_id bigint, max_rows int
+) returns table (id bigint, rank real, snippet text) language plpgsql stable as $$
+#variable_conflict use_column
+declare
+    wanted constant tsquery := forebay.search_question(question);
+begin
+    return query
+    with fitting as (
+        select b.id, ts_rank_cd(b.search, wanted)::real as rank
+        from forebay.bookmark b
+        where b.owner_id = search_bookmarks.owner_id and b.search @@ wanted
+          and (archived is null or (b.archived_at is not null) = archived)
+          and (search_bookmarks.category_id is null or b.category_id = search_bookmarks.category_id)
+          and (tag is null or b.tags @> array[tag])
+        order by b.id desc limit 5000
+    ), best as (
+        select f.id, f.rank from fitting f
+        where after_rank is null or (f.rank, f.id) < (after_rank, after_id)
+        order by f.rank desc, f.id desc limit max_rows
+    )
+    select t.id, t.rank, ts_headline(
+        forebay.search_words(b.language), left(coalesce(b.body, b.description, b.ocr, ''), 20000), wanted,
+        'MaxFragments=2, MaxWords=24, MinWords=8, StartSel=**, StopSel=**')
+    from best t join forebay.bookmark b on b.id = t.id;
+end $$;

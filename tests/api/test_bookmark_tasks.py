@@ -1,0 +1,205 @@
+"""The paths of the second source: the same names, bodies and reports as there."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from forebay import Context, Pipeline
+from forebay.errors import PermanentError
+from forebay.pipelines.bookmarks import Link
+from forebay.types import Skip
+from tests.api._service import Service, serving
+
+URL = "https://example.org/a"
+
+marks: Pipeline[Link] = Pipeline("bookmarks", Link)
+"""The same steps without the web: what they do is tested elsewhere, here it is how they are reported on."""
+
+
+def _unwanted(link: Link, step: str) -> bool:
+    return link.only is not None and step not in link.only
+
+
+@marks.step()
+async def screenshot(ctx: Context, link: Link) -> str | Skip:
+    if link.is_image or _unwanted(link, "screenshot"):
+        return Skip()
+    if "blind" in link.url:
+        raise PermanentError("Network timeout")
+    return link.url
+
+
+@marks.step()
+async def metadata(ctx: Context, link: Link) -> str | Skip:
+    if "mute" in link.url:
+        raise PermanentError("it says nothing")
+    return link.url
+
+
+@marks.step(after=metadata)
+async def images(ctx: Context, link: Link, url: str | None) -> str | Skip:
+    return Skip() if _unwanted(link, "images") else link.url
+
+
+@marks.step(after=metadata)
+async def favicon(ctx: Context, link: Link, url: str | None) -> str | Skip:
+    return link.favicon or Skip()
+
+
+@pytest.fixture
+async def service(dsn: str) -> Any:
+    async with serving(dsn, marks) as running:
+        yield running
+
+
+async def add(service: Service, url: str, who: str = "ann", **more: Any) -> dict[str, Any]:
+    async with service.client(who) as client:
+        answer = await client.post("/api/v1/bookmarks/add/data", json={"url": url, **more})
+    assert answer.status_code == 200, answer.text
+    (row,) = answer.json()["data"]
+    return dict(row)
+
+
+async def test_adding_answers_with_the_row_at_once(service: Service) -> None:
+    async with service.signed_in("ann") as browser:
+        category = (await browser.post("/api/bookmarks/categories", json={"name": "Rivers"})).json()["id"]
+        body = {"url": URL, "category_id": int(category), "update_access": True}
+        answer = await browser.post("/api/v1/bookmarks/add/data", json=body)
+    assert answer.status_code == 200
+    (row,) = answer.json()["data"]
+    assert isinstance(row["id"], int)
+    assert (row["user_id"], row["url"], row["category_id"]) == ("ann", URL, int(category))
+    other = await add(service, f"{URL}/b", category_id=int(category), update_access=False)
+    assert other["category_id"] == 0
+    async with service.client("ann") as client:
+        wrong = await client.post("/api/v1/bookmarks/add/data", json={"url": "nonsense"})
+    assert (wrong.status_code, wrong.json()["errors"][0]["field"]) == (422, "url")
+
+
+async def test_the_consumer_works_on_ten_and_reports_on_each(service: Service) -> None:
+    rows = [await add(service, f"https://example.org/{n}") for n in range(9)]
+    rows += [await add(service, "https://example.org/blind"), await add(service, "https://example.org/11")]
+    async with service.client("ann") as client:
+        report = (await client.get("/api/v1/bookmarks/add/tasks/queue-consumer")).json()
+        assert (report["success"], report["message"]) == (True, "Queue processing completed")
+        assert (report["processedCount"], report["archivedCount"], report["failedCount"]) == (10, 9, 1)
+        assert [one["bookmarkId"] for one in report["results"]] == [row["id"] for row in rows[:10]]
+        assert report["results"][0] == {
+            "messageId": report["results"][0]["messageId"],
+            "bookmarkId": rows[0]["id"],
+            "success": True,
+            "archived": True,
+            "screenshotSuccess": True,
+            "remainingDataSuccess": True,
+        }
+        blind = report["results"][9]
+        assert (blind["success"], blind["archived"]) == (False, False)
+        assert (blind["screenshotSuccess"], blind["remainingDataSuccess"]) == (False, True)
+        assert blind["error"] == "Screenshot: Network timeout"
+        rest = (await client.post("/api/v1/bookmarks/add/tasks/queue-consumer")).json()
+        assert rest["message"] in ("Queue processing completed", "No messages to process")
+        empty = (await client.post("/api/v1/bookmarks/add/tasks/queue-consumer")).json()
+        assert (empty["message"], empty["processedCount"], empty["results"]) == ("No messages to process", 0, [])
+
+
+async def test_who_consumes_what(service: Service) -> None:
+    """Owners their own, the service everybody's, nobody nothing."""
+    await add(service, URL, "ann")
+    await add(service, URL, "bob")
+    path = "/api/v1/bookmarks/add/tasks/queue-consumer"
+    async with service.client() as nobody, service.client("bob") as bob:
+        assert (await nobody.get(path)).status_code == 401
+        assert (await bob.get(path)).json()["processedCount"] == 1
+    async with service.client("service", **{"x-forebay-owner": ""}) as everyone:
+        assert (await everyone.get(path)).json()["processedCount"] == 1
+
+
+async def test_invalid_messages_are_reported_with_the_reason_and_do_not_come_again(service: Service) -> None:
+    await service.admin.execute("""select forebay.submit('bookmarks', '{"bookmarkId": 7, "url": "x"}', 'ann')""")
+    path = "/api/v1/bookmarks/add/tasks/queue-consumer"
+    async with service.client("ann") as client:
+        (result,) = (await client.get(path)).json()["results"]
+        assert (result["bookmarkId"], result["success"]) == (7, False)
+        assert result["error"].endswith("input.isImage: Field required")
+        assert (await client.get(path)).json()["processedCount"] == 0
+        letters = (await client.get("/api/dead-letters")).json()["deadLetters"]
+    assert {letter["reason"] for letter in letters} == {"input.isImage: Field required"}
+
+
+async def test_single_steps_run_here_and_now_for_the_owner_that_the_service_names(service: Service) -> None:
+    row = await add(service, URL)
+    body = {"id": row["id"], "url": URL, "userId": "ann"}
+    path = "/api/v1/bookmarks/add/tasks"
+    async with service.client("service") as client, service.client("ann") as ann:
+        done = await client.post(f"{path}/screenshot", json=body)
+        assert (done.status_code, done.json()["success"]) == (200, True)
+        item = (await ann.get(f"/api/jobs/{done.json()['jobId']}/items/1")).json()
+        assert item["result"]["screenshot"] == URL
+        assert "images" not in item["result"]
+        done = await client.post(f"{path}/remaining", json={**body, "favIcon": "https://example.org/i.png"})
+        item = (await ann.get(f"/api/jobs/{done.json()['jobId']}/items/1")).json()
+        assert (item["result"]["favicon"], item["result"]["images"]) == ("https://example.org/i.png", URL)
+        assert "screenshot" not in item["result"]
+        refused = await ann.post(f"{path}/screenshot", json=body)
+        assert (refused.status_code, refused.json()["detail"]) == (403, "only the service's token may do this")
+        for wrong, status in (
+            ({"userId": "bob"}, 404),
+            ({"userId": "nobody"}, 404),
+            ({"id": 999}, 404),
+            ({"userId": ""}, 422),
+        ):
+            assert (await client.post(f"{path}/screenshot", json=body | wrong)).status_code == status, wrong
+
+
+async def test_a_step_that_fails_is_told_with_its_name(service: Service) -> None:
+    row = await add(service, "https://example.org/blind")
+    async with service.client("service") as client:
+        answer = await client.post(
+            "/api/v1/bookmarks/add/tasks/screenshot",
+            json={"id": row["id"], "url": "https://example.org/blind", "userId": "ann"},
+        )
+    assert (answer.status_code, answer.json()["detail"]) == (502, "Screenshot: Network timeout")
+
+
+async def test_the_names_of_the_old_queue(service: Service) -> None:
+    db = service.admin
+    await db.execute("select forebay.offer_pgmq()")
+    row = await add(service, URL)
+    message = f'{{"bookmarkId": {row["id"]}, "url": "{URL}", "userId": "ann", "favIcon": null, "isImage": false}}'
+    sent = await db.fetchval("select pgmq_public.send('add-bookmark-url-queue', $1::text::jsonb)", message)
+    assert await db.fetchval("select count(*) from pgmq_public.add_bookmark_url_queue") == 2
+    assert await db.fetchval("select count(*) from pgmq.q_add_bookmark_url_queue") == 2
+    async with service.client("ann") as client:
+        await client.post("/api/v1/bookmarks/add/tasks/queue-consumer")
+    archived = await db.fetch(
+        "select msg_id, message from pgmq_public.add_bookmark_url_queue_archive order by archived_at desc limit 10"
+    )
+    assert {one["msg_id"] for one in archived} >= {sent}
+    assert await db.fetchval("select count(*) from pgmq.a_add_bookmark_url_queue") == len(archived) == 2
+    again = await db.fetchval("select pgmq_public.send('add-bookmark-url-queue', $1::text::jsonb)", message)
+    assert [one["msg_id"] for one in await db.fetch("select * from pgmq_public.read('add-bookmark-url-queue')")] == [
+        again
+    ]
+    assert await db.fetchval("select pgmq_public.archive('add-bookmark-url-queue', $1)", again) is True
+    with pytest.raises(Exception, match="queue_name: there is no queue 'other' here; there is add-bookmark-url-queue"):
+        await db.fetchval("select pgmq_public.send('other', '{}')")
+
+
+async def test_the_old_names_are_not_taken_from_the_extension(service: Service) -> None:
+    await service.admin.execute("create schema pgmq; create table pgmq.meta (queue_name text)")
+    with pytest.raises(Exception, match="pgmq: the extension of that name is here, and has these names already"):
+        await service.admin.execute("select forebay.offer_pgmq()")
+
+
+async def test_two_consumers_at_once_do_no_harm(service: Service) -> None:
+    for n in range(3):
+        await add(service, f"https://example.org/{n}")
+    path = "/api/v1/bookmarks/add/tasks/queue-consumer"
+    async with service.client("ann") as client, service.client("service", **{"x-forebay-owner": ""}) as everyone:
+        answers = await asyncio.gather(client.get(path), everyone.get(path))
+    assert {answer.status_code for answer in answers} <= {200, 429}
+    assert await service.admin.fetchval("select count(*) from forebay.job where state = 'DONE'") == 3
+    assert await service.admin.fetchval("select count(*) from forebay.attempt") == 3 * 4

@@ -1,0 +1,307 @@
+"""Bookmarks through the API: saved at once, found again, changed, put away, brought in and taken out."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import Any
+
+import httpx
+import pytest
+
+from forebay.db import registry
+from forebay.pipelines.bookmark_imports import bookmark_imports
+from forebay.testing import testbed
+from tests.api._service import Service
+
+URL = "https://example.org/a"
+
+
+@pytest.fixture(autouse=True)
+async def registered(service: Service) -> None:
+    """As a worker that knows the pipeline leaves it; its steps are tested elsewhere."""
+    steps = [
+        {"name": name, "after": after, "queue": f"bookmarks.{name}"}
+        for name, after in (
+            ("screenshot", []),
+            ("metadata", []),
+            ("images", ["metadata"]),
+            ("favicon", ["metadata"]),
+        )
+    ]
+    common = {"optional": False, "after_all": False, "max_attempts": 3, "max_expiries": 20}
+    definition = {"name": "bookmarks", "max_input_bytes": 1 << 20, "steps": [step | common for step in steps]}
+    await registry.register(service.admin, definition)
+    await registry.register(service.admin, bookmark_imports.definition())
+
+
+async def added(client: httpx.AsyncClient, url: str = URL, **given: Any) -> dict[str, Any]:
+    answer = await client.post("/api/bookmarks", json={"url": url, **given})
+    assert answer.status_code in (200, 201), answer.text
+    bookmark: dict[str, Any] = answer.json()["bookmark"]
+    return bookmark
+
+
+async def listed(client: httpx.AsyncClient, **query: Any) -> list[str]:
+    answer = await client.get("/api/bookmarks", params=query)
+    assert answer.status_code == 200, answer.text
+    return [one["url"] for one in answer.json()["bookmarks"]]
+
+
+async def test_a_link_is_answered_with_its_bookmark_and_its_work_is_there(service: Service) -> None:
+    async with service.client("ann") as client:
+        answer = await client.post(
+            "/api/bookmarks",
+            json={"url": "HTTPS://Example.org/a#b", "title": "Mine", "tags": [" b", "a", "a"], "note": "why"},
+        )
+        assert answer.status_code == 201
+        body = answer.json()
+        mark = body["bookmark"]
+        assert (body["created"], mark["url"], mark["title"]) == (True, "https://example.org/a#b", "Mine")
+        assert (mark["tags"], mark["note"], mark["status"], mark["kind"]) == (["a", "b"], "why", "PENDING", None)
+        job = (await client.get(f"/api/jobs/{mark['jobId']}")).json()
+        item = (await client.get(f"/api/jobs/{mark['jobId']}/items/1")).json()
+    assert (job["pipeline"], job["meta"], job["ip"]) == ("bookmarks", {"bookmarkId": mark["id"]}, "192.0.2.7")
+    assert item["input"] == {
+        "bookmarkId": int(mark["id"]),
+        "url": "https://example.org/a#b",
+        "userId": "ann",
+        "isImage": False,
+    }
+
+
+async def test_the_same_page_is_one_bookmark_and_takes_what_is_new(service: Service) -> None:
+    async with service.client("ann") as ann, service.client("bob") as bob:
+        first = await added(ann, tags=["x"])
+        await ann.post(f"/api/bookmarks/{first['id']}/archive")
+        again = await ann.post("/api/bookmarks", json={"url": f"{URL}?utm_source=mail", "tags": ["y"]})
+        assert (again.status_code, again.json()["created"]) == (200, False)
+        mark = again.json()["bookmark"]
+        assert (mark["id"], mark["tags"], mark["archivedAt"]) == (first["id"], ["x", "y"], None)
+        assert mark["jobId"] == first["jobId"]
+        assert (await added(bob))["id"] != first["id"]
+
+
+async def test_twenty_at_once_are_still_one(service: Service) -> None:
+    async with service.client("ann") as client:
+        answers = await asyncio.gather(*(client.post("/api/bookmarks", json={"url": URL}) for _ in range(20)))
+        assert sorted(answer.status_code for answer in answers) == [200] * 19 + [201]
+        assert await listed(client) == [URL]
+    assert await service.admin.fetchval("select count(*) from forebay.job") == 1
+
+
+@pytest.mark.parametrize(
+    ("body", "field", "reason"),
+    [
+        ({}, "url", "Field required"),
+        ({"url": "ftp://example.org"}, "url", "must begin with http:// or https://"),
+        ({"url": "https://ann:secret@example.org"}, "url", "password"),
+        ({"url": URL, "tags": ["a\u0000"]}, "tags.0", "must not contain a NUL character"),
+        ({"url": URL, "categoryId": "77"}, "categoryId", "there is no category 77"),
+        ({"url": URL, "colour": "red"}, "colour", "there is no such field"),
+        ({"url": URL, "favicon": "javascript:alert(1)"}, "favicon", "must begin with http:// or https://"),
+    ],
+)
+async def test_what_cannot_be_saved_is_said_and_leaves_nothing(
+    service: Service, body: dict[str, Any], field: str, reason: str
+) -> None:
+    async with service.client("ann") as client:
+        answer = await client.post("/api/bookmarks", json=body)
+    assert answer.status_code in (404, 422), answer.text
+    (error,) = answer.json()["errors"]
+    assert error["field"] == field
+    assert reason in error["reason"]
+    assert await service.admin.fetchval("select count(*) from forebay.bookmark") == 0
+    assert await service.admin.fetchval("select count(*) from forebay.job") == 0
+
+
+async def test_a_repeated_request_with_a_key_is_done_once(service: Service) -> None:
+    async with service.client("ann", **{"Idempotency-Key": "k1"}) as client:
+        first = await client.post("/api/bookmarks", json={"url": URL})
+        second = await client.post("/api/bookmarks", json={"url": URL})
+        other = await client.post("/api/bookmarks", json={"url": f"{URL}/b"})
+    assert (first.status_code, second.status_code) == (201, 201)
+    assert second.json() == first.json()
+    assert other.status_code == 422
+
+
+async def test_lists_go_by_category_tag_archive_and_page(service: Service) -> None:
+    async with service.client("ann") as client:
+        made = await client.post("/api/bookmarks/categories", json={"name": "Rivers"})
+        again = await client.post("/api/bookmarks/categories", json={"name": "Rivers"})
+        assert (made.status_code, again.status_code, again.json()["id"]) == (201, 200, made.json()["id"])
+        rivers = made.json()["id"]
+        urls = [f"https://example.org/{n}" for n in range(5)]
+        marks = [
+            await added(client, url, tags=["even"] if n % 2 == 0 else [], categoryId=rivers if n < 2 else None)
+            for n, url in enumerate(urls)
+        ]
+        await client.post(f"/api/bookmarks/{marks[4]['id']}/archive")
+        assert await listed(client) == urls[3::-1]
+        assert await listed(client, archived=True) == [urls[4]]
+        assert await listed(client, everything=True) == urls[::-1]
+        assert await listed(client, tag="even") == [urls[2], urls[0]]
+        assert await listed(client, categoryId=rivers) == [urls[1], urls[0]]
+        assert (await client.get("/api/bookmarks/tags")).json() == {"tags": [{"tag": "even", "bookmarks": 2}]}
+        page = (await client.get("/api/bookmarks?pageSize=3")).json()
+        rest = (await client.get("/api/bookmarks", params={"pageSize": 3, "after": page["next"]})).json()
+        assert [one["url"] for one in page["bookmarks"] + rest["bookmarks"]] == urls[3::-1]
+        assert rest["next"] is None
+        await client.put(f"/api/bookmarks/categories/{rivers}", json={"name": "Lakes"})
+        (category,) = (await client.get("/api/bookmarks/categories")).json()["categories"]
+        assert (category["name"], category["bookmarks"]) == ("Lakes", 2)
+        assert (await client.delete(f"/api/bookmarks/categories/{rivers}")).status_code == 204
+        assert (await client.get(f"/api/bookmarks/{marks[0]['id']}")).json()["categoryId"] is None
+
+
+async def test_what_an_owner_says_can_be_changed_and_taken_back(service: Service) -> None:
+    async with service.client("ann") as client:
+        mark = await added(client, title="Mine", tags=["x"])
+        path = f"/api/bookmarks/{mark['id']}"
+        changed = (await client.patch(path, json={"tags": ["b", "a"], "crawlEveryHours": 24})).json()
+        assert (changed["title"], changed["tags"], changed["crawlEveryHours"]) == ("Mine", ["a", "b"], 24)
+        assert changed["nextCrawlAt"] is not None
+        changed = (await client.patch(path, json={"title": None, "crawlEveryHours": None})).json()
+        assert (changed["title"], changed["crawlEveryHours"], changed["nextCrawlAt"]) == (None, None, None)
+        wrong = await client.patch(path, json={"categoryId": "99"})
+        assert (wrong.status_code, wrong.json()["errors"][0]["field"]) == (404, "categoryId")
+        assert (await client.patch(path, json={"crawlEveryHours": 0.1})).status_code == 422
+        assert (await client.delete(path)).status_code == 204
+        assert (await client.get(path)).status_code == 404
+
+
+async def test_others_bookmarks_and_categories_are_not_there(service: Service) -> None:
+    async with service.client("ann") as ann, service.client("bob") as bob, service.client("root") as root:
+        mark = await added(ann)
+        category = (await ann.post("/api/bookmarks/categories", json={"name": "Mine"})).json()["id"]
+        path = f"/api/bookmarks/{mark['id']}"
+        for client in (bob, root):
+            for method, place in (
+                ("GET", path),
+                ("GET", f"{path}/changes"),
+                ("DELETE", path),
+                ("POST", f"{path}/archive"),
+                ("POST", f"{path}/unarchive"),
+                ("POST", f"{path}/crawl"),
+                ("POST", f"{path}/merge"),
+                ("DELETE", f"/api/bookmarks/categories/{category}"),
+            ):
+                assert (await client.request(method, place)).status_code == 404, (method, place)
+            assert (await client.patch(path, json={"title": "His"})).status_code == 404
+            taken = await client.post("/api/bookmarks", json={"url": URL, "categoryId": category})
+            assert taken.status_code == 404
+            assert await listed(client) == []
+
+
+async def found(service: Service, bookmark_id: str, **columns: Any) -> None:
+    """What a crawl leaves at a bookmark."""
+    names = ", ".join(f"{name} = ${place}" for place, name in enumerate(columns, 2))
+    await service.admin.execute(
+        f"update forebay.bookmark set {names}, crawled_at = now() where id = $1", int(bookmark_id), *columns.values()
+    )
+
+
+async def test_words_are_found_in_title_text_and_picture_in_any_form(service: Service) -> None:
+    async with service.client("ann") as client, service.client("bob") as bob:
+        dam, mill, fluss, other = [
+            await added(client, f"https://example.org/{name}") for name in ("dam", "mill", "fluss", "x")
+        ]
+        await found(service, dam["id"], title="Building dams", body="Water is held back. " * 30, language="en")
+        await found(service, mill["id"], title="A mill", body="It stands below the dam at the river.", language="en")
+        await found(service, fluss["id"], title="Flüsse", body="Viele Häuser am Wasser", language="de")
+        await found(service, other["id"], title="Nothing", ocr="SALE of dams", language="en")
+        hits = (await client.get("/api/bookmarks?q=dam")).json()["bookmarks"]
+        assert [hit["title"] for hit in hits] == ["Building dams", "A mill", "Nothing"]
+        assert "**dam**" in hits[1]["snippet"]
+        assert await listed(client, q="haus") == ["https://example.org/fluss"]
+        assert await listed(client, q='"dam at the river" -water') == ["https://example.org/mill"]
+        assert await listed(client, q="dam", tag="none") == []
+        assert await listed(bob, q="dam") == []
+        first = (await client.get("/api/bookmarks", params={"q": "dam", "pageSize": 2})).json()
+        rest = (await client.get("/api/bookmarks", params={"q": "dam", "pageSize": 2, "after": first["next"]})).json()
+        assert [hit["title"] for hit in rest["bookmarks"]] == ["Nothing"]
+        for odd in ("'", "((", "a:*b", "\\", "<->", "!", "  "):
+            assert (await client.get("/api/bookmarks", params={"q": odd})).status_code == 200
+        assert (await client.get("/api/bookmarks", params={"q": "a\0"})).status_code == 422
+        both = await client.get("/api/bookmarks", params={"q": "dam", "duplicates": True})
+        assert both.json()["errors"] == [{"field": "query.q", "reason": "goes without `kind` and `duplicates`"}]
+
+
+async def test_a_duplicate_is_merged_into_the_first(service: Service) -> None:
+    async with service.client("ann") as client:
+        first = await added(client, f"{URL}/print", tags=["a"], note="one")
+        second = await added(client, f"{URL}/amp", tags=["b"], note="two")
+        await found(service, second["id"], duplicate_of=int(first["id"]))
+        assert await listed(client, duplicates=True) == [f"{URL}/amp"]
+        refused = await client.post(f"/api/bookmarks/{first['id']}/merge")
+        assert refused.json()["detail"] == f"bookmark {first['id']} is no duplicate of another"
+        kept = (await client.post(f"/api/bookmarks/{second['id']}/merge")).json()
+        assert (kept["id"], kept["tags"], kept["note"]) == (first["id"], ["a", "b"], "one\n\ntwo")
+        assert await listed(client) == [f"{URL}/print"]
+
+
+async def test_a_page_is_crawled_again_when_told_to(service: Service) -> None:
+    async with service.client("ann") as client:
+        mark = await added(client)
+        answer = await client.post(f"/api/bookmarks/{mark['id']}/crawl")
+        assert answer.status_code == 201
+        job_id = answer.json()["jobId"]
+        assert job_id != mark["jobId"]
+        assert (await client.get(f"/api/bookmarks/{mark['id']}")).json()["jobId"] == job_id
+        assert (await client.get(f"/api/bookmarks/{mark['id']}/changes")).json() == {"changes": [], "next": None}
+
+
+FILE = json.dumps(
+    [
+        {"url": "https://example.org/1", "title": "One", "tags": ["a"], "category": "Rivers", "addedAt": "2020-01-01"},
+        {"url": "https://example.org/2", "archived": True},
+        {"url": "https://example.org/1#again", "tags": ["b"]},
+        {"url": "not a link"},
+    ]
+)
+
+
+async def test_a_file_is_brought_in_as_a_job_and_taken_out_the_same(service: Service) -> None:
+    async with service.client("ann") as client:
+        answer = await client.post("/api/bookmarks/import", files={"file": ("marks.json", FILE)})
+        assert answer.status_code == 201, answer.text
+        assert answer.json()["items"] == 4
+        async with testbed(service.dsn, [bookmark_imports], migrated=True) as bed:
+            await bed.finish()
+        job = (await client.get(f"/api/jobs/{answer.json()['jobId']}")).json()
+        assert (job["file"], job["counters"]["done"], job["counters"]["error"]) == ("marks.json", 3, 1)
+        bad = (await client.get(f"/api/jobs/{job['id']}/items/4")).json()
+        assert bad["error"]["reason"] == "url: contains a space: remove it, or write it percent-encoded"
+        (one,) = (await client.get("/api/bookmarks")).json()["bookmarks"]
+        assert (one["title"], one["tags"], one["createdAt"][:10]) == ("One", ["a", "b"], "2020-01-01")
+        assert await listed(client, archived=True) == ["https://example.org/2"]
+        exported = await client.get("/api/bookmarks/export?format=json")
+        assert exported.headers["content-disposition"] == 'attachment; filename="bookmarks.json"'
+        marks = exported.json()["bookmarks"]
+        assert [(mark["url"], mark["category"], mark["archived"]) for mark in marks] == [
+            ("https://example.org/2", None, True),
+            ("https://example.org/1", "Rivers", False),
+        ]
+        page = (await client.get("/api/bookmarks/export")).text
+        assert "<H3>Rivers</H3>" in page
+        for refused, reason in (
+            (await client.post("/api/bookmarks/import", json={}), "send multipart/form-data with a file"),
+            (
+                await client.post("/api/bookmarks/import", data={"x": "y"}, files={"y": b""}),
+                "must be a file of bookmarks",
+            ),
+        ):
+            assert refused.json()["detail"].endswith(reason)
+        wrong = await client.post("/api/bookmarks/import", files={"file": ("x.bin", b"\x00\x01")})
+        assert (wrong.status_code, wrong.json()["errors"][0]["field"]) == (422, "file")
+
+
+async def test_more_bookmarks_than_a_page_of_the_export_are_all_there(service: Service) -> None:
+    await service.admin.execute(
+        """insert into forebay.bookmark (owner_id, url, page_hash)
+           select (select id from forebay.owner where name = 'ann'), 'https://example.org/' || n, sha256(n::text::bytea)
+           from generate_series(1, 1203) n"""
+    )
+    async with service.client("ann") as client:
+        marks = (await client.get("/api/bookmarks/export?format=json")).json()["bookmarks"]
+    assert [mark["url"] for mark in marks] == [f"https://example.org/{n}" for n in range(1, 1204)]

@@ -1,0 +1,271 @@
+"""Bookmarks from the link to the rich page: what is found, what is refused, what is repeated, and whose it is."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from forebay.pipelines import crawling as crawling_module
+from forebay.services.images import inspect
+from tests.corpus import making
+from tests.corpus.site import Page, Site, corpus
+from tests.pipelines._crawl import Crawl, crawling
+
+ARTICLE = """<html lang="en"><title>{title}</title><meta property="og:image" content="/photo.png">
+<link rel="icon" href="/icon.png" sizes="32x32"><body><p>{text}</p></body></html>"""
+WORDS = "The miller opens the gate, and the water of the forebay falls onto the wheel, which turns the stone. "
+
+
+@pytest.fixture
+def put() -> Iterator[Any]:
+    """Puts pages into the corpus for one test."""
+    added: list[str] = []
+
+    def put(path: str, body: str, **other: Any) -> None:
+        corpus()[path] = Page(path, body=body, **other)
+        added.append(path)
+
+    corpus()["/icon.png"] = Page("/icon.png", make="png", type="image/png")
+    yield put
+    for path in [*added, "/icon.png"]:
+        corpus().pop(path, None)
+
+
+async def test_a_page_becomes_a_rich_bookmark(crawl: Crawl, put: Any) -> None:
+    put("/pictured", ARTICLE.format(title="The mill", text=WORDS * 10))
+    mark = await crawl.crawled("/pictured")
+    assert (mark["kind"], mark["title"], mark["language"], mark["http_status"]) == ("page", "The mill", "en", 200)
+    assert (mark["site"], mark["words"]) == ("site.test", 190)
+    assert "the water of the forebay" in mark["body"]
+    media_type, photo = await crawl.file(mark["image_id"])
+    assert (media_type, photo) == ("image/png", making.png())
+    facts = inspect(photo)
+    image = json.loads(mark["image"])
+    assert (image["width"], image["height"], image["blurhash"]) == (facts.width, facts.height, facts.blurhash)
+    assert (await crawl.file(mark["favicon_id"]))[0] == "image/png"
+    item = await crawl.item(mark["id"])
+    assert set(item["done"]) == {"metadata", "images", "favicon", "ocr", "caption"}
+    assert item["status"] == "PENDING"  # the screenshot waits for a browser
+    parked = await crawl.conn.fetchval("select parked from forebay.queue where name = 'bookmarks.screenshot'")
+    assert parked.startswith("FOREBAY_BROWSER_PATH is /nowhere/chromium, and no program is there")
+
+
+async def test_all_that_a_page_says_about_itself(crawl: Crawl) -> None:
+    mark = await crawl.crawled("/article")
+    assert mark["title"] == "How a water mill works"
+    assert mark["author"] == "Ada Weir, Ben Sluice"
+    assert mark["published_at"] == datetime(2024, 3, 5, 8, 30, tzinfo=UTC)
+    assert mark["description"] == "From the weir to the stone, step by step."
+    facts = await crawl.conn.fetchval(
+        "select facts -> 'feeds' -> 0 ->> 'url' from forebay.bookmark where id = $1", mark["id"]
+    )
+    assert facts == crawl.url("/feed.xml")
+
+
+IN_FRONT = [
+    ("/forbidden", "error", 403, "PERMANENT"),
+    ("/unauthorized", "login", 401, "PERMANENT"),
+    ("/wall", "login", 200, "PERMANENT"),
+    ("/captcha/challenge", "captcha", None, "PERMANENT"),
+]
+
+
+@pytest.mark.parametrize(("path", "kind", "status", "error_class"), IN_FRONT)
+async def test_what_stands_in_front_of_a_page_is_recorded_and_never_taken_for_it(
+    crawl: Crawl, path: str, kind: str, status: int | None, error_class: str
+) -> None:
+    mark = await crawl.crawled(path)
+    assert mark["kind"] in (kind, "login")
+    assert status is None or mark["http_status"] == status
+    assert mark["title"] is mark["body"] is mark["image_id"] is None
+    item = await crawl.item(mark["id"])
+    assert (item["step"], item["class"]) == ("metadata", error_class.lower())
+    assert item["reason"] == mark["kind_reason"]
+    assert set(item["dead"]) >= {"metadata", "images", "favicon"}
+
+
+@pytest.mark.parametrize("path", ["/missing", "/gone", "/soft-404"])
+async def test_a_page_that_is_not_there(crawl: Crawl, path: str) -> None:
+    mark = await crawl.crawled(path)
+    assert (mark["kind"], mark["title"]) == ("error", None)
+    item = await crawl.item(mark["id"])
+    assert (item["step"], item["class"]) == ("metadata", "not_found")
+
+
+async def test_a_busy_site_is_waited_for_as_it_says_and_costs_no_attempt(crawl: Crawl, put: Any) -> None:
+    put("/tired", "<title>Too many</title>", status=429, headers={"Retry-After": "120"})
+    mark = await crawl.crawled("/tired")
+    assert (mark["kind"], mark["title"]) == (None, None)
+    planned = await crawl.conn.fetchrow(
+        """select s.run_at, s.attempt from forebay.scheduled s join forebay.step t on t.id = s.step_id
+           where t.name = 'metadata'"""
+    )
+    assert planned is not None
+    at, attempt = planned
+    assert attempt == 0
+    assert 100 < (at - crawl.bed.clock.now()).total_seconds() <= 121
+    put("/tired", ARTICLE.format(title="Rested", text=WORDS))
+    crawl.bed.clock.advance(121)
+    await crawl.bed.run()
+    assert (await crawl.row(mark["id"]))["title"] == "Rested"
+
+
+async def test_pdf_picture_and_other_files(crawl: Crawl) -> None:
+    paper = await crawl.crawled("/paper.pdf")
+    assert (paper["kind"], paper["canonical_url"]) == ("pdf", None)
+    assert paper["words"] > 0
+    photo = await crawl.crawled("/photo.png")
+    assert (photo["kind"], photo["title"]) == ("image", "photo.png")
+    assert (await crawl.file(photo["image_id"]))[1] == making.png()
+    text = await crawl.crawled("/text")
+    assert (text["kind"], text["title"]) == ("file", "text")
+    assert text["body"]
+
+
+async def test_a_page_without_an_end_is_read_by_its_beginning(crawl: Crawl, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(crawling_module, "_PAGE_BYTES", 100_000)
+    mark = await crawl.crawled("/endless")
+    assert mark["kind"] == "page"
+    assert mark["title"]
+
+
+async def test_signposts_are_followed_and_circles_are_not(crawl: Crawl) -> None:
+    mark = await crawl.crawled("/refresh")
+    assert mark["title"] == "How a water mill works"
+    loop = await crawl.crawled("/loop")
+    assert loop["title"] is None
+    assert "redirects" in (await crawl.item(loop["id"]))["reason"]
+
+
+async def test_nobody_is_sent_into_private_networks(crawl: Crawl) -> None:
+    for url in (
+        "http://bad.test/",
+        "http://10.1.2.3/",
+        "/elsewhere?to=http://169.254.169.254/latest",
+        "http://[::ffff:10.0.0.1]/",
+    ):
+        mark = await crawl.crawled(url)
+        item = await crawl.item(mark["id"])
+        assert item["class"] == "permanent", url
+        assert item["reason"].startswith("refused by the egress guard: "), item["reason"]
+
+
+async def test_what_has_changed_is_noted_and_what_has_not_is_left_alone(crawl: Crawl, put: Any) -> None:
+    put("/news", ARTICLE.format(title="Morning", text=WORDS * 5), headers={"ETag": '"1"'})
+    first = await crawl.crawled("/news")
+    assert first["etag"] == '"1"'
+    same = await crawl.again(first["id"])
+    assert same["changed_at"] == first["changed_at"]
+    assert same["crawled_at"] > first["crawled_at"]
+    put("/news", ARTICLE.format(title="Evening", text=WORDS * 6), headers={"ETag": '"2"'})
+    other = await crawl.again(first["id"])
+    assert (other["title"], other["changed_at"] > first["changed_at"]) == ("Evening", True)
+    changes = await crawl.conn.fetch(
+        "select title, words from forebay.bookmark_change where bookmark_id = $1", first["id"]
+    )
+    assert [tuple(change) for change in changes] == [("Morning", first["words"])]
+    put("/news", "", status=304)
+    unchanged = await crawl.again(first["id"])
+    assert (unchanged["title"], unchanged["changed_at"]) == ("Evening", other["changed_at"])
+    assert {"images", "favicon"} <= set((await crawl.item(first["id"]))["done"])
+
+
+async def test_a_page_that_is_gone_keeps_what_was_found_before(crawl: Crawl, put: Any) -> None:
+    put("/brief", ARTICLE.format(title="Brief", text=WORDS * 5))
+    first = await crawl.crawled("/brief")
+    put("/brief", "<title>Gone</title>", status=410)
+    later = await crawl.again(first["id"])
+    assert (later["kind"], later["title"], later["image_id"]) == ("page", "Brief", first["image_id"])
+    assert later["http_status"] == 404 or later["http_status"] == 410
+    assert "410" in later["kind_reason"]
+
+
+async def test_a_new_picture_takes_the_place_of_the_old_whose_file_goes(crawl: Crawl, put: Any) -> None:
+    put("/gallery", ARTICLE.format(title="One", text=WORDS))
+    first = await crawl.crawled("/gallery")
+    put("/gallery", ARTICLE.format(title="Two", text=WORDS * 2))
+    second = await crawl.again(first["id"])
+    assert second["image_id"] != first["image_id"]
+    left = await crawl.conn.fetch("select id from forebay.file where owner_id = $1", first["owner_id"])
+    assert {row["id"] for row in left} == {second["image_id"], second["favicon_id"]}
+
+
+async def test_two_links_to_one_page_are_found_out(crawl: Crawl, put: Any) -> None:
+    page = '<link rel="canonical" href="/real">' + ARTICLE.format(title="Real", text=WORDS * 3)
+    put("/real", page)
+    put("/print", page)
+    first, second = await crawl.crawled("/real"), await crawl.crawled("/print")
+    assert second["duplicate_of"] == first["id"]
+    assert first["duplicate_of"] is None
+
+
+GOOD: dict[str, Any] = {"bookmarkId": 1, "url": "http://site.test/", "userId": "ann", "isImage": False}
+PAYLOADS: list[tuple[dict[str, Any], str]] = [
+    ({}, "input.bookmarkId: Field required"),
+    ({"bookmarkId": 1, "userId": "ann", "isImage": False}, "input.url: Field required"),
+    (GOOD | {"isImage": "yes"}, "input.isImage: Input should be a valid boolean"),
+    (
+        GOOD | {"bookmarkId": "x"},
+        "input.bookmarkId: Input should be a valid integer, unable to parse string as an integer",
+    ),
+    (
+        {name: value for name, value in GOOD.items() if name != "userId"},
+        "userId: is missing; FOREBAY_BOOKMARKS_FALLBACK_OWNER may name an owner for such jobs",
+    ),
+    (GOOD | {"userId": "bob"}, "bookmarkId: bookmark 1 belongs to another owner"),
+]
+
+
+@pytest.mark.parametrize(("payload", "reason"), PAYLOADS, ids=lambda value: str(value)[:40])
+async def test_a_message_that_cannot_be_is_a_dead_letter_with_the_reason(
+    crawl: Crawl, payload: dict[str, Any], reason: str
+) -> None:
+    assert await crawl.add("/plain") == 1
+    await crawl.bed.run()
+    owner = payload.get("userId", "unowned")
+    job = await crawl.conn.fetchval(
+        "select job_id from forebay.submit('bookmarks', $1::text::jsonb, $2)", json.dumps(payload), owner
+    )
+    await crawl.bed.run()
+    letters = await crawl.conn.fetch("select step, class, reason from forebay.dead_letters where job_id = $1", job)
+    assert [tuple(row) for row in letters] == [("metadata", "data", reason)]  # the screenshot waits for a browser
+
+
+async def test_old_messages_without_an_owner_go_to_the_fallback(dsn: str, site: Site, tmp_path: Path) -> None:
+    async with crawling(dsn, site, tmp_path, bookmarks_fallback_owner="ann") as crawl:
+        mark = await crawl.add("/plain")
+        await crawl.bed.run()
+        payload = f'{{"bookmarkId": {mark}, "url": "{crawl.url("/article")}", "isImage": false}}'
+        await crawl.conn.execute("select forebay.submit('bookmarks', $1::text::jsonb, 'unowned')", payload)
+        await crawl.bed.run()
+        assert (await crawl.row(mark))["title"] == "How a water mill works"
+
+
+async def test_a_deleted_bookmark_ends_its_work(crawl: Crawl) -> None:
+    mark = await crawl.add("/plain")
+    job = await crawl.conn.fetchval("delete from forebay.bookmark where id = $1 returning job_id", mark)
+    await crawl.bed.run()
+    status = await crawl.conn.fetchval("select status::text from forebay.item where job_id = $1", job)
+    assert status == "SKIPPED"
+
+
+async def test_every_page_of_the_corpus_is_found_as_it_should_be(crawl: Crawl) -> None:
+    """All at once, as an import would bring them: none disturbs another."""
+    pages = {path: page for path, page in corpus().items() if page.expect is not None and page.status == 200}
+    slow = {"/silent", "/endless", "/slow", "/spa", "/empty"}  # need patience, or a browser
+    marks = {path: await crawl.add(path) for path in pages if path not in slow}
+    await crawl.bed.run()
+    for path, mark in marks.items():
+        row, expected = await crawl.row(mark), pages[path].expect or {}
+        kind = expected.get("kind", "page")
+        if kind == "page" and not expected.get("refresh_url"):
+            for name in ("title", "description", "author", "language"):
+                if name in expected:
+                    assert row[name] == (expected[name] or None), (path, name)
+        elif kind in ("login", "captcha", "error", "soft 404") and not expected.get("refresh_url"):
+            assert (row["title"], row["body"]) == (None, None), path
