@@ -11,6 +11,7 @@ import asyncio
 import contextlib
 import fcntl
 import itertools
+import os
 import shutil
 import subprocess
 import sys
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Iterator
 
 DEBIAN_15 = Path("/usr/lib/postgresql/15/bin")
+# The programs of another PostgreSQL, such as 14, that the tests are to use instead of the embedded one.
+OTHER = Path(os.environ["FOREBAY_TEST_POSTGRES"]) if "FOREBAY_TEST_POSTGRES" in os.environ else None
 
 # Losing data in a power cut is no concern of ordinary tests; deterministic plans and speed are.
 _FAST = {
@@ -77,8 +80,9 @@ class Server:
     def database(self, *, template: str | None = None) -> Iterator[str]:
         """Lend a fresh database, copied from the template if one is named."""
         name = f"test_{self.worker}_{next(self._numbers)}"
-        # Written page by page through the log; a file copy needs two checkpoints and is no faster.
-        self._execute(f"CREATE DATABASE {name} TEMPLATE {template or 'template0'} STRATEGY wal_log")
+        # Written page by page through the log; a file copy, all that 14 knows, needs two checkpoints and is no faster.
+        how = "STRATEGY wal_log" if self._admin.info.server_version >= 150000 else ""
+        self._execute(f"CREATE DATABASE {name} TEMPLATE {template or 'template0'} {how}")
         try:
             yield self._dsn(name)
         finally:

@@ -61,7 +61,7 @@ def worker() -> str:
 @pytest.fixture(scope="session")
 def server(run_folder: Path, worker: str) -> Iterator[_servers.Server]:
     """The shared server of this run."""
-    with _servers.Server.shared(run_folder / "shared", worker) as server:
+    with _servers.Server.shared(run_folder / "shared", worker, _servers.OTHER) as server:
         yield server
 
 

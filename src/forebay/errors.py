@@ -17,6 +17,7 @@
         ├── TransientError      retried: base·2^(n-1), capped, jittered
         ├── ThrottledError      waits as told, spends no attempt
         ├── PermanentError      ends in ERROR at once
+        │   └── ContentMissing  what a file refers to is not in the store
         ├── DataError           ends in ERROR at once, with a reason the user can act on
         ├── ConfigError         parks the step's queue until it is fixed, spends no attempt
         └── ResourceError       slows this worker down, spends no attempt
@@ -134,6 +135,10 @@ class PermanentError(StepError):
     """It will never work."""
 
     error_class = ErrorClass.PERMANENT
+
+
+class ContentMissing(PermanentError):
+    """The store does not have what the database says it has."""
 
 
 class DataError(StepError):

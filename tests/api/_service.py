@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -18,8 +19,11 @@ from forebay.api.app import create_app
 from forebay.api.cookies import CSRF_COOKIE
 from forebay.api.secrecy import hash_password
 from forebay.db import identity, registry
+from forebay.db.pool import open_pool
+from forebay.db.writes import Writer
 from forebay.errors import DataError
 from forebay.settings import Settings
+from forebay.storage import Blobs, Stored, open_store
 from forebay.testing import testbed
 
 PASSWORD = "correct horse battery"
@@ -81,6 +85,17 @@ class Service:
             await bed.finish()
 
 
+async def put_file(service: Service, owner: str, data: bytes, name: str, media_type: str | None = None) -> Stored:
+    """A file of that owner, as a step would make it."""
+    owner_id = await service.admin.fetchval("select id from forebay.owner where name = $1", owner)
+    async with await open_pool(service.dsn, size=2, name="forebay tests") as pool:
+        blobs = Blobs(pool, open_store(service.app.state.settings))
+        stored = await blobs.put(data, owner_id=owner_id, name=name, media_type=media_type)
+        async with pool.acquire() as conn:
+            await Writer().apply(conn, [stored.write()])
+    return stored
+
+
 @asynccontextmanager
 async def admin_of(dsn: str) -> AsyncIterator[asyncpg.Connection[Any]]:
     """A connection that may do everything."""
@@ -92,11 +107,14 @@ async def admin_of(dsn: str) -> AsyncIterator[asyncpg.Connection[Any]]:
 
 
 @asynccontextmanager
-async def serving(dsn: str, **settings: Any) -> AsyncIterator[Service]:
+async def serving(dsn: str, *pipelines: Pipeline[Any], **settings: Any) -> AsyncIterator[Service]:
     conn = await asyncpg.connect(dsn)
-    app = create_app(dsn, Settings(**settings), [pages])
+    folder = tempfile.TemporaryDirectory(prefix="forebay-tests-")
+    given: dict[str, Any] = {"data_dir": folder.name} | settings
+    app = create_app(dsn, Settings(**given), [pages, *pipelines])
     try:
-        await registry.register(conn, pages.definition())
+        for pipeline in (pages, *pipelines):
+            await registry.register(conn, pipeline.definition())
         tokens: dict[str, str] = {}
         password = await hash_password(PASSWORD)
         for name, role in (("ann", "user"), ("bob", "user"), ("root", "admin")):
@@ -109,3 +127,4 @@ async def serving(dsn: str, **settings: Any) -> AsyncIterator[Service]:
             yield Service(app, dsn, conn, tokens)
     finally:
         await conn.close()
+        folder.cleanup()

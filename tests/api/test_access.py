@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 from typing import Any
 
 import asyncpg
 import pytest
 
+from forebay.db import registry
 from forebay.db.migrate import ROLES
-from tests.api._service import Service, serving
+from forebay.pipelines import bookmark_imports, bookmarks
+from tests.api._service import Service, put_file, serving
 
 CALLERS = ("nobody", "ann", "bob", "root", "service", "revoked")
 
@@ -19,6 +22,35 @@ _OWN = (401, 200, 200, 200, 200, 401)  # everyone's own
 _ADMIN = (401, 403, 403, 200, 403, 401)
 _PERSON = (401, 403, 403, 403, 403, 401)  # these callers are tokens: only who has signed in may
 _OPEN = (200,) * 6
+
+_MINE = (401, 200, 404, 404, 200, 401)  # administrators have bookmarks of their own
+_TASKS = "/api/v1/bookmarks/add/tasks"
+_ONE_STEP = {"id": 1, "url": "https://example.org/", "userId": "ann"}
+
+_BOOKMARKS: dict[tuple[str, str], tuple[tuple[int, ...], Any]] = {
+    ("POST", "/api/bookmarks"): ((401, 201, 201, 201, 200, 401), {"url": "https://example.org/new"}),
+    ("GET", "/api/bookmarks"): (_OWN, None),
+    ("GET", "/api/bookmarks/tags"): (_OWN, None),
+    ("GET", "/api/bookmarks/categories"): (_OWN, None),
+    ("POST", "/api/bookmarks/categories"): ((401, 201, 201, 201, 200, 401), {"name": "new"}),
+    ("PUT", "/api/bookmarks/categories/{category_id}"): (_MINE, {"name": "other"}),
+    ("DELETE", "/api/bookmarks/categories/{category_id}"): ((401, 204, 404, 404, 404, 401), None),
+    ("GET", "/api/bookmarks/export"): (_OWN, None),
+    ("POST", "/api/bookmarks/import"): ((401, 415, 415, 415, 415, 401), {}),
+    ("GET", "/api/bookmarks/{bookmark_id}"): (_MINE, None),
+    ("PATCH", "/api/bookmarks/{bookmark_id}"): (_MINE, {"note": "x"}),
+    ("POST", "/api/bookmarks/{bookmark_id}/archive"): (_MINE, None),
+    ("POST", "/api/bookmarks/{bookmark_id}/unarchive"): (_MINE, None),
+    ("POST", "/api/bookmarks/{bookmark_id}/crawl"): ((401, 201, 404, 404, 201, 401), None),
+    ("POST", "/api/bookmarks/{bookmark_id}/merge"): ((401, 409, 404, 404, 409, 401), None),
+    ("GET", "/api/bookmarks/{bookmark_id}/changes"): (_MINE, None),
+    ("POST", "/api/v1/bookmarks/add/data"): (_OWN, {"url": "https://example.org/newer"}),
+    ("GET", f"{_TASKS}/queue-consumer"): (_OWN, None),
+    ("POST", f"{_TASKS}/queue-consumer"): (_OWN, None),
+    ("POST", f"{_TASKS}/screenshot"): ((401, 403, 403, 403, 202, 401), _ONE_STEP),
+    ("POST", f"{_TASKS}/remaining"): ((401, 403, 403, 403, 202, 401), _ONE_STEP),
+    ("DELETE", "/api/bookmarks/{bookmark_id}"): ((401, 204, 404, 404, 404, 401), None),
+}
 
 MATRIX: dict[tuple[str, str], tuple[tuple[int, ...], Any]] = {
     ("POST", "/api/jobs"): ((401, 201, 201, 201, 201, 401), {"pipeline": "pages", "input": {"title": "x"}}),
@@ -31,11 +63,18 @@ MATRIX: dict[tuple[str, str], tuple[tuple[int, ...], Any]] = {
     ("GET", "/api/jobs/{job_id}/items"): (_PRIVATE, None),
     ("GET", "/api/jobs/{job_id}/items/{item_id}"): (_PRIVATE, None),
     ("POST", "/api/jobs/{job_id}/cancel"): ((401, 409, 404, 409, 409, 401), None),  # it has ended by then
+    ("GET", "/api/files/{file_id}"): (_PRIVATE, None),
+    ("GET", "/api/files/{file_id}/content"): (_PRIVATE, None),
+    ("HEAD", "/api/files/{file_id}/content"): (_PRIVATE, None),
+    ("GET", "/files/{token}"): ((404,) * 6, None),  # this one is nobody's; those that are somebody's are for everybody
+    ("HEAD", "/files/{token}"): ((404,) * 6, None),
+    **_BOOKMARKS,
     ("GET", "/api/pending"): (_OWN, None),
     ("GET", "/api/attempts"): (_OWN, None),
     ("GET", "/api/audit"): (_OWN, None),
     ("GET", "/api/dead-letters"): (_OWN, None),
     ("GET", "/api/queues"): (_OWN, None),
+    ("GET", "/api/totals"): (_OWN, None),
     ("POST", "/api/queues/{name}/pause"): (_ADMIN, None),
     ("POST", "/api/queues/{name}/resume"): (_ADMIN, None),
     ("GET", "/api/workers"): (_OWN, None),
@@ -72,14 +111,21 @@ def routes_of(service: Service) -> set[tuple[str, str]]:
 
 async def test_every_route_for_every_caller(service: Service) -> None:
     assert routes_of(service) - ELSEWHERE == set(MATRIX)
+    for pipeline in (bookmarks, bookmark_imports):
+        await registry.register(service.admin, pipeline.definition())
     async with service.client("ann") as ann:
         made = await ann.post("/api/jobs", json={"pipeline": "pages", "input": {"title": "ann's"}})
+        mark = await ann.post("/api/bookmarks", json={"url": "https://example.org/"})
+        category = await ann.post("/api/bookmarks/categories", json={"name": "ann's"})
     values = {"job_id": made.json()["jobId"], "item_id": "1", "name": "bob", "token_id": "1"}
-    values |= {"session_id": "1", "invitation_id": "1"}
+    values |= {"bookmark_id": mark.json()["bookmark"]["id"], "category_id": category.json()["id"]}
+    stored = await put_file(service, "ann", b"text", "a.txt")
+    values |= {"session_id": "1", "invitation_id": "1", "file_id": str(stored.file_id), "token": "x"}
     service.tokens["revoked"] = service.tokens["ann"] + "x"
     found: dict[tuple[str, str], tuple[int, ...]] = {}
     for (method, path), (_, body) in MATRIX.items():
         place = path.format(**values | ({"name": "pages.fetch"} if "queues" in path else {}))
+        place += "?durationMs=1" if "/tasks/" in path else ""
         codes: list[int] = []
         for caller in CALLERS:
             async with service.client(None if caller == "nobody" else caller) as client:
@@ -117,8 +163,11 @@ async def test_the_service_names_its_owner(service: Service) -> None:
         del client.headers["x-forebay-owner"]
         unnamed = await client.get("/api/jobs")
         unknown = await client.get("/api/jobs", headers={"x-forebay-owner": "carl"})
-    assert (unnamed.status_code, unnamed.json()["detail"]) == (400, "the service's token needs the owner to act for")
-    assert (unknown.status_code, unknown.json()["detail"]) == (404, "there is no owner 'carl'")
+    assert (unnamed.status_code, unnamed.json()["detail"]) == (
+        400,
+        "x-forebay-owner: must name the owner that the service's token is to act for",
+    )
+    assert (unknown.status_code, unknown.json()["detail"]) == (404, "x-forebay-owner: there is no owner 'carl'")
 
 
 async def test_the_services_first_job_makes_the_owner(service: Service) -> None:
@@ -145,7 +194,7 @@ async def test_an_owners_name_is_utf_8(service: Service) -> None:
         made = await client.post("/api/jobs", json=body, headers=[(b"x-forebay-owner", "zoë".encode())])
         wrong = await client.get("/api/jobs", headers=[(b"x-forebay-owner", b"zo\xeb")])
     assert made.status_code == 201
-    assert (wrong.status_code, wrong.json()["detail"]) == (400, "the owner's name must be UTF-8")
+    assert (wrong.status_code, wrong.json()["detail"]) == (400, "x-forebay-owner: must be UTF-8")
     assert await service.admin.fetchval("select count(*) from forebay.owner where name = 'zoë'") == 1
 
 
@@ -170,7 +219,7 @@ async def test_nobody_is_told_to_have_more_rights_than_they_have(service: Servic
 
 OWNED = (
     "job", "item", "attempt", "dead_letter", "audit", "lane", "ready", "scheduled", "lease", "schedule", "owner",
-    "idempotency",
+    "idempotency", "file", "tally",
 )  # fmt: skip
 
 
@@ -183,6 +232,8 @@ async def fill(service: Service) -> dict[str, int]:
     await service.work()
     owners = {row["name"]: row["id"] for row in await service.admin.fetch("select id, name from forebay.owner")}
     for who in ("ann", "bob"):
+        await put_file(service, who, who.encode(), "own.txt")
+        await put_file(service, who, b"both have this", "both.txt")
         async with service.client(who, **{"Idempotency-Key": "k"}) as client:
             for options in ({}, {"runAt": "2030-01-01T00:00:00Z"}):
                 body = {"pipeline": "pages", "input": {"title": "x"}, **options}
@@ -241,6 +292,52 @@ async def test_the_apis_role_changes_one_owners_rows_only(service: Service) -> N
     with pytest.raises(asyncpg.PostgresError):  # in the name of another owner
         await ann.execute("""select forebay.submit('pages', '{"title": "x"}', owner => 'bob')""")
     await ann.close()
+
+
+async def test_the_apis_role_sees_the_contents_of_one_owners_files_only(service: Service) -> None:
+    owners = await fill(service)
+    roles = (("forebay_api", owners["ann"]), ("forebay_api", None), ("forebay_admin", None))
+    ann, nobody, admin = [await as_role(service.dsn, role, owner) for role, owner in roles]
+    hashes = {text: hashlib.sha256(text).digest() for text in (b"ann", b"bob", b"both have this")}
+    seen = {row["sha256"] for row in await ann.fetch("select sha256 from forebay.blob")}
+    assert seen == {hashes[b"ann"], hashes[b"both have this"]}
+    assert await nobody.fetch("select sha256 from forebay.blob") == []
+    assert len(await admin.fetch("select sha256 from forebay.blob")) == 3
+    with pytest.raises(asyncpg.InsufficientPrivilegeError):  # whoever could make a file could read any content
+        await ann.execute(
+            "insert into forebay.file (owner_id, sha256, name, media_type) values ($1, $2, 'x', 'text/plain')",
+            owners["ann"],
+            hashes[b"bob"],
+        )
+    for statement in ("update forebay.file set sha256 = $1", "delete from forebay.blob where sha256 = $1"):
+        with pytest.raises(asyncpg.InsufficientPrivilegeError):
+            await ann.execute(statement, hashes[b"bob"])
+    assert await ann.execute("delete from forebay.file where owner_id = $1", owners["bob"]) == "DELETE 0"
+    assert await ann.execute("delete from forebay.file") == "DELETE 2"
+    await service.admin.execute("update forebay.blob set touched_at = null")
+    assert await admin.execute("delete from forebay.file where owner_id = $1", owners["bob"]) == "DELETE 2"
+    touched = await service.admin.fetch("select sha256 from forebay.blob where touched_at is not null")
+    assert {row["sha256"] for row in touched} == {hashes[b"bob"], hashes[b"both have this"]}
+    for conn in (ann, nobody, admin):
+        await conn.close()
+
+
+async def test_a_workers_role_may_put_and_clean(service: Service) -> None:
+    worker = await as_role(service.dsn, "forebay_worker")
+    digest = hashlib.sha256(b"text").digest()
+    touch = "select file_id from forebay.touch_blob($1, 4, 'text/plain', now() - interval '2 days')"
+    number = await worker.fetchval(touch, digest)
+    await worker.execute(
+        "insert into forebay.file (id, owner_id, sha256, name, media_type) values ($1, 1, $2, 'x', 'text/plain')",
+        number,
+        digest,
+    )
+    assert await worker.fetchval("select collected from forebay.collect_blobs('1 day')") == 0
+    await worker.execute("delete from forebay.file")
+    collected = "select collected from forebay.collect_blobs('1 day', now() + interval '2 days')"
+    assert await worker.fetchval(collected) == 1
+    assert await worker.execute("delete from forebay.waste") == "DELETE 1"
+    await worker.close()
 
 
 async def test_secrets_are_out_of_reach(service: Service) -> None:

@@ -591,7 +591,9 @@ async def test_a_job_that_cannot_be_shown_silences_nobody(live: Live) -> None:
     async with live.reading("ann") as reader:
         deep = f'{{"m": {"[" * 2000}{"]" * 2000}}}'
         await live.service.admin.execute(
-            "select forebay.submit('pages', '{}', owner => 'ann', meta => $1::text::jsonb)", deep
+            """with j as (select * from forebay.submit('pages', '{}', owner => 'ann'))
+               update forebay.job set meta = $1::text::jsonb from j where id = j.job_id""",
+            deep,
         )
         job_id = await live.submit("a")
         await reader.until_told(job_id)

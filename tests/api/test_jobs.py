@@ -146,6 +146,77 @@ async def test_pending_goes_by_job_and_number_whatever_moves(service: Service) -
         assert {item["owner"] for item in everything} == {"ann", "bob"}
 
 
+async def test_a_reprocess_with_a_key_runs_once(service: Service) -> None:
+    job_id = await submitted(service, "broken", "a")
+    await service.work()
+    path = f"/api/jobs/{job_id}/reprocess"
+    async with service.client("ann", **{"Idempotency-Key": "again"}) as client:
+        first = await client.post(path, json={"scope": "job"})
+        assert (first.status_code, first.json()) == (200, {"items": 1})
+        await service.work()
+        second = await client.post(path, json={"scope": "job"})
+        assert (second.status_code, second.json()) == (200, {"items": 1})
+        other = await client.post(path, json={"scope": "job", "statuses": ["DONE"]})
+        assert other.json()["errors"] == [{"field": "Idempotency-Key", "reason": "was used with another request"}]
+        job = (await client.get(f"/api/jobs/{job_id}")).json()
+        assert (job["state"], job["counters"]["error"]) == ("DONE", 1)  # the second has run nothing
+    async with service.client("bob", **{"Idempotency-Key": "again"}) as bob:  # keys are their owners'
+        assert (await bob.post(path, json={"scope": "job"})).status_code == 404
+    async with service.client("root", **{"Idempotency-Key": "again"}) as root:
+        assert (await root.post(path, json={"scope": "job"})).json() == {"items": 1}
+    taken = service.app.openapi()["paths"]["/api/jobs/{job_id}/reprocess"]["post"]["parameters"]
+    assert "Idempotency-Key" in [parameter["name"] for parameter in taken]
+
+
+async def test_a_reprocess_that_was_refused_may_come_again(service: Service) -> None:
+    job_id = await submitted(service, "broken")
+    await service.work()
+    async with service.client("ann", **{"Idempotency-Key": "k"}) as client:
+        refused = await client.post("/api/jobs/999/reprocess", json={"scope": "job"})
+        assert refused.status_code == 404
+        assert (await client.post(f"/api/jobs/{job_id}/reprocess", json={"scope": "job"})).json() == {"items": 1}
+
+
+async def test_totals_are_those_of_the_caller(service: Service) -> None:
+    await submitted(service, "a", "broken", "missing")
+    await submitted(service, "a", who="bob")
+    await service.work()
+    await submitted(service, "b")
+    counts = {"processing": 0, "skipped": 0, "pipeline": "pages"}
+    expected = {
+        "ann": counts | {"total": 4, "pending": 1, "done": 1, "notFound": 1, "error": 1},
+        "bob": counts | {"total": 1, "pending": 0, "done": 1, "notFound": 0, "error": 0},
+        "root": counts | {"total": 5, "pending": 1, "done": 2, "notFound": 1, "error": 1},
+    }
+    for who, totals in expected.items():
+        async with service.client(who) as client:
+            assert (await client.get("/api/totals")).json() == [totals]
+
+
+async def test_a_page_of_dead_letters_goes_on_where_the_one_before_ended(service: Service) -> None:
+    job_id = await submitted(service, *["broken"] * 5)
+    await service.work()
+    seen: list[str] = []
+    async with service.client("ann") as client:
+        after = ""
+        while True:
+            page = (await client.get(f"/api/dead-letters?pageSize=2&pipeline=pages{after}")).json()
+            seen += [letter["itemId"] for letter in page["deadLetters"]]
+            if page["next"] is None:
+                break
+            after = f"&after={page['next']}"
+        assert seen == ["5", "4", "3", "2", "1"]
+        for query, found in (
+            ("errorClass=data", 5),
+            ("errorClass=config", 0),
+            ("pipeline=x", 0),
+            (f"jobId={job_id}", 5),
+        ):
+            assert len((await client.get(f"/api/dead-letters?{query}")).json()["deadLetters"]) == found
+    async with service.client("bob") as client:
+        assert (await client.get(f"/api/dead-letters?jobId={job_id}")).json() == {"deadLetters": [], "next": None}
+
+
 async def test_an_idempotency_key_makes_two_requests_one(service: Service) -> None:
     body = {"pipeline": "pages", "input": {"title": "one"}}
     async with service.client("ann") as client:
@@ -177,7 +248,7 @@ BAD: list[tuple[dict[str, Any], str, str]] = [
         "Input should be a valid string",
     ),
     ({"pipeline": "pages", "input": {"title": "x"}, "priority": 101}, "priority", "Input should be less than or equal"),
-    ({"pipeline": "pages", "input": {"title": "x"}, "colour": 1}, "colour", "Extra inputs are not permitted"),
+    ({"pipeline": "pages", "input": {"title": "x"}, "colour": 1}, "colour", "there is no such field"),
     ({"pipeline": "pages", "input": {"title": "a\0b"}}, "input.title", "must not contain the character U+0000"),
     ({"pipeline": "pages", "input": {"title": "x"}, "coalesce": True}, "key", "is needed to coalesce"),
     (
@@ -278,8 +349,9 @@ async def test_bodies_of_other_kinds(service: Service) -> None:
         415,
         "send application/json, or multipart/form-data with a file",
     )
-    assert (broken.status_code, broken.json()["detail"]) == (422, "the body is not JSON")
-    assert no_file.json()["detail"] == "must be a file: JSON Lines, or CSV with a header"
+    assert broken.status_code == 422
+    assert broken.json()["detail"].startswith("body: is not JSON: ")
+    assert no_file.json()["detail"] == "file: must be a file: JSON Lines, or CSV with a header"
 
 
 async def test_a_request_that_is_too_large(dsn: str) -> None:
@@ -432,9 +504,8 @@ async def test_what_a_worker_failed_on_is_for_administrators(service: Service) -
 @pytest.mark.parametrize("meta", [f"{'[' * 2000}{']' * 2000}", f"[{'9' * 5000}]"], ids=["deep", "long number"])
 async def test_what_cannot_be_shown_hides_nothing_else(service: Service, meta: str) -> None:
     good = await submitted(service, "a")
-    await service.admin.execute(
-        "select forebay.submit('pages', '{}', owner => 'ann', meta => jsonb_build_object('m', $1::text::jsonb))", meta
-    )
+    bad = await submitted(service, "b")  # from before such things were refused at the door
+    await service.admin.execute("update forebay.job set meta = $2::text::jsonb where id = $1", int(bad), meta)
     async with service.client("ann") as client:
         jobs = (await client.get("/api/jobs")).json()["jobs"]
     assert jobs[0]["meta"] == "(nested too deeply, or with too long a number, to be shown here)"
@@ -453,17 +524,76 @@ async def test_what_cannot_be_shown_hides_nothing_else(service: Service, meta: s
 async def test_times_that_are_none(service: Service, path: str, query: str, reason: str) -> None:
     async with service.client("ann") as client:
         refused = await client.get(f"{path}?{query}")
-    assert (refused.status_code, refused.json()["detail"]) == (422, reason)
-    assert refused.json()["errors"][0]["field"] == f"query.{query.partition('=')[0]}"
+    field = f"query.{query.partition('=')[0]}"
+    assert (refused.status_code, refused.json()["detail"]) == (422, f"{field}: {reason}")
+    assert refused.json()["errors"] == [{"field": field, "reason": reason}]
 
 
 @pytest.mark.parametrize("when", ["0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00", "2030-01-01T00:00:00"])
 @pytest.mark.parametrize("path", ["/api/attempts", "/api/dead-letters"])
 async def test_cursors_of_no_time(service: Service, path: str, when: str) -> None:
-    cursor = base64.urlsafe_b64encode(json.dumps([when, 1, 1]).encode()).decode().rstrip("=")
+    parts = [when, 1, 1, 1] if "letters" in path else [when, 1, 1]
+    cursor = base64.urlsafe_b64encode(json.dumps(parts).encode()).decode().rstrip("=")
     async with service.client("ann") as client:
         refused = await client.get(f"{path}?after={cursor}")
     assert (refused.status_code, refused.json()["errors"][0]["field"]) == (422, "query.after")
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body", "status", "detail"),
+    [
+        ("POST", "/api/jobs/1/reprocess", '{"scope":', 422, "body: is not JSON: Expecting value (char 9)"),
+        ("POST", "/api/jobs/1/reprocess", '"x"', 422, "body: must be an object, as application/json"),
+        ("POST", "/api/jobs", "[]", 422, "body: must be an object, as application/json"),
+        ("POST", "/api/jobs", '{"pipeline": "pages", "input": {}, "runAt": "soon"}', 422,
+         "runAt: must be a time, for example 2030-01-31T12:00:00Z"),
+        ("POST", "/api/jobs", '{"pipeline": "pages", "input": {}, "colour": 1}', 422, "colour: there is no such field"),
+        ("POST", "/api/jobs/1/reprocess", '{"scope": "items", "itemIds": ["x"]}', 422,
+         "itemIds.0: must be a number, as text"),
+        ("POST", "/api/jobs/1/reprocess", '{"scope": "items"}', 422,
+         "itemIds: goes with scope `items`, and only with it"),
+        ("GET", "/api/jobs?from=yesterday", None, 422, "query.from: must be a time, for example 2030-01-31T12:00:00Z"),
+        ("GET", "/api/jobs?pageSize=600", None, 422, "query.pageSize: must not be more than 500"),
+        ("GET", "/api/attempts?jobId=x", None, 422, "query.jobId: must be a number, as text"),
+        ("GET", "/api/nothing", None, 404, "there is nothing at /api/nothing: /api/docs lists what there is"),
+        ("PUT", "/api/jobs", "{}", 405, "there is no PUT of /api/jobs: /api/docs lists what there is"),
+    ],
+)  # fmt: skip
+async def test_what_is_wrong_is_said_in_words_for_callers(
+    service: Service, method: str, path: str, body: str | None, status: int, detail: str
+) -> None:
+    async with service.client("ann") as client:
+        refused = await client.request(method, path, content=body, headers={"content-type": "application/json"})
+    assert (refused.status_code, refused.json()["detail"]) == (status, detail)
+
+
+async def test_what_is_nested_too_deeply_to_be_shown_is_refused(service: Service) -> None:
+    deep = json.loads(f'{{"m": {"[" * 150}{"]" * 150}}}')
+    async with service.client("ann") as client:
+        refused = await client.post("/api/jobs", json={"pipeline": "pages", "input": {"title": "a"}, "meta": deep})
+    assert refused.status_code == 422
+    assert refused.json()["errors"] == [{"field": "meta", "reason": "is nested more than 100 deep"}]
+
+
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        (b"", "is not JSON: Expecting value: line 1 column 1 (char 0)"),
+        (
+            b'{"pipeline": "pages",}',
+            "is not JSON: Expecting property name enclosed in double quotes: line 1 column 22 (char 21)",
+        ),
+        (b"\xff\xfe\xff", "is not JSON: it is not UTF-8"),
+        (b"[" * 100_000, "is nested too deeply"),
+        (b"[" + b"9" * 5000 + b"]", "is not JSON: it has a number that is too long"),
+    ],
+    ids=["nothing", "comma", "binary", "deep", "long number"],
+)
+async def test_a_body_that_is_no_json_is_told_where(service: Service, body: bytes, reason: str) -> None:
+    async with service.client("ann") as client:
+        refused = await client.post("/api/jobs", content=body, headers={"content-type": "application/json"})
+    assert refused.status_code == 422
+    assert refused.json()["errors"] == [{"field": "body", "reason": reason}]
 
 
 async def test_meta_of_a_form_that_is_too_deep(service: Service) -> None:
@@ -473,6 +603,4 @@ async def test_meta_of_a_form_that_is_too_deep(service: Service) -> None:
             "/api/jobs", data={"pipeline": "pages", "meta": deep}, files={"file": ("a.jsonl", b'{"title": "a"}')}
         )
     assert refused.status_code == 422
-    assert refused.json()["errors"] == [
-        {"field": "meta", "reason": "Value error, must be JSON, and not nested too deeply"}
-    ]
+    assert refused.json()["errors"] == [{"field": "meta", "reason": "must be JSON, and not nested too deeply"}]

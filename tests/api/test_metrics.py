@@ -101,6 +101,8 @@ async def test_the_numbers_are_those_of_what_happened(service: Service) -> None:
     assert at(samples, "forebay_dead_letters", pipeline="pages", step="count") == 0
     assert at(samples, "forebay_open_jobs", pipeline="pages", state="QUEUED") == 1
     assert at(samples, "forebay_open_job_items", pipeline="pages", status="pending") == 2
+    items = {dict(labels)["status"]: count for labels, count in samples["forebay_items"].items()}
+    assert items == {"pending": 2, "processing": 0, "done": 2, "skipped": 0, "not_found": 1, "error": 1}
     assert at(samples, "forebay_database_up") == 1
 
 
@@ -121,6 +123,16 @@ async def test_workers_say_how_they_are(service: Service) -> None:
     assert at(samples, "forebay_worker_failed_total", **fetch | {"step": "count"}) == 0
     assert at(samples, "forebay_worker_concurrency_limit", **fetch) >= 1
     assert at(samples, "forebay_worker_claim_size", **fetch) >= 1
+
+
+async def test_an_item_that_is_not_found_was_processed_and_took_its_time(service: Service) -> None:
+    await submit(service, "missing")
+    async with worked(service), service.client("ann") as client:
+        (worker,) = (await client.get("/api/workers")).json()["workers"]
+        stats = json.loads(await service.admin.fetchval("select stats from forebay.worker"))
+    assert (worker["processedCount"], worker["succeededCount"], worker["failedCount"]) == (1, 1, 0)
+    assert worker["lastProcessed"] is not None
+    assert worker["averageMs"] == round(stats["busy_s"] * 1000, 3)
 
 
 async def test_what_is_put_off_has_not_succeeded(dsn: str) -> None:

@@ -95,7 +95,8 @@ async def test_an_upload_takes_as_long_as_it_must(dsn: str) -> None:
             answer = await ann.post("/api/jobs", **form(rows(20_000)), timeout=60)
             assert (answer.status_code, answer.json().get("items")) == (201, 20_000), answer.text
         async with service.app.state.rooms.owners.acquire() as conn:
-            assert await conn.fetchval("show transaction_timeout") == "4s"
+            if conn.get_server_version().major >= 17:  # older ones have none
+                assert await conn.fetchval("show transaction_timeout") == "4s"
 
 
 async def test_a_key_tells_files_of_the_same_length_apart(service: Service) -> None:

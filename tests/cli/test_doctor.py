@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
+from urllib.request import Request, urlopen
 
+import pytest
+
+from forebay.cli.doctor import _egress  # pyright: ignore[reportPrivateUsage]
+from forebay.services.egress import confinement
+from forebay.services.egress.confinement import why_not_confined
+from forebay.settings import Settings
 from tests.cli._run import Cli, Process, ask, until
 
 if TYPE_CHECKING:
@@ -26,10 +34,35 @@ def test_all_is_well_with_a_worker(cli: Cli, dsn: str, start: Callable[..., Proc
     until(lambda: ask(dsn, "select to_regclass('forebay.attempt_' || to_char(now() at time zone 'UTC', 'YYYYMMDD'))"))
     code, found = findings(cli)
     assert code == 0
-    assert {each["level"] for about in found.values() for each in about} == {"OK"}
+    levels = {each["level"] for about, each_of in found.items() for each in each_of if about != "egress"}
+    assert levels == {"OK"}
     shown = cli.run("doctor").out
     assert "OK    database    PostgreSQL" in shown
-    assert "→" not in shown
+    assert ("→" in shown) == (why_not_confined() is not None)
+    assert found["egress"][0]["level"] == ("OK" if why_not_confined() is None else "WARN")
+
+
+def test_children_that_could_do_otherwise(tmp_path: Path) -> None:
+    _, found = findings(Cli(tmp_path, FOREBAY_EGRESS_CONFINE="false"))
+    (finding,) = found["egress"]
+    assert finding["level"] == "WARN"
+    assert finding["text"].endswith("and could do otherwise: FOREBAY_EGRESS_CONFINE is false")
+    assert finding["fix"] == "unset FOREBAY_EGRESS_CONFINE"
+
+
+@pytest.mark.parametrize(("confine", "level"), [(None, "WARN"), (True, "FAIL")])
+def test_a_kernel_that_confines_nobody(confine: bool | None, level: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(confinement, "why_not_confined", lambda: "no user namespaces for this account")
+    finding = _egress(Settings(egress_confine=confine))
+    assert (finding.level, finding.text.rpartition(": ")[2]) == (level, "no user namespaces for this account")
+    assert finding.fix == "allow user namespaces to this account, or give it CAP_SYS_ADMIN"
+
+
+def test_no_packages_for_the_web(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("forebay.cli.doctor.find_spec", lambda name: None if name in ("h2", "protego") else True)
+    finding = _egress(Settings())
+    assert (finding.level, finding.fix) == ("WARN", "pip install 'forebay[web]'")
+    assert finding.text == "nothing can be fetched from the web without h2, protego"
 
 
 def test_no_database(tmp_path: Path) -> None:
@@ -116,3 +149,48 @@ def test_sessions_that_others_can_read(cli: Cli) -> None:
     assert found["sessions"][0]["fix"] == "serve it by HTTPS, and unset FOREBAY_SECURE_COOKIES"
     for variables in (public, {"FOREBAY_SECURE_COOKIES": "false"}):
         assert findings(cli, **variables)[1]["sessions"][0]["level"] == "OK"
+
+
+@pytest.fixture
+def port() -> str:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        return str(free.getsockname()[1])
+
+
+def test_a_proxy_that_is_not_trusted(cli: Cli, start: Callable[..., Process], port: str) -> None:
+    address = {"FOREBAY_API_PORT": port}
+    _, found = findings(cli, **address)
+    nobody = f"no API of ours answers at http://127.0.0.1:{port}: not looked at"
+    assert [(each["level"], each["text"]) for each in found["proxies"]] == [("OK", nobody)]
+    api = start("api", **address, FOREBAY_TRUSTED_PROXIES="192.0.2.1")
+    api.says("api_started")
+    site = f"http://127.0.0.1:{port}"
+    until(lambda: _answers(site))
+    _, found = findings(cli, **address)
+    assert found["proxies"][0]["level"] == "OK"
+    for _ in range(2):
+        with urlopen(Request(f"{site}/healthz", headers={"X-Forwarded-For": "203.0.113.9"})):
+            pass
+    code, found = findings(cli, **address)
+    assert (code, found["proxies"][0]["level"]) == (0, "WARN")
+    assert found["proxies"][0]["text"] == (
+        f"2 requests came to {site} by a proxy that is not trusted: they count as its own"
+    )
+    assert "FOREBAY_TRUSTED_PROXIES" in found["proxies"][0]["fix"]
+    api.says("forwarded_header_ignored")
+    assert api.said.count("forwarded_header_ignored") == 1
+    assert "127.0.0.1" in api.said
+
+
+def _answers(site: str) -> bool:
+    try:
+        with urlopen(f"{site}/healthz") as answer:
+            return bool(answer.status == 200)
+    except OSError:
+        return False
+
+
+def test_proxies_that_never_are(cli: Cli) -> None:
+    _, found = findings(cli, FOREBAY_TRUSTED_PROXIES="10.0.0.0/24, nginx")
+    assert found["proxies"][0]["level"] == "WARN"
+    assert found["proxies"][0]["text"] == "FOREBAY_TRUSTED_PROXIES: 'nginx' is no address or network, and never met"

@@ -93,6 +93,31 @@ def test_an_invitation_is_alone_on_standard_output(cli: Cli, dsn: str) -> None:
     assert "hash" not in again
 
 
+def test_open_invitations_are_listed_and_ended(cli: Cli, dsn: str) -> None:
+    none = cli.run("users", "invitations")
+    assert (none.code, none.out) == (0, "There are no open invitations: `forebay users invite` makes one.\n")
+    assert cli.run("users", "invitations", "--json").json == []
+    secret = cli.run("users", "invite").out.strip().partition("#")[2]
+    cli.run("users", "invite", "--admin")
+    add(cli, "ann", "--link")  # a link that signs in is no invitation
+    shown = cli.run("users", "invitations").out
+    for word in ("id", "admin", "cli:", "good until"):
+        assert word in shown
+    newest, oldest = cli.run("users", "invitations", "--json").json
+    assert ((newest["id"], newest["role"]), (oldest["id"], oldest["role"])) == (("2", "admin"), ("1", "user"))
+    assert secret not in str(oldest)
+    assert cli.run("users", "uninvite", "1").out == "invitation 1 works no more\n"
+    assert ask(dsn, "select count(*) from forebay.invitation where hash = %s", digest(secret)) == 0
+    assert cli.run("users", "uninvite", "2", "--json").json == {"id": "2", "changed": True}
+    again = cli.run("users", "uninvite", "2")
+    assert again.code == 2
+    assert "there is no open invitation 2: `forebay users invitations` shows them" in again.err
+    assert cli.run("users", "uninvite", "3").code == 2  # ann's link
+    assert cli.run("users", "link", "ann").code == 0
+    audited = "select count(*) from forebay.audit where action = 'revoke_invitation' and actor like 'cli:%%'"
+    assert ask(dsn, audited) == 2
+
+
 def test_what_an_owner_has_is_given_to_a_user_only_on_purpose(known: Cli, dsn: str) -> None:
     known.run("submit", "notes", "--owner", "ann", given='{"body": "x"}\n')
     refused = known.run("users", "add", "ann", given=f"{PASSWORD}\n")
@@ -186,6 +211,8 @@ NOBODY = "'bob' is neither a user nor an owner of jobs: `forebay users list` sho
         (["role", "ann", "king"], "", "'king' is not one of"),
         (["weight", "bob", "2"], "", NOBODY),
         (["limits", "bob"], "", NOBODY),
+        (["uninvite", "7"], "", "there is no open invitation 7"),
+        (["uninvite", "ann"], "", "'ann' is not a valid integer"),
         (["limits", "ann", "--open-jobs", "-1"], "", "--open-jobs"),
     ],
 )

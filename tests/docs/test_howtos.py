@@ -17,10 +17,17 @@ import asyncpg
 import pytest
 
 from forebay.db.registry import register
+from forebay.engine.pipeline import Pipeline
 from forebay.example import texts
+from forebay.pipelines import bookmark_imports, bookmarks
+from forebay.services.egress import open_egress
+from forebay.settings import Settings
+from forebay.storage import Blobs, open_store
 from forebay.testing import testbed
+from forebay.types import NotFound
 from tests.cli._run import ask
 from tests.docs._blocks import blocks
+from tests.services.egress._world import answering, reply
 from tests.telemetry._collector import collecting
 
 
@@ -49,6 +56,35 @@ async def test_steps(dsn: str) -> None:
         assert first.result["embed"] == [3.0, 1.0]
         assert (first.status, second.status) == ("DONE", "NOT_FOUND")
         assert await conn.fetchval("select title from article") == "some words here"
+    await conn.close()
+
+
+async def test_egress(capfd: pytest.CaptureFixture[str]) -> None:
+    fetching, running = blocks("docs/howto/egress.md", "python")
+    space: dict[str, Any] = {}
+    for example in (fetching, running):
+        exec(compile(example, "docs/howto/egress.md", "exec", dont_inherit=True), space)
+    settings = Settings(egress_allow_networks="127.0.0.0/8")
+    async with answering(reply("hello"), reply("", "404 Not Found")) as site:
+        url = f"http://127.0.0.1:{site.port}/"
+        assert await space["size_of"](settings, url) == 5
+        assert await space["size_of"](settings, url) == NotFound(f"{url} answered 404 Not Found")
+    async with open_egress(settings) as egress:
+        assert await space["run"](egress, "sh", "-c", "echo $http_proxy; exit 3") == 3
+        assert f"@127.0.0.1:{egress.describe()['port']}" in capfd.readouterr().out
+
+
+async def test_files(dsn: str, tmp_path: Path) -> None:
+    space = _run("docs/howto/files.md")
+    conn = await asyncpg.connect(dsn)
+    await conn.execute("create table note (text text, file_id bigint references forebay.file)")
+    async with testbed(dsn, [space["notes"]], migrated=True) as bed:
+        space["blobs"] = blobs = Blobs(bed.pool, open_store(Settings(data_dir=tmp_path)))
+        job = await bed.submit(space["notes"], space["Note"](text="some words"))
+        await bed.finish()
+        item = await bed.item(job)
+        assert await blobs.read(item.result["keep"]) == b"some words"
+    assert await conn.fetchval("select f.name from note n join forebay.file f on f.id = n.file_id") == "note.txt"
     await conn.close()
 
 
@@ -93,6 +129,32 @@ def test_api(dsn: str, tmp_path: Path) -> None:
     assert done.stdout.rpartition('"state":"')[2].startswith("DONE")
 
 
+@pytest.mark.skipif(shutil.which("curl") is None, reason="the example uses curl, which is not installed here")
+def test_bookmarks(dsn: str, tmp_path: Path) -> None:
+    asyncio.run(_register(dsn, bookmarks, bookmark_imports))
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    (block,) = blocks("docs/howto/bookmarks.md", "sh")
+    begin = "forebay users add ada --link\ntoken=$(forebay tokens add laptop --user ada)\nforebay api --port 8080 &\n"
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("FOREBAY_")}
+    path = f"{Path(sys.executable).parent}{os.pathsep}{kept['PATH']}"
+    done = subprocess.run(
+        ["bash", "-ec", f"{begin}{block}\nkill %1".replace("8080", str(port))],
+        cwd=tmp_path,
+        env={**kept, "PATH": path, "FOREBAY_DATABASE_URL": dsn},
+        capture_output=True,
+        text=True,
+        timeout=200,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert '"created":true' in done.stdout
+    assert '"note":"for later"' in done.stdout
+    assert "https://example.com/" in (tmp_path / "bookmarks.html").read_text()
+    assert '"items":1}' in done.stdout
+
+
 def test_tracing(dsn: str, tmp_path: Path) -> None:
     asyncio.run(_register(dsn))
     (block,) = blocks("docs/howto/tracing.md", "sh")
@@ -115,8 +177,9 @@ def test_tracing(dsn: str, tmp_path: Path) -> None:
             running.wait(60)
 
 
-async def _register(dsn: str) -> None:
+async def _register(dsn: str, *pipelines: Pipeline[Any]) -> None:
     """As a worker does when it starts."""
     conn = await asyncpg.connect(dsn)
-    await register(conn, texts.definition())
+    for pipeline in pipelines or (texts,):
+        await register(conn, pipeline.definition())
     await conn.close()

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_TABLES = "audit, attempt, dead_letter, item, job, lane, lease, ready, scheduled, worker"
+_TABLES = "audit, attempt, dead_letter, item, job, lane, lease, ready, scheduled, tally, worker"
 
 _LOOK = """
 select
@@ -62,7 +62,10 @@ select
   (select json_agg(json_build_array(
      job_id, n, step_id, attempt, outcome, worker_id, case when worker_id = 0 then 0 else token end))
      from forebay.attempt where ended_at > $2) as tried,
-  (select count(*) from forebay.attempt) as all_tried
+  (select count(*) from forebay.attempt) as all_tried,
+  (select json_build_array(coalesce(sum(pending), 0), coalesce(sum(processing), 0), coalesce(sum(done), 0),
+     coalesce(sum(skipped), 0), coalesce(sum(not_found), 0), coalesce(sum(error), 0))
+     from forebay.count_items()) as totals
 """
 
 
@@ -127,6 +130,7 @@ class Picture:
     audit: list[tuple[str, int | None, int | None]]  # new ones
     tried: Counter[Tried]  # new ones
     all_tried: int
+    totals: list[int]  # pending, processing, done, skipped, not found, error
 
 
 def stamp(us: int) -> datetime:
@@ -361,6 +365,7 @@ class Bench:
             audit=[tuple(r) for r in got["audit"]],
             tried=Counter(Tried(r[0], r[1], name[r[2]], *r[3:]) for r in got["tried"]),
             all_tried=got["all_tried"],
+            totals=got["totals"],
         )
 
     def _item(self, row: Sequence[Any]) -> ItemRow:

@@ -18,6 +18,7 @@ def check(seen: Picture, model: Model) -> None:
     check_nothing_is_lost(seen, model)
     check_jobs(seen, model)
     check_items(seen, model)
+    check_totals(seen)
     check_lanes(seen, model)
     same(seen.letters, model.letters)
 
@@ -118,6 +119,17 @@ def check_items(seen: Picture, model: Model) -> None:
         for n, i in job.items.items()
     }
     same(there, here)
+
+
+def check_totals(seen: Picture) -> None:
+    """From the database alone: what is counted for everybody is what a count of all items finds."""
+    held = {(lease.job, n) for lease in seen.leases.values() for n in lease.ns}
+    found = Counter(
+        "PROCESSING" if item.status == PENDING and place in held else item.status
+        for place, item in seen.items.items()
+        if place[1] > 0
+    )
+    assert seen.totals == [found[s] for s in ("PENDING", "PROCESSING", "DONE", "SKIPPED", "NOT_FOUND", "ERROR")]
 
 
 def check_lanes(seen: Picture, model: Model) -> None:

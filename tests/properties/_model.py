@@ -596,7 +596,7 @@ class Model:
         if holders:
             lease = holders[0]
         else:  # the engine makes a lease to settle it by
-            step = next(s.name for s in job.shape.steps if s.name in job.shape.mask(n) - item.done)
+            step = next(s.name for s in job.shape.steps if s.name in job.shape.mask(n) - item.done - item.dead)
             lease = self.leases[-1] = Lease(-1, 0, job_id, step, 0, {n}, now, now)
             self.places[Task(job_id, n, step)] = Place("lease", token=-1)
         self.settle(lease.worker, [self._give_up(lease.token, item)], now, known=bool(holders))

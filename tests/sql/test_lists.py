@@ -14,6 +14,10 @@ FIND_JOBS = "select * from forebay.find_jobs($1, $2, $3, $4::forebay.job_state, 
 FIND_ATTEMPTS = """
 select array(select (f.token, f.n)::text from unnest(attempts) f) as found, next_at, next_token, next_n
 from forebay.find_attempts($1, $2, $3, $4, $5::forebay.outcome, null, $6, $7, $8, $9, effort => $10)"""
+FIND_LETTERS = """
+select array(select (f.at, f.job_id, f.n, f.step_id)::text from unnest(letters) f) as found,
+       next_at, next_job, next_n, next_step
+from forebay.find_dead_letters($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)"""
 LONG = "1 hour"  # never given up
 SHORT = "0"  # given up after each step back
 
@@ -193,3 +197,106 @@ async def test_a_deep_page_of_attempts_costs_what_the_first_does(db: Db, many_at
     costs = [await cost(days) for days in (10, 20, 35)]
     assert max(costs) <= 2 * min(costs)
     assert await cost(None) <= 2 * min(costs)
+
+
+@pytest.fixture
+async def many_letters(db: Db) -> dict[str, int]:
+    """20,000 dead letters of Ann's and 20 of Bob's among them, often two at one moment, one in 4000 of class config:
+    of a large job that is over, of one that is not, and of small ones."""
+    await db.register(step("a"), step("b"))
+    await db.register(step("c"), name="q")
+    large, later = await db.submit(1), await db.submit(1)
+    small = await db.submit(1, pipeline="q")
+    bobs = await db.submit(1, owner="bob", pipeline="q")
+    await db.execute("update forebay.job set total = 50000 where id = any($1)", [large, later])
+    await db.execute(
+        """insert into forebay.dead_letter (job_id, n, step_id, owner_id, outcome, attempt, class, at)
+           select j.id, k / 2, s.id, j.owner_id, 'ERROR', 3, case when k % 4000 = 0 then 'config' else 'data' end,
+                  $5::timestamptz + k / 2 * interval '1 second'
+           from generate_series(1, 20020) k
+           join forebay.job j on j.id = case when k % 1000 = 7 then $4::bigint when k % 100 = 1 then $3
+                                             when k > 15000 then $2 else $1 end
+           join forebay.step s on s.pipeline_id = j.pipeline_id and s.name = case k % 2
+                when 0 then case j.pipeline_id when 1 then 'a' else 'c' end
+                else case j.pipeline_id when 1 then 'b' else 'c' end end""",
+        large,
+        later,
+        small,
+        bobs,
+        db.now,
+    )
+    await db.execute(
+        """update forebay.job j set finished_at = (select max(d.at) from forebay.dead_letter d where d.job_id = j.id)
+           where id = $1""",
+        large,
+    )
+    await db.execute("vacuum analyze forebay.dead_letter")
+    owners = {row["name"]: row["id"] for row in await db.fetch("select name, id from forebay.owner")}
+    return {"large": large, "later": later, "small": small, "bobs": bobs} | owners
+
+
+async def letter_pages(db: Db, *where: Any, size: int, look: int) -> tuple[list[str], int]:
+    seen: list[str] = []
+    calls = 0
+    before: tuple[Any, ...] = (None, None, None, None)
+    while True:
+        found = await db.row(FIND_LETTERS, *where, *before, size, look)
+        assert len(found["found"]) <= size
+        seen += found["found"]
+        calls += 1
+        before = tuple(found[name] for name in ("next_at", "next_job", "next_n", "next_step"))
+        if before[0] is None:
+            return seen, calls
+
+
+@pytest.mark.parametrize(("size", "look"), [(999, 30_000), (300, 1000), (30_000, 30_000)])
+async def test_pages_of_dead_letters_are_complete_and_in_order(
+    db: Db, many_letters: dict[str, int], size: int, look: int
+) -> None:
+    for owner, pipeline, job, error_class in product(
+        (None, "ann", "bob"), (None, "p", "q", "none"), (None, "large", "later", "small"), (None, "config")
+    ):
+        where = (owner and many_letters[owner], pipeline, job and many_letters[job], error_class)
+        expected = await db.fetch(
+            """select (d.at, d.job_id, d.n, d.step_id)::text
+               from forebay.dead_letter d join forebay.step s on s.id = d.step_id
+               join forebay.pipeline p on p.id = s.pipeline_id
+               where ($1::bigint is null or d.owner_id = $1) and ($2::text is null or p.name = $2)
+                 and ($3::bigint is null or d.job_id = $3) and ($4::text is null or d.class = $4)
+               order by d.at desc, d.job_id desc, d.n desc, d.step_id desc""",
+            *where,
+        )
+        seen, calls = await letter_pages(db, *where, size=size, look=look)
+        assert seen == [row[0] for row in expected]
+        assert calls >= len(expected) / size
+
+
+async def test_dead_letters_that_do_not_fit_are_looked_at_no_more_than_a_page_may(
+    db: Db, many_letters: dict[str, int]
+) -> None:
+    async def cost(owner: str | None, look: int) -> int:
+        start = (None, None, None, None)
+        where = (owner and many_letters[owner], "none", None, None)
+        await buffers(db, FIND_LETTERS, *where, *start, 100, look)
+        return await buffers(db, FIND_LETTERS, *where, *start, 100, look)
+
+    whole = await cost("ann", 100_000)
+    assert await cost("ann", 1000) < whole / 5
+    assert await cost(None, 1000) < whole / 5
+    assert await cost("bob", 1000) < 100  # who has few is not asked for those of others
+    found = await db.row(FIND_LETTERS, many_letters["ann"], "none", None, None, None, None, None, None, 100, 1000)
+    assert (found["found"], found["next_at"] is not None) == ([], True)
+
+
+@pytest.mark.parametrize("job", [None, "large"])
+async def test_a_deep_page_of_dead_letters_costs_what_the_first_does(
+    db: Db, many_letters: dict[str, int], job: str | None
+) -> None:
+    async def cost(at: int) -> int:
+        when = await db.one("select $1::timestamptz + $2 * interval '1 second'", db.now, at)
+        where = (many_letters["ann"], None, job and many_letters[job], None)
+        return await buffers(db, FIND_LETTERS, *where, when, 0, 0, 0, 10, 20_000)
+
+    await cost(7000)
+    costs = [await cost(at) for at in (7000, 4000, 1000)]
+    assert max(costs) <= 2 * min(costs)

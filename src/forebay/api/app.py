@@ -11,10 +11,24 @@ from fastapi import FastAPI
 from forebay.api import problems
 from forebay.api.allowance import Allowance
 from forebay.api.events import Hub
+from forebay.api.forwarded import Forwarded
 from forebay.api.guards import BodyLimit, CatchAll, SecurityHeaders
 from forebay.api.metrics import Meter, Timed
 from forebay.api.rooms import open_rooms
-from forebay.api.routes import events, health, identity, items, jobs, operations, pages, sessions
+from forebay.api.routes import (
+    bookmark_tasks,
+    bookmarks,
+    events,
+    files,
+    health,
+    identity,
+    items,
+    jobs,
+    operations,
+    pages,
+    sessions,
+)
+from forebay.api.shelf import Shelf
 from forebay.api.statistics import Statistics
 from forebay.telemetry import tracing
 
@@ -53,17 +67,20 @@ def create_app(dsn: str, settings: Settings, pipelines: Sequence[Pipeline[Any]])
     app.state.dsn, app.state.settings = dsn, settings
     app.state.pipelines = {pipeline.name: pipeline for pipeline in pipelines}
     app.state.allowance = Allowance(settings)
+    app.state.shelf = Shelf(settings)
     app.state.slices = set[int]()
     problems.install(app)
     app.add_middleware(CatchAll)
     app.add_middleware(BodyLimit, most=settings.api_max_body_bytes, most_uploaded=settings.api_max_upload_bytes)
     app.add_middleware(SecurityHeaders)
-    app.add_middleware(Timed, meter=meter)  # the last is the outermost: it sees what the others answer
+    app.add_middleware(Timed, meter=meter)  # each is around those before it: this one sees what they answer
     if (tracer := tracing.tracer()) is not None:
         from forebay.api.traced import Traced  # noqa: PLC0415 - needs an extra
 
         app.add_middleware(Traced, tracer=tracer)
-    for routes in (jobs, items, events, operations, sessions, identity, health, pages):
+    app.add_middleware(Forwarded, trusted=settings.trusted_proxies, meter=meter)
+    every = (jobs, items, files, events, operations, sessions, identity, health, bookmarks, bookmark_tasks, pages)
+    for routes in every:
         app.include_router(routes.router)
     return app
 

@@ -52,6 +52,10 @@ OPEN_JOB_ITEMS = Described(
     "forebay_open_job_items", "gauge", ("pipeline", "status"),
     "items of jobs that have not finished: pending, done, skipped, not_found, error", "S1-97",
 )  # fmt: skip
+ITEMS = Described(
+    "forebay_items", "gauge", ("pipeline", "status"),
+    "items of all jobs that are kept, exactly: pending, processing, done, skipped, not_found, error", "S1-101 S4-72",
+)  # fmt: skip
 DEAD_LETTERS = Described(
     "forebay_dead_letters", "gauge", _STEP, "tasks that failed for good and are kept; counted to 100000",
 )  # fmt: skip
@@ -139,7 +143,7 @@ WORKER_FAILED = Described(
 )  # fmt: skip
 WORKER_BUSY = Described(
     "forebay_worker_busy_seconds_total", "counter", _WORKER_STEP,
-    "time in attempts that ended DONE; by the succeeded ones: its average time", "S4-43",
+    "time in attempts that ended DONE, SKIPPED or NOT_FOUND; by their number: its average time", "S4-43",
 )  # fmt: skip
 WORKER_STALE = Described(
     "forebay_worker_stale_reports_total", "counter", _WORKER, "reports that came when the task was no longer its own",
@@ -163,6 +167,10 @@ DB_LATENCY = Described(
 )  # fmt: skip
 POOL_WAIT = Described(
     "forebay_db_pool_wait_seconds", "histogram", ("room",), "wait for a connection of the pool: pool_wait_ms", "S5-99",
+)  # fmt: skip
+FORWARDED_IGNORED = Described(
+    "forebay_api_forwarded_ignored_total", "counter", (),
+    "requests with an X-Forwarded-For that was ignored: not from one of FOREBAY_TRUSTED_PROXIES",
 )  # fmt: skip
 
 ALL = tuple(one for one in globals().values() if isinstance(one, Described))

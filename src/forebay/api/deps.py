@@ -8,6 +8,7 @@ from fastapi import Depends, Path, Query, Request
 
 from forebay.api.problems import Problem
 from forebay.api.rooms import Rooms
+from forebay.api.shelf import Shelf
 from forebay.engine.pipeline import Pipeline
 from forebay.settings import Settings
 
@@ -25,6 +26,11 @@ async def _settings(request: Request) -> Settings:
 async def _pipelines(request: Request) -> dict[str, Pipeline[Any]]:
     pipelines: dict[str, Pipeline[Any]] = request.app.state.pipelines
     return pipelines
+
+
+async def _shelf(request: Request) -> Shelf:
+    shelf: Shelf = request.app.state.shelf
+    return shelf
 
 
 async def _page_size(
@@ -51,11 +57,17 @@ async def _item_id(item_id: Annotated[str, Path(description="an item's number in
     return _number(item_id, 2**31 - 1, "item")
 
 
+async def _file_id(file_id: Annotated[str, Path(description="a file's id", max_length=40)]) -> int:
+    return _number(file_id, 2**63 - 1, "file")
+
+
 RoomsDep = Annotated[Rooms, Depends(_rooms)]
 SettingsDep = Annotated[Settings, Depends(_settings)]
+ShelfDep = Annotated[Shelf, Depends(_shelf)]
 PipelinesDep = Annotated[dict[str, Pipeline[Any]], Depends(_pipelines)]
 PageSize = Annotated[int, Depends(_page_size)]
 Number = Annotated[str, Path(pattern="^[0-9]{1,18}$")]
 JobId = Annotated[int, Depends(_job_id)]
 ItemId = Annotated[int, Depends(_item_id)]
+FileId = Annotated[int, Depends(_file_id)]
 After = Annotated[str | None, Query(description="`next` of the page before", max_length=400)]

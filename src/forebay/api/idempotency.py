@@ -21,6 +21,20 @@ if TYPE_CHECKING:
 _LONGEST = 255
 
 
+def parameter(description: str) -> dict[str, Any]:
+    """The header, for the OpenAPI document."""
+    return {
+        "name": "Idempotency-Key",
+        "in": "header",
+        "required": False,
+        "description": description,
+        "schema": {"type": "string", "minLength": 1, "maxLength": _LONGEST},
+    }
+
+
+ANSWERED_AGAIN = parameter("the same request with the same key is done once, and answered as often as it is sent")
+
+
 @dataclass(frozen=True, slots=True)
 class Kept:
     status: int

@@ -279,6 +279,19 @@ class Queue(Model):
     parked: str | None
 
 
+class Totals(Model):
+    """The items of a pipeline, of all jobs that are kept."""
+
+    pipeline: str
+    total: int
+    pending: int
+    processing: int
+    done: int
+    skipped: int
+    not_found: int
+    error: int
+
+
 class QueueChanged(Model):
     changed: bool
 

@@ -22,13 +22,9 @@ M = TypeVar("M", bound="Token | Invitation")
 # For the OpenAPI document.
 TAKES_KEY: dict[str, Any] = {
     "parameters": [
-        {
-            "name": "Idempotency-Key",
-            "in": "header",
-            "required": False,
-            "description": "the same request with the same key is done once; then 409 names the id of what it has made",
-            "schema": {"type": "string", "minLength": 1, "maxLength": 255},
-        }
+        idempotency.parameter(
+            "the same request with the same key is done once; then 409 names the id of what it has made"
+        )
     ]
 }
 

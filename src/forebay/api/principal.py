@@ -98,14 +98,35 @@ async def _as_service(rooms: Rooms, request: Request, holder: Holder, *, makes_o
     return Principal("service", owner_id, name, "user", scopes & scopes_of("user"))
 
 
+async def is_service(request: Request) -> bool:
+    """Whether the caller is the service itself, with a token that may write, whether or not it names an owner."""
+    scheme, _, secret = request.headers.get("authorization", "").partition(" ")
+    if scheme.lower() != "bearer" or not secret:
+        return False
+    rooms: Rooms = request.app.state.rooms
+    holder = await identity.find_token(rooms.identity, secrecy.digest(secret.strip()))
+    return holder is not None and holder.account_id is None and "write" in (holder.scopes or ())
+
+
+async def for_owner(rooms: Rooms, name: str) -> Principal:
+    """The service, acting for this owner.
+
+    Raises: Problem 404.
+    """
+    owner_id = await owners.find(rooms.identity, name)
+    if owner_id is None:
+        raise Problem(404, f"there is no owner {name!r}", field="userId")
+    return Principal("service", owner_id, name, "user", scopes_of("user"))
+
+
 def _named_owner(request: Request) -> str:
     """Raises: Problem 400."""
     try:
         name = request.headers.get(OWNER_HEADER, "").encode("latin-1").decode()  # headers are bytes: ours are UTF-8
     except UnicodeDecodeError as error:
-        raise Problem(400, "the owner's name must be UTF-8", field=OWNER_HEADER) from error
+        raise Problem(400, "must be UTF-8", field=OWNER_HEADER) from error
     if not name:
-        raise Problem(400, "the service's token needs the owner to act for", field=OWNER_HEADER)
+        raise Problem(400, "must name the owner that the service's token is to act for", field=OWNER_HEADER)
     return name
 
 
@@ -117,7 +138,7 @@ async def _by_session(rooms: Rooms, request: Request, session: str) -> Principal
         sent = request.headers.get(CSRF_HEADER, "")
         if not secrecy.is_same(sent, secrecy.csrf_token(session)):
             cookie = cookies_of(request).csrf
-            raise Problem(403, f"the header {CSRF_HEADER} must repeat the cookie {cookie}", field=CSRF_HEADER)
+            raise Problem(403, f"must repeat the cookie {cookie}", field=CSRF_HEADER)
     return _principal("session", holder, frozenset(SCOPES))
 
 

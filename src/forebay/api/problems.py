@@ -14,6 +14,7 @@ from starlette.requests import ClientDisconnect
 
 from forebay.db.pool import LOST
 from forebay.errors import (
+    ConfigError,
     DatabaseBusy,
     DatabaseUnavailable,
     InputTooLarge,
@@ -55,7 +56,7 @@ class Problem(Exception):
     ) -> None:
         super().__init__(detail)
         self.status = status
-        self.detail = detail
+        self.detail = detail if field is None else f"{field}: {detail}"
         self.errors = [] if field is None else [{"field": field, "reason": detail}]
         self.headers = dict(headers or {})
         self.about = about  # the id of what it is about
@@ -88,6 +89,7 @@ def install(app: FastAPI) -> None:
     app.add_exception_handler(HTTPException, _http)
     app.add_exception_handler(RequestError, _refused)
     app.add_exception_handler(DatabaseBusy, _busy)
+    app.add_exception_handler(ConfigError, _unconfigured)
     for kind in (DatabaseUnavailable, SchemaError, *LOST):
         app.add_exception_handler(kind, _unavailable)
 
@@ -99,21 +101,55 @@ def _problem(_: Request, error: Exception) -> JSONResponse:
 
 def _invalid(_: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, RequestValidationError)  # noqa: S101 - it is registered for these
-    errors = [{"field": _place(one["loc"]), "reason": str(one["msg"])} for one in error.errors()]
+    errors = [{"field": _place(one), "reason": _reason(one)} for one in error.errors()]
     return answer(422, f"{errors[0]['field']}: {errors[0]['reason']}", errors)
 
 
-def _place(loc: Sequence[int | str]) -> str:
+def _place(error: Mapping[str, Any]) -> str:
     """Where in the request: `items.3.url`, `query.pageSize`, or all of it: `body`."""
-    parts = [str(part) for part in loc] or ["body"]
+    if error["type"] == "json_invalid":  # after which character: that is no field
+        return "body"
+    parts = [str(part) for part in error["loc"]] or ["body"]
     return ".".join(parts[1:] if parts[:1] == ["body"] and len(parts) > 1 else parts)
 
 
-def _http(_: Request, error: Exception) -> JSONResponse:
+_OBJECT = "must be an object, as application/json"
+_TIME = "must be a time, for example 2030-01-31T12:00:00Z"
+_IN_OUR_WORDS = {
+    "extra_forbidden": "there is no such field",
+    "model_type": _OBJECT,
+    "model_attributes_type": _OBJECT,
+    "datetime_type": _TIME,
+    "datetime_parsing": _TIME,
+    "datetime_from_date_parsing": _TIME,
+    "datetime_object_invalid": _TIME,
+}
+
+
+def _reason(error: Mapping[str, Any]) -> str:
+    """What is wrong, in words for who does not know what this is written in."""
+    context: Mapping[str, Any] = error.get("ctx") or {}
+    message: str = error["msg"]
+    if error["type"] == "json_invalid":
+        return f"is not JSON: {context.get('error')} (char {error['loc'][-1]})"
+    if error["type"] == "string_pattern_mismatch" and "[0-9]{" in message:
+        return "must be a number, as text"
+    return _IN_OUR_WORDS.get(error["type"], message.removeprefix("Value error, "))
+
+
+def _http(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, HTTPException)  # noqa: S101 - it is registered for these
     if isinstance(error.__cause__, ClientDisconnect):  # FastAPI takes it for a body that cannot be read
         raise error.__cause__
-    return answer(error.status_code, str(error.detail), headers=error.headers)
+    detail = _NOWHERE.get(error.status_code, "{detail}")
+    told = detail.format(method=request.method, path=request.url.path[:200], detail=error.detail)
+    return answer(error.status_code, told, headers=error.headers)
+
+
+_NOWHERE = {
+    404: "there is nothing at {path}: /api/docs lists what there is",
+    405: "there is no {method} of {path}: /api/docs lists what there is",
+}
 
 
 def _refused(_: Request, error: Exception) -> JSONResponse:
@@ -136,6 +172,11 @@ def _busy(request: Request, error: Exception) -> JSONResponse:
 def _unavailable(request: Request, error: Exception) -> JSONResponse:
     log.error("request_failed", path=request.url.path, error=brief(error))
     return answer(503, "the database cannot be used right now: try again soon", headers={"Retry-After": "2"})
+
+
+def _unconfigured(request: Request, error: Exception) -> JSONResponse:
+    log.error("request_failed", path=request.url.path, error=brief(error))
+    return answer(503, "this is not set up here: `forebay doctor` says what is missing")
 
 
 def unexpected(path: str, error: Exception) -> JSONResponse:

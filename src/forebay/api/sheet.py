@@ -36,6 +36,7 @@ _OUTCOMES = (
 _PASSED = ("DONE", "SKIPPED", "NOT_FOUND")
 _ENDED = (*_PASSED, "ERROR", "EXPIRED")
 _ITEM_STATUSES = ("pending", "done", "skipped", "not_found", "error")
+_STATUSES = ("pending", "processing", "done", "skipped", "not_found", "error")
 
 
 class Sheet:
@@ -89,6 +90,9 @@ def _write_jobs(sheet: Sheet, numbers: Numbers) -> None:
         items.update({(jobs.pipeline, status): getattr(jobs, status) for status in _ITEM_STATUSES})
     for (pipeline, status), count in items.items():
         sheet.put(catalogue.OPEN_JOB_ITEMS, count, pipeline, status)
+    for counts in numbers.items:
+        for status in _STATUSES:
+            sheet.put(catalogue.ITEMS, getattr(counts, status), counts.pipeline, status)
 
 
 def _write_letters(sheet: Sheet, numbers: Numbers) -> None:
@@ -174,5 +178,6 @@ def write_api(sheet: Sheet, meter: Meter) -> None:
         sheet.spread(catalogue.INGEST, seconds, route)
     for room, seconds in meter.waits.items():
         sheet.spread(catalogue.POOL_WAIT, seconds, room)
+    sheet.put(catalogue.FORWARDED_IGNORED, meter.forwarded_ignored)
     if meter.latency is not None:
         sheet.put(catalogue.DB_LATENCY, meter.latency)

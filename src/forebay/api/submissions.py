@@ -53,7 +53,16 @@ async def _json(request: Request) -> Any:
     try:
         return json.loads(await request.body())
     except (ValueError, RecursionError) as error:
-        raise Problem(422, "the body is not JSON", field="body") from error
+        raise Problem(422, _what_is_wrong(error), field="body") from error
+
+
+def _what_is_wrong(error: Exception) -> str:
+    if isinstance(error, RecursionError):
+        return "is nested too deeply"
+    if isinstance(error, json.JSONDecodeError):
+        return f"is not JSON: {error}"
+    reason = "it is not UTF-8" if isinstance(error, UnicodeError) else "it has a number that is too long"
+    return f"is not JSON: {reason}"
 
 
 def _checked(kind: type[S], values: Any) -> S:

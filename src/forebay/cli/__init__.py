@@ -30,6 +30,7 @@ _COMMANDS = {
     "resume": "control",
     "cancel": "control",
     "export": "export",
+    "storage": "storage",
     "top": "top",
     "doctor": "doctor",
     "users": "users",

@@ -56,8 +56,7 @@ def _serve(settings: Settings, dsn: str) -> int:
         loop="uvloop",
         timeout_graceful_shutdown=_GRACE,
         server_header=False,
-        proxy_headers=bool(settings.trusted_proxies),
-        forwarded_allow_ips=settings.trusted_proxies or None,
+        proxy_headers=False,  # forebay.api.forwarded does that
     )
     listener = listen(settings.api_host, settings.api_port)
     log.info("api_started", address=address(listener), database=place_of(dsn))

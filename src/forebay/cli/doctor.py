@@ -5,39 +5,33 @@ from __future__ import annotations
 import shutil
 import sys
 from collections.abc import AsyncIterator, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Literal
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
 
 import click
 
+from forebay.cli import _files, _proxies
 from forebay.cli import _show as show
 from forebay.cli._common import find_dsn, json_option, load_settings, place_of, run
+from forebay.cli._finding import Finding, of_space
 from forebay.db import checkup, migrate, overview
 from forebay.engine.loading import load_pipelines
-from forebay.errors import DatabaseUnavailable, DefinitionError, ForebayError, SchemaError
+from forebay.errors import DatabaseUnavailable, DefinitionError, ForebayError, SchemaError, StepError
+from forebay.services.browser import INSTALL, find_browser, open_browser
+from forebay.services.egress import open_egress
 
 if TYPE_CHECKING:
+    from forebay.cli._finding import Level
     from forebay.db.overview import Depth, WorkerRow
     from forebay.db.pool import Connection
     from forebay.settings import Settings
 
-Level = Literal["OK", "WARN", "FAIL"]
-
 _STYLES = {"OK": "green", "WARN": "yellow", "FAIL": "red"}
 _OLDEST_POSTGRES = 14
-_LITTLE_SPACE, _NO_SPACE = 2 * 10**9, 2 * 10**8
 _CLOCK_SECONDS = 5
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """One thing that was looked at; `fix` is what to do about it."""
-
-    level: Level
-    about: str
-    text: str
-    fix: str | None = None
+_WEB = ("h11", "h2", "httpx", "idna", "protego")  # what the extra brings
 
 
 @click.command()
@@ -65,7 +59,8 @@ def _print(found: list[Finding]) -> None:
 
 
 async def _examine(settings: Settings) -> list[Finding]:
-    found = [*_here(settings)]
+    found = [*_here(settings), *await _files.examine(settings), await _proxies.examine(settings)]
+    found.append(await _browser(settings))
     try:
         dsn = find_dsn(settings)
         async with overview.connected(dsn, "forebay doctor") as conn:
@@ -83,6 +78,7 @@ def _here(settings: Settings) -> Iterator[Finding]:
     yield Finding("OK", "python", ".".join(map(str, sys.version_info[:3])))
     yield _modules(settings)
     yield _cookies(settings)
+    yield _egress(settings)
     if settings.dsn is None:
         yield _space(settings)
 
@@ -104,14 +100,49 @@ def _cookies(settings: Settings) -> Finding:
     return Finding("WARN", "sessions", text, "serve it by HTTPS, and unset FOREBAY_SECURE_COOKIES")
 
 
+def _egress(settings: Settings) -> Finding:
+    missing = [name for name in _WEB if find_spec(name) is None]
+    if missing:
+        text = f"nothing can be fetched from the web without {', '.join(missing)}"
+        return Finding("WARN", "egress", text, "pip install 'forebay[web]'")
+    from forebay.services.egress.confinement import why_not_confined  # noqa: PLC0415 - needs what was looked for
+
+    if settings.egress_confine is False:
+        text = "children are told to use the guarded proxy, and could do otherwise: FOREBAY_EGRESS_CONFINE is false"
+        return Finding("WARN", "egress", text, "unset FOREBAY_EGRESS_CONFINE")
+    because = why_not_confined()
+    if because is None:
+        return Finding("OK", "egress", "children have no way out but the guarded proxy")
+    text = f"children are told to use the guarded proxy, and could do otherwise: {because}"
+    level: Level = "FAIL" if settings.egress_confine else "WARN"
+    return Finding(level, "egress", text, "allow user namespaces to this account, or give it CAP_SYS_ADMIN")
+
+
 def _space(settings: Settings) -> Finding:
     folder = settings.data_dir.absolute()
     while not folder.exists():
         folder = folder.parent
     free = shutil.disk_usage(folder).free
-    level: Level = "FAIL" if free < _NO_SPACE else "WARN" if free < _LITTLE_SPACE else "OK"
+    level = of_space(free)
     fix = None if level == "OK" else f"free some space on the disk of {settings.data_dir}, or set FOREBAY_DATA_DIR"
     return Finding(level, "disk", f"{show.size(free)} free for {settings.data_dir}", fix)
+
+
+async def _browser(settings: Settings) -> Finding:
+    """Whether pages can be captured, found out by starting the browser."""
+    if find_browser(settings) is None and not settings.browser_path:
+        text = "no Chromium is installed; only screenshots of pages need it"
+        return Finding("OK", "browser", f"{text} ({INSTALL})")
+    try:
+        async with open_egress(settings) as egress, open_browser(settings, egress) as browser:
+            started = await browser.check()
+    except StepError as error:
+        return Finding("WARN", "browser", str(error), "mend that; only screenshots of pages need it")
+    text = f"Chromium {started.version}"
+    if started.sandboxed:
+        return Finding("OK", "browser", f"{text}, in its own sandbox")
+    fix = "allow user namespaces: sysctl kernel.unprivileged_userns_clone=1, or AppArmor's profile for Chromium"
+    return Finding("WARN", "browser", f"{text} runs without its sandbox, which this kernel does not allow", fix)
 
 
 # The database.

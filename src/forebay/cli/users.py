@@ -43,6 +43,7 @@ def users() -> None:
     \b
     forebay users add ann --link
     forebay users invite
+    forebay users invitations
     forebay users weight ann 2
     """
 
@@ -184,7 +185,7 @@ def invite(*, admin: bool, url: str | None, as_json: bool) -> None:
     if not as_json:
         click.echo(f"Makes an account of {_role(made.role)}, once, within a week:", err=True)
     place = _place(secret, settings, url)
-    show.answer(asdict(made) | {"id": str(made.id), "link": place}, place, as_json=as_json)
+    show.answer(_invitation_json(made) | {"link": place}, place, as_json=as_json)
 
 
 async def _invite(settings: Settings, role: str) -> tuple[Invitation, str]:
@@ -192,6 +193,54 @@ async def _invite(settings: Settings, role: str) -> tuple[Invitation, str]:
 
     async with _connected(settings) as conn:
         return await accounts.invitation(conn, role, actor())
+
+
+@users.command()
+@json_option
+def invitations(as_json: bool) -> None:
+    """List the invitations that nobody has followed yet. Their links are not kept: who lost one is invited anew."""
+    found = run(_invitations(load_settings()))
+    if as_json:
+        click.echo(show.dump([_invitation_json(each) for each in found]))
+    elif not found:
+        click.echo("There are no open invitations: `forebay users invite` makes one.")
+    else:
+        made = show.table(">id", "role", "by", "made", "good until")
+        for each in found:
+            made.add_row(
+                str(each.id), each.role, each.created_by, show.moment(each.created_at), show.moment(each.expires_at)
+            )
+        show.console().print(made)
+
+
+async def _invitations(settings: Settings) -> list[Invitation]:
+    async with _connected(settings) as conn:
+        return await identity.invitations(conn)
+
+
+@users.command()
+@click.argument("invitation", type=click.IntRange(1, 2**63 - 1), metavar="ID")
+@json_option
+def uninvite(invitation: int, as_json: bool) -> None:
+    """End an invitation: its link works no more. `forebay users invitations` shows the ids."""
+    settings = load_settings()
+    api.require()
+    run(_uninvite(settings, invitation))
+    show.answer({"id": str(invitation), "changed": True}, f"invitation {invitation} works no more", as_json=as_json)
+
+
+async def _uninvite(settings: Settings, invitation: int) -> None:
+    from forebay.api import accounts  # noqa: PLC0415 - an extra
+
+    async with _connected(settings) as conn:
+        try:
+            await accounts.revoke_invitation(conn, invitation, actor())
+        except NotThere as error:
+            raise NotThere(error.field, f"{error.reason}: `forebay users invitations` shows them") from error
+
+
+def _invitation_json(invitation: Invitation) -> dict[str, Any]:
+    return asdict(invitation) | {"id": str(invitation.id)}
 
 
 def _role(role: str) -> str:

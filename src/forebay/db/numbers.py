@@ -33,6 +33,19 @@ class OpenJobs:
 
 
 @dataclass(frozen=True, slots=True)
+class ItemCounts:
+    """The items of all jobs of one pipeline that are kept, by their status."""
+
+    pipeline: str
+    pending: int
+    processing: int
+    done: int
+    skipped: int
+    not_found: int
+    error: int
+
+
+@dataclass(frozen=True, slots=True)
 class DeadLetters:
     """The dead letters of one step."""
 
@@ -63,6 +76,7 @@ class Numbers:
     depth: list[Depth]
     workers: list[WorkerRow]
     jobs: list[OpenJobs]
+    items: list[ItemCounts]
     dead_letters: list[DeadLetters]
 
     @property
@@ -93,8 +107,15 @@ async def numbers(conn: Connection, at: datetime) -> Numbers:
             await overview.depth(conn),
             await overview.workers(conn),
             [OpenJobs(*row.values()) for row in jobs],
+            await items(conn),
             [DeadLetters(*row.values()) for row in letters],
         )
+
+
+async def items(conn: Connection) -> list[ItemCounts]:
+    """All items that the caller may see, exactly, at one moment."""
+    async with overview.in_words():
+        return [ItemCounts(*row.values()) for row in await conn.fetch(load("count_items"))]
 
 
 async def attempts(

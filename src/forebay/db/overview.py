@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime
@@ -237,11 +237,11 @@ async def dead_letters(conn: Connection, *, job_id: int | None = None, limit: in
     return [DeadLetter(*row.values()) for row in rows]
 
 
-async def lanes_of(conn: Connection, job_id: int) -> frozenset[int]:
-    """The lanes that the job's tasks are in."""
+async def lanes_of(conn: Connection, job_ids: Sequence[int]) -> frozenset[int]:
+    """The lanes that the tasks of these jobs are in."""
     async with in_words():
-        found = await conn.fetchval("select forebay.lanes_of(j) from forebay.job j where j.id = $1", job_id)
-    return frozenset(found or ())
+        found = await conn.fetch("select forebay.lanes_of(j) from forebay.job j where j.id = any($1)", list(job_ids))
+    return frozenset(lane for (lanes,) in found for lane in lanes or ())
 
 
 async def has_jobs(conn: Connection) -> bool:

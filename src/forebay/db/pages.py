@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from forebay.db.pool import Connection
 
     AttemptKey: TypeAlias = tuple[datetime, int, int]  # when it ended, its token, its item
+    LetterKey: TypeAlias = tuple[datetime, int, int, int]  # when it failed, its job, item and step
 
 # Whole items may be small or large: after the first page, as many are fetched at once as fit this.
 _FIRST_PAGE, _MOST_ROWS, _PAGE_BYTES = 100, 5000, 4 << 20
@@ -172,19 +173,22 @@ async def attempts(
 
 
 async def dead_letters(
-    conn: Connection, where: LetterFilter, before: tuple[datetime, int, int] | None, size: int
-) -> list[asyncpg.Record]:
-    """Tasks that failed for good, newest first."""
-    return await _fetch(
+    conn: Connection, where: LetterFilter, before: LetterKey | None, size: int
+) -> tuple[list[asyncpg.Record], LetterKey | None]:
+    """Tasks that failed for good, newest first, and before which one the next page begins. A page may be short before
+    the end."""
+    rows = await _fetch(
         conn,
         load("page_dead_letters"),
-        *(before or (None, None, None)),
         where.owner_id,
         where.pipeline,
         where.job_id,
         where.error_class,
+        *(before or (None, None, None, None)),
         size,
     )
+    at, job_id, n, step_id = (rows[0][name] for name in ("next_at", "next_job", "next_n", "next_step"))
+    return [row for row in rows if row["job_id"] is not None], None if at is None else (at, job_id, n, step_id)
 
 
 async def audit(

@@ -79,11 +79,12 @@ async def tidy_service(pool: Pool, now: datetime | None) -> int:
 
 
 async def tidy(pool: Pool, now: datetime | None) -> None:
-    """Give lost runs a lane again, drop idle lanes, close the rows of dead workers."""
+    """Give lost runs a lane again, drop idle lanes, close the rows of dead workers, fold tallies."""
     await _count(pool, "select forebay.adopt_orphans($1)", now)
     await _count(pool, "select forebay.tidy_lanes($1, '1 day')", now)
     await _count(pool, "select forebay.tidy_limits(now => $1)", now)
     await _count(pool, "select forebay.close_workers($1)", now)
+    await _count(pool, "select forebay.fold_tallies()")
 
 
 async def _count(pool: Pool, sql: str, *args: Any) -> int:

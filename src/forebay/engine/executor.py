@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Any
 from pydantic_core import from_json
 
 from forebay.engine.attempt import Attempt, report_error, report_outcome
-from forebay.engine.controllers import ClaimSize, Concurrency
+from forebay.engine.controllers import ClaimSize
 from forebay.engine.policy import Kind
 from forebay.engine.queue import TaskQueue
 from forebay.errors import TransientError
+from forebay.tuning import Concurrency
 from forebay.types import ErrorClass
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ class StepExecutor:
         self.failed = 0
         self._well = 0  # attempts that ended well and that the controllers know of, or need not
         self._unwell = 0  # neither well nor badly: throttled, snoozed, released
-        self.busy_s = 0.0  # in those that ended well
+        self._well_s = 0.0  # the time of those that ended well
         self.last_ended = 0.0  # epoch seconds
         self.last_error: tuple[float, str] | None = None
         self.slots: set[asyncio.Task[None]] = set()
@@ -90,6 +91,11 @@ class StepExecutor:
     def succeeded(self) -> int:
         """Attempts that ended well."""
         return self._well + self._good
+
+    @property
+    def busy_s(self) -> float:
+        """The time of those."""
+        return self._well_s + self._good_s
 
     @property
     def ended(self) -> int:
@@ -206,7 +212,7 @@ class StepExecutor:
             self.last_error = (self.last_ended, attempt.reason or "")
         else:
             self._well += 1
-            self.busy_s += seconds
+            self._well_s += seconds
 
     async def _call_batch(self, attempts: list[Attempt], tasks: list[tuple[Lease, int]]) -> None:
         inputs: list[Any] = []
@@ -281,7 +287,7 @@ class StepExecutor:
         """Tells the controllers about the successes since the last time."""
         if self._good:
             self._well += self._good
-            self.busy_s += self._good_s
+            self._well_s += self._good_s
             self.last_ended = self._clock.time()
             self.size.add(self._good_s / self._good)
             self.concurrency.add(self._good, self._good_s, len(self.slots))

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
 from forebay.db.limits import SlotAsk, TokenAsk
-from forebay.engine.controllers import Ewma
 from forebay.errors import ThrottledError
+from forebay.tuning import Ewma
 
 if TYPE_CHECKING:
     import asyncio

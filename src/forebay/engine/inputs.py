@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypedDict, TypeVar, Un
 from pydantic import BaseModel, ValidationError
 from pydantic_core import PydanticSerializationError, to_json, to_jsonable_python
 
+from forebay.engine.nesting import MOST, is_too_deep
 from forebay.errors import InputTooLarge, InvalidField
 
 if TYPE_CHECKING:
@@ -56,6 +57,7 @@ class Encoder(Generic[I]):
             _refuse_unwritable(value, None, field)
         if len(data) > self._limit:
             raise InputTooLarge(field, f"has {len(data)} bytes; the pipeline takes at most {self._limit}")
+        _refuse_depth(data, field)
         return data
 
     def encode_all(self, values: Sequence[I], first: int) -> list[bytes]:
@@ -64,13 +66,17 @@ class Encoder(Generic[I]):
             encoded = [self._dump_any(value) for value in values]
         except (ValidationError, PydanticSerializationError, ValueError, RecursionError):
             encoded = []
-        together = b"".join(encoded)
-        if len(encoded) < len(values) or any(word in together for word in _SUSPECT) or self._are_large(encoded):
+        if len(encoded) < len(values) or self._are_suspect(encoded):
             return [self.encode(value, f"inputs[{place}]") for place, value in enumerate(values, first)]
         return encoded
 
-    def _are_large(self, encoded: list[bytes]) -> bool:
-        return max(map(len, encoded), default=0) > self._limit
+    def _are_suspect(self, encoded: list[bytes]) -> bool:
+        together = b"".join(encoded)
+        return (
+            any(word in together for word in _SUSPECT)
+            or max(map(len, encoded), default=0) > self._limit
+            or any(map(is_too_deep, encoded))
+        )
 
     def _dump_any(self, value: I) -> bytes:
         # A plain dict needs no validation, which would only copy it.
@@ -85,6 +91,8 @@ class Encoder(Generic[I]):
             raise ValueError("must be a finite number")
         return data
 
+
+_TOO_DEEP = f"is nested more than {MOST} deep"
 
 # Words in JSON that may stand for something which the database cannot hold.
 _SUSPECT = (b"\\u0000", b"NaN", b"Infinity", b"null")
@@ -111,6 +119,7 @@ def encode_json(value: Json, field: str) -> str:
         _refuse_unwritable(value, error, field)
     if _NUL.search(data):
         _refuse_unwritable(value, None, field)
+    _refuse_depth(data, field)
     return data.decode()
 
 
@@ -132,6 +141,11 @@ def _refuse_invalid(error: ValidationError, field: str) -> NoReturn:
     raise InvalidField(_path(field, first["loc"]), first["msg"]) from error
 
 
+def _refuse_depth(data: bytes, field: str) -> None:
+    if is_too_deep(data):
+        raise InvalidField(field, _TOO_DEEP)
+
+
 def _refuse_unwritable(value: object, error: Exception | None, field: str) -> NoReturn:
     for is_wrong, reason in (
         (_has_nul, "must not contain the character U+0000"),
@@ -141,6 +155,8 @@ def _refuse_unwritable(value: object, error: Exception | None, field: str) -> No
         if (found := _first(is_wrong, value)) is not None:
             raise InvalidField(_path(field, found), reason) from error
     reason = str(error).removeprefix("Error serializing to JSON: ").removeprefix("ValueError: ")
+    if "depth exceeded" in reason:
+        raise InvalidField(field, _TOO_DEEP) from error
     raise InvalidField(field, f"cannot be written as JSON: {reason}") from error
 
 
@@ -192,7 +208,7 @@ def readable(value: object) -> str:
     """The nearest JSON to something that is not a valid input, so that its owner can see it."""
     try:
         data = to_json(to_jsonable_python(value, fallback=repr), inf_nan_mode="strings")
-        if len(data) <= 10_000 and not _NUL.search(data):
+        if len(data) <= 10_000 and not _NUL.search(data) and not is_too_deep(data):
             return data.decode()
     except (ValueError, RecursionError):
         pass

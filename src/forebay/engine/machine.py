@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NoReturn
 
-from forebay.engine.controllers import Ewma
+from forebay.tuning import Ewma
 
 _TICK = 0.25  # seconds between looks
 _LATE = 0.1  # an event loop that is later than this has too much to do at once

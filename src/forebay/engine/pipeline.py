@@ -129,6 +129,17 @@ def _is_union(annotation: Any) -> bool:
     return typing.get_origin(annotation) in (typing.Union, types.UnionType)
 
 
+@dataclass(frozen=True)
+class Schedule(Generic[I]):
+    """Jobs that a pipeline submits by itself."""
+
+    name: str
+    cron: str
+    input: I
+    owner: str
+    timezone: str
+
+
 class Declared(Generic[I, *Rs]):
     """The decorator that `step` gives back; remembers the types that the function must take."""
 
@@ -182,6 +193,7 @@ class Pipeline(Generic[I]):
         self.input_type: Any = input
         self.max_input_bytes = max_input_bytes
         self.steps: dict[str, Step[I, Any]] = {}
+        self.schedules: list[Schedule[I]] = []
 
     @overload
     def step(
@@ -278,6 +290,10 @@ class Pipeline(Generic[I]):
             return self._add(fn, after, options, optional=optional, batch_size=size)
 
         return add
+
+    def schedule(self, name: str, cron: str, input: I, *, owner: str = "default", timezone: str = "UTC") -> None:  # noqa: A002
+        """Submit a job at the times of a cron expression; workers make the schedule when they begin."""
+        self.schedules.append(Schedule(name, cron, input, owner, timezone))
 
     def _add(
         self,

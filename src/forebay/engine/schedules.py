@@ -7,7 +7,7 @@ time it was due: neither a crash nor two sweepers double it. Runs that were miss
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 from zoneinfo import ZoneInfo
 
 from cronsim import CronSim, CronSimError
@@ -19,6 +19,8 @@ from forebay.errors import InvalidField, NotThere, RequestError
 from forebay.log import get_logger
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from forebay.db.doors import AsyncConn
     from forebay.engine.pipeline import Pipeline
 
@@ -54,6 +56,13 @@ async def put_schedule(  # noqa: PLR0913
     args = (name, pipeline.name, owner, cron, timezone, data, checked_priority(priority), next_at)
     row = await door.fetch_row(load("put_schedule"), args)
     return row is not None and bool(row[0])
+
+
+async def put_declared(conn: AsyncConn, pipelines: Sequence[Pipeline[Any]], now: datetime) -> None:
+    """Make the schedules that pipelines declare, or change those that are declared otherwise than before."""
+    for pipeline in pipelines:
+        for s in pipeline.schedules:
+            await put_schedule(conn, s.name, pipeline, s.cron, s.input, owner=s.owner, timezone=s.timezone, now=now)
 
 
 async def remove_schedule(conn: AsyncConn, name: str) -> bool:

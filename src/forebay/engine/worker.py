@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from forebay.db import migrate, registry, tasks
 from forebay.db.listen import listen
 from forebay.db.pool import LOST, close_pool, insist, open_pool
-from forebay.engine import chronicle, results
+from forebay.engine import chronicle, results, schedules
 from forebay.engine.calls import call_of
 from forebay.engine.claimer import Claimer
 from forebay.engine.clock import Clock
@@ -170,6 +170,7 @@ class Worker:
         async with self._pool.acquire() as conn:
             await migrate.check(conn)
             ids = {p.name: await registry.register(conn, p.definition()) for p in self._pipelines}
+            await schedules.put_declared(conn, self._pipelines, self.clock.now())
             name = f"{socket.gethostname()}:{os.getpid()}"
             self.worker_id = await registry.enlist(conn, name, self.clock.stamp())
         self._assemble(ids)

@@ -97,6 +97,17 @@ CREATE TABLE forebay.attempt (
     reason text
 )
 PARTITION BY RANGE (ended_at);
+CREATE TABLE forebay.dead_letter (
+    job_id bigint NOT NULL,
+    n integer NOT NULL,
+    step_id integer NOT NULL,
+    owner_id bigint NOT NULL,
+    outcome forebay.outcome NOT NULL,
+    attempt smallint NOT NULL,
+    class text,
+    reason text,
+    at timestamp with time zone NOT NULL
+);
 CREATE TABLE forebay.item (
     job_id bigint NOT NULL,
     n integer NOT NULL,
@@ -266,16 +277,117 @@ ALTER TABLE forebay.audit ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     NO MAXVALUE
     CACHE 1
 );
-CREATE TABLE forebay.dead_letter (
-    job_id bigint NOT NULL,
-    n integer NOT NULL,
-    step_id integer NOT NULL,
+CREATE TABLE forebay.blob (
+    sha256 bytea NOT NULL,
+    life bigint NOT NULL,
+    size bigint NOT NULL,
+    media_type text NOT NULL,
+    stored_at timestamp with time zone,
+    touched_at timestamp with time zone DEFAULT clock_timestamp(),
+    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    CONSTRAINT blob_sha256_check CHECK ((octet_length(sha256) = 32)),
+    CONSTRAINT blob_size_check CHECK ((size >= 0))
+);
+ALTER TABLE forebay.blob ALTER COLUMN life ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME forebay.blob_life_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+CREATE TABLE forebay.bookmark (
+    id bigint NOT NULL,
     owner_id bigint NOT NULL,
-    outcome forebay.outcome NOT NULL,
-    attempt smallint NOT NULL,
-    class text,
-    reason text,
-    at timestamp with time zone NOT NULL
+    url text NOT NULL,
+    page_hash bytea NOT NULL,
+    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    updated_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    job_id bigint,
+    own_title text,
+    note text,
+    tags text[] DEFAULT '{}'::text[] NOT NULL,
+    category_id bigint,
+    archived_at timestamp with time zone,
+    crawl_every interval,
+    next_crawl_at timestamp with time zone,
+    kind text,
+    kind_reason text,
+    http_status integer,
+    title text,
+    description text,
+    author text,
+    site text,
+    language text,
+    canonical_url text,
+    canonical_hash bytea,
+    duplicate_of bigint,
+    published_at timestamp with time zone,
+    modified_at timestamp with time zone,
+    body text,
+    words integer,
+    reading_minutes real,
+    facts jsonb,
+    body_hash bytea,
+    etag text,
+    last_modified text,
+    crawled_at timestamp with time zone,
+    changed_at timestamp with time zone,
+    screenshot_id bigint,
+    full_page_id bigint,
+    image_id bigint,
+    favicon_id bigint,
+    image jsonb,
+    ocr text,
+    caption text,
+    search tsvector GENERATED ALWAYS AS (forebay.searched(language, COALESCE(own_title, title), tags, site, description, note, body, ocr)) STORED,
+    CONSTRAINT bookmark_crawl_every_check CHECK ((crawl_every >= '01:00:00'::interval)),
+    CONSTRAINT bookmark_note_check CHECK ((length(note) <= 100000)),
+    CONSTRAINT bookmark_own_title_check CHECK ((length(own_title) <= 1000)),
+    CONSTRAINT bookmark_url_check CHECK (((length(url) >= 1) AND (length(url) <= 8192)))
+);
+CREATE TABLE forebay.bookmark_change (
+    bookmark_id bigint NOT NULL,
+    owner_id bigint NOT NULL,
+    at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    title text,
+    words integer,
+    body_hash bytea
+);
+ALTER TABLE forebay.bookmark ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME forebay.bookmark_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+CREATE VIEW forebay.bookmark_messages WITH (security_invoker='true') AS
+ SELECT j.id AS msg_id,
+    0 AS read_ct,
+    j.created_at AS enqueued_at,
+    COALESCE(j.started_at, j.created_at) AS vt,
+    j.finished_at,
+    i.input AS message
+   FROM (forebay.job j
+     JOIN forebay.item i ON (((i.job_id = j.id) AND (i.n = 1))))
+  WHERE (j.pipeline_id = ( SELECT p.id
+           FROM forebay.pipeline p
+          WHERE (p.name = 'bookmarks'::text)));
+CREATE TABLE forebay.category (
+    id bigint NOT NULL,
+    owner_id bigint NOT NULL,
+    name text NOT NULL,
+    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    CONSTRAINT category_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200)))
+);
+ALTER TABLE forebay.category ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME forebay.category_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
 );
 CREATE VIEW forebay.dead_letters WITH (security_invoker='true') AS
  SELECT d.at,
@@ -295,6 +407,23 @@ CREATE VIEW forebay.dead_letters WITH (security_invoker='true') AS
      JOIN forebay.pipeline p ON ((p.id = s.pipeline_id)))
      JOIN forebay.owner o ON ((o.id = d.owner_id)))
      LEFT JOIN forebay.item i ON (((i.job_id = d.job_id) AND (i.n = d.n))));
+CREATE TABLE forebay.file (
+    id bigint NOT NULL,
+    owner_id bigint NOT NULL,
+    sha256 bytea NOT NULL,
+    name text NOT NULL,
+    media_type text NOT NULL,
+    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    CONSTRAINT file_name_check CHECK (((length(name) >= 1) AND (length(name) <= 255)))
+);
+ALTER TABLE forebay.file ALTER COLUMN id ADD GENERATED BY DEFAULT AS IDENTITY (
+    SEQUENCE NAME forebay.file_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
 CREATE TABLE forebay.idempotency (
     owner_id bigint NOT NULL,
     key text NOT NULL,
@@ -602,6 +731,33 @@ ALTER TABLE forebay.step ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     NO MAXVALUE
     CACHE 1
 );
+CREATE TABLE forebay.tally (
+    owner_id bigint NOT NULL,
+    pipeline_id integer NOT NULL,
+    done bigint DEFAULT 0 NOT NULL,
+    skipped bigint DEFAULT 0 NOT NULL,
+    not_found bigint DEFAULT 0 NOT NULL,
+    error bigint DEFAULT 0 NOT NULL
+)
+WITH (autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='5000', autovacuum_vacuum_cost_delay='0');
+CREATE VIEW forebay.totals WITH (security_invoker='true') AS
+ SELECT p.name AS pipeline,
+    o.name AS owner,
+    c.pending,
+    c.processing,
+    c.done,
+    c.skipped,
+    c.not_found,
+    c.error
+   FROM ((forebay.count_items() c(owner_id, pipeline_id, pending, processing, done, skipped, not_found, error)
+     JOIN forebay.pipeline p ON ((p.id = c.pipeline_id)))
+     JOIN forebay.owner o ON ((o.id = c.owner_id)));
+CREATE TABLE forebay.waste (
+    sha256 bytea NOT NULL,
+    life bigint NOT NULL,
+    size bigint NOT NULL,
+    at timestamp with time zone NOT NULL
+);
 ALTER TABLE forebay.worker ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME forebay.worker_id_seq
     START WITH 1
@@ -667,8 +823,22 @@ ALTER TABLE ONLY forebay.api_token
     ADD CONSTRAINT api_token_pkey PRIMARY KEY (id);
 ALTER TABLE ONLY forebay.audit
     ADD CONSTRAINT audit_pkey PRIMARY KEY (id);
+ALTER TABLE ONLY forebay.blob
+    ADD CONSTRAINT blob_pkey PRIMARY KEY (sha256);
+ALTER TABLE ONLY forebay.bookmark_change
+    ADD CONSTRAINT bookmark_change_pkey PRIMARY KEY (bookmark_id, at);
+ALTER TABLE ONLY forebay.bookmark
+    ADD CONSTRAINT bookmark_owner_id_page_hash_key UNIQUE (owner_id, page_hash);
+ALTER TABLE ONLY forebay.bookmark
+    ADD CONSTRAINT bookmark_pkey PRIMARY KEY (id);
+ALTER TABLE ONLY forebay.category
+    ADD CONSTRAINT category_owner_id_name_key UNIQUE (owner_id, name);
+ALTER TABLE ONLY forebay.category
+    ADD CONSTRAINT category_pkey PRIMARY KEY (id);
 ALTER TABLE ONLY forebay.dead_letter
     ADD CONSTRAINT dead_letter_pkey PRIMARY KEY (job_id, n, step_id);
+ALTER TABLE ONLY forebay.file
+    ADD CONSTRAINT file_pkey PRIMARY KEY (id);
 ALTER TABLE ONLY forebay.idempotency
     ADD CONSTRAINT idempotency_pkey PRIMARY KEY (owner_id, key);
 ALTER TABLE ONLY forebay.invitation
@@ -721,6 +891,8 @@ ALTER TABLE ONLY forebay.step
     ADD CONSTRAINT step_pipeline_id_name_key UNIQUE (pipeline_id, name);
 ALTER TABLE ONLY forebay.step
     ADD CONSTRAINT step_pkey PRIMARY KEY (id);
+ALTER TABLE ONLY forebay.waste
+    ADD CONSTRAINT waste_pkey PRIMARY KEY (sha256, life);
 ALTER TABLE ONLY forebay.worker
     ADD CONSTRAINT worker_pkey PRIMARY KEY (id);
 CREATE INDEX api_token_account ON forebay.api_token USING btree (account_id);
@@ -730,8 +902,24 @@ CREATE INDEX attempt_task ON ONLY forebay.attempt USING btree (job_id, n);
 CREATE INDEX attempt_default_job_id_n_idx ON forebay.attempt_default USING btree (job_id, n);
 CREATE INDEX audit_job ON forebay.audit USING btree (job_id, id);
 CREATE INDEX audit_owner ON forebay.audit USING btree (owner_id, id);
+CREATE INDEX blob_touched ON forebay.blob USING btree (touched_at) WHERE (touched_at IS NOT NULL);
+CREATE INDEX bookmark_archived ON forebay.bookmark USING btree (owner_id, id) WHERE (archived_at IS NOT NULL);
+CREATE INDEX bookmark_canonical ON forebay.bookmark USING btree (owner_id, canonical_hash) WHERE (canonical_hash IS NOT NULL);
+CREATE INDEX bookmark_category ON forebay.bookmark USING btree (category_id, id) WHERE (category_id IS NOT NULL);
+CREATE INDEX bookmark_due ON forebay.bookmark USING btree (next_crawl_at) WHERE (next_crawl_at IS NOT NULL);
+CREATE INDEX bookmark_duplicates ON forebay.bookmark USING btree (duplicate_of) WHERE (duplicate_of IS NOT NULL);
+CREATE INDEX bookmark_export ON forebay.bookmark USING btree (owner_id, COALESCE(category_id, (0)::bigint), id);
+CREATE INDEX bookmark_favicon ON forebay.bookmark USING btree (favicon_id) WHERE (favicon_id IS NOT NULL);
+CREATE INDEX bookmark_full_page ON forebay.bookmark USING btree (full_page_id) WHERE (full_page_id IS NOT NULL);
+CREATE INDEX bookmark_image ON forebay.bookmark USING btree (image_id) WHERE (image_id IS NOT NULL);
+CREATE INDEX bookmark_newest ON forebay.bookmark USING btree (owner_id, id) WHERE (archived_at IS NULL);
+CREATE INDEX bookmark_screenshot ON forebay.bookmark USING btree (screenshot_id) WHERE (screenshot_id IS NOT NULL);
+CREATE INDEX bookmark_search ON forebay.bookmark USING gin (search);
+CREATE INDEX bookmark_tags ON forebay.bookmark USING gin (tags);
 CREATE INDEX dead_letter_owner ON forebay.dead_letter USING btree (owner_id, at, job_id, n);
 CREATE INDEX dead_letter_recent ON forebay.dead_letter USING btree (at, job_id, n);
+CREATE INDEX file_blob ON forebay.file USING btree (sha256);
+CREATE INDEX file_owner ON forebay.file USING btree (owner_id, id);
 CREATE INDEX idempotency_age ON forebay.idempotency USING brin (created_at);
 CREATE INDEX item_failed ON forebay.item USING btree (job_id, n) WHERE (status = ANY (ARRAY['SKIPPED'::forebay.item_status, 'NOT_FOUND'::forebay.item_status, 'ERROR'::forebay.item_status]));
 CREATE UNIQUE INDEX item_key ON forebay.item USING btree (job_id, key) WHERE (key IS NOT NULL);
@@ -747,12 +935,31 @@ CREATE INDEX lease_job ON forebay.lease USING btree (job_id);
 CREATE INDEX schedule_next ON forebay.schedule USING btree (next_at) WHERE (NOT paused);
 CREATE INDEX scheduled_job ON forebay.scheduled USING btree (job_id);
 CREATE INDEX session_account ON forebay.session USING btree (account_id);
+CREATE INDEX waste_age ON forebay.waste USING btree (at);
 ALTER INDEX forebay.attempt_ended ATTACH PARTITION forebay.attempt_default_ended_at_idx;
 ALTER INDEX forebay.attempt_task ATTACH PARTITION forebay.attempt_default_job_id_n_idx;
+CREATE TRIGGER drop_files AFTER DELETE OR UPDATE OF screenshot_id, full_page_id, image_id, favicon_id ON forebay.bookmark FOR EACH ROW EXECUTE FUNCTION forebay.drop_bookmark_files();
+CREATE TRIGGER touch_blobs_of_deleted AFTER DELETE ON forebay.file REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION forebay.touch_blobs_of_deleted();
 ALTER TABLE ONLY forebay.account
     ADD CONSTRAINT account_owner_id_fkey FOREIGN KEY (owner_id) REFERENCES forebay.owner(id);
 ALTER TABLE ONLY forebay.api_token
     ADD CONSTRAINT api_token_account_id_fkey FOREIGN KEY (account_id) REFERENCES forebay.account(id) ON DELETE CASCADE;
+ALTER TABLE ONLY forebay.bookmark
+    ADD CONSTRAINT bookmark_category_id_fkey FOREIGN KEY (category_id) REFERENCES forebay.category(id) ON DELETE SET NULL;
+ALTER TABLE ONLY forebay.bookmark_change
+    ADD CONSTRAINT bookmark_change_bookmark_id_fkey FOREIGN KEY (bookmark_id) REFERENCES forebay.bookmark(id) ON DELETE CASCADE;
+ALTER TABLE ONLY forebay.bookmark
+    ADD CONSTRAINT bookmark_duplicate_of_fkey FOREIGN KEY (duplicate_of) REFERENCES forebay.bookmark(id) ON DELETE SET NULL;
+ALTER TABLE ONLY forebay.bookmark
+    ADD CONSTRAINT bookmark_favicon_id_fkey FOREIGN KEY (favicon_id) REFERENCES forebay.file(id) ON DELETE SET NULL;
+ALTER TABLE ONLY forebay.bookmark
+    ADD CONSTRAINT bookmark_full_page_id_fkey FOREIGN KEY (full_page_id) REFERENCES forebay.file(id) ON DELETE SET NULL;
+ALTER TABLE ONLY forebay.bookmark
+    ADD CONSTRAINT bookmark_image_id_fkey FOREIGN KEY (image_id) REFERENCES forebay.file(id) ON DELETE SET NULL;
+ALTER TABLE ONLY forebay.bookmark
+    ADD CONSTRAINT bookmark_screenshot_id_fkey FOREIGN KEY (screenshot_id) REFERENCES forebay.file(id) ON DELETE SET NULL;
+ALTER TABLE ONLY forebay.file
+    ADD CONSTRAINT file_sha256_fkey FOREIGN KEY (sha256) REFERENCES forebay.blob(sha256);
 ALTER TABLE ONLY forebay.invitation
     ADD CONSTRAINT invitation_account_id_fkey FOREIGN KEY (account_id) REFERENCES forebay.account(id) ON DELETE CASCADE;
 ALTER TABLE ONLY forebay.schedule
@@ -767,7 +974,12 @@ ALTER TABLE ONLY forebay.step
     ADD CONSTRAINT step_queue_fkey FOREIGN KEY (queue) REFERENCES forebay.queue(name);
 ALTER TABLE forebay.attempt ENABLE ROW LEVEL SECURITY;
 ALTER TABLE forebay.audit ENABLE ROW LEVEL SECURITY;
+ALTER TABLE forebay.blob ENABLE ROW LEVEL SECURITY;
+ALTER TABLE forebay.bookmark ENABLE ROW LEVEL SECURITY;
+ALTER TABLE forebay.bookmark_change ENABLE ROW LEVEL SECURITY;
+ALTER TABLE forebay.category ENABLE ROW LEVEL SECURITY;
 ALTER TABLE forebay.dead_letter ENABLE ROW LEVEL SECURITY;
+ALTER TABLE forebay.file ENABLE ROW LEVEL SECURITY;
 ALTER TABLE forebay.idempotency ENABLE ROW LEVEL SECURITY;
 ALTER TABLE forebay.item ENABLE ROW LEVEL SECURITY;
 ALTER TABLE forebay.job ENABLE ROW LEVEL SECURITY;
@@ -775,7 +987,12 @@ ALTER TABLE forebay.lane ENABLE ROW LEVEL SECURITY;
 ALTER TABLE forebay.lease ENABLE ROW LEVEL SECURITY;
 CREATE POLICY of_all ON forebay.attempt TO forebay_admin, forebay_worker USING (true);
 CREATE POLICY of_all ON forebay.audit TO forebay_admin, forebay_worker USING (true);
+CREATE POLICY of_all ON forebay.blob TO forebay_admin, forebay_worker USING (true);
+CREATE POLICY of_all ON forebay.bookmark TO forebay_admin, forebay_worker USING (true);
+CREATE POLICY of_all ON forebay.bookmark_change TO forebay_admin, forebay_worker USING (true);
+CREATE POLICY of_all ON forebay.category TO forebay_admin, forebay_worker USING (true);
 CREATE POLICY of_all ON forebay.dead_letter TO forebay_admin, forebay_worker USING (true);
+CREATE POLICY of_all ON forebay.file TO forebay_admin, forebay_worker USING (true);
 CREATE POLICY of_all ON forebay.idempotency TO forebay_admin, forebay_worker USING (true);
 CREATE POLICY of_all ON forebay.item TO forebay_admin, forebay_worker USING (true);
 CREATE POLICY of_all ON forebay.job TO forebay_admin, forebay_worker USING (true);
@@ -785,11 +1002,19 @@ CREATE POLICY of_all ON forebay.owner TO forebay_admin, forebay_worker USING (tr
 CREATE POLICY of_all ON forebay.ready TO forebay_admin, forebay_worker USING (true);
 CREATE POLICY of_all ON forebay.schedule TO forebay_admin, forebay_worker USING (true);
 CREATE POLICY of_all ON forebay.scheduled TO forebay_admin, forebay_worker USING (true);
+CREATE POLICY of_all ON forebay.tally TO forebay_admin, forebay_worker USING (true);
+CREATE POLICY of_files ON forebay.blob FOR SELECT TO forebay_api USING ((EXISTS ( SELECT
+   FROM forebay.file f
+  WHERE (f.sha256 = blob.sha256))));
 CREATE POLICY of_identity ON forebay.audit FOR INSERT TO forebay_identity WITH CHECK (true);
 CREATE POLICY of_identity ON forebay.owner TO forebay_identity USING (true);
 CREATE POLICY of_owner ON forebay.attempt TO forebay_api USING ((owner_id = ( SELECT (NULLIF(current_setting('forebay.owner_id'::text, true), ''::text))::bigint AS "nullif")));
 CREATE POLICY of_owner ON forebay.audit TO forebay_api USING ((owner_id = ( SELECT (NULLIF(current_setting('forebay.owner_id'::text, true), ''::text))::bigint AS "nullif")));
+CREATE POLICY of_owner ON forebay.bookmark TO forebay_api USING ((owner_id = ( SELECT (NULLIF(current_setting('forebay.owner_id'::text, true), ''::text))::bigint AS "nullif")));
+CREATE POLICY of_owner ON forebay.bookmark_change TO forebay_api USING ((owner_id = ( SELECT (NULLIF(current_setting('forebay.owner_id'::text, true), ''::text))::bigint AS "nullif")));
+CREATE POLICY of_owner ON forebay.category TO forebay_api USING ((owner_id = ( SELECT (NULLIF(current_setting('forebay.owner_id'::text, true), ''::text))::bigint AS "nullif")));
 CREATE POLICY of_owner ON forebay.dead_letter TO forebay_api USING ((owner_id = ( SELECT (NULLIF(current_setting('forebay.owner_id'::text, true), ''::text))::bigint AS "nullif")));
+CREATE POLICY of_owner ON forebay.file TO forebay_api USING ((owner_id = ( SELECT (NULLIF(current_setting('forebay.owner_id'::text, true), ''::text))::bigint AS "nullif")));
 CREATE POLICY of_owner ON forebay.idempotency TO forebay_api USING ((owner_id = ( SELECT (NULLIF(current_setting('forebay.owner_id'::text, true), ''::text))::bigint AS "nullif")));
 CREATE POLICY of_owner ON forebay.item TO forebay_api USING ((owner_id = ( SELECT (NULLIF(current_setting('forebay.owner_id'::text, true), ''::text))::bigint AS "nullif")));
 CREATE POLICY of_owner ON forebay.job TO forebay_api USING ((owner_id = ( SELECT (NULLIF(current_setting('forebay.owner_id'::text, true), ''::text))::bigint AS "nullif")));
@@ -799,10 +1024,12 @@ CREATE POLICY of_owner ON forebay.owner TO forebay_api USING ((id = ( SELECT (NU
 CREATE POLICY of_owner ON forebay.ready TO forebay_api USING ((owner_id = ( SELECT (NULLIF(current_setting('forebay.owner_id'::text, true), ''::text))::bigint AS "nullif")));
 CREATE POLICY of_owner ON forebay.schedule TO forebay_api USING ((owner_id = ( SELECT (NULLIF(current_setting('forebay.owner_id'::text, true), ''::text))::bigint AS "nullif")));
 CREATE POLICY of_owner ON forebay.scheduled TO forebay_api USING ((owner_id = ( SELECT (NULLIF(current_setting('forebay.owner_id'::text, true), ''::text))::bigint AS "nullif")));
+CREATE POLICY of_owner ON forebay.tally TO forebay_api USING ((owner_id = ( SELECT (NULLIF(current_setting('forebay.owner_id'::text, true), ''::text))::bigint AS "nullif")));
 ALTER TABLE forebay.owner ENABLE ROW LEVEL SECURITY;
 ALTER TABLE forebay.ready ENABLE ROW LEVEL SECURITY;
 ALTER TABLE forebay.schedule ENABLE ROW LEVEL SECURITY;
 ALTER TABLE forebay.scheduled ENABLE ROW LEVEL SECURITY;
+ALTER TABLE forebay.tally ENABLE ROW LEVEL SECURITY;
 GRANT USAGE ON SCHEMA forebay TO forebay_api;
 GRANT USAGE ON SCHEMA forebay TO forebay_admin;
 GRANT USAGE ON SCHEMA forebay TO forebay_identity;
@@ -813,6 +1040,9 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE forebay.job TO forebay_worker;
 GRANT SELECT,INSERT ON TABLE forebay.attempt TO forebay_api;
 GRANT SELECT,INSERT ON TABLE forebay.attempt TO forebay_admin;
 GRANT SELECT,INSERT ON TABLE forebay.attempt TO forebay_worker;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE forebay.dead_letter TO forebay_api;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE forebay.dead_letter TO forebay_admin;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE forebay.dead_letter TO forebay_worker;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE forebay.item TO forebay_api;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE forebay.item TO forebay_admin;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE forebay.item TO forebay_worker;
@@ -858,10 +1088,38 @@ GRANT USAGE ON SEQUENCE forebay.audit_id_seq TO forebay_api;
 GRANT USAGE ON SEQUENCE forebay.audit_id_seq TO forebay_admin;
 GRANT USAGE ON SEQUENCE forebay.audit_id_seq TO forebay_identity;
 GRANT USAGE ON SEQUENCE forebay.audit_id_seq TO forebay_worker;
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE forebay.dead_letter TO forebay_api;
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE forebay.dead_letter TO forebay_admin;
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE forebay.dead_letter TO forebay_worker;
+GRANT SELECT ON TABLE forebay.blob TO forebay_api;
+GRANT SELECT ON TABLE forebay.blob TO forebay_admin;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE forebay.blob TO forebay_worker;
+GRANT USAGE ON SEQUENCE forebay.blob_life_seq TO forebay_api;
+GRANT USAGE ON SEQUENCE forebay.blob_life_seq TO forebay_admin;
+GRANT USAGE ON SEQUENCE forebay.blob_life_seq TO forebay_identity;
+GRANT USAGE ON SEQUENCE forebay.blob_life_seq TO forebay_worker;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE forebay.bookmark TO forebay_api;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE forebay.bookmark TO forebay_admin;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE forebay.bookmark TO forebay_worker;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE forebay.bookmark_change TO forebay_api;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE forebay.bookmark_change TO forebay_admin;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE forebay.bookmark_change TO forebay_worker;
+GRANT USAGE ON SEQUENCE forebay.bookmark_id_seq TO forebay_api;
+GRANT USAGE ON SEQUENCE forebay.bookmark_id_seq TO forebay_admin;
+GRANT USAGE ON SEQUENCE forebay.bookmark_id_seq TO forebay_identity;
+GRANT USAGE ON SEQUENCE forebay.bookmark_id_seq TO forebay_worker;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE forebay.category TO forebay_api;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE forebay.category TO forebay_admin;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE forebay.category TO forebay_worker;
+GRANT USAGE ON SEQUENCE forebay.category_id_seq TO forebay_api;
+GRANT USAGE ON SEQUENCE forebay.category_id_seq TO forebay_admin;
+GRANT USAGE ON SEQUENCE forebay.category_id_seq TO forebay_identity;
+GRANT USAGE ON SEQUENCE forebay.category_id_seq TO forebay_worker;
 GRANT SELECT ON TABLE forebay.dead_letters TO forebay_admin;
+GRANT SELECT,DELETE ON TABLE forebay.file TO forebay_api;
+GRANT SELECT,DELETE ON TABLE forebay.file TO forebay_admin;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE forebay.file TO forebay_worker;
+GRANT USAGE ON SEQUENCE forebay.file_id_seq TO forebay_api;
+GRANT USAGE ON SEQUENCE forebay.file_id_seq TO forebay_admin;
+GRANT USAGE ON SEQUENCE forebay.file_id_seq TO forebay_identity;
+GRANT USAGE ON SEQUENCE forebay.file_id_seq TO forebay_worker;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE forebay.idempotency TO forebay_api;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE forebay.idempotency TO forebay_admin;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE forebay.idempotency TO forebay_worker;
@@ -940,6 +1198,12 @@ GRANT USAGE ON SEQUENCE forebay.step_id_seq TO forebay_api;
 GRANT USAGE ON SEQUENCE forebay.step_id_seq TO forebay_admin;
 GRANT USAGE ON SEQUENCE forebay.step_id_seq TO forebay_identity;
 GRANT USAGE ON SEQUENCE forebay.step_id_seq TO forebay_worker;
+GRANT SELECT,INSERT ON TABLE forebay.tally TO forebay_api;
+GRANT SELECT,INSERT ON TABLE forebay.tally TO forebay_admin;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE forebay.tally TO forebay_worker;
+GRANT SELECT ON TABLE forebay.totals TO forebay_admin;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE forebay.waste TO forebay_worker;
+GRANT SELECT ON TABLE forebay.waste TO forebay_admin;
 GRANT USAGE ON SEQUENCE forebay.worker_id_seq TO forebay_api;
 GRANT USAGE ON SEQUENCE forebay.worker_id_seq TO forebay_admin;
 GRANT USAGE ON SEQUENCE forebay.worker_id_seq TO forebay_identity;

@@ -39,6 +39,7 @@ router = APIRouter(prefix="/api", tags=["items"], route_class=StrictRoute)
 
 _STATUSES = get_args(Status)
 _ATTEMPTS_SHOWN = 200
+_LETTER = ("at", "job_id", "pipeline", "step", "owner", "outcome", "error_class", "reason", "attempt")
 Statuses = Annotated[
     str | None,
     Query(description="separated by commas: PENDING,PROCESSING,DONE,ERROR,NOT_FOUND,SKIPPED", max_length=200),
@@ -194,13 +195,19 @@ async def list_dead_letters(
     error_class: Annotated[str | None, Query(alias="errorClass", max_length=40)] = None,
     after: After = None,
 ) -> DeadLetterPage:
-    """Tasks that failed for good, newest first; reprocess their jobs to try again."""
-    before = None if after is None else paging.decode(after, paging.moment, paging.integer, paging.small)
+    """Tasks that failed for good, newest first; reprocess their jobs to try again. A page may be short while there is a
+    `next`."""
+    before = None
+    if after is not None:
+        before = paging.decode(after, paging.moment, paging.integer, paging.small, paging.small)
     where = LetterFilter(whose(who, user_id), pipeline, None if job_id is None else int(job_id), error_class)
     async with rooms.of(who) as conn:
-        rows = await pages.dead_letters(conn, where, before, size + 1)
-    keys = [(row["at"], row["job_id"], row["n"]) for row in rows[:size]]
-    more = paging.encode(*keys[-1]) if len(rows) > size else None
-    paging.tell("dead letters", keys, more)
-    letters = [DeadLetter(item_id=row["n"], **{k: v for k, v in row.items() if k != "n"}) for row in rows[:size]]
-    return DeadLetterPage(dead_letters=letters, next=more)
+        rows, more = await pages.dead_letters(conn, where, before, size)
+    paging.tell("dead letters", [(row["at"], row["job_id"], row["n"]) for row in rows], more)
+    letters = [_letter(row) for row in rows]
+    return DeadLetterPage(dead_letters=letters, next=None if more is None else paging.encode(*more))
+
+
+def _letter(row: asyncpg.Record) -> DeadLetter:
+    values = dict(row)
+    return DeadLetter(item_id=values.pop("n"), **{name: values[name] for name in _LETTER})

@@ -57,15 +57,7 @@ log = get_logger("api")
 
 
 _SUBMITS: dict[str, Any] = {
-    "parameters": [
-        {
-            "name": "Idempotency-Key",
-            "in": "header",
-            "required": False,
-            "description": "the same request with the same key is done once, and answered as often as it is sent",
-            "schema": {"type": "string", "minLength": 1, "maxLength": 255},
-        }
-    ],
+    "parameters": [idempotency.ANSWERED_AGAIN],
     "requestBody": {
         "required": True,
         "content": {
@@ -281,16 +273,21 @@ async def cancel_job(job_id: JobId, who: Writer, rooms: RoomsDep) -> Changed:
     return _steered("job_cancelled", job_id, who, changed=changed, state=state)
 
 
-@router.post("/{job_id}/reprocess")
-async def reprocess_job(job_id: JobId, body: Reprocess, who: Writer, rooms: RoomsDep) -> Reprocessed:
+@router.post("/{job_id}/reprocess", openapi_extra={"parameters": [idempotency.ANSWERED_AGAIN]})
+async def reprocess_job(job_id: JobId, body: Reprocess, who: Writer, rooms: RoomsDep, request: Request) -> Reprocessed:
     """Runs ended items again: all that have one of the statuses, or only those named."""
     if (body.scope == "items") != (body.item_ids is not None):
         raise Problem(422, "goes with scope `items`, and only with it", field="itemIds")
     ns = None if body.item_ids is None else [int(item) for item in body.item_ids]
+    once = await idempotency.of(request)
     async with rooms.of(who) as conn:
+        if (known := await once.answer(conn, who)) is not None:
+            return Reprocessed.model_validate(known.body)
         count = await control.reprocess(conn, job_id, body.statuses, ns, who.actor, reset_attempts=body.reset_attempts)
+        done = Reprocessed(items=count)
+        await once.keep(conn, who, 200, done.model_dump(by_alias=True))
     log.info("job_reprocessed", job=job_id, by=who.actor, items=count)
-    return Reprocessed(items=count)
+    return done
 
 
 @router.post("/{job_id}/kickoff")
@@ -308,6 +305,6 @@ async def kick_off(
     async with rooms.of(who) as conn:
         await find_job(conn, job_id)
     async with asyncio.timeout(duration_ms / 1000 + 60):
-        settled = await run_slice(request.app.state, who.owner_id, job_id, duration_ms / 1000)
+        settled = await run_slice(request.app.state, who.owner_id, [job_id], duration_ms / 1000)
     async with rooms.of(who) as conn:
         return Kickoff(settled=settled, job=await find_job(conn, job_id))

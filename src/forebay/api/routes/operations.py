@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from fastapi import APIRouter, Path, Request
 
 from forebay.api.deps import RoomsDep
-from forebay.api.models import Queue, QueueChanged, WorkerList, WorkerStatus
+from forebay.api.models import Queue, QueueChanged, Totals, WorkerList, WorkerStatus
 from forebay.api.principal import Admin, Reader
 from forebay.api.strict import StrictRoute
-from forebay.db import control, overview
+from forebay.db import control, numbers, overview
 from forebay.log import get_logger
 
 if TYPE_CHECKING:
@@ -65,6 +66,17 @@ def _steered(event: str, queue: str, who: Principal, *, changed: bool) -> QueueC
     if changed:
         log.info(event, queue=queue, by=who.actor)
     return QueueChanged(changed=changed)
+
+
+@router.get("/totals")
+async def list_totals(who: Reader, rooms: RoomsDep) -> list[Totals]:
+    """Items of all jobs by status, exactly: the caller's own, for administrators everybody's."""
+    async with rooms.of(who) as conn:
+        return [_totals(asdict(counts)) for counts in await numbers.items(conn)]
+
+
+def _totals(counts: dict[str, Any]) -> Totals:
+    return Totals(total=sum(count for name, count in counts.items() if name != "pipeline"), **counts)
 
 
 @router.get("/workers")

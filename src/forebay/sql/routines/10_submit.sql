@@ -120,6 +120,9 @@ begin
             'there is no pipeline %L here; a worker registers its pipelines when it starts', pipeline));
     end if;
     perform forebay.check_priority(priority);
+    if meta is not null then
+        perform forebay.check_nesting(meta, 'meta');
+    end if;
     if length(key) not between 1 and 500 then
         perform forebay.refuse('FB002', 'key', 'must have 1 to 500 characters');
     elsif "coalesce" and key is null then
@@ -201,6 +204,7 @@ begin
     end;
     select p.max_input_bytes into max_bytes from forebay.pipeline p where p.id = job.pipeline_id;
     perform forebay.check_submission(octet_length(input::text), max_bytes, 'input', run_at, now);
+    perform forebay.check_nesting(input, 'input'), forebay.check_nesting(meta, 'meta');
     update forebay.item i set input = replace_pending.input, updated_at = now where i.job_id = job.id and i.n = 1;
     update forebay.job j set
         priority = replace_pending.priority, meta = replace_pending.meta, updated_at = now,
@@ -227,6 +231,16 @@ begin
         perform forebay.refuse('FB003', field, format('has %s bytes; the pipeline takes at most %s', size, max_bytes));
     elsif run_at is not null and (not isfinite(run_at) or run_at > now + interval '10 years') then
         perform forebay.refuse('FB002', 'run_at', 'must be within the next ten years');
+    end if;
+end $$;
+
+-- Refuses JSON that is nested more than 100 deep: what lies there, few programs can read, and the API cannot show.
+create or replace function forebay.check_nesting(value jsonb, field text) returns void language plpgsql as $$
+begin
+    if value @? '$.**{100}'
+        and exists (select from jsonb_path_query(value, '$.**{100}') v where jsonb_typeof(v) in ('array', 'object'))
+    then
+        perform forebay.refuse('FB002', field, 'is nested more than 100 deep');
     end if;
 end $$;
 
@@ -258,6 +272,10 @@ begin
     from unnest(inputs) with ordinality as i(input, place)
     order by size desc limit 1;
     perform forebay.check_submission(too_large.size, opened.max_input_bytes, 'inputs[' || too_large.place - 1 || ']', run_at, at);
+    if too_large.size > 200 then  -- what is shorter is not nested so deeply
+        perform forebay.check_nesting(i.input, 'inputs[' || i.place - 1 || ']')
+        from unnest(inputs) with ordinality as i(input, place) where i.input @? '$.**{100}';
+    end if;
     insert into forebay.item (job_id, n, owner_id, pipeline_id, key, input, created_at, updated_at)
     select submit_many.job_id, row_number() over (order by place), opened.owner_id, opened.pipeline_id, i.key, i.input, at, at
     from (select distinct on (coalesce(k.key, k.place::text), k.key is null) k.*
@@ -287,6 +305,7 @@ declare
     opened record;
     root int;
     seq bigint;
+    size int;
 begin
     if input is null then
         perform forebay.refuse('FB002', 'input', 'must be a JSON value; an SQL null is not');
@@ -322,8 +341,12 @@ begin
             return;
         end if;
     end if;
-    if run_at is not null or octet_length(input::text) > opened.max_input_bytes then
-        perform forebay.check_submission(octet_length(input::text), opened.max_input_bytes, 'input', run_at, at);
+    size := octet_length(input::text);
+    if run_at is not null or size > opened.max_input_bytes then
+        perform forebay.check_submission(size, opened.max_input_bytes, 'input', run_at, at);
+    end if;
+    if size > 200 and input @? '$.**{100}' or meta is not null then
+        perform forebay.check_nesting(input, 'input'), forebay.check_nesting(meta, 'meta');
     end if;
     insert into forebay.item (job_id, n, owner_id, pipeline_id, input, created_at, updated_at)
     values (submit.job_id, 1, opened.owner_id, opened.pipeline_id, input, at, at);

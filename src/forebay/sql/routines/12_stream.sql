@@ -37,6 +37,10 @@ begin
     if loaded_now is null then
         perform forebay.refuse('FB005', 'key', format('another process streams to job %s, or it has ended', job_id));
     end if;
+    if broken > 0 then
+        insert into forebay.tally (owner_id, pipeline_id, error)
+        select j.owner_id, j.pipeline_id, broken from forebay.job j where j.id = append.job_id;
+    end if;
     for run in select * from unnest(first_ns, last_ns) r(first_n, last_n) loop
         perform forebay.enqueue(append.job_id, run.first_n, run.last_n, append.run_at, at);
     end loop;

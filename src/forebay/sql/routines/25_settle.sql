@@ -107,9 +107,14 @@ counted as (
         updated_at = at
     from locked l join tally t on t.job_id = l.id
     where j.id = l.id and (t.closed > 0 or t.own is not null or j.state = 'QUEUED' or j.started_at is null)
-    returning j.id, j.finished_at,
+    returning j.id, j.finished_at, j.owner_id, j.pipeline_id, t.done, t.skipped, t.not_found, t.error, t.closed,
               t.closed > 0 and j.sealed and j.job_steps <> 0 and j.state <> 'CANCELLED'
               and j.done + j.skipped + j.not_found + j.error = j.total as own_turn
+),
+tallied as (
+    insert into forebay.tally (owner_id, pipeline_id, done, skipped, not_found, error)
+    select c.owner_id, c.pipeline_id, sum(c.done), sum(c.skipped), sum(c.not_found), sum(c.error)
+    from counted c where c.closed > 0 group by c.owner_id, c.pipeline_id
 )
 select (select count(*) from valid),
        case when (select count(*) from valid) < cardinality(tokens) then array(

@@ -198,19 +198,26 @@ begin
                count(*) filter (where n > 0 and status = 'NOT_FOUND') as not_found,
                count(*) filter (where n > 0 and status = 'ERROR') as error
         from closed
+    ),
+    counted as (
+        update forebay.job j set
+            state = 'CANCELLED',
+            sealed = true,
+            skipped = j.skipped + t.skipped,
+            not_found = j.not_found + t.not_found,
+            error = j.error + t.error,
+            reaped = case when t.ended < max_items then -1 else t.last_n end,
+            finished_at = case when j.done + j.skipped + j.not_found + j.error + t.closed >= j.total
+                                and (held is null or not held @> 0) then at end,
+            updated_at = at
+        from tally t where j.id = job.id and j.finished_at is null
+        returning t.ended, t.closed, t.skipped, t.not_found, t.error
+    ),
+    tallied as (
+        insert into forebay.tally (owner_id, pipeline_id, skipped, not_found, error)
+        select job.owner_id, job.pipeline_id, c.skipped, c.not_found, c.error from counted c where c.closed > 0
     )
-    update forebay.job j set
-        state = 'CANCELLED',
-        sealed = true,
-        skipped = j.skipped + t.skipped,
-        not_found = j.not_found + t.not_found,
-        error = j.error + t.error,
-        reaped = case when t.ended < max_items then -1 else t.last_n end,
-        finished_at = case when j.done + j.skipped + j.not_found + j.error + t.closed >= j.total
-                            and (held is null or not held @> 0) then at end,
-        updated_at = at
-    from tally t where j.id = job.id and j.finished_at is null
-    returning t.ended into ended;
+    select c.ended into ended from counted c;
     return ended;
 end $$;
 

@@ -137,6 +137,10 @@ begin
                count(*) filter (where status = 'NOT_FOUND') as not_found,
                count(*) filter (where status = 'ERROR') as error
         from opened
+    ),
+    tallied as (
+        insert into forebay.tally (owner_id, pipeline_id, done, skipped, not_found, error)
+        select job.owner_id, job.pipeline_id, -t.done, -t.skipped, -t.not_found, -t.error from tally t where t.opened > 0
     )
     update forebay.job j set
         done = j.done - t.done, skipped = j.skipped - t.skipped, not_found = j.not_found - t.not_found, error = j.error - t.error,

@@ -95,7 +95,11 @@ begin
         delete from forebay.scheduled s where s.job_id = doomed.id;
         delete from forebay.lease l where l.job_id = doomed.id;
         delete from forebay.lane l where l.job_id = doomed.id;
-        delete from forebay.job j where j.id = doomed.id;
+        with gone as (
+            delete from forebay.job j where j.id = doomed.id returning j.*
+        )
+        insert into forebay.tally (owner_id, pipeline_id, done, skipped, not_found, error)
+        select g.owner_id, g.pipeline_id, -g.done, -g.skipped, -g.not_found, -g.error from gone g where g.total > 0;
         deleted := deleted + 1;
         exit when deleted >= max_items;
     end loop;
@@ -261,4 +265,42 @@ begin
                               order by h.token for update skip locked));
     delete from forebay.worker w where w.stopped_at < at - forget_after;
     return coalesce(cardinality(lost), 0);
+end $$;
+
+-- Adds up the tallies of one owner and pipeline that have gathered since the last time. Returns how many rows fewer there are.
+create or replace function forebay.fold_tallies() returns bigint language plpgsql set jit = off as $$
+declare fewer bigint;
+begin
+    with gathered as materialized (
+        select t.owner_id, t.pipeline_id from forebay.tally t group by t.owner_id, t.pipeline_id having count(*) > 1
+    ),
+    old as (
+        delete from forebay.tally t where t.ctid = any(array(
+            select o.ctid from forebay.tally o
+            join gathered g on g.owner_id = o.owner_id and g.pipeline_id = o.pipeline_id
+            for update of o skip locked))
+        returning t.*
+    ),
+    new as (
+        insert into forebay.tally (owner_id, pipeline_id, done, skipped, not_found, error)
+        select f.* from (
+            select o.owner_id, o.pipeline_id, sum(o.done)::bigint as done, sum(o.skipped)::bigint as skipped,
+                   sum(o.not_found)::bigint as not_found, sum(o.error)::bigint as error
+            from old o group by o.owner_id, o.pipeline_id) f
+        where (f.done, f.skipped, f.not_found, f.error) <> (0, 0, 0, 0)
+        returning 1
+    )
+    select (select count(*) from old) - (select count(*) from new) into fewer;
+    return fewer;
+end $$;
+
+-- Makes the tallies anew from what the jobs say, while nobody changes a job: for who has deleted jobs by hand.
+create or replace function forebay.recount() returns void language plpgsql as $$
+begin
+    lock table forebay.job in share row exclusive mode;
+    lock table forebay.tally in exclusive mode;
+    delete from forebay.tally;
+    insert into forebay.tally (owner_id, pipeline_id, done, skipped, not_found, error)
+    select j.owner_id, j.pipeline_id, sum(j.done), sum(j.skipped), sum(j.not_found), sum(j.error)
+    from forebay.job j group by j.owner_id, j.pipeline_id;
 end $$;

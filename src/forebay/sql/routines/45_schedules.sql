@@ -15,6 +15,7 @@ begin
         perform forebay.refuse('FB001', 'pipeline', format(
             'there is no pipeline %L here; a worker registers its pipelines when it starts', pipeline));
     end if;
+    perform forebay.check_nesting(input, 'input');
     of_owner := forebay.owner_id(owner);
     insert into forebay.schedule as s (name, pipeline_id, owner_id, cron, timezone, input, priority, next_at)
     values (put_schedule.name, known, of_owner, cron, timezone, input, priority, next_at)

@@ -60,6 +60,36 @@ left join (
     from forebay.lease l cross join lateral unnest(l.ns) r group by l.step_id) e on e.step_id = s.id
 where s.active or r.step_id is not null or t.step_id is not null or e.step_id is not null;
 
+-- Items of all jobs by owner, pipeline and status, exactly, at one moment: those that have ended as the tallies say, the
+-- others as the jobs that are open and the leases do. As the caller may see them, on every PostgreSQL.
+create or replace function forebay.count_items()
+returns table (owner_id bigint, pipeline_id int, pending bigint, processing bigint, done bigint, skipped bigint,
+               not_found bigint, error bigint)
+language sql stable set enable_seqscan = off set jit = off as $$
+select c.owner_id, c.pipeline_id, (sum(c.open) - sum(c.held))::bigint, sum(c.held)::bigint, sum(c.done)::bigint,
+       sum(c.skipped)::bigint, sum(c.not_found)::bigint, sum(c.error)::bigint
+from (
+    select t.owner_id, t.pipeline_id, 0 as open, 0 as held, t.done, t.skipped, t.not_found, t.error from forebay.tally t
+    union all
+    select j.owner_id, j.pipeline_id, j.total - j.done - j.skipped - j.not_found - j.error, 0, 0, 0, 0, 0
+    from forebay.job j where j.finished_at is null
+    union all
+    select i.owner_id, i.pipeline_id, 0, 1, 0, 0, 0, 0
+    from (
+        select distinct l.job_id, n from forebay.lease l cross join lateral unnest(l.ns) r
+        cross join lateral generate_series(lower(r), upper(r) - 1) n where n > 0) h
+    join forebay.item i on i.job_id = h.job_id and i.n = h.n and i.status = 'PENDING'
+) c
+group by c.owner_id, c.pipeline_id
+$$;
+
+-- The same in words.
+create or replace view forebay.totals as
+select p.name as pipeline, o.name as owner, c.pending, c.processing, c.done, c.skipped, c.not_found, c.error
+from forebay.count_items() c
+join forebay.pipeline p on p.id = c.pipeline_id
+join forebay.owner o on o.id = c.owner_id;
+
 -- How each step went in the last hour. The times are those of attempts that ended DONE. The rates are those of attempts that ended well or badly; what the other side
 -- throttled (our own limits have no class) counts for the throttle rate only.
 create or replace view forebay.last_hour as
@@ -137,7 +167,7 @@ do $$
 declare v text;
 begin
     if current_setting('server_version_num')::int >= 150000 then
-        foreach v in array '{items,jobs,queue_depth,last_hour,dead_letters,attempts,workers}'::text[] loop
+        foreach v in array '{items,jobs,queue_depth,totals,last_hour,dead_letters,attempts,workers}'::text[] loop
             execute format('alter view forebay.%I set (security_invoker = true)', v);
         end loop;
     end if;

@@ -37,7 +37,8 @@ begin
         return;
     end if;
     foreach owned in array array[
-        'job', 'item', 'attempt', 'dead_letter', 'audit', 'lane', 'ready', 'scheduled', 'lease', 'schedule', 'owner', 'idempotency'
+        'job', 'item', 'attempt', 'dead_letter', 'audit', 'lane', 'ready', 'scheduled', 'lease', 'schedule', 'owner', 'idempotency',
+        'file', 'category', 'bookmark', 'bookmark_change', 'tally'
     ] loop
         if not exists (select from pg_policies where schemaname = 'forebay' and tablename = owned and policyname = 'of_owner') then
             perform forebay.protect(owned, case owned when 'owner' then 'id' else 'owner_id' end);
@@ -47,14 +48,25 @@ begin
         create policy of_identity on forebay.owner to forebay_identity using (true);
         create policy of_identity on forebay.audit for insert to forebay_identity with check (true);
     end if;
+    -- A blob is seen through files: nobody learns what others have.
+    if not exists (select from pg_policies where schemaname = 'forebay' and tablename = 'blob') then
+        alter table forebay.blob enable row level security;
+        create policy of_files on forebay.blob for select to forebay_api
+            using (exists (select from forebay.file f where f.sha256 = blob.sha256));
+        create policy of_all on forebay.blob to forebay_admin, forebay_worker using (true);
+    end if;
     grant usage on schema forebay to forebay_api, forebay_admin, forebay_identity, forebay_worker;
     grant usage on all sequences in schema forebay to forebay_api, forebay_admin, forebay_identity, forebay_worker;
     grant select on forebay.migration to forebay_api, forebay_admin, forebay_identity, forebay_worker;
     grant select, insert, update, delete on
         forebay.job, forebay.item, forebay.lane, forebay.ready, forebay.scheduled, forebay.lease, forebay.dead_letter,
-        forebay.schedule, forebay.idempotency
+        forebay.schedule, forebay.idempotency, forebay.category, forebay.bookmark, forebay.bookmark_change
         to forebay_api, forebay_admin, forebay_worker;
-    grant select, insert on forebay.attempt, forebay.audit to forebay_api, forebay_admin, forebay_worker;
+    -- Files are made by workers, which have had the content in their hands: who could make one could read any blob.
+    grant select, delete on forebay.file to forebay_api, forebay_admin;
+    grant select on forebay.blob to forebay_api, forebay_admin;
+    grant select, insert, update, delete on forebay.blob, forebay.file, forebay.waste to forebay_worker;
+    grant select, insert on forebay.attempt, forebay.audit, forebay.tally to forebay_api, forebay_admin, forebay_worker;
     grant select on forebay.pipeline, forebay.step, forebay.queue, forebay.owner to forebay_api, forebay_admin;
     revoke select on forebay.worker from forebay_api;
     grant select (id, name, stats, stale, started_at, seen_at, stopped_at) on forebay.worker to forebay_api;
@@ -66,6 +78,7 @@ begin
         forebay.owner, forebay.pipeline, forebay.step, forebay.queue, forebay.worker, forebay.rate_limit, forebay.slot_limit,
         forebay.slot_lease
         to forebay_worker;
+    grant update, delete on forebay.tally to forebay_worker;  -- update: to lock what it folds
     grant delete on forebay.audit to forebay_worker;
     -- The sweeper of a worker ends what is over, and sees no more of it than when.
     grant delete on forebay.session, forebay.invitation, forebay.sign_in_failure to forebay_worker;
