@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
+import importlib
 import os
 import re
 import shutil
@@ -20,6 +22,7 @@ from forebay.db.registry import register
 from forebay.engine.pipeline import Pipeline
 from forebay.example import texts
 from forebay.pipelines import bookmark_imports, bookmarks
+from forebay.services.browser import find_browser
 from forebay.services.egress import open_egress
 from forebay.settings import Settings
 from forebay.storage import Blobs, open_store
@@ -43,7 +46,9 @@ async def test_testing(dsn: str) -> None:
 
 
 async def test_steps(dsn: str) -> None:
-    space = _run("docs/howto/steps.md")
+    example, _ = blocks("docs/howto/steps.md", "python")
+    space: dict[str, Any] = {}
+    exec(compile(example, "docs/howto/steps.md", "exec", dont_inherit=True), space)
     articles, article = space["articles"], space["Article"]
     conn = await asyncpg.connect(dsn)
     await conn.execute("create table article (url text primary key, title text, image text)")
@@ -57,6 +62,27 @@ async def test_steps(dsn: str) -> None:
         assert (first.status, second.status) == ("DONE", "NOT_FOUND")
         assert await conn.fetchval("select title from article") == "some words here"
     await conn.close()
+
+
+async def test_what_steps_share(dsn: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As a module of its own, which is where the process looks for its function."""
+    _, sharing = blocks("docs/howto/steps.md", "python")
+    (tmp_path / "library.py").write_text(sharing)
+    monkeypatch.syspath_prepend(tmp_path)
+    books = importlib.import_module("library").books
+    async with testbed(dsn, [books], migrated=True) as bed:
+        job = await bed.submit(books, {"title": "moby dick"})
+        await bed.run()
+        assert (await bed.item(job)).result["look_up"] == hashlib.sha256(b"MOBY DICK").hexdigest()
+        assert await bed.pool.fetchval("select name from forebay.schedule") == "books: every morning"
+
+
+@pytest.mark.skipif(find_browser(Settings()) is None, reason="no Chromium is installed")
+async def test_browser(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FOREBAY_EGRESS_ALLOW_NETWORKS", "127.0.0.0/8")
+    space = _run("docs/howto/browser.md")
+    async with answering(reply("<title>Hello</title><p>Some words to look at, and some more.")) as site:
+        assert await space["look"](f"http://127.0.0.1:{site.port}/") == "page 200 Hello"
 
 
 async def test_egress(capfd: pytest.CaptureFixture[str]) -> None:

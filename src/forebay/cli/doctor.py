@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from forebay import log
 from forebay.cli import _files, _proxies
 from forebay.cli import _show as show
 from forebay.cli._common import find_dsn, json_option, load_settings, place_of, run
@@ -39,6 +40,8 @@ _WEB = ("h11", "h2", "httpx", "idna", "protego")  # what the extra brings
 def doctor(as_json: bool) -> None:
     """Check the installation; each line that is not OK says what mends it. Exit code 1 when something fails."""
     settings = load_settings()
+    if settings.log_level == "info":
+        log.configure("warning", json_lines=settings.log_json)  # the findings are what is to be read
     found = run(_examine(settings))
     failed = any(finding.level == "FAIL" for finding in found)
     if as_json:

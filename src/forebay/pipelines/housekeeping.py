@@ -25,7 +25,7 @@ class Chore(BaseModel):
 
 housekeeping = Pipeline("housekeeping", Chore)
 housekeeping.schedule("forebay: clean storage", "17 3 * * *", Chore(what="clean storage"), owner=OWNER)
-housekeeping.schedule("forebay: crawl again", "*/5 * * * *", Chore(what="crawl again"), owner=OWNER)
+housekeeping.schedule("forebay: crawl again", "*/15 * * * *", Chore(what="crawl again"), owner=OWNER)
 
 
 @housekeeping.step(timeout=3600)

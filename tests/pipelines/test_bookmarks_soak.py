@@ -1,0 +1,54 @@
+"""Five hundred bookmarks in a row: nothing is leaked, and memory stays flat."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import psutil
+import pytest
+
+from forebay.services.browser import find_browser
+from forebay.settings import Settings
+from tests.corpus.site import Site
+from tests.pipelines._crawl import crawling
+
+_ROUNDS, _EACH = 10, 50
+_PATHS = (
+    "/article", "/plain", "/banner", "/infinite", "/paper.pdf",
+    "/photo.png", "/missing", "/wall", "/worker", "/iframes",
+)  # fmt: skip
+
+
+def _descriptors() -> int:
+    return len(os.listdir("/proc/self/fd"))  # noqa: PTH208 - a count
+
+
+def _children() -> int:
+    """Without those of Chromium that come and go with pages."""
+    own = psutil.Process().children(recursive=True)
+    return sum("--type=" not in " ".join(child.cmdline()) for child in own if child.status() != psutil.STATUS_ZOMBIE)
+
+
+def _zombies() -> int:
+    return sum(child.status() == psutil.STATUS_ZOMBIE for child in psutil.Process().children(recursive=True))
+
+
+@pytest.mark.soak
+@pytest.mark.skipif(find_browser(Settings()) is None, reason="no Chromium is installed")
+async def test_five_hundred_in_a_row(dsn: str, site: Site, tmp_path: Path) -> None:
+    seen: list[tuple[int, int, int, int]] = []
+    async with crawling(dsn, site, tmp_path, browser_path=None, browser_max_captures=100) as crawl:
+        for turn in range(_ROUNDS):
+            paths = [f"{_PATHS[n % len(_PATHS)]}?turn={turn}&n={n}" for n in range(_EACH)]
+            marks = [await crawl.add(path, owner=f"owner {n % 3}") for n, path in enumerate(paths)]
+            await crawl.bed.run()
+            status = [(await crawl.item(mark))["status"] for mark in marks]
+            assert "PENDING" not in status
+            memory = psutil.Process().memory_info().rss // 2**20
+            seen.append((_descriptors(), _children(), _zombies(), memory))
+    warm = seen[2:]
+    assert max(row[0] for row in warm) <= min(row[0] for row in warm) + 20, seen
+    assert max(row[1] for row in warm) <= min(row[1] for row in warm) + 6, seen
+    assert all(row[2] == 0 for row in warm), seen
+    assert warm[-1][3] <= 1.15 * warm[0][3], seen
