@@ -110,6 +110,10 @@ async def test_who_consumes_what(service: Service) -> None:
     await add(service, URL, "ann")
     await add(service, URL, "bob")
     path = "/api/v1/bookmarks/add/tasks/queue-consumer"
+    async with service.signed_in("ann") as browser:
+        refused = await browser.get(path)
+        reason = "use POST, with the header that keeps other sites out, or a token"
+        assert (refused.status_code, refused.json()["detail"]) == (403, reason)
     async with service.client() as nobody, service.client("bob") as bob:
         assert (await nobody.get(path)).status_code == 401
         assert (await bob.get(path)).json()["processedCount"] == 1
@@ -184,6 +188,12 @@ async def test_the_names_of_the_old_queue(service: Service) -> None:
         again
     ]
     assert await db.fetchval("select pgmq_public.archive('add-bookmark-url-queue', $1)", again) is True
+    assert await db.fetchval("select pgmq_public.delete('add-bookmark-url-queue', $1)", again) is False
+    other = await db.fetchval("""select job_id from forebay.submit('pages', '{"title": "x"}', 'ann')""")
+    assert await db.fetchval("select pgmq_public.archive('add-bookmark-url-queue', $1)", other) is False
+    reason = "sleep_seconds: must be 0: messages are not hidden here, workers take them by themselves"
+    with pytest.raises(Exception, match=reason):
+        await db.fetch("select pgmq_public.read('add-bookmark-url-queue', 30, 10)")
     with pytest.raises(Exception, match="queue_name: there is no queue 'other' here; there is add-bookmark-url-queue"):
         await db.fetchval("select pgmq_public.send('other', '{}')")
 

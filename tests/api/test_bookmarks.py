@@ -148,6 +148,10 @@ async def test_lists_go_by_category_tag_archive_and_page(service: Service) -> No
         assert [one["url"] for one in page["bookmarks"] + rest["bookmarks"]] == urls[3::-1]
         assert rest["next"] is None
         await client.put(f"/api/bookmarks/categories/{rivers}", json={"name": "Lakes"})
+        seas = (await client.post("/api/bookmarks/categories", json={"name": "Seas"})).json()["id"]
+        taken = await client.put(f"/api/bookmarks/categories/{seas}", json={"name": "Lakes"})
+        assert (taken.status_code, taken.json()["detail"]) == (409, "name: there is a category 'Lakes' already")
+        await client.delete(f"/api/bookmarks/categories/{seas}")
         (category,) = (await client.get("/api/bookmarks/categories")).json()["categories"]
         assert (category["name"], category["bookmarks"]) == ("Lakes", 2)
         assert (await client.delete(f"/api/bookmarks/categories/{rivers}")).status_code == 204
@@ -216,6 +220,9 @@ async def test_words_are_found_in_title_text_and_picture_in_any_form(service: Se
         assert await listed(client, q="haus") == ["https://example.org/fluss"]
         assert await listed(client, q='"dam at the river" -water') == ["https://example.org/mill"]
         assert await listed(client, q="dam", tag="none") == []
+        assert await listed(client, q="dam -rivers") == ["https://example.org/dam", "https://example.org/x"]
+        await client.patch(f"/api/bookmarks/{other['id']}", json={"tags": ["Machine Learning"]})
+        assert await listed(client, q="machine learning") == ["https://example.org/x"]
         assert await listed(bob, q="dam") == []
         first = (await client.get("/api/bookmarks", params={"q": "dam", "pageSize": 2})).json()
         rest = (await client.get("/api/bookmarks", params={"q": "dam", "pageSize": 2, "after": first["next"]})).json()
@@ -240,6 +247,49 @@ async def test_a_duplicate_is_merged_into_the_first(service: Service) -> None:
         assert await listed(client) == [f"{URL}/print"]
 
 
+async def test_later_looks_find_duplicates_of_those_before_and_merges_keep_what_points_there(service: Service) -> None:
+    async with service.client("ann") as client:
+        marks = [await added(client, f"{URL}/{name}") for name in ("a", "b", "c")]
+        ids = [int(mark["id"]) for mark in marks]
+        await found(service, marks[1]["id"], duplicate_of=ids[0], note="x" * 60_000)
+        await found(service, marks[2]["id"], duplicate_of=ids[1])
+        await found(service, marks[0]["id"], note="y" * 60_000)
+        kept = (await client.post(f"/api/bookmarks/{ids[1]}/merge")).json()
+        assert (kept["id"], len(kept["note"])) == (str(ids[0]), 100_000)
+        assert (await client.get(f"/api/bookmarks/{ids[2]}")).json()["duplicateOf"] == str(ids[0])
+
+
+async def test_the_indexes_of_words_and_tags_are_used_by_the_role_of_the_api(service: Service) -> None:
+    """Row-level security would keep them from it."""
+    await service.admin.execute(
+        """insert into forebay.bookmark (owner_id, url, page_hash, title, tags)
+           select (select id from forebay.owner where name = 'ann'), 'https://example.org/' || n,
+                  sha256(n::text::bytea), case n when 77 then 'needle' else 'hay number ' || n end,
+                  array[case n when 78 then 'rare' else 'common' end]
+           from generate_series(1, 5000) n; analyze forebay.bookmark"""
+    )
+    async with service.client("ann") as client, service.client("bob") as bob:
+        assert await listed(client, q="needle") == ["https://example.org/77"]
+        assert await listed(client, tag="rare") == ["https://example.org/78"]
+        assert await listed(bob, q="needle") == []
+        assert await listed(bob, tag="rare") == []
+    ann = await service.admin.fetchval("select id from forebay.owner where name = 'ann'")
+    async with service.admin.transaction():
+        await service.admin.execute("select forebay.enter('forebay_api', $1, null)", ann)
+        await service.admin.fetch("select forebay.search_bookmarks('needle', false, null, null, null, null, 9)")
+        await service.admin.fetch("select forebay.find_bookmarks(null, false, null, 'rare', null, false, 9)")
+        scans = "select pg_stat_get_xact_numscans(('forebay.bookmark_' || $1)::regclass)"
+        assert [await service.admin.fetchval(scans, index) for index in ("search", "tags")] == [1, 1]
+
+
+async def test_nobody_else_may_call_what_runs_without_row_level_security(service: Service) -> None:
+    open_to_all = await service.admin.fetch(
+        """select p.proname from pg_proc p where p.pronamespace = 'forebay'::regnamespace and p.prosecdef
+           and p.prorettype <> 'trigger'::regtype and has_function_privilege('public', p.oid, 'execute')"""
+    )
+    assert [row["proname"] for row in open_to_all] == []
+
+
 async def test_a_page_is_crawled_again_when_told_to(service: Service) -> None:
     async with service.client("ann") as client:
         mark = await added(client)
@@ -257,6 +307,7 @@ FILE = json.dumps(
         {"url": "https://example.org/2", "archived": True},
         {"url": "https://example.org/1#again", "tags": ["b"]},
         {"url": "not a link"},
+        {"title": "nowhere \ud800"},
     ]
 )
 
@@ -265,11 +316,11 @@ async def test_a_file_is_brought_in_as_a_job_and_taken_out_the_same(service: Ser
     async with service.client("ann") as client:
         answer = await client.post("/api/bookmarks/import", files={"file": ("marks.json", FILE)})
         assert answer.status_code == 201, answer.text
-        assert answer.json()["items"] == 4
+        assert answer.json()["items"] == 5
         async with testbed(service.dsn, [bookmark_imports], migrated=True) as bed:
             await bed.finish()
         job = (await client.get(f"/api/jobs/{answer.json()['jobId']}")).json()
-        assert (job["file"], job["counters"]["done"], job["counters"]["error"]) == ("marks.json", 3, 1)
+        assert (job["file"], job["counters"]["done"], job["counters"]["error"]) == ("marks.json", 3, 2)
         bad = (await client.get(f"/api/jobs/{job['id']}/items/4")).json()
         assert bad["error"]["reason"] == "url: contains a space: remove it, or write it percent-encoded"
         (one,) = (await client.get("/api/bookmarks")).json()["bookmarks"]
@@ -284,6 +335,11 @@ async def test_a_file_is_brought_in_as_a_job_and_taken_out_the_same(service: Ser
         ]
         page = (await client.get("/api/bookmarks/export")).text
         assert "<H3>Rivers</H3>" in page
+        again = await client.post("/api/bookmarks/import", files={"file": ("marks.json", exported.content)})
+        async with testbed(service.dsn, [bookmark_imports], migrated=True) as bed:
+            await bed.finish()
+        assert again.json()["items"] == 2
+        assert await listed(client, archived=True) == ["https://example.org/2"]  # where it was
         for refused, reason in (
             (await client.post("/api/bookmarks/import", json={}), "send multipart/form-data with a file"),
             (

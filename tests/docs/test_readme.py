@@ -24,13 +24,13 @@ async def test_the_example_runs(dsn: str) -> None:
     exec(compile(example, "README.md", "exec"), space)
     conn = await asyncpg.connect(dsn)
     try:
-        await conn.execute("create table bookmark (url text)")
+        await conn.execute("create table link (url text)")
         async with testbed(dsn, [space["pages"]], migrated=True) as bed:
             job_id = await space["save"](conn, "https://example.com")
             await bed.run()
             item = await bed.item(job_id)
         assert item.result["title"] == "https://example.com"
-        assert await conn.fetchval("select count(*) from bookmark") == 1
+        assert await conn.fetchval("select count(*) from link") == 1
     finally:
         await conn.close()
 

@@ -6,17 +6,17 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import asyncpg
 from pydantic_core import to_json
 
 from forebay.db.pool import translated
 from forebay.db.sql import load
+from forebay.errors import WrongState
 from forebay.types import Statement
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from datetime import datetime
-
-    import asyncpg
 
     from forebay.db.pool import Connection, Pool
     from forebay.db.room import Room
@@ -38,7 +38,8 @@ class NewBookmark:
 
 @dataclass(frozen=True, slots=True)
 class BookmarkFilter:
-    owner_id: int
+    """Of the bookmarks of the owner that the transaction acts for."""
+
     archived: bool | None = False
     category_id: int | None = None
     tag: str | None = None
@@ -105,9 +106,7 @@ async def get_light(conn: Connection, bookmark_id: int) -> asyncpg.Record | None
 async def find(conn: Connection, where: BookmarkFilter, before: int | None, size: int) -> list[asyncpg.Record]:
     """Bookmarks, newest first."""
     w = where
-    return await _rows(
-        conn, "find_bookmarks", w.owner_id, before, w.archived, w.category_id, w.tag, w.kind, w.duplicates, size
-    )
+    return await _rows(conn, "find_bookmarks", before, w.archived, w.category_id, w.tag, w.kind, w.duplicates, size)
 
 
 async def search(
@@ -118,7 +117,6 @@ async def search(
     return await _rows(
         conn,
         "search_bookmarks",
-        w.owner_id,
         question,
         w.archived,
         w.category_id,
@@ -177,9 +175,9 @@ async def changes(conn: Connection, bookmark_id: int, before: datetime | None, s
     return await _rows(conn, "list_bookmark_changes", bookmark_id, before, size)
 
 
-async def export(conn: Connection, owner_id: int, after: tuple[int, int], size: int) -> list[asyncpg.Record]:
-    """A stretch of all bookmarks of an owner, those of a category together, after one of (category, id)."""
-    return await _rows(conn, "export_bookmarks", owner_id, *after, size)
+async def export(conn: Connection, after: tuple[int, int], size: int) -> list[asyncpg.Record]:
+    """A stretch of all bookmarks of the acting owner, those of a category together, after one of (category, id)."""
+    return await _rows(conn, "export_bookmarks", *after, size)
 
 
 async def tags(conn: Connection, owner_id: int, size: int) -> list[asyncpg.Record]:
@@ -196,7 +194,11 @@ async def add_category(conn: Connection, owner_id: int, name: str) -> asyncpg.Re
 
 
 async def rename_category(conn: Connection, category_id: int, name: str) -> asyncpg.Record | None:
-    return await _row(conn, "rename_category", category_id, name)
+    """Raises: WrongState when another has this name."""
+    try:
+        return await _row(conn, "rename_category", category_id, name)
+    except asyncpg.UniqueViolationError as error:
+        raise WrongState("name", f"there is a category {name!r} already") from error
 
 
 async def delete_category(conn: Connection, category_id: int) -> bool:
@@ -216,14 +218,14 @@ async def _row(conn: Connection, statement: str, *args: Any) -> asyncpg.Record |
 # What steps read and write. Writes name the owner: a task can only ever change a bookmark of its own.
 
 
-async def read_crawl(pool: Pool, bookmark_id: int) -> asyncpg.Record | None:
-    """What a crawl must know of a bookmark, and whose it is."""
+async def read_crawl(pool: Pool, bookmark_id: int, job_owner_id: int) -> asyncpg.Record | None:
+    """What a crawl must know of a bookmark, whose it is, and whose the job is."""
     async with translated(), pool.acquire() as conn:
-        return await conn.fetchrow(load("read_crawl"), bookmark_id)
+        return await conn.fetchrow(load("read_crawl"), bookmark_id, job_owner_id)
 
 
 async def crawl_due(pool: Pool, most: int, now: datetime | None) -> int:
-    """Submit the work on bookmarks that are to be crawled again by now."""
+    """Submit the work on bookmarks that are to be crawled again by now; answers how many were looked at."""
     async with translated(), pool.acquire() as conn, conn.transaction():
         return int(await conn.fetchval(load("crawl_due_bookmarks"), most, now) or 0)
 
@@ -244,8 +246,21 @@ def write_page(
     return Statement(load("write_page"), (bookmark_id, owner_id, text, body_hash, canonical_hash))
 
 
-def write_no_page(bookmark_id: int, owner_id: int, kind: str, reason: str, status: int | None) -> Statement:
-    return Statement(load("write_no_page"), (bookmark_id, owner_id, kind, reason, status))
+def write_no_page(
+    bookmark_id: int, owner_id: int, kind: str, reason: str, status: int | None, *, only_seen: bool = False
+) -> Statement:
+    """`only_seen`: by the browser; what was read of the page says more."""
+    return Statement(load("write_no_page"), (bookmark_id, owner_id, kind, reason, status, only_seen))
+
+
+def write_trouble(bookmark_id: int, owner_id: int, reason: str) -> Statement:
+    return Statement(load("write_trouble"), (bookmark_id, owner_id, reason))
+
+
+def write_file(bookmark_id: int, owner_id: int, file_id: int, sha256: str, name: str, media_type: str) -> Statement:
+    """A file of a bookmark, if that is still there."""
+    content = bytes.fromhex(sha256)
+    return Statement(load("keep_bookmark_file"), (file_id, owner_id, content, name, media_type, bookmark_id))
 
 
 def write_unchanged(bookmark_id: int, owner_id: int) -> Statement:

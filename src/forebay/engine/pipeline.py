@@ -185,13 +185,22 @@ class Pipeline(Generic[I]):
     ... async def fetch(ctx: Context, page: Page) -> int: ...
     """
 
-    def __init__(self, name: str, input: type[I], *, max_input_bytes: int = 1_048_576) -> None:  # noqa: A002
+    def __init__(
+        self,
+        name: str,
+        input: type[I],  # noqa: A002
+        *,
+        max_input_bytes: int = 1_048_576,
+        internal: bool = False,
+    ) -> None:
+        """`internal`: not for those who come by the API."""
         if not _NAME.fullmatch(name):
             raise DefinitionError(f"pipeline {name!r}: {_NAME_RULE}")
         self.name = name
         self.input: TypeAdapter[I] = TypeAdapter(input)
         self.input_type: Any = input
         self.max_input_bytes = max_input_bytes
+        self.internal = internal
         self.steps: dict[str, Step[I, Any]] = {}
         self.schedules: list[Schedule[I]] = []
 

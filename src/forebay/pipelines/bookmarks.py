@@ -30,8 +30,11 @@ from forebay.types import Done, NotFound, Skip
 
 if TYPE_CHECKING:
     from forebay.storage import Blobs, Stored
+    from forebay.types import Statement
 
 StepName = Literal["screenshot", "metadata", "images", "favicon", "ocr", "caption"]
+
+UNOWNED = "unowned"  # whose old messages are that name nobody
 
 _IMAGE_BYTES = 20 << 20
 _ICON_BYTES = 2 << 20
@@ -105,15 +108,16 @@ async def screenshot(ctx: Context, link: Link) -> Done[Shots] | Skip | NotFound:
     mark = await _wanted(ctx, link, "screenshot")
     if isinstance(mark, Skip):
         return mark
-    if link.is_image:
+    if link.is_image and await crawling.is_picture(ctx, link.url):
         return Skip("the link leads to a picture")
     ctx.progress(note="opening the page")
-    capture = await (await ctx.get(web.browser)).capture(link.url, purpose="bookmarks.screenshot")
+    capture = await crawling.capture(ctx, link.url, "bookmarks.screenshot")
     if capture.kind == "pdf":
         return await _shoot_pdf(ctx, link, mark)
     try:
         crawling.raise_passing(capture.final_url, capture.status, capture.headers)
-        crawling.check(Page(capture.kind, capture.final_url, capture.status, capture.reason), mark.id, mark.owner_id)
+        seen = Page(capture.kind, capture.final_url, capture.status, capture.reason)
+        crawling.check(seen, mark.id, mark.owner_id, only_seen=True)
     except NotFoundError as error:
         return NotFound(str(error), error.writes)
     if capture.viewport is None:
@@ -152,7 +156,7 @@ async def _keep_shots(ctx: Context, mark: _Bookmark, url: str, first: _Picture, 
         kept.append(await _keep(blobs, mark, whole.data, "full page", whole.media_type))
     ids = [*(stored.file_id for stored in kept), None]
     written = rows.write_screenshots(mark.id, mark.owner_id, ids[0], ids[1])
-    return Done(Shots(first=ids[0], whole=ids[1], url=url), [*(stored.write() for stored in kept), written])
+    return Done(Shots(first=ids[0], whole=ids[1], url=url), [*(_file(mark, stored) for stored in kept), written])
 
 
 @bookmarks.step(timeout=180, concurrency=(2, 32), retry=_PATIENT)
@@ -161,15 +165,20 @@ async def metadata(ctx: Context, link: Link) -> Done[Found] | Skip | NotFound:
     mark = await _wanted(ctx, link, "metadata", "images", "favicon", "ocr", "caption")
     if isinstance(mark, Skip):
         return mark
+    known = (None, None) if link.only is not None else (mark.etag, mark.modified)
     try:
-        page = await crawling.read(ctx, link.url, etag=mark.etag, modified=mark.modified)
+        page = await crawling.read(ctx, link.url, etag=known[0], modified=known[1])
         if page is None:
             same = Found(kind="page", url=link.url, is_unchanged=True)
             return Done(same, [rows.write_unchanged(mark.id, mark.owner_id)])
         crawling.check(page, mark.id, mark.owner_id)
     except NotFoundError as error:
-        gone = rows.write_no_page(mark.id, mark.owner_id, "error", str(error), 404)
+        gone = rows.write_no_page(mark.id, mark.owner_id, "error", str(error), error.status)
         return NotFound(str(error), error.writes or [gone])
+    except StepError as error:
+        if not error.writes and not isinstance(error, ConfigError):
+            error.writing(rows.write_trouble(mark.id, mark.owner_id, str(error)))
+        raise
     found = Found(kind=page.kind, url=page.url, title=page.title, images=page.images, icons=page.icons)
     return Done(found, [page.write(mark.id, mark.owner_id)])
 
@@ -197,7 +206,7 @@ async def images(ctx: Context, link: Link, found: Found | None) -> Done[Image] |
         blurhash=facts.blurhash,
     )
     about = image.model_dump(exclude={"sha256"})
-    return Done(image, [stored.write(), rows.write_image(mark.id, mark.owner_id, stored.file_id, about)])
+    return Done(image, [_file(mark, stored), rows.write_image(mark.id, mark.owner_id, stored.file_id, about)])
 
 
 @bookmarks.step(after=metadata, timeout=120, concurrency=(1, 16), retry=Retry(attempts=3, base=5.0))
@@ -214,7 +223,7 @@ async def favicon(ctx: Context, link: Link, found: Found | None) -> Done[str] | 
         return Skip("the site has no icon that can be read")
     url, data, facts = best
     stored = await _keep(await ctx.get(web.blobs), mark, data, "icon", facts.media_type)
-    return Done(url, [stored.write(), rows.write_favicon(mark.id, mark.owner_id, stored.file_id)])
+    return Done(url, [_file(mark, stored), rows.write_favicon(mark.id, mark.owner_id, stored.file_id)])
 
 
 @bookmarks.step(after=images, optional=True, timeout=240, concurrency=(1, 2))
@@ -260,19 +269,24 @@ async def _wanted(ctx: Context, link: Link, step: StepName, *needed_by: StepName
     """
     if link.only is not None and {step, *needed_by}.isdisjoint(link.only):
         return Skip("not asked for")
-    row = await rows.read_crawl(await ctx.get(web.database), link.bookmark_id)
+    row = await rows.read_crawl(await ctx.get(web.database), link.bookmark_id, ctx.owner_id)
     if row is None:
         return Skip("the bookmark was deleted", item=True)
     if link.user_id is None:
         fallback = (await ctx.get(web.settings)).bookmarks_fallback_owner
         if not fallback:
             raise DataError("userId: is missing; FOREBAY_BOOKMARKS_FALLBACK_OWNER may name an owner for such jobs")
-        is_owner = fallback == row["owner"]
+        is_owner = fallback == row["owner"] and row["job_owner"] in (UNOWNED, fallback)
     else:
         is_owner = link.user_id == row["owner"] and ctx.owner_id == row["owner_id"]
     if not is_owner:
         raise DataError(f"bookmarkId: bookmark {link.bookmark_id} belongs to another owner")
     return _Bookmark(link.bookmark_id, row["owner_id"], row["etag"], row["last_modified"])
+
+
+def _file(mark: _Bookmark, stored: Stored) -> Statement:
+    """What makes a file of what was stored, unless the bookmark is gone by then."""
+    return rows.write_file(mark.id, mark.owner_id, stored.file_id, stored.sha256, stored.name, stored.media_type)
 
 
 async def _keep(blobs: Blobs, mark: _Bookmark, data: bytes, what: str, media_type: str) -> Stored:

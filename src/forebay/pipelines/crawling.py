@@ -5,13 +5,13 @@ from __future__ import annotations
 import codecs
 import hashlib
 import posixpath
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
 from forebay.db import bookmarks as rows
 from forebay.engine.limited import limited
-from forebay.errors import ConfigError, PermanentError, ResourceError, ThrottledError, TransientError
+from forebay.errors import ConfigError, PermanentError, ResourceError, StepError, ThrottledError, TransientError
 from forebay.pipelines import web
 from forebay.services import pages, pdf
 from forebay.services.egress import NotFoundError
@@ -22,14 +22,16 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
 
     from forebay.engine.context import Context
-    from forebay.errors import StepError
+    from forebay.services.browser import Capture
     from forebay.services.egress import Fetched, Http
     from forebay.services.pages import PageFacts
     from forebay.types import Statement
 
 PDF_BYTES = 64 << 20
 _PAGE_BYTES, _PAGE_SECONDS = 6 << 20, 20.0  # of HTML more is not looked at
-_BODY = 400_000  # characters of text that are kept and searched
+_FILE_BYTES = 1 << 20  # of what is no page: enough to tell what it is
+_BODY = 400_000  # characters of text that are kept
+_TRIES = 2  # of letting a page write itself, before what was read must do
 _REFRESHES = 3
 _SOON = 10.0  # seconds: a page that leads on after that is one to be read
 
@@ -73,6 +75,8 @@ async def read(ctx: Context, url: str, *, etag: str | None, modified: str | None
         if fetched.is_unchanged:
             return None
         page, leads_to = await _understand(ctx, fetched)
+        if hops or fetched.is_cut:  # what a later crawl would ask with is not about this
+            page.said.update(etag=None, last_modified=None)
         if leads_to is None or hops == _REFRESHES:
             return page
         url, etag, modified, hops = leads_to, None, None, hops + 1
@@ -86,10 +90,38 @@ async def _fetch(http: Http, url: str, etag: str | None, modified: str | None) -
         raise_for_status=False,
     )  # fmt: skip
     async with http.stream(wanted) as answer:
-        # A page is read by its beginning, however long it is, or endless; other things whole, or not at all.
-        if answer.media_type in _HTML:
-            return await answer.read_beginning(_PAGE_BYTES, _PAGE_SECONDS)
-        return await answer.read()
+        # A page is read by its beginning, however long it is, or endless; of other things what tells what they are.
+        most = _PAGE_BYTES if answer.media_type in _HTML else _FILE_BYTES
+        fetched = await answer.read_beginning(most, _PAGE_SECONDS)
+    if not _is_pdf(fetched):
+        return fetched
+    return await http.fetch(replace(wanted, etag=None, modified=None))
+
+
+def _is_pdf(fetched: Fetched) -> bool:
+    return fetched.status == 200 and (fetched.media_type == "application/pdf" or fetched.content[:5] == b"%PDF-")
+
+
+async def is_picture(ctx: Context, url: str) -> bool:
+    """Whether a link whose name says so does lead to a picture: some lead to a page about one."""
+    from forebay.services.egress.answers import Wanted  # noqa: PLC0415 - needs an extra
+
+    http = await ctx.get(web.http)
+    async with http.stream(Wanted(url, "bookmarks.screenshot", PDF_BYTES, 30.0, raise_for_status=False)) as answer:
+        return answer.media_type.startswith("image/") and answer.media_type != "image/svg+xml"
+
+
+async def capture(ctx: Context, url: str, purpose: str, *, full_page: bool = True) -> Capture:
+    """The page as the browser shows it; at its turn, as with all that is asked of a host.
+
+    Raises: what keeps it from that.
+    """
+    browser = await ctx.get(web.browser)
+    http = await ctx.get(web.http)
+    async with http.visiting(url) as visit:
+        seen = await browser.capture(url, full_page=full_page, purpose=purpose)
+        visit.answered(seen.status, seen.headers)
+        return seen
 
 
 async def _understand(ctx: Context, fetched: Fetched) -> tuple[Page, str | None]:
@@ -99,7 +131,7 @@ async def _understand(ctx: Context, fetched: Fetched) -> tuple[Page, str | None]
     """
     raise_passing(fetched.url, fetched.status, fetched.headers)
     media_type = fetched.media_type
-    if media_type == "application/pdf" or fetched.content[:5] == b"%PDF-":
+    if _is_pdf(fetched):
         return await _of_pdf(ctx, fetched), None
     if media_type.startswith("image/") and media_type != "image/svg+xml":
         return Page("image", fetched.url, fetched.status, title=_name_of(fetched.url)), None
@@ -137,21 +169,27 @@ async def _of_html(ctx: Context, fetched: Fetched) -> tuple[Page, str | None]:
     )
     if facts.refresh_url and (facts.refresh_after or 0.0) <= _SOON and facts.refresh_url != fetched.url:
         return _of_facts(facts, fetched), facts.refresh_url
-    if facts.kind is pages.PageKind.EMPTY:
-        facts = await _rendered(ctx, facts)
-    return _of_facts(facts, fetched), None
+    if facts.kind is not pages.PageKind.EMPTY:
+        return _of_facts(facts, fetched), None
+    page = _of_facts(await _rendered(ctx, facts), fetched)
+    page.said.update(etag=None, last_modified=None)  # they are of what its scripts begin with
+    return page, None
 
 
 async def _rendered(ctx: Context, facts: PageFacts) -> PageFacts:
     """The same of a page that its scripts write; without a browser the empty one must do."""
     ctx.progress(note="letting the page write itself")
     try:
-        capture = await (await ctx.get(web.browser)).capture(facts.url, full_page=False, purpose="bookmarks.metadata")
+        seen = await capture(ctx, facts.url, "bookmarks.metadata", full_page=False)
     except ConfigError:
         return facts
-    if not capture.html:
+    except StepError:
+        if ctx.attempt < _TRIES:
+            raise
         return facts
-    return await ctx.call(READ_PAGE, capture.html.encode(), capture.final_url, "utf-8", capture.status)
+    if not seen.html:
+        return facts
+    return await ctx.call(READ_PAGE, seen.html.encode(), seen.final_url, "utf-8", seen.status)
 
 
 def _of_facts(facts: PageFacts, fetched: Fetched) -> Page:
@@ -236,7 +274,7 @@ _NO_PAGES = {
 }
 
 
-def check(page: Page, bookmark_id: int, owner_id: int) -> None:
+def check(page: Page, bookmark_id: int, owner_id: int, *, only_seen: bool = False) -> None:
     """Let only pages and files pass. What stands in front of one is recorded at the bookmark, and raised.
 
     Raises: NotFoundError, PermanentError; ThrottledError and TransientError for what may pass by itself.
@@ -244,7 +282,8 @@ def check(page: Page, bookmark_id: int, owner_id: int) -> None:
     if page.kind not in _NO_PAGES:
         return
     reason = f"{_place(page.url)} {_NO_PAGES[page.kind]} ({page.status}{': ' + page.reason if page.reason else ''})"
-    record = rows.write_no_page(bookmark_id, owner_id, page.kind.replace("soft 404", "error"), reason, page.status)
+    kind = page.kind.replace("soft 404", "error")
+    record = rows.write_no_page(bookmark_id, owner_id, kind, reason, page.status, only_seen=only_seen)
     if page.kind == "soft 404":
         raise NotFoundError(reason).writing(record)
     raise PermanentError(reason).writing(record)

@@ -23,7 +23,7 @@ class Chore(BaseModel):
     what: Literal["clean storage", "crawl again"]
 
 
-housekeeping = Pipeline("housekeeping", Chore)
+housekeeping = Pipeline("housekeeping", Chore, internal=True)
 housekeeping.schedule("forebay: clean storage", "17 3 * * *", Chore(what="clean storage"), owner=OWNER)
 housekeeping.schedule("forebay: crawl again", "*/15 * * * *", Chore(what="crawl again"), owner=OWNER)
 
@@ -41,11 +41,11 @@ async def clean_storage(ctx: Context, chore: Chore) -> int | Skip:
 
 @housekeeping.step(timeout=600)
 async def crawl_again(ctx: Context, chore: Chore) -> int | Skip:
-    """Submits the work on bookmarks that are to be crawled again; answers how many."""
+    """Submits the work on bookmarks that are to be crawled again; answers how many were due."""
     if chore.what != "crawl again":
         return Skip()
     total = 0
     while count := await rows.crawl_due(await ctx.get(web.database), _AT_ONCE, None):
         total += count
-        ctx.progress(note=f"{total} bookmarks submitted")
+        ctx.progress(note=f"{total} bookmarks")
     return total

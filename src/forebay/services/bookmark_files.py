@@ -17,6 +17,7 @@ from forebay.errors import InvalidField
 Format: TypeAlias = Literal["html", "csv", "json"]
 
 MOST_ENTRIES = 200_000
+_FORMULAS = ("=", "+", "-", "@", "\t", "\r")
 _MEDIA_TYPES: dict[Format, str] = {
     "html": "text/html; charset=utf-8",
     "csv": "text/csv; charset=utf-8",
@@ -169,17 +170,24 @@ def _from_csv(text: str) -> Iterator[Entry]:
     try:
         for row in rows:
             if url := (row.get("url") or "").strip():
+                tags = _as_meant(row.get("tags"))
                 yield Entry(
                     url,
-                    row.get("title") or None,
-                    row.get("note") or None,
-                    _tags(row.get("tags") or "", "|" if "|" in (row.get("tags") or "") else ","),
-                    row.get("category") or None,
+                    _as_meant(row.get("title")) or None,
+                    _as_meant(row.get("note")) or None,
+                    _tags(tags, "|" if "|" in tags else ","),
+                    _as_meant(row.get("category")) or None,
                     _moment(row.get("time_added") or row.get("added_at")),
                     archived=(row.get("status") or "").lower() == "archive",
                 )
     except csv.Error as error:
         raise InvalidField("file", f"line {rows.line_num + 1}: {error}") from error
+
+
+def _as_meant(cell: str | None) -> str:
+    """Without the mark that keeps a spreadsheet from taking it for a formula."""
+    text = cell or ""
+    return text[1:] if text.startswith("'") and text[1:2] in _FORMULAS else text
 
 
 def _from_json(text: str) -> Iterator[Entry]:
@@ -190,10 +198,9 @@ def _from_json(text: str) -> Iterator[Entry]:
     listed = value.get("bookmarks") if _is_object(value) else value
     if not _is_list(listed):
         raise InvalidField("file", 'must be a list of bookmarks, or an object with a list "bookmarks"')
-    for place, one in enumerate(listed, 1):
-        if not _is_object(one) or not isinstance(one.get("url"), str):
-            raise InvalidField("file", f"bookmark {place} has no url")
-        yield _from_object(one)
+    for one in listed:
+        # One that cannot be is kept, too: as an error of its own it costs no other.
+        yield _from_object(one) if _is_object(one) else Entry("")
 
 
 def _is_object(value: object) -> TypeGuard[dict[str, Any]]:
@@ -206,8 +213,9 @@ def _is_list(value: object) -> TypeGuard[list[Any]]:
 
 def _from_object(one: dict[str, Any]) -> Entry:
     tags: Any = one.get("tags")
+    url = one.get("url")
     return Entry(
-        one["url"],
+        url if isinstance(url, str) else "",
         _maybe_text(one.get("title")),
         _maybe_text(one.get("note")),
         tuple(map(str, tags)) if _is_list(tags) else _tags(str(tags or "")),
@@ -311,7 +319,7 @@ def _csv(entry: Entry) -> str:
 def _harmless(value: object) -> str:
     """A cell that no spreadsheet takes for a formula."""
     text = "" if value is None else str(value)
-    return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r")) else text
+    return f"'{text}" if text[:1] in _FORMULAS else text
 
 
 def _json(entry: Entry) -> str:

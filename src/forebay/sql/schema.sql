@@ -903,17 +903,14 @@ CREATE INDEX attempt_default_job_id_n_idx ON forebay.attempt_default USING btree
 CREATE INDEX audit_job ON forebay.audit USING btree (job_id, id);
 CREATE INDEX audit_owner ON forebay.audit USING btree (owner_id, id);
 CREATE INDEX blob_touched ON forebay.blob USING btree (touched_at) WHERE (touched_at IS NOT NULL);
-CREATE INDEX bookmark_archived ON forebay.bookmark USING btree (owner_id, id) WHERE (archived_at IS NOT NULL);
 CREATE INDEX bookmark_canonical ON forebay.bookmark USING btree (owner_id, canonical_hash) WHERE (canonical_hash IS NOT NULL);
 CREATE INDEX bookmark_category ON forebay.bookmark USING btree (category_id, id) WHERE (category_id IS NOT NULL);
-CREATE INDEX bookmark_due ON forebay.bookmark USING btree (next_crawl_at) WHERE (next_crawl_at IS NOT NULL);
+CREATE INDEX bookmark_due ON forebay.bookmark USING btree (next_crawl_at) WHERE ((next_crawl_at IS NOT NULL) AND (archived_at IS NULL));
 CREATE INDEX bookmark_duplicates ON forebay.bookmark USING btree (duplicate_of) WHERE (duplicate_of IS NOT NULL);
 CREATE INDEX bookmark_export ON forebay.bookmark USING btree (owner_id, COALESCE(category_id, (0)::bigint), id);
-CREATE INDEX bookmark_favicon ON forebay.bookmark USING btree (favicon_id) WHERE (favicon_id IS NOT NULL);
-CREATE INDEX bookmark_full_page ON forebay.bookmark USING btree (full_page_id) WHERE (full_page_id IS NOT NULL);
-CREATE INDEX bookmark_image ON forebay.bookmark USING btree (image_id) WHERE (image_id IS NOT NULL);
+CREATE INDEX bookmark_kind ON forebay.bookmark USING btree (owner_id, kind, id);
 CREATE INDEX bookmark_newest ON forebay.bookmark USING btree (owner_id, id) WHERE (archived_at IS NULL);
-CREATE INDEX bookmark_screenshot ON forebay.bookmark USING btree (screenshot_id) WHERE (screenshot_id IS NOT NULL);
+CREATE INDEX bookmark_owner ON forebay.bookmark USING btree (owner_id, id);
 CREATE INDEX bookmark_search ON forebay.bookmark USING gin (search);
 CREATE INDEX bookmark_tags ON forebay.bookmark USING gin (tags);
 CREATE INDEX dead_letter_owner ON forebay.dead_letter USING btree (owner_id, at, job_id, n);
@@ -950,14 +947,6 @@ ALTER TABLE ONLY forebay.bookmark_change
     ADD CONSTRAINT bookmark_change_bookmark_id_fkey FOREIGN KEY (bookmark_id) REFERENCES forebay.bookmark(id) ON DELETE CASCADE;
 ALTER TABLE ONLY forebay.bookmark
     ADD CONSTRAINT bookmark_duplicate_of_fkey FOREIGN KEY (duplicate_of) REFERENCES forebay.bookmark(id) ON DELETE SET NULL;
-ALTER TABLE ONLY forebay.bookmark
-    ADD CONSTRAINT bookmark_favicon_id_fkey FOREIGN KEY (favicon_id) REFERENCES forebay.file(id) ON DELETE SET NULL;
-ALTER TABLE ONLY forebay.bookmark
-    ADD CONSTRAINT bookmark_full_page_id_fkey FOREIGN KEY (full_page_id) REFERENCES forebay.file(id) ON DELETE SET NULL;
-ALTER TABLE ONLY forebay.bookmark
-    ADD CONSTRAINT bookmark_image_id_fkey FOREIGN KEY (image_id) REFERENCES forebay.file(id) ON DELETE SET NULL;
-ALTER TABLE ONLY forebay.bookmark
-    ADD CONSTRAINT bookmark_screenshot_id_fkey FOREIGN KEY (screenshot_id) REFERENCES forebay.file(id) ON DELETE SET NULL;
 ALTER TABLE ONLY forebay.file
     ADD CONSTRAINT file_sha256_fkey FOREIGN KEY (sha256) REFERENCES forebay.blob(sha256);
 ALTER TABLE ONLY forebay.invitation

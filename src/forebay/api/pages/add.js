@@ -61,4 +61,6 @@ function finish(said) {
 }
 
 part("form").addEventListener("submit", send);
+// The bookmarklet opens this very window again: that changes only what is after #, and must begin anew.
+addEventListener("hashchange", () => { if (location.hash) location.reload(); });
 begin();

@@ -88,7 +88,12 @@ async def consume_by_post(request: Request, duration_ms: Duration = 25_000) -> C
 
 async def _consume(request: Request, duration_ms: int) -> ConsumerReport:
     state = request.app.state
-    owner_id = None if await is_service(request) else (await authorized(request, "write")).owner_id
+    owner_id = None
+    if not await is_service(request):
+        who = await authorized(request, "write")
+        if who.kind == "session" and request.method == "GET":  # a link on any page could start it
+            raise Problem(403, "use POST, with the header that keeps other sites out, or a token")
+        owner_id = who.owner_id
     async with state.rooms.admins.acquire() as conn:
         jobs = await rows.messages(conn, owner_id, _MESSAGES)
     if jobs:

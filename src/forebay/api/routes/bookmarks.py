@@ -151,7 +151,7 @@ async def list_bookmarks(
 ) -> BookmarkPage:
     """Bookmarks, newest first; with `q` those whose title, text or picture has the words, best first."""
     category = None if category_id is None else int(category_id)
-    where = BookmarkFilter(who.owner_id, None if everything else archived, category, tag, kind, duplicates)
+    where = BookmarkFilter(None if everything else archived, category, tag, kind, duplicates)
     if q is not None and q.strip():
         return await _search(rooms, who, where, q, after, size)
     before = None if after is None else paging.decode(after, paging.integer)[0]
@@ -245,17 +245,19 @@ async def _exported(rooms: Rooms, who: Principal, kind: Format) -> AsyncGenerato
     yield file.head()
     while True:
         async with rooms.own(who) as conn:
-            found = await rows.export(conn, who.owner_id, after, _EXPORTED)
-        yield "".join(file.entry(_entry(row)) for row in found)
+            found = await rows.export(conn, after, _EXPORTED)
+        yield "".join(file.entry(_entry(row, kind)) for row in found)
         if len(found) < _EXPORTED:
             yield file.tail()
             return
         after = (found[-1]["category_id"], found[-1]["id"])
 
 
-def _entry(row: asyncpg.Record) -> Entry:
+def _entry(row: asyncpg.Record, kind: Format) -> Entry:
+    """JSON is for forebay itself, which finds the title of the page again; others are told it."""
+    title = row["own_title"] if kind == "json" else row["own_title"] or row["title"]
     return Entry(
-        row["url"], row["title"], row["note"], tuple(row["tags"]), row["category"], row["created_at"], row["archived"]
+        row["url"], title, row["note"], tuple(row["tags"]), row["category"], row["created_at"], row["archived"]
     )
 
 
@@ -322,7 +324,7 @@ async def _import(
 
 def _imported(entry: Entry) -> Imported:
     return Imported(
-        url=entry.url[:100_000].replace("\0", ""),
+        url=_text(entry.url) or "",
         title=_text(entry.title),
         note=_text(entry.note),
         tags=[_text(tag) or "" for tag in entry.tags],
@@ -333,7 +335,8 @@ def _imported(entry: Entry) -> Imported:
 
 
 def _text(text: str | None) -> str | None:
-    return None if text is None else text[:100_000].replace("\0", "")
+    """What the database can keep: no NUL, and no half of a character."""
+    return None if text is None else text[:100_000].replace("\0", "").encode("utf-8", "replace").decode()
 
 
 # One.

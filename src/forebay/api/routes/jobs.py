@@ -159,8 +159,9 @@ def _options(body: Submission, who: Principal) -> dict[str, Any]:
 
 
 def _pipeline(pipelines: dict[str, Pipeline[Any]], name: str) -> Pipeline[Any]:
-    if name not in pipelines:
-        raise Problem(422, f"there is no pipeline {name!r}; there are {', '.join(sorted(pipelines))}", field="pipeline")
+    open_ones = sorted(each.name for each in pipelines.values() if not each.internal)
+    if name not in open_ones:
+        raise Problem(422, f"there is no pipeline {name!r}; there are {', '.join(open_ones)}", field="pipeline")
     return pipelines[name]
 
 

@@ -124,6 +124,7 @@ class Fetched:
     content: bytes
     size: int
     path: Path | None = None
+    is_cut: bool = False
 
     @property
     def is_unchanged(self) -> bool:
@@ -180,6 +181,7 @@ class Answer:
         Raises: the same, but for what comes later.
         """
         pieces: list[bytes] = []
+        is_cut = True
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(seconds), aclosing(self.chunks(declared=False)) as chunks:
                 size = 0
@@ -188,8 +190,10 @@ class Answer:
                     size += len(piece)
                     if size >= most:
                         break
+                else:
+                    is_cut = False
         content = b"".join(pieces)
-        return self._fetched(content, len(content))
+        return replace(self._fetched(content, len(content)), is_cut=is_cut)
 
     async def save(self, path: Path, *, append: bool = False) -> Fetched:
         """All of it, in a file.

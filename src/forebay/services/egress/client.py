@@ -32,6 +32,19 @@ _MAX_BYTES = 32 << 20
 _CONNECTIONS = 2048  # for one purpose, idle ones included
 
 
+class Visit:
+    """A turn at a host, of someone else's."""
+
+    def __init__(self, turn: Turn, most_s: float) -> None:
+        self._turn, self._most_s = turn, most_s
+
+    def answered(self, status: int, headers: Mapping[str, str]) -> None:
+        """How the host has answered: when it asks for patience, all others wait, too."""
+        told = retry_after(headers, most_s=self._most_s)
+        if status == 429 or (status == 503 and told is not None):
+            self._turn.throttled(told)
+
+
 class Http:
     """Fetches URLs; what is not as it should be is raised as a step's error, with words."""
 
@@ -111,6 +124,23 @@ class Http:
                 raise
             raise translated(url, TimeoutError(), wanted.timeout) from None
 
+    @asynccontextmanager
+    async def visiting(self, url: str) -> AsyncGenerator[Visit, None]:
+        """A turn at the host for someone else than this client, such as the browser; robots.txt is asked as ever.
+
+        Raises: ThrottledError, PermanentError when robots.txt forbids it.
+        """
+        checked = checked_url(url)
+        await self._ask_robots(checked)
+        async with self.politeness.turn(checked.host) as turn:
+            yield Visit(turn, self._settings.egress_retry_after_max_s)
+
+    async def _ask_robots(self, url: Url) -> None:
+        if self._settings.egress_robots and not url.target.startswith("/robots.txt"):
+            delay = await self._robots.check(url)
+            if delay:
+                self.politeness.slow_down(url.host, delay)
+
     async def _follow(self, stack: AsyncExitStack, url: Url, wanted: Wanted) -> Answer:
         """Go where redirects lead; each hop is checked as the first one was."""
         chain: list[Hop] = []
@@ -126,10 +156,7 @@ class Http:
 
     async def _ask(self, stack: AsyncExitStack, url: Url, wanted: Wanted, request: httpx.Request) -> httpx.Response:
         """One request; the place at the host is held until its answer was read."""
-        if self._settings.egress_robots and not url.target.startswith("/robots.txt"):
-            delay = await self._robots.check(url)
-            if delay:
-                self.politeness.slow_down(url.host, delay)
+        await self._ask_robots(url)
         turn = await stack.enter_async_context(self.politeness.turn(url.host))
         line = await stack.enter_async_context(self._lines.line(wanted.purpose, url.origin))
         began = time.monotonic()

@@ -30,6 +30,8 @@ class Refused(PermanentError):
 class NotFoundError(PermanentError):
     """What was asked for is not there; a step that expects that returns `NotFound(str(error))`."""
 
+    status: int | None = None  # of HTTP, if it was that which said so
+
 
 class Unreachable(TransientError):
     """The other side was not reached, or not to the end; `code` says how."""

@@ -25,7 +25,9 @@ def status_error(
         return None
     said = f"{place} answered {status} {_phrase(status)}".rstrip()
     if status in (404, 410):
-        return NotFoundError(said)
+        missing = NotFoundError(said)
+        missing.status = status
+        return missing
     told = retry_after(headers, most_s=most_s, now=now)
     if status == 429 or (status == 503 and told is not None):
         return ThrottledError(said, retry_after=_UNTOLD_S if told is None else told)

@@ -19,20 +19,26 @@ select case left(lower(language), 2)
     else 'pg_catalog.simple'::regconfig end
 $$;
 
--- What is searched of a bookmark, the best first. Texts have been cut to what a vector can hold before they come here.
+create function forebay.joined(words text[]) returns text language sql immutable parallel safe as $$
+select array_to_string(words, ' ')
+$$;
+
+-- What is searched of a bookmark, the best first: a vector holds a megabyte at most, so every part is cut.
 create function forebay.searched(
     language text, title text, tags text[], site text, description text, note text, body text, ocr text
 ) returns tsvector language sql immutable parallel safe as $$
-select setweight(to_tsvector(forebay.search_words(language), coalesce(title, '')), 'A')
-    || setweight(array_to_tsvector(tags), 'A')
-    || setweight(to_tsvector('pg_catalog.simple', coalesce(site, '')), 'B')
-    || setweight(to_tsvector(forebay.search_words(language), coalesce(description, '') || ' ' || coalesce(note, '')), 'B')
-    || setweight(to_tsvector(forebay.search_words(language), coalesce(body, '')), 'C')
-    || setweight(to_tsvector(forebay.search_words(language), coalesce(ocr, '')), 'D')
+select setweight(to_tsvector(forebay.search_words(language), left(coalesce(title, ''), 2000)), 'A')
+    || setweight(to_tsvector(forebay.search_words(language), left(forebay.joined(tags), 10000)), 'A')
+    || setweight(to_tsvector(forebay.search_words(language), left(coalesce(site, ''), 500)), 'B')
+    || setweight(to_tsvector(forebay.search_words(language), left(coalesce(description, ''), 10000)), 'B')
+    || setweight(to_tsvector(forebay.search_words(language), left(coalesce(note, ''), 20000)), 'B')
+    || setweight(to_tsvector(forebay.search_words(language), left(coalesce(body, ''), 120000)), 'C')
+    || setweight(to_tsvector(forebay.search_words(language), left(coalesce(ocr, ''), 20000)), 'D')
 $$;
 
 -- Made here and not with the routines, and kept when those are made anew.
 comment on function forebay.search_words is 'stored columns are made by it';
+comment on function forebay.joined is 'stored columns are made by it';
 comment on function forebay.searched is 'stored columns are made by it';
 
 create table forebay.bookmark (
@@ -74,10 +80,10 @@ create table forebay.bookmark (
     last_modified   text,
     crawled_at      timestamptz,
     changed_at      timestamptz,
-    screenshot_id   bigint references forebay.file on delete set null,
-    full_page_id    bigint references forebay.file on delete set null,
-    image_id        bigint references forebay.file on delete set null,
-    favicon_id      bigint references forebay.file on delete set null,
+    screenshot_id   bigint,                      -- files, which go with it: see drop_bookmark_files
+    full_page_id    bigint,
+    image_id        bigint,
+    favicon_id      bigint,
     image           jsonb,                       -- width, height, blurhash …
     ocr             text,
     caption         text,
@@ -86,18 +92,15 @@ create table forebay.bookmark (
     unique (owner_id, page_hash)
 );
 create index bookmark_newest on forebay.bookmark (owner_id, id) where archived_at is null;
-create index bookmark_archived on forebay.bookmark (owner_id, id) where archived_at is not null;
+create index bookmark_owner on forebay.bookmark (owner_id, id);
+create index bookmark_kind on forebay.bookmark (owner_id, kind, id);
 create index bookmark_category on forebay.bookmark (category_id, id) where category_id is not null;
 create index bookmark_export on forebay.bookmark (owner_id, (coalesce(category_id, 0)), id);
 create index bookmark_tags on forebay.bookmark using gin (tags);
 create index bookmark_search on forebay.bookmark using gin (search);
 create index bookmark_canonical on forebay.bookmark (owner_id, canonical_hash) where canonical_hash is not null;
 create index bookmark_duplicates on forebay.bookmark (duplicate_of) where duplicate_of is not null;
-create index bookmark_due on forebay.bookmark (next_crawl_at) where next_crawl_at is not null;
-create index bookmark_screenshot on forebay.bookmark (screenshot_id) where screenshot_id is not null;
-create index bookmark_full_page on forebay.bookmark (full_page_id) where full_page_id is not null;
-create index bookmark_image on forebay.bookmark (image_id) where image_id is not null;
-create index bookmark_favicon on forebay.bookmark (favicon_id) where favicon_id is not null;
+create index bookmark_due on forebay.bookmark (next_crawl_at) where next_crawl_at is not null and archived_at is null;
 
 -- What a new crawl has found to be different.
 create table forebay.bookmark_change (

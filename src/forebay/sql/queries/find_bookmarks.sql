@@ -1,4 +1,4 @@
--- Bookmarks that fit, newest first, before id $2.
+-- Bookmarks of the acting owner that fit, newest first, before id $1.
 select b.*
-from forebay.show_bookmarks(
-    forebay.find_bookmarks($1::bigint, $2::bigint, $3::boolean, $4::bigint, $5::text, $6::text, $7::boolean, $8::int)) b
+from forebay.show_bookmarks(forebay.find_bookmarks(
+    $1::bigint, $2::boolean, $3::bigint, $4::text, $5::text, $6::boolean, $7::int)) b

@@ -1,4 +1,9 @@
--- What a crawl must know of bookmark $1, and whose it is.
-select b.owner_id, o.name as owner, b.url, b.etag, b.last_modified
-from forebay.bookmark b join forebay.owner o on o.id = b.owner_id
+-- What a crawl must know of bookmark $1, whose it is, and who owner $2 is.
+select b.owner_id, o.name as owner, j.name as job_owner, b.url,
+       -- Asked with only where nothing is missing: what has not changed is not looked at again.
+       case when b.favicon_id is not null and b.kind_reason is null then b.etag end as etag,
+       case when b.favicon_id is not null and b.kind_reason is null then b.last_modified end as last_modified
+from forebay.bookmark b
+join forebay.owner o on o.id = b.owner_id
+join forebay.owner j on j.id = $2
 where b.id = $1

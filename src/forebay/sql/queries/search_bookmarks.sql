@@ -1,6 +1,5 @@
--- Bookmarks that answer the question $2, the best first, after the one with rank $6 and id $7.
+-- Bookmarks of the acting owner that answer the question $1, the best first, after the one with rank $5 and id $6.
 select b.*, r.rank, r.snippet
-from forebay.search_bookmarks(
-    $1::bigint, $2::text, $3::boolean, $4::bigint, $5::text, $6::real, $7::bigint, $8::int) r
+from forebay.search_bookmarks($1::text, $2::boolean, $3::bigint, $4::text, $5::real, $6::bigint, $7::int) r
 join lateral forebay.show_bookmarks(array[r.id]) b on true
 order by r.rank desc, r.id desc

@@ -10,6 +10,14 @@ with found as (
 ), noted as (
     insert into forebay.bookmark_change (bookmark_id, owner_id, title, words, body_hash)
     select $1, $2, b.title, b.words, b.body_hash from before b where b.body_hash is not null and b.body_hash <> $4
+), forgotten as (
+    delete from forebay.bookmark_change c
+    where c.bookmark_id = $1 and c.at <= (
+        select o.at from forebay.bookmark_change o where o.bookmark_id = $1 order by o.at desc offset 99 limit 1)
+), repeated as (
+    -- Those that came later, and were looked at earlier.
+    update forebay.bookmark d set duplicate_of = $1
+    where d.owner_id = $2 and d.id > $1 and d.duplicate_of is null and (d.canonical_hash = $5 or d.page_hash = $5)
 )
 update forebay.bookmark b set
     kind = f.kind, kind_reason = f.kind_reason, http_status = f.http_status, title = f.title, description = f.description,

@@ -21,14 +21,44 @@ begin
 end $$;
 select forebay.with_readers_eyes('forebay.bookmark_messages');
 
--- Submits a message of the old queue. One without a user belongs to nobody yet: its step decides.
-create or replace function forebay.send_bookmark_message(queue_name text, message jsonb) returns bigint language plpgsql as $$
+create or replace function forebay.check_bookmark_queue(queue_name text) returns void language plpgsql as $$
 begin
     if queue_name is distinct from 'add-bookmark-url-queue' then
         perform forebay.refuse('FB004', 'queue_name', format('there is no queue %L here; there is add-bookmark-url-queue', queue_name));
     end if;
+end $$;
+
+-- Submits a message of the old queue. One without a user belongs to nobody yet: its step decides.
+create or replace function forebay.send_bookmark_message(queue_name text, message jsonb) returns bigint language plpgsql as $$
+begin
+    perform forebay.check_bookmark_queue(queue_name);
     return (select s.job_id from forebay.submit(
         'bookmarks', message, coalesce(nullif(message ->> 'userId', ''), 'unowned'), null, 0, null, false, null) s);
+end $$;
+
+-- The oldest messages that are open. Nothing is hidden by that: workers take messages by themselves.
+create or replace function forebay.read_bookmark_messages(queue_name text, sleep_seconds int, n int)
+returns table (msg_id bigint, read_ct int, enqueued_at timestamptz, vt timestamptz, message jsonb)
+language plpgsql stable as $$
+begin
+    perform forebay.check_bookmark_queue(queue_name);
+    if sleep_seconds <> 0 then
+        perform forebay.refuse('FB002', 'sleep_seconds', 'must be 0: messages are not hidden here, workers take them by themselves');
+    end if;
+    return query
+    select m.msg_id, m.read_ct, m.enqueued_at, m.vt, m.message from forebay.bookmark_messages m
+    where m.finished_at is null order by m.msg_id limit n;
+end $$;
+
+-- Ends the work on a message.
+create or replace function forebay.archive_bookmark_message(queue_name text, message_id bigint) returns boolean
+language plpgsql as $$
+begin
+    perform forebay.check_bookmark_queue(queue_name);
+    if not exists (select from forebay.bookmark_messages m where m.msg_id = message_id and m.finished_at is null) then
+        return false;
+    end if;
+    return forebay.cancel(message_id, 'pgmq_public');
 end $$;
 
 create or replace function forebay.offer_pgmq() returns void language plpgsql as $$
@@ -54,7 +84,9 @@ begin
         language sql as 'select forebay.send_bookmark_message(queue_name, message)';
     create or replace function pgmq_public.read(queue_name text, sleep_seconds int default 0, n int default 10)
         returns setof pgmq_public.add_bookmark_url_queue
-        language sql as 'select * from pgmq_public.add_bookmark_url_queue q order by q.msg_id limit n';
+        language sql as 'select * from forebay.read_bookmark_messages(queue_name, sleep_seconds, n)';
     create or replace function pgmq_public.archive(queue_name text, message_id bigint) returns boolean
-        language sql as 'select forebay.cancel(message_id, ''pgmq_public.archive'')';
+        language sql as 'select forebay.archive_bookmark_message(queue_name, message_id)';
+    create or replace function pgmq_public.delete(queue_name text, message_id bigint) returns boolean
+        language sql as 'select forebay.archive_bookmark_message(queue_name, message_id)';
 end $$;
