@@ -110,7 +110,7 @@ async def test_a_key_tells_files_of_the_same_length_apart(service: Service) -> N
         ]
     assert (first.status_code, again.json()) == (201, first.json())
     assert [(other.status_code, other.json()["detail"]) for other in others] == [
-        (422, "was used with another request")
+        (422, "Idempotency-Key: was used with another request")
     ] * 3
     assert await service.admin.fetchval("select count(*) from forebay.job") == 1
 
@@ -177,7 +177,7 @@ async def test_a_request_that_is_being_worked_on_is_not_waited_for(service: Serv
         await service.admin.execute("select pg_advisory_unlock_all()")
         assert (await ann.post("/api/jobs", json=ONE)).status_code == 201
     assert (busy.status_code, busy.headers["retry-after"]) == (409, "1")
-    assert busy.json()["detail"] == "the same request is being worked on"
+    assert busy.json()["detail"] == "Idempotency-Key: the same request is being worked on"
 
 
 @pytest.mark.parametrize("room", ["owners", "identity"])

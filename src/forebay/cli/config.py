@@ -73,6 +73,8 @@ def _table(lines: list[_Line]) -> Any:
     for line in lines:
         style = "dim" if line.source == "default" else "default"
         made.add_row(line.variable, Text(_text(line.value), style=style), line.source, Text(line.meaning))
+    made.columns[1].max_width, made.columns[1].overflow = 30, "fold"
+    made.columns[1].no_wrap = False
     return made
 
 

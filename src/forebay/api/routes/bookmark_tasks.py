@@ -142,7 +142,13 @@ def _went_well(steps: tuple[str, ...], row: asyncpg.Record) -> bool | None:
     return True if set(steps) <= set(row["done"]) else None
 
 
-@router.post("/tasks/screenshot", response_model=StepReport, responses={202: {"model": StepReport}})
+_ANSWERS: dict[int | str, dict[str, Any]] = {
+    202: {"model": StepReport, "description": "It takes longer, and goes on"},
+    502: {"description": "A step has failed: `detail` says which, and why"},
+}
+
+
+@router.post("/tasks/screenshot", response_model=StepReport, responses=_ANSWERS)
 async def take_screenshot(
     body: LegacyScreenshot, request: Request, duration_ms: Duration = 45_000
 ) -> StepReport | JSONResponse:
@@ -150,7 +156,7 @@ async def take_screenshot(
     return await _run_steps(request, body, ["screenshot", "metadata"], duration_ms)
 
 
-@router.post("/tasks/remaining", response_model=StepReport, responses={202: {"model": StepReport}})
+@router.post("/tasks/remaining", response_model=StepReport, responses=_ANSWERS)
 async def do_remaining(
     body: LegacyRemaining, request: Request, duration_ms: Duration = 45_000
 ) -> StepReport | JSONResponse:

@@ -64,12 +64,17 @@ router = APIRouter(prefix="/api/bookmarks", tags=["bookmarks"], route_class=Stri
 log = get_logger("api")
 
 _EXPORTED = 500  # bookmarks of one page of an export
+_TAKES_KEY: dict[str, Any] = {
+    "parameters": [
+        idempotency.parameter("the same request with the same key is done once, and answered as often as it is sent")
+    ]
+}
 
 
 # Adding.
 
 
-@router.post("", status_code=201)
+@router.post("", status_code=201, responses={200: {"model": AddedBookmark}}, openapi_extra=_TAKES_KEY)
 async def add_bookmark(body: NewBookmark, request: Request, response: Response) -> AddedBookmark:
     """Save a link; answers with the bookmark as soon as it is safe. The page is looked at in the background."""
     who = await authorized(request, "write", makes_owner=True)
@@ -197,7 +202,7 @@ async def list_categories(who: Reader, rooms: RoomsDep) -> CategoryList:
     return CategoryList(categories=[Category(**dict(row)) for row in found])
 
 
-@router.post("/categories", status_code=201)
+@router.post("/categories", status_code=201, responses={200: {"model": Category}})
 async def add_category(body: NewCategory, who: Writer, rooms: RoomsDep, response: Response) -> Category:
     """Make a category; 200 and the one that is there when the name is taken: a repetition does no harm."""
     async with rooms.own(who) as conn:
@@ -262,6 +267,7 @@ def _entry(row: asyncpg.Record, kind: Format) -> Entry:
 
 
 _IMPORTS: dict[str, Any] = {
+    **_TAKES_KEY,
     "requestBody": {
         "required": True,
         "content": {
@@ -273,11 +279,11 @@ _IMPORTS: dict[str, Any] = {
                 }
             }
         },
-    }
+    },
 }
 
 
-@router.post("/import", status_code=201, openapi_extra=_IMPORTS)
+@router.post("/import", status_code=201, openapi_extra=_IMPORTS, responses={415: {"description": "No file"}})
 async def import_bookmarks(request: Request) -> JobRef:
     """Bring in a file of bookmarks: of a browser (HTML), of Pocket (CSV or HTML), or JSON. Each becomes an item of a
     job, whose progress can be followed; a bad one is an error of its own."""
@@ -394,7 +400,7 @@ async def _archived(bookmark_id: str, who: Principal, rooms: Rooms, *, archived:
         return await _found(conn, bookmark_id)
 
 
-@router.post("/{bookmark_id}/crawl", status_code=201)
+@router.post("/{bookmark_id}/crawl", status_code=201, openapi_extra=_TAKES_KEY)
 async def crawl_bookmark(bookmark_id: Number, request: Request, who: Writer, rooms: RoomsDep) -> Crawled:
     """Look at the page once more: what has changed is noted."""
     allowance: Allowance = request.app.state.allowance
