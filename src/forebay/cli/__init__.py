@@ -82,6 +82,18 @@ def cli() -> None:
 def main() -> NoReturn:
     """Run the command line and end the process."""
     try:
+        _run()
+    except SystemExit as end:
+        if "obstore" not in sys.modules or not isinstance(end.code, int):
+            raise
+        # Its threads may still be at it, and abort a process that they find half gone.
+        for stream in (sys.stdout, sys.stderr):
+            stream.flush()
+        os._exit(end.code)
+
+
+def _run() -> NoReturn:
+    try:
         answer: object = cli.main(standalone_mode=False)
     except click.ClickException as error:
         error.show()
