@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from pathlib import Path
 
@@ -24,14 +25,14 @@ def _descriptors() -> int:
     return len(os.listdir("/proc/self/fd"))  # noqa: PTH208 - a count
 
 
-def _children() -> int:
-    """Without those of Chromium that come and go with pages."""
-    own = psutil.Process().children(recursive=True)
-    return sum("--type=" not in " ".join(child.cmdline()) for child in own if child.status() != psutil.STATUS_ZOMBIE)
-
-
-def _zombies() -> int:
-    return sum(child.status() == psutil.STATUS_ZOMBIE for child in psutil.Process().children(recursive=True))
+def _kinds() -> tuple[int, int]:
+    """Processes, without those of Chromium that come and go with pages; and those that are dead and not buried."""
+    living = dead = 0
+    for child in psutil.Process().children(recursive=True):
+        with contextlib.suppress(psutil.NoSuchProcess):
+            dead += child.status() == psutil.STATUS_ZOMBIE
+            living += "--type=" not in " ".join(child.cmdline())
+    return living, dead
 
 
 @pytest.mark.soak
@@ -46,7 +47,7 @@ async def test_five_hundred_in_a_row(dsn: str, site: Site, tmp_path: Path) -> No
             status = [(await crawl.item(mark))["status"] for mark in marks]
             assert "PENDING" not in status
             memory = psutil.Process().memory_info().rss // 2**20
-            seen.append((_descriptors(), _children(), _zombies(), memory))
+            seen.append((_descriptors(), *_kinds(), memory))
     warm = seen[2:]
     assert max(row[0] for row in warm) <= min(row[0] for row in warm) + 20, seen
     assert max(row[1] for row in warm) <= min(row[1] for row in warm) + 6, seen
