@@ -319,7 +319,8 @@ def _csv(entry: Entry) -> str:
 def _harmless(value: object) -> str:
     """A cell that no spreadsheet takes for a formula."""
     text = "" if value is None else str(value)
-    return f"'{text}" if text[:1] in _FORMULAS else text
+    # What only looks like a marked one is marked, too: so that all of them are read back as they were.
+    return f"'{text}" if text.removeprefix("'")[:1] in _FORMULAS else text
 
 
 def _json(entry: Entry) -> str:
