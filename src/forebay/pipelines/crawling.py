@@ -13,7 +13,7 @@ from forebay.db import bookmarks as rows
 from forebay.engine.limited import limited
 from forebay.errors import ConfigError, PermanentError, ResourceError, StepError, ThrottledError, TransientError
 from forebay.pipelines import web
-from forebay.services import pages, pdf
+from forebay.services import egress, pages, pdf
 from forebay.services.egress import NotFoundError
 from forebay.services.egress.statuses import status_error
 from forebay.services.links import page_hash
@@ -83,9 +83,7 @@ async def read(ctx: Context, url: str, *, etag: str | None, modified: str | None
 
 
 async def _fetch(http: Http, url: str, etag: str | None, modified: str | None) -> Fetched:
-    from forebay.services.egress.answers import Wanted  # noqa: PLC0415 - needs an extra
-
-    wanted = Wanted(
+    wanted = egress.Wanted(
         url, "bookmarks.metadata", PDF_BYTES, 60.0, etag, modified, {"accept": _ACCEPTED}, cookies=True,
         raise_for_status=False,
     )  # fmt: skip
@@ -104,10 +102,10 @@ def _is_pdf(fetched: Fetched) -> bool:
 
 async def is_picture(ctx: Context, url: str) -> bool:
     """Whether a link whose name says so does lead to a picture: some lead to a page about one."""
-    from forebay.services.egress.answers import Wanted  # noqa: PLC0415 - needs an extra
-
     http = await ctx.get(web.http)
-    async with http.stream(Wanted(url, "bookmarks.screenshot", PDF_BYTES, 30.0, raise_for_status=False)) as answer:
+    async with http.stream(
+        egress.Wanted(url, "bookmarks.screenshot", PDF_BYTES, 30.0, raise_for_status=False)
+    ) as answer:
         return answer.media_type.startswith("image/") and answer.media_type != "image/svg+xml"
 
 
@@ -303,10 +301,11 @@ class _Posted:
 
 def poster(http: Http, purpose: str) -> Callable[[str, Mapping[str, str], bytes], Awaitable[_Posted]]:
     """How services that are asked by POST reach the network: by the same door as all."""
-    from forebay.services.egress.answers import Wanted  # noqa: PLC0415 - needs an extra
 
     async def post(url: str, headers: Mapping[str, str], body: bytes) -> _Posted:
-        wanted = Wanted(url, purpose, 4 << 20, 90.0, headers=headers, method="POST", body=body, raise_for_status=False)
+        wanted = egress.Wanted(
+            url, purpose, 4 << 20, 90.0, headers=headers, method="POST", body=body, raise_for_status=False
+        )
         answer = await http.fetch(wanted)
         return _Posted(answer.status, answer.headers, answer.content)
 

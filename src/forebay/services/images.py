@@ -199,7 +199,7 @@ def _shrunk(image: Image, box: tuple[int, int]) -> Image:
 def _orientation(image: Image) -> int:
     try:
         return int(image.getexif().get(_ORIENTATION, 1))
-    except Exception:
+    except Exception:  # whatever its parser says to rubbish: a picture whose notes are broken is shown as it lies
         return 1
 
 
