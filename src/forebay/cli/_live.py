@@ -99,12 +99,12 @@ class View:
         self.trouble = ""
         self.rates.add(seen)
 
-    def draw(self, height: int) -> RenderableType:
+    def draw(self, height: int, width: int) -> RenderableType:
         parts: list[RenderableType] = [self._head()]
         if self.trouble:
             parts.append(Text(self.trouble, style="red"))
         if self._seen is not None:
-            parts += self._sections(self._seen, max(12, height - 4))
+            parts += self._sections(self._seen, max(12, height - 4), wide=width >= _WIDE)
         parts += [Text(notice, style="yellow") for notice in self.notices]
         if self._footer:
             parts.append(Text(self._footer, style="dim"))
@@ -118,13 +118,13 @@ class View:
         head.add_row(Text(self._title, style="bold"), Text(speeds, style="bold cyan"))
         return head
 
-    def _sections(self, seen: Overview, lines: int) -> list[RenderableType]:
+    def _sections(self, seen: Overview, lines: int, *, wide: bool) -> list[RenderableType]:
         """The parts that have something to show; steps get the lines that the others leave."""
         jobs, workers, letters = seen.jobs[:4], _freshest(seen)[:5], seen.dead_letters[:3]
         lanes = seen.lanes[:3] if self._lanes else []
         taken = sum(len(part) + 3 for part in (jobs, workers, letters, lanes) if part)
         parts = [self._jobs(jobs)] if jobs else []
-        parts.append(_steps(seen, max(4, lines - taken - 3)))
+        parts.append(_steps(seen, max(4, lines - taken - 3), wide=wide))
         if lanes:
             parts.append(_lane_table(seen.lanes[:3]))
         parts.append(_workers(workers, len(seen.workers), seen.at))
@@ -152,13 +152,15 @@ class View:
         return made
 
 
-def _steps(seen: Overview, most: int) -> RenderableType:
-    made = show.table(
-        "*step", ">ready", ">scheduled", ">leased", ">on hold", ">running", ">limit", ">claim", ">item", expand=True
-    )
+_WIDE = 100  # columns of a terminal that has room for the controllers of steps, beside their names
+
+
+def _steps(seen: Overview, most: int, *, wide: bool) -> RenderableType:
+    controllers = (">limit", ">claim", ">item") if wide else ()
+    made = show.table("*step", ">ready", ">scheduled", ">leased", ">on hold", ">running", *controllers, expand=True)
     ordered = seen.depth
-    if len(ordered) > most:  # the busiest, when not all fit
-        ordered = sorted(seen.depth, key=lambda depth: -depth.open)[: most - 1]
+    if len(ordered) > most:  # the busiest, when not all fit, and before the others those that have done something
+        ordered = sorted(seen.depth, key=lambda depth: (-depth.open, _is_fresh(depth, seen.workers)))[: most - 1]
     for depth in ordered:
         control = _control(f"{depth.pipeline}.{depth.step}", seen.workers) or {}
         made.add_row(
@@ -168,15 +170,24 @@ def _steps(seen: Overview, most: int) -> RenderableType:
             show.faint_zero(depth.leased, "cyan"),
             show.faint_zero(depth.on_hold, "yellow"),
             show.number(control.get("running")),
-            show.number(control.get("limit")),
-            show.number(control.get("claim")),
-            show.milliseconds(control.get("item_ms")),
+            *_controllers(control)[: len(controllers)],
         )
     if len(ordered) < len(seen.depth):
         made.add_row(Text(f"and {len(seen.depth) - len(ordered)} more steps", style="dim"))
     if not seen.depth:
         made.add_row(Text("no pipeline has been registered yet: a worker does that when it starts", style="dim"))
     return made
+
+
+def _controllers(control: dict[str, float | None]) -> tuple[str, str, str]:
+    item = show.milliseconds(control.get("item_ms"))
+    return show.number(control.get("limit")), show.number(control.get("claim")), item
+
+
+def _is_fresh(depth: Depth, workers: Sequence[WorkerRow]) -> bool:
+    """Whether nobody has run it yet."""
+    control = _control(f"{depth.pipeline}.{depth.step}", workers)
+    return control is None or control["item_ms"] is None
 
 
 def _step_name(depth: Depth) -> Text:

@@ -65,7 +65,7 @@ async def _print_once(dsn: str, interval: float, out: Console) -> None:
         view.add(await overview.overview(conn))
         await asyncio.sleep(interval)
         view.add(await overview.overview(conn))
-    out.print(view.draw(200))
+    out.print(view.draw(200, out.width))
 
 
 async def _watch(dsn: str, interval: float, out: Console) -> None:
@@ -83,12 +83,12 @@ async def follow(dsn: str, view: View, live: Live, interval: float) -> None:
                 await _look_on(conn, view, live, interval)
         except DatabaseUnavailable as error:
             view.trouble = str(error)
-            live.update(view.draw(live.console.height), refresh=True)
+            live.update(view.draw(live.console.height, live.console.width), refresh=True)
             await asyncio.sleep(min(interval, 2))
 
 
 async def _look_on(conn: Connection, view: View, live: Live, interval: float) -> None:
     while True:
         view.add(await overview.overview(conn))
-        live.update(view.draw(live.console.height), refresh=True)
+        live.update(view.draw(live.console.height, live.console.width), refresh=True)
         await asyncio.sleep(interval)
