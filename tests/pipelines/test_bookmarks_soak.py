@@ -41,11 +41,10 @@ def _kinds() -> tuple[int, int]:
 async def _at_rest() -> tuple[int, int]:
     """The same once those that have just ended are buried, which Chromium does in its time; or half a minute later."""
     for _ in range(300):
-        living, dead = _kinds()
-        if dead == 0:
+        if _kinds()[1] == 0:
             break
         await asyncio.sleep(0.1)
-    return living, dead
+    return _kinds()
 
 
 @pytest.mark.soak
