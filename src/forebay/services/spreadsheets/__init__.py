@@ -1,0 +1,53 @@
+"""Files of rows in and out: CSV, XLSX, JSON Lines and pictures, as streams, from people whom nobody vouches for.
+
+Look at a file once, keep the layout, and read rows from any place on:
+
+    layout = look_at(path)
+    with read_rows(path, layout, start) as reader:
+        batch = take(reader, 500)       # batch.next is where to go on after a crash
+
+Write one piece by piece; the same rows make the same bytes:
+
+    async for piece in written("xlsx", columns, batches):
+        ...
+"""
+
+from forebay.services.spreadsheets.archives import PICTURES, Picture, opened, pictures, read_picture
+from forebay.services.spreadsheets.cells import cell_text, escaped, unescaped
+from forebay.services.spreadsheets.csv_file import CsvLayout
+from forebay.services.spreadsheets.kinds import FileKind, Found, detect
+from forebay.services.spreadsheets.reading import Layout, look_at, read_rows
+from forebay.services.spreadsheets.rows import AnyRow, BadRow, Batch, Place, Row, RowReader, take
+from forebay.services.spreadsheets.writing import MEDIA_TYPES, Kind, RowFile, new_file, written
+from forebay.services.spreadsheets.xlsx_file import XlsxLayout
+
+__all__ = [
+    "MEDIA_TYPES",
+    "PICTURES",
+    "AnyRow",
+    "BadRow",
+    "Batch",
+    "CsvLayout",
+    "FileKind",
+    "Found",
+    "Kind",
+    "Layout",
+    "Picture",
+    "Place",
+    "Row",
+    "RowFile",
+    "RowReader",
+    "XlsxLayout",
+    "cell_text",
+    "detect",
+    "escaped",
+    "look_at",
+    "new_file",
+    "opened",
+    "pictures",
+    "read_picture",
+    "read_rows",
+    "take",
+    "unescaped",
+    "written",
+]

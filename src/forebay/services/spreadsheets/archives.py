@@ -1,0 +1,176 @@
+"""ZIP archives that nobody vouches for: looked through before anything is unpacked, and unpacked within bounds."""
+
+from __future__ import annotations
+
+import errno
+import stat
+import zipfile
+import zlib
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
+from pathlib import PurePosixPath
+from typing import IO, NamedTuple
+
+from forebay.errors import DataError
+from forebay.services.images import MAX_BYTES as MAX_IMAGE_BYTES
+
+_SMALL = 32 << 20  # below this, how much an entry grows does not matter
+_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+_NESTED = (".zip", ".rar", ".7z", ".gz", ".tgz", ".tar", ".xz", ".bz2")
+_HIDDEN = ("__MACOSX/", "Thumbs.db", ".DS_Store")
+_DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError, RuntimeError, ValueError)
+
+
+class Bounds(NamedTuple):
+    """How much an archive may hold."""
+
+    entries: int = 10_000
+    entry_bytes: int = 4 << 30
+    all_bytes: int = 8 << 30
+    ratio: int = 200
+
+
+WORKBOOK = Bounds(entries=5_000)
+PICTURES = Bounds(entries=50_000, entry_bytes=MAX_IMAGE_BYTES, all_bytes=32 << 30)
+
+
+@contextmanager
+def opened(source: IO[bytes], bounds: Bounds) -> Generator[zipfile.ZipFile]:
+    """An archive whose entries are within these bounds, as far as it says itself; `pieces` counts what is there.
+
+    Raises: DataError with the reason.
+    """
+    with in_words():
+        _check_count(source, bounds)
+        source.seek(0)
+        archive = zipfile.ZipFile(source)
+    with archive:
+        _check(archive.infolist(), bounds)
+        yield archive
+
+
+@contextmanager
+def in_words() -> Generator[None]:
+    try:
+        yield
+    except DataError:
+        raise
+    except _DAMAGED as error:
+        if isinstance(error, OSError) and error.errno != errno.EINVAL:  # the disk's fault, not the archive's
+            raise
+        raise DataError(f"the archive is cut off or damaged: {str(error)[:200]}") from error
+
+
+def pieces(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, size: int = 1 << 16) -> Iterator[bytes]:
+    """What an entry holds, and never more than it says that it holds.
+
+    Raises: DataError when it is damaged.
+    """
+    with in_words(), archive.open(entry) as opened_entry:
+        while piece := opened_entry.read(size):
+            yield piece
+
+
+_DIRECTORY_END = b"PK\x05\x06"
+
+
+def _check_count(source: IO[bytes], bounds: Bounds) -> None:
+    """The directory is read whole when an archive is opened: one that is too large is refused before."""
+    size = source.seek(0, 2)
+    source.seek(max(0, size - (1 << 16) - 22))
+    tail = source.read()
+    place = tail.rfind(_DIRECTORY_END)
+    if place < 0:
+        raise DataError("this is not a ZIP archive, or its end is missing")
+    directory = int.from_bytes(tail[place + 12 : place + 16], "little")
+    most = bounds.entries * 512  # bytes: names are short in honest archives
+    if directory == 0xFFFFFFFF:  # ZIP64: the size stands elsewhere; it is a part of the file at any rate
+        directory = size
+    if directory > max(most, 1 << 20):
+        raise DataError(f"the archive's directory has {directory} bytes; {most} are allowed")
+
+
+def _check(entries: list[zipfile.ZipInfo], bounds: Bounds) -> None:
+    if len(entries) > bounds.entries:
+        raise DataError(f"the archive has {len(entries)} entries; {bounds.entries} are allowed")
+    total = 0
+    names: set[str] = set()
+    for entry in entries:
+        _check_entry(entry, bounds)
+        total += entry.file_size
+        if entry.filename in names:
+            raise DataError(f"the archive has two entries of the same name: {entry.filename[:100]!r}")
+        names.add(entry.filename)
+    if total > bounds.all_bytes:
+        raise DataError(f"the archive unpacks to {total} bytes; {bounds.all_bytes} are allowed")
+    _check_overlap(entries)
+
+
+def _check_entry(entry: zipfile.ZipInfo, bounds: Bounds) -> None:
+    name = entry.filename[:100]
+    path = PurePosixPath(entry.filename.replace("\\", "/"))
+    if path.is_absolute() or ".." in path.parts or ":" in "".join(path.parts[:1]) or "\0" in entry.filename:
+        raise DataError(f"the archive has an entry that leads out of it: {name!r}")
+    if stat.S_ISLNK(entry.external_attr >> 16):
+        raise DataError(f"the archive has a link: {name!r}")
+    if entry.flag_bits & 0x1:
+        raise DataError(f"the archive is encrypted ({name!r}): save it without a password")
+    if entry.compress_type not in _METHODS:
+        raise DataError(f"{name!r} is packed in a way that is not read: use the usual one (deflate)")
+    if entry.file_size > bounds.entry_bytes:
+        raise DataError(f"{name!r} unpacks to {entry.file_size} bytes; {bounds.entry_bytes} are allowed")
+    if entry.file_size > _SMALL and entry.file_size > entry.compress_size * bounds.ratio:
+        packed = f"from {entry.compress_size} to {entry.file_size} bytes"
+        raise DataError(f"{name!r} grows {packed} when unpacked: more than {bounds.ratio} times is a bomb")
+
+
+def _check_overlap(entries: list[zipfile.ZipInfo]) -> None:
+    """Entries that share their bytes make a bomb out of few: each must end before the next begins."""
+    end = 0
+    for entry in sorted(entries, key=lambda one: one.header_offset):
+        if entry.header_offset < end:
+            raise DataError(f"entries of the archive lie over each other: {entry.filename[:100]!r}")
+        end = entry.header_offset + 30 + entry.compress_size
+
+
+# Pictures.
+
+
+class Picture(NamedTuple):
+    """An entry of an archive of pictures: its place among them, its name, and its bytes when packed and not."""
+
+    number: int
+    name: str
+    size: int
+
+
+def pictures(archive: zipfile.ZipFile) -> list[Picture]:
+    """The files of an archive that was opened with the bounds for pictures, in its order.
+
+    Raises: DataError when there is an archive in the archive.
+    """
+    found: list[Picture] = []
+    for entry in archive.infolist():
+        if entry.is_dir() or entry.filename.startswith(_HIDDEN) or entry.filename.endswith(_HIDDEN):
+            continue
+        if entry.filename.lower().endswith(_NESTED):
+            raise DataError(f"archives in archives are not read: {entry.filename[:100]!r}")
+        found.append(Picture(len(found) + 1, entry.filename, entry.file_size))
+    return found
+
+
+def read_picture(archive: zipfile.ZipFile, name: str) -> bytes:
+    """The bytes of one picture.
+
+    Raises: DataError when it is damaged, not there, too large, or an archive itself.
+    """
+    try:
+        entry = archive.getinfo(name)
+    except KeyError as error:
+        raise DataError(f"the archive has no {name[:100]!r}") from error
+    if entry.file_size > MAX_IMAGE_BYTES:
+        raise DataError(f"{name[:100]!r} has {entry.file_size} bytes; {MAX_IMAGE_BYTES} are allowed")
+    data = b"".join(pieces(archive, entry))
+    if data.startswith(b"PK\x03\x04"):
+        raise DataError(f"archives in archives are not read: {name[:100]!r}")
+    return data

@@ -1,0 +1,115 @@
+"""Cells as text: the same in the grid, in CSV and in XLSX, whatever they were read from."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal
+
+_NO_TEXT = re.compile("[\0\ud800-\udfff]")
+# What a spreadsheet takes for a formula, also in wide letters; and what has been made harmless before.
+_FORMULA = re.compile("'*[=+\\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
+_HARMLESS = re.compile("'+[=+\\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
+_LEADS = frozenset("'=+-@\t\r\n\uff1d\uff0b\uff0d\uff20")
+_NUMBER = re.compile(r"[-+]?\d+(?:[.,]\d+)*", re.ASCII)
+
+
+def cell_text(value: object) -> str:
+    """A value as people see it.
+
+    Nothing is empty, truth is `true` or `false`, numbers are as JavaScript writes them, moments as ISO 8601, lists and
+    objects are JSON. What no file can hold (NUL, halves of characters) becomes U+FFFD.
+    """
+    text = value if isinstance(value, str) else _text(value)
+    if text.isascii() and "\0" not in text:
+        return text
+    return _NO_TEXT.sub("\ufffd", text)
+
+
+def _text(value: object) -> str:
+    match value:
+        case None:
+            text = ""
+        case bool():
+            text = "true" if value else "false"
+        case float():
+            text = number_text(value)
+        case Decimal():
+            text = format(value, "f")
+        case datetime() | date() | time():
+            text = value.isoformat()
+        case dict() | list() | tuple():
+            text = json.dumps(value, ensure_ascii=False, default=cell_text)
+        case _:
+            text = str(value)
+    return text
+
+
+def number_text(value: float) -> str:
+    """A number as JavaScript writes it, so that a grid in a browser shows the same."""
+    if not math.isfinite(value):
+        return "NaN" if math.isnan(value) else ("Infinity" if value > 0 else "-Infinity")
+    if value.is_integer() and abs(value) < 1e21:
+        return str(int(value))
+    text = repr(value)
+    if "e" not in text:
+        return text
+    digits, _, exponent = text.partition("e")
+    if -7 < int(exponent) < 21:
+        return format(Decimal(text), "f")
+    return f"{digits}e{int(exponent):+d}"
+
+
+def escaped(text: str) -> str:
+    """A cell that no spreadsheet takes for a formula. A plain number is none."""
+    return f"'{text}" if _FORMULA.match(text) and not _NUMBER.fullmatch(text) else text
+
+
+def escaped_text(value: object) -> str:
+    """A value as text that is no formula. Numbers, truth and moments are none, so only text is looked at."""
+    text = cell_text(value)
+    return escaped(text) if isinstance(value, str) and text[:1] in _LEADS else text
+
+
+def unescaped(text: str) -> str:
+    """What `escaped` was given."""
+    return text[1:] if _HARMLESS.match(text) else text
+
+
+# Moments in XLSX are days since an epoch.
+
+_LAST = 2_958_465  # 9999-12-31
+
+
+def moment_text(days: float, *, has_date: bool, has_time: bool, since_1904: bool) -> str:
+    """The moment after so many days: a date, a time, or both with a T between, as its format says.
+
+    A time of more than a day is hours, and may be more than 24. What is no moment stays a number.
+    """
+    if not has_date:
+        return _clock(days)
+    if since_1904:
+        days += 1462
+    if not 1 <= days < _LAST + 1 or 60 <= days < 61:  # 60 is a 29 February 1900, which never was
+        return number_text(float(days))
+    epoch = datetime(1899, 12, 31) if days < 60 else datetime(1899, 12, 30)  # noqa: DTZ001 - sheets know no zones
+    try:
+        moment = epoch + timedelta(milliseconds=round(days * 86_400_000))
+    except OverflowError:
+        return number_text(days)
+    if not has_time or (moment.time() == time()):
+        return moment.date().isoformat()
+    return moment.isoformat(timespec="milliseconds" if moment.microsecond else "seconds")
+
+
+def _clock(days: float) -> str:
+    if abs(days) > _LAST:
+        return number_text(days)
+    thousandths = round(abs(days) * 86_400_000)
+    minutes, thousandths = divmod(thousandths, 60_000)
+    hours, minutes = divmod(minutes, 60)
+    seconds, thousandths = divmod(thousandths, 1000)
+    fraction = f".{thousandths:03d}" if thousandths else ""
+    return f"{'-' if days < 0 else ''}{hours:02d}:{minutes:02d}:{seconds:02d}{fraction}"

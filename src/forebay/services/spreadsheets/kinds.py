@@ -1,0 +1,111 @@
+"""What a file is, told by what is in it: names and media types are only what somebody says."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from typing import IO, Literal, NamedTuple, TypeAlias
+
+from forebay.errors import DataError
+from forebay.services.spreadsheets.archives import PICTURES, WORKBOOK, in_words, opened, pictures
+from forebay.services.spreadsheets.encodings import find_mark, looks_wide
+
+FileKind: TypeAlias = Literal["csv", "jsonl", "xlsx", "image", "images", "unknown"]
+
+_HEAD = 64 << 10
+_ANY = WORKBOOK._replace(entries=PICTURES.entries, all_bytes=PICTURES.all_bytes)
+_LOOKED_AT = 20  # entries of an archive
+_BINARY = bytes(set(range(32)) - set(b"\t\n\r\x0b\x0c\x1a\x1b")) + b"\x7f"
+_OTHERS = (
+    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "is a workbook of an old kind, or one with a password: save it as .xlsx"),
+    (b"%PDF-", "is a PDF: only tables and pictures are read"),
+    (b"\x1f\x8b", "is packed by gzip: unpack it first"),
+    (b"Rar!", "is a RAR archive: use ZIP"),
+    (b"7z\xbc\xaf\x27\x1c", "is a 7z archive: use ZIP"),
+)
+
+
+class Found(NamedTuple):
+    """The kind; and when it is none that is read, what to do."""
+
+    kind: FileKind
+    reason: str = ""
+
+
+def detect(source: IO[bytes]) -> Found:
+    """What this file is."""
+    source.seek(0)
+    head = source.read(_HEAD)
+    if not head:
+        return Found("unknown", "is empty")
+    if head.startswith((b"PK\x03\x04", b"PK\x05\x06")):
+        return _archive(source)
+    if is_image(head):
+        return Found("image")
+    for start, reason in _OTHERS:
+        if head.startswith(start):
+            return Found("unknown", reason)
+    return _text(source, head)
+
+
+def is_image(head: bytes) -> bool:
+    """Whether a file that begins like this is a picture of a kind that is read."""
+    return (
+        head.startswith((b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", b"GIF87a", b"GIF89a", b"\0\0\1\0"))
+        or (head[:4] == b"RIFF" and head[8:12] == b"WEBP")
+        or (head[4:8] == b"ftyp" and head[8:12] in (b"avif", b"avis"))
+        or (head[:2] == b"BM" and len(head) > 26 and head[6:10] == b"\0\0\0\0")
+    )
+
+
+def _archive(source: IO[bytes]) -> Found:
+    try:
+        with opened(source, _ANY) as archive:
+            if "[Content_Types].xml" in archive.NameToInfo:
+                return _office(archive.NameToInfo)
+        with opened(source, PICTURES) as archive:
+            listed = pictures(archive)
+            if listed and all(_is_picture(archive, one.name) for one in listed[:_LOOKED_AT]):
+                return Found("images")
+    except DataError as error:
+        # A workbook that is refused is refused with the reason when it is opened, too.
+        return Found("unknown", str(error))
+    return Found("unknown", "is an archive that holds something else than pictures")
+
+
+def _office(names: dict[str, zipfile.ZipInfo]) -> Found:
+    if any(name.startswith("xl/") and name.endswith(".bin") and "workbook" in name for name in names):
+        return Found("unknown", "is a binary workbook: save it as .xlsx")
+    if any(name.startswith("xl/") for name in names):
+        if len(names) > WORKBOOK.entries:
+            return Found("unknown", f"has {len(names)} entries; {WORKBOOK.entries} are allowed")
+        return Found("xlsx")
+    return Found("unknown", "is a document, not a workbook")
+
+
+def _is_picture(archive: zipfile.ZipFile, name: str) -> bool:
+    with in_words(), archive.open(name) as entry:
+        return is_image(entry.read(64))
+
+
+def _text(source: IO[bytes], head: bytes) -> Found:
+    encoding, _ = find_mark(source)
+    if encoding is None and not looks_wide(head):
+        strange = len(head) - len(head.translate(None, _BINARY))
+        if strange * 20 > len(head) + 200:
+            return Found("unknown", "is neither a table, nor a picture, nor an archive of pictures")
+    start = head.lstrip(b"\xef\xbb\xbf\xff\xfe \t\r\n\0")[:200].replace(b"\0", b"").lower()
+    if start.startswith((b"<!doctype", b"<html", b"<?xml", b"<svg", b"<table")):
+        return Found("unknown", "is a page of markup, whatever its name says: save it as .xlsx or CSV")
+    return Found("jsonl" if _is_json(head) else "csv")
+
+
+def _is_json(head: bytes) -> bool:
+    line = head.removeprefix(b"\xef\xbb\xbf").lstrip().partition(b"\n")[0]
+    if not line.startswith(b"{"):
+        return False
+    try:
+        json.loads(line)
+    except (ValueError, RecursionError):
+        return len(line) >= _HEAD // 2  # a long first line is cut off here
+    return True

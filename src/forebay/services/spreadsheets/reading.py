@@ -1,0 +1,66 @@
+"""Tables of any kind, by one interface: look at it once, keep what was found, and read rows from any place on."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Annotated, TypeAlias
+
+from pydantic import Field
+
+from forebay.errors import DataError
+from forebay.services.spreadsheets.csv_file import CsvLayout, CsvReader, look_at_csv
+from forebay.services.spreadsheets.kinds import detect
+from forebay.services.spreadsheets.rows import Place, RowReader
+from forebay.services.spreadsheets.xlsx_file import XlsxLayout, look_at_xlsx, open_xlsx
+
+Layout: TypeAlias = Annotated[CsvLayout | XlsxLayout, Field(discriminator="kind")]
+Source: TypeAlias = IO[bytes] | Path  # a file must be one in which one can seek
+
+
+def look_at(
+    source: Source,
+    *,
+    header: bool | None = None,
+    encoding: str | None = None,
+    delimiter: str | None = None,
+    sheet: str | None = None,
+) -> CsvLayout | XlsxLayout:
+    """How a table is written; what is given is not looked for.
+
+    Raises: DataError with the reason when it is no table, or cannot be read.
+    """
+    with _opened(source) as file:
+        found = detect(file)
+        if found.kind == "xlsx":
+            return look_at_xlsx(file, sheet=sheet, header=header)
+        if found.kind == "csv":
+            return look_at_csv(file, header=header, encoding=encoding, delimiter=delimiter)
+        raise DataError(f"the file {found.reason or f'is no table but {_NAMES[found.kind]}'}")
+
+
+_NAMES = {"jsonl": "JSON Lines", "image": "a picture", "images": "an archive of pictures"}
+
+
+@contextmanager
+def read_rows(source: Source, layout: CsvLayout | XlsxLayout, start: Place | None = None) -> Generator[RowReader]:
+    """The rows of a table, from its first or from a place on.
+
+    Raises: DataError when what is left of the file cannot be read, also later.
+    """
+    with _opened(source) as file:
+        if isinstance(layout, CsvLayout):
+            yield CsvReader(file, layout, start)
+        else:
+            with open_xlsx(file, layout, start) as reader:
+                yield reader
+
+
+@contextmanager
+def _opened(source: Source) -> Generator[IO[bytes]]:
+    if isinstance(source, Path):
+        with source.open("rb") as file:
+            yield file
+    else:
+        yield source

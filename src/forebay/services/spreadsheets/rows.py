@@ -1,0 +1,144 @@
+"""What readers of files hand over: rows, the rows that could not be read, and the place where reading goes on."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple, Protocol, TypeAlias
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from forebay.errors import DataError
+
+MAX_ROW_BYTES = 4 << 20
+MAX_COLUMNS = 16_384  # as many as a spreadsheet has
+_EXCERPT = 200
+
+
+class Row(NamedTuple):
+    """One row: its first line in the file, and its cells by column."""
+
+    line: int
+    cells: dict[str, str]
+
+
+class BadRow(NamedTuple):
+    """A row that cannot be read: its line, why, and how it begins."""
+
+    line: int
+    reason: str
+    excerpt: str = ""
+
+
+AnyRow: TypeAlias = Row | BadRow
+
+
+class Place(BaseModel):
+    """Where a row begins: the byte in a CSV file, 0 in others, and how many lines come before."""
+
+    model_config = ConfigDict(frozen=True)
+
+    offset: int = Field(default=0, ge=0)
+    line: int = Field(default=0, ge=0)
+
+
+class Batch(NamedTuple):
+    """Rows that follow each other, and where the next one begins."""
+
+    rows: list[AnyRow]
+    next: Place
+    is_last: bool
+
+
+class RowReader(Protocol):
+    """A file that is being read."""
+
+    @property
+    def columns(self) -> tuple[str, ...]: ...
+
+    @property
+    def place(self) -> Place:
+        """Where the next row begins."""
+        ...
+
+    def __iter__(self) -> Iterator[AnyRow]: ...
+
+
+def take(reader: RowReader, most_rows: int, most_bytes: int = 16 << 20) -> Batch:
+    """The next rows: no more than so many, and ending with the one that makes them larger than so many bytes."""
+    found: list[AnyRow] = []
+    size = 0
+    for row in reader:
+        found.append(row)
+        size += _size(row)
+        if len(found) >= most_rows or size >= most_bytes:
+            return Batch(found, reader.place, is_last=False)
+    return Batch(found, reader.place, is_last=True)
+
+
+def _size(row: AnyRow) -> int:
+    return sum(map(len, row.cells.values())) if isinstance(row, Row) else len(row.excerpt)
+
+
+def excerpt(text: str) -> str:
+    """How a row begins, for the person who looks for it."""
+    return text[:_EXCERPT].replace("\0", "\N{SYMBOL FOR NULL}").strip()
+
+
+# Columns.
+
+
+def columns_of(header: Sequence[str]) -> tuple[str, ...]:
+    """Names for all columns: those without one are numbered, and a name that comes again gets a number.
+
+    Raises: DataError when there are too many.
+    """
+    if len(header) > MAX_COLUMNS:
+        raise DataError(f"the file has {len(header)} columns; {MAX_COLUMNS} are allowed")
+    names: dict[str, None] = {}
+    for number, cell in enumerate(header, 1):
+        name = " ".join(cell.split()).replace("\0", "") or f"column {number}"
+        names[name if name not in names else _numbered(name, names)] = None
+    return tuple(names)
+
+
+def _numbered(name: str, taken: dict[str, None]) -> str:
+    number = 2
+    while f"{name} {number}" in taken:
+        number += 1
+    return f"{name} {number}"
+
+
+_DATUM = re.compile(
+    r"""
+    [-+]?[\d.,\s]*\d[\d.,\s]*%?          # a number, also 1.234,50 or 12 %
+    | \d{1,4}[-./]\d{1,2}[-./]\d{1,4}.*  # a date
+    | https?://.* | [^@\s]+@[^@\s]+      # an address
+    """,
+    re.VERBOSE,
+)
+
+
+def looks_like_header(first: Sequence[str]) -> bool:
+    """Whether the first row names columns: no cell is a number, a date or an address, and no name comes twice."""
+    names = [cell.strip() for cell in first if cell.strip()]
+    return bool(names) and len(set(names)) == len(names) and not any(map(_DATUM.fullmatch, names))
+
+
+def without_empty_end(cells: list[str], wanted: int) -> list[str]:
+    """A row without the empty cells that come after the last column."""
+    while len(cells) > wanted and not cells[-1]:
+        cells.pop()
+    return cells
+
+
+def fitted(line: int, cells: list[str], columns: tuple[str, ...]) -> AnyRow:
+    """A row with a cell for each column. Spreadsheets leave out the empty cells at a row's end: they are put back."""
+    wanted, given = len(columns), len(cells)
+    if given > wanted:
+        given = len(without_empty_end(cells, wanted))
+    if given < wanted:
+        cells.extend([""] * (wanted - given))
+    elif given > wanted:
+        return BadRow(line, f"has {given} cells, but there are {wanted} columns", excerpt(" | ".join(cells)))
+    return Row(line, dict(zip(columns, cells, strict=True)))

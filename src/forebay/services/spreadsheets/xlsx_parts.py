@@ -1,0 +1,343 @@
+"""The parts of a workbook that are read before its rows: sheets, formats of numbers, and strings that cells share."""
+
+from __future__ import annotations
+
+import mmap
+import re
+import tempfile
+import zipfile
+from array import array
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import IO
+from xml.parsers import expat
+
+from forebay.errors import DataError
+from forebay.services.spreadsheets.archives import pieces
+from forebay.services.spreadsheets.rows import MAX_ROW_BYTES
+
+MAX_PART_BYTES = 64 << 20  # of a part that is held in memory
+MAX_STRINGS_BYTES = 1 << 30  # they wait on the disk
+_MAX_NAMES = 1 << 20  # the parser keeps the names of all tags and attributes
+_HEX = re.compile("_x([0-9A-Fa-f]{4})_")
+
+
+class Markup:
+    """XML read piece by piece: no document types, so no entities, and no name or attribute that fills the memory."""
+
+    def __init__(self, what: str) -> None:
+        self.parser = expat.ParserCreate()
+        self.parser.buffer_text = True
+        self.parser.StartDoctypeDeclHandler = self._refuse
+        self._what = what
+        self._fed = self._names = 0
+
+    def feed(self, piece: bytes, *, is_last: bool = False) -> None:
+        """Raises: DataError."""
+        try:
+            self.parser.Parse(piece, is_last)
+        except expat.ExpatError as error:
+            raise DataError(f"{self._what} is damaged: {error}") from error
+        self._fed += len(piece)
+        if self._fed - self.parser.CurrentByteIndex > MAX_ROW_BYTES:
+            raise DataError(f"{self._what} has a tag of more than {MAX_ROW_BYTES} bytes")
+        known = self.parser.intern
+        if len(known) != self._names:
+            self._names = len(known)
+            if sum(map(len, known)) > _MAX_NAMES:
+                raise DataError(
+                    f"{self._what} has names of more than {_MAX_NAMES} characters, which no spreadsheet has"
+                )
+
+    def _refuse(self, *_: object) -> None:
+        raise DataError(f"{self._what} declares a document type, which no spreadsheet does")
+
+
+def local(name: str) -> str:
+    """A name without its namespace."""
+    return name.rpartition(":")[2]
+
+
+def plain(text: str) -> str:
+    """A text in which what XML cannot hold was written as _xHHHH_."""
+    return _HEX.sub(_character, text) if "_x" in text else text
+
+
+def _character(found: re.Match[str]) -> str:
+    character = chr(int(found[1], 16))
+    return "\ufffd" if "\ud800" <= character <= "\udfff" else character
+
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """A sheet's name, where its rows are, and whether people see it."""
+
+    name: str
+    part: str
+    is_visible: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """What a number means."""
+
+    has_date: bool
+    has_time: bool
+
+
+@dataclass(slots=True)
+class Workbook:
+    """What the parts say."""
+
+    sheets: list[Sheet]
+    formats: list[Format | None]
+    strings: SharedStrings
+    since_1904: bool
+
+    def sheet(self, name: str | None) -> Sheet:
+        """The sheet of that name; else the first that people see.
+
+        Raises: DataError when there is none.
+        """
+        for one in self.sheets:
+            if one.name == name or (name is None and one.is_visible):
+                return one
+        names = ", ".join(repr(one.name) for one in self.sheets[:20])
+        raise DataError(f"the workbook has no sheet {name!r}; it has {names}" if name else "the workbook has no sheet")
+
+
+def read_workbook(archive: zipfile.ZipFile) -> Workbook:
+    """Raises: DataError when it is no workbook."""
+    main = _main_part(archive)
+    relations = _relations(archive, main)
+    sheets, since_1904 = _sheets(archive, main, {key: part for key, (_, part) in relations.items()})
+    others = dict(relations.values())
+    formats = _formats(archive, others.get("styles"))
+    strings = SharedStrings()
+    if (part := others.get("sharedStrings")) and part in archive.NameToInfo:
+        try:
+            _read_strings(archive, part, strings)
+        except BaseException:
+            strings.close()
+            raise
+    return Workbook(sheets, formats, strings, since_1904)
+
+
+def _main_part(archive: zipfile.ZipFile) -> str:
+    for kind, part in _relations(archive, "").values():
+        if kind == "officeDocument":
+            return part
+    raise DataError("the file is no workbook: nothing in it says where its sheets are")
+
+
+def _relations(archive: zipfile.ZipFile, part: str) -> dict[str, tuple[str, str]]:
+    """What a part refers to: its kind and name by its id."""
+    path = PurePosixPath(part)
+    found: dict[str, tuple[str, str]] = {}
+
+    def start(name: str, given: dict[str, str]) -> None:
+        if local(name) == "Relationship" and given.get("TargetMode") != "External":
+            target = given.get("Target", "")
+            full = target if target.startswith("/") else str(path.parent / target)
+            found[given.get("Id", "")] = given.get("Type", "").rpartition("/")[2], _normal(full)
+
+    _parse(archive, str(path.parent / "_rels" / f"{path.name}.rels") if part else "_rels/.rels", start)
+    return found
+
+
+def _normal(path: str) -> str:
+    parts: list[str] = []
+    for one in path.split("/"):
+        if one == ".." and parts:
+            parts.pop()
+        elif one not in {"", ".", ".."}:
+            parts.append(one)
+    return "/".join(parts)
+
+
+def _sheets(archive: zipfile.ZipFile, main: str, parts: dict[str, str]) -> tuple[list[Sheet], bool]:
+    found: list[Sheet] = []
+    since_1904 = False
+
+    def start(name: str, given: dict[str, str]) -> None:
+        nonlocal since_1904
+        if local(name) == "sheet":
+            key = next((value for attribute, value in given.items() if attribute.endswith(":id")), "")
+            if part := parts.get(key):
+                found.append(Sheet(given.get("name", ""), part, given.get("state", "visible") == "visible"))
+        elif local(name) == "workbookPr":
+            since_1904 = given.get("date1904", "0") in {"1", "true"}
+
+    _parse(archive, main, start)
+    return found, since_1904
+
+
+def _parse(archive: zipfile.ZipFile, part: str, start: Callable[[str, dict[str, str]], None]) -> None:
+    entry = archive.NameToInfo.get(part)
+    if entry is None:
+        raise DataError(f"the file is no workbook: {part!r} is missing")
+    if entry.file_size > MAX_PART_BYTES:
+        raise DataError(f"{part!r} has {entry.file_size} bytes; {MAX_PART_BYTES} are allowed")
+    markup = Markup(part)
+    markup.parser.StartElementHandler = start
+    for piece in pieces(archive, entry):
+        markup.feed(piece)
+    markup.feed(b"", is_last=True)
+
+
+# Formats.
+
+_BUILT_IN = {
+    **dict.fromkeys(
+        (*range(14, 18), *range(27, 32), 34, 35, 36, *range(50, 59)), Format(has_date=True, has_time=False)
+    ),
+    **dict.fromkeys((18, 19, 20, 21, 32, 33, 45, 46, 47), Format(has_date=False, has_time=True)),
+    22: Format(has_date=True, has_time=True),
+}
+_MAX_FORMATS = 1 << 16
+_QUOTED = re.compile(r'"[^"]*"|\\.|_.|\*.|\[(?!h+\]|m+\]|s+\])[^\]]*\]', re.IGNORECASE)
+
+
+def _formats(archive: zipfile.ZipFile, part: str | None) -> list[Format | None]:
+    """What the numbers of each style mean: None is just a number."""
+    custom: dict[str, Format | None] = {}
+    found: list[Format | None] = []
+    inside = False
+
+    def start(name: str, given: dict[str, str]) -> None:
+        nonlocal inside
+        match local(name):
+            case "numFmt" if len(custom) < _MAX_FORMATS:
+                custom[given.get("numFmtId", "")] = format_of(given.get("formatCode", ""))
+            case "cellXfs":
+                inside = True
+            case "cellStyles" | "dxfs":
+                inside = False
+            case "xf" if inside and len(found) < _MAX_FORMATS:
+                number = given.get("numFmtId", "0")
+                found.append(custom[number] if number in custom else _BUILT_IN.get(_whole(number)))
+            case _:
+                pass
+
+    if part and part in archive.NameToInfo:
+        _parse(archive, part, start)
+    return found
+
+
+def _whole(text: str) -> int:
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 9 else 0
+
+
+def format_of(code: str) -> Format | None:
+    """What numbers in a custom format mean."""
+    positive = _QUOTED.sub("", code[:1000]).partition(";")[0].lower().replace("general", "")
+    has_date = bool(re.search("[dy]", positive)) or ("m" in positive and not re.search("[hs]", positive))
+    has_time = bool(re.search("[hs]|\\[m", positive))
+    return Format(has_date=has_date, has_time=has_time) if has_date or has_time else None
+
+
+# Strings.
+
+
+class SharedStrings:
+    """Strings by number. They lie in a file of their own that has no name: there may be more than fits into memory."""
+
+    def __init__(self) -> None:
+        self._file: IO[bytes] | None = None
+        self._map: mmap.mmap | None = None
+        self._ends = array("Q", [0])
+        self._near: dict[int, str] = {}
+
+    def fill(self, texts: Iterable[str]) -> None:
+        self._file = self._file or tempfile.TemporaryFile(prefix="forebay-strings-")  # noqa: SIM115
+        end = self._ends[-1]
+        for text in texts:
+            end += self._file.write(text.encode("utf-8", "replace"))
+            self._ends.append(end)
+
+    def __len__(self) -> int:
+        return len(self._ends) - 1
+
+    def __getitem__(self, number: int) -> str:
+        """Raises: IndexError."""
+        if number < 0 or number >= len(self):
+            raise IndexError(number)
+        known = self._near.get(number)
+        if known is None:
+            known = self._bytes(self._ends[number], self._ends[number + 1]).decode()
+            if len(known) < 256:
+                if len(self._near) >= 1 << 15:
+                    self._near.clear()
+                self._near[number] = known
+        return known
+
+    def _bytes(self, begin: int, end: int) -> bytes:
+        if begin == end or self._file is None:
+            return b""
+        if self._map is None:
+            self._file.flush()
+            self._map = mmap.mmap(self._file.fileno(), 0, access=mmap.ACCESS_READ)
+        return self._map[begin:end]
+
+    def close(self) -> None:
+        if self._map is not None:
+            self._map.close()
+        if self._file is not None:
+            self._file.close()
+
+
+def _read_strings(archive: zipfile.ZipFile, part: str, strings: SharedStrings) -> None:
+    entry = archive.NameToInfo[part]
+    if entry.file_size > MAX_STRINGS_BYTES:
+        raise DataError(f"{part!r} has {entry.file_size} bytes; {MAX_STRINGS_BYTES} are allowed")
+    reading = _Strings(part)
+    for piece in pieces(archive, entry):
+        reading.feed(piece)
+        strings.fill(reading.taken())
+    reading.feed(b"", is_last=True)
+    strings.fill(reading.taken())
+
+
+class _Strings(Markup):
+    """Texts of all runs of a string; how it is pronounced is left out."""
+
+    def __init__(self, part: str) -> None:
+        super().__init__(part)
+        self.parser.StartElementHandler = self._start
+        self.parser.EndElementHandler = self._end
+        self._found: list[str] = []
+        self._text: list[str] = []
+        self._spoken = self._size = 0
+
+    def taken(self) -> list[str]:
+        found, self._found = self._found, []
+        return found
+
+    def _start(self, name: str, _: dict[str, str]) -> None:
+        match local(name):
+            case "si":
+                self._text, self._size = [], 0
+            case "rPh":
+                self._spoken += 1
+            case "t" if not self._spoken:
+                self.parser.CharacterDataHandler = self._add
+            case _:
+                pass
+
+    def _end(self, name: str) -> None:
+        match local(name):
+            case "t":
+                self.parser.CharacterDataHandler = None
+            case "rPh":
+                self._spoken -= 1
+            case "si":
+                self._found.append(plain("".join(self._text)))
+            case _:
+                pass
+
+    def _add(self, text: str) -> None:
+        self._size += len(text)
+        if self._size > MAX_ROW_BYTES:
+            raise DataError(f"{self._what} has a string of more than {MAX_ROW_BYTES} characters")
+        self._text.append(text)

@@ -1,0 +1,218 @@
+"""XLSX written as a stream. Why not by a package: docs/decisions/0018."""
+
+from __future__ import annotations
+
+import io
+import re
+import zipfile
+from collections.abc import Iterable, Sequence
+from typing import IO
+
+from forebay.errors import DataError
+from forebay.services.spreadsheets.cells import cell_text, escaped_text
+from forebay.services.spreadsheets.rows import MAX_COLUMNS
+
+MAX_ROWS = 1_048_576
+MAX_TEXT = 32_767  # UTF-16 units a cell
+CUT = "… [cut]"
+_MAX_SHEET_BYTES = 1 << 31  # larger entries need extensions of the format that not every reader has
+_SHOWN_WHOLE = 11  # characters of a number that a spreadsheet shows as they are
+_PIECE = 1 << 16
+_MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+_RELATIONS = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+_PACKAGE = "http://schemas.openxmlformats.org/package/2006"
+_TYPES = "application/vnd.openxmlformats-officedocument.spreadsheetml"
+_XML = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n'
+_SHEET_HEAD = (
+    f'{_XML}<worksheet xmlns="{_MAIN}"><sheetViews><sheetView workbookViewId="0">'
+    '<pane ySplit="1" topLeftCell="A2" activePane="bottomLeft" state="frozen"/></sheetView></sheetViews><sheetData>'
+)
+_SHEET_TAIL = "</sheetData></worksheet>"
+
+# Characters that XML cannot hold or changes are written as _xHHHH_; so is what looks like that already.
+_SPECIAL = re.compile("[&<>\x00-\x08\x0b-\x1f\ufffe\uffff]|_x[0-9A-Fa-f]{4}_")
+_MARKUP = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
+
+
+class XlsxFile:
+    """A workbook in the making; rows that one sheet cannot hold go to further sheets, each with the header."""
+
+    def __init__(
+        self, columns: Sequence[str], *, escape: bool = True, sheet: str = "Rows", max_rows: int = MAX_ROWS
+    ) -> None:
+        """Raises: DataError when there are more columns than a sheet has."""
+        if len(columns) > MAX_COLUMNS:
+            raise DataError(f"{len(columns)} columns are more than the {MAX_COLUMNS} of a sheet: export CSV")
+        self._columns = list(columns)
+        self._letters = [letters(number) for number in range(len(columns))]
+        self._text = escaped_text if escape else cell_text
+        self._sheet = sheet
+        self._max_rows = max_rows
+        self._out = _Pieces()
+        self._zip = zipfile.ZipFile(self._out, "w", zipfile.ZIP_DEFLATED, compresslevel=1)
+        self._sheets = 0
+        self._begin_sheet()
+
+    def write(self, rows: Iterable[Sequence[object]]) -> bytes:
+        """The piece of the file that these rows complete; may be empty."""
+        for row in rows:
+            if self._row >= self._max_rows or self._bytes > _MAX_SHEET_BYTES - (64 << 20):
+                self._end_sheet()
+                self._begin_sheet()
+            self._add(row)
+        return self._out.taken()
+
+    def close(self) -> bytes:
+        """The end of the file."""
+        self._end_sheet()
+        names = [self._name(number) for number in range(1, self._sheets + 1)]
+        for name, text in _frame(names).items():
+            self._zip.writestr(_entry(name), text, compresslevel=1)
+        self._zip.close()
+        return self._out.taken()
+
+    def _name(self, number: int) -> str:
+        return self._sheet if number == 1 else f"{self._sheet} {number}"
+
+    def _begin_sheet(self) -> None:
+        self._sheets += 1
+        self._row = self._bytes = self._size = 0
+        self._waiting = [_SHEET_HEAD]
+        self._open: IO[bytes] = self._zip.open(_entry(f"xl/worksheets/sheet{self._sheets}.xml"), "w")
+        self._add(self._columns, style=' s="1"')
+
+    def _end_sheet(self) -> None:
+        self._waiting.append(_SHEET_TAIL)
+        self._flush()
+        self._open.close()
+
+    def _add(self, row: Sequence[object], style: str = "") -> None:
+        self._row += 1
+        number = self._row
+        cells = "".join(
+            self._cell(f"{letter}{number}", value, style)
+            for letter, value in zip(self._letters, row, strict=True)
+            if value is not None
+        )
+        line = f'<row r="{number}">{cells}</row>'
+        self._waiting.append(line)
+        self._size += len(line)
+        if self._size > _PIECE:
+            self._flush()
+
+    def _cell(self, place: str, value: object, style: str) -> str:
+        text = self._text(value)
+        if not isinstance(value, str) and isinstance(value, int | float) and _shown_whole(text):
+            return f'<c r="{place}"{style}><v>{text}</v></c>'
+        if not text:
+            return ""
+        if len(text) > MAX_TEXT // 2:
+            text = fitting(text)
+        if "&" in text or "<" in text or ">" in text or "_x" in text or not text.isprintable():
+            text = _SPECIAL.sub(_written, text)
+        return f'<c r="{place}"{style} t="inlineStr"><is><t xml:space="preserve">{text}</t></is></c>'
+
+    def _flush(self) -> None:
+        data = "".join(self._waiting).encode()
+        self._waiting.clear()
+        self._size = 0
+        self._bytes += len(data)
+        self._open.write(data)
+
+
+class _Pieces(io.RawIOBase):
+    """Takes what a ZIP file writes one after the other, for whoever passes it on."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._buffer = bytearray()
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: bytes | bytearray | memoryview, /) -> int:  # type: ignore[override]
+        self._buffer += data
+        return len(data)
+
+    def taken(self) -> bytes:
+        piece = bytes(self._buffer)
+        self._buffer.clear()
+        return piece
+
+
+def letters(number: int) -> str:
+    """The name of a column, counted from 0: A … Z, AA …"""
+    name = ""
+    number += 1
+    while number:
+        number, letter = divmod(number - 1, 26)
+        name = chr(65 + letter) + name
+    return name
+
+
+def fitting(text: str) -> str:
+    """A text that a cell can hold; one that was cut says so."""
+    wide = text.encode("utf-16-le")
+    if len(wide) <= MAX_TEXT * 2:
+        return text
+    return wide[: (MAX_TEXT - len(CUT)) * 2].decode("utf-16-le", "ignore") + CUT
+
+
+def _shown_whole(text: str) -> bool:
+    """Whether spreadsheets show this number as it is: longer ones lose digits, and must be text."""
+    return len(text) <= _SHOWN_WHOLE and text[-1].isdigit() and "e" not in text
+
+
+def _written(found: re.Match[str]) -> str:
+    text = found[0]
+    if len(text) > 1:
+        return f"_x005F_{text[1:]}"
+    return _MARKUP.get(text) or f"_x{ord(text):04X}_"
+
+
+def _entry(name: str) -> zipfile.ZipInfo:
+    """Always of the same moment, so that the same rows make the same file."""
+    entry = zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0))
+    entry.compress_type = zipfile.ZIP_DEFLATED
+    entry._compresslevel = 1  # type: ignore[attr-defined]  # noqa: SLF001
+    return entry
+
+
+def _frame(names: list[str]) -> dict[str, str]:
+    """The parts of a workbook that say what is where."""
+    numbers = range(1, len(names) + 1)
+    overrides = "".join(
+        f'<Override PartName="/xl/worksheets/sheet{number}.xml" ContentType="{_TYPES}.worksheet+xml"/>'
+        for number in numbers
+    )
+    sheets = "".join(
+        f'<sheet name="{_SPECIAL.sub(_written, name)}" sheetId="{number}" r:id="rId{number}"/>'
+        for number, name in enumerate(names, 1)
+    )
+    relations = "".join(
+        f'<Relationship Id="rId{number}" Type="{_RELATIONS}/worksheet" Target="worksheets/sheet{number}.xml"/>'
+        for number in numbers
+    )
+    return {
+        "xl/styles.xml": f'{_XML}<styleSheet xmlns="{_MAIN}">'
+        '<fonts count="2"><font><sz val="11"/><name val="Calibri"/></font>'
+        '<font><b/><sz val="11"/><name val="Calibri"/></font></fonts>'
+        '<fills count="2"><fill><patternFill patternType="none"/></fill>'
+        '<fill><patternFill patternType="gray125"/></fill></fills>'
+        '<borders count="1"><border><left/><right/><top/><bottom/><diagonal/></border></borders>'
+        '<cellStyleXfs count="1"><xf numFmtId="0" fontId="0" fillId="0" borderId="0"/></cellStyleXfs>'
+        '<cellXfs count="2"><xf numFmtId="0" fontId="0" fillId="0" borderId="0" xfId="0"/>'
+        '<xf numFmtId="0" fontId="1" fillId="0" borderId="0" xfId="0" applyFont="1"/></cellXfs>'
+        '<cellStyles count="1"><cellStyle name="Normal" xfId="0" builtinId="0"/></cellStyles></styleSheet>',
+        "xl/workbook.xml": f'{_XML}<workbook xmlns="{_MAIN}" xmlns:r="{_RELATIONS}">'
+        f"<bookViews><workbookView/></bookViews><sheets>{sheets}</sheets></workbook>",
+        "xl/_rels/workbook.xml.rels": f'{_XML}<Relationships xmlns="{_PACKAGE}/relationships">{relations}'
+        f'<Relationship Id="rId{len(names) + 1}" Type="{_RELATIONS}/styles" Target="styles.xml"/></Relationships>',
+        "_rels/.rels": f'{_XML}<Relationships xmlns="{_PACKAGE}/relationships">'
+        f'<Relationship Id="rId1" Type="{_RELATIONS}/officeDocument" Target="xl/workbook.xml"/></Relationships>',
+        "[Content_Types].xml": f'{_XML}<Types xmlns="{_PACKAGE}/content-types">'
+        f'<Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>'
+        f'<Default Extension="xml" ContentType="application/xml"/>'
+        f'<Override PartName="/xl/workbook.xml" ContentType="{_TYPES}.sheet.main+xml"/>{overrides}'
+        f'<Override PartName="/xl/styles.xml" ContentType="{_TYPES}.styles+xml"/></Types>',
+    }

@@ -1,0 +1,144 @@
+"""What a file is, whatever it is called; and archives of pictures."""
+
+from __future__ import annotations
+
+import io
+import struct
+import zipfile
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from forebay.errors import DataError
+from forebay.services.spreadsheets import PICTURES, detect, look_at, opened, pictures, read_picture
+from forebay.services.spreadsheets.archives import Bounds
+from tests.services.spreadsheets._tables import archive, file, workbook
+
+_PNG = b"\x89PNG\r\n\x1a\n" + b"\0" * 30
+_JPEG = b"\xff\xd8\xff\xe0" + b"\0" * 30
+
+
+@pytest.mark.parametrize(
+    ("data", "kind"),
+    [
+        (b"a,b\n1,2\n", "csv"),
+        ("ä;b\n".encode("cp1252"), "csv"),
+        ("a\tb\n1\t2\n".encode("utf-16"), "csv"),
+        ("a\tb\n1\t2\n".encode("utf-16-le"), "csv"),
+        (b'{"a": 1}\n{"a": 2}\n', "jsonl"),
+        (b'{"a": "' + b"x" * 100_000 + b'"}\n', "jsonl"),
+        (b"{name},price\n", "csv"),
+        (workbook("<row/>"), "xlsx"),
+        (_PNG, "image"),
+        (_JPEG, "image"),
+        (b"GIF89a" + b"\0" * 30, "image"),
+        (b"RIFF\0\0\0\0WEBPVP8 ", "image"),
+        (b"\0\0\0\x20ftypavif", "image"),
+        (archive({"a/1.png": _PNG, "2.jpg": _JPEG, "__MACOSX/._1.png": b"x", "a/.DS_Store": b"x"}), "images"),
+    ],
+)
+def test_kinds(data: bytes, kind: str) -> None:
+    assert detect(file(data)) == (kind, "")
+
+
+@pytest.mark.parametrize(
+    ("data", "reason"),
+    [
+        (b"", "is empty"),
+        (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "is a workbook of an old kind, or one with a password: save it as .xlsx"),
+        (b"%PDF-1.7", "is a PDF: only tables and pictures are read"),
+        (b"<html><table>", "is a page of markup, whatever its name says: save it as .xlsx or CSV"),
+        (bytes(range(32)) * 100, "is neither a table, nor a picture, nor an archive of pictures"),
+        (archive({"1.png": _PNG, "notes.txt": b"hi"}), "is an archive that holds something else than pictures"),
+        (archive({"1.png": b"a,b"}), "is an archive that holds something else than pictures"),
+        (archive({"[Content_Types].xml": b"", "word/document.xml": b""}), "is a document, not a workbook"),
+        (archive({"[Content_Types].xml": b"", "xl/workbook.bin": b""}), "is a binary workbook: save it as .xlsx"),
+        (b"PK\x03\x04 and no end", "this is not a ZIP archive, or its end is missing"),
+        (archive({"1.png": _PNG, "more.zip": b""}), "archives in archives are not read: 'more.zip'"),
+        (archive({"../1.png": _PNG}), "the archive has an entry that leads out of it: '../1.png'"),
+        (archive({"/etc/1.png": _PNG}), "the archive has an entry that leads out of it: '/etc/1.png'"),
+        (
+            archive({"a\\..\\..\\1.png": _PNG}),
+            "the archive has an entry that leads out of it: 'a\\\\..\\\\..\\\\1.png'",
+        ),
+        (archive({"C:/1.png": _PNG}), "the archive has an entry that leads out of it: 'C:/1.png'"),
+    ],
+)
+def test_what_is_not_read(data: bytes, reason: str) -> None:
+    found = detect(file(data))
+    assert found.kind == "unknown"
+    assert found.reason == reason
+
+
+def test_what_is_no_table_is_named() -> None:
+    with pytest.raises(DataError, match="the file is no table but a picture"):
+        look_at(file(_PNG))
+    with pytest.raises(DataError, match="the file is a PDF: only tables and pictures are read"):
+        look_at(file(b"%PDF-1.7"))
+
+
+@given(st.binary(max_size=400), st.sampled_from([b"", b"PK\x03\x04", b"PK\x05\x06", b"\xff\xfe", b"{"]))
+def test_no_bytes_break_it(data: bytes, start: bytes) -> None:
+    found = detect(io.BytesIO(start + data))
+    assert (found.kind == "unknown") == bool(found.reason)
+
+
+# Archives of pictures.
+
+
+def test_pictures_are_listed_and_read() -> None:
+    data = archive({"b/": b"", "b/1.png": _PNG, "a.jpg": _JPEG})
+    with opened(file(data), PICTURES) as found:
+        assert pictures(found) == [(1, "b/1.png", len(_PNG)), (2, "a.jpg", len(_JPEG))]
+        assert read_picture(found, "a.jpg") == _JPEG
+        with pytest.raises(DataError, match=r"the archive has no 'c.jpg'"):
+            read_picture(found, "c.jpg")
+
+
+def test_an_archive_that_is_called_a_picture() -> None:
+    data = archive({"1.png": archive({"x": b"y"})})
+    with (
+        opened(file(data), PICTURES) as found,
+        pytest.raises(DataError, match=r"archives in archives are not read: '1.png'"),
+    ):
+        read_picture(found, "1.png")
+
+
+def _refused(data: bytes, bounds: Bounds = PICTURES) -> str:
+    with pytest.raises(DataError) as refused, opened(file(data), bounds):
+        pass
+    return str(refused.value)
+
+
+def test_bounds_of_archives() -> None:
+    many = archive({f"{n}.png": b"x" for n in range(11)})
+    assert _refused(many, PICTURES._replace(entries=10)) == "the archive has 11 entries; 10 are allowed"
+    assert _refused(many, PICTURES._replace(all_bytes=10)) == "the archive unpacks to 11 bytes; 10 are allowed"
+    assert _refused(archive({"1.png": bytes(65 << 20)})) == "'1.png' unpacks to 68157440 bytes; 67108864 are allowed"
+    assert "more than 200 times is a bomb" in _refused(archive({"1.png": bytes(40 << 20)}))
+
+
+def test_links_and_secrets_are_refused() -> None:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as made:
+        link = zipfile.ZipInfo("1.png")
+        link.external_attr = 0o120777 << 16
+        made.writestr(link, "/etc/passwd")
+    assert _refused(out.getvalue()) == "the archive has a link: '1.png'"
+    plain = archive({"1.png": _PNG})
+    directory = plain.rindex(b"PK\x01\x02")
+    secret = plain[: directory + 8] + b"\1" + plain[directory + 9 :]
+    assert _refused(secret) == "the archive is encrypted ('1.png'): save it without a password"
+
+
+def test_entries_over_each_other_are_refused() -> None:
+    plain = archive({"1.png": _PNG, "2.png": _PNG})
+    second = plain.rindex(b"PK\x01\x02")
+    overlapping = plain[: second + 42] + struct.pack("<L", 10) + plain[second + 46 :]
+    assert _refused(overlapping).startswith("entries of the archive lie over each other")
+
+
+def test_a_directory_that_is_too_large_is_not_read() -> None:
+    end = b"PK\x05\x06" + struct.pack("<HHHHLLH", 0, 0, 0xFFFF, 0xFFFF, 1 << 30, 0, 0)
+    assert _refused(end, Bounds()) == "the archive's directory has 1073741824 bytes; 5120000 are allowed"

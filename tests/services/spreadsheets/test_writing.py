@@ -1,0 +1,184 @@
+"""What is written is read back the same, in CSV and in XLSX, and no spreadsheet takes it for a formula."""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+from collections.abc import AsyncIterator, Sequence
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from typing import Any, Literal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from forebay.errors import DataError
+from forebay.services.spreadsheets import cell_text, escaped, look_at, new_file, read_rows, unescaped, written
+from forebay.services.spreadsheets.cells import number_text
+from forebay.services.spreadsheets.writing import CsvFile
+from forebay.services.spreadsheets.xlsx_writing import CUT, MAX_TEXT, XlsxFile, letters
+from tests.services.spreadsheets._tables import file, good
+
+Tabular = Literal["csv", "xlsx"]
+
+
+def _made(kind: Tabular, columns: Sequence[str], rows: list[Any], *, escape: bool = True) -> bytes:
+    made = new_file(kind, columns, escape=escape)
+    return made.write(rows[:1]) + made.write(rows[1:]) + made.close()
+
+
+_VALUES = [
+    ("text", "text"),
+    ("  spaces\tand\nlines\r\n", "  spaces\tand\nlines\r\n"),
+    ("<&>\"'_x0041_ \x01\x1f\ufffe", "<&>\"'_x0041_ \x01\x1f\ufffe"),
+    ("0012345678905", "0012345678905"),
+    ("a\0b\ud800c", "a\ufffdb\ufffdc"),
+    (None, ""),
+    (True, "true"),
+    (-12, "-12"),
+    (12.5, "12.5"),
+    (3.0, "3"),
+    (1e-7, "1e-7"),
+    (0.00001, "0.00001"),
+    (1e21, "1e+21"),
+    (1.5e20, "150000000000000000000"),
+    (0.1 + 0.2, "0.30000000000000004"),
+    (4006381333931, "4006381333931"),
+    (10**30, "1" + "0" * 30),
+    (float("nan"), "NaN"),
+    (float("-inf"), "-Infinity"),
+    (Decimal("12.50"), "12.50"),
+    (date(2024, 2, 29), "2024-02-29"),
+    (datetime(2024, 2, 29, 12, tzinfo=UTC), "2024-02-29T12:00:00+00:00"),
+    ({"a": [1, "é"]}, '{"a": [1, "é"]}'),
+]
+
+
+@pytest.mark.parametrize(("value", "text"), _VALUES)
+@pytest.mark.parametrize("kind", ["csv", "xlsx"])
+def test_values_are_the_same_text_everywhere(kind: Tabular, value: object, text: str) -> None:
+    assert cell_text(value) == text
+    assert good(_made(kind, ["a", "key"], [(value, "x")]), header=True) == [{"a": text, "key": "x"}]
+
+
+@pytest.mark.parametrize("kind", ["csv", "xlsx"])
+@pytest.mark.parametrize(
+    "text", ["=1+1", "+x", "-x", "@x", "\tx", "\rx", "\nx", "\uff1dx", "'=x", "-1+cmd|' /C calc'!A0"]
+)
+def test_formulas_are_made_harmless(kind: Tabular, text: str) -> None:
+    data = _made(kind, ["a", "b"], [(text, 1)])
+    assert good(data, header=True)[0]["a"] == f"'{text}"
+    assert unescaped(f"'{text}") == text
+    assert good(_made(kind, ["a", "b"], [(text, 1)], escape=False), header=True)[0]["a"] == text
+
+
+@pytest.mark.parametrize("value", ["-5", "+49", "-1.234,50", -5, -0.5, "it's", "'quoted'", ""])
+def test_what_is_no_formula_stays(value: object) -> None:
+    text = cell_text(value)
+    assert escaped(text) == text
+    assert unescaped(text) == text
+
+
+def test_headers_are_escaped_too() -> None:
+    assert look_at(file(_made("xlsx", ["=x", "b"], [("a", 1)])), header=True).columns == ("'=x", "b")
+
+
+_text = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=12)
+_value = st.one_of(_text, st.integers(), st.floats(allow_nan=False), st.booleans(), st.none())
+
+
+@pytest.mark.parametrize("kind", ["csv", "xlsx"])
+@given(rows=st.lists(st.tuples(_value, _value, st.just("x")), max_size=8))
+def test_what_is_written_is_read_back(kind: Tabular, rows: list[tuple[object, ...]]) -> None:
+    expected = [dict(zip(("a", "b", "c"), map(cell_text, row), strict=True)) for row in rows]
+    assert good(_made(kind, ["a", "b", "c"], rows, escape=False), header=True) == expected
+    found = good(_made(kind, ["a", "b", "c"], rows), header=True)
+    texts = [
+        [unescaped(cell) if isinstance(value, str) else cell for cell, value in zip(one.values(), row, strict=True)]
+        for one, row in zip(found, rows, strict=True)
+    ]
+    assert texts == [list(one.values()) for one in expected]
+
+
+@given(_text)
+def test_escaping_can_be_undone(text: str) -> None:
+    assert unescaped(escaped(text)) == text
+
+
+@given(st.floats(allow_nan=False, allow_infinity=False))
+def test_numbers_keep_their_value(value: float) -> None:
+    assert float(number_text(value)) == value
+
+
+def test_the_same_rows_make_the_same_bytes() -> None:
+    rows = [(n, f"text {n}") for n in range(1000)]
+    assert _made("xlsx", ["a", "b"], rows) == _made("xlsx", ["a", "b"], rows)
+
+
+def test_numbers_are_numbers_where_they_are_shown_whole() -> None:
+    data = _made("xlsx", ["a", "b", "c"], [(12.5, 4006381333931, "7")])
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        xml = archive.read("xl/worksheets/sheet1.xml").decode()
+    assert '<c r="A2"><v>12.5</v></c>' in xml
+    assert '<c r="B2" t="inlineStr"><is><t xml:space="preserve">4006381333931</t></is></c>' in xml
+    assert '<c r="C2" t="inlineStr">' in xml
+
+
+@pytest.mark.parametrize("letter", ["x", "😀"])
+def test_long_texts_are_cut_and_say_so(letter: str) -> None:
+    units = len(letter.encode("utf-16-le")) // 2
+    whole, long = letter * (MAX_TEXT // units), letter * (MAX_TEXT // units + 1)
+    found = good(_made("xlsx", ["a", "b"], [(whole, long)]))[0]
+    assert found["a"] == whole
+    assert found["b"].endswith(letter + CUT)
+    assert MAX_TEXT - 1 <= len(found["b"].encode("utf-16-le")) // 2 <= MAX_TEXT
+    assert good(_made("csv", ["a", "b"], [(whole, long)]))[0]["b"] == long
+
+
+def test_rows_that_a_sheet_cannot_hold_go_to_the_next() -> None:
+    made = XlsxFile(["n", "text"], sheet="Rows", max_rows=11)
+    data = made.write((n, "x") for n in range(25)) + made.close()
+    assert look_at(file(data)).model_dump()["sheets"] == ("Rows", "Rows 2", "Rows 3")
+    found = [good(data, sheet=sheet, header=True) for sheet in ("Rows", "Rows 2", "Rows 3")]
+    assert [len(rows) for rows in found] == [10, 10, 5]
+    assert [row["n"] for rows in found for row in rows] == [str(n) for n in range(25)]
+
+
+def test_too_many_columns() -> None:
+    with pytest.raises(DataError, match="16385 columns are more than the 16384 of a sheet: export CSV"):
+        XlsxFile(["x"] * 16_385)
+    assert [letters(number) for number in (0, 25, 26, 701, 702, 16_383)] == ["A", "Z", "AA", "ZZ", "AAA", "XFD"]
+
+
+def test_csv_for_other_programs() -> None:
+    assert CsvFile(["a", "b"], mark=False).close() == b"a,b\r\n"
+    assert CsvFile(["a", "b"]).close() == b"\xef\xbb\xbfa,b\r\n"
+
+
+async def test_pieces_come_while_rows_do() -> None:
+    async def batches() -> AsyncIterator[list[tuple[object, ...]]]:
+        for n in range(3):
+            yield [(n, {"x": None}, "=é")]
+
+    lines = [json.loads(piece) async for piece in written("jsonl", ["n", "o", "t"], batches())]
+    assert lines == [{"n": n, "o": {"x": None}, "t": "=é"} for n in range(3)]
+    pieces = [piece async for piece in written("csv", ["n", "o", "t"], batches())]
+    assert len(pieces) == 3
+    source = file(b"".join([piece async for piece in written("xlsx", ["n", "o", "t"], batches())]))
+    with read_rows(source, look_at(source)) as reader:
+        assert [row.line for row in reader] == [2, 3, 4]
+
+
+def test_other_programs_read_what_is_written() -> None:
+    openpyxl = pytest.importorskip("openpyxl")
+    rows = [("a <&> b", 12.5, None, "=x\n", "_y"), ("", 3, True, "é😀", " ")]
+    book = openpyxl.load_workbook(io.BytesIO(_made("xlsx", list("abcde"), rows)))
+    values = [[cell.value for cell in row] for row in book.worksheets[0].iter_rows()]
+    assert values == [
+        list("abcde"),
+        ["a <&> b", 12.5, None, "'=x\n", "_y"],
+        [None, 3, "true", "é😀", " "],
+    ]
+    assert book.worksheets[0].freeze_panes == "A2"
