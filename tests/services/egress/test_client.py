@@ -246,6 +246,20 @@ async def test_credentials_stay_with_their_origin(http: Http, names: Names) -> N
     assert "kept" in other.heads[0]
 
 
+async def test_headers_that_are_secret_stay_with_their_origin(http: Http, names: Names) -> None:
+    names.put("other.test", "127.0.0.1")
+    async with (
+        answering(reply("x")) as other,
+        answering(moved("/same"), moved(f"http://other.test:{other.port}/")) as site,
+    ):
+        headers, secret = {"X-Shop": "s3cret", "X-Kind": "kept"}, frozenset({"x-shop"})
+        url = f"http://good.test:{site.port}/"
+        await http.fetch(Wanted(url, "test", 1000, 30, headers=headers, secret_headers=secret))
+    assert ["s3cret" in head for head in site.heads] == [True, True]
+    assert ["s3cret" in head for head in other.heads] == [False]
+    assert "kept" in other.heads[0]
+
+
 async def test_cookies_only_when_asked_for(http: Http) -> None:
     first = reply("", "302 Found", Location="/", Set_Cookie="seen=1; Path=/")
     async with answering(first, reply("in")) as site:

@@ -49,6 +49,7 @@ class Wanted:
     method: str = "GET"
     body: bytes | None = None
     raise_for_status: bool = True
+    secret_headers: frozenset[str] = frozenset()  # in small letters; they stay with their origin, as credentials do
 
     def first(self, url: Url, agent: str) -> Request:
         """The request for it."""
@@ -58,7 +59,8 @@ class Wanted:
         headers |= {name.lower(): value for name, value in self.headers.items()}
         if "range" in headers:
             headers["accept-encoding"] = "identity"  # a part of something compressed is of no use
-        return Request(self.method.upper(), url, headers, self.body, httpx.Cookies() if self.cookies else None)
+        cookies = httpx.Cookies() if self.cookies else None
+        return Request(self.method.upper(), url, headers, self.body, cookies, self.secret_headers)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +72,7 @@ class Request:
     headers: Mapping[str, str]
     body: bytes | None
     cookies: httpx.Cookies | None
+    secret_headers: frozenset[str] = frozenset()
 
     def message(self) -> httpx.Request:
         url = httpx.URL(
@@ -103,7 +106,7 @@ def redirected(request: Request, response: httpx.Response, chain: Sequence[Hop])
         raise PermanentError(f"{url.place} redirects in a circle")
     headers = dict(request.headers)
     if url.origin != request.url.origin:
-        headers = {name: value for name, value in headers.items() if name not in _PRIVATE}
+        headers = {name: value for name, value in headers.items() if name not in request.secret_headers.union(_PRIVATE)}
     method, body = request.method, request.body
     if response.status_code == 303 or (response.status_code in (301, 302) and method == "POST"):
         method, body = ("HEAD" if method == "HEAD" else "GET"), None

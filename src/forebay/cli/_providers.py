@@ -1,0 +1,30 @@
+"""What `forebay doctor` finds out about the providers that rows are looked up at."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from forebay.cli._finding import Finding
+from forebay.errors import ConfigError
+from forebay.services.products import load_providers
+
+if TYPE_CHECKING:
+    from forebay.settings import Settings
+
+
+def examine(settings: Settings) -> Iterator[Finding]:
+    """Whether they are declared rightly, and their secrets are there; nothing when none are configured."""
+    if settings.sheets_providers is None:
+        return
+    try:
+        providers = load_providers(settings.sheets_providers)
+    except ConfigError as error:
+        yield Finding("FAIL", "providers", str(error), "mend that: docs/howto/providers.md tells how they are declared")
+        return
+    names = ", ".join(provider.name for provider in providers) or "none"
+    yield Finding("OK", "providers", f"{names} from {settings.sheets_providers}")
+    for provider in providers:
+        if missing := provider.missing_secrets():
+            text = f"{provider.name} cannot be asked without its secrets"
+            yield Finding("WARN", "providers", text, f"set {' and '.join(missing)} for the workers")

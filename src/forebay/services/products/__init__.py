@@ -1,0 +1,50 @@
+"""Rows about products: read into canonical fields, looked up at providers, and matched with what those answer.
+
+    columns = choose_columns(headers, sample, {"title": "Name"})
+    fields = normalize(row, columns).fields
+    for ask in asks(rounds(fields, ranked(providers)), attempt, attempts):
+        found += await by_name[ask.provider].find(ask.query, fetch)
+    match = best(fields, found, settings.sheets_match_score)
+
+Plain code without engine, database or network: callers fetch through the egress. Declared providers need the extra
+`sheets`.
+"""
+
+from __future__ import annotations
+
+from forebay.services.products.columns import FIELDS, Columns, FieldName, Suggestion, choose_columns, suggest
+from forebay.services.products.normalizing import Fields, Normalized, Problem, normalize
+from forebay.services.products.provider_files import load_providers
+from forebay.services.products.providers import Fetch, FunctionProvider, HttpProvider, Provider, Request
+from forebay.services.products.scoring import Candidate, Score, Scored, best, rank, score
+from forebay.services.products.strategies import Ask, Query, asks, ranked, rounds
+
+__all__ = [
+    "FIELDS",
+    "Ask",
+    "Candidate",
+    "Columns",
+    "Fetch",
+    "FieldName",
+    "Fields",
+    "FunctionProvider",
+    "HttpProvider",
+    "Normalized",
+    "Problem",
+    "Provider",
+    "Query",
+    "Request",
+    "Score",
+    "Scored",
+    "Suggestion",
+    "asks",
+    "best",
+    "choose_columns",
+    "load_providers",
+    "normalize",
+    "rank",
+    "ranked",
+    "rounds",
+    "score",
+    "suggest",
+]

@@ -1,0 +1,116 @@
+"""Numbers of trade items (EAN, UPC, ISBN): check digits, and what spreadsheets do to them."""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal
+from typing import NamedTuple
+
+from forebay.services.products.texts import Unreadable, clean, latin_digits, shown
+
+LENGTHS = (8, 12, 13, 14)
+_NAME = re.compile(
+    r"^(?:(?:gtin|ean|upc|isbn|jan|code)(?:[- ]?(?:8|1[0234]|a|e))?\s*[:#.]?\s*)(?=[\d='\"])", re.IGNORECASE
+)
+_WHOLE = re.compile(r"(?<=\d)[.,]0+$")  # 4006381333931.0
+_ROUNDED = re.compile(r"(\d(?:[.,]\d+)?)e\+?(\d{1,2})", re.IGNORECASE)
+_SEPARATED = re.compile(r"[\s.\u2010-\u2015\u2212-]")
+_SEVERAL = re.compile(r"(?<!\d)\d{8,14}(?!\d)")
+_ISBN10 = re.compile(r"\d{9}[\dX]", re.IGNORECASE)
+
+
+class Gtin(NamedTuple):
+    """A number in its shortest usual length, and what was mended, if anything."""
+
+    digits: str
+    mended: str | None = None
+
+
+def check_digit(body: str) -> str:
+    """The digit that follows `body`."""
+    total = sum(int(digit) * (1 if at % 2 else 3) for at, digit in enumerate(reversed(body)))
+    return str(-total % 10)
+
+
+def is_valid(digits: str) -> bool:
+    """Whether these digits, with as many zeros before them as there should be, end with the right one."""
+    return bool(digits.strip("0")) and check_digit(digits[:-1]) == digits[-1]
+
+
+def same_gtin(one: str, other: str) -> bool:
+    """036000291452 and 0036000291452 are the same number."""
+    return one.zfill(14) == other.zfill(14)
+
+
+def read_gtin(value: object) -> Gtin:
+    """The number in a cell.
+
+    Raises: Unreadable.
+    """
+    text = latin_digits(clean(value, 200))
+    bare = _WHOLE.sub("", _NAME.sub("", text).strip("='\" "))
+    if rounded := _ROUNDED.fullmatch(bare):
+        return _unrounded(rounded[1].replace(",", "."), int(rounded[2]), text)
+    digits = _SEPARATED.sub("", bare)
+    if _ISBN10.fullmatch(digits) and _is_isbn10(digits):
+        return Gtin(_from_isbn10(digits), f"{digits} is an ISBN-10")
+    if not (digits.isascii() and digits.isdecimal()):
+        return _first_of_several(text)
+    if len(digits) > 14 and (found := _several(text)):
+        return found
+    return _complete(digits)
+
+
+def _complete(digits: str) -> Gtin:
+    if len(digits) > 14 or len(digits) < 7:
+        raise Unreadable(f"{shown(digits)} has {len(digits)} digits; such numbers have 8, 12, 13 or 14")
+    if not digits.strip("0"):
+        raise Unreadable("has only zeros")
+    if not is_valid(digits):
+        raise Unreadable(f"{digits} ends with {digits[-1]}, but its check digit is {check_digit(digits[:-1])}")
+    if len(digits) in LENGTHS:
+        return Gtin(_shortest(digits))
+    padded = digits.zfill(8 if len(digits) == 7 else 12)
+    return Gtin(padded, f"{digits} has lost its leading zeros")
+
+
+def _shortest(digits: str) -> str:
+    while len(digits) > 12 and digits.startswith("0"):
+        digits = digits[1:]
+    return digits
+
+
+def _unrounded(mantissa: str, exponent: int, text: str) -> Gtin:
+    """4.006381333931E+12 still has every digit; 4.00638E+12 has not."""
+    if len(mantissa.replace(".", "")) < exponent + 1:
+        raise Unreadable(f"{shown(text)} was rounded by a spreadsheet: format the column as text, and export it again")
+    number = Decimal(f"{mantissa}E{exponent}")
+    if number != number.to_integral_value():
+        raise Unreadable(f"{shown(text)} is no whole number")
+    return Gtin(_complete(f"{number:.0f}").digits, f"{shown(text)} was written by a spreadsheet")
+
+
+def _is_isbn10(digits: str) -> bool:
+    values = [10 if each in "xX" else int(each) for each in digits]
+    return any(values) and sum((10 - at) * each for at, each in enumerate(values)) % 11 == 0
+
+
+def _from_isbn10(digits: str) -> str:
+    body = f"978{digits[:9]}"
+    return body + check_digit(body)
+
+
+def _first_of_several(text: str) -> Gtin:
+    found = _several(text)
+    if found is None:
+        raise Unreadable(f"{shown(text)} is no number of 8, 12, 13 or 14 digits")
+    return found
+
+
+def _several(text: str) -> Gtin | None:
+    numbers = _SEVERAL.findall(text)
+    good = [each for each in numbers if len(each) in LENGTHS and is_valid(each)]
+    if not good:
+        return None
+    why = "holds more than one number" if len(numbers) > 1 else "holds more than the number"
+    return Gtin(_shortest(good[0]), f"{shown(text)} {why}; {good[0]} was taken")

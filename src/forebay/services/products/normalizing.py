@@ -1,0 +1,172 @@
+"""A row of any columns as canonical fields, each in its one spelling, with what was refused or mended and why."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from pydantic import BaseModel, ConfigDict
+
+from forebay.services.egress.failures import InvalidUrl
+from forebay.services.egress.urls import checked_url
+from forebay.services.products.columns import FIELDS, Columns, FieldName, Row
+from forebay.services.products.currencies import read_currency
+from forebay.services.products.gtins import read_gtin
+from forebay.services.products.prices import read_price, read_quantity
+from forebay.services.products.texts import Unreadable, clean, shown, words
+
+if TYPE_CHECKING:
+    from forebay.services.products.prices import Mark
+
+Value: TypeAlias = str | int
+Fields: TypeAlias = Mapping[FieldName, Value]
+
+_LONGEST: dict[FieldName, int] = {
+    "title": 500,
+    "brand": 120,
+    "sku": 120,
+    "mpn": 120,
+    "category": 300,
+    "description": 5000,
+}
+_NOTHING = {"", "-", "--", "n/a", "n.a.", "na", "#n/a", "#ref!", "#value!", "#name?", "null", "none", "nan", "nil", "?"}
+_NO_BRAND = {"unbranded", "no brand", "generic", "ohne marke", "sans marque", "sin marca", "not applicable"}
+
+
+class Problem(BaseModel):
+    """What is wrong with a value: it was left out, or mended and kept."""
+
+    model_config = ConfigDict(frozen=True)
+
+    field: FieldName
+    kind: Literal["refused", "mended"]
+    reason: str
+    column: str | None = None
+
+
+class Normalized(BaseModel):
+    """The canonical fields of a row; prices are decimal texts, quantities whole numbers, all others texts."""
+
+    model_config = ConfigDict(frozen=True)
+
+    fields: dict[FieldName, Value]
+    problems: list[Problem]
+
+
+def normalize(row: Row, columns: Columns) -> Normalized:
+    """The same row gives the same answer, and a value that cannot be read never spoils the others."""
+    return _Reading(row, columns).read()
+
+
+def identity(fields: Mapping[FieldName, object], currency: str | None = None) -> Normalized:
+    """The same for values whose fields are known already, as those of a provider; programs write points in numbers."""
+    row: dict[str, object] = {str(field): value for field, value in fields.items()}
+    return normalize(row, Columns(fields={field: field for field in fields}, decimal_mark=".", currency=currency))
+
+
+class _Reading:
+    """One row on its way; the currency is read before the price, which may need it."""
+
+    def __init__(self, row: Row, columns: Columns) -> None:
+        self._row = row
+        self._columns = columns
+        self._fields: dict[FieldName, Value] = {}
+        self._problems: list[Problem] = []
+
+    def read(self) -> Normalized:
+        for field in _ORDER:
+            self._take(field)
+        ordered: dict[FieldName, Value] = {field: self._fields[field] for field in FIELDS if field in self._fields}
+        return Normalized(fields=ordered, problems=self._problems)
+
+    def _take(self, field: FieldName) -> None:
+        column = self._columns.fields.get(field)
+        value = None if column is None else self._row.get(column)
+        if clean(value, 20).lower() in _NOTHING:
+            return
+        try:
+            _READERS.get(field, _Reading.text)(self, field, value)
+        except Unreadable as error:
+            self._say(field, "refused", str(error))
+
+    def _say(self, field: FieldName, kind: Literal["refused", "mended"], reason: str) -> None:
+        column = self._columns.fields.get(field)
+        self._problems.append(Problem(field=field, kind=kind, reason=reason, column=column))
+
+    def text(self, field: FieldName, value: object) -> None:
+        longest = _LONGEST[field]
+        text = clean(value, longest + 1)
+        if len(text) > longest:
+            self._say(field, "mended", f"was cut after {longest} characters")
+        self._fields[field] = text[:longest].rstrip()
+
+    def title(self, field: FieldName, value: object) -> None:
+        if not words(clean(value)):
+            raise Unreadable(f"{shown(clean(value))} has no words in it")
+        self.text(field, value)
+
+    def brand(self, field: FieldName, value: object) -> None:
+        if clean(value, 40).lower() not in _NO_BRAND:
+            self.text(field, value)
+
+    def number(self, field: FieldName, value: object) -> None:
+        """Article numbers keep their spelling; spreadsheets put an apostrophe or =\"\" around them."""
+        text = clean(value, _LONGEST[field]).removeprefix("=").strip("'\" ")
+        if not text:
+            raise Unreadable("is empty")
+        self._fields[field] = text
+
+    def gtin(self, field: FieldName, value: object) -> None:
+        found = read_gtin(value)
+        self._fields[field] = found.digits
+        if found.mended:
+            self._say(field, "mended", found.mended)
+
+    def currency(self, field: FieldName, value: object) -> None:
+        self._fields[field] = read_currency(value)
+
+    def price(self, field: FieldName, value: object) -> None:
+        of_row = self._fields.get("currency", self._columns.currency)
+        named = str(of_row) if of_row else None
+        price = read_price(value, mark=self._mark, currency=named)
+        if price.guessed:
+            self._say(field, "mended", price.guessed)
+        if price.currency and "currency" in self._fields and price.currency != named:
+            self._say("currency", "mended", f"is {named}, but the price is in {price.currency}, which was kept")
+        self._fields[field] = price.text(named)
+        if currency := price.currency or named:
+            self._fields["currency"] = currency
+
+    @property
+    def _mark(self) -> Mark | None:
+        return self._columns.decimal_mark
+
+    def quantity(self, field: FieldName, value: object) -> None:
+        self._fields[field] = read_quantity(value, mark=self._mark)
+
+    def url(self, field: FieldName, value: object) -> None:
+        text = clean(value, 8192)
+        bare = "://" not in text and "." in text.partition("/")[0]
+        try:
+            self._fields[field] = str(checked_url(f"https://{text}" if bare else text))
+        except InvalidUrl as error:
+            raise Unreadable(error.reason) from None
+        if bare:
+            self._say(field, "mended", "has no https:// before it")
+
+
+_READERS: dict[FieldName, Callable[[_Reading, FieldName, object], None]] = {
+    "title": _Reading.title,
+    "brand": _Reading.brand,
+    "sku": _Reading.number,
+    "mpn": _Reading.number,
+    "gtin": _Reading.gtin,
+    "currency": _Reading.currency,
+    "price": _Reading.price,
+    "quantity": _Reading.quantity,
+    "url": _Reading.url,
+    "image": _Reading.url,
+}
+_ORDER: tuple[FieldName, ...] = (
+    "title", "brand", "sku", "mpn", "gtin", "currency", "price", "quantity", "url", "image", "description", "category",
+)  # fmt: skip

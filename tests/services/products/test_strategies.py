@@ -1,0 +1,122 @@
+"""Rows are asked about by one strategy after the other, and reprocessing changes who is asked first."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from forebay.services.products.columns import FieldName
+from forebay.services.products.normalizing import Value
+from forebay.services.products.strategies import (
+    BY_NAME,
+    NAMES,
+    Ask,
+    Query,
+    asks,
+    ranked,
+    rounds,
+    telling_words,
+)
+
+
+@dataclass(frozen=True)
+class Shop:
+    name: str
+    strategies: tuple[str, ...] = NAMES
+
+
+FULL: dict[FieldName, Value] = {
+    "gtin": "4006381333931",
+    "mpn": "88/1",
+    "sku": "A-1",
+    "brand": "Stabilo",
+    "title": "Pen (blue) with cap",
+}
+A, B, C = Shop("a"), Shop("b", ("gtin", "title")), Shop("c", ("title_brand",))
+
+
+def _names(made: list[list[Ask]]) -> list[str]:
+    return [f"{each[0].query.strategy}:{','.join(ask.provider for ask in each)}" for each in made]
+
+
+def test_rounds_go_from_exact_to_fuzzy_and_ask_whom_they_can() -> None:
+    made = rounds(FULL, [A, B, C])
+    assert _names(made) == ["gtin:a,b", "mpn_brand:a", "sku:a", "title_brand:a,c", "title:a,b", "fuzzy_title:a"]
+    assert made[-1][0].query == Query("fuzzy_title", {"title": "Pen cap"})
+    assert made[3][0].query.values == {"title": "Pen (blue) with cap", "brand": "Stabilo"}
+
+
+@pytest.mark.parametrize(
+    ("fields", "names"),
+    [
+        ({}, []),
+        ({"brand": "Stabilo", "price": "5.00"}, []),
+        ({"mpn": "1"}, []),
+        ({"sku": "1"}, ["sku:a"]),
+        ({"title": "Pen cap"}, ["title:a"]),  # the fuzzy question would be the same
+    ],
+)
+def test_a_row_is_asked_about_by_what_it_has(fields: dict[FieldName, Value], names: list[str]) -> None:
+    assert _names(rounds(fields, [A])) == names
+
+
+def test_priority_and_turns_change_who_is_first() -> None:
+    shops = [A, B, C]
+    assert [each.name for each in ranked(shops)] == ["a", "b", "c"]
+    assert [each.name for each in ranked(shops, ["c", "x", "b"])] == ["c", "b", "a"]
+    assert [[each.name for each in ranked(shops, turn=turn)] for turn in (1, 2, 3)] == [
+        ["b", "c", "a"], ["c", "a", "b"], ["a", "b", "c"],
+    ]  # fmt: skip
+    assert ranked([], turn=5) == []
+
+
+ROUNDS = rounds(FULL, [A])
+
+
+@given(st.integers(1, 12), st.integers(0, 6))
+def test_all_attempts_together_ask_everything_once(attempts: int, count: int) -> None:
+    taken = [ask for attempt in range(1, attempts + 1) for ask in asks(ROUNDS[:count], attempt, attempts)]
+    expected = [ask for each in ROUNDS[:count] for ask in each]
+    assert taken[: len(expected)] == expected
+    assert len(taken) == max(attempts, count) if count else not taken
+
+
+def test_an_attempt_takes_its_share_and_begins_again_after_the_last() -> None:
+    def strategies(attempt: int, attempts: int) -> list[str]:
+        return [ask.query.strategy for ask in asks(ROUNDS, attempt, attempts)]
+
+    assert strategies(1, 2) == ["gtin", "mpn_brand", "sku"]
+    assert strategies(2, 2) == ["title_brand", "title", "fuzzy_title"]
+    assert strategies(3, 2) == strategies(1, 2)
+    assert strategies(1, 1) == list(NAMES)
+    assert strategies(7, 9) == ["gtin"]
+
+
+@pytest.mark.parametrize(
+    ("title", "kept"),
+    [
+        ("The new Acme Anvil, for coyotes [2026]", "Acme Anvil coyotes"),
+        ("(only an aside)", "(only aside)"),
+        ("the", "the"),
+        ("one two three four five six seven WH-1000XM5 64GB", "one two three four WH-1000XM5 64GB"),
+        ("a a a b", "b"),
+    ],
+)
+def test_telling_words(title: str, kept: str) -> None:
+    assert telling_words(title) == kept
+
+
+def test_the_text_of_a_query_has_the_brand_once() -> None:
+    strategy = BY_NAME["title_brand"]
+    both = strategy.query({"title": "Stabilo Pen", "brand": "STABILO"})
+    assert both is not None
+    assert both.text == "Stabilo Pen"
+    apart = strategy.query({"title": "Pen", "brand": "Stabilo"})
+    assert apart is not None
+    assert apart.text == "Stabilo Pen"
+    number = BY_NAME["mpn_brand"].query({"mpn": "88/1", "brand": "Stabilo"})
+    assert number is not None
+    assert number.text == "Stabilo 88/1"
