@@ -192,6 +192,13 @@ class Settings(BaseSettings):
         default="", description="owner of bookmark jobs that name none, as old ones do; empty: those are dead letters"
     )
 
+    sheets_providers: Path | None = Field(
+        default=None, description="folder with declarations of providers that rows are looked up at; unset: none"
+    )
+    sheets_match_score: Annotated[float, Field(ge=0, le=1)] = Field(
+        default=0.7, description="what a provider has found is a match from this score on, of 0 to 1"
+    )
+
     keep_attempts_days: Annotated[int, Field(ge=1)] = Field(default=30, description="attempts are dropped after this")
     keep_jobs_days: Annotated[int, Field(ge=1)] = Field(default=30, description="finished jobs are deleted after this")
     keep_audit_days: Annotated[int, Field(ge=1)] = Field(default=365, description="audit records go after this")

@@ -65,6 +65,24 @@ def test_no_packages_for_the_web(monkeypatch: pytest.MonkeyPatch) -> None:
     assert finding.text == "nothing can be fetched from the web without h2, protego"
 
 
+def test_providers(tmp_path: Path) -> None:
+    folder = tmp_path / "providers"
+    folder.mkdir()
+    cli = Cli(tmp_path, FOREBAY_SHEETS_PROVIDERS=str(folder))
+    declared = 'name = "{}"\nsecrets.key = "SHOP_KEY"\nfunction = "asyncio:sleep"'
+    (folder / "shop.toml").write_text(declared.format("shop"))
+    good, missing = findings(cli)[1]["providers"]
+    assert (good["level"], good["text"]) == ("OK", f"shop from {folder}")
+    assert (missing["level"], missing["fix"]) == ("WARN", "set SHOP_KEY for the workers")
+    assert len(findings(cli, SHOP_KEY="hunter2")[1]["providers"]) == 1
+    (folder / "twin.toml").write_text(declared.format("shop"))
+    (wrong,) = findings(cli)[1]["providers"]
+    assert (wrong["level"], wrong["text"].splitlines()[1]) == (
+        "FAIL",
+        "twin.toml: name: shop is the name of shop.toml, too",
+    )
+
+
 def test_no_database(tmp_path: Path) -> None:
     code, found = findings(Cli(tmp_path, FOREBAY_DATABASE_URL="postgresql://ann:hunter2@127.0.0.1:1/app"))
     assert code == 1

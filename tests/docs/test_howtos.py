@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import importlib
+import json
 import os
 import re
 import shutil
@@ -12,6 +13,8 @@ import signal
 import socket
 import subprocess
 import sys
+import types
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,10 +23,12 @@ import pytest
 
 from forebay.db.registry import register
 from forebay.engine.pipeline import Pipeline
+from forebay.errors import ThrottledError
 from forebay.example import texts
 from forebay.pipelines import bookmark_imports, bookmarks
 from forebay.services.browser import find_browser
-from forebay.services.egress import open_egress
+from forebay.services.egress import Fetched, Wanted, open_egress, open_http
+from forebay.services.products import Query, Request, load_providers
 from forebay.settings import Settings
 from forebay.storage import Blobs, open_store
 from forebay.testing import testbed
@@ -83,6 +88,45 @@ async def test_browser(monkeypatch: pytest.MonkeyPatch) -> None:
     space = _run("docs/howto/browser.md")
     async with answering(reply("<title>Hello</title><p>Some words to look at, and some more.")) as site:
         assert await space["look"](f"http://127.0.0.1:{site.port}/") == "page 200 Hello"
+
+
+async def test_providers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shop, stock = blocks("docs/howto/providers.md", "toml")
+    space = _run("docs/howto/providers.md")
+    module = types.ModuleType("our_shop.stock")
+    monkeypatch.setattr(module, "find", space["find"], raising=False)
+    monkeypatch.setitem(sys.modules, "our_shop", types.ModuleType("our_shop"))
+    monkeypatch.setitem(sys.modules, "our_shop.stock", module)
+    product = {"id": 7, "title": {"en": "Pen"}, "codes": [{"type": "ean", "value": "4006381333931"}], "link": "/p/7"}
+    listed = json.dumps({"products": [product | {"offer": {"cents": 120}}]})
+    slow = reply(json.dumps({"error": {"code": "SLOW_DOWN"}}), "400 Bad Request", Retry_After=7)
+    in_stock = json.dumps([{"nr": 1, "name": "Pen", "eur": 1.5}])
+    async with (
+        open_egress(Settings(egress_allow_networks="127.0.0.0/8")) as egress,
+        open_http(egress) as http,
+        answering(reply(listed), slow, reply("", "404 Not Found"), reply(in_stock)) as site,
+    ):
+
+        async def fetch(request: Request) -> Fetched:
+            url = re.sub(r"https://\w+\.shop\.example", f"http://127.0.0.1:{site.port}", request.url)
+            wanted = Wanted(url, "test", 10_000, 10, headers=request.headers, secret_headers=request.secret_headers)
+            return await http.fetch(replace(wanted, raise_for_status=False))
+
+        (tmp_path / "shop.toml").write_text(shop)
+        (tmp_path / "stock.toml").write_text(stock)
+        web, function = load_providers(tmp_path, {"SHOP_KEY": "hunter2"})
+        query = Query("gtin", {"gtin": "4006381333931"})
+        (found,) = await web.find(query, fetch)
+        assert (found.fields["price"], found.fields["url"]) == ("1.20", "https://api.shop.example/p/7")
+        with pytest.raises(ThrottledError, match="SLOW_DOWN") as throttled:
+            await web.find(query, fetch)
+        assert throttled.value.retry_after == 7
+        assert await web.find(query, fetch) == []
+        (own,) = await function.find(query, fetch)
+        assert (own.id, own.fields["price"]) == ("1", "1.50")
+    assert site.heads[0].startswith("GET /products?ean=4006381333931 HTTP/1.1")
+    assert "bearer hunter2" in site.heads[0].lower()
+    assert site.heads[3].startswith("GET /gtin/4006381333931 HTTP/1.1")
 
 
 async def test_egress(capfd: pytest.CaptureFixture[str]) -> None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import click
 
 from forebay import log
-from forebay.cli import _files, _proxies
+from forebay.cli import _files, _providers, _proxies
 from forebay.cli import _show as show
 from forebay.cli._common import find_dsn, json_option, load_settings, place_of, run
 from forebay.cli._finding import Finding, of_space
@@ -82,6 +82,7 @@ def _here(settings: Settings) -> Iterator[Finding]:
     yield _modules(settings)
     yield _cookies(settings)
     yield _egress(settings)
+    yield from _providers.examine(settings)
     if settings.dsn is None:
         yield _space(settings)
 
