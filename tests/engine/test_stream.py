@@ -166,26 +166,26 @@ async def test_lost_connections_cost_nothing(conn: asyncpg.Connection[Any], dsn:
 async def test_a_batch_that_committed_unheard_is_not_sent_twice(
     conn: asyncpg.Connection[Any], dsn: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from forebay.engine import stream
+    from forebay.engine import job_stream
 
-    commit, failures = stream._Stream._commit, [ConnectionResetError, asyncpg.DeadlockDetectedError]
+    commit, failures = job_stream.JobStream._commit, [ConnectionResetError, asyncpg.DeadlockDetectedError]
 
-    async def unheard(self: Any, rows: Any) -> int:
-        done = await commit(self, rows)
+    async def unheard(self: Any, rows: Any, began: float) -> int:
+        done = await commit(self, rows, began)
         if failures:
             raise failures.pop()
         return done
 
-    monkeypatch.setattr(stream._Stream, "_commit", unheard)
+    monkeypatch.setattr(job_stream.JobStream, "_commit", unheard)
     submitted = await submit_stream(dsn, pages, source(500), key="s")
     assert await urls(conn, submitted.job_id) == list(range(500))
     assert not failures
 
 
 async def test_a_database_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
-    from forebay.engine import stream
+    from forebay.engine import job_stream
 
-    monkeypatch.setattr(stream, "_LONGEST_PAUSE", 0.01)
+    monkeypatch.setattr(job_stream, "_LONGEST_PAUSE", 0.01)
     with pytest.raises(DatabaseUnavailable):
         await submit_stream("postgresql://127.0.0.1:1/nowhere", pages, source(5), key="s")
 

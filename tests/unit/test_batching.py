@@ -21,28 +21,28 @@ def test_doubles_while_batches_are_fast() -> None:
 
 
 def test_stays_when_twice_the_size_would_be_too_slow() -> None:
-    assert sizes(BatchSize(target=0.25), 3, seconds=0.2) == [64, 64, 64]
+    assert sizes(BatchSize(), 3, seconds=0.2) == [64, 64, 64]
 
 
 def test_halves_while_batches_are_slow() -> None:
-    assert sizes(BatchSize(target=0.25), 8, seconds=1.0) == [32, 16, 8, 4, 2, 1, 1, 1]
+    assert sizes(BatchSize(), 8, seconds=1.0) == [32, 16, 8, 4, 2, 1, 1, 1]
 
 
 def test_one_slow_batch_among_fast_ones_is_forgiven() -> None:
-    batch = BatchSize(target=0.25, most=64)
+    batch = BatchSize(most=64)
     sizes(batch, 5, seconds=0.01)
     assert sizes(batch, 1, seconds=0.6) == [64]
 
 
 def test_grows_again_after_a_shrink() -> None:
-    batch = BatchSize(target=0.25)
+    batch = BatchSize()
     sizes(batch, 1, seconds=1.0)
     assert sizes(batch, 2, seconds=0.01) == [64, 128]
 
 
-def test_failures_halve() -> None:
-    batch = BatchSize(start=4)
-    for expected in (2, 1, 1):
+def test_failures_leave_a_quarter() -> None:
+    batch = BatchSize(start=64)
+    for expected in (16, 4, 1, 1):
         batch.failed()
         assert batch.rows == expected
 
@@ -65,3 +65,16 @@ def test_empty_rows_do_not_divide_by_zero() -> None:
     batch = BatchSize()
     batch.succeeded(64, 0, 0.0)
     assert batch.rows == 128
+
+
+def test_waiting_for_a_connection_shrinks() -> None:
+    batch = BatchSize()
+    batch.succeeded(64, 6400, 0.01, waited=0.5)
+    assert batch.rows == 32
+
+
+def test_stays_within_its_bounds() -> None:
+    batch = BatchSize(least=16, most=100)
+    assert sizes(batch, 2, seconds=0.01) == [100, 100]
+    assert sizes(batch, 4, seconds=9.0) == [50, 25, 16, 16]
+    assert BatchSize(start=64, most=10).rows == 10

@@ -151,14 +151,14 @@ def result_json(step: Step[Any, Any], value: Any) -> str:
     Raises: DataError when the value cannot be stored as JSON.
     """
     if value is None:
-        return f'{{"{step.name}":null}}'
+        return f'{{"{step.result_key}":null}}'
     try:
         text = to_json(value, inf_nan_mode="null").decode()
     except (PydanticSerializationError, UnicodeError, ValueError, RecursionError) as error:
         raise DataError(f"the result of step {step.name} cannot be stored as JSON: {error}") from error
     if "\\u0000" in text:
         raise DataError(f"the result of step {step.name} contains a NUL character, which PostgreSQL cannot store")
-    return f'{{"{step.name}":{text}}}'
+    return f'{{"{step.result_key}":{text}}}'
 
 
 def reason_of(error: BaseException) -> str:

@@ -5,22 +5,26 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 _WEIGHT = 0.3  # of the newest measurement in the moving averages
+_WAITED = 0.02  # seconds for a connection that say that others want one
 
 
 @dataclass(slots=True)
 class BatchSize:
-    """Doubles from batch to batch, within bounds of rows and bytes; halves when batches get slow or fail."""
+    """Doubles from batch to batch, within bounds of rows and bytes, while batches are quick; halves when they get slow,
+    or have to wait for a connection; shrinks to a quarter when one fails."""
 
     start: int = 64
+    least: int = 1
     most: int = 8192
     most_bytes: int = 4 * 1024 * 1024
-    target: float = 0.25  # seconds a batch may take, waiting for a connection included
+    quick: float = 0.125  # seconds that a batch may take for the next to be larger: one of twice the size takes twice
+    slow: float = 0.25  # the same time, above which the next is smaller
     size: int = 0
     latency: float | None = None  # moving averages of full batches of this size …
     row_bytes: float | None = None  # … and of all rows
 
     def __post_init__(self) -> None:
-        self.size = self.size or self.start
+        self.size = self.size or max(self.least, min(self.start, self.most))
 
     @property
     def rows(self) -> int:
@@ -29,23 +33,22 @@ class BatchSize:
             return self.size
         return max(1, min(self.size, int(self.most_bytes / self.row_bytes)))
 
-    def succeeded(self, rows: int, size: int, seconds: float) -> None:
-        """A batch of `rows` rows and `size` bytes has committed."""
+    def succeeded(self, rows: int, size: int, seconds: float, waited: float = 0.0) -> None:
+        """A batch of `rows` rows and `size` bytes has committed after so long, of which it waited for a connection."""
         was_full = rows >= self.rows
         self.row_bytes = _moved(self.row_bytes, size / max(rows, 1))
         self.latency = _moved(self.latency, seconds)
-        if self.latency > self.target:
+        if self.latency > self.slow or waited > _WAITED:
             self._resize(self.size // 2)
-        elif was_full and self.latency <= self.target / 2:
-            # A batch of twice the size takes at most twice the time: it would just meet the target.
+        elif was_full and self.latency <= self.quick:
             self._resize(self.size * 2)
 
     def failed(self) -> None:
         """A batch was refused by a database in trouble."""
-        self._resize(self.size // 2)
+        self._resize(self.size // 4)
 
     def _resize(self, size: int) -> None:
-        size = max(1, min(size, self.most))
+        size = max(self.least, min(size, self.most))
         if size != self.size:
             self.size, self.latency = size, None  # what was measured with another size says nothing now
 

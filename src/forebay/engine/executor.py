@@ -344,5 +344,5 @@ def _checked(values: list[Any], size: int) -> list[Any]:
 
 
 def _result(parent: Step[Any, Any], results: dict[str, Any]) -> Any:
-    value = results.get(parent.name)
+    value = results.get(parent.result_key)
     return None if value is None else parent.result.validate_python(value)

@@ -22,6 +22,7 @@ from forebay.types import Cancel, Done, JobSummary, NotFound, Outcome, Skip, Sno
 
 if TYPE_CHECKING:
     from forebay.db.doors import AsyncConn, SyncConn
+    from forebay.settings import Settings
 
 I = TypeVar("I")  # noqa: E741 - the input
 R = TypeVar("R")
@@ -49,6 +50,7 @@ class StepOptions(TypedDict, total=False):
     limits: Sequence[Limit]
     memory_mb: int  # process steps only
     max_expiries: int  # how often a worker may be lost with a task before it is a dead letter
+    normalizes: bool  # what it returns is kept in `item.normalized`, not in `item.result`
 
 
 class ManyOptions(TypedDict, total=False):
@@ -86,6 +88,7 @@ class Step(Generic[I, R]):
     limits: tuple[Limit, ...] = ()
     memory_mb: int = 512
     max_expiries: int = 20
+    normalizes: bool = False
 
     @cached_property
     def result(self) -> TypeAdapter[Any]:
@@ -98,6 +101,11 @@ class Step(Generic[I, R]):
     @property
     def label(self) -> str:
         return f"{self.pipeline.name}.{self.name}"
+
+    @property
+    def result_key(self) -> str:
+        """What its result is called among those of its item; `*` is what the database keeps apart, as normalized."""
+        return "*" if self.normalizes else self.name
 
     @property
     def title(self) -> str:
@@ -203,6 +211,17 @@ class Pipeline(Generic[I]):
         self.internal = internal
         self.steps: dict[str, Step[I, Any]] = {}
         self.schedules: list[Schedule[I]] = []
+        self._tunings: list[Callable[[Settings], None]] = []
+
+    def tuning(self, fn: Callable[[Settings], None]) -> Callable[[Settings], None]:
+        """Declare what depends on settings, as retries or schedules: called before a worker begins."""
+        self._tunings.append(fn)
+        return fn
+
+    def tune(self, settings: Settings) -> None:
+        """Make it what the settings say."""
+        for fn in self._tunings:
+            fn(settings)
 
     @overload
     def step(
@@ -302,6 +321,7 @@ class Pipeline(Generic[I]):
 
     def schedule(self, name: str, cron: str, input: I, *, owner: str = "default", timezone: str = "UTC") -> None:  # noqa: A002
         """Submit a job at the times of a cron expression; workers make the schedule when they begin."""
+        self.schedules = [each for each in self.schedules if each.name != name]
         self.schedules.append(Schedule(name, cron, input, owner, timezone))
 
     def _add(
@@ -429,6 +449,8 @@ def _check_options(step: Step[Any, Any]) -> None:
         raise DefinitionError(f"{where}: timeout must be positive")
     if not 1 <= step.max_expiries <= 1000:
         raise DefinitionError(f"{where}: max_expiries must be between 1 and 1000")
+    if step.normalizes and (step.after_all or any(each.normalizes for each in step.pipeline.steps.values())):
+        raise DefinitionError(f"{where}: only one step of a pipeline can be the one that normalizes, and none after_all")
     if step.kind is Kind.PROCESS and step.memory_mb < 32:
         raise DefinitionError(f"{where}: memory_mb must be at least 32")
     if step.kind is Kind.PROCESS and "<locals>" in step.fn.__qualname__:

@@ -73,6 +73,8 @@ class Worker:
         self.worker_id = 0
         self._dsn = dsn
         self._pipelines = pipelines
+        for pipeline in pipelines:
+            pipeline.tune(self.settings)
         self._closed = closed
         self._lanes = lanes
         self._replaced = resources

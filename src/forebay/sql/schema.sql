@@ -700,6 +700,67 @@ ALTER TABLE forebay.session ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     NO MAXVALUE
     CACHE 1
 );
+CREATE TABLE forebay.sheet (
+    id bigint NOT NULL,
+    owner_id bigint NOT NULL,
+    job_id bigint NOT NULL,
+    intake_job_id bigint,
+    name text NOT NULL,
+    source text,
+    path text,
+    version text,
+    size bigint,
+    options jsonb DEFAULT '{}'::jsonb NOT NULL,
+    file_id bigint,
+    kind text,
+    layout jsonb,
+    columns text[],
+    mapping jsonb,
+    suggestions jsonb,
+    providers text[],
+    turn integer DEFAULT 0 NOT NULL,
+    problem text,
+    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    received_at timestamp with time zone,
+    read_at timestamp with time zone,
+    CONSTRAINT sheet_name_check CHECK (((length(name) >= 1) AND (length(name) <= 500))),
+    CONSTRAINT sheet_size_check CHECK ((size >= 0))
+);
+CREATE TABLE forebay.sheet_export (
+    job_id bigint NOT NULL,
+    sheet_id bigint NOT NULL,
+    owner_id bigint NOT NULL,
+    format text NOT NULL,
+    options jsonb DEFAULT '{}'::jsonb NOT NULL,
+    file_id bigint,
+    rows bigint,
+    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    written_at timestamp with time zone,
+    CONSTRAINT sheet_export_format_check CHECK ((format = ANY (ARRAY['csv'::text, 'xlsx'::text, 'jsonl'::text])))
+);
+CREATE TABLE forebay.sheet_file (
+    file_id bigint NOT NULL,
+    sheet_id bigint NOT NULL,
+    owner_id bigint NOT NULL
+);
+ALTER TABLE forebay.sheet ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME forebay.sheet_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+CREATE TABLE forebay.sheet_piece (
+    sheet_id bigint NOT NULL,
+    owner_id bigint NOT NULL,
+    start bigint NOT NULL,
+    name uuid DEFAULT gen_random_uuid() NOT NULL,
+    size bigint,
+    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    CONSTRAINT sheet_piece_size_check CHECK ((size > 0)),
+    CONSTRAINT sheet_piece_start_check CHECK ((start >= 0))
+);
 CREATE TABLE forebay.sign_in_failure (
     key text NOT NULL,
     failures integer NOT NULL,
@@ -879,6 +940,16 @@ ALTER TABLE ONLY forebay.session
     ADD CONSTRAINT session_id_key UNIQUE (id);
 ALTER TABLE ONLY forebay.session
     ADD CONSTRAINT session_pkey PRIMARY KEY (hash);
+ALTER TABLE ONLY forebay.sheet_export
+    ADD CONSTRAINT sheet_export_pkey PRIMARY KEY (job_id);
+ALTER TABLE ONLY forebay.sheet_file
+    ADD CONSTRAINT sheet_file_pkey PRIMARY KEY (file_id);
+ALTER TABLE ONLY forebay.sheet
+    ADD CONSTRAINT sheet_job_id_key UNIQUE (job_id);
+ALTER TABLE ONLY forebay.sheet_piece
+    ADD CONSTRAINT sheet_piece_pkey PRIMARY KEY (sheet_id, start, name);
+ALTER TABLE ONLY forebay.sheet
+    ADD CONSTRAINT sheet_pkey PRIMARY KEY (id);
 ALTER TABLE ONLY forebay.sign_in_failure
     ADD CONSTRAINT sign_in_failure_pkey PRIMARY KEY (key);
 ALTER TABLE ONLY forebay.slot_lease
@@ -932,6 +1003,12 @@ CREATE INDEX lease_job ON forebay.lease USING btree (job_id);
 CREATE INDEX schedule_next ON forebay.schedule USING btree (next_at) WHERE (NOT paused);
 CREATE INDEX scheduled_job ON forebay.scheduled USING btree (job_id);
 CREATE INDEX session_account ON forebay.session USING btree (account_id);
+CREATE INDEX sheet_export_sheet ON forebay.sheet_export USING btree (sheet_id, job_id);
+CREATE INDEX sheet_file_sheet ON forebay.sheet_file USING btree (sheet_id);
+CREATE INDEX sheet_owner ON forebay.sheet USING btree (owner_id, id);
+CREATE INDEX sheet_piece_age ON forebay.sheet_piece USING btree (created_at);
+CREATE UNIQUE INDEX sheet_source ON forebay.sheet USING btree (source, path, version) WHERE (source IS NOT NULL);
+CREATE INDEX sheet_uploading ON forebay.sheet USING btree (created_at) WHERE (intake_job_id IS NULL);
 CREATE INDEX waste_age ON forebay.waste USING btree (at);
 ALTER INDEX forebay.attempt_ended ATTACH PARTITION forebay.attempt_default_ended_at_idx;
 ALTER INDEX forebay.attempt_task ATTACH PARTITION forebay.attempt_default_job_id_n_idx;
@@ -957,6 +1034,12 @@ ALTER TABLE ONLY forebay.schedule
     ADD CONSTRAINT schedule_pipeline_id_fkey FOREIGN KEY (pipeline_id) REFERENCES forebay.pipeline(id);
 ALTER TABLE ONLY forebay.session
     ADD CONSTRAINT session_account_id_fkey FOREIGN KEY (account_id) REFERENCES forebay.account(id) ON DELETE CASCADE;
+ALTER TABLE ONLY forebay.sheet_export
+    ADD CONSTRAINT sheet_export_sheet_id_fkey FOREIGN KEY (sheet_id) REFERENCES forebay.sheet(id) ON DELETE CASCADE;
+ALTER TABLE ONLY forebay.sheet_file
+    ADD CONSTRAINT sheet_file_sheet_id_fkey FOREIGN KEY (sheet_id) REFERENCES forebay.sheet(id) ON DELETE CASCADE;
+ALTER TABLE ONLY forebay.sheet_piece
+    ADD CONSTRAINT sheet_piece_sheet_id_fkey FOREIGN KEY (sheet_id) REFERENCES forebay.sheet(id) ON DELETE CASCADE;
 ALTER TABLE ONLY forebay.step
     ADD CONSTRAINT step_pipeline_id_fkey FOREIGN KEY (pipeline_id) REFERENCES forebay.pipeline(id);
 ALTER TABLE ONLY forebay.step
@@ -991,6 +1074,10 @@ CREATE POLICY of_all ON forebay.owner TO forebay_admin, forebay_worker USING (tr
 CREATE POLICY of_all ON forebay.ready TO forebay_admin, forebay_worker USING (true);
 CREATE POLICY of_all ON forebay.schedule TO forebay_admin, forebay_worker USING (true);
 CREATE POLICY of_all ON forebay.scheduled TO forebay_admin, forebay_worker USING (true);
+CREATE POLICY of_all ON forebay.sheet TO forebay_admin, forebay_worker USING (true);
+CREATE POLICY of_all ON forebay.sheet_export TO forebay_admin, forebay_worker USING (true);
+CREATE POLICY of_all ON forebay.sheet_file TO forebay_admin, forebay_worker USING (true);
+CREATE POLICY of_all ON forebay.sheet_piece TO forebay_admin, forebay_worker USING (true);
 CREATE POLICY of_all ON forebay.tally TO forebay_admin, forebay_worker USING (true);
 CREATE POLICY of_files ON forebay.blob FOR SELECT TO forebay_api USING ((EXISTS ( SELECT
    FROM forebay.file f
@@ -1013,11 +1100,19 @@ CREATE POLICY of_owner ON forebay.owner TO forebay_api USING ((id = ( SELECT (NU
 CREATE POLICY of_owner ON forebay.ready TO forebay_api USING ((owner_id = ( SELECT (NULLIF(current_setting('forebay.owner_id'::text, true), ''::text))::bigint AS "nullif")));
 CREATE POLICY of_owner ON forebay.schedule TO forebay_api USING ((owner_id = ( SELECT (NULLIF(current_setting('forebay.owner_id'::text, true), ''::text))::bigint AS "nullif")));
 CREATE POLICY of_owner ON forebay.scheduled TO forebay_api USING ((owner_id = ( SELECT (NULLIF(current_setting('forebay.owner_id'::text, true), ''::text))::bigint AS "nullif")));
+CREATE POLICY of_owner ON forebay.sheet TO forebay_api USING ((owner_id = ( SELECT (NULLIF(current_setting('forebay.owner_id'::text, true), ''::text))::bigint AS "nullif")));
+CREATE POLICY of_owner ON forebay.sheet_export TO forebay_api USING ((owner_id = ( SELECT (NULLIF(current_setting('forebay.owner_id'::text, true), ''::text))::bigint AS "nullif")));
+CREATE POLICY of_owner ON forebay.sheet_file TO forebay_api USING ((owner_id = ( SELECT (NULLIF(current_setting('forebay.owner_id'::text, true), ''::text))::bigint AS "nullif")));
+CREATE POLICY of_owner ON forebay.sheet_piece TO forebay_api USING ((owner_id = ( SELECT (NULLIF(current_setting('forebay.owner_id'::text, true), ''::text))::bigint AS "nullif")));
 CREATE POLICY of_owner ON forebay.tally TO forebay_api USING ((owner_id = ( SELECT (NULLIF(current_setting('forebay.owner_id'::text, true), ''::text))::bigint AS "nullif")));
 ALTER TABLE forebay.owner ENABLE ROW LEVEL SECURITY;
 ALTER TABLE forebay.ready ENABLE ROW LEVEL SECURITY;
 ALTER TABLE forebay.schedule ENABLE ROW LEVEL SECURITY;
 ALTER TABLE forebay.scheduled ENABLE ROW LEVEL SECURITY;
+ALTER TABLE forebay.sheet ENABLE ROW LEVEL SECURITY;
+ALTER TABLE forebay.sheet_export ENABLE ROW LEVEL SECURITY;
+ALTER TABLE forebay.sheet_file ENABLE ROW LEVEL SECURITY;
+ALTER TABLE forebay.sheet_piece ENABLE ROW LEVEL SECURITY;
 ALTER TABLE forebay.tally ENABLE ROW LEVEL SECURITY;
 GRANT USAGE ON SCHEMA forebay TO forebay_api;
 GRANT USAGE ON SCHEMA forebay TO forebay_admin;
@@ -1176,6 +1271,22 @@ GRANT USAGE ON SEQUENCE forebay.session_id_seq TO forebay_api;
 GRANT USAGE ON SEQUENCE forebay.session_id_seq TO forebay_admin;
 GRANT USAGE ON SEQUENCE forebay.session_id_seq TO forebay_identity;
 GRANT USAGE ON SEQUENCE forebay.session_id_seq TO forebay_worker;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE forebay.sheet TO forebay_api;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE forebay.sheet TO forebay_admin;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE forebay.sheet TO forebay_worker;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE forebay.sheet_export TO forebay_api;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE forebay.sheet_export TO forebay_admin;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE forebay.sheet_export TO forebay_worker;
+GRANT SELECT,DELETE ON TABLE forebay.sheet_file TO forebay_api;
+GRANT SELECT,DELETE ON TABLE forebay.sheet_file TO forebay_admin;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE forebay.sheet_file TO forebay_worker;
+GRANT USAGE ON SEQUENCE forebay.sheet_id_seq TO forebay_api;
+GRANT USAGE ON SEQUENCE forebay.sheet_id_seq TO forebay_admin;
+GRANT USAGE ON SEQUENCE forebay.sheet_id_seq TO forebay_identity;
+GRANT USAGE ON SEQUENCE forebay.sheet_id_seq TO forebay_worker;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE forebay.sheet_piece TO forebay_api;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE forebay.sheet_piece TO forebay_admin;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE forebay.sheet_piece TO forebay_worker;
 GRANT DELETE ON TABLE forebay.sign_in_failure TO forebay_worker;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE forebay.sign_in_failure TO forebay_identity;
 GRANT SELECT(last_at) ON TABLE forebay.sign_in_failure TO forebay_worker;

@@ -30,9 +30,15 @@ select ((date_part('epoch', clock_timestamp()) * 1000)::bigint << 20) | (nextval
 $$;
 
 -- Whether what a task brings along is too large to be handed out before the task begins. Costs no look at the value itself.
-create or replace function forebay.is_large(input jsonb, result jsonb, is_reading boolean) returns boolean
+create or replace function forebay.is_large(input jsonb, result jsonb, normalized jsonb, is_reading boolean) returns boolean
 language sql stable as $$
-select pg_column_size(input) > 8192 or is_reading and coalesce(pg_column_size(result) > 8192, false)
+select pg_column_size(input) > 8192
+    or is_reading and coalesce(pg_column_size(result), 0) + coalesce(pg_column_size(normalized), 0) > 8192
+$$;
+
+-- What the steps of an item have returned; what is kept in `normalized` stands under '*', which is no step's name.
+create or replace function forebay.returned(result jsonb, normalized jsonb) returns jsonb language sql immutable as $$
+select case when normalized is null then result else coalesce(result, '{}') || jsonb_build_object('*', normalized) end
 $$;
 
 -- Whether this claim may try one task of a parked queue: the first that asks, then nobody for half a minute.
@@ -115,8 +121,8 @@ begin
     from taken t
     cross join lateral (
         select array_agg(i.n) as ns, array_agg(case when not b.large then i.input::text end) as inputs,
-               case when is_reading then array_agg(case when not b.large then i.result::text end) end as results
-        from forebay.item i cross join lateral (select forebay.is_large(i.input, i.result, is_reading) as large) b
+               case when is_reading then array_agg(case when not b.large then forebay.returned(i.result, i.normalized)::text end) end as results
+        from forebay.item i cross join lateral (select forebay.is_large(i.input, i.result, i.normalized, is_reading) as large) b
         where i.job_id = t.job_id and i.n between t.first_n and t.end_n and i.status = 'PENDING') i;
 end $$;
 
@@ -173,9 +179,9 @@ begin
         values (claim_few.token, step, lane, run.job_id, run.owner_id, claim_few.worker_id, run.attempt + 1, at,
                 at + make_interval(secs => lease_s), int4multirange(int4range(run.first_n, claim_few.last_n, '[]')));
         select array_agg(i.n), array_agg(case when not b.large then i.input::text end),
-               case when is_reading then array_agg(case when not b.large then i.result::text end) end
+               case when is_reading then array_agg(case when not b.large then forebay.returned(i.result, i.normalized)::text end) end
         into ns, inputs, results
-        from forebay.item i cross join lateral (select forebay.is_large(i.input, i.result, is_reading) as large) b
+        from forebay.item i cross join lateral (select forebay.is_large(i.input, i.result, i.normalized, is_reading) as large) b
         where i.job_id = run.job_id and i.n between run.first_n and claim_few.last_n and i.status = 'PENDING';
         job_id := run.job_id;
         owner_id := run.owner_id;

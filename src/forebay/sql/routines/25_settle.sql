@@ -70,8 +70,11 @@ saved as (
         verdict = greatest(i.verdict, v.verdict),
         status = case when (i.done | v.adds_done | i.dead | v.adds_dead) & v.mask = v.mask
                       then greatest(i.verdict, v.verdict) else 'PENDING' end,
-        result = case when i.result is null or v.result is null then coalesce(v.result, i.result)
+        -- under '*', which is no step's name, comes what is kept in `normalized`
+        result = case when i.result is null or v.result is null or v.result ? '*'
+                      then case when v.result ? '*' then i.result else coalesce(v.result, i.result) end
                       else i.result || v.result end,
+        normalized = case when v.result ? '*' then v.result -> '*' else i.normalized end,
         -- the reason for the worst that happened stays
         error = case when v.class is null or i.verdict > v.verdict then i.error
                      else jsonb_build_object('step', v.step, 'class', v.class, 'reason', v.reason, 'attempt', v.attempt) end,

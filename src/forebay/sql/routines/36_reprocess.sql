@@ -112,7 +112,8 @@ begin
     opened as (
         update forebay.item i set
             status = 'PENDING', verdict = 'DONE', dead = 0, done = e.done, error = null, progress = null,
-            result = case when e.status = 'DONE' then null else i.result end, updated_at = at
+            result = case when e.done = 0 then null else i.result end,
+            normalized = case when e.done = 0 then null else i.normalized end, updated_at = at
         from ended e
         where i.job_id = job.id and i.n = e.n and i.status = e.status and e.done in (select done from plan)
         returning e.n, e.status, e.done
