@@ -192,6 +192,31 @@ class Settings(BaseSettings):
         default="", description="owner of bookmark jobs that name none, as old ones do; empty: those are dead letters"
     )
 
+    sheets_enabled: bool = Field(default=True, description="take files of rows, as pipeline `sheets`")
+    ingest_min_rows: Annotated[int, Field(ge=1, le=100_000)] = Field(
+        default=1, description="fewest rows of a file that are committed at once"
+    )
+    ingest_max_rows: Annotated[int, Field(ge=1, le=100_000)] = Field(
+        default=8192, description="most rows of a file that are committed at once; it begins with 64, and doubles"
+    )
+    ingest_max_batch_bytes: Annotated[int, Field(ge=1024, le=256 << 20)] = Field(
+        default=4 << 20, description="most bytes of rows that are committed at once"
+    )
+    db_p50_ms: Annotated[float, Field(gt=0)] = Field(
+        default=125.0, description="batches of rows grow while committing one takes no longer, on average"
+    )
+    db_p95_ms: Annotated[float, Field(gt=0)] = Field(
+        default=250.0, description="batches of rows shrink when committing one takes longer, on average"
+    )
+    sheets_max_attempts_error: Annotated[int, Field(ge=1, le=1000)] = Field(
+        default=3, description="attempts to look a row up that may fail before it is in error"
+    )
+    sheets_max_attempts_not_found: Annotated[int, Field(ge=1, le=1000)] = Field(
+        default=2, description="attempts to look a row up, each in other ways, before it is NOT_FOUND"
+    )
+    sheets_not_found_wait_s: Seconds = Field(
+        default=30.0, description="longest pause before a row that was not found is looked up in the next ways"
+    )
     sheets_providers: Path | None = Field(
         default=None, description="folder with declarations of providers that rows are looked up at; unset: none"
     )

@@ -27,6 +27,8 @@ from forebay.api.routes import (
     operations,
     pages,
     sessions,
+    sheets,
+    uploads,
 )
 from forebay.api.shelf import Shelf
 from forebay.api.statistics import Statistics
@@ -79,8 +81,8 @@ def create_app(dsn: str, settings: Settings, pipelines: Sequence[Pipeline[Any]])
 
         app.add_middleware(Traced, tracer=tracer)
     app.add_middleware(Forwarded, trusted=settings.trusted_proxies, meter=meter)
-    every = (jobs, items, files, events, operations, sessions, identity, health, bookmarks, bookmark_tasks, pages)
-    for routes in every:
+    work = (jobs, items, files, events, bookmarks, bookmark_tasks, sheets, uploads)
+    for routes in (*work, operations, sessions, identity, health, pages):
         app.include_router(routes.router)
     return app
 

@@ -117,6 +117,8 @@ class BodyLimit:
     def _most_of(self, scope: Scope, headers: Headers) -> int:
         if scope["path"] == "/api/jobs" and scope["method"] == "POST":
             return self._most_uploaded if media_type(headers) == "multipart/form-data" else self._most
+        if scope["path"].startswith("/api/uploads/") and scope["method"] == "PATCH":
+            return self._most_uploaded
         return min(self._most, _MIDDLING if scope["path"].startswith("/api/jobs/") else _SMALL)
 
     async def _refuse(self, most: int, scope: Scope, receive: Receive, send: Send) -> None:

@@ -29,7 +29,7 @@ def parsed(value: Any) -> Any:
         return "(nested too deeply, or with too long a number, to be shown here)"
 
 
-def _sent(value: Any) -> Any:
+def sent(value: Any) -> Any:
     """The same of what callers send as a field of a form."""
     try:
         return from_json(value) if isinstance(value, str) else value
@@ -236,6 +236,10 @@ class Reprocess(Strict):
         default=["ERROR", "NOT_FOUND"], min_length=1, max_length=4
     )
     reset_attempts: bool = True
+    restart: bool = Field(default=False, description="all steps run again, also those that were done")
+    providers: list[Annotated[str, Field(max_length=50)]] | None = Field(
+        default=None, max_length=50, description="of a sheet's rows: whom to ask first now; empty: as they are declared"
+    )
 
 
 class Submission(Strict):
@@ -245,7 +249,7 @@ class Submission(Strict):
     key: Annotated[str, Field(min_length=1, max_length=500)] | None = None
     priority: Annotated[int, Field(ge=-100, le=100)] = 0
     run_at: datetime | None = None
-    meta: Annotated[dict[str, Any] | None, BeforeValidator(_sent)] = None
+    meta: Annotated[dict[str, Any] | None, BeforeValidator(sent)] = None
 
 
 class NewJob(Submission):

@@ -33,17 +33,19 @@ async def reprocess(
     actor: str,
     *,
     reset_attempts: bool,
+    restart: bool = False,
 ) -> int:
-    """Run ended items again; answers how many."""
+    """Run ended items again, all of their steps when they are to restart; answers how many."""
     async with translated():
         return int(
             await conn.fetchval(
-                "select forebay.reprocess($1, $2, $3, $4, $5)",
+                "select forebay.reprocess($1, $2, $3, $4, $5, restart => $6)",
                 job_id,
                 list(statuses),
                 None if ns is None else list(ns),
                 reset_attempts,
                 actor,
+                restart,
             )
             or 0
         )

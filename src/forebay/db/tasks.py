@@ -130,9 +130,7 @@ async def read_task(pool: Pool, job_id: int, n: int) -> tuple[str, str | None]:
     Raises: NotThere when the item is gone.
     """
     async with translated(), pool.acquire() as conn:
-        row = await conn.fetchrow(
-            "select input::text, forebay.returned(result, normalized)::text from forebay.item where job_id = $1 and n = $2", job_id, n
-        )
+        row = await conn.fetchrow(load("read_task"), job_id, n)
     if row is None:
         raise NotThere("item", f"there is no item {n} in job {job_id}")
     return row[0], row[1]

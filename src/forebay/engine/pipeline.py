@@ -450,7 +450,9 @@ def _check_options(step: Step[Any, Any]) -> None:
     if not 1 <= step.max_expiries <= 1000:
         raise DefinitionError(f"{where}: max_expiries must be between 1 and 1000")
     if step.normalizes and (step.after_all or any(each.normalizes for each in step.pipeline.steps.values())):
-        raise DefinitionError(f"{where}: only one step of a pipeline can be the one that normalizes, and none after_all")
+        raise DefinitionError(
+            f"{where}: only one step of a pipeline can be the one that normalizes, and none after_all"
+        )
     if step.kind is Kind.PROCESS and step.memory_mb < 32:
         raise DefinitionError(f"{where}: memory_mb must be at least 32")
     if step.kind is Kind.PROCESS and "<locals>" in step.fn.__qualname__:

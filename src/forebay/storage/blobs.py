@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -12,8 +13,9 @@ from forebay.storage import names
 from forebay.storage.spool import Source, spooled
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Sequence
+    from collections.abc import AsyncGenerator, AsyncIterator, Sequence
     from datetime import datetime
+    from pathlib import Path
 
     from forebay.db.files import Blob, ObjectId
     from forebay.db.pool import Pool
@@ -122,6 +124,20 @@ class Blobs:
         if blob.size > max_bytes:
             raise DataError(f"has {blob.size} bytes; {max_bytes} is the most that is read at once")
         return b"".join([chunk async for chunk in await self.store.open(key_of(blob.object))])
+
+    @asynccontextmanager
+    async def local(self, sha256: str) -> AsyncGenerator[Path]:
+        """The content as a file of this machine, to be read and not changed: the store's own, or a copy for a while.
+
+        Raises: ContentMissing; ResourceError when there is no room for a copy.
+        """
+        blob = await self._find(sha256)
+        if (path := self.store.path(key_of(blob.object))) is not None:
+            yield path
+            return
+        chunks = await self.store.open(key_of(blob.object))
+        async with spooled(chunks, self.store.spool) as spool:
+            yield await spool.into_file()
 
     async def _find(self, sha256: str) -> Blob:
         blob = await files.find_blob(self._pool, bytes.fromhex(sha256))

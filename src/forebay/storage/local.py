@@ -39,6 +39,10 @@ class LocalStore(Store):
     async def sign(self, key: str, seconds: float) -> str | None:
         return None
 
+    def path(self, key: str) -> Path | None:
+        found = self.folder / key
+        return found if found.is_file() else None
+
     def free_bytes(self) -> int | None:
         return shutil.disk_usage(nearest(self.folder)).free
 

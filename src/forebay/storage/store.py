@@ -106,6 +106,10 @@ class Store:
             link: str = await _obstore().sign_async(self._inner, "GET", key, timedelta(seconds=seconds))
         return link
 
+    def path(self, key: str) -> Path | None:
+        """The object as a file of this machine; None when it is none."""
+        return None
+
     async def tidy(self, older_than: timedelta) -> int:
         """Deletes what puts left behind whose process was killed; answers how many there were."""
         return await delete_old_spools(self.spool, older_than)

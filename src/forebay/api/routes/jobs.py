@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import JSONResponse
 
-from forebay.api import idempotency, paging, submissions
+from forebay.api import idempotency, paging, sheet_door, submissions
 from forebay.api.deps import After, JobId, PageSize, RoomsDep
 from forebay.api.models import (
     Changed,
@@ -30,7 +30,7 @@ from forebay.api.principal import Reader, Writer, authorized
 from forebay.api.problems import Problem
 from forebay.api.slices import run_slice
 from forebay.api.strict import StrictRoute
-from forebay.db import control, pages, sessions
+from forebay.db import control, pages, sessions, sheets
 from forebay.db.pages import JobFilter
 from forebay.engine.inputs import Options
 from forebay.engine.producer import item_arguments, submit, submit_many
@@ -71,10 +71,16 @@ _SUBMITS: dict[str, Any] = {
 # The route that is called most takes nothing but the request: dependencies would cost more than the submit itself.
 @router.post("", status_code=201, response_model=JobRef, openapi_extra=_SUBMITS)
 async def submit_job(request: Request) -> Response:
-    """Save one item, many, or a file of them (JSON Lines, or CSV with a header); answers when the rows are safe."""
+    """Save one item, many, or a file of them (JSON Lines, or CSV with a header); answers when the rows are safe.
+
+    A file for pipeline `sheets` (CSV, XLSX, a picture, a ZIP of pictures) is kept at once, and read in the background.
+    """
     try:
         who = await authorized(request, "write", makes_owner=True)
         once = await idempotency.of(request)
+        if (sheet := await sheet_door.find(request)) is not None:
+            status, answer = await sheet_door.take(request.app.state, who, once, sheet)
+            return JSONResponse(answer, status)
         settings: Settings = request.app.state.settings
         body, inputs = await submissions.read(request, settings.api_max_items)
         pipeline = _pipeline(request.app.state.pipelines, body.pipeline)
@@ -284,11 +290,21 @@ async def reprocess_job(job_id: JobId, body: Reprocess, who: Writer, rooms: Room
     async with rooms.of(who) as conn:
         if (known := await once.answer(conn, who)) is not None:
             return Reprocessed.model_validate(known.body)
-        count = await control.reprocess(conn, job_id, body.statuses, ns, who.actor, reset_attempts=body.reset_attempts)
+        await _turn_sheet(conn, job_id, body.providers)
+        count = await control.reprocess(
+            conn, job_id, body.statuses, ns, who.actor, reset_attempts=body.reset_attempts, restart=body.restart
+        )
         done = Reprocessed(items=count)
         await once.keep(conn, who, 200, done.model_dump(by_alias=True))
     log.info("job_reprocessed", job=job_id, by=who.actor, items=count)
     return done
+
+
+async def _turn_sheet(conn: Connection, job_id: int, providers: list[str] | None) -> None:
+    """Of a sheet, others are asked first than the last time: those that are named, or else the next in turn."""
+    if providers is not None and not await sheets.change(conn, job_id, None, providers):
+        raise Problem(422, "goes with the jobs of sheets only", field="providers")
+    await sheets.next_turn(conn, job_id)
 
 
 @router.post("/{job_id}/kickoff")

@@ -51,11 +51,11 @@ begin
 end $$;
 
 -- Runs items that have ended again, and returns how many: those in one of the statuses, all or only `ns`. An item that is
--- DONE starts from nothing; any other keeps the steps that are done and what they returned. Without reset_attempts, each
--- step that runs again runs once. Items for which there is nothing to run are left as they are.
+-- DONE starts from nothing; any other keeps the steps that are done and what they returned, unless it is to restart. Without
+-- reset_attempts, each step that runs again runs once. Items for which there is nothing to run are left as they are.
 create or replace function forebay.reprocess(
     job_id bigint, statuses text[] default '{ERROR,NOT_FOUND}', ns int[] default null, reset_attempts boolean default true,
-    actor text default current_user, now timestamptz default null
+    actor text default current_user, now timestamptz default null, restart boolean default false
 ) returns int language plpgsql as $$
 #variable_conflict use_column
 declare
@@ -74,27 +74,27 @@ begin
     end if;
     job := forebay.settle_down(job, at);
     if not exists (select from forebay.item i where i.job_id = job.id and forebay.is_chosen(i, wanted, chosen)
-                   and exists (select from forebay.next_steps(job, case when i.status = 'DONE' then 0 else i.done end))) then
+                   and exists (select from forebay.next_steps(job, case when i.status = 'DONE' or restart then 0 else i.done end))) then
         reopened := forebay.reopen_own(job, wanted, chosen, reset_attempts, at);
         if reopened = 0 then
             return 0;
         end if;
     else
         perform forebay.clear_way(job, wanted, chosen);
-        reopened := forebay.reopen(job, wanted, chosen, reset_attempts, at);
+        reopened := forebay.reopen(job, wanted, chosen, reset_attempts, restart, at);
     end if;
     if job.state <> 'PAUSED' then
         perform forebay.wake_job(job, at);
     end if;
     perform forebay.note(actor, 'reprocess', job.owner_id, job.id, null, jsonb_build_object(
-        'items', reopened, 'statuses', statuses, 'chosen', cardinality(ns), 'reset_attempts', reset_attempts), at);
+        'items', reopened, 'statuses', statuses, 'chosen', cardinality(ns), 'reset_attempts', reset_attempts, 'restart', restart), at);
     return reopened;
 end $$;
 
 -- Makes ended items open and ready again, with the job's counters and state; returns how many. A part of reprocess().
 -- Without nested loops: with statistics from before a large job came, they would join each item with each.
 create or replace function forebay.reopen(
-    job forebay.job, statuses forebay.item_status[], chosen int4multirange, reset_attempts boolean, at timestamptz
+    job forebay.job, statuses forebay.item_status[], chosen int4multirange, reset_attempts boolean, restart boolean, at timestamptz
 ) returns int language plpgsql set enable_nestloop = off as $$
 #variable_conflict use_column
 declare
@@ -102,7 +102,7 @@ declare
     reopened int;
 begin
     with ended as materialized (
-        select i.n, i.status, case when i.status = 'DONE' then 0 else i.done end as done
+        select i.n, i.status, case when i.status = 'DONE' or restart then 0 else i.done end as done
         from forebay.item i where i.job_id = job.id and forebay.is_chosen(i, statuses, chosen)
     ),
     plan as materialized (  -- for each set of steps that are done: those to run next

@@ -1,0 +1,90 @@
+"""Sheets: what was found out about files of rows, and what their owners say about them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+from fastapi import APIRouter, Query
+
+from forebay.api import paging
+from forebay.api.deps import After, JobId, PageSize, RoomsDep
+from forebay.api.principal import Reader, Writer
+from forebay.api.problems import Problem
+from forebay.api.routes.jobs import whose
+from forebay.api.sheet_models import ChangedSheet, SheetInfo, SheetPage, listed_sheet, sheet_info
+from forebay.api.strict import StrictRoute
+from forebay.db import sheets
+from forebay.errors import NotThere
+from forebay.log import get_logger
+from forebay.services.products import FIELDS, Columns, choose_columns
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from forebay.db.pool import Connection
+    from forebay.db.sheets import Sheet
+
+router = APIRouter(prefix="/api/sheets", tags=["sheets"], route_class=StrictRoute)
+
+log = get_logger("api")
+
+
+@router.get("")
+async def list_sheets(
+    who: Reader,
+    rooms: RoomsDep,
+    size: PageSize,
+    after: After = None,
+    user_id: Annotated[str, Query(alias="userId", description="me, or for administrators all", max_length=200)] = "me",
+) -> SheetPage:
+    """Files of rows, the newest first."""
+    before = None if after is None else paging.decode(after, paging.integer)[0]
+    async with rooms.of(who) as conn:
+        found = await sheets.page(conn, whose(who, user_id), before, size + 1)
+    more = found[size - 1]["id"] if len(found) > size else None
+    paging.tell("sheets", [row["id"] for row in found[:size]], more)
+    return SheetPage(
+        sheets=[listed_sheet(row) for row in found[:size]], next=None if more is None else paging.encode(more)
+    )
+
+
+@router.get("/{job_id}")
+async def get_sheet(job_id: JobId, who: Reader, rooms: RoomsDep) -> SheetInfo:
+    """The file behind a job: how it is written, what its columns hold, how far its reading is."""
+    async with rooms.of(who) as conn:
+        return sheet_info(await find_sheet(conn, job_id))
+
+
+async def find_sheet(conn: Connection, job_id: int) -> Sheet:
+    """Raises: NotThere when the job has none that the caller may see."""
+    sheet = await sheets.get(conn, job_id=job_id)
+    if sheet is None:
+        raise NotThere("job", f"there is no sheet of job {job_id}")
+    return sheet
+
+
+@router.patch("/{job_id}")
+async def change_sheet(job_id: JobId, body: ChangedSheet, who: Writer, rooms: RoomsDep) -> SheetInfo:
+    """Say which column holds what, or whom to ask first. Rows that were read before change with a reprocess."""
+    async with rooms.of(who) as conn:
+        sheet = await find_sheet(conn, job_id)
+        await sheets.change(conn, job_id, _mapping(sheet, body), body.providers)
+        changed = await find_sheet(conn, job_id)
+    log.info("sheet_changed", sheet=sheet.id, job=job_id, by=who.actor)
+    return sheet_info(changed)
+
+
+def _mapping(sheet: Sheet, body: ChangedSheet) -> dict[str, Any] | None:
+    """Raises: InvalidField; Problem 409 while the columns are not known."""
+    if body.columns is None and body.decimal_mark is None and body.currency is None:
+        return None
+    if sheet.columns is None or sheet.kind not in ("csv", "xlsx"):
+        raise Problem(409, "the columns of this file are not known", field="columns")
+    now = Columns.model_validate(sheet.mapping)
+    wanted: dict[str, str | None] = dict.fromkeys(FIELDS)
+    wanted.update((str(field), column) for field, column in now.fields.items())
+    wanted.update(body.columns or {})
+    chosen = choose_columns(
+        sheet.columns, [], wanted, mark=body.decimal_mark or now.decimal_mark, currency=body.currency or now.currency
+    )
+    return chosen.model_dump(mode="json")

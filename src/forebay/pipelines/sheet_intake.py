@@ -1,0 +1,277 @@
+"""The intake of files: received from wherever they come, kept, and read row by row into the items of their job.
+
+    receive → read
+
+One way for uploads, folders, S3, FTP and SFTP, and for tables and pictures. Rows are committed in batches; after a
+crash the reading goes on behind the last of them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import aclosing, asynccontextmanager, suppress
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field
+from pydantic_core import to_json
+
+from forebay.db import sheets as rows
+from forebay.db.doors import door_of
+from forebay.engine.batching import BatchSize
+from forebay.engine.context import Context
+from forebay.engine.job_stream import JobStream, SourceRow
+from forebay.engine.limited import limited
+from forebay.engine.pipeline import Pipeline
+from forebay.engine.policy import Retry
+from forebay.errors import ConfigError, DataError, InvalidField, StepError, WrongState
+from forebay.pipelines import sheet_reading as reading
+from forebay.pipelines import web
+from forebay.pipelines.sheet_reading import Looked, ReadBatch, SheetOptions
+from forebay.services import images
+from forebay.types import Done, Skip
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, AsyncIterator
+
+    from forebay.db.sheets import Sheet
+    from forebay.services.spreadsheets import CsvLayout, Place
+    from forebay.settings import Settings
+    from forebay.storage import Blobs
+
+_PATIENT = Retry(attempts=5, base=2.0, cap=300.0)
+_LONG = 12 * 3600.0
+_CHUNK = 4096  # rows that are read ahead
+_CHUNK_BYTES = 2 << 20
+_PICTURES = 16  # committed at once
+
+LOOK = limited(reading.look, memory_mb=768, timeout=300)
+WRITE_OUT = limited(reading.write_out, memory_mb=768, timeout=3600)
+READ = limited(reading.read_batch, memory_mb=768, timeout=300)
+UNPACK = limited(reading.unpack_picture, memory_mb=768, timeout=120)
+INSPECT = limited(images.inspect, memory_mb=512, timeout=30)
+
+
+class Intake(BaseModel):
+    """A file that is to be read."""
+
+    model_config = ConfigDict(populate_by_name=True)
+
+    sheet_id: Annotated[int, Field(alias="sheetId", ge=1)]
+
+
+class Received(BaseModel):
+    sha256: str
+    size: int
+
+
+class ReadSheet(BaseModel):
+    """How many rows there were, and how many of them became items: of rows with the same key only the first does."""
+
+    rows: int
+    items: int
+
+
+sheet_intake = Pipeline("sheet_intake", Intake, internal=True)
+
+
+@sheet_intake.step(timeout=_LONG, concurrency=(1, 4), retry=_PATIENT, max_expiries=1000)
+async def receive(ctx: Context, given: Intake) -> Done[Received] | Skip:
+    """Fetches the file, or puts its pieces together, and keeps it."""
+    sheet = await rows.read(await ctx.get(web.database), sheet_id=given.sheet_id)
+    if sheet is None:
+        return Skip("the sheet was deleted", item=True)
+    settings, blobs = await ctx.get(web.settings), await ctx.get(web.blobs)
+    ctx.progress(note="receiving the file")
+    try:
+        async with aclosing(_content(ctx, sheet, blobs)) as content:
+            stored = await blobs.put(
+                _watched(ctx, content, sheet.size),
+                owner_id=sheet.owner_id,
+                name=Path(sheet.name).name or "sheet",
+                max_bytes=settings.api_max_upload_bytes,
+            )
+    except StepError as error:
+        raise error.writing(rows.write_trouble(sheet.id, str(error))) from error
+    received = rows.write_received(sheet.id, stored.file_id, stored.size)
+    return Done(Received(sha256=stored.sha256, size=stored.size), [stored.write(), received])
+
+
+async def _content(ctx: Context, sheet: Sheet, blobs: Blobs) -> AsyncGenerator[bytes]:
+    """What the file holds."""
+    pieces = await rows.pieces(await ctx.get(web.database), sheet.id)
+    if sheet.size is not None and sum(piece.size for piece in pieces) != sheet.size:
+        raise DataError(f"{sheet.name} did not come whole: send it again")
+    for piece in pieces:
+        async for chunk in await blobs.store.open(piece_key(sheet.id, piece.name)):
+            yield chunk
+
+
+def piece_key(sheet_id: int, name: str) -> str:
+    """Where a piece of an upload is in the store."""
+    return f"uploads/{sheet_id}/{name}"
+
+
+async def _watched(ctx: Context, content: AsyncIterator[bytes], size: int | None) -> AsyncIterator[bytes]:
+    seen = 0
+    async for chunk in content:
+        seen += len(chunk)
+        ctx.progress(seen / size if size else None, f"{seen >> 20} MiB received")
+        yield chunk
+
+
+@sheet_intake.step(after=receive, timeout=_LONG, concurrency=(1, 2), retry=_PATIENT, max_expiries=1000)
+async def read(ctx: Context, given: Intake, received: Received) -> Done[ReadSheet] | Skip:
+    """Reads the rows into the items of the sheet's job."""
+    database, blobs = await ctx.get(web.database), await ctx.get(web.blobs)
+    sheet = await rows.read(database, sheet_id=given.sheet_id)
+    if sheet is None:
+        return Skip("the sheet was deleted", item=True)
+    for name in await rows.drop_pieces(database, sheet.id):
+        await blobs.store.delete(piece_key(sheet.id, name))
+    stream = JobStream(door_of(database))
+    await stream.reopen(sheet.job_id)
+    problem = None
+    if not stream.is_sealed:
+        try:
+            problem = await _read_into(ctx, sheet, stream, blobs, received.sha256)
+            await stream.seal()
+        except WrongState as error:
+            return Skip(str(error))  # it was cancelled
+        except StepError as error:
+            raise error.writing(rows.write_trouble(sheet.id, str(error))) from error
+    return Done(ReadSheet(rows=stream.loaded, items=stream.total), [rows.write_read(sheet.id, problem)])
+
+
+async def _read_into(ctx: Context, sheet: Sheet, stream: JobStream, blobs: Blobs, sha256: str) -> str | None:
+    """Reads the file; gives back why it cannot be read, which its job tells, too."""
+    options = SheetOptions.model_validate(sheet.options)
+    async with blobs.local(sha256) as path:
+        try:
+            ctx.progress(note="looking at the file")
+            looked = await ctx.call(LOOK, path, options)
+            await _note_layout(ctx, sheet, options, looked)
+            async with _source(ctx, path, looked, options, blobs, sheet) as source:
+                await _load(ctx, stream, source, await ctx.get(web.settings))
+        except (DataError, InvalidField) as error:
+            await stream.send([_broken(sheet.name, str(error))], BatchSize())
+            return str(error)
+    return None
+
+
+async def _note_layout(ctx: Context, sheet: Sheet, options: SheetOptions, looked: Looked) -> None:
+    database = await ctx.get(web.database)
+    if looked.layout is None:
+        if options.catalogue is not None:
+            raise DataError("a catalogue is a table: these are pictures")
+        await rows.turn_job(database, sheet.job_id, "sheet_images")
+    elif options.catalogue is not None:
+        await rows.turn_job(database, sheet.job_id, "catalogue_rows")
+    layout: Any = looked.layout.model_dump(mode="json") if looked.layout is not None else None
+    chosen = looked.mapping.model_dump(mode="json")
+    suggested = [each.model_dump(mode="json") for each in looked.suggestions]
+    await rows.write_layout(database, sheet.id, looked.kind, layout, looked.columns, (chosen, suggested))
+
+
+def _broken(name: str, reason: str) -> SourceRow:
+    return SourceRow(None, to_json({"line": 0, "excerpt": name[:200]}), reason)
+
+
+async def _load(ctx: Context, stream: JobStream, source: AsyncIterator[list[SourceRow]], settings: Settings) -> None:
+    """Commits what the source gives, but for what was committed before."""
+    size, pending, skipped = batch_size(settings), list[SourceRow](), 0
+    behind = stream.loaded
+    async for chunk in source:
+        drop = min(len(chunk), behind - skipped)
+        skipped += drop
+        pending += chunk[drop:] if drop else chunk
+        while len(pending) >= size.rows:
+            del pending[: await stream.send(pending, size)]
+            ctx.progress(note=f"{stream.loaded} rows read, {size.rows} at a time")
+    while pending:
+        del pending[: await stream.send(pending, size)]
+
+
+def batch_size(settings: Settings) -> BatchSize:
+    """How many rows are committed at once, within the bounds of the settings."""
+    return BatchSize(
+        least=settings.ingest_min_rows,
+        most=max(settings.ingest_min_rows, settings.ingest_max_rows),
+        most_bytes=settings.ingest_max_batch_bytes,
+        quick=settings.db_p50_ms / 1000,
+        slow=max(settings.db_p95_ms, settings.db_p50_ms) / 1000,
+    )
+
+
+# Where rows come from.
+
+
+@asynccontextmanager
+async def _source(
+    ctx: Context, path: Path, looked: Looked, options: SheetOptions, blobs: Blobs, sheet: Sheet
+) -> AsyncGenerator[AsyncIterator[list[SourceRow]]]:
+    if looked.layout is None:
+        async with aclosing(_pictures(ctx, path, looked, blobs, sheet)) as source:
+            yield source
+        return
+    blobs.store.spool.mkdir(parents=True, exist_ok=True)
+    with TemporaryDirectory(prefix="put-", dir=blobs.store.spool) as folder:
+        layout = looked.layout
+        if looked.kind == "xlsx":
+            ctx.progress(note="unpacking the workbook")
+            layout = await ctx.call(WRITE_OUT, path, layout, Path(folder) / "rows.csv")
+            path = Path(folder) / "rows.csv"
+        async with aclosing(_rows(ctx, path, layout, options.key)) as source:
+            yield source
+
+
+async def _rows(ctx: Context, path: Path, layout: CsvLayout, key: list[str]) -> AsyncGenerator[list[SourceRow]]:
+    """Batches of rows; the next is read while the one before is committed."""
+
+    def begin(place: Place | None) -> asyncio.Task[ReadBatch]:
+        return asyncio.create_task(ctx.call(READ, path, layout, place, _CHUNK, _CHUNK_BYTES, key))
+
+    reading_on = begin(None)
+    try:
+        while True:
+            batch = await reading_on
+            if not batch.is_last:
+                reading_on = begin(batch.next)
+            yield [SourceRow(*row) for row in batch.rows]
+            if batch.is_last:
+                return
+    finally:
+        reading_on.cancel()
+        with suppress(asyncio.CancelledError, StepError):
+            await reading_on
+
+
+async def _pictures(
+    ctx: Context, path: Path, looked: Looked, blobs: Blobs, sheet: Sheet
+) -> AsyncGenerator[list[SourceRow]]:
+    """Pictures, each stored as a file of its own."""
+    made: list[SourceRow] = []
+    for picture in looked.pictures:
+        made.append(await _picture(ctx, path, picture.number, picture.name, blobs, sheet))
+        if len(made) == _PICTURES:
+            yield made
+            made = []
+    yield made
+
+
+async def _picture(ctx: Context, path: Path, number: int, name: str, blobs: Blobs, sheet: Sheet) -> SourceRow:
+    shown = name or sheet.name
+    try:
+        data = await ctx.call(UNPACK, path, name)
+        facts = await ctx.call(INSPECT, data)
+    except StepError as error:
+        if isinstance(error, ConfigError):
+            raise
+        return SourceRow(None, to_json({"line": number, "excerpt": shown[:200]}), f"{shown[:200]} {error}")
+    stored = await blobs.put(
+        data, owner_id=sheet.owner_id, name=Path(shown).name or "picture", media_type=facts.media_type
+    )
+    about = {"name": shown, "size": stored.size, "sha256": stored.sha256, "fileId": str(stored.file_id)}
+    write = rows.write_image(sheet.id, stored.file_id, stored.sha256, stored.name, stored.media_type)
+    return SourceRow(None, to_json({"line": number, "row": {"Name": shown}, "image": about}), writes=(write,))

@@ -1,0 +1,200 @@
+"""Reading files of rows: functions for processes with limits of their own, as nobody vouches for the files.
+
+A workbook is first written out as CSV, so that any batch of its rows can be read without all that come before it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Annotated, Any, Literal, NamedTuple
+
+from pydantic import BaseModel, ConfigDict, Field
+from pydantic.alias_generators import to_camel
+from pydantic_core import to_json
+
+from forebay.errors import DataError
+from forebay.services.products import Columns, Suggestion, choose_columns, suggest
+from forebay.services.products.columns import SAMPLE
+from forebay.services.spreadsheets import (
+    PICTURES,
+    BadRow,
+    CsvLayout,
+    Picture,
+    Place,
+    Row,
+    detect,
+    look_at,
+    new_file,
+    opened,
+    pictures,
+    read_picture,
+    read_rows,
+    take,
+)
+from forebay.services.spreadsheets.reading import Layout
+
+MAX_COLUMNS = 1000  # more than a table of the database, or a person, can take in
+MAX_INPUT_BYTES = 8 << 20
+_NUMBER, _FAULT = "line", "fault"  # the columns before the others in a workbook that was written out
+_LONGEST_KEY = 200
+
+
+class SheetOptions(BaseModel):
+    """What may be said about a file; what is not said is found out."""
+
+    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, extra="forbid")
+
+    columns: dict[str, str | None] = Field(
+        default={}, description="which column holds which field, as {title: Name}; null: none does"
+    )
+    header: bool | None = Field(default=None, description="whether the first row names the columns")
+    encoding: Annotated[str, Field(max_length=40)] | None = None
+    delimiter: Annotated[str, Field(min_length=1, max_length=1)] | None = None
+    sheet: Annotated[str, Field(max_length=200)] | None = Field(default=None, description="of a workbook")
+    key: list[str] = Field(
+        default=[], max_length=20, description="columns that make a row the same as another: only the first is kept"
+    )
+    currency: Annotated[str, Field(max_length=40)] | None = Field(default=None, description="of prices that name none")
+    decimal_mark: Literal[".", ","] | None = None
+    providers: list[Annotated[str, Field(max_length=50)]] = Field(
+        default=[], max_length=50, description="whom to ask first, in this order"
+    )
+    catalogue: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_-]{0,49}$")] | None = Field(
+        default=None, description="rows are not looked up, but become the catalogue of this name"
+    )
+    paused: bool = Field(default=False, description="rows wait for a resume, for example until the columns are checked")
+
+
+class Looked(NamedTuple):
+    """What a file is. `layout` is that of a table."""
+
+    kind: Literal["csv", "xlsx", "image", "images"]
+    layout: CsvLayout | Any
+    columns: list[str]
+    mapping: Columns
+    suggestions: list[Suggestion]
+    pictures: list[Picture]
+
+
+class ReadRow(NamedTuple):
+    """A row as it is stored: its key, its input as JSON, and why it could not be read, if so."""
+
+    key: str | None
+    data: bytes
+    fault: str | None
+
+
+class ReadBatch(NamedTuple):
+    rows: list[ReadRow]
+    next: Place
+    is_last: bool
+
+
+def look(path: Path, options: SheetOptions) -> Looked:
+    """What a file is, and what its columns hold.
+
+    Raises: DataError with a reason that its owner can act on.
+    """
+    with path.open("rb") as file:
+        found = detect(file)
+        if found.kind == "image":
+            return _no_table("image", [Picture(1, "", path.stat().st_size)])
+        if found.kind == "images":
+            with opened(file, PICTURES) as archive:
+                return _no_table("images", pictures(archive))
+    layout = look_at(
+        path, header=options.header, encoding=options.encoding, delimiter=options.delimiter, sheet=options.sheet
+    )
+    columns = list(layout.columns)
+    if len(columns) > MAX_COLUMNS:
+        raise DataError(f"the file has {len(columns)} columns; {MAX_COLUMNS} are allowed")
+    for name in options.key:
+        if name not in columns:
+            raise DataError(f"key: there is no column {name!r}; the columns are {', '.join(columns[:20])}")
+    with read_rows(path, layout) as reader:
+        sample = [row.cells for row in islice(reader, SAMPLE) if isinstance(row, Row)]
+    mapping = choose_columns(columns, sample, options.columns, mark=options.decimal_mark, currency=options.currency)
+    return Looked(layout.kind, layout, columns, mapping, suggest(columns, sample), [])
+
+
+def _no_table(kind: Literal["image", "images"], listed: list[Picture]) -> Looked:
+    return Looked(kind, None, ["Name"], Columns(fields={}), [], listed)
+
+
+def write_out(path: Path, layout: Layout, target: Path) -> CsvLayout:
+    """Writes the rows of a workbook as CSV, each after its number and what is wrong with it."""
+    columns = (_NUMBER, _FAULT, *layout.columns)
+    file = new_file("csv", columns, escape=False)
+    with target.open("wb") as out, read_rows(path, layout) as reader:
+        while True:
+            batch = take(reader, 1000)
+            out.write(file.write(_written(row) for row in batch.rows))
+            if batch.is_last:
+                break
+        out.write(file.close())
+    layout = look_at(target, header=True, encoding="utf-8", delimiter=",")
+    if not isinstance(layout, CsvLayout):
+        raise DataError("the workbook could not be written out")
+    return layout.model_copy(update={"columns": columns})
+
+
+def _written(row: Row | BadRow) -> Sequence[object]:
+    if isinstance(row, BadRow):
+        return (str(row.line), row.reason, row.excerpt)
+    return (str(row.line), "", *row.cells.values())
+
+
+def read_batch(
+    path: Path, layout: CsvLayout, place: Place | None, most: int, most_bytes: int, key: Sequence[str]
+) -> ReadBatch:
+    """The next rows from a place on, ready to be stored."""
+    with read_rows(path, layout, place) as reader:
+        batch = take(reader, most, most_bytes)
+    rows = _numbered(batch.rows) if layout.columns[:2] == (_NUMBER, _FAULT) else batch.rows
+    return ReadBatch([_read_row(row, key) for row in rows], batch.next, batch.is_last)
+
+
+def _numbered(rows: Sequence[Row | BadRow]) -> Iterator[Row | BadRow]:
+    """What was written out, with the numbers of the workbook."""
+    for row in rows:
+        if isinstance(row, BadRow):
+            yield row
+            continue
+        cells = row.cells
+        line, fault = int(cells.pop(_NUMBER)), cells.pop(_FAULT)
+        yield BadRow(line, fault, next(iter(cells.values()), "")) if fault else Row(line, cells)
+
+
+def _read_row(row: Row | BadRow, key: Sequence[str]) -> ReadRow:
+    if isinstance(row, BadRow):
+        return ReadRow(None, to_json({"line": row.line, "excerpt": row.excerpt}), f"line {row.line} {row.reason}")
+    data = to_json({"line": row.line, "row": row.cells})
+    if len(data) > MAX_INPUT_BYTES:
+        broken = {"line": row.line, "excerpt": next(iter(row.cells.values()), "")[:200]}
+        return ReadRow(None, to_json(broken), f"line {row.line} has {len(data)} bytes; {MAX_INPUT_BYTES} are allowed")
+    return ReadRow(_key_of(row, key), data, None)
+
+
+def _key_of(row: Row, key: Sequence[str]) -> str | None:
+    """What makes a row the same as another, however it is spaced and capitalized; None where all of it is empty."""
+    parts = [" ".join(row.cells[name].split()).casefold() for name in key]
+    if not any(parts):
+        return None
+    text = "\x1f".join(parts).replace("\0", "")
+    if len(text) <= _LONGEST_KEY:
+        return text
+    return f"{text[:_LONGEST_KEY]}…{hashlib.sha256(text.encode()).hexdigest()[:32]}"
+
+
+def unpack_picture(path: Path, name: str) -> bytes:
+    """One picture of an archive, or the file itself when it is one.
+
+    Raises: DataError when it cannot be unpacked.
+    """
+    if not name:
+        return path.read_bytes()
+    with path.open("rb") as file, opened(file, PICTURES) as archive:
+        return read_picture(archive, name)
