@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import hashlib
+import io
+import zipfile
 from collections.abc import AsyncIterator
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
+import openpyxl
 import pytest
+from PIL import Image
 
+from forebay.db import sheets
+from forebay.db.sheets import NewSheet
 from tests.pipelines._sheets import Taking, table, taking
 
 
@@ -31,3 +39,176 @@ async def test_a_table_becomes_items(take: Taking) -> None:
     sheet = await take.sheet(job)
     assert (sheet.kind, sheet.columns, sheet.problem) == ("csv", ["Name", "EAN", "Preis"], None)
     assert sheet.mapping["fields"] == {"title": "Name", "gtin": "EAN", "price": "Preis"}
+
+
+async def test_rows_that_cannot_be_read_are_items_in_error_and_the_others_go_on(take: Taking) -> None:
+    data = b'Name;SKU\nPen;1\nInk;2;3;4\n"Paper;3\nGlue;4\nNail\x00s;5\nT\xfcr;6\n'
+    job = await take.taken(data, encoding="utf-8")
+    items = await take.items(job)
+    told = [(item["input"]["line"], item["status"], item["reason"]) for item in items]
+    assert told == [
+        (2, "DONE", None),
+        (3, "ERROR", "line 3 has 4 cells, but there are 2 columns"),
+        (4, "ERROR", 'line 4 has a quote that is not closed, or one inside a quoted cell: write it twice ("")')
+        if "inside" in (items[2]["reason"] or "")
+        else (4, "ERROR", "line 4 has a quote that is not closed"),
+        (5, "DONE", None),
+        (6, "ERROR", "line 6 has a NUL character"),
+        (7, "ERROR", "line 7 is not utf-8: byte 0xfc at position 2 of its line"),
+    ]
+    assert items[1]["input"] == {"line": 3, "excerpt": "Ink | 2 | 3 | 4"}
+    counters = await take.job(job)
+    assert (counters["state"], counters["total"], counters["done"], counters["error"]) == ("DONE", 6, 2, 4)
+    # Run again they say what to do; nothing about them can be mended here.
+    await take.conn.execute("select forebay.reprocess($1, '{ERROR}')", job)
+    await take.bed.finish()
+    assert (await take.items(job))[1]["reason"] == (
+        "line 3 could not be read: mend it in the file, and upload that again"
+    )
+    assert (await take.job(job))["error"] == 4
+
+
+async def test_a_workbook_becomes_items_with_the_numbers_of_its_rows(take: Taking) -> None:
+    book = openpyxl.Workbook()
+    page = book.active
+    assert page is not None
+    page.append(["Title", "Brand", "Price", "When"])
+    page.append(["Pen", "Stabilo", 1.5, date(2026, 3, 1)])
+    page.append([])
+    page.append(["Ink\nblack", "Pelikan", "=1+1", None])
+    page.append(["Glue", "Uhu", 2, None, None, "extra"])
+    data = io.BytesIO()
+    book.save(data)
+    job = await take.taken(data.getvalue(), "book.xlsx")
+    pen, ink, glue = await take.items(job)
+    assert pen["input"] == {
+        "line": 2, "row": {"Title": "Pen", "Brand": "Stabilo", "Price": "1.5", "When": "2026-03-01"},
+    }  # fmt: skip
+    assert (ink["input"]["line"], ink["input"]["row"]["Title"]) == (4, "Ink\nblack")
+    assert (glue["status"], glue["reason"]) == ("ERROR", "line 5 has 6 cells, but there are 4 columns")
+    assert (await take.sheet(job)).layout["sheet"] == "Sheet"
+
+
+async def test_rows_of_the_same_key_are_one(take: Taking) -> None:
+    rows = [
+        ["A-1", "Pen"],
+        ["a-1 ", "Pen again"],
+        ["", "no key"],
+        ["", "no key"],
+        ["B" * 400, "long"],
+        ["B" * 400, "x"],
+    ]
+    job = await take.taken(table(["SKU", "Name"], *rows), key=["SKU"])
+    assert [item["input"]["row"]["Name"] for item in await take.items(job)] == ["Pen", "no key", "no key", "long"]
+    counters = await take.job(job)
+    assert (counters["total"], counters["loaded"]) == (4, 6)
+
+
+@pytest.mark.parametrize(
+    ("data", "options", "reason"),
+    [
+        (b"%PDF-1.7 ...", {}, "the file is a PDF: only tables and pictures are read"),
+        (b"a,b\n1,2\n", {"key": ["c"]}, "key: there is no column 'c'; the columns are a, b"),
+        (b"a,b\n1,2\n", {"columns": {"title": "x"}}, "columns.title: names the column 'x'; the columns are 'a', 'b'"),
+        (b"a,b\n1,2\n", {"columns": {"color": "a"}}, "columns.color: is no field; the fields are"),
+        (b"a,b\n1,2\n", {"encoding": "klingon"}, "encoding: 'klingon' is none that is read; try utf-8"),
+        (b",".join(b"c%d" % n for n in range(1001)) + b"\n1\n", {}, "the file has 1001 columns; 1000 are allowed"),
+        (b"x" * (5 << 20) + b"\n1\n", {}, "line 1 is longer than 4 MiB"),
+    ],
+    ids=["no table", "no key", "no column", "no field", "no encoding", "wide", "long"],
+)
+async def test_a_file_that_cannot_be_read_says_why(
+    take: Taking, data: bytes, options: dict[str, object], reason: str
+) -> None:
+    job = await take.taken(data, **options)
+    (item,) = await take.items(job)
+    assert item["status"] == "ERROR"
+    assert item["reason"].startswith(reason)
+    sheet = await take.sheet(job)
+    assert (sheet.problem or "").startswith(reason)
+    assert (await take.job(job))["state"] == "FAILED"
+
+
+async def test_pictures_become_items_and_files(take: Taking) -> None:
+    archive = io.BytesIO()
+    with zipfile.ZipFile(archive, "w") as packed:
+        packed.writestr("pens/pen.png", picture("red"))
+        packed.writestr("ink.png", picture("blue"))
+        packed.writestr("broken.png", picture("green")[:40])
+    job = await take.taken(archive.getvalue(), "pictures.zip")
+    pen, ink, broken = await take.items(job)
+    assert (await take.job(job))["pipeline"] == "sheet_images"
+    assert pen["input"]["image"]["name"] == "pens/pen.png"
+    seen = pen["result"]["examine"]
+    assert (seen["sha256"], seen["width"], seen["height"]) == (hashlib.sha256(picture("red")).hexdigest(), 64, 48)
+    assert pen["normalized"]["fields"] == {"title": "pen"}
+    assert ink["status"] == "DONE"
+    assert broken["status"] == "ERROR"
+    assert broken["reason"].startswith("broken.png ")
+    owned = await take.conn.fetch("select f.name from forebay.file f join forebay.sheet_file s on s.file_id = f.id")
+    assert sorted(row["name"] for row in owned) == ["ink.png", "pen.png", "pictures.zip"]
+
+
+async def test_one_picture_is_a_file_of_one_item(take: Taking) -> None:
+    job = await take.taken(picture("red"), "a red pen.png")
+    (only,) = await take.items(job)
+    assert only["input"]["image"]["name"] == "a red pen.png"
+    assert only["normalized"]["fields"] == {"title": "a red pen"}
+    job = await take.taken(picture("red"), "pen.png", catalogue="pens")
+    assert (await take.sheet(job)).problem == "a catalogue is a table: these are pictures"
+
+
+async def test_a_file_that_did_not_come_whole(take: Taking) -> None:
+    job = await take.add(table(["a"], ["1"]))
+    await take.conn.execute("delete from forebay.sheet_piece where start = 0")
+    await take.bed.finish()
+    sheet = await take.sheet(job)
+    assert sheet.problem == "rows.csv did not come whole: send it again"
+
+
+async def test_a_job_that_is_cancelled_takes_no_more_rows(take: Taking) -> None:
+    job = await take.add(table(["a"], *([n] for n in range(100))))
+    await take.conn.execute("select forebay.cancel($1)", job)
+    await take.bed.finish()
+    assert (await take.job(job))["total"] == 0
+    sheet = await take.sheet(job)
+    state = await take.conn.fetchval("select state::text from forebay.job where id = $1", sheet.intake_job_id)
+    assert state == "DONE"
+
+
+async def test_columns_that_are_said_later_count_after_a_restart(take: Taking) -> None:
+    job = await take.taken(table(["Stuff", "Other"], ["Pen", "Ink"]), columns={"title": "Other"})
+    assert (await take.items(job))[0]["normalized"]["fields"] == {"title": "Ink"}
+    sheet = await take.sheet(job)
+    await sheets.change(take.conn, job, {**sheet.mapping, "fields": {"title": "Stuff"}}, ["b", "a"])
+    await take.conn.execute("select forebay.reprocess($1, '{DONE}', restart => true)", job)
+    await take.bed.finish()
+    assert (await take.items(job))[0]["normalized"]["fields"] == {"title": "Pen"}
+    assert (await take.sheet(job)).providers == ["b", "a"]
+
+
+async def test_what_is_left_of_uploads_is_cleared_away(take: Taking) -> None:
+    data = table(["a"], ["1"])
+    done = await take.taken(data)
+    owner_id = await take.conn.fetchval("select forebay.owner_id('ann')")
+    left = await sheets.add(take.conn, owner_id, NewSheet("left.csv", 1000))
+    await take._put(left.id, 0, b"half")
+    later = datetime.now(UTC) + timedelta(days=2)
+    count, objects = await sheets.tidy(take.bed.pool, timedelta(days=1), later)
+    assert count == 0
+    assert len(objects) == 1
+    assert objects[0].startswith(f"uploads/{left.id}/")
+    assert (await take.sheet(left.job_id)).problem == "the upload was never completed"
+    await take.bed.finish()
+    assert (await take.job(left.job_id))["state"] == "CANCELLED"
+    await take.conn.execute("delete from forebay.item where job_id = $1", done)
+    await take.conn.execute("delete from forebay.job where id = $1", done)
+    count, _ = await sheets.tidy(take.bed.pool, timedelta(days=1), later)
+    assert count == 1
+    assert await take.conn.fetchval("select count(*) from forebay.file") == 0
+
+
+def picture(colour: str) -> bytes:
+    data = io.BytesIO()
+    Image.new("RGB", (64, 48), colour).save(data, "PNG")
+    return data.getvalue()

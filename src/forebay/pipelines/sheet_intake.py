@@ -12,7 +12,7 @@ import asyncio
 from contextlib import aclosing, asynccontextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, ParamSpec, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic_core import to_json
@@ -25,20 +25,22 @@ from forebay.engine.job_stream import JobStream, SourceRow
 from forebay.engine.limited import limited
 from forebay.engine.pipeline import Pipeline
 from forebay.engine.policy import Retry
-from forebay.errors import ConfigError, DataError, InvalidField, StepError, WrongState
+from forebay.errors import ConfigError, DataError, StepError, WrongState
 from forebay.pipelines import sheet_reading as reading
 from forebay.pipelines import web
 from forebay.pipelines.sheet_reading import Looked, ReadBatch, SheetOptions
-from forebay.services import images
 from forebay.types import Done, Skip
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, AsyncIterator
+    from collections.abc import AsyncGenerator, AsyncIterator, Callable
 
     from forebay.db.sheets import Sheet
     from forebay.services.spreadsheets import CsvLayout, Place
     from forebay.settings import Settings
     from forebay.storage import Blobs
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 _PATIENT = Retry(attempts=5, base=2.0, cap=300.0)
 _LONG = 12 * 3600.0
@@ -46,11 +48,7 @@ _CHUNK = 4096  # rows that are read ahead
 _CHUNK_BYTES = 2 << 20
 _PICTURES = 16  # committed at once
 
-LOOK = limited(reading.look, memory_mb=768, timeout=300)
-WRITE_OUT = limited(reading.write_out, memory_mb=768, timeout=3600)
-READ = limited(reading.read_batch, memory_mb=768, timeout=300)
-UNPACK = limited(reading.unpack_picture, memory_mb=768, timeout=120)
-INSPECT = limited(images.inspect, memory_mb=512, timeout=30)
+IN_CHILD = limited(reading.run, memory_mb=768, timeout=3600)  # one for all: a process takes a while to begin
 
 
 class Intake(BaseModel):
@@ -150,11 +148,11 @@ async def _read_into(ctx: Context, sheet: Sheet, stream: JobStream, blobs: Blobs
     async with blobs.local(sha256) as path:
         try:
             ctx.progress(note="looking at the file")
-            looked = await ctx.call(LOOK, path, options)
+            looked = await _in_child(ctx, reading.look, path, options)
             await _note_layout(ctx, sheet, options, looked)
             async with _source(ctx, path, looked, options, blobs, sheet) as source:
                 await _load(ctx, stream, source, await ctx.get(web.settings))
-        except (DataError, InvalidField) as error:
+        except DataError as error:
             await stream.send([_broken(sheet.name, str(error))], BatchSize())
             return str(error)
     return None
@@ -204,6 +202,12 @@ def batch_size(settings: Settings) -> BatchSize:
     )
 
 
+async def _in_child(ctx: Context, fn: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
+    """What one of the functions for files returns, in a process with limits."""
+    answer: R = await ctx.call(IN_CHILD, fn.__name__, args, kwargs)
+    return answer
+
+
 # Where rows come from.
 
 
@@ -220,7 +224,7 @@ async def _source(
         layout = looked.layout
         if looked.kind == "xlsx":
             ctx.progress(note="unpacking the workbook")
-            layout = await ctx.call(WRITE_OUT, path, layout, Path(folder) / "rows.csv")
+            layout = await _in_child(ctx, reading.write_out, path, layout, Path(folder) / "rows.csv")
             path = Path(folder) / "rows.csv"
         async with aclosing(_rows(ctx, path, layout, options.key)) as source:
             yield source
@@ -230,7 +234,8 @@ async def _rows(ctx: Context, path: Path, layout: CsvLayout, key: list[str]) -> 
     """Batches of rows; the next is read while the one before is committed."""
 
     def begin(place: Place | None) -> asyncio.Task[ReadBatch]:
-        return asyncio.create_task(ctx.call(READ, path, layout, place, _CHUNK, _CHUNK_BYTES, key))
+        wanted = path, layout, place, _CHUNK, _CHUNK_BYTES, key
+        return asyncio.create_task(_in_child(ctx, reading.read_batch, *wanted))
 
     reading_on = begin(None)
     try:
@@ -263,15 +268,12 @@ async def _pictures(
 async def _picture(ctx: Context, path: Path, number: int, name: str, blobs: Blobs, sheet: Sheet) -> SourceRow:
     shown = name or sheet.name
     try:
-        data = await ctx.call(UNPACK, path, name)
-        facts = await ctx.call(INSPECT, data)
+        data, media_type = await _in_child(ctx, reading.unpack_picture, path, name)
     except StepError as error:
         if isinstance(error, ConfigError):
             raise
         return SourceRow(None, to_json({"line": number, "excerpt": shown[:200]}), f"{shown[:200]} {error}")
-    stored = await blobs.put(
-        data, owner_id=sheet.owner_id, name=Path(shown).name or "picture", media_type=facts.media_type
-    )
+    stored = await blobs.put(data, owner_id=sheet.owner_id, name=Path(shown).name or "picture", media_type=media_type)
     about = {"name": shown, "size": stored.size, "sha256": stored.sha256, "fileId": str(stored.file_id)}
     write = rows.write_image(sheet.id, stored.file_id, stored.sha256, stored.name, stored.media_type)
     return SourceRow(None, to_json({"line": number, "row": {"Name": shown}, "image": about}), writes=(write,))

@@ -6,7 +6,7 @@ A workbook is first written out as CSV, so that any batch of its rows can be rea
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
@@ -15,7 +15,8 @@ from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 from pydantic_core import to_json
 
-from forebay.errors import DataError
+from forebay.errors import DataError, InvalidField
+from forebay.services import images
 from forebay.services.products import Columns, Suggestion, choose_columns, suggest
 from forebay.services.products.columns import SAMPLE
 from forebay.services.spreadsheets import (
@@ -116,8 +117,15 @@ def look(path: Path, options: SheetOptions) -> Looked:
             raise DataError(f"key: there is no column {name!r}; the columns are {', '.join(columns[:20])}")
     with read_rows(path, layout) as reader:
         sample = [row.cells for row in islice(reader, SAMPLE) if isinstance(row, Row)]
-    mapping = choose_columns(columns, sample, options.columns, mark=options.decimal_mark, currency=options.currency)
+    mapping = _mapping(columns, sample, options)
     return Looked(layout.kind, layout, columns, mapping, suggest(columns, sample), [])
+
+
+def _mapping(columns: Sequence[str], sample: Sequence[dict[str, str]], options: SheetOptions) -> Columns:
+    try:
+        return choose_columns(columns, sample, options.columns, mark=options.decimal_mark, currency=options.currency)
+    except InvalidField as error:
+        raise DataError(f"{error.field.replace('mapping.', 'columns.')}: {error.reason}") from error
 
 
 def _no_table(kind: Literal["image", "images"], listed: list[Picture]) -> Looked:
@@ -189,12 +197,22 @@ def _key_of(row: Row, key: Sequence[str]) -> str | None:
     return f"{text[:_LONGEST_KEY]}…{hashlib.sha256(text.encode()).hexdigest()[:32]}"
 
 
-def unpack_picture(path: Path, name: str) -> bytes:
-    """One picture of an archive, or the file itself when it is one.
+def unpack_picture(path: Path, name: str) -> tuple[bytes, str]:
+    """One picture of an archive, or the file itself when it is one; with its media type.
 
-    Raises: DataError when it cannot be unpacked.
+    Raises: DataError when it cannot be unpacked, or is no picture.
     """
-    if not name:
-        return path.read_bytes()
-    with path.open("rb") as file, opened(file, PICTURES) as archive:
-        return read_picture(archive, name)
+    if name:
+        with path.open("rb") as file, opened(file, PICTURES) as archive:
+            data = read_picture(archive, name)
+    else:
+        data = path.read_bytes()
+    return data, images.inspect(data).media_type
+
+
+_FUNCTIONS: dict[str, Callable[..., Any]] = {fn.__name__: fn for fn in (look, write_out, read_batch, unpack_picture)}
+
+
+def run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """One of these functions by its name, so that one process does for all."""
+    return _FUNCTIONS[name](*args, **kwargs)

@@ -194,8 +194,8 @@ def _is_price_with_currency(value: object) -> bool:
 
 
 def _is_currency(value: object) -> bool:
-    text = clean(value, 20)
-    return text.upper() in CODES or fold(text) in {"€", "$", "£", "¥"}
+    text = clean(value, 20)  # as it is written: there are words among the codes
+    return text in CODES or fold(text) in {"€", "$", "£", "¥"}
 
 
 def _is_url(value: object) -> bool:

@@ -1,0 +1,232 @@
+"""Files of rows at the API: uploaded whole or in pieces, looked at, corrected, and nobody else's business."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from forebay.api import sheet_door
+from forebay.pipelines import sheet_images, sheet_intake
+from forebay.pipelines import sheets as sheet_rows
+from forebay.testing import testbed
+from tests.api._service import Service, serving
+
+CSV = b"Name,EAN\nPen,4006381333931\nInk,\n"
+TUS = {"tus-resumable": "1.0.0"}
+BYTES = {**TUS, "content-type": "application/offset+octet-stream"}
+
+
+@pytest.fixture
+async def service(dsn: str, tmp_path: Path) -> AsyncIterator[Service]:
+    async with serving(dsn, sheet_intake, sheet_rows, sheet_images, data_dir=tmp_path) as running:
+        yield running
+
+
+async def work(service: Service) -> None:
+    settings = service.app.state.settings
+    pipelines = [sheet_intake, sheet_rows, sheet_images]
+    async with testbed(service.dsn, pipelines, migrated=True, settings=settings) as bed:
+        await bed.finish()
+
+
+async def upload(client: httpx.AsyncClient, data: bytes = CSV, name: str = "rows.csv", **fields: str) -> httpx.Response:
+    return await client.post("/api/jobs", data={"pipeline": "sheets", **fields}, files={"file": (name, data)})
+
+
+def announced(**values: str) -> dict[str, str]:
+    pairs = [f"{name} {base64.b64encode(value.encode()).decode()}" for name, value in values.items()]
+    return {"upload-metadata": ",".join(pairs)}
+
+
+async def test_a_file_is_kept_and_read(service: Service) -> None:
+    async with service.client("ann") as ann:
+        answer = await upload(ann, options=json.dumps({"columns": {"title": "Name"}}))
+        assert answer.status_code == 201, answer.text
+        job = answer.json()["jobId"]
+        assert answer.json() == {"jobId": job, "sheetId": answer.json()["sheetId"], "created": True, "items": 0}
+        seen = (await ann.get(f"/api/sheets/{job}")).json()
+        assert (seen["received"], seen["size"], seen["columns"], seen["readAt"]) == (len(CSV), len(CSV), None, None)
+        await work(service)
+        seen = (await ann.get(f"/api/sheets/{job}")).json()
+        assert seen["mapping"] == {"title": "Name", "gtin": "EAN"}
+        assert (seen["kind"], seen["encoding"], seen["delimiter"], seen["hasHeader"]) == ("csv", "utf-8", ",", True)
+        assert seen["suggestions"][0] == {
+            "field": "title", "column": "Name", "score": 1.0, "reason": "'Name' is a name of it",
+        }  # fmt: skip
+        items = (await ann.get(f"/api/jobs/{job}/items")).json()["items"]
+        assert [item["status"] for item in items] == ["DONE", "DONE"]
+        listed = (await ann.get("/api/sheets")).json()["sheets"]
+        assert [(sheet["name"], sheet["counters"]["done"], sheet["state"]) for sheet in listed] == [
+            ("rows.csv", 2, "DONE")
+        ]
+        link = (await ann.get(f"/api/files/{seen['fileId']}")).json()["url"]
+        assert (await ann.get(link)).content == CSV
+
+
+async def test_what_is_no_sheet_is_refused_at_the_door(service: Service) -> None:
+    async with service.client("ann") as ann:
+        for data, field, reason in (
+            (b"%PDF-1.7", "file", "is a PDF: only tables and pictures are read"),
+            (b"", "file", "is empty"),
+            (b"PK\x03\x04broken", "file", "this is not a ZIP archive, or its end is missing"),
+        ):
+            answer = await upload(ann, data)
+            assert answer.status_code == 422
+            assert answer.json()["errors"] == [{"field": field, "reason": reason}]
+        wrong = await upload(ann, options=json.dumps({"colour": 1}))
+        assert wrong.json()["errors"][0]["field"] == "options.colour"
+        late = await upload(ann, runAt="2030-01-01T00:00:00Z")
+        assert late.json()["errors"] == [
+            {"field": "runAt", "reason": "files are read at once: use options.paused, and resume the job later"}
+        ]
+        nothing = await ann.post("/api/jobs", data={"pipeline": "sheets"}, files={"other": ("a", b"b")})
+        assert nothing.json()["errors"] == [
+            {"field": "file", "reason": "must be a file: CSV, XLSX, a picture, or a ZIP of pictures"}
+        ]
+        assert (await ann.get("/api/sheets")).json()["sheets"] == []
+
+
+async def test_the_same_upload_is_one(service: Service) -> None:
+    async with service.client("ann") as ann:
+        first = await upload(ann, key="march")
+        again = await upload(ann, key="march")
+        assert (first.status_code, again.status_code) == (201, 200)
+        assert first.json()["jobId"] == again.json()["jobId"]
+        ann.headers["idempotency-key"] = "k1"
+        first, again = await upload(ann), await upload(ann)
+        assert (first.status_code, again.status_code) == (201, 201)
+        assert first.json() == again.json()
+
+
+async def test_a_paused_sheet_waits_for_its_columns_to_be_checked(service: Service) -> None:
+    async with service.client("ann") as ann:
+        job = (await upload(ann, options=json.dumps({"paused": True}))).json()["jobId"]
+        await work(service)
+        counters = (await ann.get(f"/api/jobs/{job}")).json()["counters"]
+        assert (counters["total"], counters["pending"]) == (2, 2)
+        changed = await ann.patch(f"/api/sheets/{job}", json={"columns": {"gtin": None}, "currency": "eur"})
+        assert (changed.json()["mapping"], changed.json()["currency"]) == ({"title": "Name"}, "EUR")
+        wrong = await ann.patch(f"/api/sheets/{job}", json={"columns": {"title": "Nome"}})
+        assert wrong.json()["errors"] == [
+            {"field": "mapping.title", "reason": "names the column 'Nome'; the columns are 'Name', 'EAN'"}
+        ]
+        await ann.post(f"/api/jobs/{job}/resume")
+        await work(service)
+        assert (await ann.get(f"/api/jobs/{job}")).json()["counters"]["done"] == 2
+        item = (await ann.get(f"/api/jobs/{job}/items/1")).json()
+        assert item["normalized"]["fields"] == {"title": "Pen"}
+        again = await ann.post(
+            f"/api/jobs/{job}/reprocess", json={"statuses": ["DONE"], "restart": True, "providers": ["b"]}
+        )
+        assert again.json() == {"items": 2}
+        assert (await ann.get(f"/api/sheets/{job}")).json()["providers"] == ["b"]
+
+
+async def test_an_upload_in_pieces_goes_on_where_it_broke_off(
+    service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sheet_door, "PIECE_BYTES", 10)
+    async with service.client("ann", **TUS) as ann:
+        begun = await ann.post(
+            "/api/uploads", headers={"upload-length": str(len(CSV)), **announced(filename="rows.csv", priority="3")}
+        )
+        assert begun.status_code == 201, begun.text
+        place = begun.headers["location"]
+
+        async def breaking() -> AsyncIterator[bytes]:
+            yield CSV[:7]
+            yield CSV[7:14]
+            raise httpx.ReadError("the line broke")
+
+        broken = await ann.patch(place, content=breaking(), headers={**BYTES, "upload-offset": "0"})
+        assert broken.status_code == 500
+        stands = await ann.head(place)
+        upto = int(stands.headers["upload-offset"])
+        assert stands.headers["upload-length"] == str(len(CSV))
+        wrong = await ann.patch(place, content=b"x", headers={**BYTES, "upload-offset": "3"})
+        assert wrong.status_code == 409
+        assert wrong.json()["errors"] == [{"field": "Upload-Offset", "reason": f"is 3; {upto} bytes have come so far"}]
+        rest = await ann.patch(place, content=CSV[upto:], headers={**BYTES, "upload-offset": str(upto)})
+        assert (rest.status_code, rest.headers["upload-offset"]) == (204, str(len(CSV)))
+        more = await ann.patch(place, content=b"x", headers={**BYTES, "upload-offset": str(len(CSV))})
+        assert more.status_code == 409
+        await work(service)
+        job = begun.json()["jobId"]
+        assert (await ann.get(f"/api/jobs/{job}")).json()["counters"]["done"] == 2
+        assert (await ann.get(f"/api/jobs/{job}")).json()["priority"] == 3
+        done = await ann.delete(place)
+        assert (done.status_code, done.json()["detail"]) == (409, "the upload is complete: cancel its job instead")
+
+
+@pytest.mark.parametrize(
+    ("headers", "status", "field", "reason"),
+    [
+        ({"upload-length": "0"}, 422, "file", "has 0 bytes; 1 to"),
+        ({"upload-length": "99999999999"}, 413, "file", "has 99999999999 bytes; 1 to"),
+        ({"upload-length": "5", "tus-resumable": "0.2"}, 412, "Tus-Resumable", "must be 1.0.0"),
+        ({"upload-length": "5", "upload-metadata": "colour cmVk"}, 422, "Upload-Metadata", "there is no 'colour'"),
+        ({"upload-length": "5", "upload-metadata": "key !!"}, 422, "Upload-Metadata", "key must be UTF-8 in Base64"),
+        ({"upload-length": "5", "upload-metadata": "options e30x"}, 422, "Upload-Metadata", "options must be JSON"),
+    ],
+)
+async def test_an_upload_that_cannot_be(
+    service: Service, headers: dict[str, str], status: int, field: str, reason: str
+) -> None:
+    async with service.client("ann", **TUS) as ann:
+        answer = await ann.post("/api/uploads", headers=headers)
+        assert answer.status_code == status, answer.text
+        (error,) = answer.json()["errors"]
+        assert error["field"] == field
+        assert error["reason"].startswith(reason)
+
+
+async def test_uploads_and_sheets_of_others_are_not_there(service: Service) -> None:
+    async with service.client("ann", **TUS) as ann, service.client("bob", **TUS) as bob:
+        begun = await ann.post("/api/uploads", headers={"upload-length": "5"})
+        place, job = begun.headers["location"], begun.json()["jobId"]
+        assert (await bob.head(place)).status_code == 404
+        assert (await bob.patch(place, content=b"x", headers={**BYTES, "upload-offset": "0"})).status_code == 404
+        assert (await bob.delete(place)).status_code == 404
+        for answer in (
+            await bob.get(f"/api/sheets/{job}"),
+            await bob.patch(f"/api/sheets/{job}", json={"providers": []}),
+        ):
+            assert (answer.status_code, answer.json()["detail"]) == (404, f"job: there is no sheet of job {job}")
+        assert (await bob.get("/api/sheets")).json()["sheets"] == []
+        assert (await bob.get("/api/sheets", params={"userId": "all"})).status_code == 403
+        too_much = await ann.patch(place, content=b"123456", headers={**BYTES, "upload-offset": "0"})
+        assert (too_much.status_code, too_much.json()["detail"]) == (
+            413, "has more bytes than were announced: 5 are missing",
+        )  # fmt: skip
+        plain = await ann.patch(place, content=b"1", headers={**TUS, "upload-offset": "0"})
+        assert (plain.status_code, plain.json()["detail"]) == (415, "send application/offset+octet-stream")
+        early = await ann.patch(f"/api/sheets/{job}", json={"currency": "EUR"})
+        assert (early.status_code, early.json()["detail"]) == (409, "columns: the columns of this file are not known")
+        assert (await ann.delete(place)).status_code == 204
+        gone = await ann.patch(place, content=b"12345", headers={**BYTES, "upload-offset": "0"})
+        assert gone.status_code == 409
+        assert (await ann.get(f"/api/jobs/{job}")).json()["state"] == "CANCELLED"
+    async with service.client("root") as root:
+        assert len((await root.get("/api/sheets", params={"userId": "all"})).json()["sheets"]) == 1
+        spoken = await root.options("/api/uploads")
+        assert spoken.headers["tus-extension"] == "creation,termination"
+
+
+async def test_only_sheets_have_providers(service: Service) -> None:
+    async with service.client("ann") as ann:
+        job: Any = (await ann.post("/api/jobs", json={"pipeline": "pages", "input": {"title": "x"}})).json()["jobId"]
+        answer = await ann.post(f"/api/jobs/{job}/reprocess", json={"providers": ["b"]})
+        assert answer.json()["errors"] == [{"field": "providers", "reason": "goes with the jobs of sheets only"}]
+
+
+async def test_sheets_can_be_switched_off(dsn: str, tmp_path: Path) -> None:
+    async with serving(dsn, data_dir=tmp_path, sheets_enabled=False) as service, service.client("ann", **TUS) as ann:
+        for answer in (await upload(ann), await ann.post("/api/uploads", headers={"upload-length": "5"})):
+            assert answer.status_code == 404
+            assert answer.json()["detail"].endswith("is switched off here: FOREBAY_SHEETS_ENABLED")
