@@ -116,7 +116,8 @@ class Settings(BaseSettings):
         default=3600.0, description="how long a link to a file works"
     )
     caption_url: str = Field(
-        default="", description="OpenAI-compatible service that describes images, as https://host/v1; empty: none does"
+        default="",
+        description="OpenAI-compatible service that describes images, as https://host/v1, also on this machine",
     )
     caption_model: str = Field(default="", description="its model")
     caption_key: SecretStr | None = Field(default=None, description="its key")

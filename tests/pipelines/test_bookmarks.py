@@ -17,6 +17,7 @@ from forebay.storage import Blobs
 from tests.corpus import making
 from tests.corpus.site import Page, Site, corpus
 from tests.pipelines._crawl import Crawl, crawling
+from tests.services.egress._world import answering, reply
 
 ARTICLE = """<html lang="en"><title>{title}</title><meta property="og:image" content="/photo.png">
 <link rel="icon" href="/icon.png" sizes="32x32"><body><p>{text}</p></body></html>"""
@@ -336,3 +337,21 @@ async def test_a_page_about_a_picture_is_a_page(crawl: Crawl, put: Any) -> None:
     mark = await crawl.crawled("/wiki/File:Mill.jpg")
     assert (mark["kind"], mark["title"]) == ("page", "A picture of a mill")
     assert "screenshot" not in (await crawl.item(mark["id"]))["done"]
+
+
+async def test_a_caption_service_of_ones_own_network_opens_that_to_no_page(
+    dsn: str, site: Site, tmp_path: Path, put: Any
+) -> None:
+    """The service stands at 127.9.9.9, which is closed; a page that shows a picture from there does not get it."""
+    said = json.dumps({"choices": [{"message": {"content": "A mill by a stream."}, "finish_reason": "stop"}]})
+    async with answering(reply(said, Connection="close"), host="127.9.9.9") as service:
+        inside = f"http://127.9.9.9:{service.port}"
+        put("/sly", ARTICLE.format(title="Sly", text=WORDS).replace("/photo.png", f"{inside}/v1/models"))
+        put("/pictured", ARTICLE.format(title="The mill", text=WORDS))
+        given = {"egress_allow_networks": "127.0.0.1", "caption_url": f"{inside}/v1", "caption_model": "eyes"}
+        async with crawling(dsn, site, tmp_path, **given) as crawl:
+            sly = await crawl.crawled("/sly")
+            mark = await crawl.crawled("/pictured")
+    assert (sly["title"], sly["image_id"], sly["caption"]) == ("Sly", None, None)
+    assert mark["caption"] == "A mill by a stream."
+    assert [head.split()[:2] for head in service.heads] == [["POST", "/v1/chat/completions"]]

@@ -193,10 +193,11 @@ def test_without_a_setting_there_is_none() -> None:
     ("url", "model", "words"),
     [
         ("https://host/v1", "", r"^FOREBAY_CAPTION_URL is set, but FOREBAY_CAPTION_MODEL is not$"),
-        ("host/v1", "m", r"^FOREBAY_CAPTION_URL must be like https://host/v1$"),
-        ("ftp://host/v1", "m", r"^FOREBAY_CAPTION_URL must be like https://host/v1$"),
-        ("https://user:hunter2@host/v1", "m", r"^FOREBAY_CAPTION_URL must be like https://host/v1$"),
-        ("https://host/v1?key=hunter2", "m", r"^FOREBAY_CAPTION_URL must be like https://host/v1$"),
+        ("host/v1", "m", r"^FOREBAY_CAPTION_URL must begin with http:// or https://; it must be like https://host/v1$"),
+        ("ftp://host/v1", "m", r"^FOREBAY_CAPTION_URL must begin with http:// or https://; it must be like"),
+        ("http://0x7f.1/v1", "m", r"^FOREBAY_CAPTION_URL has the host '0x7f.1': .*; it must be like https://host/v1$"),
+        ("https://user:hunter2@host/v1", "m", r"^FOREBAY_CAPTION_URL contains a user name or password before @"),
+        ("https://host/v1?key=hunter2", "m", r"^FOREBAY_CAPTION_URL must be like https://host/v1, without \? and #$"),
     ],
 )
 def test_half_a_setting_is_refused(url: str, model: str, words: str) -> None:

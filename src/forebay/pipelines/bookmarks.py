@@ -255,7 +255,8 @@ async def caption(ctx: Context, link: Link, image: Image | None) -> Done[str] | 
         return Skip("there is no picture")
     data = await (await ctx.get(web.blobs)).read(image.sha256)
     small = await ctx.call(SHRINK, data, 1024)
-    text = await captioner.describe(small, crawling.poster(await ctx.get(web.http), "bookmarks.caption"))
+    post = crawling.poster(await ctx.get(web.http), "bookmarks.caption", captioner.origin)
+    text = await captioner.describe(small, post)
     return Done(text, [rows.write_caption(mark.id, mark.owner_id, text)])
 
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from forebay.engine.context import Context
     from forebay.services.browser import Capture
-    from forebay.services.egress import Fetched, Http
+    from forebay.services.egress import Fetched, Http, Origin
     from forebay.services.pages import PageFacts
     from forebay.types import Statement
 
@@ -299,13 +299,14 @@ class _Posted:
     body: bytes
 
 
-def poster(http: Http, purpose: str) -> Callable[[str, Mapping[str, str], bytes], Awaitable[_Posted]]:
-    """How services that are asked by POST reach the network: by the same door as all."""
+def poster(http: Http, purpose: str, trusted: Origin) -> Callable[[str, Mapping[str, str], bytes], Awaitable[_Posted]]:
+    """How a service of the settings that is asked by POST is reached: by the same door as all, also in the intranet."""
 
     async def post(url: str, headers: Mapping[str, str], body: bytes) -> _Posted:
         wanted = egress.Wanted(
-            url, purpose, 4 << 20, 90.0, headers=headers, method="POST", body=body, raise_for_status=False
-        )
+            url, purpose, 4 << 20, 90.0, headers=headers, method="POST", body=body, raise_for_status=False,
+            trusted=trusted,
+        )  # fmt: skip
         answer = await http.fetch(wanted)
         return _Posted(answer.status, answer.headers, answer.content)
 

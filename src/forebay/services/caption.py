@@ -9,11 +9,11 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, NoReturn, Protocol, TypeAlias
-from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from forebay.errors import ConfigError, DataError, PermanentError, ThrottledError, TransientError
+from forebay.services.egress import InvalidUrl, Origin, checked_url
 
 if TYPE_CHECKING:
     from pydantic import SecretStr
@@ -51,6 +51,11 @@ class Captioner:
     url: str
     model: str
     key: SecretStr | None = field(default=None, repr=False)
+
+    @property
+    def origin(self) -> Origin:
+        """Where it is, for the way out: the operator has named it, so it may be in his own network."""
+        return Origin.of(self.url)
 
     async def describe(self, jpeg: bytes, post: Post) -> str:
         """What the image shows, in a sentence or two.
@@ -95,9 +100,12 @@ def open_captioner(settings: Settings) -> Captioner | None:
     url = settings.caption_url.strip().rstrip("/")
     if not url:
         return None
-    parts = urlsplit(url)
-    if parts.scheme not in {"http", "https"} or not parts.hostname or parts.username or parts.query or parts.fragment:
-        raise ConfigError("FOREBAY_CAPTION_URL must be like https://host/v1")
+    try:
+        checked = checked_url(url, "FOREBAY_CAPTION_URL")
+    except InvalidUrl as error:
+        raise ConfigError(f"FOREBAY_CAPTION_URL {error.reason}; it must be like https://host/v1") from None
+    if "?" in checked.target or checked.fragment:
+        raise ConfigError("FOREBAY_CAPTION_URL must be like https://host/v1, without ? and #")
     if not settings.caption_model:
         raise ConfigError("FOREBAY_CAPTION_URL is set, but FOREBAY_CAPTION_MODEL is not")
     return Captioner(url, settings.caption_model, settings.caption_key)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from forebay.errors import ConfigError
 from forebay.services.egress.failures import InvalidUrl, NotFoundError, Refused, Unreachable
+from forebay.services.egress.origins import Origin
 from forebay.services.egress.policy import Limits, Policy
 from forebay.services.egress.urls import Url, checked_url
 
@@ -36,6 +37,7 @@ __all__ = [
     "InvalidUrl",
     "Limits",
     "NotFoundError",
+    "Origin",
     "Pass",
     "Policy",
     "Politeness",

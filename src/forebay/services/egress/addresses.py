@@ -20,6 +20,7 @@ _CLOSED_4 = [
     for network, kind in (
         ("0.0.0.0/8", "unspecified"),
         ("10.0.0.0/8", "private"),
+        ("100.100.100.200/32", "a cloud's metadata"),  # Alibaba's
         ("100.64.0.0/10", "of a carrier's own network"),
         ("127.0.0.0/8", "this machine"),
         ("168.63.129.16/32", "a cloud's metadata"),  # Azure's; public by its number only
@@ -47,12 +48,14 @@ _CLOSED_6 = [
         ("2001::/23", "reserved for protocols"),  # Teredo, ORCHID and benchmarks among them
         ("2001:db8::/32", "for documentation"),
         ("3fff::/20", "for documentation"),
+        ("fd00:ec2::/32", "a cloud's metadata"),  # Amazon's
         ("fc00::/7", "private"),
         ("fe80::/10", "link-local"),
         ("fec0::/10", "site-local"),
         ("ff00::/8", "multicast"),
     )
 ]
+_INTERNAL = {"private", "this machine", "of a carrier's own network"}  # where an operator may have services of his own
 _PUBLIC_6 = IPv6Network("2000::/3")
 _NAT64 = IPv6Network("64:ff9b::/96")
 _COMPATIBLE = IPv6Network("::/96")
@@ -82,15 +85,23 @@ def parse_networks(text: str) -> tuple[Network, ...]:
     return tuple(ip_network(part.strip(), strict=False) for part in text.split(",") if part.strip())
 
 
-def why_closed(address: Address, allowed: Sequence[Network] = ()) -> str | None:
-    """Why an address must not be reached, in words that follow "is"; None when it may be."""
+def why_closed(address: Address, allowed: Sequence[Network] = (), *, internal: bool = False) -> str | None:
+    """Why an address must not be reached, in words that follow "is"; None when it may be.
+
+    `internal` opens this machine and private networks, but neither the clouds' metadata nor what is nobody's.
+    """
+    kind = _kind(address, allowed, internal=internal)
+    return None if internal and kind in _INTERNAL else kind
+
+
+def _kind(address: Address, allowed: Sequence[Network], *, internal: bool) -> str | None:
     address = plain_address(address)
     if any(address in network for network in allowed if network.version == address.version):
         return None
     if isinstance(address, IPv4Address):
         return next((kind for network, kind in _CLOSED_4 if address in network), None)
     for inner in embedded(address):
-        if kind := why_closed(inner, allowed):
+        if kind := why_closed(inner, allowed, internal=internal):
             return f"{inner} inside IPv6, {kind}"
     if address in _NAT64:
         return None

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Mapping, Sequence
     from pathlib import Path
 
+    from forebay.services.egress.origins import Origin
+
 MAX_REDIRECTS = 10
 _PRIVATE = ("authorization", "cookie", "proxy-authorization", "x-api-key")
 _REDIRECTS = {301, 302, 303, 307, 308}
@@ -50,6 +52,7 @@ class Wanted:
     body: bytes | None = None
     raise_for_status: bool = True
     secret_headers: frozenset[str] = frozenset()  # in small letters; they stay with their origin, as credentials do
+    trusted: Origin | None = None  # of a setting: may be in the operator's own network, until a redirect leads away
 
     def first(self, url: Url, agent: str) -> Request:
         """The request for it."""
@@ -60,7 +63,8 @@ class Wanted:
         if "range" in headers:
             headers["accept-encoding"] = "identity"  # a part of something compressed is of no use
         cookies = httpx.Cookies() if self.cookies else None
-        return Request(self.method.upper(), url, headers, self.body, cookies, self.secret_headers)
+        trusted = self.trusted if self.trusted is not None and str(self.trusted) == url.origin else None
+        return Request(self.method.upper(), url, headers, self.body, cookies, self.secret_headers, trusted)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +77,7 @@ class Request:
     body: bytes | None
     cookies: httpx.Cookies | None
     secret_headers: frozenset[str] = frozenset()
+    trusted: Origin | None = None
 
     def message(self) -> httpx.Request:
         url = httpx.URL(
@@ -107,11 +112,13 @@ def redirected(request: Request, response: httpx.Response, chain: Sequence[Hop])
     headers = dict(request.headers)
     if url.origin != request.url.origin:
         headers = {name: value for name, value in headers.items() if name not in request.secret_headers.union(_PRIVATE)}
+    # Who was led away is not trusted when he is led back: where to, someone else has said.
+    trusted = request.trusted if url.origin == request.url.origin else None
     method, body = request.method, request.body
     if response.status_code == 303 or (response.status_code in (301, 302) and method == "POST"):
         method, body = ("HEAD" if method == "HEAD" else "GET"), None
         headers = {name: value for name, value in headers.items() if not name.startswith("content-")}
-    return replace(request, method=method, url=url, headers=headers, body=body)
+    return replace(request, method=method, url=url, headers=headers, body=body, trusted=trusted)
 
 
 @dataclass(frozen=True, slots=True)

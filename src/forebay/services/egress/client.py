@@ -21,8 +21,9 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Mapping
     from pathlib import Path
 
-    from forebay.services.egress.answers import Fetched
+    from forebay.services.egress.answers import Fetched, Request
     from forebay.services.egress.egress import Egress
+    from forebay.services.egress.origins import Origin
     from forebay.services.egress.passes import Pass
     from forebay.services.egress.politeness import Turn
     from forebay.services.egress.urls import Url
@@ -52,7 +53,7 @@ class Http:
         self.politeness = politeness or Politeness(egress.settings)
         self._egress = egress
         self._settings = egress.settings
-        self._passes: dict[str, Pass] = {}
+        self._passes: dict[tuple[str, Origin | None], Pass] = {}
         self._lines = Lines(self._admit, own_trust(egress.settings.egress_ca_file))
         self._stack = ExitStack()
         self._robots = Robots(self._read_robots)
@@ -147,21 +148,23 @@ class Http:
         request = wanted.first(url, self._settings.egress_user_agent)
         while True:
             async with AsyncExitStack() as hop:
-                response = await self._ask(hop, request.url, wanted, request.message())
+                response = await self._ask(hop, request, wanted)
                 if not is_redirect(response):
                     stack.push_async_callback(hop.pop_all().aclose)
                     return Answer(request.url, tuple(chain), response, wanted.max_bytes)
                 chain.append(Hop(str(request.url), response.status_code))
                 request = redirected(request, response, chain)
 
-    async def _ask(self, stack: AsyncExitStack, url: Url, wanted: Wanted, request: httpx.Request) -> httpx.Response:
+    async def _ask(self, stack: AsyncExitStack, request: Request, wanted: Wanted) -> httpx.Response:
         """One request; the place at the host is held until its answer was read."""
-        await self._ask_robots(url)
+        url = request.url
+        if request.trusted is None:  # robots.txt is for those who come uninvited
+            await self._ask_robots(url)
         turn = await stack.enter_async_context(self.politeness.turn(url.host))
-        line = await stack.enter_async_context(self._lines.line(wanted.purpose, url.origin))
+        line = await stack.enter_async_context(self._lines.line(wanted.purpose, url.origin, request.trusted))
         began = time.monotonic()
         try:
-            response = await line.send(url, request, wanted.timeout)
+            response = await line.send(url, request.message(), wanted.timeout)
         except BaseException:
             turn.failed(time.monotonic() - began)
             raise
@@ -183,12 +186,14 @@ class Http:
         if error is not None and wanted.raise_for_status:
             raise error
 
-    def _admit(self, purpose: str) -> Pass:
+    def _admit(self, purpose: str, trusted: Origin | None) -> Pass:
         """The Pass of a purpose, with which very many things are fetched: each of them is bounded here."""
-        if purpose not in self._passes:
+        key = (purpose, trusted)
+        if key not in self._passes:
             limits = replace(self._egress.limits, bytes_down=0, bytes_up=0, connections=_CONNECTIONS)
-            self._passes[purpose] = self._stack.enter_context(self._egress.admit(purpose, limits))
-        return self._passes[purpose]
+            admitted = self._egress.admit(purpose, limits, trusted=() if trusted is None else (trusted,))
+            self._passes[key] = self._stack.enter_context(admitted)
+        return self._passes[key]
 
     async def _read_robots(self, url: str) -> str | None:
         wanted = Wanted(url, "robots", MAX_BYTES, _TIMEOUT_S)

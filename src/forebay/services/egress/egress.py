@@ -17,9 +17,10 @@ from forebay.services.egress.resolver import CachingResolver, SystemResolver
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import AsyncGenerator, Generator, Sequence
+    from collections.abc import AsyncGenerator, Collection, Generator, Sequence
     from pathlib import Path
 
+    from forebay.services.egress.origins import Origin
     from forebay.services.egress.passes import Pass
     from forebay.services.egress.resolver import Resolver
     from forebay.settings import Settings
@@ -42,9 +43,14 @@ class Egress:
         self._confinement = confinement
 
     @contextmanager
-    def admit(self, purpose: str, limits: Limits | None = None) -> Generator[Pass, None, None]:
-        """Leave to go out for one purpose; its connections end with the `with` block."""
-        with self._passes.admit(purpose, limits or self.limits, HOST, self._proxy.port) as admitted:
+    def admit(
+        self, purpose: str, limits: Limits | None = None, *, trusted: Collection[Origin] = ()
+    ) -> Generator[Pass, None, None]:
+        """Leave to go out for one purpose; its connections end with the `with` block.
+
+        `trusted` are places that the operator has named for it: those may be on this machine or in his network.
+        """
+        with self._passes.admit(purpose, limits or self.limits, HOST, self._proxy.port, trusted) as admitted:
             yield admitted
 
     @property

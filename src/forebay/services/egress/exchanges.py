@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable, Iterator
     from pathlib import Path
 
+    from forebay.services.egress.origins import Origin
     from forebay.services.egress.passes import Pass
     from forebay.services.egress.urls import Url
 
@@ -33,17 +34,17 @@ class Lines:
     One for each purpose and origin, because a pool for all of them looks at every connection for every request.
     """
 
-    def __init__(self, admit: Callable[[str], Pass], trust: ssl.SSLContext) -> None:
+    def __init__(self, admit: Callable[[str, Origin | None], Pass], trust: ssl.SSLContext) -> None:
         self._admit, self._trust = admit, trust
-        self._lines: OrderedDict[tuple[str, str], Line] = OrderedDict()
+        self._lines: OrderedDict[tuple[str, str, Origin | None], Line] = OrderedDict()
 
     @asynccontextmanager
-    async def line(self, purpose: str, origin: str) -> AsyncGenerator[Line, None]:
+    async def line(self, purpose: str, origin: str, trusted: Origin | None = None) -> AsyncGenerator[Line, None]:
         """The line for a purpose to an origin, which stays open within the `async with` block."""
-        key = (purpose, origin)
+        key = (purpose, origin, trusted)
         line = self._lines.get(key)
         if line is None:
-            line = self._lines[key] = Line(self._admit(purpose), self._trust)
+            line = self._lines[key] = Line(self._admit(purpose, trusted), self._trust)
         self._lines.move_to_end(key)
         line.users += 1
         try:

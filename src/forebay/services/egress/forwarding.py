@@ -66,7 +66,7 @@ class Forwarder:
         if self._server is not None and (self._place != place or self._server.wire.is_over):
             self.close()
         if self._server is None:
-            self._server = await connected(self._dialer, url.host, url.port, pass_)
+            self._server = await connected(self._dialer, url.host, url.port, pass_, tunnel=False)
             self._place = place
         return self._server
 
@@ -117,12 +117,12 @@ class Forwarder:
         self.close()
 
 
-async def connected(dialer: Dialer, host: str, port: int, pass_: Pass) -> Side:
+async def connected(dialer: Dialer, host: str, port: int, pass_: Pass, *, tunnel: bool) -> Side:
     """A connection to the outside that is measured.
 
     Raises: Refused, Unreachable.
     """
-    sock = await dialer.dial(host, port, pass_.limits.connect_s)
+    sock = await dialer.dial(host, port, pass_.limits.connect_s, trusted=pass_.trusts(host, port, tunnel=tunnel))
     try:
         _, wire = await asyncio.get_running_loop().create_connection(Wire, sock=sock)
     except BaseException:

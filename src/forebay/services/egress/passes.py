@@ -13,9 +13,10 @@ from forebay.log import get_logger
 
 if TYPE_CHECKING:
     import asyncio
-    from collections.abc import Generator
+    from collections.abc import Collection, Generator
 
     from forebay.services.egress.failures import Refused
+    from forebay.services.egress.origins import Origin
     from forebay.services.egress.policy import Limits
 
 log = get_logger("egress")
@@ -35,8 +36,18 @@ class Refusal:
 class Pass:
     """Leave for one purpose, good until it is closed; whoever has the secret may use it."""
 
-    def __init__(self, purpose: str, limits: Limits, host: str, port: int, username: str, counts: Counts) -> None:
+    def __init__(
+        self,
+        purpose: str,
+        limits: Limits,
+        host: str,
+        port: int,
+        username: str,
+        counts: Counts,
+        trusted: Collection[Origin] = (),
+    ) -> None:
         self.purpose, self.limits, self.host, self.port, self.username = purpose, limits, host, port, username
+        self._trusted = tuple(trusted)
         self.password = secrets.token_urlsafe(24)
         self.refusals: list[Refusal] = []
         self.bytes_down = 0
@@ -58,6 +69,10 @@ class Pass:
         names = ("http_proxy", "https_proxy", "all_proxy", "ws_proxy", "wss_proxy", "ftp_proxy")
         proxies = {spelled: self.url for name in names for spelled in (name, name.upper())}
         return proxies | {"no_proxy": "", "NO_PROXY": ""}
+
+    def trusts(self, host: str, port: int, *, tunnel: bool) -> bool:
+        """Whether it was made for this place, which may then be in the operator's own network."""
+        return any(origin.covers(host, port, tunnel=tunnel) for origin in self._trusted)
 
     def refuse(self, host: str, port: int, refused: Refused) -> None:
         """Keep and tell what was refused."""
@@ -133,10 +148,12 @@ class Passes:
         return len(self._open)
 
     @contextmanager
-    def admit(self, purpose: str, limits: Limits, host: str, port: int) -> Generator[Pass, None, None]:
+    def admit(
+        self, purpose: str, limits: Limits, host: str, port: int, trusted: Collection[Origin] = ()
+    ) -> Generator[Pass, None, None]:
         """A new Pass that is good within the `with` block."""
         self._made += 1
-        made = Pass(purpose, limits, host, port, f"p{self._made}", self.counts)
+        made = Pass(purpose, limits, host, port, f"p{self._made}", self.counts, trusted)
         self._open[made.username] = made
         try:
             yield made

@@ -180,7 +180,7 @@ class Client:
 
     async def _tunnel(self, host: str, port: int, admitted: Pass) -> bool:
         _check_room(admitted)
-        server = await connected(self._dialer, host, port, admitted)
+        server = await connected(self._dialer, host, port, admitted, tunnel=True)
         try:
             while not isinstance(await self._side.event(), type):  # until h11 pauses: a CONNECT has no body
                 pass
