@@ -71,6 +71,7 @@ class Visit(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         path = urlsplit(self.path).path
         self.server.site.note(self.path, {name.lower(): value for name, value in self.headers.items()})
+        self.server.site.keep_waiting(self.path, self.headers.get("User-Agent", ""))
         page = corpus().get(path)
         if path.startswith("/hop/"):
             self._hop(int(path.removeprefix("/hop/")))
@@ -213,6 +214,14 @@ class _Server(ThreadingHTTPServer):
                 request.shutdown(2)
 
 
+class Hold:
+    """Keeps the first visit to a path waiting for its answer, of visitors with this in their name."""
+
+    def __init__(self, path: str, agent: str = "") -> None:
+        self.path, self.agent = path, agent
+        self.reached, self.released = threading.Event(), threading.Event()
+
+
 @dataclass
 class Site:
     """The running site."""
@@ -223,12 +232,32 @@ class Site:
     closing: threading.Event = field(default_factory=threading.Event)
     visits: list[tuple[str, dict[str, str]]] = field(default_factory=list)
     _noted: threading.Condition = field(default_factory=threading.Condition)
+    _holds: list[Hold] = field(default_factory=list)
     patience: ClassVar[float] = 30.0
 
     def note(self, path: str, headers: dict[str, str]) -> None:
         with self._noted:
             self.visits.append((path, headers))
             self._noted.notify_all()
+
+    @contextlib.contextmanager
+    def holding(self, hold: Hold) -> Iterator[Hold]:
+        """Within the block that visit gets no answer, unless the hold is released."""
+        self._holds.append(hold)
+        try:
+            yield hold
+        finally:
+            self._holds.remove(hold)
+            hold.released.set()
+
+    def keep_waiting(self, path: str, agent: str) -> None:
+        for hold in list(self._holds):
+            with self._noted:
+                first = hold.path == path and hold.agent in agent and not hold.reached.is_set()
+                if first:
+                    hold.reached.set()
+            if first:
+                hold.released.wait(self.patience)
 
     def visited(self, path: str) -> bool:
         """Wait until somebody has asked for that path."""

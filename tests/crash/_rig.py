@@ -23,7 +23,7 @@ from forebay.engine.worker import Worker
 from forebay.errors import DatabaseUnavailable
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable
+    from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Sequence
 
     from forebay import Pipeline
     from forebay.settings import Settings
@@ -34,6 +34,7 @@ GONE = (*LOST, asyncpg.InternalClientError, asyncpg.PostgresConnectionError, Dat
 
 ROOT = Path(__file__).parents[2]
 
+STEPS = ("tests.crash._steps",)  # the program that runs the crash tests' own pipelines
 EFFECTS = "create table effects (job_id bigint, n int, step text, token bigint)"
 
 # Short leases and pauses, so that what a dead worker held comes back while the test looks on.
@@ -106,14 +107,14 @@ class Watch:
 class WorkerProcess:
     """One worker process and what it said."""
 
-    def __init__(self, dsn: str, log: Path, settings: dict[str, str]) -> None:
+    def __init__(self, dsn: str, log: Path, settings: dict[str, str], program: Sequence[str] = STEPS) -> None:
         env = {f"FOREBAY_{name.upper()}": value for name, value in (QUICK | settings).items()}
         env["FOREBAY_DATABASE_URL"] = dsn
         self._log = log
         self.name = log.stem
         with log.open("wb") as out:
             self.process = subprocess.Popen(
-                [sys.executable, "-m", "tests.crash._steps"], cwd=ROOT, env=os.environ | env, stderr=out, stdout=out
+                [sys.executable, "-m", *program], cwd=ROOT, env=os.environ | env, stderr=out, stdout=out
             )
 
     @property
@@ -174,9 +175,9 @@ class Workers:
         self.folder = folder
         self.all: list[WorkerProcess] = []
 
-    def start(self, *, dsn: str | None = None, **settings: str) -> WorkerProcess:
+    def start(self, *, dsn: str | None = None, program: Sequence[str] = STEPS, **settings: str) -> WorkerProcess:
         log = self.folder / f"worker-{len(self.all)}.log"
-        worker = WorkerProcess(dsn or self.dsn, log, settings)
+        worker = WorkerProcess(dsn or self.dsn, log, settings, program)
         self.all.append(worker)
         return worker
 

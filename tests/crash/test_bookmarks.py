@@ -1,0 +1,164 @@
+"""A worker that is killed in any step of a bookmark: that step alone is repeated, and the bookmark ends whole."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager
+from functools import partial
+from pathlib import Path
+
+import psutil
+import pytest
+
+from forebay.db import registry
+from forebay.pipelines import bookmark_imports, bookmarks
+from forebay.pipelines.bookmark_imports import Imported
+from forebay.services.browser import find_browser
+from forebay.services.links import page_hash
+from forebay.settings import Settings
+from tests.corpus.site import Hold, Page, Site, corpus, serving
+from tests.crash._rig import Watch, WorkerProcess, Workers
+
+PROGRAM = ("forebay", "worker", "--pipelines", "forebay.pipelines")
+PAGE = """<html lang="en"><title>The mill</title><meta property="og:image" content="/held/{step}.png">
+<link rel="icon" href="/held/{step}-icon.png" sizes="32x32"><body><p>Water falls onto the wheel.</p></body></html>"""
+SAID = {"choices": [{"message": {"content": "A mill by a stream."}, "finish_reason": "stop"}]}
+OURS, BROWSERS = "forebay", "Chrome"  # in the names of visitors
+
+# Where the answer to a step is held back: its path, and whose visit. Two have nobody to ask; their rows are held back.
+HOLDS = {
+    "screenshot": ("/held/screenshot", BROWSERS),
+    "metadata": ("/held/metadata", OURS),
+    "images": ("/held/images.png", ""),
+    "favicon": ("/held/favicon-icon.png", ""),
+    "caption": ("/v1/chat/completions", ""),
+}
+ROWS = {
+    "ocr": "update of ocr on forebay.bookmark for each row when (new.image_id is not distinct from old.image_id)",
+    "add": "insert on forebay.bookmark for each row",
+}
+STEPS = ("screenshot", "metadata", "images", "favicon", "caption", "ocr", "add")
+
+pytestmark = pytest.mark.skipif(find_browser(Settings()) is None, reason="no Chromium is installed")
+
+
+@pytest.fixture
+def site() -> Iterator[Site]:
+    pages = {"/v1/chat/completions": Page("", body=json.dumps(SAID), type="application/json")}
+    for step in STEPS:
+        pages[f"/held/{step}"] = Page("", body=PAGE.format(step=step))
+        pages |= {f"/held/{step}{kind}.png": Page("", make="png", type="image/png") for kind in ("", "-icon")}
+    corpus().update(pages)
+    with serving() as site:
+        yield site
+    for path in pages:
+        del corpus()[path]
+
+
+Submit = Callable[[], Awaitable[int]]
+
+
+@asynccontextmanager
+async def held(step: str, submit: Submit, site: Site, watch: Watch) -> AsyncGenerator[int]:
+    """Within the block the step has begun and cannot end; answers its job."""
+    if step in HOLDS:
+        with site.holding(Hold(*HOLDS[step])) as hold:
+            job = await submit()
+            assert await asyncio.to_thread(hold.reached.wait, 60), step
+            yield job
+        return
+    await watch.fetch(f"create trigger gate before {ROWS[step]} execute function gate()")
+    await watch.fetch("select pg_advisory_lock(7)")
+    job = await submit()
+    waiting = "from pg_locks where locktype = 'advisory' and objid = 7 and not granted"
+    await watch.until(f"{step} writes", f"select exists (select {waiting})")
+    yield job
+    await watch.fetch(f"select pg_terminate_backend(pid, 10000) {waiting}")  # what it was about to write goes with it
+    await watch.fetch("select pg_advisory_unlock(7)")
+    await watch.fetch("drop trigger gate on forebay.bookmark")
+
+
+async def kill(worker: WorkerProcess) -> None:
+    """The worker, as the kernel does it; its browser and other children go by themselves."""
+    children = psutil.Process(worker.pid).children(recursive=True)
+    worker.kill()
+    _, left = await asyncio.to_thread(psutil.wait_procs, children, 30)
+    assert left == []
+
+
+async def attempts(watch: Watch, job: int) -> dict[str, list[str]]:
+    """How the attempts of each step ended, in order."""
+    rows = await watch.fetch(
+        """select s.name, array_agg(a.outcome::text order by a.token) as ended
+           from forebay.attempt a join forebay.step s on s.id = a.step_id where a.job_id = $1 group by s.name""",
+        job,
+    )
+    return {row["name"]: row["ended"] for row in rows}
+
+
+_ALONE = """select array_agg(s.name) = array[$2::text]
+                   and not exists (select from forebay.ready r where r.job_id = $1)
+            from forebay.lease l join forebay.step s on s.id = l.step_id where l.job_id = $1"""
+_WHOLE = """select b.title = 'The mill' and b.body like '%onto the wheel%' and b.caption is not distinct from $2
+                   and b.screenshot_id is not null and b.image_id is not null and b.favicon_id is not null
+            from forebay.bookmark b where b.url = $1"""
+
+
+async def test_only_the_step_in_which_a_worker_was_killed_is_repeated(
+    workers: Workers, watch: Watch, site: Site, tmp_path: Path
+) -> None:
+    base = f"http://127.0.0.1:{site.port}"
+    settings = {"data_dir": str(tmp_path / "data"), "egress_allow_networks": "127.0.0.0/8"}
+    settings |= {"caption_url": f"{base}/v1", "caption_model": "eyes", "lease_floor_s": "600"}
+    for pipeline in (bookmarks, bookmark_imports):
+        await registry.register(await watch.conn(), pipeline.definition())
+    owner = await watch.one("select forebay.owner_id('ann')")
+    await watch.fetch(
+        """create function gate() returns trigger language plpgsql as
+           $$begin perform pg_advisory_xact_lock(7); return new; end$$"""
+    )
+
+    async def add(url: str) -> int:
+        return int(
+            await watch.one(
+                "select job_id from forebay.add_bookmark($1, $2, $3, null, null, null, null)",
+                owner,
+                url,
+                page_hash(url),
+            )
+        )
+
+    async def read_again(url: str) -> int:
+        """Only the text in the picture, of a bookmark that has all: what waits to be written would hold up the rest."""
+        again = "select forebay.crawl_bookmark(b.owner_id, b.id, b.url, only_steps => '{ocr}')"
+        return int(await watch.one(f"{again} from forebay.bookmark b where b.url = $1", url))
+
+    async def bring_in(url: str) -> int:
+        return (await bookmark_imports.submit(await watch.conn(), Imported(url=url), owner="ann")).job_id
+
+    begin = {"ocr": read_again, "add": bring_in}
+    worker = workers.start(program=PROGRAM, **settings)
+    for step in STEPS:
+        url = f"{base}/held/{step}"
+        if step == "ocr":
+            await watch.done([await add(url)])
+        async with held(step, partial(begin.get(step, add), url), site, watch) as job:
+            await watch.until(f"only {step} runs", _ALONE, job, step)
+            await kill(worker)
+        await watch.fetch("update forebay.lease set expires_at = clock_timestamp()")  # time passes
+        worker = workers.start(program=PROGRAM, **settings)
+        await watch.done([job])
+        once = {each: ["DONE"] for each in STEPS if (each == "add") is (step == "add")}
+        if step == "ocr":
+            once |= {each: ["SKIPPED"] for each in ("screenshot", "favicon", "caption")}
+        assert await attempts(watch, job) == once | {step: ["EXPIRED", "DONE"]}, step
+        own = await watch.one("select job_id from forebay.bookmark where url = $1", url)
+        await watch.done([own])
+        # With a new picture what was said of the old one goes, and only its text was asked for then.
+        assert await watch.one(_WHOLE, url, None if step == "ocr" else "A mill by a stream."), step
+        assert await watch.one("select array_agg(distinct status::text) from forebay.item where job_id = $1", own) == [
+            "DONE"
+        ], step
+    await workers.stop_all()
