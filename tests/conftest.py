@@ -8,12 +8,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 import pytest
+from hypothesis import HealthCheck
+from hypothesis import settings as examples
 
 from forebay.embedded import EmbeddedPostgres
 from tests import _servers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+# Nothing is asserted about time: a busy machine, or tables of letters that are made at first use, are no failure.
+examples.register_profile("forebay", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+examples.load_profile("forebay")
 
 _run = pytest.StashKey[_servers.Run]()
 _folder = pytest.StashKey[Path]()

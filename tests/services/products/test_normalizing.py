@@ -80,8 +80,8 @@ def test_what_the_user_says_wins() -> None:
 @pytest.mark.parametrize(
     ("given_", "field", "why"),
     [
-        ({"colour": "a"}, "mapping.colour", "the fields are title"),
-        ({"title": "Name"}, "mapping.title", "the columns are 'a', 'b'"),
+        ({"colour": "a"}, "mapping.colour", "is no field; the fields are title"),
+        ({"title": "Name"}, "mapping.title", "names the column 'Name'; the columns are 'a', 'b'"),
     ],
 )
 def test_a_mapping_that_cannot_be_is_refused(given_: dict[str, str | None], field: str, why: str) -> None:

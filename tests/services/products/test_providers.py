@@ -98,6 +98,11 @@ def _body(*products: Any) -> bytes:
     return json.dumps({"products": products}).encode()
 
 
+def test_a_function_is_asked_otherwise() -> None:
+    with pytest.raises(ValueError, match="response: is missing"):
+        HttpProvider(Declaration.model_validate({"name": "a", "function": "shop:find"}))
+
+
 def test_a_request(shop: HttpProvider) -> None:
     [[by_gtin], [by_title]] = rounds({"gtin": "4006381333931", "title": "Stift & Co", "brand": "Stabilo"}, [shop])
     assert shop.request(by_gtin.query) == Request(
@@ -112,7 +117,10 @@ def test_a_request(shop: HttpProvider) -> None:
 
 @pytest.mark.parametrize(
     ("environ", "why"),
-    [({}, "set the environment variable SHOP_KEY"), ({"SHOP_KEY": "a\nb"}, "SHOP_KEY has characters")],
+    [
+        ({}, "provider shop: set the environment variable SHOP_KEY, and restart"),
+        ({"SHOP_KEY": "a\nb"}, "provider shop: SHOP_KEY has characters that cannot be sent"),
+    ],
 )
 def test_a_secret_that_cannot_be_sent(tmp_path: Path, environ: dict[str, str], why: str) -> None:
     _load(tmp_path, shop_toml=SHOP)
@@ -165,7 +173,7 @@ def test_prices_as_texts_have_points() -> None:
 
 def test_answers_are_bounded(shop: HttpProvider) -> None:
     assert len(shop.candidates(200, {}, json.dumps({"products": [{"title": "x"}] * 100}).encode())) == 3
-    with pytest.raises(PermanentError, match="more than 4096 bytes"):
+    with pytest.raises(PermanentError, match="shop answered more than 4096 bytes"):
         shop.candidates(200, {}, b" " * 5000)
 
 
@@ -307,7 +315,7 @@ async def test_a_function_is_a_provider(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["broken", "of_texts"])
 async def test_a_function_that_gives_something_else(tmp_path: Path, name: str) -> None:
     [provider] = _load(tmp_path, a_toml=f'name = "a"\nfunction = "{__name__}:{name}"')
-    with pytest.raises(ConfigError, match="must give a list of mappings"):
+    with pytest.raises(ConfigError, match="provider a: its function must give a list of mappings"):
         await provider.find(Query("sku", {"sku": "A"}), _fetch)
 
 
@@ -352,11 +360,20 @@ def test_a_folder_is_read_in_the_order_of_priorities(tmp_path: Path) -> None:
             _declared(queries={"gtin": "https://a.example/{title}"}),
             "a.json: queries.gtin: has the place {title}; it may",
         ),
-        (_declared(headers={"Cookie": "a=b"}), "a.json: headers.Cookie: seems to be a secret"),
+        (
+            _declared(headers={"Cookie": "a=b"}),
+            "a.json: headers.Cookie: seems to be a secret: name its variable under secrets",
+        ),
         (_declared(secrets={"key": "not a name"}), "a.json: secrets.key: String should match"),
-        (_declared(secrets={"key": "FOREBAY_DATABASE_URL"}), "a.json: secrets: FOREBAY_DATABASE_URL is a setting"),
+        (
+            _declared(secrets={"key": "FOREBAY_DATABASE_URL"}),
+            "a.json: secrets: FOREBAY_DATABASE_URL is a setting of forebay's own, and not for providers",
+        ),
         (_declared(response={"items": "x", "fields": {"title": "$.t"}}), "a.json: response.items: is no JSONPath: "),
-        (_declared(response={"items": 5, "fields": {"title": "$.t"}}), "a.json: response.items: must be a JSONPath"),
+        (
+            _declared(response={"items": 5, "fields": {"title": "$.t"}}),
+            "a.json: response.items: must be a JSONPath such as $.name",
+        ),
         (
             _declared(response={"items": "$", "fields": {"title": []}}),
             "a.json: response.fields.title: List should have",
@@ -365,9 +382,12 @@ def test_a_folder_is_read_in_the_order_of_priorities(tmp_path: Path) -> None:
         (_declared(response={"items": "$", "fields": {}}), "a.json: response.fields: Dictionary should have"),
         (_declared(limits={"concurrency": 0}), "a.json: limits.concurrency: Input should be greater"),
         (_declared(errors={"throttled": [200]}), "a.json: errors.throttled.0: Input should be greater"),
-        (_declared(errors={"throttled_codes": ["X"]}), "a.json: errors: code: is missing"),
+        (
+            _declared(errors={"throttled_codes": ["X"]}),
+            "a.json: errors: code: is missing; it is the JSONPath of the codes that are listed",
+        ),
         (_declared(currency="dollarydoos"), "a.json: currency: 'dollarydoos' is no currency"),
-        (_declared(function="os:system"), "a.json: function: stands alone"),
+        (_declared(function="os:system"), "a.json: function: stands alone; remove queries, response and headers"),
         ('{"name": "a", "function": "os:system"}', "a.json: function: os has no async function system"),
         ('{"name": "a", "function": "no_such_module:x"}', "a.json: function: no_such_module cannot be imported"),
         ('{"name": "a", "function": "x"}', "a.json: function: String should match"),
@@ -380,9 +400,12 @@ def test_errors_name_file_and_field(tmp_path: Path, text: str, why: str) -> None
     assert "a=b" not in str(told.value)
 
 
+NO_JSONPATH = "JSONPath needs a package that is not installed: pip install 'forebay[sheets]'"
+
+
 def test_without_the_package_the_step_parks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "jsonpath", None)
-    with pytest.raises(ConfigError, match=re.escape("pip install 'forebay[sheets]'")):
+    with pytest.raises(ConfigError, match=re.escape(NO_JSONPATH)):
         _load(tmp_path, a_json=_declared())
 
 

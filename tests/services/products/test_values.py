@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import json
+import re
 from contextlib import suppress
 from datetime import date
 from decimal import Decimal
@@ -104,19 +105,23 @@ def test_codes_are_the_same_however_they_are_written() -> None:
         ("4006381333931 / 96385074", "4006381333931", "more than one number"),
         ("4006381333931;4006381333931", "4006381333931", "more than one number"),
         ("4006381333931 (neu)", "4006381333931", "more than the number"),
-        ("4.00638E+12", None, "rounded by a spreadsheet"),
-        ("4.0063813339311E+12", None, "no whole number"),
-        ("4006381333932", None, "its check digit is 1"),
-        ("0000000000000", None, "only zeros"),
-        ("123456", None, "has 6 digits"),
+        (
+            "4.00638E+12",
+            None,
+            "'4.00638E+12' was rounded by a spreadsheet: format the column as text, and export it again",
+        ),
+        ("4.0063813339311E+12", None, "'4.0063813339311E+12' is no whole number"),
+        ("4006381333932", None, "4006381333932 ends with 2, but its check digit is 1"),
+        ("0000000000000", None, "has only zeros"),
+        ("123456", None, "'123456' has 6 digits; such numbers have 8, 12, 13 or 14"),
         ("1" * 20, None, "has 20 digits"),
-        ("none", None, "is no number"),
+        ("none", None, "'none' is no number of 8, 12, 13 or 14 digits"),
         ("9" * 150, None, "has 150 digits"),
     ],
 )
 def test_gtin(value: object, digits: str | None, mended: str | None) -> None:
     if digits is None:
-        with pytest.raises(Unreadable, match=mended):
+        with pytest.raises(Unreadable, match=re.escape(mended or "")):
             read_gtin(value)
         return
     found = read_gtin(value)
@@ -154,7 +159,14 @@ def test_currency(value: str, currency: str) -> None:
     assert read_currency(value) == currency
 
 
-@pytest.mark.parametrize(("value", "why"), [("kr", "DKK, NOK or SEK"), ("XXQ", "write its code"), ("", "no currency")])
+@pytest.mark.parametrize(
+    ("value", "why"),
+    [
+        ("kr", "'kr' may be DKK, NOK or SEK: write the code"),
+        ("XXQ", "'XXQ' is no currency: write its code, as EUR or USD"),
+        ("", "'' is no currency: write its code"),
+    ],
+)
 def test_no_currency(value: str, why: str) -> None:
     with pytest.raises(Unreadable, match=why):
         read_currency(value)
@@ -203,25 +215,25 @@ def test_price(value: object, amount: str, currency: str | None) -> None:
         ("(5,00)", "is negative"),
         ("\u22125", "is negative"),
         (-5, "is negative"),
-        ("0,00 €", "is zero"),
+        ("0,00 €", "is zero: leave it empty when it is not known"),
         (0, "is zero"),
-        ("4006381333931", "is no price"),
+        ("4006381333931", "'4006381333931' is no price: it is 10,000,000,000 or more"),
         (1e300, "is no price"),
-        (1e-300, "next to nothing"),
-        ("10-20 €", "more than one number"),
+        (1e-300, "is no price: it is next to nothing"),
+        ("10-20 €", "'10-20 €' has more than one number in it: give one"),
         ("10 20", "more than one"),
-        ("1,2,3", "more than one"),
+        ("1,2,3", "'1,2,3' is no number, or more than one"),
         ("1.23.4567", "more than one"),
-        ("on request", "has no number"),
-        ("12 pieces", "no currency: 'pieces'"),
-        ("5 € $", "more than one currency"),
+        ("on request", "'on request' has no number in it"),
+        ("12 pieces", "'12 pieces' has words that are no currency: 'pieces'"),
+        ("5 € $", "'5 € $' names more than one currency"),
         (True, "is no number"),
         ([1], "is no number"),
         ("9" * 10_000, "is no price"),
     ],
 )
 def test_no_price(value: object, why: str) -> None:
-    with pytest.raises(Unreadable, match=why):
+    with pytest.raises(Unreadable, match=re.escape(why)):
         read_price(value)
 
 
@@ -282,10 +294,10 @@ def test_quantity(value: object, number: int) -> None:
     [
         ("-3", "negative"),
         (-3, "negative"),
-        ("1.5", "no whole"),
+        ("1.5", "'1.5' is no whole number"),
         ("many", "no number"),
-        ("12 €", "of pieces"),
-        (1e15, "too many"),
+        ("12 €", "'12 €' is no number of pieces"),
+        (1e15, "'1000000000000000' is too many"),
     ],
 )
 def test_no_quantity(value: object, why: str) -> None:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import codecs
 import io
 import json
+import re
+import sys
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forebay.errors import DataError
+from forebay.errors import ConfigError, DataError
 from forebay.services.spreadsheets import BadRow, CsvLayout, Place, Row, look_at, read_rows, take
 from forebay.services.spreadsheets.csv_file import CsvReader, look_at_csv
 from tests.services.spreadsheets._tables import bad, file, good, read
@@ -78,9 +80,11 @@ def test_delimiters(delimiter: str) -> None:
 
 def test_a_delimiter_that_is_told_is_used() -> None:
     assert good("a:b\n1:2\n", delimiter=":") == [{"a": "1", "b": "2"}]
-    with pytest.raises(DataError, match="delimiter: '::' must be one character"):
+    with pytest.raises(DataError, match="delimiter: '::' must be one character, and neither a quote nor a line's end"):
         look_at(file("a\n"), delimiter="::")
-    with pytest.raises(DataError, match="encoding: 'klingon' is none that is read"):
+    with pytest.raises(
+        DataError, match="encoding: 'klingon' is none that is read; try utf-8, utf-16-le, cp1252 or shift_jis"
+    ):
         look_at(file("a\n"), encoding="klingon")
 
 
@@ -153,13 +157,20 @@ def test_too_many_columns() -> None:
         look_at(file(b"a," * (10 << 20)))
 
 
-@pytest.mark.parametrize("data", [b"", b"\n\n", b" "])
-def test_files_without_rows(data: bytes) -> None:
-    if data == b" ":
-        assert read(data, header=True) == []
-        return
-    with pytest.raises(DataError, match=r"the file (is empty|has no rows)"):
+@pytest.mark.parametrize(("data", "why"), [(b"", "the file is empty"), (b"\n\n", "the file has no rows")])
+def test_files_without_rows(data: bytes, why: str) -> None:
+    with pytest.raises(DataError, match=f"^{why}$"):
         look_at(file(data))
+    assert read(b" ", header=True) == []
+
+
+def test_an_alphabet_that_needs_a_package_says_which(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "charset_normalizer", None)
+    told = "telling this file's encoding needs a package that is not installed: pip install 'forebay[sheets]'"
+    data = "имя,цена\nпиццы,1\n".encode("cp1251")
+    with pytest.raises(ConfigError, match=re.escape(f"{told}; or say which it is")):
+        look_at(file(data))
+    assert good(data, encoding="cp1251")[0]["имя"] == "пиццы"
 
 
 # Going on after a crash.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 import struct
 import zipfile
 
@@ -116,7 +117,25 @@ def test_bounds_of_archives() -> None:
     assert _refused(many, PICTURES._replace(entries=10)) == "the archive has 11 entries; 10 are allowed"
     assert _refused(many, PICTURES._replace(all_bytes=10)) == "the archive unpacks to 11 bytes; 10 are allowed"
     assert _refused(archive({"1.png": bytes(65 << 20)})) == "'1.png' unpacks to 68157440 bytes; 67108864 are allowed"
-    assert "more than 200 times is a bomb" in _refused(archive({"1.png": bytes(40 << 20)}))
+    assert re.fullmatch(
+        r"'1.png' grows from \d+ to 41943040 bytes when unpacked: more than 200 times is a bomb",
+        _refused(archive({"1.png": bytes(40 << 20)})),
+    )
+
+
+def test_archives_that_are_made_oddly() -> None:
+    odd, twice = io.BytesIO(), io.BytesIO()
+    with zipfile.ZipFile(odd, "w", zipfile.ZIP_BZIP2) as made:
+        made.writestr("1.png", _PNG)
+    told = "'1.png' is packed in a way that is not read: use the usual one (deflate)"
+    assert _refused(odd.getvalue()) == told
+    with zipfile.ZipFile(twice, "w") as made:
+        made.writestr("1.png", _PNG)
+        with pytest.warns(UserWarning, match="Duplicate name"):
+            made.writestr("1.png", _JPEG)
+    assert _refused(twice.getvalue()) == "the archive has two entries of the same name: '1.png'"
+    damaged = archive({"1.png": _PNG}).replace(b"PK\x01\x02", b"PK\x01\xff")
+    assert _refused(damaged).startswith("the archive is cut off or damaged: ")
 
 
 def test_links_and_secrets_are_refused() -> None:

@@ -214,7 +214,7 @@ def test_an_entry_that_lies_about_its_size_gives_no_more() -> None:
         size = made.getinfo("xl/worksheets/sheet1.xml").file_size
     lie = bytes(data).replace(size.to_bytes(4, "little"), (1000).to_bytes(4, "little"))
     assert lie != bytes(data)
-    with pytest.raises(DataError, match="damaged"):
+    with pytest.raises(DataError, match="the archive is cut off or damaged: "):
         read(lie)
 
 
@@ -237,7 +237,10 @@ def test_one_string_in_many_cells_is_too_long_a_row() -> None:
         ("<row><c><v>1</v>", "is damaged: mismatched tag"),
         (f'<row {"x" * (6 << 20)}="1"/>', "has a tag of more than 4194304 bytes"),
         (f"<!--{'x' * (6 << 20)}--><row/>", "has a tag of more than 4194304 bytes"),
-        ("".join(f"<{'t' * 90}{n}/>" for n in range(20_000)), "has names of more than 1048576 characters"),
+        (
+            "".join(f"<{'t' * 90}{n}/>" for n in range(20_000)),
+            "has names of more than 1048576 characters, which no spreadsheet has",
+        ),
     ],
     ids=["cut", "attribute", "comment", "names"],
 )
@@ -251,15 +254,15 @@ def test_entities_are_refused() -> None:
         entries = {entry.filename: made.read(entry) for entry in made.infolist()}
     laughs = b'<!DOCTYPE x [<!ENTITY a "ha"><!ENTITY b "&a;&a;">]>'
     entries["xl/worksheets/sheet1.xml"] = laughs + entries["xl/worksheets/sheet1.xml"]
-    with pytest.raises(DataError, match="declares a document type"):
+    with pytest.raises(DataError, match=r"sheet1\.xml declares a document type, which no spreadsheet does"):
         look_at(file(archive(entries)))
 
 
 @pytest.mark.parametrize(
     ("missing", "reason"),
     [
-        ("_rels/.rels", "'_rels/.rels' is missing"),
-        ("xl/workbook.xml", "'xl/workbook.xml' is missing"),
+        ("_rels/.rels", "the file is no workbook: '_rels/.rels' is missing"),
+        ("xl/workbook.xml", "the file is no workbook: 'xl/workbook.xml' is missing"),
         ("xl/worksheets/sheet1.xml", "the sheet 'Sheet1' is missing in the file"),
     ],
 )
@@ -267,6 +270,14 @@ def test_parts_that_are_missing(missing: str, reason: str) -> None:
     with zipfile.ZipFile(io.BytesIO(workbook(_HEADER))) as made:
         entries = {entry.filename: made.read(entry) for entry in made.infolist() if entry.filename != missing}
     with pytest.raises(DataError, match=reason):
+        look_at(file(archive(entries)))
+
+
+def test_a_workbook_that_does_not_say_where_it_begins() -> None:
+    with zipfile.ZipFile(io.BytesIO(workbook(_HEADER))) as made:
+        entries = {entry.filename: made.read(entry) for entry in made.infolist()}
+    entries["_rels/.rels"] = b"<Relationships/>"
+    with pytest.raises(DataError, match="the file is no workbook: nothing in it says where its sheets are"):
         look_at(file(archive(entries)))
 
 
