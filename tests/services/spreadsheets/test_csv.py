@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import codecs
 import io
+import itertools
 import json
 import re
 import sys
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from forebay.errors import ConfigError, DataError
-from forebay.services.spreadsheets import BadRow, CsvLayout, Place, Row, look_at, read_rows, take
+from forebay.services.spreadsheets import AnyRow, BadRow, CsvLayout, Place, Row, look_at, read_rows, take
 from forebay.services.spreadsheets.csv_file import CsvReader, look_at_csv
+from forebay.services.spreadsheets.records import Records, Stretch
 from tests.services.spreadsheets._tables import bad, file, good, read
 
 _ROWS = [{"name": "Müller", "price": "12,50 €"}, {"name": "Zoë", "price": "3"}]
@@ -234,3 +236,63 @@ def test_any_place_is_good_to_go_on(rows: list[list[str]]) -> None:
     again = CsvReader(io.BytesIO(data), layout)
     for done, _ in enumerate(again, 1):
         assert list(CsvReader(io.BytesIO(data), layout, again.place)) == everything[done:]
+
+
+# Many lines at once, and one by one.
+
+
+class OneByOne(Records):
+    def _many(self) -> Stretch | None:
+        return None
+
+
+def _all(records: Records) -> list[tuple[int, list[str] | BadRow, Place]]:
+    found: list[tuple[int, list[str] | BadRow, Place]] = []
+    while stretch := records.take():
+        for count, (line, record) in enumerate(zip(stretch.lines, stretch.records, strict=True), 1):
+            found.append((line, record, stretch.after(count)))
+    return found
+
+
+_odd = st.sampled_from(
+    [b'"', b'""', b"\0", b"\xff", b"\r", b"\r\n", b"\n", b"\n\n", b",", b"a", "é".encode(), b"b,c\n", b"\n\0"]
+)
+
+
+@given(
+    st.lists(_odd | st.just(b"x,y,z\n"), max_size=80).map(b"".join),
+    st.sampled_from(["utf-8", "cp1252", "utf-16-le", "shift_jis"]),
+    st.sampled_from([1, 2, 5, 16, 64, 1 << 18]),
+)
+@example(b'a,b\n"x\ny",1\nc,d\n"open\n' + b"e,f\n" * 20, "utf-8", 16)
+@example(b"a,b\n\n\n,,\nc\n" * 3, "utf-8", 8)
+@example(b'"' + b"\n" * 10_050 + b'",1\nx,y\n', "utf-8", 1 << 18)
+@example(b"x," * 20_000 + b"\nx,y\n", "utf-8", 1 << 18)
+def test_lines_are_read_the_same_many_at_once_and_one_by_one(data: bytes, encoding: str, chunk: int) -> None:
+    told = (Place(offset=0), encoding, ",", "\n")
+    many, few = Records(io.BytesIO(data), *told, chunk=chunk), OneByOne(io.BytesIO(data), *told)
+    assert _all(many) == _all(few)
+    assert many.place == few.place
+
+
+@given(
+    st.lists(st.sampled_from(["1,2\n", "1\n", "1,2,3\n", "\n", '"a\nb",2\n', '"x"y,1\n']), max_size=40),
+    st.lists(st.tuples(st.integers(1, 9), st.integers(1, 30)), min_size=1),
+)
+def test_batches_of_any_size_hold_the_same_rows(rows: list[str], sizes: list[tuple[int, int]]) -> None:
+    source = file("a,b\n" + "".join(rows))
+    layout = look_at_csv(source, header=True, delimiter=",")
+    expected = list(CsvReader(source, layout))
+    place, found = layout.start, list[AnyRow]()
+    for most_rows, most_bytes in itertools.cycle(sizes):
+        with read_rows(source, layout, place) as reader:
+            batch = take(reader, most_rows, most_bytes)
+            alone = take(reader, most_rows) if not batch.is_last else None
+        found += batch.rows
+        assert alone is None or alone.rows == expected[len(found) : len(found) + most_rows]
+        assert len(batch.rows) <= most_rows
+        if batch.is_last:
+            break
+        assert len(batch.rows) == most_rows or batch.next.offset - place.offset >= most_bytes
+        place = batch.next
+    assert found == expected

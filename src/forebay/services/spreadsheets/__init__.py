@@ -4,7 +4,9 @@ Look at a file once, keep the layout, and read rows from any place on:
 
     layout = look_at(path)
     with read_rows(path, layout, start) as reader:
-        batch = take(reader, 500)       # batch.next is where to go on after a crash
+        batch = reader.take(500)        # Cells(lines, rows, bad, next, is_last); next is where to go on after a crash
+        # batch.lines[i] is the line of batch.rows[i], the list of its cells in the order of layout.columns;
+        # take(reader, 500) gives the same as rows with names, slower: Batch(rows, next, is_last)
 
 Write one piece by piece; the same rows make the same bytes:
 
@@ -17,7 +19,7 @@ from forebay.services.spreadsheets.cells import cell_text, escaped, unescaped
 from forebay.services.spreadsheets.csv_file import CsvLayout
 from forebay.services.spreadsheets.kinds import FileKind, Found, detect
 from forebay.services.spreadsheets.reading import Layout, look_at, read_rows
-from forebay.services.spreadsheets.rows import AnyRow, BadRow, Batch, Place, Row, RowReader, take
+from forebay.services.spreadsheets.rows import AnyRow, BadRow, Batch, Cells, Place, Row, RowReader, take
 from forebay.services.spreadsheets.writing import MEDIA_TYPES, Kind, RowFile, new_file, written
 from forebay.services.spreadsheets.xlsx_file import XlsxLayout
 
@@ -27,6 +29,7 @@ __all__ = [
     "AnyRow",
     "BadRow",
     "Batch",
+    "Cells",
     "CsvLayout",
     "FileKind",
     "Found",

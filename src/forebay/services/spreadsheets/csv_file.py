@@ -5,17 +5,21 @@ from __future__ import annotations
 import io
 from collections import Counter
 from collections.abc import Iterator
-from typing import IO, Literal
+from itertools import islice
+from typing import IO, Literal, cast
 
 from pydantic import BaseModel, ConfigDict
 
 from forebay.errors import DataError
 from forebay.services.spreadsheets.encodings import find_encoding, find_mark, known_encoding
-from forebay.services.spreadsheets.records import Record, Records
+from forebay.services.spreadsheets.records import Record, Records, Stretch
 from forebay.services.spreadsheets.rows import (
+    MOST_BYTES,
     AnyRow,
     BadRow,
+    Cells,
     Place,
+    Row,
     columns_of,
     fitted,
     looks_like_header,
@@ -25,6 +29,7 @@ from forebay.services.spreadsheets.rows import (
 DELIMITERS = (",", ";", "\t", "|")
 _SAMPLE_BYTES = 256 << 10
 _SAMPLE_ROWS = 100
+_SAMPLE_CHUNK = 16 << 10  # most have their hundred rows in that
 
 
 class CsvLayout(BaseModel):
@@ -45,22 +50,61 @@ class CsvReader:
     """The rows of a CSV file, from its first or from a place on."""
 
     def __init__(self, source: IO[bytes], layout: CsvLayout, start: Place | None = None) -> None:
-        self._layout = layout
-        self._records = _records(source, layout.encoding, layout.delimiter, layout.line_end, start or layout.start)
-        self._read = iter(self._records)
+        self._columns = layout.columns
+        start = start or layout.start
+        self._records = Records(source, start, layout.encoding, layout.delimiter, layout.line_end)
+        self._stretch = Stretch.at(start)
+        self._at = 0  # how many records of the stretch were read
 
     @property
     def columns(self) -> tuple[str, ...]:
-        return self._layout.columns
+        return self._columns
 
     @property
     def place(self) -> Place:
-        return self._records.place
+        return self._stretch.after(self._at)
 
     def __iter__(self) -> Iterator[AnyRow]:
-        columns = self._layout.columns
-        for record in self._read:
-            yield record if isinstance(record, BadRow) else fitted(record.line, record.cells, columns)
+        while self._has_more():
+            line, record = self._stretch.lines[self._at], self._fitted(self._at)
+            self._at += 1
+            yield record if isinstance(record, BadRow) else Row(line, dict(zip(self._columns, record, strict=True)))
+
+    def take(self, most_rows: int, most_bytes: int = MOST_BYTES) -> Cells:
+        """The next rows; their bytes are those that they have in the file."""
+        found = Cells([], [], [], self.place, is_last=False)
+        full = found.next.offset + most_bytes
+        while is_more := self._has_more():
+            end = self._stretch.until(full, self._at + most_rows - len(found.rows) - len(found.bad))
+            self._move(found, end)
+            if len(found.rows) + len(found.bad) >= most_rows or self._stretch.reaches(full, end):
+                break
+        return found._replace(next=self.place, is_last=not is_more)
+
+    def _move(self, found: Cells, end: int) -> None:
+        """Read the records of the stretch up to one."""
+        stretch, begin, self._at = self._stretch, self._at, end
+        if stretch.widths == frozenset((len(self._columns),)):
+            found.lines.extend(stretch.lines[begin:end])
+            found.rows.extend(cast("list[list[str]]", stretch.records[begin:end]))
+            return
+        for at in range(begin, end):
+            found.add(stretch.lines[at], self._fitted(at))
+
+    def _has_more(self) -> bool:
+        while self._at >= len(self._stretch.records):
+            self._at = 0
+            found = self._records.take()
+            self._stretch = found or Stretch.at(self._records.place)
+            if found is None:
+                return False
+        return True
+
+    def _fitted(self, at: int) -> list[str] | BadRow:
+        record = self._stretch.records[at]
+        if isinstance(record, BadRow):
+            return record
+        return fitted(self._stretch.lines[at], record, len(self._columns))
 
 
 def look_at_csv(
@@ -79,13 +123,13 @@ def look_at_csv(
     delimiter = delimiter or told or _delimiter(source, encoding, line_end, start)
     if len(delimiter) != 1 or delimiter in '"\r\n\0':
         raise DataError(f"delimiter: {delimiter[:10]!r} must be one character, and neither a quote nor a line's end")
-    records = _records(source, encoding, delimiter, line_end, start)
-    first = next(iter(records), None)
-    if first is None:
+    found = _first(Records(source, start, encoding, delimiter, line_end, chunk=_SAMPLE_CHUNK))
+    if found is None:
         raise DataError("the file has no rows")
+    first, after = found
     if isinstance(first, BadRow):
         raise DataError(f"line {first.line} {first.reason}")
-    cells = without_empty_end(first.cells, 1)
+    cells = without_empty_end(first, 1)
     has_header = looks_like_header(cells) if header is None else header
     if not has_header:
         sample = _sample(source, encoding, delimiter, line_end, start)
@@ -97,12 +141,15 @@ def look_at_csv(
         line_end=line_end,
         columns=columns_of(cells),
         has_header=has_header,
-        start=records.place if has_header else start,
+        start=after if has_header else start,
     )
 
 
-def _records(source: IO[bytes], encoding: str, delimiter: str, line_end: str, start: Place) -> Records:
-    return Records(source, start, encoding, delimiter, line_end)
+def _first(records: Records) -> tuple[list[str] | BadRow, Place] | None:
+    """The first record, and where the next begins."""
+    while (stretch := records.take()) and not stretch.records:
+        pass
+    return (stretch.records[0], stretch.after(1)) if stretch else None
 
 
 def _encoding(source: IO[bytes], told: str | None) -> tuple[str, Place]:
@@ -144,7 +191,7 @@ def _sample(source: IO[bytes], encoding: str, delimiter: str, line_end: str, sta
     """The first records; of a long file without the last, which may be cut off."""
     source.seek(start.offset)
     head = source.read(_SAMPLE_BYTES)
-    records = _records(io.BytesIO(head), encoding, delimiter, line_end, Place())
-    found = [record for _, record in zip(range(_SAMPLE_ROWS), records, strict=False)]
-    is_cut = len(head) == _SAMPLE_BYTES and records.place.offset == len(head)
+    records = Records(io.BytesIO(head), Place(), encoding, delimiter, line_end, chunk=_SAMPLE_CHUNK)
+    found = list(islice(records, _SAMPLE_ROWS + 1))
+    is_cut = len(head) == _SAMPLE_BYTES or len(found) > _SAMPLE_ROWS
     return found[:-1] if is_cut and len(found) > 1 else found

@@ -8,18 +8,19 @@ from typing import IO, TypeAlias
 
 from forebay.services.spreadsheets.rows import MAX_ROW_BYTES, Place
 
-_CHUNK = 1 << 18
+CHUNK = 1 << 18
 
 Line: TypeAlias = bytes | int  # with its end; an integer is the length of a line that is too long to be kept
 
 
 class Lines:
-    """The lines from a place on. Lines that were taken can be put back."""
+    """The lines from a place on, one by one or many at once. Lines that were taken can be put back."""
 
-    def __init__(self, source: IO[bytes], start: Place, end: bytes) -> None:
+    def __init__(self, source: IO[bytes], start: Place, end: bytes, chunk: int = CHUNK) -> None:
         source.seek(start.offset)
         self._source = source
         self._end = end
+        self._size = chunk
         self._ready: deque[Line] = deque()
         self._rest = b""
         self._skipped = 0  # bytes of a line that is too long, so far
@@ -27,10 +28,15 @@ class Lines:
         self.offset = start.offset
         self.count = start.line
 
+    @property
+    def are_split(self) -> bool:
+        """Whether there are lines that have to be taken one by one."""
+        return bool(self._ready)
+
     def take(self) -> Line | None:
         """The next line; None at the end."""
         while not self._ready:
-            if self._is_over:
+            if self._is_over and not self._rest:
                 return None
             self._read_on()
         line = self._ready.popleft()
@@ -44,11 +50,34 @@ class Lines:
         self.offset -= sum(line if isinstance(line, int) else len(line) for line in lines)
         self.count -= len(lines)
 
+    def take_many(self) -> bytes:
+        """The whole lines that are at hand, as one; none when a line is longer than that, or at the end."""
+        if self._skipped:
+            return b""
+        self._rest += self._chunk()
+        whole = len(self._rest) if self._is_over else self._last_end()
+        block, self._rest = self._rest[:whole], self._rest[whole:]
+        self.offset += len(block)
+        return block
+
+    def put_back_many(self, block: bytes, *, split: bool) -> None:
+        """The end of what was taken comes again; line by line, if it is to be split."""
+        self.offset -= len(block)
+        if split:
+            self._ready.extend(self.parts(block))
+        else:
+            self._rest = block + self._rest
+
+    def parts(self, block: bytes) -> list[bytes]:
+        """The lines of a block, with their ends."""
+        *whole, rest = self._split(block)
+        return [line + self._end for line in whole] + ([rest] if rest else [])
+
     def _read_on(self) -> None:
-        chunk = self._source.read(_CHUNK)
-        if not chunk:
-            self._is_over = True
-            self._keep([self._rest] if self._rest or self._skipped else [])
+        chunk = self._chunk()
+        if self._is_over:
+            last, self._rest = self._rest, b""
+            self._keep([last] if last or self._skipped else [])
             return
         *whole, self._rest = self._split(self._rest + chunk)
         self._keep(line + self._end for line in whole)
@@ -58,11 +87,24 @@ class Lines:
             self._skipped += dropped
             self._rest = self._rest[dropped:]
 
+    def _chunk(self) -> bytes:
+        chunk = b"" if self._is_over else self._source.read(self._size)
+        self._is_over = not chunk
+        return chunk
+
     def _keep(self, lines: Iterable[bytes]) -> None:
         for line in lines:
             length = len(line) + self._skipped
             self._skipped = 0
             self._ready.append(line if length <= MAX_ROW_BYTES else length)
+
+    def _last_end(self) -> int:
+        """Where the last whole line at hand ends."""
+        found = len(self._rest)
+        while (found := self._rest.rfind(self._end, 0, found + len(self._end) - 1)) >= 0:
+            if found % len(self._end) == 0:
+                return found + len(self._end)
+        return 0
 
     def _split(self, data: bytes) -> list[bytes]:
         """The data between ends; an end that lies across two characters of two bytes is none."""

@@ -1,12 +1,18 @@
-"""Records of a CSV file: cells as they stand there, in bounded memory. One that is broken does not break the next."""
+"""Records of a CSV file: cells as they stand there, in bounded memory. One that is broken does not break the next.
+
+Lines are parsed many at once as long as nothing is odd about them, and one by one where something is.
+"""
 
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator
-from typing import IO, NamedTuple
+import io
+from bisect import bisect_left
+from collections.abc import Callable, Iterator, Sequence
+from itertools import accumulate, compress
+from typing import IO, NamedTuple, Protocol, TypeAlias
 
-from forebay.services.spreadsheets.lines import Line, Lines
+from forebay.services.spreadsheets.lines import CHUNK, Line, Lines
 from forebay.services.spreadsheets.rows import MAX_COLUMNS, MAX_ROW_BYTES, BadRow, Place, excerpt
 
 _MAX_LINES = 10_000  # of one record
@@ -17,18 +23,83 @@ class Record(NamedTuple):
     cells: list[str]
 
 
+_Ends: TypeAlias = Sequence[tuple[int, int]]  # the byte and the line with which records end
+
+
+class Stretch:
+    """Records that follow each other, and the lines on which they begin; empty ones are left out."""
+
+    def __init__(
+        self,
+        lines: list[int],
+        records: list[list[str] | BadRow],
+        widths: frozenset[int],
+        places: tuple[Place, Place],
+        ends: Callable[[], _Ends],
+    ) -> None:
+        self.lines = lines
+        self.records = records
+        self.widths = widths  # how many cells the records have; nothing when some are bad
+        self._start, self._end = places
+        self._find_ends = ends
+        self._ends: _Ends | None = None
+
+    @classmethod
+    def at(cls, place: Place) -> Stretch:
+        """A stretch without records."""
+        return cls([], [], frozenset(), (place, place), tuple)
+
+    def after(self, count: int) -> Place:
+        """Where the record begins that follows the first so many."""
+        if count == 0:
+            return self._start
+        if count == len(self.records) and self.lines[-1] == self._end.line:
+            return self._end
+        offset, line = self._known_ends()[count - 1]
+        return Place(offset=offset, line=line)
+
+    def until(self, offset: int, most: int) -> int:
+        """How many records there are up to the one that ends at that byte or behind it; so many at most."""
+        if self._end.offset < offset:
+            return min(most, len(self.records))
+        ends = self._known_ends()[:most]
+        return min(bisect_left(ends, (offset, 0)) + 1, len(ends))
+
+    def reaches(self, offset: int, count: int) -> bool:
+        """Whether the first so many records end at that byte or behind it."""
+        return self._end.offset >= offset and self._known_ends()[count - 1][0] >= offset
+
+    def _known_ends(self) -> _Ends:
+        """Most who read do not ask after each record where it ends: it is found out for those who do."""
+        if self._ends is None:
+            self._ends = self._find_ends()
+        return self._ends
+
+
 class _Refused(Exception):
     """What is wrong with the record that is being read."""
 
 
 class Records:
-    """The records from a place on; empty ones are left out."""
+    """The records from a place on."""
 
-    def __init__(self, source: IO[bytes], start: Place, encoding: str, delimiter: str, line_end: str) -> None:
+    def __init__(
+        self,
+        source: IO[bytes],
+        start: Place,
+        encoding: str,
+        delimiter: str,
+        line_end: str,
+        *,
+        chunk: int = CHUNK,
+    ) -> None:
         if csv.field_size_limit() < MAX_ROW_BYTES:
-            csv.field_size_limit(MAX_ROW_BYTES)  # of the whole process; our own bound is on records
+            csv.field_size_limit(MAX_ROW_BYTES)  # of the whole process; set here only, and our own bound is on records
         self._encoding = encoding
-        self._lines = Lines(source, start, line_end.encode(encoding))
+        self._delimiter = delimiter
+        self._end = line_end.encode(encoding)
+        self._is_usual = line_end == "\n"
+        self._lines = Lines(source, start, self._end, chunk)
         self._parsed = csv.reader(_Feed(self), delimiter=delimiter, strict=True)
         self._held: list[Line] = []  # lines of the record that is being read
         self._size = 0
@@ -36,25 +107,110 @@ class Records:
 
     @property
     def place(self) -> Place:
-        """Where the next record begins."""
+        """Where the next stretch begins."""
         return Place(offset=self._lines.offset, line=self._lines.count)
 
+    def take(self) -> Stretch | None:
+        """The next records, as many as are at hand; None at the end."""
+        if self._is_usual and not self._lines.are_split and (found := self._many()):
+            return found
+        return self._few()
+
     def __iter__(self) -> Iterator[Record | BadRow]:
+        while stretch := self.take():
+            for line, cells in zip(stretch.lines, stretch.records, strict=True):
+                yield cells if isinstance(cells, BadRow) else Record(line, cells)
+
+    # Many at once.
+
+    def _many(self) -> Stretch | None:
+        start = self.place
+        block = self._lines.take_many()
+        text = self._plain_text(block)
+        if text is None:
+            self._lines.put_back_many(block, split=True)
+            return None
+        reader = csv.reader(io.StringIO(text, newline="\n"), delimiter=self._delimiter, strict=True)
+        records: list[list[str]] = []
+        ends: list[int] = []  # the line with which each record ends
+        error = _parse(reader, records, ends, is_simple='"' not in text)
+        widths = frozenset(map(len, records))
+        if max(widths, default=0) > MAX_COLUMNS or _has_long(ends):
+            records, ends, error = [], [], "odd"
+        if error:
+            done = sum(map(len, self._lines.parts(block)[: ends[-1]])) if ends else 0
+            # A record that goes on behind this block is tried again with the next; but only once.
+            self._lines.put_back_many(block[done:], split=not ends or "unexpected end of data" not in error)
+            block = block[:done]
+        if not ends:
+            return None
+        self._lines.count += ends[-1]
+        return self._stretch(start, block, records, ends, widths)
+
+    def _plain_text(self, block: bytes) -> str | None:
+        try:
+            text = block.decode(self._encoding)
+        except UnicodeDecodeError:
+            return None
+        is_plain = "\0" not in text and text.count("\n") == block.count(self._end)
+        return text if text and is_plain else None
+
+    def _stretch(
+        self, start: Place, block: bytes, records: list[list[str]], ends: list[int], widths: frozenset[int]
+    ) -> Stretch:
+        first = start.line + 1
+        lines = [first, *(first + end for end in ends[:-1])]
+        kept = list(map(any, records))
+        if not all(kept):
+            records, lines, ends = (
+                list(compress(records, kept)),
+                list(compress(lines, kept)),
+                list(compress(ends, kept)),
+            )
+
+        def found_ends() -> _Ends:
+            offsets = list(accumulate(map(len, self._lines.parts(block)), initial=start.offset))
+            return [(offsets[end], start.line + end) for end in ends]
+
+        return Stretch(lines, [*records], widths, (start, self.place), found_ends)
+
+    # One by one.
+
+    def _few(self) -> Stretch | None:
+        start = self.place
+        lines: list[int] = []
+        records: list[list[str] | BadRow] = []
+        ends: list[tuple[int, int]] = []
         while True:
-            self._held.clear()
-            self._size, self._fault = 0, None
             line = self._lines.count + 1
-            try:
-                cells = next(self._parsed)
-            except StopIteration:
-                return
-            except (csv.Error, _Refused) as error:
-                yield self._broken(line, error)
-                continue
-            if fault := self._fault_of(cells):
-                yield BadRow(line, fault, self._excerpt())
-            elif any(cells):
-                yield Record(line, cells)
+            found = self._next(line)
+            if found is None:
+                break
+            if found:
+                lines.append(line)
+                records.append(found)
+                ends.append((self._lines.offset, self._lines.count))
+            if not self._lines.are_split:
+                break
+        if found is None and not records and self.place == start:
+            return None
+        is_good = not any(isinstance(record, BadRow) for record in records)
+        widths = frozenset(map(len, records) if is_good else ())
+        return Stretch(lines, records, widths, (start, self.place), lambda: ends)
+
+    def _next(self, line: int) -> list[str] | BadRow | None:
+        """The next record, nothing in it when it is empty; None at the end."""
+        self._held.clear()
+        self._size, self._fault = 0, None
+        try:
+            cells = next(self._parsed)
+        except StopIteration:
+            return None
+        except (csv.Error, _Refused) as error:
+            return self._broken(line, error)
+        if fault := self._fault_of(cells):
+            return BadRow(line, fault, self._excerpt())
+        return cells if any(cells) else []
 
     def _fault_of(self, cells: list[str]) -> str | None:
         if len(cells) > MAX_COLUMNS:
@@ -97,6 +253,40 @@ class Records:
         if "\0" in text:
             self._fault = self._fault or "has a NUL character"
         return text
+
+
+def _parse(reader: _Reader, records: list[list[str]], ends: list[int], *, is_simple: bool) -> str:
+    """Fill in the records up to the first that is odd, and say what is odd."""
+    try:
+        if is_simple:  # a record a line
+            records.extend(reader)
+            ends.extend(range(1, len(records) + 1))
+        else:
+            for cells in reader:
+                records.append(cells)
+                ends.append(reader.line_num)
+    except csv.Error as error:
+        ends.extend(range(len(ends) + 1, len(records) + 1))
+        return str(error)
+    return ""
+
+
+def _has_long(ends: list[int]) -> bool:
+    """Whether there is a record of too many lines."""
+    if not ends or ends[-1] - len(ends) < _MAX_LINES:
+        return False
+    return max(end - begin for begin, end in zip((0, *ends), ends, strict=False)) > _MAX_LINES
+
+
+class _Reader(Protocol):
+    """What csv.reader gives."""
+
+    @property
+    def line_num(self) -> int: ...
+
+    def __iter__(self) -> Iterator[list[str]]: ...
+
+    def __next__(self) -> list[str]: ...
 
 
 class _Feed:

@@ -12,6 +12,7 @@ from forebay.errors import DataError
 
 MAX_ROW_BYTES = 4 << 20
 MAX_COLUMNS = 16_384  # as many as a spreadsheet has
+MOST_BYTES = 16 << 20  # of a batch
 _EXCERPT = 200
 
 
@@ -50,6 +51,23 @@ class Batch(NamedTuple):
     is_last: bool
 
 
+class Cells(NamedTuple):
+    """Rows that follow each other without the names of their columns, which is faster; and those that are bad."""
+
+    lines: list[int]  # one for each row
+    rows: list[list[str]]  # the cells of each, as many as there are columns and in their order
+    bad: list[BadRow]
+    next: Place
+    is_last: bool
+
+    def add(self, line: int, cells: list[str] | BadRow) -> None:
+        if isinstance(cells, BadRow):
+            self.bad.append(cells)
+        else:
+            self.lines.append(line)
+            self.rows.append(cells)
+
+
 class RowReader(Protocol):
     """A file that is being read."""
 
@@ -63,21 +81,20 @@ class RowReader(Protocol):
 
     def __iter__(self) -> Iterator[AnyRow]: ...
 
-
-def take(reader: RowReader, most_rows: int, most_bytes: int = 16 << 20) -> Batch:
-    """The next rows: no more than so many, and ending with the one that makes them larger than so many bytes."""
-    found: list[AnyRow] = []
-    size = 0
-    for row in reader:
-        found.append(row)
-        size += _size(row)
-        if len(found) >= most_rows or size >= most_bytes:
-            return Batch(found, reader.place, is_last=False)
-    return Batch(found, reader.place, is_last=True)
+    def take(self, most_rows: int, most_bytes: int = MOST_BYTES) -> Cells:
+        """The next rows: no more than so many, and ending with the one that makes them so many bytes, or more."""
+        ...
 
 
-def _size(row: AnyRow) -> int:
-    return sum(map(len, row.cells.values())) if isinstance(row, Row) else len(row.excerpt)
+def take(reader: RowReader, most_rows: int, most_bytes: int = MOST_BYTES) -> Batch:
+    """The next rows with the names of their columns, good and bad ones in their order; see `RowReader.take`."""
+    found = reader.take(most_rows, most_bytes)
+    columns = reader.columns
+    named = (dict(zip(columns, cells, strict=True)) for cells in found.rows)
+    rows: list[AnyRow] = [*map(Row, found.lines, named), *found.bad]
+    if found.bad:
+        rows.sort(key=lambda row: row.line)
+    return Batch(rows, found.next, found.is_last)
 
 
 def excerpt(text: str) -> str:
@@ -132,13 +149,13 @@ def without_empty_end(cells: list[str], wanted: int) -> list[str]:
     return cells
 
 
-def fitted(line: int, cells: list[str], columns: tuple[str, ...]) -> AnyRow:
-    """A row with a cell for each column. Spreadsheets leave out the empty cells at a row's end: they are put back."""
-    wanted, given = len(columns), len(cells)
+def fitted(line: int, cells: list[str], wanted: int) -> list[str] | BadRow:
+    """A cell for each column. Spreadsheets leave out the empty cells at a row's end: they are put back."""
+    given = len(cells)
     if given > wanted:
         given = len(without_empty_end(cells, wanted))
     if given < wanted:
         cells.extend([""] * (wanted - given))
     elif given > wanted:
         return BadRow(line, f"has {given} cells, but there are {wanted} columns", excerpt(" | ".join(cells)))
-    return Row(line, dict(zip(columns, cells, strict=True)))
+    return cells

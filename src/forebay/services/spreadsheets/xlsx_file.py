@@ -21,9 +21,12 @@ from forebay.services.spreadsheets.cells import moment_text, number_text
 from forebay.services.spreadsheets.rows import (
     MAX_COLUMNS,
     MAX_ROW_BYTES,
+    MOST_BYTES,
     AnyRow,
     BadRow,
+    Cells,
     Place,
+    Row,
     columns_of,
     excerpt,
     fitted,
@@ -64,14 +67,30 @@ class XlsxReader:
         return Place(line=self._line)
 
     def __iter__(self) -> Iterator[AnyRow]:
+        for line, cells in self._fitted():
+            yield cells if isinstance(cells, BadRow) else Row(line, dict(zip(self._columns, cells, strict=True)))
+
+    def take(self, most_rows: int, most_bytes: int = MOST_BYTES) -> Cells:
+        """The next rows; their bytes are the characters that people see."""
+        found = Cells([], [], [], self.place, is_last=False)
+        size = 0
+        for count, (line, cells) in enumerate(self._fitted(), 1):
+            found.add(line, cells)
+            size += len(cells.excerpt) if isinstance(cells, BadRow) else sum(map(len, cells))
+            if count >= most_rows or size >= most_bytes:
+                return found._replace(next=self.place)
+        return found._replace(next=self.place, is_last=True)
+
+    def _fitted(self) -> Iterator[tuple[int, list[str] | BadRow]]:
+        wanted = len(self._columns)
         for line, cells, fault in self._rows:
             if line <= self._line:
                 continue
             self._line = line
             if fault:
-                yield BadRow(line, fault, excerpt(" | ".join(cells)))
+                yield line, BadRow(line, fault, excerpt(" | ".join(cells)))
             elif any(cells):
-                yield fitted(line, cells, self._columns)
+                yield line, cells if len(cells) == wanted else fitted(line, cells, wanted)
 
 
 def look_at_xlsx(source: IO[bytes], *, sheet: str | None = None, header: bool | None = None) -> XlsxLayout:
