@@ -13,6 +13,7 @@ import asyncpg
 import pytest
 from structlog.testing import capture_logs
 
+from forebay.services.spreadsheets import new_file
 from tests.api._service import Service, serving
 
 
@@ -286,12 +287,22 @@ async def upload(service: Service, name: str, data: bytes, kind: str = "", **fie
         return await client.post("/api/jobs", data={"pipeline": "pages", **fields}, files={"file": (name, data, kind)})
 
 
+def _workbook() -> bytes:
+    made = new_file("xlsx", ["title", "size"])
+    return made.write([("a", 1), ("b", 2)]) + made.close()
+
+
+WORKBOOK = _workbook()
+
+
 @pytest.mark.parametrize(
     ("name", "data", "kind"),
     [
         ("rows.jsonl", b'{"title": "a"}\n\n{"title": "b", "size": 3}\n', ""),
         ("rows.csv", b'\xef\xbb\xbftitle,size\na,1\n"b\nc",2\n', ""),
         ("rows", b"title,size\r\na,1\r\nb,2\r\n", "text/csv; charset=utf-8"),
+        ("rows.csv", "title;size\nZo\u00eb;1\nb;2\n".encode("cp1252"), ""),
+        ("rows.xlsx", WORKBOOK, ""),
     ],
 )
 async def test_a_file_of_items(service: Service, name: str, data: bytes, kind: str) -> None:
@@ -315,10 +326,14 @@ BAD_FILES = [
     ("rows.jsonl", b'{"title": "a"}\n{"size": 1}', "file: row 2: title: Field required"),
     ("rows.jsonl", b'{"title": "\xff"}', "near line 1 is something that is not UTF-8"),
     ("rows.jsonl", b'"' + b"x" * (5 << 20) + b'"', "line 1 is longer than 4194304 characters"),
-    ("rows.csv", b"", "line 1 must name the columns, each once"),
+    ("rows.csv", b"", "the file is empty"),
+    ("rows.xlsx", b"title\na\n\xff\0\0\0", "line 3 has a NUL character"),
+    ("rows.csv", b'{"title": "a"}\n', "the file is no table but JSON Lines"),
+    ("rows.csv", b"title,,size\na,b,1", "line 1 must name the columns, each once"),
     ("rows.csv", b"title,title\na,b", "line 1 must name the columns, each once"),
-    ("rows.csv", b"title,size\na", "line 2 has 1 columns, the first line 2"),
-    ("rows.csv", b'title,size\n"a"b,1', "line 2 is not CSV"),
+    ("rows.csv", b"title,size\na,1\nb,2,3", "line 3 has 3 cells, but there are 2 columns"),
+    ("rows.csv", b'title,size\na,1\n"a"b,1', "line 3 has a quote inside a quoted cell"),
+    ("rows.csv", "title,size\né,1\nà,1\n".encode() + b"\xe9,1", "line 4 is not utf-8: byte 0xe9 at position 1"),
 ]
 
 
@@ -351,7 +366,7 @@ async def test_bodies_of_other_kinds(service: Service) -> None:
     )
     assert broken.status_code == 422
     assert broken.json()["detail"].startswith("body: is not JSON: ")
-    assert no_file.json()["detail"] == "file: must be a file: JSON Lines, or CSV with a header"
+    assert no_file.json()["detail"] == "file: must be a file: JSON Lines, or CSV or XLSX with a header"
 
 
 async def test_a_request_that_is_too_large(dsn: str) -> None:

@@ -108,16 +108,21 @@ def test_bytes_of_no_encoding_are_read_as_old_browsers_wrote_them() -> None:
         (b"[{", "is not JSON: "),
         (b"[" * 100_000, "is not JSON: "),
         (b'{"links": []}', 'must be a list of bookmarks, or an object with a list "bookmarks"'),
-        (
-            b'url,title\nhttps://example.org,"' + b"x" * 200_000 + b'"\n',
-            "line 2: field larger than field limit",
-        ),
+        (b'url,title\nhttps://example.org,"' + b"x" * (5 << 20) + b'"\n', "line 2 is longer than 4 MiB"),
+        (b'url,title\nhttps://example.org,"a"b\n', 'line 2 has a quote inside a quoted cell: write it twice ("")'),
+        (b"url,title\na,b,c\n", "line 2 has 3 cells, but there are 2 columns"),
+        (b'url,"title\n', "line 1 has a quote that is not closed"),
     ],
 )
 def test_what_is_no_file_of_bookmarks(data: bytes, reason: str) -> None:
     with pytest.raises(InvalidField) as refused:
         list(read(data))
     assert str(refused.value).startswith(f"file: {reason}")
+
+
+def test_long_notes_and_headers_in_capitals_are_read() -> None:
+    [found] = read(b'URL,Note\nhttps://example.org,"' + b"x" * 200_000 + b'"\n')
+    assert found == Entry("https://example.org", note="x" * 200_000)
 
 
 def test_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -168,9 +173,9 @@ def test_no_bytes_break_it(data: bytes) -> None:
 
 
 def test_formulas_are_harmless() -> None:
-    line = written("csv", [Entry("https://example.org", '=HYPERLINK("x")', "+1")]).decode().splitlines()[1]
+    line = written("csv", [Entry("https://example.org", '=HYPERLINK("x")', "+1+2")]).decode().splitlines()[1]
     assert line.startswith('"\'=HYPERLINK(""x"")"')
-    assert ",'+1," in line
+    assert ",'+1+2," in line
 
 
 def test_kinds_have_their_media_type() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -85,11 +86,11 @@ async def _uploaded(request: Request) -> tuple[UploadedJob, Iterable[Any]]:
     sent = await form(request)
     file = sent.get("file")
     if not isinstance(file, UploadFile):
-        raise Problem(422, "must be a file: JSON Lines, or CSV with a header", field="file")
+        raise Problem(422, "must be a file: JSON Lines, or CSV or XLSX with a header", field="file")
     values = {name: value for name, value in sent.items() if name != "file"}
     name = checked_text("file", (file.filename or "upload")[:500], 500)
     body = _checked(UploadedJob, {**values, "file": name})
-    return body, uploads.rows(file.file, file.filename or "", file.content_type or "")
+    return body, await asyncio.to_thread(uploads.rows, file.file, file.filename or "", file.content_type or "")
 
 
 _INPUT = re.compile(r"inputs(?:\[(\d+)\])?\.?(.*)", re.DOTALL)

@@ -1,30 +1,63 @@
-"""Files of rows: JSON Lines, or CSV with a header. Read row by row; a row that cannot be read is named by its line."""
+"""Files of rows: JSON Lines, or CSV or XLSX with a header. One row that cannot be read refuses all, and is named."""
 
 from __future__ import annotations
 
-import csv
 import io
 import json
 from typing import IO, TYPE_CHECKING, Any
 
 from forebay.api.problems import Problem
+from forebay.errors import DataError
+from forebay.services.spreadsheets import Layout, look_at, read_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _LONGEST_LINE = 4 << 20
-_CSV_TYPES = ("text/csv", "application/csv", "application/vnd.ms-excel")
+_BATCH = 1000  # rows
+_TABLES = (".csv", ".tsv", ".xlsx")
+_TABLE_TYPES = (
+    "text/csv",
+    "text/tab-separated-values",
+    "application/csv",
+    "application/vnd.ms-excel",
+    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+)
 
 
 def rows(file: IO[bytes], name: str, content_type: str) -> Iterator[Any]:
     """The inputs that a file holds.
 
-    Raises: Problem 422 with the line and the reason.
+    Raises: Problem 422 with the line and the reason, now or later.
     """
-    text = io.TextIOWrapper(file, encoding="utf-8-sig", errors="strict", newline="")
-    if name.lower().endswith(".csv") or content_type.split(";", maxsplit=1)[0].strip().lower() in _CSV_TYPES:
-        return _csv_rows(text)
-    return _json_rows(text)
+    kind = content_type.split(";", maxsplit=1)[0].strip().lower()
+    if name.lower().endswith(_TABLES) or kind in _TABLE_TYPES:
+        return _table_rows(file, _layout(file))
+    return _json_rows(io.TextIOWrapper(file, encoding="utf-8-sig", errors="strict", newline=""))
+
+
+def _layout(file: IO[bytes]) -> Layout:
+    try:
+        layout = look_at(file, header=True)
+    except DataError as error:
+        raise Problem(422, str(error), field="file") from error
+    if layout.renamed:
+        raise Problem(422, f"line {layout.start.line or 1} must name the columns, each once", field="file")
+    return layout
+
+
+def _table_rows(file: IO[bytes], layout: Layout) -> Iterator[dict[str, str]]:
+    try:
+        with read_rows(file, layout) as reader:
+            is_last = False
+            while not is_last:
+                _, found, bad, _, is_last = reader.take(_BATCH)
+                if bad:
+                    raise Problem(422, f"line {bad[0].line} {bad[0].reason}", field="file")
+                for cells in found:
+                    yield dict(zip(layout.columns, cells, strict=True))
+    except DataError as error:
+        raise Problem(422, str(error), field="file") from error
 
 
 def _json_rows(text: io.TextIOWrapper) -> Iterator[Any]:
@@ -35,21 +68,6 @@ def _json_rows(text: io.TextIOWrapper) -> Iterator[Any]:
             yield json.loads(line)
         except (ValueError, RecursionError) as error:
             raise Problem(422, f"line {number} is not JSON: {error}", field="file") from error
-
-
-def _csv_rows(text: io.TextIOWrapper) -> Iterator[dict[str, str]]:
-    reader = csv.reader(_lines(text), strict=True)
-    try:
-        header = next(reader, None)
-        if not header or len(set(header)) < len(header):
-            raise Problem(422, "line 1 must name the columns, each once", field="file")
-        for row in reader:
-            if len(row) != len(header):
-                detail = f"line {reader.line_num} has {len(row)} columns, the first line {len(header)}"
-                raise Problem(422, detail, field="file")
-            yield dict(zip(header, row, strict=True))
-    except csv.Error as error:
-        raise Problem(422, f"line {reader.line_num} is not CSV: {error}", field="file") from error
 
 
 def _lines(text: io.TextIOWrapper) -> Iterator[str]:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import csv
 import json
-import re
 from typing import TYPE_CHECKING, Any, Protocol, cast
+
+from forebay.services.spreadsheets.cells import escaped
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -14,9 +15,6 @@ if TYPE_CHECKING:
 
 _HEAD = 100  # items that decide which columns there are
 _PARTS = ("input", "result")
-# What spreadsheets take for the beginning of a formula; a number is none.
-_FORMULA = re.compile(r"[=+\-@\t\r\uff1d\uff0b\uff0d\uff20]")
-_NUMBER = re.compile(r"[+-]?\d+(\.\d+)?")
 _LONG = 4000  # digits; Python refuses to read integers much longer than that
 
 
@@ -122,6 +120,5 @@ def text(value: Any, *, raw: bool) -> str:
     if value is None:
         return ""
     if isinstance(value, str):
-        is_formula = _FORMULA.match(value) and not _NUMBER.fullmatch(value)
-        return f"'{value}" if is_formula and not raw else value
+        return value if raw else escaped(value)
     return value.written if isinstance(value, _Exact) else _encode(value)

@@ -12,12 +12,14 @@ from datetime import UTC, datetime
 from html.parser import HTMLParser
 from typing import Any, Literal, TypeAlias, TypeGuard
 
-from forebay.errors import InvalidField
+from forebay.errors import DataError, InvalidField
+from forebay.services.spreadsheets import BadRow, unescaped
+from forebay.services.spreadsheets.cells import escaped_text
+from forebay.services.spreadsheets.csv_file import CsvReader, look_at_csv
 
 Format: TypeAlias = Literal["html", "csv", "json"]
 
 MOST_ENTRIES = 200_000
-_FORMULAS = ("=", "+", "-", "@", "\t", "\r")
 _MEDIA_TYPES: dict[Format, str] = {
     "html": "text/html; charset=utf-8",
     "csv": "text/csv; charset=utf-8",
@@ -166,28 +168,26 @@ _NO_PAGES = ("javascript:", "place:", "about:", "chrome:", "edge:", "file:", "da
 
 
 def _from_csv(text: str) -> Iterator[Entry]:
-    rows = csv.DictReader(io.StringIO(text, newline=""), restkey="more")
+    source = io.BytesIO(text.encode())
     try:
-        for row in rows:
-            if url := (row.get("url") or "").strip():
-                tags = _as_meant(row.get("tags"))
-                yield Entry(
-                    url,
-                    _as_meant(row.get("title")) or None,
-                    _as_meant(row.get("note")) or None,
-                    _tags(tags, "|" if "|" in tags else ","),
-                    _as_meant(row.get("category")) or None,
-                    _moment(row.get("time_added") or row.get("added_at")),
-                    archived=(row.get("status") or "").lower() == "archive",
-                )
-    except csv.Error as error:
-        raise InvalidField("file", f"line {rows.line_num + 1}: {error}") from error
-
-
-def _as_meant(cell: str | None) -> str:
-    """Without the mark that keeps a spreadsheet from taking it for a formula."""
-    text = cell or ""
-    return text[1:] if text.startswith("'") and text[1:2] in _FORMULAS else text
+        layout = look_at_csv(source, header=True, encoding="utf-8", delimiter=",")
+    except DataError as error:
+        raise InvalidField("file", str(error)) from error
+    for row in CsvReader(source, layout):
+        if isinstance(row, BadRow):
+            raise InvalidField("file", f"line {row.line} {row.reason}")
+        cells = {name.lower(): unescaped(cell) for name, cell in row.cells.items()}
+        if url := cells.get("url", "").strip():
+            tags = cells.get("tags", "")
+            yield Entry(
+                url,
+                cells.get("title") or None,
+                cells.get("note") or None,
+                _tags(tags, "|" if "|" in tags else ","),
+                cells.get("category") or None,
+                _moment(cells.get("time_added") or cells.get("added_at")),
+                archived=cells.get("status", "").lower() == "archive",
+            )
 
 
 def _from_json(text: str) -> Iterator[Entry]:
@@ -312,15 +312,8 @@ def _csv(entry: Entry) -> str:
     line = io.StringIO()
     status = "archive" if entry.archived else "unread"
     row = (entry.title, entry.url, _seconds(entry), "|".join(entry.tags), status, entry.note, entry.category)
-    csv.writer(line).writerow(_harmless(value) for value in row)
+    csv.writer(line).writerow(map(escaped_text, row))
     return line.getvalue()
-
-
-def _harmless(value: object) -> str:
-    """A cell that no spreadsheet takes for a formula."""
-    text = "" if value is None else str(value)
-    # What only looks like a marked one is marked, too: so that all of them are read back as they were.
-    return f"'{text}" if text.removeprefix("'")[:1] in _FORMULAS else text
 
 
 def _json(entry: Entry) -> str:

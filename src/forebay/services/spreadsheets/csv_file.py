@@ -23,6 +23,7 @@ from forebay.services.spreadsheets.rows import (
     columns_of,
     fitted,
     looks_like_header,
+    renamed,
     without_empty_end,
 )
 
@@ -43,6 +44,7 @@ class CsvLayout(BaseModel):
     line_end: str
     columns: tuple[str, ...]
     has_header: bool
+    renamed: tuple[str, ...] = ()  # columns that have no name in the file, or the name of another
     start: Place  # of the first row after the header
 
 
@@ -135,12 +137,14 @@ def look_at_csv(
         sample = _sample(source, encoding, delimiter, line_end, start)
         widths = (len(without_empty_end(one.cells, 1)) for one in sample if isinstance(one, Record))
         cells = [""] * max(widths, default=len(cells))
+    columns = columns_of(cells)
     return CsvLayout(
         encoding=encoding,
         delimiter=delimiter,
         line_end=line_end,
-        columns=columns_of(cells),
+        columns=columns,
         has_header=has_header,
+        renamed=renamed(columns, cells),
         start=after if has_header else start,
     )
 

@@ -114,9 +114,18 @@ def columns_of(header: Sequence[str]) -> tuple[str, ...]:
         raise DataError(f"the file has {len(header)} columns; {MAX_COLUMNS} are allowed")
     names: dict[str, None] = {}
     for number, cell in enumerate(header, 1):
-        name = " ".join(cell.split()).replace("\0", "") or f"column {number}"
+        name = _name(cell) or f"column {number}"
         names[name if name not in names else _numbered(name, names)] = None
     return tuple(names)
+
+
+def renamed(columns: Sequence[str], header: Sequence[str]) -> tuple[str, ...]:
+    """The columns that are not called as the header says."""
+    return tuple(column for column, cell in zip(columns, header, strict=True) if column != _name(cell))
+
+
+def _name(cell: str) -> str:
+    return " ".join(cell.split()).replace("\0", "")
 
 
 def _numbered(name: str, taken: dict[str, None]) -> str:

@@ -31,6 +31,7 @@ from forebay.services.spreadsheets.rows import (
     excerpt,
     fitted,
     looks_like_header,
+    renamed,
     without_empty_end,
 )
 from forebay.services.spreadsheets.xlsx_parts import Markup, Workbook, local, plain, read_workbook
@@ -47,6 +48,7 @@ class XlsxLayout(BaseModel):
     sheets: tuple[str, ...]
     columns: tuple[str, ...]
     has_header: bool
+    renamed: tuple[str, ...] = ()  # columns that have no name in the file, or the name of another
     start: Place
 
 
@@ -113,11 +115,13 @@ def look_at_xlsx(source: IO[bytes], *, sheet: str | None = None, header: bool | 
         has_header = looks_like_header(cells) if header is None else header
         if not has_header:
             cells = [""] * max(len(without_empty_end(row, 1)) for _, row, _ in sample)
+        columns = columns_of(cells)
         return XlsxLayout(
             sheet=wanted,
             sheets=tuple(one.name for one in book.sheets),
-            columns=columns_of(cells),
+            columns=columns,
             has_header=has_header,
+            renamed=renamed(columns, cells),
             start=Place(line=line if has_header else 0),
         )
 
