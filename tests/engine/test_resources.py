@@ -100,7 +100,7 @@ async def test_a_resource_that_fails_in_closing_keeps_no_other_from_it() -> None
         yield 2
         raise RuntimeError("stuck in its drawer")
 
-    resources = Resources(Settings(), pool=None)  # type: ignore[arg-type] # these need none
+    resources = Resources(Settings(), pool=None, limits=None)  # type: ignore[arg-type] # these need none
     assert await resources.get(good) + await resources.get(bad) == 3
     with structlog.testing.capture_logs() as logs:
         await resources.close()

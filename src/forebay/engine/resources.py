@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager
 
     from forebay.db.pool import Pool
+    from forebay.engine.limits import Limits
     from forebay.settings import Settings
 
 T = TypeVar("T")
@@ -43,12 +44,18 @@ class Resources:
     """The resources of one worker, and what they are opened with."""
 
     def __init__(
-        self, settings: Settings, pool: Pool, replaced: Mapping[Resource[Any], Resource[Any]] | None = None
+        self,
+        settings: Settings,
+        pool: Pool,
+        limits: Limits,
+        replaced: Mapping[Resource[Any], Resource[Any]] | None = None,
     ) -> None:
         """`replaced`: others to open in their place; for tests."""
         self.settings = settings
         self.pool = pool
+        self.limits = limits
         self._replaced = replaced or {}
+        self._told: dict[str, Callable[[], Mapping[str, Any]]] = {}
         self._open: dict[Resource[Any], Any] = {}
         self._opening: dict[Resource[Any], asyncio.Lock] = {}
         self._closing = AsyncExitStack()
@@ -66,6 +73,14 @@ class Resources:
         value = await self._closing.enter_async_context(_patiently(resource, self))
         log.debug("resource_opened", resource=resource.name)
         return value
+
+    def tells(self, name: str, describe: Callable[[], Mapping[str, Any]]) -> None:
+        """What a resource tells about itself, as often as the worker does: nothing that only some may know."""
+        self._told[name] = describe
+
+    def describe(self) -> dict[str, Any]:
+        """What they tell, by name."""
+        return {name: describe() for name, describe in self._told.items()}
 
     async def close(self) -> None:
         """Close what is open, the last one first: it may use those before it."""

@@ -190,7 +190,7 @@ class Worker:
         self._spans = _spans(pool, clock)
         self._limits = Limits(pool, me, clock, on_room=self._on_hungry)
         self._progress = ProgressBook(pool, clock)
-        self._resources = Resources(s, pool, self._replaced)
+        self._resources = Resources(s, pool, self._limits, self._replaced)
         self._host = WorkerHost(self._progress, self._resources, self._processes)
         for pipeline in self._pipelines:
             for step in pipeline.steps.values():
@@ -396,6 +396,7 @@ class Worker:
         about = {"steps": steps, "settled": self.settled, "leases": len(self._leases), "pid": os.getpid()}
         about |= totals(self._executors.values())
         about |= {"limits": self._limits.describe(), "machine": self._machine.describe()}
+        about |= {"shared": self._resources.describe()}
         # Another worker may have parked a queue: whoever gets through to the other side again unparks it.
         self._parked = await registry.sign_on(
             self._vitals,

@@ -53,6 +53,7 @@ class Wanted:
     raise_for_status: bool = True
     secret_headers: frozenset[str] = frozenset()  # in small letters; they stay with their origin, as credentials do
     trusted: Origin | None = None  # of a setting: may be in the operator's own network, until a redirect leads away
+    polite: bool = True  # false: the caller sees to it itself that the host is not asked too much
 
     def first(self, url: Url, agent: str) -> Request:
         """The request for it."""

@@ -158,33 +158,36 @@ class Http:
     async def _ask(self, stack: AsyncExitStack, request: Request, wanted: Wanted) -> httpx.Response:
         """One request; the place at the host is held until its answer was read."""
         url = request.url
-        if request.trusted is None:  # robots.txt is for those who come uninvited
+        if request.trusted is None and wanted.polite:  # robots.txt is for those who come uninvited
             await self._ask_robots(url)
-        turn = await stack.enter_async_context(self.politeness.turn(url.host))
+        turn = await stack.enter_async_context(self.politeness.turn(url.host)) if wanted.polite else None
         line = await stack.enter_async_context(self._lines.line(wanted.purpose, url.origin, request.trusted))
         began = time.monotonic()
         try:
             response = await line.send(url, request.message(), wanted.timeout)
         except BaseException:
-            turn.failed(time.monotonic() - began)
+            if turn is not None:
+                turn.failed(time.monotonic() - began)
             raise
         stack.push_async_callback(response.aclose)
-        self._judge(url, response, wanted, turn, time.monotonic() - began)
+        if turn is not None:
+            self._tell(turn, response, time.monotonic() - began)
+        most_s = self._settings.egress_retry_after_max_s
+        error = status_error(response.status_code, response.headers, url.place, most_s=most_s)
+        if error is not None and wanted.raise_for_status:
+            raise error
         return response
 
-    def _judge(self, url: Url, response: httpx.Response, wanted: Wanted, turn: Turn, seconds: float) -> None:
-        """Tell the host's controller, and raise what has to be raised."""
-        status, most_s = response.status_code, self._settings.egress_retry_after_max_s
-        told = retry_after(response.headers, most_s=most_s)
+    def _tell(self, turn: Turn, response: httpx.Response, seconds: float) -> None:
+        """Tell the host's controller how it went."""
+        status = response.status_code
+        told = retry_after(response.headers, most_s=self._settings.egress_retry_after_max_s)
         if status == 429 or (status == 503 and told is not None):
             turn.throttled(told)
         elif status >= 500:
             turn.failed(seconds)
         else:
             turn.answered(seconds)
-        error = status_error(status, response.headers, url.place, most_s=most_s)
-        if error is not None and wanted.raise_for_status:
-            raise error
 
     def _admit(self, purpose: str, trusted: Origin | None) -> Pass:
         """The Pass of a purpose, with which very many things are fetched: each of them is bounded here."""

@@ -60,6 +60,10 @@ class Turn:
         if host.least_delay:
             host.delay = min(_LONGEST_DELAY, max(host.delay, (host.delay + seconds) / 2))
 
+    def begin_again(self) -> None:
+        """Nothing that was learnt of the host holds any more: one at a time, as with a new one."""
+        self._host.limit.limit = float(self._host.limit.least)
+
     def throttled(self, retry_after: float | None) -> float:
         """It asks for patience, which holds for everyone; gives back for how long."""
         return self._politeness.close_host(self._host, retry_after)
@@ -83,12 +87,12 @@ class Politeness:
         self._hosts: OrderedDict[str, Host] = OrderedDict()
 
     @asynccontextmanager
-    async def turn(self, name: str) -> AsyncGenerator[Turn, None]:
-        """A turn at a host, once there is one.
+    async def turn(self, name: str, most: int | None = None) -> AsyncGenerator[Turn, None]:
+        """A turn at a host, once there is one; `most` at a time instead of what the settings say.
 
         Raises: ThrottledError when the host asked for patience, or the wait is too long: come again later.
         """
-        host = self._host(name)
+        host = self._host(name, most)
         self._check_open(name, host)
         await self._enter(name, host)
         try:
@@ -132,10 +136,15 @@ class Politeness:
             if not host.is_idle or host.closed_until > now or host.delay
         }
 
-    def _host(self, name: str) -> Host:
+    def describe_one(self, name: str, most: int | None = None) -> dict[str, float | None]:
+        """The same for one host, however idle it is."""
+        host = self._hosts.get(name) or Host(most or self._most, self._delay)
+        return host.limit.describe() | {"running": host.running, "waiting": len(host.waiting)}
+
+    def _host(self, name: str, most: int | None = None) -> Host:
         host = self._hosts.get(name)
         if host is None:
-            host = self._hosts[name] = Host(self._most, self._delay)
+            host = self._hosts[name] = Host(most or self._most, self._delay)
             self._forget_some()
         self._hosts.move_to_end(name)
         return host
