@@ -2,8 +2,17 @@
 
 from forebay.pipelines.bookmark_imports import bookmark_imports
 from forebay.pipelines.bookmarks import bookmarks
+from forebay.pipelines.catalogue_rows import catalogue_rows
 from forebay.pipelines.housekeeping import housekeeping
 from forebay.pipelines.sheet_intake import sheet_intake
 from forebay.pipelines.sheets import sheet_images, sheets
 
-__all__ = ["bookmark_imports", "bookmarks", "housekeeping", "sheet_images", "sheet_intake", "sheets"]
+__all__ = [
+    "bookmark_imports",
+    "bookmarks",
+    "catalogue_rows",
+    "housekeeping",
+    "sheet_images",
+    "sheet_intake",
+    "sheets",
+]

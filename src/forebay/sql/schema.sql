@@ -374,6 +374,22 @@ CREATE VIEW forebay.bookmark_messages WITH (security_invoker='true') AS
   WHERE (j.pipeline_id = ( SELECT p.id
            FROM forebay.pipeline p
           WHERE (p.name = 'bookmarks'::text)));
+CREATE TABLE forebay.catalogue (
+    id bigint NOT NULL,
+    owner_id bigint NOT NULL,
+    name text NOT NULL,
+    shared boolean DEFAULT false NOT NULL,
+    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    CONSTRAINT catalogue_name_check CHECK (((length(name) >= 1) AND (length(name) <= 100)))
+);
+ALTER TABLE forebay.catalogue ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME forebay.catalogue_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
 CREATE TABLE forebay.category (
     id bigint NOT NULL,
     owner_id bigint NOT NULL,
@@ -590,6 +606,28 @@ ALTER TABLE forebay.owner ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
 );
 ALTER TABLE forebay.pipeline ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME forebay.pipeline_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+CREATE TABLE forebay.product (
+    id bigint NOT NULL,
+    catalogue_id bigint NOT NULL,
+    owner_id bigint NOT NULL,
+    key text NOT NULL,
+    gtin text,
+    sku text,
+    mpn text,
+    text text NOT NULL,
+    search tsvector NOT NULL,
+    fields jsonb NOT NULL,
+    updated_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    CONSTRAINT product_key_check CHECK ((length(key) <= 200))
+);
+ALTER TABLE forebay.product ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME forebay.product_id_seq
     START WITH 1
     INCREMENT BY 1
     NO MINVALUE
@@ -892,6 +930,10 @@ ALTER TABLE ONLY forebay.bookmark
     ADD CONSTRAINT bookmark_owner_id_page_hash_key UNIQUE (owner_id, page_hash);
 ALTER TABLE ONLY forebay.bookmark
     ADD CONSTRAINT bookmark_pkey PRIMARY KEY (id);
+ALTER TABLE ONLY forebay.catalogue
+    ADD CONSTRAINT catalogue_owner_id_name_key UNIQUE (owner_id, name);
+ALTER TABLE ONLY forebay.catalogue
+    ADD CONSTRAINT catalogue_pkey PRIMARY KEY (id);
 ALTER TABLE ONLY forebay.category
     ADD CONSTRAINT category_owner_id_name_key UNIQUE (owner_id, name);
 ALTER TABLE ONLY forebay.category
@@ -926,6 +968,10 @@ ALTER TABLE ONLY forebay.pipeline
     ADD CONSTRAINT pipeline_name_key UNIQUE (name);
 ALTER TABLE ONLY forebay.pipeline
     ADD CONSTRAINT pipeline_pkey PRIMARY KEY (id);
+ALTER TABLE ONLY forebay.product
+    ADD CONSTRAINT product_catalogue_id_key_key UNIQUE (catalogue_id, key);
+ALTER TABLE ONLY forebay.product
+    ADD CONSTRAINT product_pkey PRIMARY KEY (id);
 ALTER TABLE ONLY forebay.queue
     ADD CONSTRAINT queue_pkey PRIMARY KEY (name);
 ALTER TABLE ONLY forebay.rate_limit
@@ -984,6 +1030,7 @@ CREATE INDEX bookmark_newest ON forebay.bookmark USING btree (owner_id, id) WHER
 CREATE INDEX bookmark_owner ON forebay.bookmark USING btree (owner_id, id);
 CREATE INDEX bookmark_search ON forebay.bookmark USING gin (search);
 CREATE INDEX bookmark_tags ON forebay.bookmark USING gin (tags);
+CREATE INDEX catalogue_shared ON forebay.catalogue USING btree (id) WHERE shared;
 CREATE INDEX dead_letter_owner ON forebay.dead_letter USING btree (owner_id, at, job_id, n);
 CREATE INDEX dead_letter_recent ON forebay.dead_letter USING btree (at, job_id, n);
 CREATE INDEX file_blob ON forebay.file USING btree (sha256);
@@ -1000,6 +1047,11 @@ CREATE INDEX job_open ON forebay.job USING btree (owner_id, id) WHERE (finished_
 CREATE INDEX job_owner ON forebay.job USING btree (owner_id, id);
 CREATE INDEX lane_job ON forebay.lane USING btree (job_id) WHERE (job_id <> 0);
 CREATE INDEX lease_job ON forebay.lease USING btree (job_id);
+CREATE INDEX product_gtin ON forebay.product USING btree (gtin) WHERE (gtin IS NOT NULL);
+CREATE INDEX product_mpn ON forebay.product USING btree (mpn) WHERE (mpn IS NOT NULL);
+CREATE INDEX product_search ON forebay.product USING gin (search) WITH (fastupdate=off);
+CREATE INDEX product_sku ON forebay.product USING btree (sku) WHERE (sku IS NOT NULL);
+CREATE INDEX product_text ON forebay.product USING gin (text public.gin_trgm_ops) WITH (fastupdate=off);
 CREATE INDEX schedule_next ON forebay.schedule USING btree (next_at) WHERE (NOT paused);
 CREATE INDEX scheduled_job ON forebay.scheduled USING btree (job_id);
 CREATE INDEX session_account ON forebay.session USING btree (account_id);
@@ -1028,6 +1080,8 @@ ALTER TABLE ONLY forebay.file
     ADD CONSTRAINT file_sha256_fkey FOREIGN KEY (sha256) REFERENCES forebay.blob(sha256);
 ALTER TABLE ONLY forebay.invitation
     ADD CONSTRAINT invitation_account_id_fkey FOREIGN KEY (account_id) REFERENCES forebay.account(id) ON DELETE CASCADE;
+ALTER TABLE ONLY forebay.product
+    ADD CONSTRAINT product_catalogue_id_fkey FOREIGN KEY (catalogue_id) REFERENCES forebay.catalogue(id) ON DELETE CASCADE;
 ALTER TABLE ONLY forebay.schedule
     ADD CONSTRAINT schedule_owner_id_fkey FOREIGN KEY (owner_id) REFERENCES forebay.owner(id);
 ALTER TABLE ONLY forebay.schedule
@@ -1049,6 +1103,7 @@ ALTER TABLE forebay.audit ENABLE ROW LEVEL SECURITY;
 ALTER TABLE forebay.blob ENABLE ROW LEVEL SECURITY;
 ALTER TABLE forebay.bookmark ENABLE ROW LEVEL SECURITY;
 ALTER TABLE forebay.bookmark_change ENABLE ROW LEVEL SECURITY;
+ALTER TABLE forebay.catalogue ENABLE ROW LEVEL SECURITY;
 ALTER TABLE forebay.category ENABLE ROW LEVEL SECURITY;
 ALTER TABLE forebay.dead_letter ENABLE ROW LEVEL SECURITY;
 ALTER TABLE forebay.file ENABLE ROW LEVEL SECURITY;
@@ -1062,6 +1117,7 @@ CREATE POLICY of_all ON forebay.audit TO forebay_admin, forebay_worker USING (tr
 CREATE POLICY of_all ON forebay.blob TO forebay_admin, forebay_worker USING (true);
 CREATE POLICY of_all ON forebay.bookmark TO forebay_admin, forebay_worker USING (true);
 CREATE POLICY of_all ON forebay.bookmark_change TO forebay_admin, forebay_worker USING (true);
+CREATE POLICY of_all ON forebay.catalogue TO forebay_admin, forebay_worker USING (true);
 CREATE POLICY of_all ON forebay.category TO forebay_admin, forebay_worker USING (true);
 CREATE POLICY of_all ON forebay.dead_letter TO forebay_admin, forebay_worker USING (true);
 CREATE POLICY of_all ON forebay.file TO forebay_admin, forebay_worker USING (true);
@@ -1071,6 +1127,7 @@ CREATE POLICY of_all ON forebay.job TO forebay_admin, forebay_worker USING (true
 CREATE POLICY of_all ON forebay.lane TO forebay_admin, forebay_worker USING (true);
 CREATE POLICY of_all ON forebay.lease TO forebay_admin, forebay_worker USING (true);
 CREATE POLICY of_all ON forebay.owner TO forebay_admin, forebay_worker USING (true);
+CREATE POLICY of_all ON forebay.product TO forebay_admin, forebay_worker USING (true);
 CREATE POLICY of_all ON forebay.ready TO forebay_admin, forebay_worker USING (true);
 CREATE POLICY of_all ON forebay.schedule TO forebay_admin, forebay_worker USING (true);
 CREATE POLICY of_all ON forebay.scheduled TO forebay_admin, forebay_worker USING (true);
@@ -1088,6 +1145,7 @@ CREATE POLICY of_owner ON forebay.attempt TO forebay_api USING ((owner_id = ( SE
 CREATE POLICY of_owner ON forebay.audit TO forebay_api USING ((owner_id = ( SELECT (NULLIF(current_setting('forebay.owner_id'::text, true), ''::text))::bigint AS "nullif")));
 CREATE POLICY of_owner ON forebay.bookmark TO forebay_api USING ((owner_id = ( SELECT (NULLIF(current_setting('forebay.owner_id'::text, true), ''::text))::bigint AS "nullif")));
 CREATE POLICY of_owner ON forebay.bookmark_change TO forebay_api USING ((owner_id = ( SELECT (NULLIF(current_setting('forebay.owner_id'::text, true), ''::text))::bigint AS "nullif")));
+CREATE POLICY of_owner ON forebay.catalogue TO forebay_api USING ((owner_id = ( SELECT (NULLIF(current_setting('forebay.owner_id'::text, true), ''::text))::bigint AS "nullif")));
 CREATE POLICY of_owner ON forebay.category TO forebay_api USING ((owner_id = ( SELECT (NULLIF(current_setting('forebay.owner_id'::text, true), ''::text))::bigint AS "nullif")));
 CREATE POLICY of_owner ON forebay.dead_letter TO forebay_api USING ((owner_id = ( SELECT (NULLIF(current_setting('forebay.owner_id'::text, true), ''::text))::bigint AS "nullif")));
 CREATE POLICY of_owner ON forebay.file TO forebay_api USING ((owner_id = ( SELECT (NULLIF(current_setting('forebay.owner_id'::text, true), ''::text))::bigint AS "nullif")));
@@ -1097,6 +1155,7 @@ CREATE POLICY of_owner ON forebay.job TO forebay_api USING ((owner_id = ( SELECT
 CREATE POLICY of_owner ON forebay.lane TO forebay_api USING ((owner_id = ( SELECT (NULLIF(current_setting('forebay.owner_id'::text, true), ''::text))::bigint AS "nullif")));
 CREATE POLICY of_owner ON forebay.lease TO forebay_api USING ((owner_id = ( SELECT (NULLIF(current_setting('forebay.owner_id'::text, true), ''::text))::bigint AS "nullif")));
 CREATE POLICY of_owner ON forebay.owner TO forebay_api USING ((id = ( SELECT (NULLIF(current_setting('forebay.owner_id'::text, true), ''::text))::bigint AS "nullif")));
+CREATE POLICY of_owner ON forebay.product TO forebay_api USING ((owner_id = ( SELECT (NULLIF(current_setting('forebay.owner_id'::text, true), ''::text))::bigint AS "nullif")));
 CREATE POLICY of_owner ON forebay.ready TO forebay_api USING ((owner_id = ( SELECT (NULLIF(current_setting('forebay.owner_id'::text, true), ''::text))::bigint AS "nullif")));
 CREATE POLICY of_owner ON forebay.schedule TO forebay_api USING ((owner_id = ( SELECT (NULLIF(current_setting('forebay.owner_id'::text, true), ''::text))::bigint AS "nullif")));
 CREATE POLICY of_owner ON forebay.scheduled TO forebay_api USING ((owner_id = ( SELECT (NULLIF(current_setting('forebay.owner_id'::text, true), ''::text))::bigint AS "nullif")));
@@ -1105,7 +1164,12 @@ CREATE POLICY of_owner ON forebay.sheet_export TO forebay_api USING ((owner_id =
 CREATE POLICY of_owner ON forebay.sheet_file TO forebay_api USING ((owner_id = ( SELECT (NULLIF(current_setting('forebay.owner_id'::text, true), ''::text))::bigint AS "nullif")));
 CREATE POLICY of_owner ON forebay.sheet_piece TO forebay_api USING ((owner_id = ( SELECT (NULLIF(current_setting('forebay.owner_id'::text, true), ''::text))::bigint AS "nullif")));
 CREATE POLICY of_owner ON forebay.tally TO forebay_api USING ((owner_id = ( SELECT (NULLIF(current_setting('forebay.owner_id'::text, true), ''::text))::bigint AS "nullif")));
+CREATE POLICY of_shared ON forebay.catalogue FOR SELECT TO forebay_api USING (shared);
+CREATE POLICY of_shared ON forebay.product FOR SELECT TO forebay_api USING ((EXISTS ( SELECT
+   FROM forebay.catalogue c
+  WHERE ((c.id = product.catalogue_id) AND c.shared))));
 ALTER TABLE forebay.owner ENABLE ROW LEVEL SECURITY;
+ALTER TABLE forebay.product ENABLE ROW LEVEL SECURITY;
 ALTER TABLE forebay.ready ENABLE ROW LEVEL SECURITY;
 ALTER TABLE forebay.schedule ENABLE ROW LEVEL SECURITY;
 ALTER TABLE forebay.scheduled ENABLE ROW LEVEL SECURITY;
@@ -1189,6 +1253,14 @@ GRANT USAGE ON SEQUENCE forebay.bookmark_id_seq TO forebay_api;
 GRANT USAGE ON SEQUENCE forebay.bookmark_id_seq TO forebay_admin;
 GRANT USAGE ON SEQUENCE forebay.bookmark_id_seq TO forebay_identity;
 GRANT USAGE ON SEQUENCE forebay.bookmark_id_seq TO forebay_worker;
+GRANT SELECT,DELETE ON TABLE forebay.catalogue TO forebay_api;
+GRANT SELECT,DELETE ON TABLE forebay.catalogue TO forebay_admin;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE forebay.catalogue TO forebay_worker;
+GRANT UPDATE(shared) ON TABLE forebay.catalogue TO forebay_admin;
+GRANT USAGE ON SEQUENCE forebay.catalogue_id_seq TO forebay_api;
+GRANT USAGE ON SEQUENCE forebay.catalogue_id_seq TO forebay_admin;
+GRANT USAGE ON SEQUENCE forebay.catalogue_id_seq TO forebay_identity;
+GRANT USAGE ON SEQUENCE forebay.catalogue_id_seq TO forebay_worker;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE forebay.category TO forebay_api;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE forebay.category TO forebay_admin;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE forebay.category TO forebay_worker;
@@ -1247,6 +1319,13 @@ GRANT USAGE ON SEQUENCE forebay.pipeline_id_seq TO forebay_api;
 GRANT USAGE ON SEQUENCE forebay.pipeline_id_seq TO forebay_admin;
 GRANT USAGE ON SEQUENCE forebay.pipeline_id_seq TO forebay_identity;
 GRANT USAGE ON SEQUENCE forebay.pipeline_id_seq TO forebay_worker;
+GRANT SELECT ON TABLE forebay.product TO forebay_api;
+GRANT SELECT ON TABLE forebay.product TO forebay_admin;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE forebay.product TO forebay_worker;
+GRANT USAGE ON SEQUENCE forebay.product_id_seq TO forebay_api;
+GRANT USAGE ON SEQUENCE forebay.product_id_seq TO forebay_admin;
+GRANT USAGE ON SEQUENCE forebay.product_id_seq TO forebay_identity;
+GRANT USAGE ON SEQUENCE forebay.product_id_seq TO forebay_worker;
 GRANT USAGE ON SEQUENCE forebay.seq TO forebay_api;
 GRANT USAGE ON SEQUENCE forebay.seq TO forebay_admin;
 GRANT USAGE ON SEQUENCE forebay.seq TO forebay_identity;

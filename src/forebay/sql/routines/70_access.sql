@@ -38,7 +38,8 @@ begin
     end if;
     foreach owned in array array[
         'job', 'item', 'attempt', 'dead_letter', 'audit', 'lane', 'ready', 'scheduled', 'lease', 'schedule', 'owner', 'idempotency',
-        'file', 'category', 'bookmark', 'bookmark_change', 'tally', 'sheet', 'sheet_piece', 'sheet_export', 'sheet_file'
+        'file', 'category', 'bookmark', 'bookmark_change', 'tally', 'sheet', 'sheet_piece', 'sheet_export', 'sheet_file',
+        'catalogue', 'product'
     ] loop
         if not exists (select from pg_policies where schemaname = 'forebay' and tablename = owned and policyname = 'of_owner') then
             perform forebay.protect(owned, case owned when 'owner' then 'id' else 'owner_id' end);
@@ -55,6 +56,12 @@ begin
             using (exists (select from forebay.file f where f.sha256 = blob.sha256));
         create policy of_all on forebay.blob to forebay_admin, forebay_worker using (true);
     end if;
+    -- What an administrator shares, all may see.
+    if not exists (select from pg_policies where schemaname = 'forebay' and policyname = 'of_shared') then
+        create policy of_shared on forebay.catalogue for select to forebay_api using (shared);
+        create policy of_shared on forebay.product for select to forebay_api
+            using (exists (select from forebay.catalogue c where c.id = product.catalogue_id and c.shared));
+    end if;
     grant usage on schema forebay to forebay_api, forebay_admin, forebay_identity, forebay_worker;
     grant usage on all sequences in schema forebay to forebay_api, forebay_admin, forebay_identity, forebay_worker;
     grant select on forebay.migration to forebay_api, forebay_admin, forebay_identity, forebay_worker;
@@ -65,6 +72,10 @@ begin
         to forebay_api, forebay_admin, forebay_worker;
     -- Files are made by workers, which have had the content in their hands: who could make one could read any blob.
     grant select, delete on forebay.file, forebay.sheet_file to forebay_api, forebay_admin;
+    grant select, delete on forebay.catalogue to forebay_api, forebay_admin;
+    grant update (shared) on forebay.catalogue to forebay_admin;
+    grant select on forebay.product to forebay_api, forebay_admin;
+    grant select, insert, update, delete on forebay.catalogue, forebay.product to forebay_worker;
     grant select on forebay.blob to forebay_api, forebay_admin;
     grant select, insert, update, delete on forebay.blob, forebay.file, forebay.waste, forebay.sheet_file to forebay_worker;
     grant select, insert on forebay.attempt, forebay.audit, forebay.tally to forebay_api, forebay_admin, forebay_worker;
