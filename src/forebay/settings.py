@@ -221,6 +221,12 @@ class Settings(BaseSettings):
     sheets_providers: Path | None = Field(
         default=None, description="folder with declarations of providers that rows are looked up at; unset: none"
     )
+    sheets_sources: Path | None = Field(
+        default=None, description="folder with declarations of sources that files are taken from; unset: none"
+    )
+    sheets_roots: str = Field(
+        default="", description="folders that files may be taken from, separated by commas; empty: from none"
+    )
     sheets_match_score: Annotated[float, Field(ge=0, le=1)] = Field(
         default=0.7, description="what a provider has found is a match from this score on, of 0 to 1"
     )
@@ -242,6 +248,14 @@ class Settings(BaseSettings):
         port_ranges(text)
         return text
 
+    @field_validator("sheets_roots")
+    @classmethod
+    def _roots(cls, text: str) -> str:
+        for part in filter(None, (part.strip() for part in text.split(","))):
+            if not part.startswith("/") or ".." in Path(part).parts:
+                raise ValueError(f"{part!r} is no whole path such as /srv/drop")
+        return text
+
     @property
     def dsn(self) -> str | None:
         return self.database_url.get_secret_value() if self.database_url else None
@@ -257,6 +271,10 @@ class Settings(BaseSettings):
     @property
     def pipeline_modules(self) -> list[str]:
         return [name.strip() for name in self.pipelines.split(",") if name.strip()]
+
+    @property
+    def sheets_root_folders(self) -> list[Path]:
+        return [Path(part.strip()) for part in self.sheets_roots.split(",") if part.strip()]
 
     @property
     def queue_names(self) -> frozenset[str]:

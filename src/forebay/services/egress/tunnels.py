@@ -1,0 +1,73 @@
+"""Sockets through the proxy, for what speaks something else than HTTP."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import socket
+from typing import TYPE_CHECKING
+
+from forebay.services.egress.failures import Refused, Unreachable
+
+if TYPE_CHECKING:
+    from forebay.services.egress.passes import Pass
+
+_LONGEST_HEAD = 4096
+_SPARE_S = 5.0  # for the proxy to tell that it was not in time
+
+
+async def open_tunnel(leave: Pass, host: str, port: int) -> socket.socket:
+    """A socket that leads to a host, which the guard has resolved, checked and pinned.
+
+    Raises: Refused, Unreachable.
+    """
+    sock = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    try:
+        sock.setblocking(False)
+        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        async with asyncio.timeout(leave.limits.connect_s + _SPARE_S):
+            await _ask(sock, leave, f"[{host}]:{port}" if ":" in host else f"{host}:{port}")
+    except TimeoutError:
+        sock.close()
+        raise Unreachable("timeout", f"the egress proxy did not connect to {host} in time") from None
+    except OSError as error:
+        sock.close()
+        raise Unreachable("connect", f"the egress proxy broke off: {error.strerror}") from None
+    except BaseException:
+        sock.close()
+        raise
+    return sock
+
+
+async def _ask(sock: socket.socket, leave: Pass, place: str) -> None:
+    loop = asyncio.get_running_loop()
+    shown = base64.b64encode(f"{leave.username}:{leave.password}".encode()).decode()
+    request = f"CONNECT {place} HTTP/1.1\r\nHost: {place}\r\nProxy-Authorization: Basic {shown}\r\n\r\n"
+    await loop.sock_connect(sock, (leave.host, leave.port))
+    await loop.sock_sendall(sock, request.encode())
+    status, code, reason = _told(await _head(sock))
+    if status == 403:
+        raise Refused(code, reason)
+    if status != 200:
+        raise Unreachable(code, reason)
+
+
+async def _head(sock: socket.socket) -> bytes:
+    """Byte by byte: what follows is the server's, and not ours to read."""
+    loop = asyncio.get_running_loop()
+    head = bytearray()
+    while not head.endswith(b"\r\n\r\n") and len(head) < _LONGEST_HEAD:
+        byte = await loop.sock_recv(sock, 1)
+        if not byte:
+            raise ConnectionResetError(None, "closed")
+        head += byte
+    return bytes(head)
+
+
+def _told(head: bytes) -> tuple[int, str, str]:
+    """Status, and the code and reason of the guard."""
+    line = head.partition(b"\r\n")[0].decode("latin-1")
+    _, _, rest = line.partition(" ")
+    status, _, phrase = rest.partition(" ")
+    code, _, reason = phrase.partition(": ")
+    return int(status) if status.isdecimal() else 502, code, reason

@@ -1,0 +1,89 @@
+"""Places that files are taken from: a folder, an S3 prefix, an FTP or SFTP server.
+
+    for declared in load_sources(settings):
+        async with open_source(declared, egress, settings) as source:
+            async for found in source.list():
+                async for chunk in source.read(found.path, found.version): ...
+                await source.done(found.path, found.version)
+
+Plain code without engine or database. A folder needs nothing else; the others go out by the guarded egress, and need
+the extra `sources`.
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from forebay.errors import ConfigError
+from forebay.services.egress.origins import Origin
+from forebay.services.sources.declarations import Declaration
+from forebay.services.sources.folder import FolderSource
+from forebay.services.sources.source import Found, LeftOut, Scan, Source
+from forebay.services.sources.source_files import load_sources, root_of
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Mapping
+
+    from forebay.services.egress import Egress, Pass
+    from forebay.settings import Settings
+
+__all__ = ["Declaration", "Found", "LeftOut", "Scan", "Source", "load_sources", "open_source"]
+
+
+@asynccontextmanager
+async def open_source(
+    declared: Declaration, egress: Egress | None, settings: Settings, environ: Mapping[str, str] = os.environ
+) -> AsyncGenerator[Source, None]:
+    """A source within the `async with` block; nothing is asked of it yet. Only folders need no egress.
+
+    Raises: ConfigError when a package, a secret or a file for it is missing, or its folder is not allowed.
+    """
+    if declared.url.scheme == "file":
+        yield _folder(declared, settings)
+        return
+    if egress is None:
+        raise ConfigError(f"source {declared.name}: needs the guarded way out to the network")
+    # Nothing moves on FTP's first connection while a file comes on another; each file is measured by itself.
+    limits = replace(egress.limits, bytes_down=0, bytes_up=0, idle_s=egress.limits.total_s)
+    with egress.admit(f"sources.{declared.name}", limits, trusted=[_origin(declared)]) as leave:
+        source = _opened(declared, leave, settings, environ)
+        try:
+            yield source
+        finally:
+            await source.close()
+
+
+def _folder(declared: Declaration, settings: Settings) -> FolderSource:
+    try:
+        return FolderSource(declared, *root_of(declared, settings))
+    except ValueError as error:
+        raise ConfigError(f"source {declared.name}: {error}") from None
+
+
+def _origin(declared: Declaration) -> Origin:
+    """Where its connections lead; it is the operator who has named it."""
+    if declared.url.scheme == "s3":
+        return Origin.of(declared.s3_endpoint)
+    return Origin(declared.url.scheme, declared.url.host, declared.url.port)
+
+
+def _opened(declared: Declaration, leave: Pass, settings: Settings, environ: Mapping[str, str]) -> Source:
+    try:
+        if declared.url.scheme == "s3":
+            from forebay.services.sources.s3 import open_bucket  # noqa: PLC0415 - an extra
+
+            return open_bucket(declared, leave, settings, environ)
+        if declared.url.scheme == "sftp":
+            from forebay.services.sources.sftp import SftpSource  # noqa: PLC0415 - an extra
+
+            return SftpSource(declared, leave, environ)
+        from forebay.services.egress.exchanges import own_trust  # noqa: PLC0415 - an extra
+        from forebay.services.sources.ftp import FtpSource  # noqa: PLC0415 - an extra
+
+        return FtpSource(declared, leave, own_trust(settings.egress_ca_file), environ)
+    except ImportError as error:
+        why = f"{declared.url.scheme}:// needs the package {error.name}"
+        raise ConfigError(f"{why}: pip install 'forebay[sources]'") from None

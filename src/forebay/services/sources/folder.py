@@ -1,0 +1,209 @@
+"""Files in a folder of this machine: by descriptors only, so that no symbolic link leads elsewhere."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import os
+import stat
+from contextlib import ExitStack, closing, contextmanager, suppress
+from datetime import UTC, datetime
+from itertools import islice
+from typing import TYPE_CHECKING, ParamSpec, TypeVar
+
+from forebay.errors import ConfigError, DataError, ResourceError, StepError, TransientError, error_class
+from forebay.services.egress.failures import NotFoundError
+from forebay.services.sources.names import moved_name
+from forebay.services.sources.source import CHUNK, Found, Source, changed_meanwhile
+from forebay.types import ErrorClass
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Callable, Generator, Iterator
+    from pathlib import Path
+
+    from forebay.services.sources.declarations import Declaration
+    from forebay.services.sources.source import Scan
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
+_FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC  # a FIFO does not hold us up
+_AT_ONCE = 500  # files that a thread finds before others have their turn
+
+
+class FolderSource(Source):
+    """`root` is the operator's, and may be reached through links; nothing below it is."""
+
+    def __init__(self, declared: Declaration, root: Path, below: list[str]) -> None:
+        super().__init__(declared)
+        self._root, self._below = root, below
+
+    async def _found(self, scan: Scan) -> AsyncGenerator[Found, None]:
+        with closing(self._walk(scan)) as walk:
+            while True:
+                batch, error = await _in_thread(_some_of, walk)
+                for found in batch:
+                    yield found
+                if error is not None:
+                    raise error
+                if not batch:
+                    return
+
+    async def _read(self, path: str, version: str, offset: int) -> AsyncGenerator[bytes, None]:
+        with ExitStack() as stack:
+            file, size = await _in_thread(self._opened, stack, path, version, offset)
+            while chunk := await _in_thread(self._piece, path, file):
+                offset += len(chunk)
+                yield chunk
+            self._check_end(path, offset, size, changed=version_of(os.fstat(file)) != version)
+
+    async def _done(self, path: str, version: str) -> bool:
+        return await _in_thread(self._put_away, path, version)
+
+    # In a thread.
+
+    def _walk(self, scan: Scan) -> Generator[Found, None, None]:
+        """Depth first, with no more than one folder of each depth open."""
+        with self._in_words(""), self._folder([]) as folder:
+            yield from self._entries(scan, folder, "")
+
+    def _entries(self, scan: Scan, folder: int, path: str) -> Iterator[Found]:
+        with os.scandir(folder) as entries:
+            for entry in entries:
+                met = scan.meet(path, entry.name)
+                if met is None:
+                    continue
+                with suppress(FileNotFoundError):  # gone meanwhile
+                    yield from self._entry(scan, folder, entry, met)
+
+    def _entry(self, scan: Scan, folder: int, entry: os.DirEntry[str], path: str) -> Iterator[Found]:
+        if entry.is_dir(follow_symlinks=False):
+            if scan.enters(path):
+                yield from self._sub(scan, folder, entry.name, path)
+        elif not entry.is_file(follow_symlinks=False):
+            scan.leave(path, "is a symbolic link" if entry.is_symlink() else "is a device, pipe or socket")
+        elif scan.wants(path):
+            yield found_of(path, entry.stat(follow_symlinks=False))
+
+    def _sub(self, scan: Scan, folder: int, name: str, path: str) -> Iterator[Found]:
+        try:
+            sub = os.open(name, _FOLDER | os.O_NOFOLLOW, dir_fd=folder)
+        except OSError as error:
+            if error.errno == errno.ENOENT:
+                raise
+            scan.leave(path, f"cannot be opened: {os.strerror(error.errno or 0)}")
+            return
+        with _closing(sub):
+            yield from self._entries(scan, sub, path)
+
+    @contextmanager
+    def _folder(self, parts: list[str], *, make: bool = False) -> Generator[int, None, None]:
+        """A folder within the source, opened step by step from the root on."""
+        with ExitStack() as stack:
+            here = stack.enter_context(_closing(self._open_root()))
+            for depth, part in enumerate([*self._below, *parts]):
+                if make and depth >= len(self._below):
+                    with suppress(FileExistsError):
+                        os.mkdir(part, dir_fd=here)
+                here = stack.enter_context(_closing(os.open(part, _FOLDER | os.O_NOFOLLOW, dir_fd=here)))
+            yield here
+
+    def _open_root(self) -> int:
+        try:
+            return os.open(self._root, _FOLDER)
+        except (FileNotFoundError, NotADirectoryError):
+            raise ConfigError(f"there is no folder {self._root}, which FOREBAY_SHEETS_ROOTS names") from None
+
+    def _opened(self, stack: ExitStack, path: str, version: str, offset: int) -> tuple[int, int]:
+        *folders, name = path.split("/")
+        with self._in_words(path), self._folder(folders) as folder:
+            file = stack.enter_context(_closing(os.open(name, _FILE, dir_fd=folder)))
+            now = os.fstat(file)
+            if not stat.S_ISREG(now.st_mode):
+                raise DataError(f"{path} is a device, pipe or socket, and not a file")
+            if version_of(now) != version:
+                raise changed_meanwhile(path)
+            os.lseek(file, offset, os.SEEK_SET)
+        return file, now.st_size
+
+    def _piece(self, path: str, file: int) -> bytes:
+        with self._in_words(path):
+            return os.read(file, CHUNK)
+
+    def _put_away(self, path: str, version: str) -> bool:
+        *folders, name = path.split("/")
+        with self._in_words(path), suppress(FileNotFoundError), self._folder(folders) as folder:
+            now = os.stat(name, dir_fd=folder, follow_symlinks=False)
+            if not stat.S_ISREG(now.st_mode) or version_of(now) != version:
+                return False
+            if self.declared.after == "delete":
+                os.unlink(name, dir_fd=folder)
+                return True
+            *aims, aim = moved_name(f"{self.declared.move_to}/{path}", version).split("/")
+            with self._folder(aims, make=True) as target:
+                os.rename(name, aim, src_dir_fd=folder, dst_dir_fd=target)
+        return True
+
+    @contextmanager
+    def _in_words(self, path: str) -> Generator[None, None, None]:
+        """Says what went wrong where."""
+        where = f"{self.declared.url}{f'/{path}' if path else ''}"
+        try:
+            yield
+        except OSError as error:
+            raise _failed(where, error, is_root=not path) from error
+
+
+def _failed(where: str, error: OSError, *, is_root: bool) -> StepError:
+    why = os.strerror(error.errno or 0)
+    if error.errno == errno.ENOENT:
+        return ConfigError(f"{where} is not there") if is_root else NotFoundError(f"{where} is not there")
+    if error.errno in {errno.EACCES, errno.EPERM, errno.EROFS}:
+        return ConfigError(f"{where} may not be used: {why}; check its rights")
+    if error.errno in {errno.ELOOP, errno.ENOTDIR}:
+        return DataError(f"{where} is a symbolic link, or lies behind one: none is followed")
+    if error_class(error) is ErrorClass.RESOURCE:
+        return ResourceError(f"{where} cannot be used: {why}")
+    return TransientError(f"{where} cannot be used: {why}")
+
+
+def _some_of(walk: Iterator[Found]) -> tuple[list[Found], Exception | None]:
+    """What was found before something went wrong is not lost."""
+    batch: list[Found] = []
+    try:
+        for found in islice(walk, _AT_ONCE):
+            batch.append(found)  # noqa: PERF402 - the list is kept when the walk fails
+    except Exception as error:
+        return batch, error
+    return batch, None
+
+
+async def _in_thread(work: Callable[P, T], *args: P.args, **named: P.kwargs) -> T:
+    """What a thread makes of it; one that was begun is waited for, as it uses descriptors that are closed then."""
+    running = asyncio.create_task(asyncio.to_thread(work, *args, **named))
+    try:
+        return await asyncio.shield(running)
+    finally:
+        while not running.done():
+            with suppress(asyncio.CancelledError):
+                await asyncio.wait([running])
+
+
+@contextmanager
+def _closing(descriptor: int) -> Generator[int, None, None]:
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def version_of(now: os.stat_result) -> str:
+    """Which content a file has, as far as its attributes tell."""
+    return f"{now.st_mtime_ns}-{now.st_size}"
+
+
+def found_of(path: str, now: os.stat_result) -> Found:
+    """Its time is the later of that of its content and that of its entry, which moves when a copy keeps old times."""
+    modified = datetime.fromtimestamp(max(now.st_mtime, now.st_ctime), UTC)
+    return Found(path, now.st_size, modified, version_of(now))

@@ -1,0 +1,190 @@
+"""Files on an FTP server, with TLS or without; needs aioftp."""
+
+from __future__ import annotations
+
+import re
+import ssl
+from collections import deque
+from contextlib import aclosing, asynccontextmanager, suppress
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+import aioftp
+
+from forebay.errors import ConfigError, StepError, TransientError
+from forebay.services.egress.failures import NotFoundError
+from forebay.services.sources.ftp_client import Entry, FtpClient
+from forebay.services.sources.names import moved_name, shown
+from forebay.services.sources.source import CHUNK, Found, Source, changed_meanwhile
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Mapping
+
+    from forebay.services.egress.passes import Pass
+    from forebay.services.sources.declarations import Declaration
+    from forebay.services.sources.source import Scan
+
+_KEPT = 2  # connections that nobody uses at the moment
+_TIME = re.compile(r"\d{14}(?:\.\d{1,9})?")
+_GONE = {"450", "550", "553"}
+_UNKNOWN = {"430", "530", "532"}
+
+
+class FtpSource(Source):
+    """Versions are the time and the size; each transfer has a connection of its own, which is used again."""
+
+    def __init__(self, declared: Declaration, leave: Pass, trust: ssl.SSLContext, environ: Mapping[str, str]) -> None:
+        super().__init__(declared)
+        self._leave, self._trust = leave, trust
+        self._password = declared.secret("password", environ) or "forebay@"
+        self._idle: list[FtpClient] = []
+
+    async def _found(self, scan: Scan) -> AsyncGenerator[Found, None]:
+        folders = deque([""])
+        async with self._in_words(""), self._connection() as client:
+            while folders:
+                async with aclosing(self._in_folder(scan, client, folders)) as found:
+                    async for each in found:
+                        yield each
+
+    async def _read(self, path: str, version: str, offset: int) -> AsyncGenerator[bytes, None]:
+        async with self._in_words(path), self._connection() as client:
+            found = await self._look(client, path)
+            if found.version != version:
+                raise changed_meanwhile(path)
+            if offset < found.size:
+                async with client.download_stream(self._full(path), offset=offset) as stream:
+                    while chunk := await stream.read(CHUNK):
+                        offset += len(chunk)
+                        yield chunk
+            now = await self._look(client, path)
+            self._check_end(path, offset, found.size, changed=now.version != version)
+
+    async def _done(self, path: str, version: str) -> bool:
+        with suppress(NotFoundError):  # it was done before
+            async with self._in_words(path), self._connection() as client:
+                if (await self._look(client, path)).version != version:
+                    return False
+                if self.declared.after == "delete":
+                    await client.remove_file(self._full(path))
+                else:
+                    await self._move(client, path, moved_name(f"{self.declared.move_to}/{path}", version))
+        return True
+
+    async def close(self) -> None:
+        while self._idle:
+            self._idle.pop().close()
+
+    async def _in_folder(self, scan: Scan, client: FtpClient, folders: deque[str]) -> AsyncGenerator[Found, None]:
+        """The files of the first folder; folders in it are appended."""
+        folder = folders.popleft()
+        asked: list[str] = []
+        async with aclosing(client.entries(self._full(folder))) as entries:
+            async for entry in entries:
+                path = scan.meet(folder, entry.name)
+                if path is None:
+                    continue
+                if entry.kind == "dir":
+                    if scan.enters(path):
+                        folders.append(path)
+                elif entry.kind != "file":
+                    scan.leave(path, "is neither a file nor a folder")
+                elif scan.wants(path) and client.has_facts:
+                    yield _found(path, entry)
+                elif scan.wants(path):
+                    asked.append(path)  # a list without exact times: these are asked for when it is over
+        for path in asked:
+            with suppress(NotFoundError):
+                yield await self._asked(client, path)
+
+    async def _asked(self, client: FtpClient, path: str) -> Found:
+        async with self._in_words(path):
+            return await self._look(client, path)
+
+    async def _look(self, client: FtpClient, path: str) -> Found:
+        """A file as it is now."""
+        entry = await client.look(self._full(path))
+        if entry.kind != "file":
+            raise NotFoundError(f"{self.declared.url}/{path} is not a file")
+        return _found(path, entry)
+
+    async def _move(self, client: FtpClient, path: str, aim: str) -> None:
+        folder = ""
+        for part in aim.split("/")[:-1]:
+            folder = f"{folder}/{part}" if folder else part
+            with suppress(aioftp.StatusCodeError):  # as it is there already; if not, the move says so
+                await client.command(f"MKD {self._full(folder)}", "2xx")
+        await client.rename(self._full(path), self._full(aim))
+
+    def _full(self, path: str) -> str:
+        base = self.declared.url.path
+        if base.startswith("~"):  # where one begins who logs in
+            return "/".join(filter(None, (base[2:], path))) or "."
+        return f"{base.rstrip('/')}/{path}" if path else base
+
+    @asynccontextmanager
+    async def _connection(self) -> AsyncGenerator[FtpClient, None]:
+        """One that is used again when all went well."""
+        client = await self._connected()
+        try:
+            yield client
+        except BaseException:
+            client.close()
+            raise
+        if len(self._idle) < _KEPT:
+            self._idle.append(client)
+        else:
+            client.close()
+
+    async def _connected(self) -> FtpClient:
+        while self._idle:
+            client = self._idle.pop()
+            try:
+                await client.command("NOOP", "2xx")
+            except (aioftp.AIOFTPException, OSError, ValueError):
+                client.close()  # the server did not wait for us
+            else:
+                return client
+        client = FtpClient(self._leave, self.declared.timeout_s)
+        try:
+            await client.begin(self.declared, self._trust, self._password)
+        except BaseException:
+            client.close()
+            raise
+        return client
+
+    @asynccontextmanager
+    async def _in_words(self, path: str) -> AsyncGenerator[None, None]:
+        where = f"{self.declared.url}{f'/{path}' if path else ''}"
+        try:
+            yield
+        except aioftp.StatusCodeError as error:
+            raise _answered(where, error, is_root=not path) from None
+        except TimeoutError:
+            raise TransientError(f"{where} did not answer within {self.declared.timeout_s:g} s") from None
+        except ssl.SSLCertVerificationError as error:
+            why = f"{self.declared.url.host} has a certificate that is not valid: {error.verify_message}"
+            raise ConfigError(f"{why}; FOREBAY_EGRESS_CA_FILE names your own authorities") from None
+        except OSError as error:
+            raise TransientError(f"the connection to {where} broke: {error.strerror or type(error).__name__}") from None
+        except (aioftp.AIOFTPException, ValueError, IndexError, KeyError) as error:
+            raise TransientError(f"{where} does not speak FTP as it should: {shown(str(error))}") from None
+
+
+def _answered(where: str, error: aioftp.StatusCodeError, *, is_root: bool) -> StepError:
+    code = str(error.received_codes[-1])
+    if code in _UNKNOWN:
+        return ConfigError(f"{where} refuses the user or the password ({code})")
+    if code in _GONE and is_root:
+        return ConfigError(f"{where} is not there, or may not be listed ({code})")
+    if code in _GONE:
+        return NotFoundError(f"{where} is not there, or may not be read ({code})")
+    return TransientError(f"{where} answered {code} {shown(' '.join(map(str.strip, error.info)))}")
+
+
+def _found(path: str, entry: Entry) -> Found:
+    """Raises: ValueError when the server tells no proper time or size."""
+    if not _TIME.fullmatch(entry.modified) or not entry.size.isdecimal():
+        raise ValueError(f"{path} has no proper time or size")
+    modified = datetime.strptime(entry.modified[:14], "%Y%m%d%H%M%S").replace(tzinfo=UTC)
+    return Found(path, int(entry.size), modified, f"{entry.modified}-{entry.size}")

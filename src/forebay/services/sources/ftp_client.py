@@ -1,0 +1,139 @@
+"""aioftp's client through the guarded proxy, bounded against servers that never end."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import aioftp
+from aioftp.common import SSLSessionBoundContext
+
+from forebay.services.egress.tunnels import open_tunnel
+
+if TYPE_CHECKING:
+    import ssl
+    from collections.abc import AsyncGenerator
+
+    from forebay.services.egress.passes import Pass
+    from forebay.services.sources.declarations import Declaration
+
+_LINES = 2000  # of one answer
+_ITSELF = {"cdir", "pdir"}
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A line of a listing, with times and sizes as the server has written them."""
+
+    name: str
+    kind: str  # file, dir, or something else
+    size: str
+    modified: str
+
+
+class FtpClient(aioftp.Client):
+    """All connections lead to the host of the declaration, whatever the server says of another."""
+
+    def __init__(self, leave: Pass, timeout_s: float) -> None:
+        super().__init__(socket_timeout=timeout_s, connection_timeout=timeout_s, trust_server_pasv_ipv4_address=False)
+        self.has_facts = False  # MLSD and MLST, which tell types and times exactly
+        self._leave = leave
+        self._lines = 0
+
+    async def begin(self, declared: Declaration, trust: ssl.SSLContext, password: str) -> None:
+        """Connects, secures and logs in."""
+        place = declared.url
+        is_tls = place.scheme == "ftps"
+        if is_tls and declared.is_implicit_tls:
+            self.ssl = trust
+        await self.connect(place.host, place.port)
+        if is_tls and not declared.is_implicit_tls:
+            await self.upgrade_to_tls(trust)
+        await self.login(place.user or "anonymous", password)
+        if is_tls and declared.is_implicit_tls:
+            await self.command("PBSZ 0", "2xx")
+            await self.command("PROT P", "2xx")
+        await self._learn()
+        await self.command("TYPE I", "2xx")  # else sizes are those of texts with other ends of lines
+
+    async def entries(self, folder: str) -> AsyncGenerator[Entry, None]:
+        """What is in a folder, line by line; only then is there another command possible."""
+        command = f"MLSD {folder}" if self.has_facts else f"LIST {folder}"
+        async with self.get_stream(command, "1xx") as stream:
+            while line := await stream.readline():
+                entry = self._facts(line) if self.has_facts else self._listed(line)
+                if entry is not None:
+                    yield entry
+
+    async def look(self, path: str) -> Entry:
+        """A file as it is now."""
+        if self.has_facts:
+            _, info = await self.command(f"MLST {path}", "250")
+            entry = self._facts(info[1].strip().encode("utf-8", "surrogateescape"))
+            return Entry(path, "", "", "") if entry is None else entry
+        _, size = await self.command(f"SIZE {path}", "213")  # which folders have not
+        _, modified = await self.command(f"MDTM {path}", "213")
+        return Entry(path, "file", size[0].strip(), modified[0].strip())
+
+    async def command(
+        self,
+        command: str | None = None,
+        expected_codes: str | tuple[str, ...] = (),
+        wait_codes: str | tuple[str, ...] = (),
+        censor_after: int | None = None,
+    ) -> Any:
+        self._lines = 0
+        return await super().command(command, expected_codes, wait_codes, censor_after)
+
+    async def parse_line(self) -> tuple[aioftp.Code, str]:
+        self._lines += 1
+        if self._lines > _LINES:
+            raise ValueError(f"an answer of more than {_LINES} lines")
+        return await super().parse_line()
+
+    async def _learn(self) -> None:
+        code, info = await self.command("FEAT", ("2xx", "5xx"))
+        features = [line.strip().upper() for line in info] if code.matches("2xx") else []
+        self.has_facts = any(re.match(r"MLST\b", feature) for feature in features)
+        if "UTF8" in features:
+            await self.command("OPTS UTF8 ON", ("2xx", "5xx"))
+
+    def _facts(self, line: bytes) -> Entry | None:
+        facts, _, name = line.decode("utf-8", "surrogateescape").rstrip("\r\n").partition(" ")
+        told = {key.lower(): value for key, _, value in (fact.partition("=") for fact in facts.split(";"))}
+        kind = told.get("type", "").lower()
+        return None if kind in _ITSELF else Entry(name, kind, told.get("size", ""), told.get("modify", ""))
+
+    def _listed(self, line: bytes) -> Entry | None:
+        """None for what is no entry, as the sum at the head."""
+        with suppress(ValueError):
+            path, told = self.parse_list_line(line)
+            kind = "link" if "link_dst" in told else told["type"]
+            is_itself = kind == "dir" and str(path) in {".", ".."}
+            return None if is_itself else Entry(str(path), kind, "", "")
+        return None
+
+    async def _open_connection(self, host: str, port: int) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        """Control and data alike; servers want the TLS session of the first for the second."""
+        sock = await open_tunnel(self._leave, host, port)
+        trust = self.ssl if self._stream is None else self._bound(self._stream.writer)
+        try:
+            return await asyncio.wait_for(
+                asyncio.open_connection(sock=sock, ssl=trust, server_hostname=host if trust else None),
+                self.connection_timeout,
+            )
+        except BaseException:
+            sock.close()
+            raise
+
+    def _bound(self, control: asyncio.StreamWriter) -> ssl.SSLContext | None:
+        secured: ssl.SSLObject | None = control.get_extra_info("ssl_object")
+        if secured is None:
+            return None
+        session = secured.session
+        if session is None:
+            return secured.context
+        return SSLSessionBoundContext(secured.context.protocol, context=secured.context, session=session)

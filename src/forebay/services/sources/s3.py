@@ -1,0 +1,190 @@
+"""Objects under a prefix of an S3 bucket; needs obstore."""
+
+from __future__ import annotations
+
+from contextlib import asynccontextmanager
+from datetime import UTC, timedelta
+from typing import TYPE_CHECKING, Any, cast
+
+import obstore
+from obstore import exceptions
+from obstore.store import S3Store
+
+from forebay.errors import ConfigError, TransientError, brief
+from forebay.services.egress.failures import NotFoundError, Refused
+from forebay.services.sources.names import moved_name
+from forebay.services.sources.source import Found, Source, changed_meanwhile
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
+    from pathlib import Path
+
+    from obstore import ObjectMeta
+
+    from forebay.services.egress.passes import Pass
+    from forebay.services.sources.declarations import Declaration
+    from forebay.services.sources.source import Scan
+    from forebay.settings import Settings
+
+_PAGE = 1000  # objects of a listing at a time, as S3 gives them
+_CHUNK = 256 << 10
+_LAST = "\U0010ffff"  # after every other character: where to go on behind a folder
+
+
+class S3Source(Source):
+    """Versions are ETags; a read holds on to the one that it began with."""
+
+    def __init__(self, declared: Declaration, leave: Pass, store: S3Store) -> None:
+        super().__init__(declared)
+        self._leave, self._store = leave, store
+
+    async def _found(self, scan: Scan) -> AsyncGenerator[Found, None]:
+        """Folders that are not looked into are leapt over: there may be millions of objects in them."""
+        after: str | None = None
+        while True:
+            leap: str | None = None
+            async with self._in_words(""):
+                async for page in self._pages(after):
+                    for meta in page:
+                        leap = _closed_folder(scan, meta["path"])
+                        if leap is not None:
+                            break
+                        if _is_met(scan, meta["path"]):
+                            yield _found(meta["path"], meta)
+                    if leap is not None:
+                        break
+            if leap is None:
+                return
+            after = f"{leap}/{_LAST}"
+
+    async def _read(self, path: str, version: str, offset: int) -> AsyncGenerator[bytes, None]:
+        async with self._in_words(path):
+            if offset and (await self._head(path, version)).size <= offset:
+                return  # S3 refuses to send nothing
+            options: Any = {"if_match": f'"{version}"', **({"range": {"offset": offset}} if offset else {})}
+            found = await obstore.get_async(self._store, path, options=options)
+            if _version(found.meta) != version:
+                raise changed_meanwhile(path)
+            size = found.meta["size"]
+            async for chunk in found.stream(min_chunk_size=_CHUNK):
+                offset += len(chunk)
+                yield bytes(chunk)
+        self._check_end(path, offset, size, changed=False)
+
+    async def _done(self, path: str, version: str) -> bool:
+        async with self._in_words(path):
+            try:
+                if (await self._head(path, None)).version != version:
+                    return False
+                if self.declared.after == "move":
+                    aim = moved_name(f"{self.declared.move_to}/{path}", version)
+                    await obstore.copy_async(self._store, path, aim)
+                await obstore.delete_async(self._store, path)
+            except FileNotFoundError:
+                pass  # it was done before
+        return True
+
+    def _pages(self, after: str | None) -> AsyncIterator[Sequence[ObjectMeta]]:
+        return obstore.list(self._store, offset=after, chunk_size=_PAGE)  # pyright: ignore[reportUnknownMemberType]
+
+    async def _head(self, path: str, version: str | None) -> Found:
+        """Raises: DataError when it is another version."""
+        found = _found(path, await obstore.head_async(self._store, path))
+        if version is not None and found.version != version:
+            raise changed_meanwhile(path)
+        return found
+
+    @asynccontextmanager
+    async def _in_words(self, path: str) -> AsyncGenerator[None, None]:
+        """Says what went wrong where; what the guard has refused comes from S3's library in other words."""
+        where = f"{self.declared.url}{f'/{path}' if path else ''}"
+        refusals = len(self._leave.refusals)
+        try:
+            yield
+        except exceptions.PreconditionError as error:
+            raise changed_meanwhile(path) from error
+        except (exceptions.BaseError, OSError) as error:
+            if refused := self._leave.refusals[refusals:]:
+                raise Refused(refused[-1].code, refused[-1].reason) from error
+            raise _failed(where, error, self._leave.password) from error
+
+
+def _failed(where: str, error: Exception, secret: str) -> Exception:
+    text = str(error)
+    if "NoSuchBucket" in text:
+        return ConfigError(f"{where}: there is no such bucket")
+    if isinstance(error, FileNotFoundError):
+        return NotFoundError(f"{where} is not there")
+    if isinstance(error, exceptions.PermissionDeniedError | exceptions.UnauthenticatedError | PermissionError):
+        return ConfigError(f"{where} refuses access: check its keys and their rights")
+    return TransientError(f"{where} failed: {brief(error).replace(secret, '...')[:300]}")
+
+
+def _closed_folder(scan: Scan, path: str) -> str | None:
+    """The first folder of a path that is not looked into."""
+    folder = ""
+    for part in path.split("/")[:-1]:
+        parent, folder = folder, f"{folder}/{part}" if folder else part
+        if not scan.enters(folder):
+            scan.meet(parent, part)
+            return folder
+    return None
+
+
+def _is_met(scan: Scan, path: str) -> bool:
+    folder, _, name = path.rpartition("/")
+    return scan.meet(folder, name) is not None and scan.wants(path)
+
+
+def _found(path: str, meta: ObjectMeta) -> Found:
+    modified = meta["last_modified"]
+    return Found(path, meta["size"], modified if modified.tzinfo else modified.replace(tzinfo=UTC), _version(meta))
+
+
+def _version(meta: ObjectMeta) -> str:
+    etag = meta["e_tag"]
+    return etag.strip('"') if etag else f"{meta['last_modified'].isoformat()}-{meta['size']}"
+
+
+def open_bucket(declared: Declaration, leave: Pass, settings: Settings, environ: Mapping[str, str]) -> S3Source:
+    """Nothing is asked of it yet.
+
+    Raises: ConfigError when a secret is missing, or certificates that are configured.
+    """
+    patience = timedelta(seconds=declared.timeout_s)
+    client: dict[str, Any] = {
+        "allow_http": declared.s3_endpoint.startswith("http://"),
+        "connect_timeout": patience,
+        "proxy_url": leave.url,
+        "read_timeout": patience,
+        "timeout": "12h",  # of a whole read, which takes as long as whoever reads it
+    }
+    if settings.egress_ca_file is not None:
+        client["root_certificate"] = _certificates(settings.egress_ca_file)
+    store = S3Store(
+        declared.url.host,
+        prefix=declared.url.path or None,
+        config={"endpoint": declared.s3_endpoint, "region": declared.region, "skip_signature": declared.anonymous},
+        client_options=cast("Any", client),
+        retry_config={"max_retries": 2, "retry_timeout": patience},
+        credential_provider=None if declared.anonymous else _credentials(declared, environ),
+    )
+    return S3Source(declared, leave, store)
+
+
+def _certificates(file: Path) -> bytes:
+    try:
+        return file.read_bytes()
+    except OSError as error:
+        raise ConfigError(f"FOREBAY_EGRESS_CA_FILE {file} cannot be read: {error.strerror}") from None
+
+
+def _credentials(declared: Declaration, environ: Mapping[str, str]) -> Any:
+    """Those of the declaration: what the environment has for other things is not shown to strangers."""
+    made = {
+        "access_key_id": declared.secret("access_key", environ),
+        "secret_access_key": declared.secret("secret_key", environ),
+        "token": declared.secret("session_token", environ),
+        "expires_at": None,
+    }
+    return lambda: made

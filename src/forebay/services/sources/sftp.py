@@ -1,0 +1,232 @@
+"""Files on an SFTP server; needs asyncssh."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from contextlib import aclosing, asynccontextmanager, suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+import asyncssh
+from asyncssh import SFTPAttrs, SFTPClient
+from asyncssh.constants import FILEXFER_TYPE_DIRECTORY, FILEXFER_TYPE_REGULAR, FILEXFER_TYPE_SYMLINK
+
+from forebay.errors import ConfigError, DataError, StepError, TransientError
+from forebay.services.egress.failures import NotFoundError
+from forebay.services.egress.tunnels import open_tunnel
+from forebay.services.sources.names import moved_name, shown
+from forebay.services.sources.source import CHUNK, Found, Source, changed_meanwhile
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Mapping
+
+    from forebay.services.egress.passes import Pass
+    from forebay.services.sources.declarations import Declaration
+    from forebay.services.sources.source import Scan
+
+asyncssh.set_log_level("WARNING")  # it tells users and hosts of every connection
+
+
+class _Known(asyncssh.SSHClient):
+    """Knows the host by the fingerprints that were declared, and by nothing else."""
+
+    def __init__(self, fingerprints: frozenset[str]) -> None:
+        self._fingerprints = fingerprints
+        self.shown = ""
+
+    def validate_host_public_key(self, host: str, addr: str, port: int, key: asyncssh.SSHKey) -> bool:
+        self.shown = f"{key.get_fingerprint()} ({key.get_algorithm()})"
+        return key.get_fingerprint() in self._fingerprints
+
+
+class SftpSource(Source):
+    """Versions are the time and the size; one connection for everything."""
+
+    def __init__(self, declared: Declaration, leave: Pass, environ: Mapping[str, str]) -> None:
+        super().__init__(declared)
+        self._leave = leave
+        self._password = declared.secret("password", environ)
+        self._key = _private_key(declared, environ)
+        self._connecting = asyncio.Lock()
+        self._connection: asyncssh.SSHClientConnection | None = None
+        self._sftp: SFTPClient | None = None
+
+    async def _found(self, scan: Scan) -> AsyncGenerator[Found, None]:
+        folders = deque([""])
+        async with self._in_words(""):
+            sftp = await self._client()
+            while folders:
+                async with aclosing(self._in_folder(scan, sftp, folders)) as found:
+                    async for each in found:
+                        yield each
+
+    async def _read(self, path: str, version: str, offset: int) -> AsyncGenerator[bytes, None]:
+        async with self._in_words(path):
+            sftp = await self._client()
+            size = (await self._look(sftp, path, version)).size
+            async with asyncio.timeout(self.declared.timeout_s):
+                file = await sftp.open(self._full(path), "rb")
+            try:
+                while chunk := await self._within(file.read(CHUNK, offset)):
+                    offset += len(chunk)
+                    yield bytes(chunk)
+                now = _found(path, await self._within(file.stat()))
+                self._check_end(path, offset, size, changed=now.version != version)
+            finally:
+                with suppress(asyncssh.Error, OSError):
+                    await self._within(file.close())
+
+    async def _done(self, path: str, version: str) -> bool:
+        with suppress(NotFoundError):  # it was done before
+            async with self._in_words(path):
+                sftp = await self._client()
+                if _found(path, await self._within(sftp.lstat(self._full(path)))).version != version:
+                    return False
+                if self.declared.after == "delete":
+                    await self._within(sftp.remove(self._full(path)))
+                else:
+                    await self._move(sftp, path, moved_name(f"{self.declared.move_to}/{path}", version))
+        return True
+
+    async def close(self) -> None:
+        if self._connection is not None:
+            self._connection.abort()
+            await self._connection.wait_closed()
+
+    async def _in_folder(self, scan: Scan, sftp: SFTPClient, folders: deque[str]) -> AsyncGenerator[Found, None]:
+        """The files of the first folder; folders in it are appended."""
+        folder = folders.popleft()
+        listing = cast("AsyncGenerator[asyncssh.SFTPName, None]", sftp.scandir(self._full(folder)))
+        async with aclosing(listing) as entries:
+            while (entry := await self._within(anext(entries, None))) is not None:
+                name = str(entry.filename)
+                path = None if name in {".", ".."} else scan.meet(folder, name)
+                if path is None:
+                    continue
+                attrs = await self._whole(sftp, path, entry.attrs)
+                if attrs.type == FILEXFER_TYPE_DIRECTORY:
+                    if scan.enters(path):
+                        folders.append(path)
+                elif attrs.type != FILEXFER_TYPE_REGULAR:
+                    is_link = attrs.type == FILEXFER_TYPE_SYMLINK
+                    scan.leave(path, "is a symbolic link" if is_link else "is a device, pipe or socket")
+                elif scan.wants(path):
+                    yield _found(path, attrs)
+
+    async def _whole(self, sftp: SFTPClient, path: str, attrs: SFTPAttrs) -> SFTPAttrs:
+        """Servers need not tell everything in a listing."""
+        known = attrs.type != asyncssh.constants.FILEXFER_TYPE_UNKNOWN
+        is_whole = known and (attrs.type != FILEXFER_TYPE_REGULAR or None not in (attrs.size, attrs.mtime))
+        return attrs if is_whole else await self._within(sftp.lstat(self._full(path)))
+
+    async def _look(self, sftp: SFTPClient, path: str, version: str) -> Found:
+        """A file as it is now, which is where it says it is.
+
+        Raises: DataError when it is another version, or a link leads to it.
+        """
+        attrs = await self._within(sftp.lstat(self._full(path)))
+        root = str(await self._within(sftp.realpath(self._full("")))).rstrip("/")
+        real = str(await self._within(sftp.realpath(self._full(path))))
+        if attrs.type != FILEXFER_TYPE_REGULAR or not real.startswith(f"{root}/"):
+            raise DataError(f"{path} is no file, or lies behind a symbolic link: none is followed")
+        found = _found(path, attrs)
+        if found.version != version:
+            raise changed_meanwhile(path)
+        return found
+
+    async def _move(self, sftp: SFTPClient, path: str, aim: str) -> None:
+        folder = ""
+        for part in aim.split("/")[:-1]:
+            folder = f"{folder}/{part}" if folder else part
+            with suppress(asyncssh.SFTPError):  # as it is there already; if not, the move says so
+                await self._within(sftp.mkdir(self._full(folder)))
+        await self._within(sftp.rename(self._full(path), self._full(aim)))
+
+    def _full(self, path: str) -> str:
+        base = self.declared.url.path
+        if base.startswith("~"):  # where one begins who logs in
+            return "/".join(filter(None, (base[2:], path))) or "."
+        return f"{base.rstrip('/')}/{path}" if path else base
+
+    async def _within(self, work: Any) -> Any:
+        async with asyncio.timeout(self.declared.timeout_s):
+            return await work
+
+    async def _client(self) -> SFTPClient:
+        async with self._connecting:
+            if self._sftp is None or self._connection is None or self._connection.is_closed():
+                await self.close()
+                async with asyncio.timeout(self.declared.timeout_s):
+                    self._connection = await self._connected()
+                    self._sftp = await self._connection.start_sftp_client(path_errors="surrogateescape")
+            return self._sftp
+
+    async def _connected(self) -> asyncssh.SSHClientConnection:
+        place = self.declared.url
+        known = _Known(self.declared.fingerprints)
+        sock = await open_tunnel(self._leave, place.host, place.port)
+        try:
+            return await asyncssh.connect(
+                sock=sock,
+                config=None,
+                client_factory=lambda: known,
+                known_hosts=([], [], []),  # None would be any host
+                username=place.user,
+                password=self._password,
+                client_keys=None if self._key is None else [self._key],
+                agent_path=None,
+                login_timeout=self.declared.timeout_s,
+            )
+        except asyncssh.HostKeyNotVerifiable:
+            raise ConfigError(f"{place} shows the key {known.shown}, which is not among its host_keys") from None
+        except BaseException:
+            sock.close()
+            raise
+
+    @asynccontextmanager
+    async def _in_words(self, path: str) -> AsyncGenerator[None, None]:
+        where = f"{self.declared.url}{f'/{path}' if path else ''}"
+        try:
+            yield
+        except asyncssh.Error as error:
+            raise _failed(where, error, is_root=not path) from None
+        except TimeoutError:
+            raise TransientError(f"{where} did not answer within {self.declared.timeout_s:g} s") from None
+        except OSError as error:
+            raise TransientError(f"the connection to {where} broke: {error.strerror or type(error).__name__}") from None
+
+
+def _failed(where: str, error: asyncssh.Error, *, is_root: bool) -> StepError:
+    match error:
+        case asyncssh.SFTPNoSuchFile() | asyncssh.SFTPNoSuchPath() | asyncssh.SFTPPermissionDenied():
+            why = "may not be used" if isinstance(error, asyncssh.SFTPPermissionDenied) else "is not there"
+            return ConfigError(f"{where} {why}") if is_root else NotFoundError(f"{where} {why}")
+        case asyncssh.PermissionDenied():
+            return ConfigError(f"{where} refuses the user, the password or the key")
+        case asyncssh.KeyExchangeFailed():
+            return ConfigError(f"{where} offers no cipher that is good enough: {shown(error.reason)}")
+        case _:
+            return TransientError(f"{where} failed: {shown(error.reason)}")
+
+
+def _private_key(declared: Declaration, environ: Mapping[str, str]) -> asyncssh.SSHKey | None:
+    """Raises: ConfigError."""
+    text = declared.secret("key", environ)
+    file = declared.secret("key_file", environ)
+    try:
+        if file is not None:
+            text = Path(file).read_text("utf-8")
+        return None if text is None else asyncssh.import_private_key(text)
+    except (OSError, UnicodeError):
+        raise ConfigError(f"source {declared.name}: the file with its key cannot be read") from None
+    except asyncssh.KeyImportError:
+        raise ConfigError(f"source {declared.name}: its key is no private key, or has a passphrase") from None
+
+
+def _found(path: str, attrs: SFTPAttrs) -> Found:
+    if attrs.size is None or attrs.mtime is None:
+        raise DataError(f"{path} has no time or size")
+    modified = datetime.fromtimestamp(attrs.mtime, UTC)
+    return Found(path, attrs.size, modified, f"{int(attrs.mtime)}.{attrs.mtime_ns or 0}-{attrs.size}")
