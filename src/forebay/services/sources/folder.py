@@ -55,6 +55,7 @@ class FolderSource(Source):
             file, size = await _in_thread(self._opened, stack, path, version, offset)
             while chunk := await _in_thread(self._piece, path, file):
                 offset += len(chunk)
+                self._check_room(path, offset, size)
                 yield chunk
             self._check_end(path, offset, size, changed=version_of(os.fstat(file)) != version)
 

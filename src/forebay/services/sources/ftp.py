@@ -15,7 +15,7 @@ from forebay.errors import ConfigError, StepError, TransientError
 from forebay.services.egress.failures import NotFoundError
 from forebay.services.sources.ftp_client import Entry, FtpClient
 from forebay.services.sources.names import moved_name, shown
-from forebay.services.sources.source import CHUNK, Found, Source, changed_meanwhile
+from forebay.services.sources.source import CHUNK, Enough, Found, Source, changed_meanwhile
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Mapping
@@ -56,6 +56,7 @@ class FtpSource(Source):
                 async with client.download_stream(self._full(path), offset=offset) as stream:
                     while chunk := await stream.read(CHUNK):
                         offset += len(chunk)
+                        self._check_room(path, offset, found.size)
                         yield chunk
             now = await self._look(client, path)
             self._check_end(path, offset, found.size, changed=now.version != version)
@@ -78,24 +79,38 @@ class FtpSource(Source):
     async def _in_folder(self, scan: Scan, client: FtpClient, folders: deque[str]) -> AsyncGenerator[Found, None]:
         """The files of the first folder; folders in it are appended."""
         folder = folders.popleft()
-        asked: list[str] = []
-        async with aclosing(client.entries(self._full(folder))) as entries:
-            async for entry in entries:
-                path = scan.meet(folder, entry.name)
-                if path is None:
-                    continue
-                if entry.kind == "dir":
-                    if scan.enters(path):
-                        folders.append(path)
-                elif entry.kind != "file":
-                    scan.leave(path, "is neither a file nor a folder")
-                elif scan.wants(path) and client.has_facts:
-                    yield _found(path, entry)
-                elif scan.wants(path):
-                    asked.append(path)  # a list without exact times: these are asked for when it is over
-        for path in asked:
-            with suppress(NotFoundError):
-                yield await self._asked(client, path)
+        inexact: list[str] = []
+        enough: Enough | None = None
+        try:
+            async with aclosing(client.entries(self._full(folder))) as entries:
+                async for entry in entries:
+                    path = self._sorted(scan, folder, entry, folders)
+                    if path is not None and client.has_facts:
+                        yield _found(path, entry)
+                    elif path is not None:
+                        inexact.append(path)
+        except Enough as error:
+            enough = error
+        if inexact:  # the list has no exact times: these are asked for, elsewhere, as the list may not be over
+            async with self._connection() as other:
+                for path in inexact:
+                    with suppress(NotFoundError):
+                        yield await self._asked(other, path)
+        if enough is not None:
+            raise enough
+
+    def _sorted(self, scan: Scan, folder: str, entry: Entry, folders: deque[str]) -> str | None:
+        """The path of an entry if it is a file that is wanted."""
+        path = scan.meet(folder, entry.name)
+        if path is None:
+            return None
+        if entry.kind == "file":
+            return path if scan.wants(path) else None
+        if entry.kind != "dir":
+            scan.leave(path, "is neither a file nor a folder")
+        elif scan.enters(path):
+            folders.append(path)
+        return None
 
     async def _asked(self, client: FtpClient, path: str) -> Found:
         async with self._in_words(path):

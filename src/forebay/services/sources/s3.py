@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from contextlib import asynccontextmanager
 from datetime import UTC, timedelta
 from typing import TYPE_CHECKING, Any, cast
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
 _PAGE = 1000  # objects of a listing at a time, as S3 gives them
 _CHUNK = 256 << 10
+_DENIED = re.compile(r"status code: 40[13]\b")  # of a listing, which has no error of its own for that
 _LAST = "\U0010ffff"  # after every other character: where to go on behind a folder
 
 
@@ -115,7 +117,7 @@ def _failed(where: str, error: Exception, secret: str) -> Exception:
         return ConfigError(f"{where}: there is no such bucket")
     if isinstance(error, FileNotFoundError):
         return NotFoundError(f"{where} is not there")
-    if isinstance(error, exceptions.PermissionDeniedError | exceptions.UnauthenticatedError | PermissionError):
+    if _DENIED.search(text) or isinstance(error, exceptions.PermissionDeniedError | exceptions.UnauthenticatedError):
         return ConfigError(f"{where} refuses access: check its keys and their rights")
     return TransientError(f"{where} failed: {brief(error).replace(secret, '...')[:300]}")
 

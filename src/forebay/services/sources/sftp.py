@@ -71,6 +71,7 @@ class SftpSource(Source):
             try:
                 while chunk := await self._within(file.read(CHUNK, offset)):
                     offset += len(chunk)
+                    self._check_room(path, offset, size)
                     yield bytes(chunk)
                 now = _found(path, await self._within(file.stat()))
                 self._check_end(path, offset, size, changed=now.version != version)

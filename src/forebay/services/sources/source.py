@@ -38,7 +38,7 @@ class LeftOut:
     reason: str
 
 
-class _Enough(Exception):
+class Enough(Exception):
     """A scan has seen as many entries as it may."""
 
 
@@ -57,7 +57,7 @@ class Scan:
     def meet(self, folder: str, name: str) -> str | None:
         """The path of an entry, whatever it is; None when it is left out."""
         if self.seen >= self.declared.max_entries:
-            raise _Enough
+            raise Enough
         self.seen += 1
         path = f"{folder}/{name}" if folder else name
         why = why_bad_name(name) or (
@@ -116,7 +116,7 @@ class Source(ABC):
                 async for each in found:
                     if scan.settles(each):
                         yield each
-            except _Enough:
+            except Enough:
                 scan.is_whole = False
                 scan.leave("", f"more than {self.declared.max_entries} entries: move some away, or raise max_entries")
 
@@ -147,6 +147,11 @@ class Source(ABC):
         if not self.declared.takes(path):
             raise DataError(f"{path} is not among the files of source {self.declared.name}")
         return path
+
+    def _check_room(self, path: str, size: int, expected: int) -> None:
+        """A file that grows as fast as it is read would never end."""
+        if size > expected:
+            raise changed_meanwhile(path)
 
     def _check_end(self, path: str, size: int, expected: int, *, changed: bool) -> None:
         """What can only be told when all bytes are there."""
