@@ -1,4 +1,4 @@
-"""Files of rows taken in: a real database, a real store, and a worker whose clock tests move."""
+"""Sheets as the intake leaves them, and what steps have made of their rows; and exports of them, read back."""
 
 from __future__ import annotations
 
@@ -7,109 +7,162 @@ import io
 import json
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import asyncpg
+from openpyxl import load_workbook  # type: ignore[import-untyped]
+from openpyxl.utils.escape import unescape  # type: ignore[import-untyped]
 
-from forebay.db import registry, sheets
-from forebay.db.sheets import NewSheet, Piece
-from forebay.engine.pipeline import Pipeline
-from forebay.engine.resources import Resource
-from forebay.pipelines import sheet_images, sheet_intake
-from forebay.pipelines import sheets as sheet_rows
-from forebay.pipelines.sheet_intake import piece_key
+from forebay.db import registry
+from forebay.pipelines.sheet_exports import sheet_exports
+from forebay.services.spreadsheets import unescaped
 from forebay.settings import Settings
 from forebay.storage import Blobs, open_store
-from forebay.storage.spool import spooled
 from forebay.testing import Testbed, testbed
 
-PIPELINES: list[Pipeline[Any]] = [sheet_intake, sheet_rows, sheet_images]
+SHEETS = {
+    "name": "sheets",
+    "max_input_bytes": 1 << 24,
+    "steps": [
+        {"name": "look_up", "after": [], "optional": False, "after_all": False, "queue": "sheets.look_up",
+         "max_attempts": 3, "max_expiries": 3}
+    ],
+}  # fmt: skip
+
+OURS = [
+    "Found title", "Found brand", "Found GTIN", "Found SKU", "Found MPN", "Found price", "Found currency",
+    "Found quantity", "Found category", "Found link", "Found image", "Provider", "Score", "Why", "Error",
+]  # fmt: skip
+
+_ADD = """insert into forebay.item (job_id, n, owner_id, pipeline_id, status, input, result, error)
+select j.id, g.n, j.owner_id, j.pipeline_id, g.status::forebay.item_status,
+       g.input::jsonb, g.result::jsonb, g.error::jsonb
+from forebay.job j, unnest($2::int[], $3::text[], $4::text[], $5::text[], $6::text[]) g(n, status, input, result, error)
+where j.id = $1"""
+
+
+@dataclass(frozen=True)
+class Line:
+    """A row of a sheet, and what has become of it."""
+
+    row: Mapping[str, str] | None = None
+    found: Mapping[str, Any] | None = None
+    status: str = "DONE"
+    reason: str | None = None
+    image: str | None = None
+    more: Mapping[str, Any] = field(default_factory=dict)
+
+    def input(self, line: int) -> dict[str, Any]:
+        given: dict[str, Any] = {"line": line, **self.more}
+        if self.row is not None:
+            given["row"] = dict(self.row)
+        if self.image is not None:
+            given["image"] = {"name": self.image, "size": 1, "fileId": "1"}
+        return given
+
+
+async def add_sheet(
+    conn: asyncpg.Connection[Any],
+    columns: Sequence[str] | None,
+    lines: Sequence[Line],
+    *,
+    owner: str = "ann",
+    name: str = "stock.csv",
+    kind: str = "csv",
+) -> int:
+    """The job of a sheet with these rows; lines count from 2, items from 1."""
+    await registry.register(conn, SHEETS)
+    owner_id = await conn.fetchval("select forebay.owner_id($1)", owner)
+    job_id = await conn.fetchval("select job_id from forebay.add_sheet($1, $2, 1, '{}')", owner_id, name)
+    await conn.execute(
+        "update forebay.sheet set columns = $2, kind = $3, read_at = now() where job_id = $1",
+        job_id, None if columns is None else list(columns), kind,
+    )  # fmt: skip
+    ns = range(1, len(lines) + 1)
+    await conn.execute(
+        _ADD,
+        job_id,
+        list(ns),
+        [line.status for line in lines],
+        [json.dumps(line.input(n + 1)) for n, line in zip(ns, lines, strict=True)],
+        [None if line.found is None else json.dumps({"look_up": dict(line.found)}) for line in lines],
+        [None if line.reason is None else json.dumps({"reason": line.reason}) for line in lines],
+    )
+    await conn.execute("update forebay.job set total = $2 where id = $1", job_id, len(lines))
+    return int(job_id)
 
 
 @dataclass
-class Taking:
-    """A testbed for files of rows."""
+class Exports:
+    """A testbed for exports."""
 
     bed: Testbed
     conn: asyncpg.Connection[Any]
     blobs: Blobs
 
-    async def add(self, data: bytes, name: str = "rows.csv", owner: str = "ann", **options: Any) -> int:
-        """A file that was uploaded in two pieces; its reading is submitted. Answers the job of its rows."""
-        owner_id = await self.conn.fetchval("select forebay.owner_id($1)", owner)
-        added = await sheets.add(self.conn, owner_id, NewSheet(name, len(data), options))
-        middle = len(data) // 2
-        for start, piece in ((0, data[:middle]), (middle, data[middle:])):
-            if piece:
-                await self._put(added.id, start, piece)
-        await sheets.begin_intake(self.conn, added.id)
-        return added.job_id
+    async def ask(self, job_id: int, kind: str, **options: Any) -> int:
+        found = await self.conn.fetchval("select forebay.export_sheet($1, $2, $3)", job_id, kind, json.dumps(options))
+        return int(found)
 
-    async def _put(self, sheet_id: int, start: int, data: bytes) -> None:
-        name = await sheets.begin_piece(self.conn, sheet_id, start)
-        assert name is not None
-        async with spooled(data, self.blobs.store.spool) as spool:
-            await self.blobs.store.put(piece_key(sheet_id, name), spool, "application/octet-stream")
-        assert await sheets.end_piece(self.conn, sheet_id, Piece(start, len(data), name))
+    async def made(self, job_id: int, kind: str, **options: Any) -> bytes:
+        """The file of an export that was written."""
+        export = await self.ask(job_id, kind, **options)
+        await self.bed.run()
+        return await self.content(export)
 
-    async def taken(self, data: bytes, name: str = "rows.csv", **options: Any) -> int:
-        """The same once all that can be done is done."""
-        job = await self.add(data, name, **options)
-        await self.bed.finish()
-        return job
+    async def content(self, export: int) -> bytes:
+        sha = await self.conn.fetchval(
+            """select encode(f.sha256, 'hex') from forebay.sheet_export e join forebay.file f on f.id = e.file_id
+               where e.job_id = $1""",
+            export,
+        )
+        assert sha is not None, await self.conn.fetchval(
+            "select error::text from forebay.item where job_id = $1", export
+        )
+        return await self.blobs.read(sha)
 
-    async def sheet(self, job: int) -> sheets.Sheet:
-        found = await sheets.get(self.conn, job_id=job)
-        assert found is not None
-        return found
-
-    async def items(self, job: int) -> list[dict[str, Any]]:
+    async def grid(self, job_id: int) -> tuple[list[str], list[list[str | None]]]:
+        columns = await self.conn.fetchval("select names from forebay.grid_columns($1)", job_id)
+        total = await self.conn.fetchval("select total from forebay.job where id = $1", job_id)
         rows = await self.conn.fetch(
-            """select n, status::text as status, key, input::text as input, normalized::text as normalized,
-                      result::text as result, error ->> 'reason' as reason
-               from forebay.item where job_id = $1 and n > 0 order by n""",
-            job,
+            "select cells from forebay.grid_rows($1, array(select generate_series(1, $2::int))) order by n",
+            job_id,
+            total,
         )
-        return [
-            {**dict(row), **{name: _parsed(row[name]) for name in ("input", "normalized", "result")}} for row in rows
-        ]
-
-    async def job(self, job: int) -> dict[str, Any]:
-        row = await self.conn.fetchrow(
-            """select j.state::text as state, j.total, j.done, j.skipped, j.not_found, j.error, j.sealed, j.loaded,
-                      p.name as pipeline
-               from forebay.job j join forebay.pipeline p on p.id = j.pipeline_id where j.id = $1""",
-            job,
-        )
-        assert row is not None
-        return dict(row)
-
-
-def _parsed(text: str | None) -> Any:
-    return None if text is None else json.loads(text)
+        return list(columns), [list(row["cells"]) for row in rows]
 
 
 @asynccontextmanager
-async def taking(
-    dsn: str, folder: Path, *, resources: Mapping[Resource[Any], Resource[Any]] | None = None, **settings: Any
-) -> AsyncIterator[Taking]:
+async def exporting(dsn: str, folder: Path, **settings: Any) -> AsyncIterator[Exports]:
     chosen = Settings(data_dir=folder, **settings)
-    conn: asyncpg.Connection[Any] = await asyncpg.connect(dsn)
+    conn = await asyncpg.connect(dsn)
     try:
-        async with testbed(dsn, PIPELINES, migrated=True, settings=chosen, resources=resources) as bed:
-            for pipeline in PIPELINES:
-                await registry.register(conn, pipeline.definition())
-            yield Taking(bed, conn, Blobs(bed.pool, open_store(chosen)))
+        async with testbed(dsn, [sheet_exports], migrated=True, settings=chosen) as bed:
+            yield Exports(bed, conn, Blobs(bed.pool, open_store(chosen)))
     finally:
         await conn.close()
 
 
-def table(header: Sequence[str], *rows: Sequence[object]) -> bytes:
-    """A CSV file as other programs write it."""
-    text = io.StringIO(newline="")
-    writer = csv.writer(text)
-    writer.writerow(header)
-    writer.writerows(rows)
-    return text.getvalue().encode()
+# Reading back, by others than who wrote.
+
+
+def csv_cells(data: bytes, *, raw: bool = False) -> list[list[str]]:
+    assert data.startswith(b"\xef\xbb\xbf")
+    text = io.StringIO(data[3:].decode(), newline="")
+    return [[cell if raw else unescaped(cell) for cell in row] for row in csv.reader(text)]
+
+
+def jsonl_cells(data: bytes) -> list[dict[str, str | None]]:
+    return [json.loads(line) for line in data.decode().split("\n")[:-1]]
+
+
+def xlsx_cells(data: bytes, *, raw: bool = False) -> list[list[str]]:
+    book = load_workbook(io.BytesIO(data), read_only=True)
+    try:
+        rows = [["" if cell is None else unescape(str(cell)) for cell in row] for sheet in book for row in sheet.values]
+    finally:
+        book.close()
+    width = len(rows[0])  # cells that are empty are not written
+    return [[cell if raw else unescaped(cell) for cell in row] + [""] * (width - len(row)) for row in rows]

@@ -15,7 +15,7 @@ from PIL import Image
 
 from forebay.db import sheets
 from forebay.db.sheets import NewSheet
-from tests.pipelines._sheets import Taking, table, taking
+from tests.pipelines._intake import Taking, table, taking
 
 
 @pytest.fixture

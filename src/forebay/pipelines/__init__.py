@@ -4,6 +4,7 @@ from forebay.pipelines.bookmark_imports import bookmark_imports
 from forebay.pipelines.bookmarks import bookmarks
 from forebay.pipelines.catalogue_rows import catalogue_rows
 from forebay.pipelines.housekeeping import housekeeping
+from forebay.pipelines.sheet_exports import sheet_exports
 from forebay.pipelines.sheet_intake import sheet_intake
 from forebay.pipelines.sheets import sheet_images, sheets
 
@@ -12,6 +13,7 @@ __all__ = [
     "bookmarks",
     "catalogue_rows",
     "housekeeping",
+    "sheet_exports",
     "sheet_images",
     "sheet_intake",
     "sheets",

@@ -20,8 +20,9 @@ from forebay.services.spreadsheets.csv_file import CsvLayout
 from forebay.services.spreadsheets.kinds import FileKind, Found, detect
 from forebay.services.spreadsheets.reading import Layout, look_at, read_rows
 from forebay.services.spreadsheets.rows import AnyRow, BadRow, Batch, Cells, Place, Row, RowReader, take
-from forebay.services.spreadsheets.writing import MEDIA_TYPES, Kind, RowFile, new_file, written
+from forebay.services.spreadsheets.writing import MEDIA_TYPES, Kind, RowFile, header_of, new_file, written
 from forebay.services.spreadsheets.xlsx_file import XlsxLayout
+from forebay.services.spreadsheets.xlsx_writing import XlsxFile
 
 __all__ = [
     "MEDIA_TYPES",
@@ -40,10 +41,12 @@ __all__ = [
     "Row",
     "RowFile",
     "RowReader",
+    "XlsxFile",
     "XlsxLayout",
     "cell_text",
     "detect",
     "escaped",
+    "header_of",
     "look_at",
     "new_file",
     "opened",

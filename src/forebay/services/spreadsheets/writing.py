@@ -59,6 +59,14 @@ class CsvFile:
         return piece
 
 
+def header_of(columns: Sequence[str], *, escape: bool = True) -> bytes:
+    """The beginning of a CSV file whose rows the database writes: its lines end in a line feed alone."""
+    buffer = io.StringIO(newline="")
+    buffer.write("\ufeff")
+    csv.writer(buffer, lineterminator="\n").writerow(map(escaped_text if escape else cell_text, columns))
+    return buffer.getvalue().encode()
+
+
 class JsonLinesFile:
     """An object a line; values keep their kinds, and nothing is escaped: no spreadsheet reads this."""
 

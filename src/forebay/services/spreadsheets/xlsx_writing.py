@@ -48,6 +48,7 @@ class XlsxFile:
         self._text = escaped_text if escape else cell_text
         self._sheet = sheet
         self._max_rows = max_rows
+        self.cut = 0  # cells that were too long
         self._out = _Pieces()
         self._zip = zipfile.ZipFile(self._out, "w", zipfile.ZIP_DEFLATED, compresslevel=1)
         self._sheets = 0
@@ -106,8 +107,9 @@ class XlsxFile:
             return f'<c r="{place}"{style}><v>{text}</v></c>'
         if not text:
             return ""
-        if len(text) > MAX_TEXT // 2:
-            text = fitting(text)
+        if len(text) > MAX_TEXT // 2 and (cut := fitting(text)) is not text:
+            text = cut
+            self.cut += 1
         if "&" in text or "<" in text or ">" in text or "_x" in text or not text.isprintable():
             text = _SPECIAL.sub(_written, text)
         return f'<c r="{place}"{style} t="inlineStr"><is><t xml:space="preserve">{text}</t></is></c>'

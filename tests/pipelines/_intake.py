@@ -1,0 +1,115 @@
+"""Files of rows taken in: a real database, a real store, and a worker whose clock tests move."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import asyncpg
+
+from forebay.db import registry, sheets
+from forebay.db.sheets import NewSheet, Piece
+from forebay.engine.pipeline import Pipeline
+from forebay.engine.resources import Resource
+from forebay.pipelines import sheet_images, sheet_intake
+from forebay.pipelines import sheets as sheet_rows
+from forebay.pipelines.sheet_intake import piece_key
+from forebay.settings import Settings
+from forebay.storage import Blobs, open_store
+from forebay.storage.spool import spooled
+from forebay.testing import Testbed, testbed
+
+PIPELINES: list[Pipeline[Any]] = [sheet_intake, sheet_rows, sheet_images]
+
+
+@dataclass
+class Taking:
+    """A testbed for files of rows."""
+
+    bed: Testbed
+    conn: asyncpg.Connection[Any]
+    blobs: Blobs
+
+    async def add(self, data: bytes, name: str = "rows.csv", owner: str = "ann", **options: Any) -> int:
+        """A file that was uploaded in two pieces; its reading is submitted. Answers the job of its rows."""
+        owner_id = await self.conn.fetchval("select forebay.owner_id($1)", owner)
+        added = await sheets.add(self.conn, owner_id, NewSheet(name, len(data), options))
+        middle = len(data) // 2
+        for start, piece in ((0, data[:middle]), (middle, data[middle:])):
+            if piece:
+                await self._put(added.id, start, piece)
+        await sheets.begin_intake(self.conn, added.id)
+        return added.job_id
+
+    async def _put(self, sheet_id: int, start: int, data: bytes) -> None:
+        name = await sheets.begin_piece(self.conn, sheet_id, start)
+        assert name is not None
+        async with spooled(data, self.blobs.store.spool) as spool:
+            await self.blobs.store.put(piece_key(sheet_id, name), spool, "application/octet-stream")
+        assert await sheets.end_piece(self.conn, sheet_id, Piece(start, len(data), name))
+
+    async def taken(self, data: bytes, name: str = "rows.csv", **options: Any) -> int:
+        """The same once all that can be done is done."""
+        job = await self.add(data, name, **options)
+        await self.bed.finish()
+        return job
+
+    async def sheet(self, job: int) -> sheets.Sheet:
+        found = await sheets.get(self.conn, job_id=job)
+        assert found is not None
+        return found
+
+    async def items(self, job: int) -> list[dict[str, Any]]:
+        rows = await self.conn.fetch(
+            """select n, status::text as status, key, input::text as input, normalized::text as normalized,
+                      result::text as result, error ->> 'reason' as reason
+               from forebay.item where job_id = $1 and n > 0 order by n""",
+            job,
+        )
+        return [
+            {**dict(row), **{name: _parsed(row[name]) for name in ("input", "normalized", "result")}} for row in rows
+        ]
+
+    async def job(self, job: int) -> dict[str, Any]:
+        row = await self.conn.fetchrow(
+            """select j.state::text as state, j.total, j.done, j.skipped, j.not_found, j.error, j.sealed, j.loaded,
+                      p.name as pipeline
+               from forebay.job j join forebay.pipeline p on p.id = j.pipeline_id where j.id = $1""",
+            job,
+        )
+        assert row is not None
+        return dict(row)
+
+
+def _parsed(text: str | None) -> Any:
+    return None if text is None else json.loads(text)
+
+
+@asynccontextmanager
+async def taking(
+    dsn: str, folder: Path, *, resources: Mapping[Resource[Any], Resource[Any]] | None = None, **settings: Any
+) -> AsyncIterator[Taking]:
+    chosen = Settings(data_dir=folder, **settings)
+    conn: asyncpg.Connection[Any] = await asyncpg.connect(dsn)
+    try:
+        async with testbed(dsn, PIPELINES, migrated=True, settings=chosen, resources=resources) as bed:
+            for pipeline in PIPELINES:
+                await registry.register(conn, pipeline.definition())
+            yield Taking(bed, conn, Blobs(bed.pool, open_store(chosen)))
+    finally:
+        await conn.close()
+
+
+def table(header: Sequence[str], *rows: Sequence[object]) -> bytes:
+    """A CSV file as other programs write it."""
+    text = io.StringIO(newline="")
+    writer = csv.writer(text)
+    writer.writerow(header)
+    writer.writerows(rows)
+    return text.getvalue().encode()
