@@ -40,9 +40,7 @@ sought = Pipeline("sought", Sought)
 async def find(ctx: Context, row: Sought) -> Match | NotFound:
     """As the pipeline of sheets does, which normalizes in a step of its own."""
     fields = normalize(row.fields, Columns(fields={name: name for name in row.fields})).fields  # type: ignore[misc]
-    return await look_up(
-        ctx, fields, attempt=ctx.attempt, attempts=row.attempts, priority=row.priority, turn=row.turn
-    )
+    return await look_up(ctx, fields, attempt=ctx.attempt, attempts=row.attempts, priority=row.priority, turn=row.turn)
 
 
 @asynccontextmanager
@@ -86,7 +84,9 @@ async def load(
     return await bed.items(job)
 
 
-async def seek(bed: Testbed, owner: str = "ann", *, turn: int = 0, priority: Sequence[str] = (), **fields: str) -> ItemRecord:
+async def seek(
+    bed: Testbed, owner: str = "ann", *, turn: int = 0, priority: Sequence[str] = (), **fields: str
+) -> ItemRecord:
     """Look a row up to the end."""
     row = Sought(fields=fields, turn=turn, priority=list(priority))
     job = await bed.submit(sought, row, owner=owner)

@@ -17,7 +17,7 @@ from forebay.db import registry, sheets
 from forebay.db.sheets import NewSheet, Piece
 from forebay.engine.pipeline import Pipeline
 from forebay.engine.resources import Resource
-from forebay.pipelines import sheet_images, sheet_intake
+from forebay.pipelines import catalogue_rows, sheet_images, sheet_intake, sheet_scans
 from forebay.pipelines import sheets as sheet_rows
 from forebay.pipelines.sheet_intake import piece_key
 from forebay.settings import Settings
@@ -25,7 +25,7 @@ from forebay.storage import Blobs, open_store
 from forebay.storage.spool import spooled
 from forebay.testing import Testbed, testbed
 
-PIPELINES: list[Pipeline[Any]] = [sheet_intake, sheet_rows, sheet_images]
+PIPELINES: list[Pipeline[Any]] = [sheet_intake, sheet_rows, sheet_images, catalogue_rows, sheet_scans]
 
 
 @dataclass

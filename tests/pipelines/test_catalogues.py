@@ -13,7 +13,13 @@ from forebay.testing import Testbed
 from tests.pipelines._catalogue import Row, load, seek, shopping
 
 STOCK: list[Row] = [
-    {"sku": "KT-100", "gtin": "4006381333931", "title": "Kettle Aurora 1.7 l steel", "brand": "Bergwerk", "price": "49.90"},
+    {
+        "sku": "KT-100",
+        "gtin": "4006381333931",
+        "title": "Kettle Aurora 1.7 l steel",
+        "brand": "Bergwerk",
+        "price": "49.90",
+    },
     {"sku": "KT-101", "mpn": "AU-12/B", "title": "Kettle Aurora 1.2 l black", "brand": "Bergwerk", "price": "39.90"},
     {"sku": "TS-7", "title": "Toaster Morgenrot two slices red", "brand": "Bergwerk", "price": "35"},
     {"sku": "LM-3", "title": "Desk lamp Polaris LED dimmable", "brand": "Lumina", "price": "59.00"},

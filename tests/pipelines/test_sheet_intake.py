@@ -8,8 +8,9 @@ import zipfile
 from collections.abc import AsyncIterator
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
-import openpyxl
+import openpyxl  # type: ignore[import-untyped]
 import pytest
 from PIL import Image
 
@@ -27,7 +28,7 @@ async def take(dsn: str, tmp_path: Path) -> AsyncIterator[Taking]:
 async def test_a_table_becomes_items(take: Taking) -> None:
     job = await take.taken(table(["Name", "EAN", "Preis"], ["Pen", "4006381333931", "1,20 €"], ["Ink", "", "3,50 €"]))
     assert await take.job(job) == {
-        "state": "DONE", "total": 2, "done": 2, "skipped": 0, "not_found": 0, "error": 0, "sealed": True, "loaded": 2,
+        "state": "DONE", "total": 2, "done": 0, "skipped": 0, "not_found": 2, "error": 0, "sealed": True, "loaded": 2,
         "pipeline": "sheets",
     }  # fmt: skip
     first, second = await take.items(job)
@@ -47,18 +48,18 @@ async def test_rows_that_cannot_be_read_are_items_in_error_and_the_others_go_on(
     items = await take.items(job)
     told = [(item["input"]["line"], item["status"], item["reason"]) for item in items]
     assert told == [
-        (2, "DONE", None),
+        (2, "NOT_FOUND", "nothing was found at catalogue"),
         (3, "ERROR", "line 3 has 4 cells, but there are 2 columns"),
         (4, "ERROR", 'line 4 has a quote that is not closed, or one inside a quoted cell: write it twice ("")')
         if "inside" in (items[2]["reason"] or "")
         else (4, "ERROR", "line 4 has a quote that is not closed"),
-        (5, "DONE", None),
+        (5, "NOT_FOUND", "nothing was found at catalogue"),
         (6, "ERROR", "line 6 has a NUL character"),
         (7, "ERROR", "line 7 is not utf-8: byte 0xfc at position 2 of its line"),
     ]
     assert items[1]["input"] == {"line": 3, "excerpt": "Ink | 2 | 3 | 4"}
     counters = await take.job(job)
-    assert (counters["state"], counters["total"], counters["done"], counters["error"]) == ("DONE", 6, 2, 4)
+    assert (counters["state"], counters["total"], counters["not_found"], counters["error"]) == ("FAILED", 6, 2, 4)
     # Run again they say what to do; nothing about them can be mended here.
     await take.conn.execute("select forebay.reprocess($1, '{ERROR}')", job)
     await take.bed.finish()
@@ -118,7 +119,7 @@ async def test_rows_of_the_same_key_are_one(take: Taking) -> None:
     ids=["no table", "no key", "no column", "no field", "no encoding", "wide", "long"],
 )
 async def test_a_file_that_cannot_be_read_says_why(
-    take: Taking, data: bytes, options: dict[str, object], reason: str
+    take: Taking, data: bytes, options: dict[str, Any], reason: str
 ) -> None:
     job = await take.taken(data, **options)
     (item,) = await take.items(job)
@@ -142,7 +143,7 @@ async def test_pictures_become_items_and_files(take: Taking) -> None:
     seen = pen["result"]["examine"]
     assert (seen["sha256"], seen["width"], seen["height"]) == (hashlib.sha256(picture("red")).hexdigest(), 64, 48)
     assert pen["normalized"]["fields"] == {"title": "pen"}
-    assert ink["status"] == "DONE"
+    assert ink["status"] == "NOT_FOUND"
     assert broken["status"] == "ERROR"
     assert broken["reason"].startswith("broken.png ")
     owned = await take.conn.fetch("select f.name from forebay.file f join forebay.sheet_file s on s.file_id = f.id")
@@ -181,7 +182,7 @@ async def test_columns_that_are_said_later_count_after_a_restart(take: Taking) -
     assert (await take.items(job))[0]["normalized"]["fields"] == {"title": "Ink"}
     sheet = await take.sheet(job)
     await sheets.change(take.conn, job, {**sheet.mapping, "fields": {"title": "Stuff"}}, ["b", "a"])
-    await take.conn.execute("select forebay.reprocess($1, '{DONE}', restart => true)", job)
+    await take.conn.execute("select forebay.reprocess($1, '{NOT_FOUND}', restart => true)", job)
     await take.bed.finish()
     assert (await take.items(job))[0]["normalized"]["fields"] == {"title": "Pen"}
     assert (await take.sheet(job)).providers == ["b", "a"]

@@ -22,6 +22,7 @@ from forebay.api.routes import (
     files,
     health,
     identity,
+    ingestion,
     items,
     jobs,
     operations,
@@ -81,7 +82,7 @@ def create_app(dsn: str, settings: Settings, pipelines: Sequence[Pipeline[Any]])
 
         app.add_middleware(Traced, tracer=tracer)
     app.add_middleware(Forwarded, trusted=settings.trusted_proxies, meter=meter)
-    work = (jobs, items, files, events, bookmarks, bookmark_tasks, sheets, uploads)
+    work = (jobs, items, files, events, bookmarks, bookmark_tasks, sheets, uploads, ingestion)
     for routes in (*work, operations, sessions, identity, health, pages):
         app.include_router(routes.router)
     return app

@@ -258,6 +258,10 @@ class NewJob(Submission):
     input: Any = None
     items: list[Any] | None = None
     coalesce: bool = False
+    file: Annotated[str, Field(max_length=2000)] | None = Field(
+        default=None, description="of pipeline `sheets`: a file of a declared source, as drop:2026/march.csv"
+    )
+    options: Any = Field(default=None, description="of such a file: what is known about it")
 
 
 class UploadedJob(Submission):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import secrets
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, Annotated, Any
@@ -14,13 +15,14 @@ from starlette.datastructures import UploadFile
 from forebay.api import submissions
 from forebay.api.models import Submission, sent
 from forebay.api.problems import Problem
+from forebay.api.routes.ingestion import find_source
 from forebay.db import control, sheets
 from forebay.db.sheets import NewSheet, Piece
 from forebay.engine.inputs import checked_text
 from forebay.errors import DataError
 from forebay.log import get_logger
-from forebay.pipelines.sheet_intake import piece_key
-from forebay.pipelines.sheet_reading import SheetOptions
+from forebay.pipelines.sheet_intake import ASKED, piece_key
+from forebay.services.sheet_reading import SheetOptions
 from forebay.services.spreadsheets import detect
 from forebay.storage.spool import spooled
 from forebay.telemetry.tracing import submitting
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
 
     from forebay.api.allowance import Allowance
     from forebay.api.idempotency import Idempotency
+    from forebay.api.models import NewJob
     from forebay.api.principal import Principal
     from forebay.api.rooms import Rooms
     from forebay.api.shelf import Shelf
@@ -125,12 +128,40 @@ async def take(state: State, who: Principal, once: Idempotency, upload: Upload) 
         about = about.model_copy(update={"key": f"upload {once.key}"})
     added = await begin(state, who, about, upload.size)
     await _store(state, who, added, upload)
-    answer = {"jobId": str(added.job_id), "sheetId": str(added.id), "created": added.created, "items": 0}
+    answer = _answer(added)
     status = 201 if added.created else 200
     async with rooms.own(who) as conn:
         if await once.answer(conn, who) is None:
             await once.keep(conn, who, status, answer)
     return status, answer
+
+
+async def refer(state: State, who: Principal, once: Idempotency, body: NewJob) -> tuple[int, dict[str, Any]]:
+    """Take a file of a declared source, which is fetched in the background.
+
+    Raises: Problem, RequestValidationError or NotThere that names the field.
+    """
+    name, _, path = (body.file or "").partition(":")
+    if body.pipeline != PIPELINE or not path or body.items is not None or "input" in body.model_fields_set:
+        raise Problem(422, "names a file of a source, as drop:march.csv, for pipeline `sheets` alone", field="file")
+    about = described({"pipeline": PIPELINE, "file": checked_text("file", path, 500), "options": body.options or {}})
+    source = find_source(who, state.settings, name)
+    options = about.options.model_dump(by_alias=True, exclude_defaults=True)
+    new = NewSheet(path, None, options, source.name, path, f"{ASKED}{secrets.token_hex(8)}")
+    rooms: Rooms = state.rooms
+    async with rooms.of(who) as conn:
+        if (known := await once.answer(conn, who)) is not None:
+            return known.status, known.body
+        added = await sheets.take_from_source(
+            conn, source.owner, new, paused=about.options.paused, actor=who.actor, key=body.key, priority=body.priority
+        )
+        answer = _answer(added)
+        await once.keep(conn, who, 201 if added.created else 200, answer)
+    return 201 if added.created else 200, answer
+
+
+def _answer(added: Added) -> dict[str, Any]:
+    return {"jobId": str(added.job_id), "sheetId": str(added.id), "created": added.created, "items": 0}
 
 
 async def _store(state: State, who: Principal, added: Added, upload: Upload) -> None:

@@ -46,7 +46,8 @@ async def read(request: Request, most: int) -> tuple[NewJob | UploadedJob, Itera
     if media_type(request.headers) != "application/json":
         raise Problem(415, "send application/json, or multipart/form-data with a file")
     body = _checked(NewJob, await _json(request))
-    _check_one_or_many(body, most)
+    if body.file is None:
+        _check_one_or_many(body, most)
     return body, body.items
 
 
@@ -74,6 +75,8 @@ def _checked(kind: type[S], values: Any) -> S:
 
 
 def _check_one_or_many(body: NewJob, most: int) -> None:
+    if body.options is not None:
+        raise Problem(422, "goes with `file`", field="options")
     if (body.items is None) == ("input" not in body.model_fields_set):
         raise Problem(422, "give either `input`, for one item, or `items`", field="input")
     if body.items is not None and not 1 <= len(body.items) <= most:

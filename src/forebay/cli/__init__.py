@@ -23,6 +23,7 @@ _COMMANDS = {
     "worker": "worker",
     "migrate": "migrate",
     "submit": "submit",
+    "ingest": "ingest",
     "jobs": "jobs",
     "job": "jobs",
     "retry": "control",

@@ -52,7 +52,7 @@ async def loading(pool: Pool, job_id: int) -> tuple[str | None, str | None]:
     return (None, None) if row is None else (row["mapping"], row["catalogue"])
 
 
-def write_product(  # noqa: PLR0913 - each is a column
+def write_product(
     owner_id: int,
     catalogue: str,
     key: str,

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from pydantic_core import from_json, to_json
 
+from forebay.db import control
 from forebay.db.pool import translated
 from forebay.db.sql import load
 from forebay.types import Statement
@@ -34,9 +35,12 @@ class NewSheet:
 
 @dataclass(frozen=True, slots=True)
 class Added:
+    """The job of a file's rows; `is_whole` when the file has come already."""
+
     id: int
     job_id: int
     created: bool
+    is_whole: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +102,28 @@ async def add(
     return Added(row["id"], row["job_id"], row["created"])
 
 
+async def hand_in(conn: Connection, owner: str, new: NewSheet, *, key: str | None, priority: int) -> Added:
+    """The same for an owner by name, who may be new."""
+    async with translated(), conn.transaction():
+        added = await add(conn, await conn.fetchval(load("make_owner"), owner), new, key=key, priority=priority)
+        known = None if added.created else await get(conn, sheet_id=added.id)
+    return replace(added, is_whole=known is not None and known.intake_job_id is not None)
+
+
+async def take_from_source(
+    conn: Connection, owner: str, new: NewSheet, *, paused: bool, actor: str, key: str | None = None, priority: int = 0
+) -> Added:
+    """Take a file of a source, all or nothing, unless its content was taken before; it is fetched by its intake."""
+    async with translated(), conn.transaction():
+        owner_id = await conn.fetchval(load("make_owner"), owner)
+        added = await add(conn, owner_id, new, key=key, priority=priority)
+        if added.created:
+            if paused:
+                await control.pause(conn, added.job_id, actor)
+            await begin_intake(conn, added.id)
+    return added
+
+
 async def begin_piece(conn: Connection, sheet_id: int, start: int) -> str | None:
     """The name of the object that a piece is to be; None when the file takes no more."""
     row = await _row(conn, "begin_piece", sheet_id, start)
@@ -114,9 +140,9 @@ async def drop_piece(conn: Connection, sheet_id: int, start: int, name: str) -> 
     await _execute(conn, "drop_piece", sheet_id, start, name)
 
 
-async def begin_intake(conn: Connection, sheet_id: int, trace: str | None = None) -> int:
-    """Submit the reading of the file; tells its job."""
-    row = await _row(conn, "begin_intake", sheet_id, trace)
+async def begin_intake(conn: Connection, sheet_id: int, trace: str | None = None, *, delay: float | None = None) -> int:
+    """Submit the reading of the file, now or after so many seconds; tells its job."""
+    row = await _row(conn, "begin_intake", sheet_id, trace, delay)
     assert row is not None  # noqa: S101 - the function always answers one row
     return int(row[0])
 

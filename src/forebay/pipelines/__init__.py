@@ -6,6 +6,7 @@ from forebay.pipelines.catalogue_rows import catalogue_rows
 from forebay.pipelines.housekeeping import housekeeping
 from forebay.pipelines.sheet_exports import sheet_exports
 from forebay.pipelines.sheet_intake import sheet_intake
+from forebay.pipelines.sheet_scans import sheet_scans
 from forebay.pipelines.sheets import sheet_images, sheets
 
 __all__ = [
@@ -16,5 +17,6 @@ __all__ = [
     "sheet_exports",
     "sheet_images",
     "sheet_intake",
+    "sheet_scans",
     "sheets",
 ]

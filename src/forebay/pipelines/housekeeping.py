@@ -8,6 +8,7 @@ from typing import Literal
 from pydantic import BaseModel
 
 from forebay.db import bookmarks as rows
+from forebay.db import sheets
 from forebay.engine.context import Context
 from forebay.engine.pipeline import Pipeline
 from forebay.pipelines import web
@@ -30,13 +31,17 @@ housekeeping.schedule("forebay: crawl again", "*/15 * * * *", Chore(what="crawl 
 
 @housekeeping.step(timeout=3600)
 async def clean_storage(ctx: Context, chore: Chore) -> int | Skip:
-    """Deletes what no file refers to any more; answers how many objects went."""
+    """Deletes what no sheet, upload or file refers to any more; answers how many objects went."""
     if chore.what != "clean storage":
         return Skip()
     from forebay.storage import clean  # noqa: PLC0415 - an extra
 
     settings, pool, blobs = await ctx.get(web.settings), await ctx.get(web.database), await ctx.get(web.blobs)
-    return await clean(pool, blobs.store, grace=timedelta(seconds=settings.storage_grace_s))
+    grace = timedelta(seconds=settings.storage_grace_s)
+    _, left = await sheets.tidy(pool, grace)
+    for key in left:
+        await blobs.store.delete(key)
+    return len(left) + await clean(pool, blobs.store, grace=grace)
 
 
 @housekeeping.step(timeout=600)

@@ -1,6 +1,6 @@
 """The intake of files: received from wherever they come, kept, and read row by row into the items of their job.
 
-    receive → read
+    receive → read ∥ put_away
 
 One way for uploads, folders, S3, FTP and SFTP, and for tables and pictures. Rows are committed in batches; after a
 crash the reading goes on behind the last of them.
@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 from contextlib import aclosing, asynccontextmanager, suppress
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import NamedTemporaryFile
 from typing import TYPE_CHECKING, Annotated, Any, ParamSpec, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -19,25 +19,31 @@ from pydantic_core import to_json
 
 from forebay.db import sheets as rows
 from forebay.db.doors import door_of
+from forebay.db.sheets import Piece
 from forebay.engine.batching import BatchSize
 from forebay.engine.context import Context
 from forebay.engine.job_stream import JobStream, SourceRow
 from forebay.engine.limited import limited
 from forebay.engine.pipeline import Pipeline
 from forebay.engine.policy import Retry
-from forebay.errors import ConfigError, DataError, StepError, WrongState
-from forebay.pipelines import sheet_reading as reading
+from forebay.errors import ConfigError, DataError, StepError, TransientError, WrongState
 from forebay.pipelines import web
-from forebay.pipelines.sheet_reading import Looked, ReadBatch, SheetOptions
+from forebay.services import sheet_reading as reading
+from forebay.services.sheet_reading import Looked, ReadBatch, SheetOptions
+from forebay.services.sources import load_sources, open_source
+from forebay.storage.spool import spooled
 from forebay.types import Done, Skip
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator, Callable
 
-    from forebay.db.sheets import Sheet
+    from forebay.db.pool import Connection
+    from forebay.db.sheets import Added, NewSheet, Sheet
+    from forebay.services.egress import Egress
+    from forebay.services.sources import Declaration, Source
     from forebay.services.spreadsheets import CsvLayout, Place
     from forebay.settings import Settings
-    from forebay.storage import Blobs
+    from forebay.storage import Blobs, Store
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -47,8 +53,39 @@ _LONG = 12 * 3600.0
 _CHUNK = 4096  # rows that are read ahead
 _CHUNK_BYTES = 2 << 20
 _PICTURES = 16  # committed at once
+_MOST_BREAKS = 5  # of a line, before the file is fetched anew
+
+ASKED = "asked "  # begins the version of a file that was asked for by its path, whatever its content is
 
 IN_CHILD = limited(reading.run, memory_mb=768, timeout=3600)  # one for all: a process takes a while to begin
+
+
+async def hand_in(
+    conn: Connection,
+    store: Store,
+    owner: str,
+    new: NewSheet,
+    content: bytes | Path,
+    *,
+    key: str | None = None,
+    priority: int = 0,
+    delay: float | None = None,
+) -> Added:
+    """Keep a file of this machine, and submit its reading; one whose key is known, and whole, is left as it is."""
+    added = await rows.hand_in(conn, owner, new, key=key, priority=priority)
+    if added.is_whole:
+        return added
+    name = await rows.begin_piece(conn, added.id, 0)
+    if name is None:
+        raise WrongState("key", "the upload was given up")
+    async with spooled(content, store.spool) as spool:
+        await store.put(piece_key(added.id, name), spool, "application/octet-stream")
+        piece = Piece(0, spool.size, name)
+    async with conn.transaction():
+        if not await rows.end_piece(conn, added.id, piece):
+            raise WrongState("key", "another process hands in the same file")
+        await rows.begin_intake(conn, added.id, delay=delay)
+    return added
 
 
 class Intake(BaseModel):
@@ -98,12 +135,74 @@ async def receive(ctx: Context, given: Intake) -> Done[Received] | Skip:
 
 async def _content(ctx: Context, sheet: Sheet, blobs: Blobs) -> AsyncGenerator[bytes]:
     """What the file holds."""
+    if sheet.source is not None:
+        async with aclosing(_fetched(ctx, sheet)) as chunks:
+            async for chunk in chunks:
+                yield chunk
+        return
     pieces = await rows.pieces(await ctx.get(web.database), sheet.id)
     if sheet.size is not None and sum(piece.size for piece in pieces) != sheet.size:
         raise DataError(f"{sheet.name} did not come whole: send it again")
     for piece in pieces:
         async for chunk in await blobs.store.open(piece_key(sheet.id, piece.name)):
             yield chunk
+
+
+async def _fetched(ctx: Context, sheet: Sheet) -> AsyncGenerator[bytes]:
+    """The same from its source; where the line breaks, it goes on."""
+    offset, breaks = 0, 0
+    async with opened_source(ctx, sheet) as source:
+        version = await _version(source, sheet)
+        while True:
+            try:
+                async with aclosing(source.read(sheet.path or "", version, offset)) as chunks:
+                    async for chunk in chunks:
+                        offset += len(chunk)
+                        yield chunk
+            except TransientError:
+                breaks += 1
+                if breaks > _MOST_BREAKS:
+                    raise
+            else:
+                return
+
+
+async def _version(source: Source, sheet: Sheet) -> str:
+    """Which content it is; of a file that somebody has asked for by its path, the present one."""
+    if not (sheet.version or "").startswith(ASKED):
+        return sheet.version or ""
+    async with aclosing(source.list()) as listed:
+        async for found in listed:
+            if found.path == sheet.path:
+                return found.version
+    raise DataError(f"there is no {sheet.path} in the source {sheet.source}, or it is still being written")
+
+
+@asynccontextmanager
+async def opened_source(ctx: Context, sheet: Sheet) -> AsyncGenerator[Source]:
+    """The source that a sheet was taken from.
+
+    Raises: ConfigError when it is not declared any more.
+    """
+    settings = await ctx.get(web.settings)
+    declared = find_source(settings, sheet.source or "")
+    async with open_source(declared, await way_out(ctx, declared), settings) as source:
+        yield source
+
+
+async def way_out(ctx: Context, declared: Declaration) -> Egress | None:
+    """What a source needs to be reached; folders need nothing."""
+    if declared.url.scheme == "file":
+        return None
+    return await ctx.get(web.egress)
+
+
+def find_source(settings: Settings, name: str) -> Declaration:
+    """Raises: ConfigError when there is none of that name."""
+    for declared in load_sources(settings):
+        if declared.name == name:
+            return declared
+    raise ConfigError(f"there is no source {name!r}: declare it in FOREBAY_SHEETS_SOURCES, or enable it")
 
 
 def piece_key(sheet_id: int, name: str) -> str:
@@ -117,6 +216,16 @@ async def _watched(ctx: Context, content: AsyncIterator[bytes], size: int | None
         seen += len(chunk)
         ctx.progress(seen / size if size else None, f"{seen >> 20} MiB received")
         yield chunk
+
+
+@sheet_intake.step(after=receive, optional=True, timeout=600, concurrency=(1, 4), retry=_PATIENT)
+async def put_away(ctx: Context, given: Intake, received: Received) -> bool | Skip:
+    """Deletes or moves the file at its source, as that is declared; false when it has changed since, and stays."""
+    sheet = await rows.read(await ctx.get(web.database), sheet_id=given.sheet_id)
+    if sheet is None or sheet.source is None:
+        return Skip("it was uploaded")
+    async with opened_source(ctx, sheet) as source:
+        return await source.done(sheet.path or "", await _version(source, sheet))
 
 
 @sheet_intake.step(after=receive, timeout=_LONG, concurrency=(1, 2), retry=_PATIENT, max_expiries=1000)
@@ -220,12 +329,12 @@ async def _source(
             yield source
         return
     blobs.store.spool.mkdir(parents=True, exist_ok=True)
-    with TemporaryDirectory(prefix="put-", dir=blobs.store.spool) as folder:
+    with NamedTemporaryFile(prefix="put-", dir=blobs.store.spool) as scratch:
         layout = looked.layout
         if looked.kind == "xlsx":
             ctx.progress(note="unpacking the workbook")
-            layout = await _in_child(ctx, reading.write_out, path, layout, Path(folder) / "rows.csv")
-            path = Path(folder) / "rows.csv"
+            layout = await _in_child(ctx, reading.write_out, path, layout, Path(scratch.name))
+            path = Path(scratch.name)
         async with aclosing(_rows(ctx, path, layout, options.key)) as source:
             yield source
 

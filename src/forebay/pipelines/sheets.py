@@ -20,13 +20,13 @@ from forebay.engine.resources import resource
 from forebay.errors import ConfigError, DataError
 from forebay.pipelines import looking_up, web
 from forebay.pipelines.looking_up import Match
-from forebay.pipelines.sheet_reading import MAX_INPUT_BYTES
 from forebay.services import images as pictures
 from forebay.services import ocr as reader
 from forebay.services.products import Columns, Normalized
 from forebay.services.products import normalize as normalized
 from forebay.services.products.normalizing import identity
 from forebay.services.products.pictures import fields_in
+from forebay.services.sheet_reading import MAX_INPUT_BYTES
 from forebay.types import ErrorClass, NotFound
 
 if TYPE_CHECKING:

@@ -84,6 +84,9 @@ async def submit_job(request: Request) -> Response:
         settings: Settings = request.app.state.settings
         body, inputs = await submissions.read(request, settings.api_max_items)
         pipeline = _pipeline(request.app.state.pipelines, body.pipeline)
+        if isinstance(body, NewJob) and body.file is not None:
+            status, answer = await sheet_door.refer(request.app.state, who, once, body)
+            return JSONResponse(answer, status)
         try:
             status, answer = await _save(request.app.state, who, once, pipeline, body, inputs)
         except RequestError as error:

@@ -1,4 +1,4 @@
-"""Answers that are kept for a while: rows of a sheet repeat each other, and a provider is asked once for all of them."""
+"""Answers that are kept for a while: rows of a sheet repeat each other, and a provider is asked once for all."""
 
 from __future__ import annotations
 

@@ -1,0 +1,140 @@
+"""Files out of declared sources: each content once, whoever scans, and however often."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from forebay.pipelines.sheet_scans import ScanRequest, sheet_scans
+from tests.pipelines._intake import Taking, table, taking
+
+DROP = """
+name = "drop"
+url = "file://{folder}"
+owner = "ann"
+patterns = ["*.csv", "*.zip"]
+settle_s = 0
+after = "{after}"
+schedule = "*/5 * * * *"
+
+[sheet]
+columns = {{ title = "Name" }}
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    made = tmp_path / "drop"
+    made.mkdir()
+    (tmp_path / "sources").mkdir()
+    return made
+
+
+def declare(folder: Path, after: str = "keep") -> dict[str, Any]:
+    sources = folder.parent / "sources"
+    (sources / "drop.toml").write_text(DROP.format(folder=folder, after=after))
+    return {"sheets_sources": sources, "sheets_roots": str(folder.parent)}
+
+
+def put(folder: Path, name: str, data: bytes) -> None:
+    (folder / name).write_bytes(data)
+
+
+@pytest.fixture
+async def take(dsn: str, tmp_path: Path, folder: Path) -> AsyncIterator[Taking]:
+    async with taking(dsn, tmp_path, **declare(folder)) as taken:
+        yield taken
+
+
+async def scanned(take: Taking, source: str = "drop") -> dict[str, Any]:
+    job = await take.bed.submit(sheet_scans, ScanRequest(source=source), owner="ann")
+    await take.bed.finish()
+    item = await take.bed.item(job)
+    return dict(item.result.get("scan") or {"reason": (item.error or {}).get("reason")})
+
+
+async def names(take: Taking) -> list[tuple[str, int]]:
+    rows = await take.conn.fetch(
+        "select s.name, j.total from forebay.sheet s join forebay.job j on j.id = s.job_id order by s.id"
+    )
+    return [(row["name"], row["total"]) for row in rows]
+
+
+async def test_each_content_is_taken_once(take: Taking, folder: Path) -> None:
+    put(folder, "a.csv", table(["Name"], ["Pen"]))
+    put(folder, "b.csv", table(["Name"], ["Ink"], ["Glue"]))
+    put(folder, "notes.txt", b"not asked for")
+    first = await scanned(take)
+    assert (first["taken"], first["known"], first["unsettled"]) == (2, 0, 0)
+    assert sorted(await names(take)) == [("a.csv", 1), ("b.csv", 2)]
+    again = await scanned(take)
+    assert (again["taken"], again["known"]) == (0, 2)
+    put(folder, "a.csv", table(["Name"], ["Pen"], ["Pencil"], ["Paper"]))
+    assert (await scanned(take))["taken"] == 1
+    assert sorted(await names(take)) == [("a.csv", 1), ("a.csv", 3), ("b.csv", 2)]
+    owners = await take.conn.fetch(
+        "select distinct o.name from forebay.sheet s join forebay.owner o on o.id = s.owner_id"
+    )
+    assert [row["name"] for row in owners] == ["ann"]
+
+
+async def test_what_was_taken_is_put_away(dsn: str, tmp_path: Path, folder: Path) -> None:
+    put(folder, "a.csv", table(["Name"], ["Pen"]))
+    async with taking(dsn, tmp_path, **declare(folder, "move")) as take:
+        await scanned(take)
+    left = [path.relative_to(folder) for path in folder.glob("**/*") if path.is_file()]  # noqa: ASYNC240
+    assert [path.parent for path in left] == [Path("taken")]
+
+
+async def test_a_file_that_cannot_be_read_keeps_no_other_from_being_taken(take: Taking, folder: Path) -> None:
+    put(folder, "a.csv", b"%PDF-1.7")
+    put(folder, "b.csv", table(["Name"], ["Ink"]))
+    assert (await scanned(take))["taken"] == 2
+    problems = await take.conn.fetch("select name, problem from forebay.sheet order by name")
+    assert [tuple(row) for row in problems] == [
+        ("a.csv", "the file is a PDF: only tables and pictures are read"),
+        ("b.csv", None),
+    ]
+
+
+async def test_a_file_that_changed_since_is_taken_as_it_is_then(take: Taking, folder: Path) -> None:
+    put(folder, "a.csv", table(["Name"], ["Pen"]))
+    await take.bed.submit(sheet_scans, ScanRequest(source="drop"), owner="ann")
+    await take.bed.worker.sweep()
+    await take.bed.worker.drain()  # the scan alone
+    put(folder, "a.csv", table(["Name"], ["Pen"], ["Ink"]))
+    await take.bed.finish()
+    problem = await take.conn.fetchval("select problem from forebay.sheet")
+    if problem is not None:  # the intake came after the change
+        assert "changed" in problem
+        assert (await scanned(take))["taken"] == 1
+    totals = [total for _, total in await names(take) if total]
+    assert totals[-1] in (1, 2)
+
+
+async def test_a_source_that_is_not_declared(take: Taking) -> None:
+    job = await take.bed.submit(sheet_scans, ScanRequest(source="nowhere"), owner="ann")
+    await take.bed.run()
+    parked = await take.conn.fetchval("select parked from forebay.queue where name = 'sheet_scans.scan'")
+    assert parked == "there is no source 'nowhere': declare it in FOREBAY_SHEETS_SOURCES, or enable it"
+    assert (await take.bed.job(job)).open == 1
+
+
+async def test_schedules_are_made_for_sources_that_have_one(take: Taking) -> None:
+    row = await take.conn.fetchrow("select cron, input::text as input from forebay.schedule where name = 'scan drop'")
+    assert row is not None
+    assert (row["cron"], row["input"]) == ("*/5 * * * *", '{"source": "drop"}')
+
+
+async def test_options_that_cannot_be_are_told_by_the_scan(dsn: str, tmp_path: Path, folder: Path) -> None:
+    declared = declare(folder)
+    path = folder.parent / "sources" / "drop.toml"
+    path.write_text(path.read_text().replace("columns =", "colums ="))
+    async with taking(dsn, tmp_path, **declared) as take:
+        await take.bed.submit(sheet_scans, ScanRequest(source="drop"), owner="ann")
+        await take.bed.run()
+        parked = await take.conn.fetchval("select parked from forebay.queue where name = 'sheet_scans.scan'")
+        assert parked == "source drop: sheet.colums: Extra inputs are not permitted"
