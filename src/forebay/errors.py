@@ -122,13 +122,17 @@ class TransientError(StepError):
 
 
 class ThrottledError(StepError):
-    """The other side asked for patience: try again after `retry_after` seconds."""
+    """The other side asked for patience: try again after `retry_after` seconds.
+
+    `ours`: it is we who hold back, for as long as it takes; the other side was not even asked.
+    """
 
     error_class = ErrorClass.THROTTLED
 
-    def __init__(self, reason: str = "throttled", *, retry_after: float = 30.0) -> None:
+    def __init__(self, reason: str = "throttled", *, retry_after: float = 30.0, ours: bool = False) -> None:
         super().__init__(reason)
         self.retry_after = retry_after
+        self.ours = ours
 
 
 class PermanentError(StepError):

@@ -63,6 +63,9 @@ class Settings(BaseSettings):
     )
     lease_floor_s: Annotated[float, Field(gt=0)] = Field(default=10.0, description="shortest lease without a heartbeat")
     lease_cap_s: Annotated[float, Field(gt=0)] = Field(default=600.0, description="longest lease without a heartbeat")
+    throttled_for_s: Annotated[float, Field(gt=0)] = Field(
+        default=86400.0, description="a step that is throttled for so long fails, unless its Retry says otherwise"
+    )
     sweep_s: Annotated[float, Field(gt=0)] = Field(default=1.0, description="pause between sweeps for expired leases")
     api_host: str = Field(default="127.0.0.1", description="address that the API listens on")
     api_port: Annotated[int, Field(ge=0, le=65535)] = Field(default=8080, description="port that the API listens on")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
@@ -11,7 +12,7 @@ import pytest
 from pydantic import BaseModel
 
 from forebay import Cancel, Context, Done, NotFound, Pipeline, Retry, Rows, Skip, Snooze, Statement
-from forebay.errors import ConfigError, DataError, PermanentError, ThrottledError
+from forebay.errors import ConfigError, DataError, PermanentError, ThrottledError, TransientError
 from forebay.example import Text, texts
 from forebay.testing import ManualClock, Testbed, testbed
 from forebay.types import ItemStatus, JobState, JobSummary, Write
@@ -203,6 +204,84 @@ async def test_throttling_spends_no_attempt(dsn: str) -> None:
         assert (await bed.item(job)).result == {"fetch": 5}
         assert calls == [1, 1, 1, 1, 1]
         assert round((bed.clock.now() - began).total_seconds()) == 240
+
+
+async def test_throttling_has_an_end(dsn: str) -> None:
+    busy: Pipeline[Page] = Pipeline("busy", Page)
+
+    @busy.step(retry=Retry(attempts=1))
+    async def fetch(ctx: Context, page: Page) -> int:
+        raise ThrottledError("429 Too Many Requests", retry_after=5000)
+
+    @busy.step(retry=Retry(attempts=1, throttled_for=1800), optional=True)
+    async def peek(ctx: Context, page: Page) -> int:
+        raise ThrottledError("429", retry_after=700)
+
+    async with testbed(dsn, [busy], migrated=True) as bed:
+        job = await bed.submit(busy, Page(url="a"))
+        began = bed.clock.now()
+        await bed.finish()
+        item = await bed.item(job)
+        assert item.status == ItemStatus.ERROR
+        assert item.error == {
+            "step": "fetch",
+            "class": "throttled",
+            "reason": "throttled for 24 h, longer is not waited: 429 Too Many Requests",
+            "attempt": 1,
+        }
+        # The first wait that ends after a day is the last one.
+        assert timedelta(hours=24) < bed.clock.now() - began < timedelta(hours=26)
+        ended = await attempts(bed, job.job_id)
+        fetches = [outcome for step, outcome, _ in ended if step == "fetch"]
+        assert fetches == ["THROTTLED"] * 18 + ["ERROR"]
+        peeks = [outcome for step, outcome, _ in ended if step == "peek"]
+        assert peeks == ["THROTTLED"] * 3 + ["ERROR"]
+        letters = await bed.pool.fetch("select reason from forebay.dead_letters")
+        assert [row["reason"] for row in letters] == [item.error["reason"]]
+
+
+async def test_only_throttling_without_a_break_counts(dsn: str) -> None:
+    """Tries that ended otherwise begin the wait anew; our own limits are no throttling, lost workers no break."""
+    moody: Pipeline[Page] = Pipeline("moody", Page)
+    calls: Counter[str] = Counter()
+
+    @moody.step(retry=Retry(attempts=3, base=1, throttled_for=100))
+    async def fetch(ctx: Context, page: Page) -> int | Snooze:
+        calls[page.url] += 1
+        last = calls[page.url] == 6
+        match page.url:
+            case "snoozed" if calls[page.url] % 2:
+                return Snooze(1)
+            case "failed" if calls[page.url] in (3, 5):
+                raise TransientError("a moment")
+            case "ours" if not last:
+                raise ThrottledError("we have enough", retry_after=80, ours=True)
+            case _ if not last:
+                raise ThrottledError("429", retry_after=80)
+        return calls[page.url]
+
+    async with testbed(dsn, [moody], migrated=True) as bed:
+        jobs = {url: await bed.submit(moody, Page(url=url)) for url in ("snoozed", "failed", "ours", "lost", "plain")}
+        await bed.run()
+        await bed.pool.execute(  # a worker that died in one attempt
+            """insert into forebay.attempt
+                   (job_id, n, step_id, attempt, outcome, owner_id, worker_id, token, started_at, ended_at)
+               select job_id, n, step_id, attempt, 'EXPIRED', owner_id, worker_id, 0, started_at,
+                      ended_at + interval '1 s'
+               from forebay.attempt where job_id = $1""",
+            jobs["lost"].job_id,
+        )
+        for _ in range(12):
+            bed.clock.advance(81)
+            await bed.run()
+        found = {url: (await bed.item(job)).status for url, job in jobs.items()}
+    assert found == {
+        "snoozed": ItemStatus.DONE,
+        "failed": ItemStatus.DONE,
+        "ours": ItemStatus.DONE,
+        "lost": ItemStatus.ERROR,
+        "plain": ItemStatus.ERROR,
+    }
 
 
 async def test_outcomes(dsn: str) -> None:

@@ -119,6 +119,20 @@ async def test_a_busy_site_is_waited_for_as_it_says_and_costs_no_attempt(crawl: 
     assert (await crawl.row(mark["id"]))["title"] == "Rested"
 
 
+async def test_a_site_that_is_always_busy_is_given_up_in_the_end(crawl: Crawl, put: Any) -> None:
+    put("/tired", "<title>Too many</title>", status=429, headers={"Retry-After": "3600"})
+    mark = await crawl.add("/tired")
+    for _ in range(27):
+        await crawl.bed.run()
+        crawl.bed.clock.advance(3601)
+    item = await crawl.item(mark)
+    assert (item["step"], item["class"]) == ("metadata", "throttled")
+    assert item["reason"].startswith("throttled for 24 h, longer is not waited: ")
+    assert item["reason"].endswith("/tired answered 429 Too Many Requests")
+    assert set(item["dead"]) >= {"metadata", "images", "favicon"}
+    assert "429" in (await crawl.row(mark))["kind_reason"]
+
+
 async def test_pdf_picture_and_other_files(crawl: Crawl) -> None:
     paper = await crawl.crawled("/paper.pdf")
     assert (paper["kind"], paper["canonical_url"]) == ("pdf", None)

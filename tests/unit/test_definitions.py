@@ -121,6 +121,8 @@ def test_batches_have_a_size(pipe: Pipeline[dict[str, int]]) -> None:
         ({"not_found": 0}, "Retry: attempts and not_found must be between 1 and 1000"),
         ({"base": -1}, "Retry: base and cap must not be negative"),
         ({"cap": -1}, "Retry: base and cap must not be negative"),
+        ({"throttled_for": 0}, "Retry: throttled_for must be positive"),
+        ({"throttled_for": float("nan")}, "Retry: throttled_for must be positive"),
     ],
 )
 def test_retries(wrong: dict[str, Any], match: str) -> None:

@@ -178,6 +178,15 @@ async def _settle(conn: Connection, worker_id: int, reports: Reports, now: datet
     )
 
 
+async def throttled_long(
+    conn: Connection, tasks: Sequence[tuple[int, int, int, float]], now: datetime | None
+) -> list[int]:
+    """Of tasks (job, n, step, seconds) the places of those that were throttled without a break for more than that."""
+    jobs, ns, steps, seconds = zip(*tasks, strict=True)
+    rows = await conn.fetch(load("list_throttled_long"), jobs, ns, steps, seconds, now)
+    return [row["place"] - 1 for row in rows]
+
+
 async def discover(pool: Pool, steps: Sequence[int]) -> list[tuple[int, LaneInfo]]:
     """The lanes that have something ready, for each of these steps."""
     async with translated(), pool.acquire() as conn:

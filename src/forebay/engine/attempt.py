@@ -8,7 +8,6 @@ from pydantic import ValidationError
 from pydantic_core import PydanticSerializationError, to_json
 
 from forebay.engine.context import Context
-from forebay.engine.gates import LimitReached
 from forebay.errors import DataError, StepError, ThrottledError, error_class, plain
 from forebay.types import Cancel, Done, ErrorClass, NotFound, Skip, Snooze
 
@@ -34,7 +33,7 @@ class Attempt(Context):
 
     __slots__ = (
         "again_in", "deadline", "ends_item", "error_class", "lease", "outcome", "reason", "result", "slot",
-        "spent", "started", "stop", "writes",
+        "spent", "started", "stop", "throttled_for", "writes",
     )  # fmt: skip
 
     def __init__(self, lease: Lease, n: int, started: float) -> None:
@@ -99,6 +98,7 @@ class Attempt(Context):
         self.again_in = None if again_in is None else max(0.0, min(again_in, _LONGEST_PAUSE))
         self.spent = spent
         self.ends_item = ends_item
+        self.throttled_for: float | None = None
 
     @property
     def failure(self) -> ErrorClass | None:
@@ -136,8 +136,9 @@ def report_error(attempt: Attempt, step: Step[Any, Any], error: BaseException) -
     if kind is ErrorClass.THROTTLED:
         wait = error.retry_after if isinstance(error, ThrottledError) else 30.0
         # Our own limit is neither an error of the item nor pressure from the other side.
-        ours = isinstance(error, LimitReached)
+        ours = isinstance(error, ThrottledError) and error.ours
         attempt.fail("THROTTLED", reason=reason, kind=None if ours else kind, again_in=wait, spent=False)
+        attempt.throttled_for = step.retry.throttled_for
     elif kind in (ErrorClass.CONFIG, ErrorClass.RESOURCE):
         attempt.fail("RELEASED", reason=reason, kind=kind, again_in=0.0, spent=False)
     else:

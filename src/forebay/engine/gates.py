@@ -35,7 +35,7 @@ class LimitReached(ThrottledError):
 
     def __init__(self, name: str, key: str, retry_after: float) -> None:
         which = f"limit {name} of {key}" if key else f"limit {name}"
-        super().__init__(f"{which} is reached", retry_after=retry_after)
+        super().__init__(f"{which} is reached", retry_after=retry_after, ours=True)
 
 
 class Token(NamedTuple):

@@ -26,6 +26,7 @@ class Retry:
 
     `attempts` counts executions. The n-th failure waits a random part of base·2^(n-1) seconds, at most `cap`.
     `not_found` counts executions that may answer NotFound before that is final.
+    `throttled_for` are the seconds after which a step fails that was throttled all the time; None: as the settings say.
     `on` replaces the policy for an error class, e.g. `{ErrorClass.DATA: Retry(attempts=2)}`.
     """
 
@@ -33,6 +34,7 @@ class Retry:
     base: float = 1.0
     cap: float = 300.0
     not_found: int = 1
+    throttled_for: float | None = None
     jitter: bool = True
     on: Mapping[ErrorClass, Retry] = field(default_factory=dict[ErrorClass, "Retry"])
 
@@ -41,6 +43,8 @@ class Retry:
             raise DefinitionError("Retry: attempts and not_found must be between 1 and 1000")
         if self.base < 0 or self.cap < 0:
             raise DefinitionError("Retry: base and cap must not be negative")
+        if self.throttled_for is not None and not self.throttled_for > 0:
+            raise DefinitionError("Retry: throttled_for must be positive")
 
     def delay(self, attempt: int, rng: Callable[[], float] = random.random) -> float:
         """Seconds to wait after the `attempt`-th execution has failed."""

@@ -40,6 +40,7 @@ class Settler:
         clock: Clock,
         *,
         timeout: float,
+        throttled_for: float,
         on_settled: Callable[[Sequence[Attempt], Settled], None],
         solo_steps: set[int],
     ) -> None:
@@ -49,6 +50,7 @@ class Settler:
         self._worker_id = worker_id
         self._clock = clock
         self._timeout = timeout
+        self._throttled_for = throttled_for
         self._writer = Writer()
         self._on_settled = on_settled
         self._solo = solo_steps  # the only step of their pipeline: an item cannot be in a batch twice
@@ -154,18 +156,21 @@ class Settler:
 
     async def _in_transaction(self, batch: list[Attempt], *, again: bool) -> Settled:
         async with self._pool.acquire() as conn:
+            columns = await self._settled_columns(conn, batch)
             if not any(report.writes for report in batch):
-                return await tasks.settle(conn, self._worker_id, self._columns(batch), self._clock.stamp())
+                return await tasks.settle(conn, self._worker_id, columns, self._clock.stamp())
             async with conn.transaction():
                 try:
-                    return await self._settle_and_write(conn, batch, again=again)
+                    return await self._settle_and_write(conn, batch, columns, again=again)
                 except (*LOST, asyncio.CancelledError):
                     drop(conn)  # it may be half open: the rollback must not wait for it, nor the next user
                     raise
 
-    async def _settle_and_write(self, conn: Connection, batch: list[Attempt], *, again: bool) -> Settled:
+    async def _settle_and_write(
+        self, conn: Connection, batch: list[Attempt], columns: tasks.Reports, *, again: bool
+    ) -> Settled:
         """Settles first: that takes the leases' locks, so that only a holder ever writes."""
-        settled = await tasks.settle(conn, self._worker_id, self._columns(batch), self._clock.stamp())
+        settled = await tasks.settle(conn, self._worker_id, columns, self._clock.stamp())
         stale = set(settled.stale)
         mine = [report for report in batch if (report.lease.token, report.n) not in stale]
         # When a connection was lost on the way, each writes for itself, so that it is known in whose writes that was.
@@ -224,6 +229,23 @@ class Settler:
             log.warning("reports_stale", count=len(settled.stale), worker=self._worker_id)
         self._on_settled(batch, settled)
 
+    async def _settled_columns(self, conn: Connection, batch: list[Attempt]) -> tasks.Reports:
+        """What is reported; tasks that were throttled for too long have failed. Only who is throttled pays for that."""
+        columns = self._columns(batch)
+        if "THROTTLED" not in columns.outcomes:
+            return columns
+        asked = [r for r in batch if r.outcome == "THROTTLED" and r.error_class is not None]
+        if not asked:
+            return columns
+        bounds = [r.throttled_for or self._throttled_for for r in asked]
+        throttled = [(r.lease.job_id, r.n, r.lease.step_id, bound) for r, bound in zip(asked, bounds, strict=True)]
+        long = await tasks.throttled_long(conn, throttled, self._clock.stamp())
+        for place in long:
+            report, bound = asked[place], bounds[place]
+            reason = f"throttled for {_span(bound)}, longer is not waited: {report.reason}"
+            report.fail("ERROR", reason=reason, kind=report.error_class)
+        return self._columns(batch) if long else columns
+
     def _columns(self, batch: list[Attempt]) -> tasks.Reports:
         columns = tasks.Reports(
             tokens=[r.lease.token for r in batch],
@@ -242,6 +264,10 @@ class Settler:
             columns.classes.append(None if ended_well else r.error_class)
             columns.reasons.append(None if ended_well else r.reason)
         return columns
+
+
+def _span(seconds: float) -> str:
+    return f"{seconds / 3600:g} h" if seconds >= 3600 else f"{seconds:g} s"
 
 
 def _refuse(report: Attempt, error: Exception) -> None:

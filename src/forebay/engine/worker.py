@@ -200,7 +200,13 @@ class Worker:
         self._leases = LeaseBook(self._vitals, me, s, clock, self._executors)
         on_settled = self._on_settled if self._spans is None else self._spans.settling(self._on_settled)
         self._settler = Settler(
-            pool, me, clock, timeout=2 * s.command_timeout_s, on_settled=on_settled, solo_steps=solo
+            pool,
+            me,
+            clock,
+            timeout=2 * s.command_timeout_s,
+            throttled_for=s.throttled_for_s,
+            on_settled=on_settled,
+            solo_steps=solo,
         )
         self._claimer = Claimer(
             pool,

@@ -172,7 +172,7 @@ class Politeness:
                 await waiter
         except TimeoutError:
             self._give_up(host, waiter)
-            raise ThrottledError(f"{name} is asked enough already", retry_after=self._wait_s) from None
+            raise ThrottledError(f"{name} is asked enough already", retry_after=self._wait_s, ours=True) from None
         except asyncio.CancelledError:
             self._give_up(host, waiter)
             raise
@@ -197,7 +197,7 @@ class Politeness:
         now = self._clock()
         begin = max(now, host.next_start)
         if begin - now > self._wait_s:
-            raise ThrottledError(f"{name} is asked enough already", retry_after=begin - now)
+            raise ThrottledError(f"{name} is asked enough already", retry_after=begin - now, ours=True)
         host.next_start = begin + host.delay
         if begin > now:
             await self._sleep(begin - now)
