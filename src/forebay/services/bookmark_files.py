@@ -97,13 +97,14 @@ class _Netscape(HTMLParser):
         self._link: dict[str, str] | None = None
         self._words: list[str] | None = None
         self._noting = False
+        self._archived = False
         self._notable = False  # whether a note would be about the last link
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self._end_note()
         if tag == "a":
             self._link, self._words = {name: value or "" for name, value in attrs}, []
-        elif tag == "h3":
+        elif tag in ("h1", "h3"):
             self._words = []
         elif tag == "dl":
             self._folders.append(self._heading)
@@ -117,6 +118,8 @@ class _Netscape(HTMLParser):
             self._link = None
         elif tag == "h3":
             self._heading, self._notable = self._read() or None, False
+        elif tag == "h1":
+            self._archived, self._notable = self._read() == "Read Archive", False  # so Pocket calls it
         elif tag == "dl":
             self._end_note()
             if self._folders:
@@ -131,21 +134,22 @@ class _Netscape(HTMLParser):
         self._end_note()
 
     def _read(self) -> str:
-        text, self._words = " ".join("".join(self._words or ()).split()), None
+        text, self._words = _plain("".join(self._words or ())), None
         return text
 
     def _keep(self, link: Mapping[str, str], title: str) -> None:
         folder = next((name for name in reversed(self._folders) if name), None)
-        self._notable = True
-        self.found.append(
-            Entry(
-                link.get("href", ""),
-                title or None,
-                tags=_tags(link.get("tags", "")),
-                category=folder,
-                added_at=_moment(link.get("add_date") or link.get("time_added")),
-            )
+        entry = Entry(
+            link.get("href", ""),
+            title or None,
+            tags=_tags(link.get("tags", "")),
+            category=folder,
+            added_at=_moment(link.get("add_date") or link.get("time_added")),
+            archived=self._archived,
         )
+        entry = _completed(entry, link.get(_REST.lower(), ""))
+        self._notable = entry.note is None
+        self.found.append(entry)
 
     def _end_note(self) -> None:
         """A note has no end of its own: it goes on until something else begins."""
@@ -154,6 +158,46 @@ class _Netscape(HTMLParser):
             note = self._read()
             if note and self._notable:
                 self.found[-1] = replace(self.found[-1], note=note)
+
+
+_REST = "DATA-FOREBAY"  # what the usual attributes cannot say, as JSON; other programs look past it
+
+
+def _plain(text: str) -> str:
+    """As HTML shows it: every space is one space."""
+    return " ".join(text.split())
+
+
+def _rest(entry: Entry) -> dict[str, Any]:
+    """What would not be read back from the usual attributes."""
+    rest: dict[str, Any] = {}
+    if entry.archived:
+        rest["archived"] = True
+    if entry.note is not None and _plain(entry.note) != entry.note:
+        rest["note"] = entry.note
+    if _tags(",".join(entry.tags)) != entry.tags:
+        rest["tags"] = entry.tags
+    if _plain(entry.title or entry.url) != entry.title:
+        rest["title"] = entry.title
+    return rest
+
+
+def _completed(entry: Entry, rest: str) -> Entry:
+    """With what the usual attributes could not say; what cannot be read of it is left out."""
+    try:
+        said: Any = json.loads(rest) if rest else None
+    except (ValueError, RecursionError):
+        return entry
+    if not _is_object(said):
+        return entry
+    tags = said.get("tags")
+    return replace(
+        entry,
+        title=_maybe_text(said["title"]) if "title" in said else entry.title,
+        note=_maybe_text(said.get("note")),
+        tags=tuple(map(str, tags)) if _is_list(tags) else entry.tags,
+        archived=entry.archived or said.get("archived") is True,
+    )
 
 
 def _from_html(text: str) -> Iterator[Entry]:
@@ -303,15 +347,20 @@ class BookmarkFile:
 
 def _html(entry: Entry) -> str:
     tags = f' TAGS="{html.escape(",".join(entry.tags))}"' if entry.tags else ""
+    rest = _rest(entry)
+    more = f' {_REST}="{html.escape(json.dumps(rest, ensure_ascii=False))}"' if rest else ""
     title = html.escape(entry.title or entry.url)
-    line = f'    <DT><A HREF="{html.escape(entry.url)}" ADD_DATE="{_seconds(entry)}"{tags}>{title}</A>\n'
+    line = f'    <DT><A HREF="{html.escape(entry.url)}" ADD_DATE="{_seconds(entry)}"{tags}{more}>{title}</A>\n'
     return line + (f"    <DD>{html.escape(entry.note)}\n" if entry.note else "")
 
 
 def _csv(entry: Entry) -> str:
     line = io.StringIO()
     status = "archive" if entry.archived else "unread"
-    row = (entry.title, entry.url, _seconds(entry), "|".join(entry.tags), status, entry.note, entry.category)
+    tags = "|".join(entry.tags)
+    if len(entry.tags) == 1 and "," in tags:
+        tags += "|"  # else it would be taken for several
+    row = (entry.title, entry.url, _seconds(entry), tags, status, entry.note, entry.category)
     csv.writer(line).writerow(map(escaped_text, row))
     return line.getvalue()
 
