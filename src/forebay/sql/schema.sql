@@ -374,6 +374,11 @@ CREATE VIEW forebay.bookmark_messages WITH (security_invoker='true') AS
   WHERE (j.pipeline_id = ( SELECT p.id
            FROM forebay.pipeline p
           WHERE (p.name = 'bookmarks'::text)));
+CREATE TABLE forebay.bookmark_tag (
+    owner_id bigint NOT NULL,
+    tag text NOT NULL,
+    bookmark_id bigint NOT NULL
+);
 CREATE TABLE forebay.catalogue (
     id bigint NOT NULL,
     owner_id bigint NOT NULL,
@@ -1022,6 +1027,7 @@ CREATE INDEX audit_owner ON forebay.audit USING btree (owner_id, id);
 CREATE INDEX blob_touched ON forebay.blob USING btree (touched_at) WHERE (touched_at IS NOT NULL);
 CREATE INDEX bookmark_canonical ON forebay.bookmark USING btree (owner_id, canonical_hash) WHERE (canonical_hash IS NOT NULL);
 CREATE INDEX bookmark_category ON forebay.bookmark USING btree (category_id, id) WHERE (category_id IS NOT NULL);
+CREATE INDEX bookmark_category_shown ON forebay.bookmark USING btree (owner_id, category_id) WHERE ((archived_at IS NULL) AND (category_id IS NOT NULL));
 CREATE INDEX bookmark_due ON forebay.bookmark USING btree (next_crawl_at) WHERE ((next_crawl_at IS NOT NULL) AND (archived_at IS NULL));
 CREATE INDEX bookmark_duplicates ON forebay.bookmark USING btree (duplicate_of) WHERE (duplicate_of IS NOT NULL);
 CREATE INDEX bookmark_export ON forebay.bookmark USING btree (owner_id, COALESCE(category_id, (0)::bigint), id);
@@ -1029,6 +1035,8 @@ CREATE INDEX bookmark_kind ON forebay.bookmark USING btree (owner_id, kind, id);
 CREATE INDEX bookmark_newest ON forebay.bookmark USING btree (owner_id, id) WHERE (archived_at IS NULL);
 CREATE INDEX bookmark_owner ON forebay.bookmark USING btree (owner_id, id);
 CREATE INDEX bookmark_search ON forebay.bookmark USING gin (search);
+CREATE INDEX bookmark_tag_of ON forebay.bookmark_tag USING btree (bookmark_id);
+CREATE INDEX bookmark_tag_used ON forebay.bookmark_tag USING btree (owner_id, tag);
 CREATE INDEX bookmark_tags ON forebay.bookmark USING gin (tags);
 CREATE INDEX catalogue_shared ON forebay.catalogue USING btree (id) WHERE shared;
 CREATE INDEX dead_letter_owner ON forebay.dead_letter USING btree (owner_id, at, job_id, n);
@@ -1065,6 +1073,8 @@ CREATE INDEX waste_age ON forebay.waste USING btree (at);
 ALTER INDEX forebay.attempt_ended ATTACH PARTITION forebay.attempt_default_ended_at_idx;
 ALTER INDEX forebay.attempt_task ATTACH PARTITION forebay.attempt_default_job_id_n_idx;
 CREATE TRIGGER drop_files AFTER DELETE OR UPDATE OF screenshot_id, full_page_id, image_id, favicon_id ON forebay.bookmark FOR EACH ROW EXECUTE FUNCTION forebay.drop_bookmark_files();
+CREATE TRIGGER keep_tags AFTER UPDATE OF tags, archived_at ON forebay.bookmark FOR EACH ROW EXECUTE FUNCTION forebay.keep_bookmark_tags();
+CREATE TRIGGER keep_tags_of_new AFTER INSERT ON forebay.bookmark FOR EACH ROW WHEN ((new.tags <> '{}'::text[])) EXECUTE FUNCTION forebay.keep_bookmark_tags();
 CREATE TRIGGER touch_blobs_of_deleted AFTER DELETE ON forebay.file REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION forebay.touch_blobs_of_deleted();
 ALTER TABLE ONLY forebay.account
     ADD CONSTRAINT account_owner_id_fkey FOREIGN KEY (owner_id) REFERENCES forebay.owner(id);
@@ -1076,6 +1086,8 @@ ALTER TABLE ONLY forebay.bookmark_change
     ADD CONSTRAINT bookmark_change_bookmark_id_fkey FOREIGN KEY (bookmark_id) REFERENCES forebay.bookmark(id) ON DELETE CASCADE;
 ALTER TABLE ONLY forebay.bookmark
     ADD CONSTRAINT bookmark_duplicate_of_fkey FOREIGN KEY (duplicate_of) REFERENCES forebay.bookmark(id) ON DELETE SET NULL;
+ALTER TABLE ONLY forebay.bookmark_tag
+    ADD CONSTRAINT bookmark_tag_bookmark_id_fkey FOREIGN KEY (bookmark_id) REFERENCES forebay.bookmark(id) ON DELETE CASCADE;
 ALTER TABLE ONLY forebay.file
     ADD CONSTRAINT file_sha256_fkey FOREIGN KEY (sha256) REFERENCES forebay.blob(sha256);
 ALTER TABLE ONLY forebay.invitation
@@ -1103,6 +1115,7 @@ ALTER TABLE forebay.audit ENABLE ROW LEVEL SECURITY;
 ALTER TABLE forebay.blob ENABLE ROW LEVEL SECURITY;
 ALTER TABLE forebay.bookmark ENABLE ROW LEVEL SECURITY;
 ALTER TABLE forebay.bookmark_change ENABLE ROW LEVEL SECURITY;
+ALTER TABLE forebay.bookmark_tag ENABLE ROW LEVEL SECURITY;
 ALTER TABLE forebay.catalogue ENABLE ROW LEVEL SECURITY;
 ALTER TABLE forebay.category ENABLE ROW LEVEL SECURITY;
 ALTER TABLE forebay.dead_letter ENABLE ROW LEVEL SECURITY;
@@ -1117,6 +1130,7 @@ CREATE POLICY of_all ON forebay.audit TO forebay_admin, forebay_worker USING (tr
 CREATE POLICY of_all ON forebay.blob TO forebay_admin, forebay_worker USING (true);
 CREATE POLICY of_all ON forebay.bookmark TO forebay_admin, forebay_worker USING (true);
 CREATE POLICY of_all ON forebay.bookmark_change TO forebay_admin, forebay_worker USING (true);
+CREATE POLICY of_all ON forebay.bookmark_tag TO forebay_admin, forebay_worker USING (true);
 CREATE POLICY of_all ON forebay.catalogue TO forebay_admin, forebay_worker USING (true);
 CREATE POLICY of_all ON forebay.category TO forebay_admin, forebay_worker USING (true);
 CREATE POLICY of_all ON forebay.dead_letter TO forebay_admin, forebay_worker USING (true);
@@ -1145,6 +1159,7 @@ CREATE POLICY of_owner ON forebay.attempt TO forebay_api USING ((owner_id = ( SE
 CREATE POLICY of_owner ON forebay.audit TO forebay_api USING ((owner_id = ( SELECT (NULLIF(current_setting('forebay.owner_id'::text, true), ''::text))::bigint AS "nullif")));
 CREATE POLICY of_owner ON forebay.bookmark TO forebay_api USING ((owner_id = ( SELECT (NULLIF(current_setting('forebay.owner_id'::text, true), ''::text))::bigint AS "nullif")));
 CREATE POLICY of_owner ON forebay.bookmark_change TO forebay_api USING ((owner_id = ( SELECT (NULLIF(current_setting('forebay.owner_id'::text, true), ''::text))::bigint AS "nullif")));
+CREATE POLICY of_owner ON forebay.bookmark_tag TO forebay_api USING ((owner_id = ( SELECT (NULLIF(current_setting('forebay.owner_id'::text, true), ''::text))::bigint AS "nullif")));
 CREATE POLICY of_owner ON forebay.catalogue TO forebay_api USING ((owner_id = ( SELECT (NULLIF(current_setting('forebay.owner_id'::text, true), ''::text))::bigint AS "nullif")));
 CREATE POLICY of_owner ON forebay.category TO forebay_api USING ((owner_id = ( SELECT (NULLIF(current_setting('forebay.owner_id'::text, true), ''::text))::bigint AS "nullif")));
 CREATE POLICY of_owner ON forebay.dead_letter TO forebay_api USING ((owner_id = ( SELECT (NULLIF(current_setting('forebay.owner_id'::text, true), ''::text))::bigint AS "nullif")));
@@ -1253,6 +1268,9 @@ GRANT USAGE ON SEQUENCE forebay.bookmark_id_seq TO forebay_api;
 GRANT USAGE ON SEQUENCE forebay.bookmark_id_seq TO forebay_admin;
 GRANT USAGE ON SEQUENCE forebay.bookmark_id_seq TO forebay_identity;
 GRANT USAGE ON SEQUENCE forebay.bookmark_id_seq TO forebay_worker;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE forebay.bookmark_tag TO forebay_api;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE forebay.bookmark_tag TO forebay_admin;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE forebay.bookmark_tag TO forebay_worker;
 GRANT SELECT,DELETE ON TABLE forebay.catalogue TO forebay_api;
 GRANT SELECT,DELETE ON TABLE forebay.catalogue TO forebay_admin;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE forebay.catalogue TO forebay_worker;

@@ -38,8 +38,8 @@ begin
     end if;
     foreach owned in array array[
         'job', 'item', 'attempt', 'dead_letter', 'audit', 'lane', 'ready', 'scheduled', 'lease', 'schedule', 'owner', 'idempotency',
-        'file', 'category', 'bookmark', 'bookmark_change', 'tally', 'sheet', 'sheet_piece', 'sheet_export', 'sheet_file',
-        'catalogue', 'product'
+        'file', 'category', 'bookmark', 'bookmark_change', 'bookmark_tag', 'tally', 'sheet', 'sheet_piece', 'sheet_export',
+        'sheet_file', 'catalogue', 'product'
     ] loop
         if not exists (select from pg_policies where schemaname = 'forebay' and tablename = owned and policyname = 'of_owner') then
             perform forebay.protect(owned, case owned when 'owner' then 'id' else 'owner_id' end);
@@ -67,7 +67,7 @@ begin
     grant select on forebay.migration to forebay_api, forebay_admin, forebay_identity, forebay_worker;
     grant select, insert, update, delete on
         forebay.job, forebay.item, forebay.lane, forebay.ready, forebay.scheduled, forebay.lease, forebay.dead_letter,
-        forebay.schedule, forebay.idempotency, forebay.category, forebay.bookmark, forebay.bookmark_change,
+        forebay.schedule, forebay.idempotency, forebay.category, forebay.bookmark, forebay.bookmark_change, forebay.bookmark_tag,
         forebay.sheet, forebay.sheet_piece, forebay.sheet_export
         to forebay_api, forebay_admin, forebay_worker;
     -- Files are made by workers, which have had the content in their hands: who could make one could read any blob.
