@@ -106,6 +106,16 @@ async def admin_of(dsn: str) -> AsyncIterator[asyncpg.Connection[Any]]:
         await conn.close()
 
 
+_hashes: list[str] = []
+
+
+async def _password() -> str:
+    """The same for all: making it is as slow as it must be to be safe, and was most of what tests waited for."""
+    if not _hashes:
+        _hashes.append(await hash_password(PASSWORD))
+    return _hashes[0]
+
+
 @asynccontextmanager
 async def serving(dsn: str, *pipelines: Pipeline[Any], **settings: Any) -> AsyncIterator[Service]:
     conn = await asyncpg.connect(dsn)
@@ -116,7 +126,7 @@ async def serving(dsn: str, *pipelines: Pipeline[Any], **settings: Any) -> Async
         for pipeline in (pages, *pipelines):
             await registry.register(conn, pipeline.definition())
         tokens: dict[str, str] = {}
-        password = await hash_password(PASSWORD)
+        password = await _password()
         for name, role in (("ann", "user"), ("bob", "user"), ("root", "admin")):
             account = await identity.add_account(conn, name, role, password)
             assert account is not None
