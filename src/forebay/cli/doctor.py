@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import click
 
 from forebay import log
-from forebay.cli import _files, _providers, _proxies
+from forebay.cli import _files, _providers, _proxies, _sources
 from forebay.cli import _show as show
 from forebay.cli._common import find_dsn, json_option, load_settings, place_of, run
 from forebay.cli._finding import Finding, of_space
@@ -63,6 +63,7 @@ def _print(found: list[Finding]) -> None:
 
 async def _examine(settings: Settings) -> list[Finding]:
     found = [*_here(settings), *await _files.examine(settings), await _proxies.examine(settings)]
+    found += await _sources.examine(settings)
     found.append(await _browser(settings))
     try:
         dsn = find_dsn(settings)

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import sys
 
-from pyftpdlib.authorizers import DummyAuthorizer
-from pyftpdlib.handlers import FTPHandler, TLS_FTPHandler
-from pyftpdlib.servers import FTPServer
+from pyftpdlib.authorizers import DummyAuthorizer  # type: ignore[import-untyped]
+from pyftpdlib.handlers import FTPHandler, TLS_FTPHandler  # type: ignore[import-untyped]
+from pyftpdlib.servers import FTPServer  # type: ignore[import-untyped]
 
 folder, password, port, certificate, *options = sys.argv[1:]
 known = DummyAuthorizer()

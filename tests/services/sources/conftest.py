@@ -3,7 +3,6 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from pathlib import Path
-from typing import Any
 
 import obstore
 import pytest
@@ -72,6 +71,19 @@ def opens(egress: Egress, settings: Settings) -> Opens:
 @pytest.fixture(params=KINDS)
 async def shelf(request: pytest.FixtureRequest, folder: Path, authority: trustme.CA) -> AsyncIterator[Shelf]:
     """An empty place of each kind."""
+    async with _shelved(request, folder, authority) as made:
+        yield made
+
+
+@pytest.fixture(params=KINDS[1:])
+async def remote(request: pytest.FixtureRequest, folder: Path, authority: trustme.CA) -> AsyncIterator[Shelf]:
+    """The same, of those that are reached by the network."""
+    async with _shelved(request, folder, authority) as made:
+        yield made
+
+
+@asynccontextmanager
+async def _shelved(request: pytest.FixtureRequest, folder: Path, authority: trustme.CA) -> AsyncIterator[Shelf]:
     kind: str = request.param
     async with AsyncExitStack() as stack:
         if kind == "folder":
@@ -83,6 +95,3 @@ async def shelf(request: pytest.FixtureRequest, folder: Path, authority: trustme
         else:
             server = stack.enter_context(ftpd(kind, folder, authority))
             yield on_ftp(kind, server.port, folder)
-
-
-__all__: list[Any] = []

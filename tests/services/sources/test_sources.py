@@ -65,12 +65,10 @@ async def test_a_file_is_read_from_anywhere(shelf: Shelf, opens: Opens) -> None:
         assert await whole(source, found["empty"]) == b""
 
 
-async def test_who_is_cut_off_goes_on(shelf: Shelf, opens: Opens) -> None:
-    if shelf.kind == "folder":
-        pytest.skip("nothing can be cut off")
-    await shelf.put("large.bin", LARGE)
+async def test_who_is_cut_off_goes_on(remote: Shelf, opens: Opens) -> None:
+    await remote.put("large.bin", LARGE)
     cuts = 0
-    async with opens(shelf.declare(timeout_s=20)) as source:
+    async with opens(remote.declare(timeout_s=20)) as source:
         found = (await look(source))["large.bin"]
         got = bytearray()
         while len(got) < found.size:
@@ -84,7 +82,7 @@ async def test_who_is_cut_off_goes_on(shelf: Shelf, opens: Opens) -> None:
             except TransientError:
                 cuts += 1
         assert bytes(got) == LARGE
-        assert cuts == 2 or shelf.kind == "s3"  # whose library goes on by itself, or not
+        assert cuts == 2 or remote.kind == "s3"  # whose library goes on by itself, or not
 
 
 async def test_who_stops_reading_can_read_again(shelf: Shelf, opens: Opens) -> None:
@@ -230,42 +228,34 @@ async def test_paths_of_strangers(shelf: Shelf, opens: Opens) -> None:
                     await work
 
 
-async def test_nobody_is_there(shelf: Shelf, opens: Opens, unused_tcp_port: int) -> None:
-    if shelf.kind == "folder":
-        pytest.skip("see test_folder")
-    gone: dict[str, Any] = {"url": shelf.url.rpartition(":")[0] + f":{unused_tcp_port}"}
-    if shelf.kind == "s3":
+async def test_nobody_is_there(remote: Shelf, opens: Opens, unused_tcp_port: int) -> None:
+    gone: dict[str, Any] = {"url": remote.url.rpartition(":")[0] + f":{unused_tcp_port}"}
+    if remote.kind == "s3":
         gone = {"endpoint": f"http://127.0.0.1:{unused_tcp_port}"}
-    async with opens(shelf.declare(timeout_s=5, **gone)) as source:
+    async with opens(remote.declare(timeout_s=5, **gone)) as source:
         with pytest.raises(TransientError):
             await look(source)
 
 
-async def test_wrong_secrets(shelf: Shelf, opens: Opens) -> None:
-    if shelf.kind == "folder":
-        pytest.skip("it has none")
-    secrets = {"access_key": "ACCESS", "secret_key": "WRONG"} if shelf.kind == "s3" else {"password": "WRONG"}
-    async with opens(shelf.declare(secrets=secrets)) as source:
+async def test_wrong_secrets(remote: Shelf, opens: Opens) -> None:
+    secrets = {"access_key": "ACCESS", "secret_key": "WRONG"} if remote.kind == "s3" else {"password": "WRONG"}
+    async with opens(remote.declare(secrets=secrets)) as source:
         with pytest.raises(ConfigError, match="refuses") as told:
             await look(source)
         assert "wrong" not in str(told.value)
 
 
-async def test_secrets_that_are_not_set(shelf: Shelf, settings: Settings) -> None:
-    if shelf.kind == "folder":
-        pytest.skip("it has none")
+async def test_secrets_that_are_not_set(remote: Shelf, settings: Settings) -> None:
     async with open_egress(settings) as egress:
         with pytest.raises(ConfigError, match=r"source shelf: [A-Z_]+ is not set, which has its "):
-            async with open_source(shelf.declare(), egress, settings, {}):
+            async with open_source(remote.declare(), egress, settings, {}):
                 pass
 
 
-async def test_a_host_that_the_guard_refuses(shelf: Shelf, settings: Settings) -> None:
+async def test_a_host_that_the_guard_refuses(remote: Shelf, settings: Settings) -> None:
     """So all that it does goes through the guard."""
-    if shelf.kind == "folder":
-        pytest.skip("it needs no network")
     denying = settings.model_copy(update={"egress_deny_hosts": "127.0.0.1"})
-    async with open_egress(denying) as egress, open_source(shelf.declare(), egress, denying, ENVIRON) as source:
+    async with open_egress(denying) as egress, open_source(remote.declare(), egress, denying, ENVIRON) as source:
         with pytest.raises(Refused, match=r"127\.0\.0\.1 is among FOREBAY_EGRESS_DENY_HOSTS"):
             await look(source)
 

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from forebay.services.sources.declarations import Declaration
 
 _LINES = 2000  # of one answer
+_LONGEST_LINE = 16 << 10  # of a listing
+_CHUNK = 64 << 10
 _ITSELF = {"cdir", "pdir"}
 
 
@@ -42,6 +44,7 @@ class FtpClient(aioftp.Client):
         self.has_facts = False  # MLSD and MLST, which tell types and times exactly
         self._leave = leave
         self._lines = 0
+        self._data: asyncio.StreamWriter | None = None
 
     async def begin(self, declared: Declaration, trust: ssl.SSLContext, password: str) -> None:
         """Connects, secures and logs in."""
@@ -63,10 +66,15 @@ class FtpClient(aioftp.Client):
         """What is in a folder, line by line; only then is there another command possible."""
         command = f"MLSD {folder}" if self.has_facts else f"LIST {folder}"
         async with self.get_stream(command, "1xx") as stream:
-            while line := await stream.readline():
-                entry = self._facts(line) if self.has_facts else self._listed(line)
-                if entry is not None:
+            rest = b""
+            while chunk := await stream.read(_CHUNK):  # many lines at a time: one by one takes ten times as long
+                *lines, rest = (rest + chunk).split(b"\n")
+                if len(rest) > _LONGEST_LINE:
+                    raise ValueError(f"a line of more than {_LONGEST_LINE} bytes")
+                for entry in filter(None, map(self._entry, lines)):
                     yield entry
+            if last := self._entry(rest):
+                yield last
 
     async def look(self, path: str) -> Entry:
         """A file as it is now."""
@@ -77,6 +85,12 @@ class FtpClient(aioftp.Client):
         _, size = await self.command(f"SIZE {path}", "213")  # which folders have not
         _, modified = await self.command(f"MDTM {path}", "213")
         return Entry(path, "file", size[0].strip(), modified[0].strip())
+
+    def close(self) -> None:
+        """Also the connection for a file or list that the server then did not want to send."""
+        if self._data is not None:
+            self._data.close()
+        super().close()
 
     async def command(
         self,
@@ -101,14 +115,20 @@ class FtpClient(aioftp.Client):
         if "UTF8" in features:
             await self.command("OPTS UTF8 ON", ("2xx", "5xx"))
 
+    def _entry(self, line: bytes) -> Entry | None:
+        """None for what is no entry of a folder."""
+        line = line.rstrip(b"\r\n")
+        if not line:
+            return None
+        return self._facts(line) if self.has_facts else self._listed(line)
+
     def _facts(self, line: bytes) -> Entry | None:
-        facts, _, name = line.decode("utf-8", "surrogateescape").rstrip("\r\n").partition(" ")
+        facts, _, name = line.decode("utf-8", "surrogateescape").partition(" ")
         told = {key.lower(): value for key, _, value in (fact.partition("=") for fact in facts.split(";"))}
         kind = told.get("type", "").lower()
         return None if kind in _ITSELF else Entry(name, kind, told.get("size", ""), told.get("modify", ""))
 
     def _listed(self, line: bytes) -> Entry | None:
-        """None for what is no entry, as the sum at the head."""
         with suppress(ValueError):
             path, told = self.parse_list_line(line)
             kind = "link" if "link_dst" in told else told["type"]
@@ -121,13 +141,16 @@ class FtpClient(aioftp.Client):
         sock = await open_tunnel(self._leave, host, port)
         trust = self.ssl if self._stream is None else self._bound(self._stream.writer)
         try:
-            return await asyncio.wait_for(
+            opened = await asyncio.wait_for(
                 asyncio.open_connection(sock=sock, ssl=trust, server_hostname=host if trust else None),
                 self.connection_timeout,
             )
         except BaseException:
             sock.close()
             raise
+        if self._stream is not None:
+            self._data = opened[1]
+        return opened
 
     def _bound(self, control: asyncio.StreamWriter) -> ssl.SSLContext | None:
         secured: ssl.SSLObject | None = control.get_extra_info("ssl_object")

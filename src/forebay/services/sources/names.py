@@ -66,6 +66,8 @@ def moved_name(path: str, version: str) -> str:
 def _match(parts: list[str], wanted: list[str]) -> bool:
     if not wanted:
         return not parts
+    if wanted == ["**"]:
+        return bool(parts)
     if wanted[0] == "**":
         return any(_match(parts[skipped:], wanted[1:]) for skipped in range(len(parts)))
     return bool(parts) and fnmatch.fnmatchcase(parts[0], wanted[0]) and _match(parts[1:], wanted[1:])

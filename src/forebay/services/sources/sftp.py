@@ -114,7 +114,10 @@ class SftpSource(Source):
                     is_link = attrs.type == FILEXFER_TYPE_SYMLINK
                     scan.leave(path, "is a symbolic link" if is_link else "is a device, pipe or socket")
                 elif scan.wants(path):
-                    yield _found(path, attrs)
+                    try:
+                        yield _found(path, attrs)
+                    except DataError:
+                        scan.leave(path, "has no proper time or size")
 
     async def _whole(self, sftp: SFTPClient, path: str, attrs: SFTPAttrs) -> SFTPAttrs:
         """Servers need not tell everything in a listing."""
@@ -227,7 +230,10 @@ def _private_key(declared: Declaration, environ: Mapping[str, str]) -> asyncssh.
 
 
 def _found(path: str, attrs: SFTPAttrs) -> Found:
-    if attrs.size is None or attrs.mtime is None:
-        raise DataError(f"{path} has no time or size")
-    modified = datetime.fromtimestamp(attrs.mtime, UTC)
+    try:
+        modified = datetime.fromtimestamp(attrs.mtime, UTC) if attrs.mtime is not None else None
+    except (ValueError, OverflowError, OSError):
+        modified = None
+    if attrs.size is None or attrs.mtime is None or modified is None:
+        raise DataError(f"{path} has no proper time or size")
     return Found(path, attrs.size, modified, f"{int(attrs.mtime)}.{attrs.mtime_ns or 0}-{attrs.size}")

@@ -1,0 +1,216 @@
+"""How sources are declared, and what is wrong with it, by file and field."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from forebay.errors import ConfigError
+from forebay.services.egress import open_egress
+from forebay.services.sources import Declaration, load_sources, open_source
+from forebay.services.sources.names import matches, moved_name
+from forebay.services.sources.places import checked_place
+from forebay.settings import Settings
+
+KEY = "SHA256:" + "a" * 43
+GOOD: dict[str, dict[str, Any]] = {
+    "file": {"url": "file:///srv/drop"},
+    "s3": {"url": "s3://bucket/in", "secrets": {"access_key": "A_KEY", "secret_key": "A_SECRET"}},
+    "ftp": {"url": "ftp://files.example/in"},
+    "ftps": {"url": "ftps://ann@files.example", "secrets": {"password": "A_SECRET"}},
+    "sftp": {"url": "sftp://ann@files.example/in", "secrets": {"password": "A_SECRET"}, "host_keys": [KEY]},
+}
+
+
+def declared(kind: str = "file", **changes: Any) -> dict[str, Any]:
+    return {"name": "shelf", "owner": "ada"} | GOOD[kind] | changes
+
+
+def loaded(folder: Path, **settings: Any) -> list[Declaration]:
+    return load_sources(Settings(sheets_sources=folder, **{"sheets_roots": "/srv"} | settings))
+
+
+def put(folder: Path, name: str, data: dict[str, Any]) -> None:
+    (folder / name).write_text(json.dumps(data))
+
+
+def test_all_kinds(tmp_path: Path) -> None:
+    for kind in GOOD:
+        put(tmp_path, f"{kind}.json", declared(kind, name=kind, sheet={"columns": {"title": "Name"}, "any": [1]}))
+    put(tmp_path, "off.json", declared(name="off", enabled=False, url="file:///elsewhere"))
+    (tmp_path / "notes.txt").write_text("not one of them")
+    found = loaded(tmp_path)
+    assert [each.name for each in found] == sorted(GOOD)
+    assert found[0].sheet == {"columns": {"title": "Name"}, "any": [1]}
+    assert found[0].settle_s == 30
+    assert load_sources(Settings()) == []
+
+
+def test_toml(tmp_path: Path) -> None:
+    (tmp_path / "a.toml").write_text('name = "a"\nowner = "ada"\nurl = "file:///srv"\nschedule = "*/5 * * * *"\n')
+    assert loaded(tmp_path)[0].schedule == "*/5 * * * *"
+
+
+def test_everything_is_told_at_once(tmp_path: Path) -> None:
+    put(tmp_path, "a.json", declared(after="burn", settle_s=-1, colour="red"))
+    put(tmp_path, "b.json", declared("sftp", name="b", host_keys=[], secrets={"access_key": "X"}, tls="explicit"))
+    put(tmp_path, "c.json", declared(name="c"))
+    put(tmp_path, "d.json", declared(name="c", url="file:///etc"))
+    put(tmp_path, "e.json", declared(name="e", url="file:///etc"))
+    (tmp_path / "f.toml").write_text("name =")
+    with pytest.raises(ConfigError) as told:
+        loaded(tmp_path)
+    lines = str(told.value).splitlines()
+    assert lines[0] == "sources are declared wrongly:"
+    begins = [
+        "a.json: settle_s: ",
+        "a.json: after: ",
+        "a.json: colour: ",
+        "b.json: secrets.access_key: is of no use for sftp://",
+        "b.json: secrets: password, key or key_file is needed",
+        "b.json: host_keys: are needed; `ssh-keyscan files.example` shows some: ask its operator if they are right",
+        "b.json: tls: is only for ftps://",
+        "d.json: name: c is the name of c.json, too",
+        "e.json: url: /etc is not under /srv, which FOREBAY_SHEETS_ROOTS allows",
+        "f.toml: is no TOML: ",
+    ]
+    assert len(lines) == len(begins) + 1
+    assert all(line.startswith(begin) for line, begin in zip(lines[1:], begins, strict=True))
+
+
+def test_no_folder(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="FOREBAY_SHEETS_SOURCES: there is no folder"):
+        loaded(tmp_path / "gone")
+    put(tmp_path, "a.json", declared())
+    with pytest.raises(
+        ConfigError, match="folders are refused until FOREBAY_SHEETS_ROOTS names those that files may be"
+    ):
+        loaded(tmp_path, sheets_roots="")
+
+
+@pytest.mark.parametrize(
+    ("kind", "changes", "why"),
+    [
+        ("file", {"url": 5}, "url: must be a URL such as sftp://user@host/path"),
+        ("file", {"url": "/srv/drop"}, "url: must be file:///srv/drop, s3://bucket/prefix, ftp://host/path, ftps://"),
+        ("file", {"url": "http://x/"}, "url: must be file:///srv/drop, s3://bucket/prefix"),
+        ("file", {"url": "file://srv/drop"}, "url: must have three slashes, as file:///srv/drop: folders are on this"),
+        ("file", {"url": "file:///srv/../etc"}, "url: has '..' in its path, which is no name of a file"),
+        ("file", {"url": "file:///srv/%2e%2e/etc"}, "url: has '..' in its path"),
+        ("file", {"url": "file:///srv/a%0ab"}, "url: has 'a\\nb' in its path, which has characters in its name that"),
+        ("file", {"url": "file:///srv?x=1"}, "url: must have nothing after its path; write ? and # as %3F and %23"),
+        ("file", {"url": f"file:///{'x/' * 600}"}, "url: has a path of more than 1000 characters"),
+        (
+            "s3",
+            {"url": "s3://Bad_Bucket/x"},
+            "url: must name a bucket, as s3://bucket/prefix; its keys stand under secr",
+        ),
+        ("ftp", {"url": "ftp://ann:hunter2@x/"}, "url: contains a password: name the environment variable that has it"),
+        ("ftp", {"url": "ftp://0x7f.1/"}, "url: has the host '0x7f.1'"),
+        ("ftp", {"url": "ftp://x:0/"}, "url: has the port '0'"),
+        ("ftp", {"url": "ftp://[::1/"}, "url: is no URL: "),
+        ("ftp", {"url": "ftp://a%0d%0ab@x/"}, "url: has characters in its user that cannot be seen"),
+        ("ftp", {"url": "ftp://ann@x/"}, "secrets: password is needed for a user"),
+        ("ftp", {"anonymous": True}, "anonymous: is only for s3://; leave the user out of an FTP address"),
+        ("ftp", {"endpoint": "https://x/"}, "endpoint: is only for s3://"),
+        ("s3", {"endpoint": "localhost"}, "endpoint: must begin with http:// or https://"),
+        ("s3", {"secrets": {}}, "secrets: access_key and secret_key are needed, or else anonymous = true"),
+        ("s3", {"secrets": {"access_key": "hunter2!"}}, "secrets.access_key: String should match pattern"),
+        ("sftp", {"url": "sftp://files.example/"}, "url: must name a user, as sftp://user@host/path"),
+        (
+            "sftp",
+            {"host_keys": "MD5:aa"},
+            "host_keys: 'MD5:aa' is neither a fingerprint, as SHA256:…, nor a line of kn",
+        ),
+        ("sftp", {"host_keys": "ssh-rsa " + "A" * 33}, "is neither a fingerprint, as SHA256:"),
+        (
+            "sftp",
+            {"secrets": {"password": "FOREBAY_X"}},
+            "secrets: FOREBAY_X is a setting of forebay's own, and not for",
+        ),
+        ("file", {"patterns": ["../*"]}, "patterns: '../*' is no pattern such as *.csv or 2026/**/*.csv"),
+        ("file", {"patterns": "/*.csv"}, "is no pattern such as *.csv"),
+        ("file", {"patterns": "**/**/**/x"}, "is no pattern such as *.csv"),
+        ("file", {"after": "move", "move_to": "../done"}, "move_to: must be a folder within the source, such as taken"),
+        ("file", {"move_to": "done"}, 'move_to: is only for after = "move"'),
+        ("file", {"schedule": "every day"}, "schedule: 'every day' is not a cron expression: "),
+        ("file", {"schedule": "0 0 31 2 *"}, "schedule: '0 0 31 2 *' "),
+        ("file", {"timezone": "Mars/Base"}, "timezone: there is no time zone 'Mars/Base'"),
+        ("file", {"name": "A b"}, "name: "),
+        ("file", {"owner": ""}, "owner: "),
+    ],
+)
+def test_what_is_wrong(tmp_path: Path, kind: str, changes: dict[str, Any], why: str) -> None:
+    put(tmp_path, "a.json", declared(kind, **changes))
+    with pytest.raises(ConfigError, match=re.escape(why)) as told:
+        loaded(tmp_path)
+    assert "hunter2" not in str(told.value)
+
+
+def test_places() -> None:
+    shown = {
+        "sftp://ann@Files.Example/in/": "sftp://files.example/in",
+        "ftp://[2001:db8::1]:2121/a%20b": "ftp://[2001:db8::1]:2121/a b",
+        "ftps://x": "ftps://x/",
+        "s3://bucket": "s3://bucket/",
+        "file://localhost/srv/drop": "file:///srv/drop",
+    }
+    assert {text: str(checked_place(text)) for text in shown} == shown
+    assert checked_place("sftp://ann@x/~/in").path == "~/in"
+    assert checked_place("ftp://x/~").path == "~"
+
+
+def test_tls_by_port() -> None:
+    ports = {"ftps://x:990/": True, "ftps://x/": False}
+    for url, implicit in ports.items():
+        assert Declaration.model_validate(declared("ftp", url=url)).is_implicit_tls is implicit
+    chosen = Declaration.model_validate(declared("ftp", url="ftps://x:990/", tls="explicit"))
+    assert not chosen.is_implicit_tls
+
+
+@pytest.mark.parametrize(
+    ("path", "pattern", "is_meant"),
+    [
+        ("a.csv", "*.csv", True),
+        ("A.CSV", "*.csv", True),
+        ("sub/a.csv", "*.csv", True),
+        ("sub/a.csv", "sub/*.csv", True),
+        ("sub/deep/a.csv", "sub/*.csv", False),
+        ("sub/deep/a.csv", "sub/**/*.csv", True),
+        ("sub/a.csv", "sub/**/*.csv", True),
+        ("a.csv", "sub/**/*.csv", False),
+        ("sub/a.csv", "**/a.csv", True),
+        ("sub/a.csv", "sub/**", True),
+        ("price-1.csv", "price-[0-9].csv", True),
+        ("price-x.csv", "price-[!0-9].csv", True),
+        ("price-1.csv", "price-?.csv", True),
+        ("sub/a.csv", "sub?a.csv", False),
+    ],
+)
+def test_patterns(path: str, pattern: str, is_meant: bool) -> None:
+    assert matches(path, pattern) is is_meant
+
+
+def test_moved_names() -> None:
+    assert re.fullmatch(r"taken/a\.[0-9a-f]{8}\.csv", moved_name("taken/a.csv", "1-1"))
+    assert re.fullmatch(r"taken/noext\.[0-9a-f]{8}", moved_name("taken/noext", "1-1"))
+    assert moved_name("a.csv", "1-1") != moved_name("a.csv", "1-2")
+
+
+@pytest.mark.parametrize(("kind", "package"), [("s3", "obstore"), ("ftp", "aioftp"), ("sftp", "asyncssh")])
+async def test_packages_that_are_missing(kind: str, package: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in ("s3", "ftp", "ftp_client", "sftp"):
+        monkeypatch.delitem(sys.modules, f"forebay.services.sources.{module}", raising=False)
+    monkeypatch.setitem(sys.modules, package, None)
+    settings = Settings(egress_confine=False)
+    async with open_egress(settings) as egress:
+        with pytest.raises(
+            ConfigError, match=re.escape(f"{kind}:// needs the package {package}: pip install 'forebay[")
+        ):
+            async with open_source(Declaration.model_validate(declared(kind)), egress, settings):
+                pass
