@@ -83,6 +83,38 @@ def test_providers(tmp_path: Path) -> None:
     )
 
 
+def test_sources(tmp_path: Path) -> None:
+    folder, drop = tmp_path / "sources", tmp_path / "drop"
+    folder.mkdir()
+    drop.mkdir()
+    cli = Cli(tmp_path, FOREBAY_SHEETS_SOURCES=str(folder), FOREBAY_SHEETS_ROOTS=str(tmp_path))
+    assert "sources" not in findings(Cli(tmp_path))[1]
+    (none,) = findings(cli)[1]["sources"]
+    assert (none["level"], none["text"]) == ("OK", f"none from {folder}")
+    declared = 'name = "{}"\nowner = "ada"\nsettle_s = 0\nurl = "{}"\n'
+    (folder / "a.toml").write_text(declared.format("drop", drop.as_uri()))
+    (folder / "b.toml").write_text(declared.format("gone", (tmp_path / "gone").as_uri()))
+    (folder / "c.toml").write_text(
+        declared.format("old", "ftp://ann@127.0.0.1:1/") + 'secrets.password = "FTP_PASSWORD"'
+    )
+    (drop / "a.csv").touch()
+    (drop / "link.csv").symlink_to("a.csv")
+    here, gone, unset = findings(cli)[1]["sources"]
+    assert (here["level"], here["text"]) == (
+        "OK",
+        f"drop: file://{drop} has 1 file to take; link.csv is a symbolic link",
+    )
+    assert (gone["level"], gone["text"]) == ("FAIL", f"gone: file://{tmp_path}/gone is not there")
+    assert gone["fix"] == "mend that: docs/howto/sources.md tells how they are declared"
+    assert (unset["level"], unset["fix"]) == ("WARN", "set FTP_PASSWORD for the workers")
+    _, _, down = findings(cli, FTP_PASSWORD="hunter2")[1]["sources"]
+    assert (down["level"], down["fix"]) == ("WARN", "see whether it is up, and lets this machine in")
+    assert down["text"] == "old: 127.0.0.1 could not be connected to: Connection refused"
+    (folder / "d.toml").write_text(declared.format("old", "ftp://127.0.0.1/"))
+    (wrong,) = findings(cli)[1]["sources"]
+    assert (wrong["level"], wrong["text"].splitlines()[1]) == ("FAIL", "d.toml: name: old is the name of c.toml, too")
+
+
 def test_no_database(tmp_path: Path) -> None:
     code, found = findings(Cli(tmp_path, FOREBAY_DATABASE_URL="postgresql://ann:hunter2@127.0.0.1:1/app"))
     assert code == 1

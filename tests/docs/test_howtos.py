@@ -29,6 +29,7 @@ from forebay.pipelines import bookmark_imports, bookmarks
 from forebay.services.browser import find_browser
 from forebay.services.egress import Fetched, Wanted, open_egress, open_http
 from forebay.services.products import Query, Request, load_providers
+from forebay.services.sources import load_sources
 from forebay.settings import Settings
 from forebay.storage import Blobs, open_store
 from forebay.testing import testbed
@@ -127,6 +128,29 @@ async def test_providers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     assert site.heads[0].startswith("GET /products?ean=4006381333931 HTTP/1.1")
     assert "bearer hunter2" in site.heads[0].lower()
     assert site.heads[3].startswith("GET /gtin/4006381333931 HTTP/1.1")
+
+
+async def test_sources(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    kinds = blocks("docs/howto/sources.md", "toml")
+    declared = tmp_path / "declared"
+    declared.mkdir()
+    for number, text in enumerate(kinds):
+        (declared / f"{number}.toml").write_text(text)
+    settings = Settings(sheets_sources=declared, sheets_roots="/srv/drop", egress_confine=False)
+    assert [each.name for each in load_sources(settings)] == ["drop", "supplier", "till", "warehouse"]
+
+    for path in declared.iterdir():
+        path.unlink()
+    drop = tmp_path / "drop"
+    drop.mkdir()
+    (drop / "a.csv").write_bytes(b"x" * 2_000_000)
+    (drop / "b.csv").symlink_to("a.csv")
+    folder = kinds[1].replace("file:///srv/drop/prices", drop.as_uri())
+    (declared / "drop.toml").write_text(f'{folder}settle_s = 0\nafter = "delete"\n')
+    space = _run("docs/howto/sources.md")
+    assert await space["sizes"](settings.model_copy(update={"sheets_roots": str(tmp_path)})) == {"a.csv": 2_000_000}
+    assert capsys.readouterr().out.endswith("b.csv is a symbolic link\n")
+    assert [path.name for path in drop.glob("*")] == ["b.csv"]
 
 
 async def test_egress(capfd: pytest.CaptureFixture[str]) -> None:
