@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import os
 import socket
 from typing import TYPE_CHECKING
 
@@ -32,7 +33,8 @@ async def open_tunnel(leave: Pass, host: str, port: int) -> socket.socket:
         raise Unreachable("timeout", f"the egress proxy did not connect to {host} in time") from None
     except OSError as error:
         sock.close()
-        raise Unreachable("connect", f"the egress proxy broke off: {error.strerror}") from None
+        why = os.strerror(error.errno) if error.errno else str(error)
+        raise Unreachable("connect", f"the egress proxy broke off: {why}") from None
     except BaseException:
         sock.close()
         raise
@@ -59,7 +61,7 @@ async def _head(sock: socket.socket) -> bytes:
     while not head.endswith(b"\r\n\r\n") and len(head) < _LONGEST_HEAD:
         byte = await loop.sock_recv(sock, 1)
         if not byte:
-            raise ConnectionResetError(None, "closed")
+            raise ConnectionResetError("it closed the connection")
         head += byte
     return bytes(head)
 
