@@ -10,12 +10,16 @@ from typing import Any
 
 import pytest
 import trustme
+import uvloop
 
 from forebay.errors import ConfigError, TransientError
-from forebay.services.sources import Declaration
+from forebay.services.egress import open_egress
+from forebay.services.sources import Declaration, open_source
+from forebay.services.sources.secured import SecuredReader
+from forebay.settings import Settings
 from tests.services.egress._world import Site, serving
 from tests.services.sources._script import scripted, sending
-from tests.services.sources._shelves import Shelf, ftpd, on_ftp
+from tests.services.sources._shelves import ENVIRON, Shelf, ftpd, on_ftp
 from tests.services.sources.conftest import Opens
 from tests.services.sources.test_sources import LARGE, look, whole
 
@@ -191,6 +195,42 @@ async def test_a_password_goes_over_tls_only(opens: Opens) -> None:
     async with serving(plain) as site:
         shelf = Shelf("ftps", f"ftps://ann@127.0.0.1:{site.port}/", Path(), {"secrets": {"password": "THE_PASSWORD"}})
         async with opens(shelf.declare()) as source:
-            with pytest.raises(TransientError, match="answered 502"):
+            with pytest.raises(ConfigError, match=r"offers no TLS \(502\); nothing secret was sent"):
                 await look(source)
     assert asked == ["AUTH TLS"]
+
+
+@pytest.mark.parametrize("kind", ["ftp", "ftps", "ftps-implicit"])
+def test_on_the_loop_of_workers(kind: str, folder: Path, authority: trustme.CA, settings: Settings) -> None:
+    """Whose own TLS would lose the end of each file."""
+
+    async def read() -> bytes:
+        async with open_egress(settings) as egress:
+            with ftpd(kind, folder, authority) as server:
+                shelf = on_ftp(kind, server.port, folder)
+                await shelf.put("a.bin", LARGE)
+                async with open_source(shelf.declare(), egress, settings, ENVIRON) as source:
+                    return await whole(source, (await look(source))["a.bin"])
+
+    assert uvloop.run(read()) == LARGE
+
+
+@pytest.mark.parametrize("kind", ["ftps", "ftps-implicit"])
+async def test_both_connections_have_one_session(
+    kind: str, opens: Opens, folder: Path, authority: trustme.CA, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Many servers refuse the second one else."""
+    made: list[SecuredReader] = []
+    begin = SecuredReader.begin
+
+    async def beginning(reader: SecuredReader) -> None:
+        made.append(reader)
+        await begin(reader)
+
+    monkeypatch.setattr(SecuredReader, "begin", beginning)
+    with ftpd(kind, folder, authority) as server:
+        shelf = on_ftp(kind, server.port, folder)
+        await shelf.put("a.csv", b"secret")
+        async with opens(shelf.declare()) as source:
+            assert await whole(source, (await look(source))["a.csv"]) == b"secret"
+    assert [reader._tls.session_reused for reader in made] == [True, True]

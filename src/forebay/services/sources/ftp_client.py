@@ -6,12 +6,13 @@ import asyncio
 import re
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import aioftp
-from aioftp.common import SSLSessionBoundContext
 
+from forebay.errors import ConfigError
 from forebay.services.egress.tunnels import open_tunnel
+from forebay.services.sources.secured import SecuredReader
 
 if TYPE_CHECKING:
     import ssl
@@ -54,7 +55,7 @@ class FtpClient(aioftp.Client):
             self.ssl = trust
         await self.connect(place.host, place.port)
         if is_tls and not declared.is_implicit_tls:
-            await self.upgrade_to_tls(trust)
+            await self._upgrade(declared, trust)
         await self.login(place.user or "anonymous", password)
         if is_tls and declared.is_implicit_tls:
             await self.command("PBSZ 0", "2xx")
@@ -108,6 +109,14 @@ class FtpClient(aioftp.Client):
             raise ValueError(f"an answer of more than {_LINES} lines")
         return await super().parse_line()
 
+    async def _upgrade(self, declared: Declaration, trust: ssl.SSLContext) -> None:
+        try:
+            await self.upgrade_to_tls(trust)
+        except aioftp.StatusCodeError as error:
+            raise ConfigError(
+                f"{declared.url} offers no TLS ({error.received_codes[-1]}); nothing secret was sent"
+            ) from None
+
     async def _learn(self) -> None:
         code, info = await self.command("FEAT", ("2xx", "5xx"))
         features = [line.strip().upper() for line in info] if code.matches("2xx") else []
@@ -137,26 +146,26 @@ class FtpClient(aioftp.Client):
         return None
 
     async def _open_connection(self, host: str, port: int) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-        """Control and data alike; servers want the TLS session of the first for the second."""
+        """Control and data alike."""
         sock = await open_tunnel(self._leave, host, port)
-        trust = self.ssl if self._stream is None else self._bound(self._stream.writer)
+        trust = self.ssl if self._stream is None else None
         try:
-            opened = await asyncio.wait_for(
-                asyncio.open_connection(sock=sock, ssl=trust, server_hostname=host if trust else None),
-                self.connection_timeout,
-            )
+            async with asyncio.timeout(self.connection_timeout):
+                opened = await asyncio.open_connection(sock=sock, ssl=trust, server_hostname=host if trust else None)
         except BaseException:
             sock.close()
             raise
-        if self._stream is not None:
-            self._data = opened[1]
-        return opened
+        if self._stream is None:
+            return opened
+        self._data = opened[1]
+        secured: ssl.SSLObject | None = self._stream.writer.get_extra_info("ssl_object")
+        return opened if secured is None else await self._secured(opened, secured, host)
 
-    def _bound(self, control: asyncio.StreamWriter) -> ssl.SSLContext | None:
-        secured: ssl.SSLObject | None = control.get_extra_info("ssl_object")
-        if secured is None:
-            return None
-        session = secured.session
-        if session is None:
-            return secured.context
-        return SSLSessionBoundContext(secured.context.protocol, context=secured.context, session=session)
+    async def _secured(
+        self, opened: tuple[asyncio.StreamReader, asyncio.StreamWriter], control: ssl.SSLObject, host: str
+    ) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        """Servers want to see the TLS session of the first connection on the second."""
+        reader = SecuredReader(opened, control.context, host, control.session)
+        async with asyncio.timeout(self.connection_timeout):
+            await reader.begin()
+        return cast("asyncio.StreamReader", reader), opened[1]
