@@ -19,6 +19,7 @@ from forebay.api.routes import (
     bookmark_tasks,
     bookmarks,
     events,
+    exports,
     files,
     health,
     identity,
@@ -82,7 +83,7 @@ def create_app(dsn: str, settings: Settings, pipelines: Sequence[Pipeline[Any]])
 
         app.add_middleware(Traced, tracer=tracer)
     app.add_middleware(Forwarded, trusted=settings.trusted_proxies, meter=meter)
-    work = (jobs, items, files, events, bookmarks, bookmark_tasks, sheets, uploads, ingestion)
+    work = (jobs, items, files, events, bookmarks, bookmark_tasks, sheets, uploads, ingestion, exports)
     for routes in (*work, operations, sessions, identity, health, pages):
         app.include_router(routes.router)
     return app

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from forebay.api.rooms import Rooms
     from forebay.api.shelf import Shelf
     from forebay.db.files import File
+    from forebay.settings import Settings
 
 router = APIRouter(tags=["files"], route_class=StrictRoute)
 
@@ -65,8 +66,7 @@ async def get_file(
 ) -> FileInfo:
     """What a file is, with a link to its content that works for everyone who has it, until it expires."""
     file = await _find(rooms, who, file_id)
-    expires_at = int(time.time() + (expires_s or settings.link_s))
-    grant = Grant(file.id, file.owner_id, expires_at, disposition == "inline")
+    url, expires_at = await link_to(shelf, settings, file, inline=disposition == "inline", expires_s=expires_s)
     return FileInfo(
         id=str(file.id),
         name=file.name,
@@ -74,9 +74,19 @@ async def get_file(
         size=file.size,
         sha256=file.object.sha256.hex(),
         created_at=file.created_at,
-        url=await _link(shelf, file, grant, presign=settings.storage_presign),
-        expires_at=datetime.fromtimestamp(expires_at, UTC),
+        url=url,
+        expires_at=expires_at,
     )
+
+
+async def link_to(
+    shelf: Shelf, settings: Settings, file: File, *, inline: bool, expires_s: int | None = None
+) -> tuple[str, datetime]:
+    """A link to the content of a file, and until when it works."""
+    expires_at = int(time.time() + (expires_s or settings.link_s))
+    grant = Grant(file.id, file.owner_id, expires_at, inline)
+    url = await _link(shelf, file, grant, presign=settings.storage_presign)
+    return url, datetime.fromtimestamp(expires_at, UTC)
 
 
 async def _link(shelf: Shelf, file: File, grant: Grant, *, presign: bool) -> str:

@@ -1,6 +1,6 @@
 -- Exports $1, newest first: what was asked for, how far that is, and the file once it is there.
 select e.job_id, s.job_id as sheet_job_id, e.format, e.options::text as options, e.rows, e.file_id, e.created_at, e.written_at,
-       j.state::text as state, b.size as bytes, f.name,
+       j.state::text as state, b.size as bytes,
        (i.progress ->> 'fraction')::float8 as fraction, i.error ->> 'reason' as error, (i.result #>> '{write,cut}')::bigint as cut
 from forebay.sheet_export e
 join forebay.sheet s on s.id = e.sheet_id

@@ -2,11 +2,12 @@
 -- the same expressions over item.input and item.result, so that they cannot differ.
 
 -- A cell that no spreadsheet takes for a formula; a plain number is none. The same as services/spreadsheets/cells.py does.
--- The look at the first character spares nearly all cells the rest.
+-- The look at the first character spares nearly all cells the rest: letters, then digits.
 create or replace function forebay.harmless(cell text) returns text language sql immutable parallel safe as $$
-select case when ascii(cell) in (9, 10, 13, 39, 43, 45, 61, 64, 65291, 65293, 65309, 65312)
-             and cell ~ '^''*[=+@\t\r\n\uff1d\uff0b\uff0d\uff20-]' and cell !~ '^[-+]?[0-9]+([.,][0-9]+)*$'
-            then '''' || cell else cell end
+select case when ascii(cell) > 64 and ascii(cell) < 65291 then cell
+            when ascii(cell) between 48 and 57 then cell
+            when cell ~ '^''*[=+@\t\r\n\uff1d\uff0b\uff0d\uff20-]' and cell !~ '^[-+]?[0-9]+([.,][0-9]+)*$' then '''' || cell
+            else cell end
 $$;
 
 -- The columns of the grid of a job: their names, and for each the expression that makes its cell of `v`, in grid_query.
@@ -35,7 +36,7 @@ begin
     end if;
     if sheet.kind in ('image', 'images') then
         own := array['Image'];
-        cells := array['v.image'];
+        cells := array['v.input #>> ''{image,name}'''];
     else
         own := coalesce(sheet.columns, '{}');
         cells := array(select format('v.r ->> %L', c) from unnest(own) with ordinality o(c, place) order by place);
@@ -70,17 +71,18 @@ declare
 begin
     return format(
         'select %s from (select v.n, v.status, %s from (
-             select i.n, i.input ->> ''line'' as line, i.input -> ''row'' as r, i.input #>> ''{image,name}'' as image,
+             select i.n, i.input ->> ''line'' as line, i.input -> ''row'' as r, i.input,
                     i.result -> ''look_up'' as f, i.error ->> ''reason'' as reason,
                     case when i.status = ''PENDING'' and exists (
                         select from forebay.lease l where l.job_id = i.job_id and l.ns @> i.n)
                     then ''PROCESSING'' else i.status::text end as status
-             from forebay.item i where i.job_id = %s and i.n > 0 and %s order by i.n offset 0) v %s offset 0) g order by g.n',
+             from forebay.item i where i.job_id = %s and i.n > 0 and %s order by i.n offset 0) v %s order by v.n offset 0) g order by g.n',
         case shape
             when 'cells' then format('g.n, g.status, array[%s]::text[] as cells', made)
             when 'plain' then made
             when 'harmless' then array_to_string(array(
-                select format('forebay.harmless(%s)', p) from unnest(places) with ordinality o(p, place) order by place), ', ')
+                select case when place < 3 then p else format('forebay.harmless(%s)', p) end  -- the line and the status are ours
+                from unnest(places) with ordinality o(p, place) order by place), ', ')
             when 'object' then format('json_object(%L::text[], array[%s]::text[])', grid.names, made)
         end,
         array_to_string(array(

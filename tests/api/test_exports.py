@@ -1,0 +1,201 @@
+"""The grid of a sheet and its exports, as their owner, another, and an administrator get them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Any
+
+import asyncpg
+import httpx
+import pytest
+
+from forebay.pipelines import sheet_exports
+from forebay.testing import testbed
+from tests.api._service import Service, serving
+from tests.pipelines._sheets import OURS, Line, add_sheet, csv_cells, jsonl_cells, xlsx_cells
+
+STATUSES = ["DONE", "NOT_FOUND", "ERROR", "SKIPPED", "PENDING"]
+
+
+@pytest.fixture
+async def sheets(dsn: str) -> AsyncIterator[Service]:
+    async with serving(dsn, sheet_exports) as service:
+        yield service
+
+
+async def work(service: Service) -> None:
+    async with testbed(service.dsn, [sheet_exports], migrated=True, settings=service.app.state.settings) as bed:
+        await bed.finish()
+
+
+async def a_sheet(service: Service, rows: int = 10, owner: str = "ann") -> int:
+    lines = [
+        Line({"Name": f"=thing {n}", "EAN": str(n)}, {"title": f"Thing {n}", "score": n / 8}, STATUSES[n % 5])
+        for n in range(rows)
+    ]
+    return await add_sheet(service.admin, ["Name", "EAN"], lines, owner=owner)
+
+
+async def grid_of(caller: httpx.AsyncClient, job: int, **query: Any) -> tuple[list[str], list[dict[str, Any]]]:
+    """All pages of a grid."""
+    rows: list[dict[str, Any]] = []
+    while True:
+        page = (await caller.get(f"/api/jobs/{job}/grid", params=query)).raise_for_status().json()
+        rows += page["rows"]
+        if page["next"] is None:
+            return page["columns"], rows
+        query["after"] = page["next"]
+
+
+async def exported(service: Service, caller: httpx.AsyncClient, job: int, **query: Any) -> tuple[dict[str, Any], bytes]:
+    answer = await caller.post(f"/api/jobs/{job}/export", params=query)
+    assert answer.status_code == 202, answer.text
+    await work(service)
+    export = (await caller.get(f"/api/exports/{answer.json()['exportId']}")).raise_for_status().json()
+    async with service.client() as anyone:
+        return export, (await anyone.get(export["url"])).raise_for_status().content
+
+
+async def test_the_grid_in_pages(sheets: Service) -> None:
+    job = await a_sheet(sheets)
+    async with sheets.client("ann") as ann:
+        columns, rows = await grid_of(ann, job, pageSize=3)
+        _, wrong = await grid_of(ann, job, pageSize=2, statuses="ERROR,NOT_FOUND")
+    assert columns == ["Line", "Status", "Name", "EAN", *OURS]
+    assert [row["id"] for row in rows] == [str(n) for n in range(1, 11)]
+    assert rows[2] == {
+        "id": "3",
+        "status": "ERROR",
+        "cells": ["4", "ERROR", "=thing 2", "2", "Thing 2", *[None] * 11, "0.25", None, None],
+    }
+    assert wrong == [row for row in rows if row["status"] in ("ERROR", "NOT_FOUND")]
+
+
+async def test_what_a_worker_has_is_being_processed(sheets: Service) -> None:
+    job = await a_sheet(sheets)
+    await sheets.admin.execute(
+        """insert into forebay.lease (step_id, lane_id, job_id, owner_id, worker_id, attempt, claimed_at, expires_at,
+                                      ns)
+           select 1, 1, j.id, j.owner_id, 1, 1, now(), now() + interval '1 hour', '{[5,5]}'
+           from forebay.job j where j.id = $1""",
+        job,
+    )
+    async with sheets.client("ann") as ann:
+        _, rows = await grid_of(ann, job, statuses="PROCESSING")
+        _, data = await exported(sheets, ann, job, statuses="PROCESSING")
+    assert [(row["id"], row["cells"][1]) for row in rows] == [("5", "PROCESSING")]
+    assert [row[:3] for row in csv_cells(data)[1:]] == [["6", "PROCESSING", "=thing 4"]]
+
+
+async def test_every_format_has_the_cells_of_the_pages(sheets: Service) -> None:
+    job = await a_sheet(sheets, 25)
+    async with sheets.client("ann") as ann:
+        columns, rows = await grid_of(ann, job, pageSize=7)
+        shown = [columns, *([cell or "" for cell in row["cells"]] for row in rows)]
+        told, data = await exported(sheets, ann, job)
+        assert csv_cells(data) == shown
+        assert b"'=thing" in data
+        assert (told["state"], told["progress"], told["rows"], told["bytes"]) == ("DONE", 1.0, 25, len(data))
+        assert (told["format"], told["jobId"], told["cut"], told["error"]) == ("csv", str(job), 0, None)
+        _, data = await exported(sheets, ann, job, raw="true")
+        assert csv_cells(data, raw=True) == shown
+        assert b"'" not in data
+        _, data = await exported(sheets, ann, job, format="xlsx")
+        assert xlsx_cells(data) == shown
+        _, data = await exported(sheets, ann, job, format="jsonl")
+        assert jsonl_cells(data) == [dict(zip(columns, row["cells"], strict=True)) for row in rows]
+        listed = (await ann.get(f"/api/jobs/{job}/exports", params={"pageSize": 3})).json()
+        assert [each["format"] for each in listed["exports"]] == ["jsonl", "xlsx", "csv"]
+        more = (await ann.get(f"/api/jobs/{job}/exports", params={"pageSize": 3, "after": listed["next"]})).json()
+        assert ([each["format"] for each in more["exports"]], more["next"]) == (["csv"], None)
+        assert (more["exports"][0]["options"], listed["exports"][2]["options"]) == ({}, {"raw": True})
+
+
+async def test_a_part_of_the_grid(sheets: Service) -> None:
+    job = await a_sheet(sheets, 20)
+    async with sheets.client("ann") as ann:
+        told, data = await exported(sheets, ann, job, statuses="ERROR,PENDING", **{"from": 4, "to": 13})
+        assert [row[0] for row in csv_cells(data)[1:]] == ["6", "9", "11", "14"]
+        assert told["rows"] == 4
+        wrong = await ann.post(f"/api/jobs/{job}/export", params={"from": 5, "to": 4})
+    assert (wrong.status_code, wrong.json()["errors"]) == (
+        422,
+        [{"field": "query.to", "reason": "must not be before `from`"}],
+    )
+
+
+async def test_an_empty_grid(sheets: Service) -> None:
+    job = await a_sheet(sheets, 0)
+    async with sheets.client("ann") as ann:
+        assert await grid_of(ann, job) == (["Line", "Status", "Name", "EAN", *OURS], [])
+        told, data = await exported(sheets, ann, job)
+        assert csv_cells(data) == [["Line", "Status", "Name", "EAN", *OURS]]
+        assert told["rows"] == 0
+        assert (await exported(sheets, ann, job, format="jsonl"))[1] == b""
+        assert xlsx_cells((await exported(sheets, ann, job, format="xlsx"))[1]) == csv_cells(data)
+
+
+async def test_the_same_request_is_done_once(sheets: Service) -> None:
+    job = await a_sheet(sheets)
+    async with sheets.client("ann", **{"idempotency-key": "k"}) as ann:
+        answers = [await ann.post(f"/api/jobs/{job}/export") for _ in range(2)]
+        assert [answer.status_code for answer in answers] == [202, 202]
+        assert answers[0].json() == answers[1].json()
+        assert len((await ann.get(f"/api/jobs/{job}/exports")).json()["exports"]) == 1
+        assert answers[0].json()["state"] == "QUEUED"
+        waiting = (await ann.get(f"/api/exports/{answers[0].json()['exportId']}")).json()
+    assert (waiting["state"], waiting["url"], waiting["rows"], waiting["fileId"]) == ("QUEUED", None, None, None)
+
+
+async def test_others_see_nothing_and_administrators_all(sheets: Service) -> None:
+    job = await a_sheet(sheets)
+    async with sheets.client("bob") as bob, sheets.client("root") as root, sheets.client("ann") as ann:
+        for path in ("grid", "exports"):
+            assert (await bob.get(f"/api/jobs/{job}/{path}")).status_code == 404
+        refused = await bob.post(f"/api/jobs/{job}/export")
+        assert (refused.status_code, refused.json()["detail"]) == (404, f"job: there is no job {job}")
+        told, data = await exported(sheets, root, job)
+        assert len(csv_cells(data)) == 11
+        # What an administrator has had written is the owner's, as the sheet is.
+        assert (await ann.get(f"/api/exports/{told['exportId']}")).json()["fileId"] == told["fileId"]
+        answer = await bob.get(f"/api/exports/{told['exportId']}")
+        assert (answer.status_code, answer.json()["detail"]) == (404, f"export: there is no export {told['exportId']}")
+        assert (await bob.get(f"/api/files/{told['fileId']}")).status_code == 404
+
+
+async def test_a_job_without_a_sheet_has_no_grid(sheets: Service) -> None:
+    async with sheets.client("ann") as ann:
+        job = (await ann.post("/api/jobs", json={"pipeline": "pages", "input": {"title": "x"}})).json()["jobId"]
+        for answer in (await ann.get(f"/api/jobs/{job}/grid"), await ann.post(f"/api/jobs/{job}/export")):
+            assert answer.status_code == 409
+            hint = f"`forebay export {job}` writes its items"
+            assert answer.json()["detail"] == f"job: job {job} is not made of a sheet, so it has no grid: {hint}"
+        assert (await ann.get("/api/jobs/999/grid")).status_code == 404
+
+
+async def test_the_database_guards_grids_itself(sheets: Service) -> None:
+    """Whatever a route would ask for: with the rights of another owner nothing of it is seen."""
+    job = await a_sheet(sheets)
+    bob = await sheets.admin.fetchval("select id from forebay.owner where name = 'bob'")
+    async with sheets.admin.transaction():
+        await sheets.admin.execute("select forebay.enter('forebay_api', $1, null)", bob)
+        assert await sheets.admin.fetchval("select count(*) from forebay.sheet") == 0
+        assert await sheets.admin.fetchval("select count(*) from forebay.sheet_export") == 0
+        with pytest.raises(asyncpg.PostgresError, match=f"there is no job {job}"):
+            async with sheets.admin.transaction():
+                await sheets.admin.fetch("select * from forebay.grid_rows($1, '{1,2,3}')", job)
+
+
+async def test_nobody_waits_for_an_export(sheets: Service) -> None:
+    """Many at once are queued, each with an id of its own."""
+    job = await a_sheet(sheets)
+    async with sheets.client("ann") as ann:
+        answers = await asyncio.gather(*(ann.post(f"/api/jobs/{job}/export") for _ in range(5)))
+        ids = {answer.json()["exportId"] for answer in answers}
+        assert len(ids) == 5
+        await work(sheets)
+        told = [(await ann.get(f"/api/exports/{each}")).json() for each in ids]
+    assert {each["state"] for each in told} == {"DONE"}
+    shas = await sheets.admin.fetch("select distinct f.sha256 from forebay.file f")
+    assert len(shas) == 1, "the same data makes the same bytes"
