@@ -1,12 +1,13 @@
-"""Items as JSON lines and as CSV."""
+"""Items as JSON lines, as CSV and as workbooks."""
 
 from __future__ import annotations
 
 import csv
+import io
 import json
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
-from forebay.services.spreadsheets.cells import escaped
+from forebay.services.spreadsheets import XlsxFile, escaped
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -20,6 +21,14 @@ _LONG = 4000  # digits; Python refuses to read integers much longer than that
 
 class Writes(Protocol):
     def write(self, text: str, /) -> object: ...
+
+
+class WritesBytes(Protocol):
+    def write_bytes(self, data: bytes, /) -> object: ...
+
+
+class WritesRows(Protocol):
+    def writerow(self, row: Iterable[str], /) -> object: ...
 
 
 class JsonLines:
@@ -44,7 +53,7 @@ class Csv:
 
     def __init__(self, sink: Writes, *, raw: bool = False) -> None:
         self.incomplete = 0  # items with fields for which there is no column
-        self._writer = csv.writer(sink)
+        self._writer: WritesRows = csv.writer(sink)
         self._raw = raw
         self._head: list[dict[str, Any]] = []
         self._columns: dict[str, None] | None = None
@@ -74,6 +83,36 @@ class Csv:
         columns = self._columns or {}
         self.incomplete += not cells.keys() <= columns.keys()
         self._writer.writerow([text(cells.get(name), raw=self._raw) for name in columns])
+
+
+class Xlsx(Csv):
+    """The same as a workbook."""
+
+    def __init__(self, sink: WritesBytes, *, raw: bool = False) -> None:
+        super().__init__(io.StringIO(), raw=raw)
+        self._rows = self._writer = _Workbook(sink)
+
+    def end(self) -> None:
+        super().end()
+        self._rows.close()
+
+
+class _Workbook:
+    """Rows of a workbook; the first one has the names of its columns."""
+
+    def __init__(self, sink: WritesBytes) -> None:
+        self._sink = sink
+        self._file: XlsxFile | None = None
+
+    def writerow(self, row: Iterable[str], /) -> None:
+        if self._file is None:
+            self._file = XlsxFile(list(row), escape=False)  # what comes here is harmless already, or to be raw
+        else:
+            self._sink.write_bytes(self._file.write([list(row)]))
+
+    def close(self) -> None:
+        if self._file is not None:
+            self._sink.write_bytes(self._file.close())
 
 
 def _cells(item: WholeItem) -> dict[str, Any]:

@@ -1,7 +1,8 @@
-"""`forebay export`: a job's items as JSON lines or CSV, however many they are."""
+"""`forebay export`: a job's items, or the grid of a sheet, as JSON lines, CSV or a workbook, however many they are."""
 
 from __future__ import annotations
 
+import asyncio
 import os
 import sys
 import time
@@ -16,21 +17,26 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from forebay.cli import _show as show
 from forebay.cli._common import find_dsn, json_option, load_settings, run
-from forebay.cli._formats import Csv, JsonLines
+from forebay.cli._formats import Csv, JsonLines, Xlsx
+from forebay.db import grid as grids
 from forebay.db import overview, pages
 from forebay.errors import ForebayError
+from forebay.services.grid_files import GridFile
 from forebay.types import ItemStatus
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
     from typing import BinaryIO
 
+    from forebay.db.pool import Connection
+    from forebay.services.spreadsheets import Kind
+
 _READER_LEFT = 141  # what shells say of a program that wrote to a closed pipe
 
 
 @click.command()
 @click.argument("job_id", type=click.IntRange(1, 2**63 - 1), metavar="JOB")
-@click.option("--format", "kind", type=click.Choice(["jsonl", "csv"]), default="jsonl", show_default=True)
+@click.option("--format", "kind", type=click.Choice(["jsonl", "csv", "xlsx"]), default="jsonl", show_default=True)
 @click.option(
     "--status",
     "statuses",
@@ -39,18 +45,19 @@ _READER_LEFT = 141  # what shells say of a program that wrote to a closed pipe
     help="Only items with this status; may be repeated.",
 )
 @click.option("--output", default="-", show_default=True, metavar="FILE|-", help="Where to; - is standard output.")
-@click.option("--raw", is_flag=True, help="Leave CSV cells that a spreadsheet would run as formulas as they are.")
+@click.option("--raw", is_flag=True, help="Leave cells that a spreadsheet would run as formulas as they are.")
 @json_option
-def export(job_id: int, *, kind: str, statuses: tuple[str, ...], output: str, raw: bool, as_json: bool) -> None:
-    """Write a job's items: id, status, key, input, result and error.
+def export(job_id: int, *, kind: Kind, statuses: tuple[str, ...], output: str, raw: bool, as_json: bool) -> None:
+    """Write a job's items: of a sheet its grid, of others id, status, key, input, result and error.
 
-    CSV has a column for each field of input and result that the first 100 items have. With --json the summary is
-    JSON; it is on standard error when the items are on standard output.
+    CSV and XLSX have a column for each field of input and result that the first 100 items have; those of a sheet have
+    the columns of its grid. With --json the summary is JSON; it is on standard error when the items are on standard
+    output.
     """
     began = time.monotonic()
     with _opened(output) as sink:
-        format_ = Csv(sink, raw=raw) if kind == "csv" else JsonLines(sink)
-        count = run(_export(job_id, statuses, format_))
+        format_ = JsonLines(sink) if kind == "jsonl" else (Xlsx if kind == "xlsx" else Csv)(sink, raw=raw)
+        count = run(_export(job_id, statuses, format_, sink, kind, raw=raw))
     took = time.monotonic() - began
     summary = {
         "job_id": str(job_id),
@@ -67,10 +74,14 @@ def export(job_id: int, *, kind: str, statuses: tuple[str, ...], output: str, ra
         click.echo(f"{show.plural(format_.incomplete, 'item')} {fields}", err=True)
 
 
-async def _export(job_id: int, statuses: tuple[str, ...], format_: Csv | JsonLines) -> int:
+async def _export(
+    job_id: int, statuses: tuple[str, ...], format_: Csv | JsonLines, sink: Sink, kind: Kind, *, raw: bool
+) -> int:
     count = 0
     async with overview.connected(find_dsn(load_settings()), "forebay export") as conn:
         job = await overview.job(conn, job_id)
+        if await grids.is_sheet(conn, job_id):
+            return await _export_grid(conn, job_id, statuses, sink, kind, raw=raw)
         items = pages.whole_items(conn, job_id, statuses or None)
         with _progress(job.total) as seen:
             async with aclosing(items):
@@ -81,6 +92,24 @@ async def _export(job_id: int, statuses: tuple[str, ...], format_: Csv | JsonLin
                         seen(item.n)
             format_.end()
     return count
+
+
+async def _export_grid(
+    conn: Connection, job_id: int, statuses: tuple[str, ...], sink: Sink, kind: Kind, *, raw: bool
+) -> int:
+    """The file that the API would have written."""
+
+    async def take(data: bytes) -> None:
+        await asyncio.to_thread(sink.write_bytes, data)
+
+    async with grids.reading(conn, job_id, grids.Part(statuses or None)) as grid:
+        file = GridFile(grid, kind, raw=raw)
+        with _progress(grid.total) as seen:
+            await file.write(take, lambda _, upto: seen(upto))
+    if file.cut:
+        text = f"{show.plural(file.cut, 'cell')} longer than a workbook can hold cut: --format csv has all"
+        click.echo(text, err=True)
+    return file.rows
 
 
 @contextmanager
@@ -109,7 +138,9 @@ class Sink:
     size: int = 0
 
     def write(self, text: str) -> None:
-        data = text.encode()
+        self.write_bytes(text.encode())
+
+    def write_bytes(self, data: bytes) -> None:
         try:
             self.stream.write(data)
         except OSError as error:

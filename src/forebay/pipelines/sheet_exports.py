@@ -14,7 +14,7 @@ from forebay.engine.context import Context
 from forebay.engine.pipeline import Pipeline
 from forebay.errors import PermanentError, RequestError
 from forebay.pipelines import web
-from forebay.pipelines.sheet_files import GridFile, piped
+from forebay.services.grid_files import GridFile, piped
 from forebay.services.spreadsheets import MEDIA_TYPES
 from forebay.types import Done
 

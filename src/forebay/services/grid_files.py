@@ -6,28 +6,40 @@ import asyncio
 import csv
 import io
 from contextlib import aclosing, asynccontextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from forebay.services.spreadsheets import XlsxFile, escaped, header_of
 from forebay.services.spreadsheets.cells import number_text
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator, Sequence
+    from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Coroutine, Iterator, Sequence
     from typing import TypeAlias
 
-    from forebay.db.grid import Reading, Shape, Sink
     from forebay.services.spreadsheets import Kind
 
+    Sink: TypeAlias = Callable[[bytes], Coroutine[Any, Any, None]]
     Seen: TypeAlias = Callable[[int, int], None]  # rows so far, and the number of the item that was the last
+
+Shape = Literal["plain", "harmless", "object"]
 
 _BLOCK = 256 << 10  # bytes that are made into rows of a workbook at a time
 _NUMBERS = (0, -10, -8, -3)  # where a grid has its line, price, quantity and score
 
 
+class Grid(Protocol):
+    """A grid, as the database reads it."""
+
+    columns: list[str]
+
+    def copy(self, shape: Shape, sink: Sink) -> AsyncIterator[tuple[int, int]]:
+        """Hands the rows to the sink: CSV, or JSON Lines; tells how many there were, and up to which item."""
+        ...
+
+
 class GridFile:
     """A grid as a file, in the making."""
 
-    def __init__(self, grid: Reading, kind: Kind, *, raw: bool = False) -> None:
+    def __init__(self, grid: Grid, kind: Kind, *, raw: bool = False) -> None:
         self.rows = 0
         self.cut = 0  # cells that are longer than a workbook can hold
         self._grid = grid
