@@ -11,13 +11,15 @@ import pytest
 
 from forebay.db import registry
 from forebay.db.migrate import ROLES
-from forebay.pipelines import bookmark_imports, bookmarks
+from forebay.pipelines import bookmark_imports, bookmarks, sheet_exports
 from tests.api._service import Service, put_file, serving
+from tests.pipelines._sheets import add_sheet
 
 CALLERS = ("nobody", "ann", "bob", "root", "service", "revoked")
 
 # What each caller gets: nobody, the owner ann, another owner, an administrator, the service for ann, a revoked token.
 _PRIVATE = (401, 200, 404, 200, 200, 401)  # something of ann's
+_NO_SHEET = (401, 409, 404, 409, 409, 401)  # the same, of a job that has none: test_exports.py has those that do
 _OWN = (401, 200, 200, 200, 200, 401)  # everyone's own
 _ADMIN = (401, 403, 403, 200, 403, 401)
 _PERSON = (401, 403, 403, 403, 403, 401)  # these callers are tokens: only who has signed in may
@@ -63,6 +65,10 @@ MATRIX: dict[tuple[str, str], tuple[tuple[int, ...], Any]] = {
     ("GET", "/api/jobs/{job_id}/items"): (_PRIVATE, None),
     ("GET", "/api/jobs/{job_id}/items/{item_id}"): (_PRIVATE, None),
     ("POST", "/api/jobs/{job_id}/cancel"): ((401, 409, 404, 409, 409, 401), None),  # it has ended by then
+    ("GET", "/api/jobs/{job_id}/grid"): (_NO_SHEET, None),
+    ("POST", "/api/jobs/{job_id}/export"): (_NO_SHEET, None),
+    ("GET", "/api/jobs/{job_id}/exports"): (_PRIVATE, None),
+    ("GET", "/api/exports/{export_id}"): (_PRIVATE, None),
     ("GET", "/api/files/{file_id}"): (_PRIVATE, None),
     ("GET", "/api/files/{file_id}/content"): (_PRIVATE, None),
     ("HEAD", "/api/files/{file_id}/content"): (_PRIVATE, None),
@@ -111,7 +117,7 @@ def routes_of(service: Service) -> set[tuple[str, str]]:
 
 async def test_every_route_for_every_caller(service: Service) -> None:
     assert routes_of(service) - ELSEWHERE == set(MATRIX)
-    for pipeline in (bookmarks, bookmark_imports):
+    for pipeline in (bookmarks, bookmark_imports, sheet_exports):
         await registry.register(service.admin, pipeline.definition())
     async with service.client("ann") as ann:
         made = await ann.post("/api/jobs", json={"pipeline": "pages", "input": {"title": "ann's"}})
@@ -119,6 +125,8 @@ async def test_every_route_for_every_caller(service: Service) -> None:
         category = await ann.post("/api/bookmarks/categories", json={"name": "ann's"})
     values = {"job_id": made.json()["jobId"], "item_id": "1", "name": "bob", "token_id": "1"}
     values |= {"bookmark_id": mark.json()["bookmark"]["id"], "category_id": category.json()["id"]}
+    sheet = await add_sheet(service.admin, ["a"], [])
+    values["export_id"] = str(await service.admin.fetchval("select forebay.export_sheet($1, 'csv', '{}')", sheet))
     stored = await put_file(service, "ann", b"text", "a.txt")
     values |= {"session_id": "1", "invitation_id": "1", "file_id": str(stored.file_id), "token": "x"}
     service.tokens["revoked"] = service.tokens["ann"] + "x"

@@ -121,7 +121,7 @@ class Exports:
         assert sha is not None, await self.conn.fetchval(
             "select error::text from forebay.item where job_id = $1", export
         )
-        return await self.blobs.read(sha)
+        return await self.blobs.read(sha, 1 << 30)
 
     async def grid(self, job_id: int) -> tuple[list[str], list[list[str | None]]]:
         columns = await self.conn.fetchval("select names from forebay.grid_columns($1)", job_id)

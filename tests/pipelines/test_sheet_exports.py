@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 
+import psycopg
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
+from forebay.db import control
+from forebay.db import grid as grids
+from forebay.pipelines.sheet_exports import Export, sheet_exports
+from forebay.services.grid_files import GridFile
+from forebay.services.spreadsheets import Kind, escaped, unescaped
 from tests.pipelines._sheets import OURS, Exports, Line, add_sheet, csv_cells, exporting, jsonl_cells, xlsx_cells
 
 FOUND = {
@@ -79,3 +87,149 @@ async def test_nasty_names(exports: Exports) -> None:
     assert columns[2 : 2 + len(names)] == names
     assert rows[0][2 : 2 + len(names)] == [f"cell {place}" for place in range(len(names))]
     await agree(exports, job)
+
+
+async def test_a_thousand_columns(exports: Exports) -> None:
+    names = [f"column {n}" for n in range(1000)]
+    lines = [Line({name: f"{line} {name}" for name in names}, FOUND) for line in range(5)]
+    await agree(exports, await add_sheet(exports.conn, names, lines))
+
+
+async def test_pictures_have_their_names(exports: Exports) -> None:
+    lines = [Line(image="a.png", found=FOUND), Line(image="=b.png", status="ERROR", reason="no picture")]
+    job = await add_sheet(exports.conn, None, lines, kind="images", name="pictures.zip")
+    columns, rows = await exports.grid(job)
+    assert columns == ["Line", "Status", "Image", *OURS]
+    assert [row[2] for row in rows] == ["a.png", "=b.png"]
+    await agree(exports, job)
+
+
+async def test_a_sheet_that_is_not_read_yet(exports: Exports) -> None:
+    await agree(exports, await add_sheet(exports.conn, None, []))
+
+
+async def test_a_cell_too_long_for_a_workbook_is_cut_and_counted(exports: Exports) -> None:
+    long = "\U0001f600" * 20_000  # two units each
+    job = await add_sheet(exports.conn, ["a", "b"], [Line({"a": long, "b": "x" * 32_767}), Line({"a": "", "b": long})])
+    export = await exports.ask(job, "xlsx")
+    await exports.bed.run()
+    rows = xlsx_cells(await exports.content(export))
+    assert rows[1][2] == rows[2][3] == "\U0001f600" * 16_380 + "… [cut]"
+    assert rows[1][3] == "x" * 32_767
+    result = (await exports.bed.item(export)).result["write"]
+    assert (result["rows"], result["cut"]) == (2, 2)
+
+
+async def test_the_file_is_the_owners_and_named_after_the_sheet(exports: Exports) -> None:
+    job = await add_sheet(exports.conn, ["a"], [Line({"a": "1"})], name="../stock 2026.xlsx")
+    export = await exports.ask(job, "csv")
+    await exports.bed.run()
+    file = await exports.conn.fetchrow(
+        """select f.name, f.media_type, o.name as owner, k.sheet_id = e.sheet_id as is_of_sheet, e.rows,
+                  e.written_at is not null as is_written
+           from forebay.sheet_export e join forebay.file f on f.id = e.file_id
+           join forebay.sheet_file k on k.file_id = f.id join forebay.owner o on o.id = f.owner_id
+           where e.job_id = $1""",
+        export,
+    )
+    assert file is not None
+    assert dict(file) == {
+        "name": "stock 2026.csv",
+        "media_type": "text/csv",
+        "owner": "ann",
+        "is_of_sheet": True,
+        "rows": 1,
+        "is_written": True,
+    }
+
+
+async def test_an_export_that_is_reprocessed_is_written_anew(exports: Exports) -> None:
+    job = await add_sheet(exports.conn, ["a"], [Line({"a": "old"})])
+    export = await exports.ask(job, "csv")
+    await exports.bed.run()
+    await exports.conn.execute(
+        "update forebay.item set input = jsonb_set(input, '{row,a}', '\"new\"') where job_id = $1", job
+    )
+    await control.reprocess(exports.conn, export, ["DONE"], None, "ann", reset_attempts=True)
+    await exports.bed.run()
+    assert csv_cells(await exports.content(export))[1][2] == "new"
+    assert await exports.conn.fetchval("select count(*) from forebay.file") == 1
+    assert await exports.conn.fetchval("select count(*) from forebay.sheet_file") == 1
+
+
+@pytest.mark.parametrize("kind", ["csv", "xlsx", "jsonl"])
+async def test_it_is_of_one_moment(exports: Exports, monkeypatch: pytest.MonkeyPatch, kind: Kind) -> None:
+    """What is written while it is being read is not in it, wherever that is."""
+    monkeypatch.setattr(grids, "_STEP", 2)
+    job = await add_sheet(exports.conn, ["a"], [Line({"a": f"old {n}"}) for n in range(9)])
+    before = await exports.made(job, kind)
+    data = bytearray()
+
+    async def take(piece: bytes) -> None:
+        data.extend(piece)
+
+    numbers: list[tuple[int, int]] = []
+    async with exports.bed.pool.acquire() as conn, grids.reading(conn, job, grids.Part()) as grid:
+        await exports.conn.execute(
+            'update forebay.item set input = \'{"row": {"a": "new"}}\', status = \'ERROR\' where job_id = $1', job
+        )
+        await GridFile(grid, kind).write(take, lambda rows, upto: numbers.append((rows, upto)))
+    assert bytes(data) == before
+    assert numbers == [(2, 2), (4, 4), (6, 6), (8, 8), (9, 9)]
+
+
+async def test_a_sheet_that_is_gone_or_anothers(exports: Exports) -> None:
+    job = await add_sheet(exports.conn, ["a"], [Line({"a": "1"})])
+    gone = await exports.ask(job, "csv")
+    theirs = await exports.bed.submit(sheet_exports, Export(job_id=job, name="x", format="csv"), owner="bob")
+    await exports.bed.finish()
+    await exports.conn.execute("delete from forebay.sheet")
+    await exports.conn.execute("delete from forebay.job where id = $1", job)
+    later = await exports.bed.submit(sheet_exports, Export(job_id=job, name="x", format="csv"), owner="ann")
+    await exports.bed.finish()
+    assert (await exports.bed.item(gone)).status == "DONE"
+    reasons = [((await exports.bed.item(each)).error or {})["reason"] for each in (theirs, later)]
+    assert reasons == [f"job {job} is another owner's", f"the sheet is gone: there is no job {job}"]
+
+
+async def test_a_store_that_fails_ends_the_reading(exports: Exports, tmp_path: Path) -> None:
+    """The transaction is not left open, and the export is tried again."""
+    job = await add_sheet(exports.conn, ["a"], [Line({"a": "x" * 1000}) for _ in range(5000)])
+    spool = exports.blobs.store.spool
+    spool.parent.mkdir(parents=True, exist_ok=True)
+    spool.write_text("in the way")
+    export = await exports.ask(job, "csv")
+    await exports.bed.run()
+    assert (await exports.bed.item(export)).status == "PENDING"
+    idle = await exports.conn.fetchval(
+        "select count(*) from pg_stat_activity where datname = current_database() and state like 'idle in transaction%'"
+    )
+    assert idle == 0
+    spool.unlink()
+    await exports.bed.finish()
+    assert len(csv_cells(await exports.content(export))) == 5001
+
+
+_TEXTS = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]))
+_LEADING = st.builds(str.__add__, st.text("'=+-@\t\r\n\uff1d\uff0b\uff0d\uff20019.,", max_size=5), _TEXTS)
+
+
+@given(texts=st.lists(_TEXTS | _LEADING, min_size=1, max_size=50))
+@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_the_database_escapes_as_everything_else_does(
+    harmless: Callable[[list[str]], list[str]], texts: list[str]
+) -> None:
+    made = harmless(texts)
+    assert made == [escaped(text) for text in texts]
+    assert [unescaped(text) for text in made] == texts
+
+
+@pytest.fixture
+def harmless(dsn: str) -> Iterator[Callable[[list[str]], list[str]]]:
+    with psycopg.connect(dsn) as conn:
+
+        def ask(texts: list[str]) -> list[str]:
+            sql = "select forebay.harmless(t) from unnest(%s::text[]) with ordinality o(t, place) order by place"
+            return [row[0] for row in conn.execute(sql, [texts])]
+
+        yield ask

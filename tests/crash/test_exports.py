@@ -1,0 +1,65 @@
+"""Exports whose workers are killed in the middle: written once, with the bytes of one that nobody disturbed."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from tests.crash._rig import QUICK, ROOT, Watch
+from tests.pipelines._sheets import Line, add_sheet, exporting
+
+_KILLS = 3
+_READING = """select count(*) > 0 from pg_stat_activity
+where datname = current_database() and query like 'COPY%' and state = 'active'"""
+
+
+@contextmanager
+def _worker(dsn: str, folder: Path, log: Path) -> Iterator[subprocess.Popen[bytes]]:
+    env = {f"FOREBAY_{name.upper()}": value for name, value in QUICK.items()}
+    env |= {"FOREBAY_DATABASE_URL": dsn, "FOREBAY_DATA_DIR": str(folder)}
+    env |= {"FOREBAY_PIPELINES": "forebay.pipelines.sheet_exports"}
+    with log.open("ab") as out:
+        child = subprocess.Popen(
+            [sys.executable, "-m", "forebay", "worker"], cwd=ROOT, env=os.environ | env, stdout=out, stderr=out
+        )
+    try:
+        yield child
+    finally:
+        child.kill()
+        child.wait()
+
+
+@pytest.mark.parametrize("kind", ["csv", "xlsx", "jsonl"])
+async def test_killed_workers(dsn: str, tmp_path: Path, kind: str) -> None:
+    # Long cells: none of the formats is ready before a kill can come.
+    lines = [
+        Line({"Name": f"=thing {n}", "Text": f"{n} ü, \n" * 800}, {"title": f"Thing {n}", "score": n / 7})
+        for n in range(12_000)
+    ]
+    async with exporting(dsn, tmp_path) as exports, Watch(dsn) as watch:
+        job = await add_sheet(exports.conn, ["Name", "Text"], lines)
+        undisturbed = await exports.made(job, kind)
+        await exports.conn.execute("delete from forebay.file")  # of which nothing may be used again
+        await exports.conn.execute("delete from forebay.blob")
+        export = await exports.ask(job, kind)
+        for _ in range(_KILLS):
+            with _worker(dsn, tmp_path, tmp_path / "log"):
+                await watch.until("the grid is being read", _READING)
+            # Its backend ends when it finds nobody to send to: the next one that reads is the next worker's.
+            await watch.until("the backend has ended", f"select not ({_READING})")
+        with _worker(dsn, tmp_path, tmp_path / "log"):
+            await watch.done([export])
+        assert await exports.content(export) == undisturbed
+        lost = await watch.one("select count(*) from forebay.attempt where job_id = $1 and outcome = 'EXPIRED'", export)
+        assert lost == _KILLS, "a kill that hits no work proves nothing"
+        files = await watch.one("select count(*) from forebay.file")
+        assert files == 1
+        left = await asyncio.to_thread(lambda: [path.name for path in tmp_path.rglob("put-*")])
+        assert len(left) <= _KILLS  # the sweep of the store deletes them
