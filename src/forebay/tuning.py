@@ -87,5 +87,65 @@ class Concurrency:
         }
 
 
+_QUEUES = 1.5  # latency, by what it is without a queue, that is worth it: fewer at a time would leave the other side idle
+_LOOK_AFTER = 30  # windows after which it is measured again how long an answer takes without a queue
+
+
+class Seeking(Concurrency):
+    """The same for one service that is asked for long: found is what it can do at a time, and no more.
+
+    More at a time than that only makes a queue at the other side, and all answers late. How long they take without one is
+    measured now and then with half as many at a time, and at once when they get much slower: if they are as slow then,
+    the service itself has become slow, and more at a time is still right.
+    """
+
+    def __init__(self, least: int, most: int, *, start: int = 8) -> None:
+        super().__init__(least, most, start=start)
+        self._base: float | None = None
+        self._windows = 0
+        self._looking: tuple[float, float] | None = None  # the limit and the latency before
+
+    def drop(self) -> None:
+        super().drop()
+        self._looking = None
+
+    def _decide(self) -> None:
+        mean = self._window_sum / self._window
+        self._windows += 1
+        if self._looking is not None:
+            self._look(mean, *self._looking)
+        elif self._pressed:
+            self.limit = max(self.least, self.limit * 0.9)
+        else:
+            self._adjust(mean)
+        self.latency.add(mean)
+        self._begin_window()
+
+    def _look(self, mean: float, limit: float, before: float) -> None:
+        """What passes through is the limit by the latency: so much would pass through without a queue, and a little."""
+        self._looking, self._windows, self._base = None, 0, mean
+        self._set(min(limit * 1.1, limit * mean / before * 1.25) + 1)
+
+    def _adjust(self, mean: float) -> None:
+        if self._base is None or mean < self._base:
+            self._base = mean if self._base is None else self._base + 0.3 * (mean - self._base)
+        is_slow = mean > 2 * _QUEUES * self._base
+        if self.limit >= 2 and (is_slow or (self._windows >= _LOOK_AFTER and mean > 1.1 * self._base)):
+            self._looking = self.limit, mean
+            self._set(self.limit / 2)
+        elif is_slow:
+            self._base = mean  # there is nobody but us
+        elif mean > _QUEUES * self._base:
+            self._set(self.limit - 1)
+        elif self._reached:
+            self._set(self.limit + 1)
+
+    def _set(self, limit: float) -> None:
+        self.limit = max(float(self.least), min(float(self.most), limit))
+
+    def describe(self) -> dict[str, float | None]:
+        return super().describe() | {"base_ms": milliseconds(self._base)}
+
+
 def milliseconds(seconds: float | None) -> float | None:
     return None if seconds is None else round(seconds * 1000, 3)

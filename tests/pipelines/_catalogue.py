@@ -36,7 +36,7 @@ class Sought(BaseModel):
 sought = Pipeline("sought", Sought)
 
 
-@sought.step(retry=Retry(attempts=3, not_found=3, base=1.0, jitter=False), timeout=60)
+@sought.step(retry=Retry(attempts=3, not_found=3, base=1.0, jitter=False), timeout=60, concurrency=(32, 100))
 async def find(ctx: Context, row: Sought) -> Match | NotFound:
     """As the pipeline of sheets does, which normalizes in a step of its own."""
     fields = normalize(row.fields, Columns(fields={name: name for name in row.fields})).fields  # type: ignore[misc]
@@ -50,8 +50,8 @@ async def shopping(
     """A testbed for look-ups, whose providers live by its clock."""
     clock = ManualClock()
 
-    async def sleep(seconds: float) -> None:
-        clock.advance(seconds)
+    async def sleep(_seconds: float) -> None:
+        """Who stands and waits does so in no time: the clock is the test's."""
 
     @resource
     async def providers(given: Resources) -> AsyncGenerator[Desks]:

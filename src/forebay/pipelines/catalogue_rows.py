@@ -47,7 +47,9 @@ class Loads:
         if known is None or known[0] < time.monotonic():
             mapping, catalogue = await catalogues.loading(self._pool, job_id)
             if mapping is None or not catalogue:
-                raise DataError(f"job {job_id} is not the loading of a catalogue: load one by `forebay ingest`")
+                raise DataError(
+                    f"job {job_id} has no sheet with a mapping and a catalogue: load one by `forebay ingest`"
+                )
             while len(self._known) >= _KNOWN:
                 del self._known[next(iter(self._known))]
             known = self._known[job_id] = time.monotonic() + _KNOWN_S, Columns.model_validate_json(mapping), catalogue

@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
 from forebay.errors import ThrottledError
-from forebay.tuning import Concurrency
+from forebay.tuning import Concurrency, Seeking
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Awaitable, Callable
@@ -25,8 +25,8 @@ _FIRST_PATIENCE = 30.0  # after a 429 that does not say how long; doubles while 
 class Host:
     """What is known of one host, and who waits for it."""
 
-    def __init__(self, most: int, delay: float) -> None:
-        self.limit = Concurrency(1, most, start=_START)
+    def __init__(self, limit: Concurrency, delay: float) -> None:
+        self.limit = limit
         self.least_delay = self.delay = delay
         self.running = 0
         self.waiting: deque[asyncio.Future[None]] = deque()
@@ -138,16 +138,21 @@ class Politeness:
 
     def describe_one(self, name: str, most: int | None = None) -> dict[str, float | None]:
         """The same for one host, however idle it is."""
-        host = self._hosts.get(name) or Host(most or self._most, self._delay)
+        host = self._hosts.get(name) or self._new(most)
         return host.limit.describe() | {"running": host.running, "waiting": len(host.waiting)}
 
     def _host(self, name: str, most: int | None = None) -> Host:
         host = self._hosts.get(name)
         if host is None:
-            host = self._hosts[name] = Host(most or self._most, self._delay)
+            host = self._hosts[name] = self._new(most)
             self._forget_some()
         self._hosts.move_to_end(name)
         return host
+
+    def _new(self, most: int | None) -> Host:
+        """Pages of a site take as long as they like; the answers of one service can be compared."""
+        limit = Concurrency(1, self._most, start=_START) if most is None else Seeking(1, most, start=_START)
+        return Host(limit, self._delay)
 
     def _forget_some(self) -> None:
         """The hosts that were asked least lately, but never one that is being asked or has closed."""

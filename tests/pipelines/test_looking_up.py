@@ -1,0 +1,197 @@
+"""Look-ups at providers: asked in order, as much as they take, and never held up by the one that cannot answer."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bench.provider_stub import KEY, ProviderStub, declaration
+from forebay.engine.limits import Limits
+from forebay.pipelines.asking import Desk
+from forebay.services.egress import Politeness
+from forebay.services.products import Candidate, Query
+from forebay.services.products.declarations import Limits as Declared
+from forebay.services.products.remembering import Remembered
+from forebay.errors import ThrottledError, TransientError
+from forebay.settings import Settings
+from forebay.testing import Testbed
+from forebay.types import ItemRecord
+from tests.pipelines._catalogue import Sought, load, seek, shopping, sought
+
+
+@pytest.fixture(autouse=True)
+def _key(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("STUB_KEY", KEY)
+
+
+@asynccontextmanager
+async def stubs(folder: Path, *moods: ProviderStub, **limits: float) -> AsyncIterator[None]:
+    """Providers a, b …, declared in this order."""
+    async with asyncio.TaskGroup() as group:
+        stop = asyncio.Event()
+
+        async def serve(stub: ProviderStub, ready: asyncio.Event) -> None:
+            async with stub.serving():
+                ready.set()
+                await stop.wait()
+
+        for name, stub in zip("abc", moods, strict=False):
+            ready = asyncio.Event()
+            group.create_task(serve(stub, ready))
+            await ready.wait()
+            (folder / f"{name}.toml").write_text(declaration(stub.port, name, **limits))
+        try:
+            yield
+        finally:
+            stop.set()
+
+
+def quick(**options: Any) -> ProviderStub:
+    return ProviderStub(seconds=0.0, **options)
+
+
+async def _attempts(bed: Testbed) -> list[tuple[str, int]]:
+    rows = await bed.pool.fetch("select outcome::text, attempt from forebay.attempt order by ended_at, token")
+    return [tuple(row) for row in rows]
+
+
+def _reason(item: ItemRecord) -> str:
+    assert item.error is not None
+    return str(item.error["reason"])
+
+
+async def test_a_declared_provider_in_the_intranet_is_asked(dsn: str, tmp_path: Path) -> None:
+    """Its addresses are the operator's: no network has to be opened for it."""
+    stub = quick()
+    async with stubs(tmp_path, stub), shopping(dsn, sheets_providers=tmp_path) as bed:
+        found = (await seek(bed, title="Kettle blue")).result["find"]
+        assert found == {
+            "title": "Kettle blue", "provider": "a", "id": "Kettle blue", "score": 1.0, "strategy": "title",
+            "reasons": "titles 100 % alike",
+        }  # fmt: skip
+        assert (await seek(bed, title="no such thing")).status == "NOT_FOUND"
+    assert stub.wrong == []
+
+
+async def test_a_function_gets_no_further_than_the_public_network(
+    dsn: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "our_stock.py").write_text(
+        "from forebay.services.products import Request\n"
+        "async def find(query, fetch):\n"
+        "    await fetch(Request('http://127.0.0.1/', {}))\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "f.toml").write_text('name = "f"\nfunction = "our_stock:find"\nstrategies = ["title"]\n')
+    async with shopping(dsn, sheets_providers=tmp_path) as bed:
+        item = await seek(bed, title="Kettle")
+        assert item.status == "ERROR"
+        assert "127.0.0.1 is this machine" in _reason(item)
+
+
+async def test_the_one_that_cannot_answer_holds_up_nobody(dsn: str, tmp_path: Path) -> None:
+    """All others are asked; it is only waited for when nobody else has what fits."""
+    throttled, down, well = quick(mood="throttling", retry_after=40), quick(mood="broken"), quick()
+    async with stubs(tmp_path, throttled, down, well), shopping(dsn, sheets_providers=tmp_path) as bed:
+        item = await seek(bed, title="Kettle blue")
+        assert (item.status, item.result["find"]["provider"]) == ("DONE", "c")
+        assert await _attempts(bed) == [("DONE", 1)]
+
+        job = await bed.submit(sought, Sought(fields={"title": "no such kettle"}))
+        await bed.run()
+        assert (await bed.item(job)).status == "PENDING"
+        assert (await _attempts(bed))[1:] == [("THROTTLED", 1)]
+        throttled.mood = down.mood = "well"
+        await bed.finish()
+        assert (await bed.item(job)).status == "NOT_FOUND"  # said only now that all have answered
+        assert (await _attempts(bed))[2:] == [("NOT_FOUND", 1), ("NOT_FOUND", 2), ("NOT_FOUND", 3)]
+
+
+async def test_patience_is_for_all_and_spends_no_attempt(dsn: str, tmp_path: Path) -> None:
+    stub = quick(mood="throttling", retry_after=60)
+    async with stubs(tmp_path, stub), shopping(dsn, sheets_providers=tmp_path) as bed:
+        rows = [Sought(fields={"title": f"thing number {n} box"}) for n in range(50)]
+        job = await sought.submit_many(bed.pool, rows)
+        await bed.run()
+        asked = stub.asked.total()
+        assert asked <= 2  # as many as were on their way when the first answer came
+        assert (await bed.job(job)).open == 50
+        stub.mood = "well"
+        await bed.finish()
+        assert (await bed.job(job)).done == 50
+        assert {attempt for _, attempt in await _attempts(bed)} == {1}
+        assert stub.asked.total() == asked + 50
+
+
+async def test_an_outage_does_not_use_up_the_attempts(dsn: str, tmp_path: Path) -> None:
+    """After a few failures in a row the provider is left alone, and rows wait."""
+    stub = quick(mood="broken")
+    async with stubs(tmp_path, stub), shopping(dsn, sheets_providers=tmp_path) as bed:
+        rows = [Sought(fields={"title": f"thing number {n} box"}) for n in range(100)]
+        job = await sought.submit_many(bed.pool, rows)
+        await bed.run()
+        assert stub.answered[500] < 20
+        counts = [outcome for outcome, _ in await _attempts(bed)]
+        assert counts.count("THROTTLED") > 80
+        stub.mood = "well"
+        await bed.finish()
+        assert (await bed.job(job)).done == 100
+        reasons = await bed.pool.fetch("select distinct reason from forebay.attempt where outcome = 'THROTTLED'")
+        assert "a does not answer" in {row["reason"] for row in reasons}
+
+
+async def test_the_same_question_is_asked_once(dsn: str, tmp_path: Path) -> None:
+    stub = quick()
+    async with stubs(tmp_path, stub), shopping(dsn, sheets_providers=tmp_path) as bed:
+        job = await sought.submit_many(bed.pool, [Sought(fields={"title": "Kettle blue"}) for _ in range(30)])
+        await bed.run()
+        assert (await bed.job(job)).done == 30
+        assert stub.asked == {"Kettle blue": 1}
+        await seek(bed, title="Kettle blue", turn=1)  # who has it done again wants it asked again
+        assert stub.asked == {"Kettle blue": 2}
+        bed.clock.advance(61)
+        await seek(bed, title="Kettle blue")
+        assert stub.asked == {"Kettle blue": 3}
+
+
+async def test_who_is_asked_first(dsn: str, tmp_path: Path) -> None:
+    first, second = quick(), quick()
+    async with stubs(tmp_path, first, second), shopping(dsn, sheets_providers=tmp_path) as bed:
+        await load(bed, [{"title": "Kettle blue"}])
+        by_turn = [(await seek(bed, title="Kettle blue", turn=n)).result["find"]["provider"] for n in range(4)]
+        assert by_turn == ["catalogue", "a", "b", "catalogue"]
+        chosen = await seek(bed, title="Kettle blue", priority=["b", "a"])
+        assert chosen.result["find"]["provider"] == "b"
+
+
+async def test_what_the_worker_tells_of_its_providers(dsn: str, tmp_path: Path) -> None:
+    stub = quick(mood="throttling", retry_after=30)
+    async with stubs(tmp_path, stub, concurrency=7), shopping(dsn, sheets_providers=tmp_path) as bed:
+        job = await bed.submit(sought, Sought(fields={"title": "Kettle blue"}))
+        await bed.run()
+        await bed.worker.sign_on()
+        stats = await bed.pool.fetchval("select stats -> 'shared' -> 'providers' from forebay.worker")
+        told = json.loads(stats)["a"]
+        assert (told["asked"], told["throttled"], told["answered"], told["most"]) == (1, 1, 0, 7)
+        assert told["throttle_ratio"] == 0.02
+        assert (told["closed_s"], told["closed_because"]) == (30.0, "a has asked for patience")
+        stub.mood = "well"
+        await bed.finish()
+        assert (await bed.item(job)).status == "DONE"
+        assert KEY not in stats
+
+
+async def test_a_declaration_by_the_name_of_the_catalogue(dsn: str, tmp_path: Path) -> None:
+    (tmp_path / "mine.toml").write_text(declaration(1, "catalogue"))
+    async with shopping(dsn, sheets_providers=tmp_path) as bed:
+        job = await bed.submit(sought, Sought(fields={"title": "Kettle"}))
+        await bed.run()
+        assert (await bed.item(job)).status == "PENDING"
+        parked = await bed.pool.fetchval("select parked from forebay.queue where name = 'sought.find'")
+        assert parked == "provider catalogue is built in: call the one that you have declared otherwise"
