@@ -87,7 +87,9 @@ class Concurrency:
         }
 
 
-_QUEUES = 1.5  # latency, by what it is without a queue, that is worth it: fewer at a time would leave the other side idle
+_QUEUES = (
+    1.5  # latency, by what it is without a queue, that is worth it: fewer at a time would leave the other side idle
+)
 _LOOK_AFTER = 30  # windows after which it is measured again how long an answer takes without a queue
 
 

@@ -6,8 +6,8 @@ A workbook is first written out as CSV, so that any batch of its rows can be rea
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Sequence
-from itertools import islice
+from collections.abc import Callable, Sequence
+from itertools import islice, repeat
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
 
@@ -22,6 +22,7 @@ from forebay.services.products.columns import SAMPLE
 from forebay.services.spreadsheets import (
     PICTURES,
     BadRow,
+    Cells,
     CsvLayout,
     Picture,
     Place,
@@ -160,38 +161,56 @@ def read_batch(
 ) -> ReadBatch:
     """The next rows from a place on, ready to be stored."""
     with read_rows(path, layout, place) as reader:
-        batch = take(reader, most, most_bytes)
-    rows = _numbered(batch.rows) if layout.columns[:2] == (_NUMBER, _FAULT) else batch.rows
-    return ReadBatch([_read_row(row, key) for row in rows], batch.next, batch.is_last)
+        cells = reader.take(most, most_bytes)
+    made = _written_out(cells, layout.columns, key) if layout.columns[:2] == (_NUMBER, _FAULT) else None
+    rows = made or _read(cells, layout.columns, key)
+    rows += [(bad.line, _bad_row(bad)) for bad in cells.bad]
+    if cells.bad:
+        rows.sort(key=lambda row: row[0])
+    return ReadBatch([row for _, row in rows], cells.next, cells.is_last)
 
 
-def _numbered(rows: Sequence[Row | BadRow]) -> Iterator[Row | BadRow]:
-    """What was written out, with the numbers of the workbook."""
-    for row in rows:
-        if isinstance(row, BadRow):
-            yield row
-            continue
-        cells = row.cells
-        line, fault = int(cells.pop(_NUMBER)), cells.pop(_FAULT)
-        yield BadRow(line, fault, next(iter(cells.values()), "")) if fault else Row(line, cells)
+def _read(cells: Cells, columns: Sequence[str], key: Sequence[str]) -> list[tuple[int, ReadRow]]:
+    places = [columns.index(name) for name in key]
+    keys = [_key_of([row[place] for place in places]) for row in cells.rows] if places else repeat(None)
+    return [
+        (line, _good_row(line, dict(zip(columns, row, strict=True)), name))
+        for line, row, name in zip(cells.lines, cells.rows, keys, strict=False)
+    ]
 
 
-def _read_row(row: Row | BadRow, key: Sequence[str]) -> ReadRow:
-    if isinstance(row, BadRow):
-        return ReadRow(None, to_json({"line": row.line, "excerpt": row.excerpt}), f"line {row.line} {row.reason}")
-    data = to_json({"line": row.line, "row": row.cells})
+def _written_out(cells: Cells, columns: Sequence[str], key: Sequence[str]) -> list[tuple[int, ReadRow]]:
+    """What was written out of a workbook, with the numbers of its rows."""
+    good = Cells([], [], [], cells.next, cells.is_last)
+    rows: list[tuple[int, ReadRow]] = []
+    for line, fault, *row in cells.rows:
+        if fault:
+            rows.append((int(line), _bad_row(BadRow(int(line), fault, row[0] if row else ""))))
+        else:
+            good.add(int(line), row)
+    rows += _read(good, columns[2:], key)
+    rows.sort(key=lambda row: row[0])
+    return rows
+
+
+def _bad_row(row: BadRow) -> ReadRow:
+    return ReadRow(None, to_json({"line": row.line, "excerpt": row.excerpt}), f"line {row.line} {row.reason}")
+
+
+def _good_row(line: int, row: dict[str, str], key: str | None) -> ReadRow:
+    data = to_json({"line": line, "row": row})
     if len(data) > MAX_INPUT_BYTES:
-        broken = {"line": row.line, "excerpt": next(iter(row.cells.values()), "")[:200]}
-        return ReadRow(None, to_json(broken), f"line {row.line} has {len(data)} bytes; {MAX_INPUT_BYTES} are allowed")
-    return ReadRow(_key_of(row, key), data, None)
+        start = next(iter(row.values()), "")[:200]
+        return _bad_row(BadRow(line, f"has {len(data)} bytes; {MAX_INPUT_BYTES} are allowed", start))
+    return ReadRow(key, data, None)
 
 
-def _key_of(row: Row, key: Sequence[str]) -> str | None:
+def _key_of(cells: Sequence[str]) -> str | None:
     """What makes a row the same as another, however it is spaced and capitalized; None where all of it is empty."""
-    parts = [" ".join(row.cells[name].split()).casefold() for name in key]
+    parts = [" ".join(cell.split()).casefold() for cell in cells]
     if not any(parts):
         return None
-    text = "\x1f".join(parts).replace("\0", "")
+    text = "\x1f".join(parts)
     if len(text) <= _LONGEST_KEY:
         return text
     return f"{text[:_LONGEST_KEY]}…{hashlib.sha256(text.encode()).hexdigest()[:32]}"
