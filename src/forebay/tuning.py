@@ -96,9 +96,9 @@ _LOOK_AFTER = 30  # windows after which it is measured again how long an answer 
 class Seeking(Concurrency):
     """The same for one service that is asked for long: found is what it can do at a time, and no more.
 
-    More at a time than that only makes a queue at the other side, and all answers late. How long they take without one is
-    measured now and then with half as many at a time, and at once when they get much slower: if they are as slow then,
-    the service itself has become slow, and more at a time is still right.
+    More at a time than that only makes a queue at the other side, and all answers late. How long they take without one
+    is measured now and then with half as many at a time, and at once when they get much slower: if they are as slow
+    then, the service itself has become slow, and more at a time is still right.
     """
 
     def __init__(self, least: int, most: int, *, start: int = 8) -> None:

@@ -6,8 +6,8 @@ import asyncio
 import random
 import time
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
-from itertools import islice
+from dataclasses import dataclass, field
+from itertools import accumulate, islice, repeat
 from typing import TYPE_CHECKING, TypeVar
 
 from forebay.db.doors import PASSING, AsyncDoor, Row
@@ -15,27 +15,55 @@ from forebay.db.loads import Batch, ItemLoad
 from forebay.db.pool import unavailable
 from forebay.db.sql import load
 from forebay.errors import NotThere
+from forebay.types import Statement
 
 if TYPE_CHECKING:
     from datetime import datetime
 
     from forebay.engine.batching import BatchSize
     from forebay.engine.inputs import Options
-    from forebay.types import Statement
 
 T = TypeVar("T")
 
 _LONGEST_PAUSE = 12.8  # pauses from 0.05 s up to this one make half a minute
 
 
-@dataclass(frozen=True, slots=True)
-class SourceRow:
-    """One row of a source: its input as JSON, and what is wrong with it, if something is."""
+@dataclass(slots=True)
+class SourceRows:
+    """Rows of a source, side by side, in their order: what they have is found by their places."""
 
-    key: str | None
-    data: bytes
-    fault: str | None = None
-    writes: Sequence[Statement] = ()  # commit with the row, if it becomes an item
+    data: list[bytes] = field(default_factory=list[bytes])  # inputs as JSON
+    keys: list[str | None] | None = None  # None: no row has one
+    faults: dict[int, str] = field(default_factory=dict[int, str])  # what is wrong with those that are no good input
+    writes: dict[int, Statement] = field(default_factory=dict[int, Statement])  # commit with a row that becomes an item
+
+    def __len__(self) -> int:
+        return len(self.data)
+
+    def add(self, more: SourceRows) -> None:
+        """Put other rows behind these."""
+        end = len(self.data)
+        if self.keys is not None or more.keys is not None:
+            self.keys = [*(self.keys or repeat(None, end)), *(more.keys or repeat(None, len(more)))]
+        self.data += more.data
+        self.faults |= {place + end: fault for place, fault in more.faults.items()}
+        self.writes |= {place + end: write for place, write in more.writes.items()}
+
+    def first(self, count: int) -> SourceRows:
+        return SourceRows(
+            self.data[:count],
+            None if self.keys is None else self.keys[:count],
+            {place: fault for place, fault in self.faults.items() if place < count},
+            {place: write for place, write in self.writes.items() if place < count},
+        )
+
+    def drop(self, count: int) -> None:
+        """Leave the first rows out."""
+        del self.data[:count]
+        if self.keys is not None:
+            del self.keys[:count]
+        self.faults = {place - count: fault for place, fault in self.faults.items() if place >= count}
+        self.writes = {place - count: write for place, write in self.writes.items() if place >= count}
 
 
 class JobStream:
@@ -67,17 +95,17 @@ class JobStream:
         row = await _patiently(self._opened)
         self.job_id, _, self.owner_id, self.pipeline_id, self.total, self.loaded, self.is_sealed = row
 
-    async def send(self, pending: Sequence[SourceRow], size: BatchSize) -> int:
+    async def send(self, pending: SourceRows, size: BatchSize) -> int:
         """Commit the first of the pending rows and tell how many; fewer at a time while the database has trouble."""
 
         async def attempt() -> int:
             if self._unsure and await self._has_committed(self._unsure):
                 return self._unsure
-            rows, began = _fitting(pending, size), time.monotonic()
+            rows, began = pending.first(_fitting(pending, size)), time.monotonic()
             self._unsure, self._waited = len(rows), 0.0
             self.total = await self._commit(rows, began)
             self.loaded += len(rows)
-            size.succeeded(len(rows), _bytes_of(rows), time.monotonic() - began, self._waited)
+            size.succeeded(len(rows), sum(map(len, rows.data)), time.monotonic() - began, self._waited)
             return len(rows)
 
         sent = await _patiently(attempt, size.failed)
@@ -102,79 +130,82 @@ class JobStream:
         self.total, self.loaded = total, loaded
         return True
 
-    async def _commit(self, rows: Sequence[SourceRow], began: float) -> int:
+    async def _commit(self, rows: SourceRows, began: float) -> int:
         """Store one batch and tell how many items there are then."""
-        keys = [row.key for row in rows if row.key is not None]
+        keys = [key for key in rows.keys or () if key is not None]
         async with self._door.atomic() as door:
             self._waited = time.monotonic() - began
             begun = await door.fetch_row(load("begin_batch"), (self.job_id, self.loaded, keys))
             assert begun is not None  # noqa: S101
-            batch = _numbered(rows, begun[0], set(begun[1]))
+            batch = _Numbered(rows, begun[0], set(begun[1]))
             await door.copy_items(ItemLoad(self.job_id, self.owner_id, self.pipeline_id, batch.good()))
-            if batch.bad:
+            if rows.faults:
                 await door.fetch_row(load("insert_broken_items"), (self.job_id, *batch.bad_columns()))
-            for statement in [each for _, row in batch.rows for each in row.writes]:
+            for statement in batch.writes():
                 await door.fetch_row(statement.sql, statement.args)
             await door.fetch_row(load("append_items"), self._appended(len(rows), batch))
-        return int(begun[0]) + len(batch.rows)
+        return int(begun[0]) + len(batch.places)
 
     def _appended(self, read: int, batch: _Numbered) -> Sequence[object]:
         starts, ends = batch.runs()
-        counts = (read, len(batch.rows), len(batch.bad))
+        counts = (read, len(batch.places), len(batch.bad))
         return self.job_id, self.loaded, *counts, starts, ends, *self._start
 
 
-@dataclass(frozen=True, slots=True)
 class _Numbered:
-    """The rows of a batch that become items, with their numbers."""
+    """The rows of a batch that become items, and their numbers: those whose key is taken are left out."""
 
-    rows: Sequence[tuple[int, SourceRow]]
-
-    @property
-    def bad(self) -> list[tuple[int, SourceRow]]:
-        return [(n, row) for n, row in self.rows if row.fault is not None]
+    def __init__(self, rows: SourceRows, total: int, taken: set[str]) -> None:
+        self._rows = rows
+        self._first = total + 1
+        self.places: Sequence[int] = range(len(rows)) if rows.keys is None else _untaken(rows.keys, taken)
+        numbered = zip(self.places, range(self._first, self._first + len(self.places)), strict=True)
+        self.bad = [(n, place) for place, n in numbered if place in rows.faults] if rows.faults else []
 
     def good(self) -> list[Batch]:
-        rows = [(n, row) for n, row in self.rows if row.fault is None]
-        if not rows:
-            return []
-        return [Batch([n for n, _ in rows], [row.key for _, row in rows], [row.data for _, row in rows])]
+        rows, ns = self._rows, range(self._first, self._first + len(self.places))
+        if rows.keys is None and not self.bad:
+            return [Batch(ns, None, rows.data)]
+        good = [(n, place) for n, place in zip(ns, self.places, strict=True) if place not in rows.faults]
+        keys = None if rows.keys is None else [rows.keys[place] for _, place in good]
+        return [Batch([n for n, _ in good], keys, [rows.data[place] for _, place in good])] if good else []
 
     def bad_columns(self) -> Sequence[object]:
-        rows = self.bad
-        texts = [row.data.decode() for _, row in rows]
-        return [n for n, _ in rows], [row.key for _, row in rows], texts, [row.fault for _, row in rows]
+        rows, keys = self._rows, self._rows.keys or [None] * len(self._rows)
+        texts = [rows.data[place].decode() for _, place in self.bad]
+        named = [keys[place] for _, place in self.bad]
+        return [n for n, _ in self.bad], named, texts, [rows.faults[place] for _, place in self.bad]
+
+    def writes(self) -> list[Statement]:
+        writes = self._rows.writes
+        return [writes[place] for place in self.places if place in writes] if writes else []
 
     def runs(self) -> tuple[list[int], list[int]]:
         """Where runs of items that can be claimed start and end: a row in error divides them."""
-        ns = {n for n, row in self.rows if row.fault is None}
-        return sorted(n for n in ns if n - 1 not in ns), sorted(n for n in ns if n + 1 not in ns)
+        starts, ends, first = list[int](), list[int](), self._first
+        for n, _ in [*self.bad, (self._first + len(self.places), 0)]:
+            if n > first:
+                starts.append(first)
+                ends.append(n - 1)
+            first = n + 1
+        return starts, ends
 
 
-def _numbered(rows: Sequence[SourceRow], total: int, taken: set[str]) -> _Numbered:
-    kept: list[SourceRow] = []
-    for row in rows:
-        if row.key is not None:
-            if row.key in taken:
+def _untaken(keys: Sequence[str | None], taken: set[str]) -> list[int]:
+    kept: list[int] = []
+    for place, key in enumerate(keys):
+        if key is not None:
+            if key in taken:
                 continue
-            taken.add(row.key)
-        kept.append(row)
-    return _Numbered(list(enumerate(kept, total + 1)))
+            taken.add(key)
+        kept.append(place)
+    return kept
 
 
-def _fitting(pending: Sequence[SourceRow], size: BatchSize) -> Sequence[SourceRow]:
-    """The first of the pending rows that make one batch."""
-    taken, room = 0, size.most_bytes
-    for row in islice(pending, size.rows):
-        room -= len(row.data)
-        if room < 0 and taken:
-            break
-        taken += 1
-    return pending[:taken]
-
-
-def _bytes_of(rows: Sequence[SourceRow]) -> int:
-    return sum(len(row.data) for row in rows)
+def _fitting(pending: SourceRows, size: BatchSize) -> int:
+    """How many of the pending rows make one batch."""
+    sizes = accumulate(map(len, islice(pending.data, size.rows)))
+    return max(1, sum(1 for upto in sizes if upto <= size.most_bytes)) if pending.data else 0
 
 
 async def _patiently(call: Callable[[], Awaitable[T]], on_failure: Callable[[], None] = lambda: None) -> T:

@@ -12,7 +12,7 @@ from forebay.db.doors import door_of
 from forebay.db.pool import open_pool
 from forebay.engine.batching import BatchSize
 from forebay.engine.inputs import Encoder, Options, StreamOptions, checked_text, readable
-from forebay.engine.job_stream import JobStream, SourceRow
+from forebay.engine.job_stream import JobStream, SourceRows
 from forebay.errors import InvalidField, RequestError
 from forebay.telemetry.tracing import submitting
 from forebay.types import Submitted
@@ -87,15 +87,14 @@ async def _load_all(
     source: AsyncIterator[I],
     on_progress: Callable[[StreamProgress], object] | None,
 ) -> None:
-    size, pending = BatchSize(), list[SourceRow]()
+    size, pending = BatchSize(), SourceRows()
     while True:
         missing = size.rows - len(pending)
-        pending += reader.read([value async for value in _taken(source, missing)], stream.loaded + len(pending))
+        pending.add(reader.read([value async for value in _taken(source, missing)], stream.loaded + len(pending)))
         if not pending:
             await stream.seal()
             return
-        sent = await stream.send(pending, size)
-        del pending[:sent]
+        pending.drop(await stream.send(pending, size))
         if on_progress is not None:
             told = on_progress(StreamProgress(stream.job_id, stream.loaded, stream.total))
             if inspect.isawaitable(told):
@@ -113,26 +112,29 @@ class _Reader(Generic[I]):
         self._item_key = item_key
         self._stops = on_bad_row == "raise"
 
-    def read(self, values: Sequence[I], first: int) -> list[SourceRow]:
+    def read(self, values: Sequence[I], first: int) -> SourceRows:
         try:
             encoded = self._encoder.encode_all(values, first)
-            return [
-                SourceRow(self._key_of(value, place), data)
-                for place, (value, data) in enumerate(zip(values, encoded, strict=True), first)
-            ]
+            return SourceRows(encoded, self._keys(values, first))
         except RequestError:
             if self._stops:
                 raise
-        return [self._read_one(value, place) for place, value in enumerate(values, first)]
+        rows = SourceRows()
+        for place, value in enumerate(values, first):
+            rows.add(self._read_one(value, place))
+        return rows
 
-    def _read_one(self, value: I, place: int) -> SourceRow:
+    def _read_one(self, value: I, place: int) -> SourceRows:
         try:
-            return SourceRow(self._key_of(value, place), self._encoder.encode(value, f"inputs[{place}]"))
+            keys = self._keys([value], place)
+            return SourceRows([self._encoder.encode(value, f"inputs[{place}]")], keys)
         except RequestError as error:
-            return SourceRow(None, readable(value).encode(), str(error))
+            return SourceRows([readable(value).encode()], faults={0: str(error)})
 
-    def _key_of(self, value: I, place: int) -> str | None:
-        return None if self._item_key is None else checked_text(f"keys[{place}]", self._item_key(value), 500)
+    def _keys(self, values: Sequence[I], first: int) -> list[str | None] | None:
+        if self._item_key is None:
+            return None
+        return [checked_text(f"keys[{place}]", self._item_key(value), 500) for place, value in enumerate(values, first)]
 
 
 async def _behind(source: AsyncIterable[I] | Iterable[I], count: int) -> AsyncIterator[I]:

@@ -22,7 +22,7 @@ from forebay.db.doors import door_of
 from forebay.db.sheets import Piece
 from forebay.engine.batching import BatchSize
 from forebay.engine.context import Context
-from forebay.engine.job_stream import JobStream, SourceRow
+from forebay.engine.job_stream import JobStream, SourceRows
 from forebay.engine.limited import limited
 from forebay.engine.pipeline import Pipeline
 from forebay.engine.policy import Retry
@@ -262,7 +262,7 @@ async def _read_into(ctx: Context, sheet: Sheet, stream: JobStream, blobs: Blobs
             async with _source(ctx, path, looked, options, blobs, sheet) as source:
                 await _load(ctx, stream, source, await ctx.get(web.settings))
         except DataError as error:
-            await stream.send([_broken(sheet.name, str(error))], BatchSize())
+            await stream.send(_broken(0, sheet.name, str(error)), BatchSize())
             return str(error)
     return None
 
@@ -281,23 +281,24 @@ async def _note_layout(ctx: Context, sheet: Sheet, options: SheetOptions, looked
     await rows.write_layout(database, sheet.id, looked.kind, layout, looked.columns, (chosen, suggested))
 
 
-def _broken(name: str, reason: str) -> SourceRow:
-    return SourceRow(None, to_json({"line": 0, "excerpt": name[:200]}), reason)
+def _broken(line: int, name: str, reason: str) -> SourceRows:
+    return SourceRows([to_json({"line": line, "excerpt": name[:200]})], faults={0: reason})
 
 
-async def _load(ctx: Context, stream: JobStream, source: AsyncIterator[list[SourceRow]], settings: Settings) -> None:
+async def _load(ctx: Context, stream: JobStream, source: AsyncIterator[SourceRows], settings: Settings) -> None:
     """Commits what the source gives, but for what was committed before."""
-    size, pending, skipped = batch_size(settings), list[SourceRow](), 0
+    size, pending, skipped = batch_size(settings), SourceRows(), 0
     behind = stream.loaded
     async for chunk in source:
-        drop = min(len(chunk), behind - skipped)
-        skipped += drop
-        pending += chunk[drop:] if drop else chunk
+        known = min(len(chunk), behind - skipped)
+        skipped += known
+        chunk.drop(known)
+        pending.add(chunk)
         while len(pending) >= size.rows:
-            del pending[: await stream.send(pending, size)]
+            pending.drop(await stream.send(pending, size))
             ctx.progress(note=f"{stream.loaded} rows read, {size.rows} at a time")
-    while pending:
-        del pending[: await stream.send(pending, size)]
+    while pending.data:
+        pending.drop(await stream.send(pending, size))
 
 
 def batch_size(settings: Settings) -> BatchSize:
@@ -323,7 +324,7 @@ async def _in_child(ctx: Context, fn: Callable[P, R], *args: P.args, **kwargs: P
 @asynccontextmanager
 async def _source(
     ctx: Context, path: Path, looked: Looked, options: SheetOptions, blobs: Blobs, sheet: Sheet
-) -> AsyncGenerator[AsyncIterator[list[SourceRow]]]:
+) -> AsyncGenerator[AsyncIterator[SourceRows]]:
     if looked.layout is None:
         async with aclosing(_pictures(ctx, path, looked, blobs, sheet)) as source:
             yield source
@@ -339,7 +340,7 @@ async def _source(
             yield source
 
 
-async def _rows(ctx: Context, path: Path, layout: CsvLayout, key: list[str]) -> AsyncGenerator[list[SourceRow]]:
+async def _rows(ctx: Context, path: Path, layout: CsvLayout, key: list[str]) -> AsyncGenerator[SourceRows]:
     """Batches of rows; the next is read while the one before is committed."""
 
     def begin(place: Place | None) -> asyncio.Task[ReadBatch]:
@@ -352,7 +353,7 @@ async def _rows(ctx: Context, path: Path, layout: CsvLayout, key: list[str]) -> 
             batch = await reading_on
             if not batch.is_last:
                 reading_on = begin(batch.next)
-            yield [SourceRow(*row) for row in batch.rows]
+            yield SourceRows(batch.data, batch.keys, batch.faults)
             if batch.is_last:
                 return
     finally:
@@ -361,28 +362,26 @@ async def _rows(ctx: Context, path: Path, layout: CsvLayout, key: list[str]) -> 
             await reading_on
 
 
-async def _pictures(
-    ctx: Context, path: Path, looked: Looked, blobs: Blobs, sheet: Sheet
-) -> AsyncGenerator[list[SourceRow]]:
+async def _pictures(ctx: Context, path: Path, looked: Looked, blobs: Blobs, sheet: Sheet) -> AsyncGenerator[SourceRows]:
     """Pictures, each stored as a file of its own."""
-    made: list[SourceRow] = []
+    made = SourceRows()
     for picture in looked.pictures:
-        made.append(await _picture(ctx, path, picture.number, picture.name, blobs, sheet))
+        made.add(await _picture(ctx, path, picture.number, picture.name, blobs, sheet))
         if len(made) == _PICTURES:
             yield made
-            made = []
+            made = SourceRows()
     yield made
 
 
-async def _picture(ctx: Context, path: Path, number: int, name: str, blobs: Blobs, sheet: Sheet) -> SourceRow:
+async def _picture(ctx: Context, path: Path, number: int, name: str, blobs: Blobs, sheet: Sheet) -> SourceRows:
     shown = name or sheet.name
     try:
         data, media_type = await _in_child(ctx, reading.unpack_picture, path, name)
     except StepError as error:
         if isinstance(error, ConfigError):
             raise
-        return SourceRow(None, to_json({"line": number, "excerpt": shown[:200]}), f"{shown[:200]} {error}")
+        return _broken(number, shown, f"{shown[:200]} {error}")
     stored = await blobs.put(data, owner_id=sheet.owner_id, name=Path(shown).name or "picture", media_type=media_type)
     about = {"name": shown, "size": stored.size, "sha256": stored.sha256, "fileId": str(stored.file_id)}
     write = rows.write_image(sheet.id, stored.file_id, stored.sha256, stored.name, stored.media_type)
-    return SourceRow(None, to_json({"line": number, "row": {"Name": shown}, "image": about}), writes=(write,))
+    return SourceRows([to_json({"line": number, "row": {"Name": shown}, "image": about})], writes={0: write})

@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Sequence
 from itertools import islice, repeat
+from json.encoder import encode_basestring as _quoted
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
 
@@ -40,6 +41,7 @@ from forebay.services.spreadsheets.reading import Layout
 
 MAX_COLUMNS = 1000  # more than a table of the database, or a person, can take in
 MAX_INPUT_BYTES = 8 << 20
+_TOO_LARGE = f"has more than {MAX_INPUT_BYTES >> 20} MiB"
 _NUMBER, _FAULT = "line", "fault"  # the columns before the others in a workbook that was written out
 _LONGEST_KEY = 200
 
@@ -81,16 +83,12 @@ class Looked(NamedTuple):
     pictures: list[Picture]
 
 
-class ReadRow(NamedTuple):
-    """A row as it is stored: its key, its input as JSON, and why it could not be read, if so."""
-
-    key: str | None
-    data: bytes
-    fault: str | None
-
-
 class ReadBatch(NamedTuple):
-    rows: list[ReadRow]
+    """Rows as they are stored, side by side: inputs as JSON, keys if there are any, and why some could not be read."""
+
+    data: list[bytes]
+    keys: list[str | None] | None
+    faults: dict[int, str]  # by place
     next: Place
     is_last: bool
 
@@ -162,47 +160,52 @@ def read_batch(
     """The next rows from a place on, ready to be stored."""
     with read_rows(path, layout, place) as reader:
         cells = reader.take(most, most_bytes)
-    made = _written_out(cells, layout.columns, key) if layout.columns[:2] == (_NUMBER, _FAULT) else None
-    rows = made or _read(cells, layout.columns, key)
-    rows += [(bad.line, _bad_row(bad)) for bad in cells.bad]
-    if cells.bad:
-        rows.sort(key=lambda row: row[0])
-    return ReadBatch([row for _, row in rows], cells.next, cells.is_last)
+    columns, lines = layout.columns, cells.lines
+    if columns[:2] == (_NUMBER, _FAULT):
+        cells = _written_out(cells)
+        columns, lines = columns[2:], cells.lines
+    data = _encoded(lines, cells.rows, columns)
+    keys = _keys(cells.rows, columns, key)
+    broken = [BadRow(line, _TOO_LARGE) for line, each in zip(lines, data, strict=True) if len(each) > MAX_INPUT_BYTES]
+    if not cells.bad and not broken:
+        return ReadBatch(data, keys, {}, cells.next, cells.is_last)
+    return _with_bad(lines, data, keys, [*cells.bad, *broken], cells)
 
 
-def _read(cells: Cells, columns: Sequence[str], key: Sequence[str]) -> list[tuple[int, ReadRow]]:
+def _encoded(lines: Sequence[int], rows: Sequence[Sequence[str]], columns: Sequence[str]) -> list[bytes]:
+    """Inputs as JSON. Many rows of few columns: the names are written once, into a form that cells are filled into."""
+    names = ", ".join(f"{_quoted(name).replace('%', '%%')}: %s" for name in columns)
+    form = f'{{"line": %d, "row": {{{names}}}}}'
+    return [(form % (line, *map(_quoted, row))).encode() for line, row in zip(lines, rows, strict=True)]
+
+
+def _keys(rows: Sequence[Sequence[str]], columns: Sequence[str], key: Sequence[str]) -> list[str | None] | None:
     places = [columns.index(name) for name in key]
-    keys = [_key_of([row[place] for place in places]) for row in cells.rows] if places else repeat(None)
-    return [
-        (line, _good_row(line, dict(zip(columns, row, strict=True)), name))
-        for line, row, name in zip(cells.lines, cells.rows, keys, strict=False)
+    return [_key_of([row[place] for place in places]) for row in rows] if places else None
+
+
+def _with_bad(
+    lines: Sequence[int], data: Sequence[bytes], keys: Sequence[str | None] | None, bad: Sequence[BadRow], cells: Cells
+) -> ReadBatch:
+    """The same with the rows that cannot be read at their places."""
+    good = dict(zip(lines, zip(data, keys or repeat(None), strict=False), strict=True))
+    broken = {row.line: row for row in bad}
+    order = sorted(good.keys() | broken.keys())
+    faults = {place: f"line {line} {broken[line].reason}" for place, line in enumerate(order) if line in broken}
+    inputs = [
+        to_json({"line": line, "excerpt": broken[line].excerpt}) if line in broken else good[line][0] for line in order
     ]
+    named = None if keys is None else [None if line in broken else good[line][1] for line in order]
+    return ReadBatch(inputs, named, faults, cells.next, cells.is_last)
 
 
-def _written_out(cells: Cells, columns: Sequence[str], key: Sequence[str]) -> list[tuple[int, ReadRow]]:
-    """What was written out of a workbook, with the numbers of its rows."""
-    good = Cells([], [], [], cells.next, cells.is_last)
-    rows: list[tuple[int, ReadRow]] = []
-    for line, fault, *row in cells.rows:
-        if fault:
-            rows.append((int(line), _bad_row(BadRow(int(line), fault, row[0] if row else ""))))
-        else:
-            good.add(int(line), row)
-    rows += _read(good, columns[2:], key)
-    rows.sort(key=lambda row: row[0])
-    return rows
-
-
-def _bad_row(row: BadRow) -> ReadRow:
-    return ReadRow(None, to_json({"line": row.line, "excerpt": row.excerpt}), f"line {row.line} {row.reason}")
-
-
-def _good_row(line: int, row: dict[str, str], key: str | None) -> ReadRow:
-    data = to_json({"line": line, "row": row})
-    if len(data) > MAX_INPUT_BYTES:
-        start = next(iter(row.values()), "")[:200]
-        return _bad_row(BadRow(line, f"has {len(data)} bytes; {MAX_INPUT_BYTES} are allowed", start))
-    return ReadRow(key, data, None)
+def _written_out(cells: Cells) -> Cells:
+    """What was written out of a workbook, with the numbers of its rows, and those that could not be read."""
+    made = Cells([], [], list(cells.bad), cells.next, cells.is_last)
+    for number, fault, *row in cells.rows:
+        line = int(number)
+        made.add(line, BadRow(line, fault, row[0] if row else "") if fault else row)
+    return made
 
 
 def _key_of(cells: Sequence[str]) -> str | None:
