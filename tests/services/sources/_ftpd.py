@@ -44,5 +44,5 @@ class Handler(FTPHandler if certificate == "-" else TLS_FTPHandler):  # type: ig
 
 
 server = FTPServer(("127.0.0.1", int(port)), Handler)
-print(server.socket.getsockname()[1], flush=True)  # noqa: T201
+print(server.address[1], flush=True)  # noqa: T201
 server.serve_forever()

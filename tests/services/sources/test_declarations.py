@@ -17,6 +17,9 @@ from forebay.services.sources.names import matches, moved_name
 from forebay.services.sources.places import checked_place
 from forebay.settings import Settings
 
+EXAMPLES = "file:///srv/drop, s3://bucket/prefix, ftp://host/path, ftps://host/path or sftp://user@host/path"
+HAS_PASSWORD = "url: contains a password: name the environment variable that has it under secrets"
+NO_ROOTS = "url: folders are refused until FOREBAY_SHEETS_ROOTS names those that files may be taken from"
 KEY = "SHA256:" + "a" * 43
 GOOD: dict[str, dict[str, Any]] = {
     "file": {"url": "file:///srv/drop"},
@@ -32,7 +35,8 @@ def declared(kind: str = "file", **changes: Any) -> dict[str, Any]:
 
 
 def loaded(folder: Path, **settings: Any) -> list[Declaration]:
-    return load_sources(Settings(sheets_sources=folder, **{"sheets_roots": "/srv"} | settings))
+    given: dict[str, Any] = {"sheets_sources": folder, "sheets_roots": "/srv"} | settings
+    return load_sources(Settings(**given))
 
 
 def put(folder: Path, name: str, data: dict[str, Any]) -> None:
@@ -87,9 +91,7 @@ def test_no_folder(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="FOREBAY_SHEETS_SOURCES: there is no folder"):
         loaded(tmp_path / "gone")
     put(tmp_path, "a.json", declared())
-    with pytest.raises(
-        ConfigError, match="folders are refused until FOREBAY_SHEETS_ROOTS names those that files may be"
-    ):
+    with pytest.raises(ConfigError, match=NO_ROOTS):
         loaded(tmp_path, sheets_roots="")
 
 
@@ -97,9 +99,13 @@ def test_no_folder(tmp_path: Path) -> None:
     ("kind", "changes", "why"),
     [
         ("file", {"url": 5}, "url: must be a URL such as sftp://user@host/path"),
-        ("file", {"url": "/srv/drop"}, "url: must be file:///srv/drop, s3://bucket/prefix, ftp://host/path, ftps://"),
+        ("file", {"url": "/srv/drop"}, f"url: must be {EXAMPLES}"),
         ("file", {"url": "http://x/"}, "url: must be file:///srv/drop, s3://bucket/prefix"),
-        ("file", {"url": "file://srv/drop"}, "url: must have three slashes, as file:///srv/drop: folders are on this"),
+        (
+            "file",
+            {"url": "file://srv/drop"},
+            "must have three slashes, as file:///srv/drop: folders are on this machine",
+        ),
         ("file", {"url": "file:///srv/../etc"}, "url: has '..' in its path, which is no name of a file"),
         ("file", {"url": "file:///srv/%2e%2e/etc"}, "url: has '..' in its path"),
         ("file", {"url": "file:///srv/a%0ab"}, "url: has 'a\\nb' in its path, which has characters in its name that"),
@@ -108,9 +114,9 @@ def test_no_folder(tmp_path: Path) -> None:
         (
             "s3",
             {"url": "s3://Bad_Bucket/x"},
-            "url: must name a bucket, as s3://bucket/prefix; its keys stand under secr",
+            "must name a bucket, as s3://bucket/prefix; its keys stand under secrets",
         ),
-        ("ftp", {"url": "ftp://ann:hunter2@x/"}, "url: contains a password: name the environment variable that has it"),
+        ("ftp", {"url": "ftp://ann:hunter2@x/"}, HAS_PASSWORD),
         ("ftp", {"url": "ftp://0x7f.1/"}, "url: has the host '0x7f.1'"),
         ("ftp", {"url": "ftp://x:0/"}, "url: has the port '0'"),
         ("ftp", {"url": "ftp://[::1/"}, "url: is no URL: "),
@@ -125,13 +131,13 @@ def test_no_folder(tmp_path: Path) -> None:
         (
             "sftp",
             {"host_keys": "MD5:aa"},
-            "host_keys: 'MD5:aa' is neither a fingerprint, as SHA256:…, nor a line of kn",
+            "'MD5:aa' is neither a fingerprint, as SHA256:…, nor a line of known_hosts",
         ),
         ("sftp", {"host_keys": "ssh-rsa " + "A" * 33}, "is neither a fingerprint, as SHA256:"),
         (
             "sftp",
             {"secrets": {"password": "FOREBAY_X"}},
-            "secrets: FOREBAY_X is a setting of forebay's own, and not for",
+            "FOREBAY_X is a setting of forebay's own, and not for sources",
         ),
         ("file", {"patterns": ["../*"]}, "patterns: '../*' is no pattern such as *.csv or 2026/**/*.csv"),
         ("file", {"patterns": "/*.csv"}, "is no pattern such as *.csv"),
@@ -208,9 +214,8 @@ async def test_packages_that_are_missing(kind: str, package: str, monkeypatch: p
         monkeypatch.delitem(sys.modules, f"forebay.services.sources.{module}", raising=False)
     monkeypatch.setitem(sys.modules, package, None)
     settings = Settings(egress_confine=False)
+    install = "pip install 'forebay[sources]'"
     async with open_egress(settings) as egress:
-        with pytest.raises(
-            ConfigError, match=re.escape(f"{kind}:// needs the package {package}: pip install 'forebay[")
-        ):
+        with pytest.raises(ConfigError, match=re.escape(f"{kind}:// needs the package {package}: {install}")):
             async with open_source(Declaration.model_validate(declared(kind)), egress, settings):
                 pass
