@@ -6,23 +6,39 @@ import asyncio
 import json
 import re
 import subprocess
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 
+from forebay import Context, Pipeline
 from forebay.api import statistics
 from forebay.api.app import create_app
+from forebay.pipelines import web
+from forebay.services.egress import Refused
 from forebay.settings import Settings
 from forebay.testing import Testbed, testbed
-from tests.api._service import Service, pages, serving
+from tests.api._service import Page, Service, pages, serving
 from tests.ops._prometheus import OPS, Prometheus, listening, scraping, tool
 
 _NAME = re.compile(r"\bforebay_[a-z0-9_]+")
 _UNITS = sorted((OPS / "systemd").glob("*.service"))
 # What the test makes happen; the others are made to fire in alerts_test.yml.
 _FIRING = {"ForebayDeadLettersGrow", "ForebayRepeatedFailures"}
+
+
+errands: Pipeline[Page] = Pipeline("errands", Page)
+
+
+@errands.step()
+async def go(ctx: Context, page: Page) -> int:
+    """Asks for what the guard refuses, with a browser at hand."""
+    await ctx.get(web.browser)
+    with suppress(Refused):
+        await (await ctx.get(web.http)).get("http://127.0.0.1/", purpose="errands.go")
+    return 1
 
 
 def panels() -> list[dict[str, Any]]:
@@ -72,7 +88,8 @@ async def test_a_real_prometheus_finds_what_dashboard_and_alerts_ask_for(
     tool("prometheus")
     monkeypatch.setattr(statistics, "_FRESH", 0.0)  # else rates would take half a minute to show
     app = create_app(dsn, Settings(), [pages])
-    async with serving(dsn) as service, testbed(dsn, [pages], migrated=True) as bed:
+    quick = Settings(egress_confine=False)
+    async with serving(dsn) as service, testbed(dsn, [pages, errands], migrated=True, settings=quick) as bed:
         with listening(app) as target:
             await use(service, bed, target)
             async with scraping(target, tmp_path) as prometheus:
@@ -80,6 +97,7 @@ async def test_a_real_prometheus_finds_what_dashboard_and_alerts_ask_for(
                 await use(service, bed, target)
                 await prometheus.until('increase(forebay_attempts_total{step="fetch", outcome="ERROR"}[5m]) > 10')
                 await prometheus.until('increase(forebay_worker_processed_total{step="fetch"}[5m]) > 10')
+                await prometheus.until('increase(forebay_egress_refused_total{reason="address"}[5m]) > 0')
                 await prometheus.until("delta(forebay_dead_letters[15m]) > 0")
                 await prometheus.until('rate(forebay_api_requests_total{route="/api/pending"}[5m]) > 0')
                 await check_all(prometheus, await exposed(target))
@@ -94,6 +112,7 @@ async def use(service: Service, bed: Testbed, target: str) -> None:
             answer = await client.post("/api/jobs", json=body)
             assert answer.status_code == 201, answer.text
             if "waits" not in titles:
+                await bed.submit(errands, Page(title="out"))
                 await bed.finish()
                 await bed.worker.sign_on()
         job_id = answer.json()["jobId"]

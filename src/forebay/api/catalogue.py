@@ -149,6 +149,44 @@ WORKER_STALE = Described(
     "forebay_worker_stale_reports_total", "counter", _WORKER, "reports that came when the task was no longer its own",
 )  # fmt: skip
 
+# The way out and the browser, from what workers last said; by worker, because each has its own.
+EGRESS_REQUESTS = Described(
+    "forebay_egress_requests_total", "counter", _WORKER, "requests and tunnels that the egress proxy was asked for",
+)  # fmt: skip
+EGRESS_REFUSED = Described(
+    "forebay_egress_refused_total", "counter", (*_WORKER, "reason"), "what the egress proxy refused or cut off",
+)  # fmt: skip
+EGRESS_FAILED = Described(
+    "forebay_egress_failed_total", "counter", (*_WORKER, "reason"), "what it let through and could not reach, or lost",
+)  # fmt: skip
+EGRESS_BYTES = Described(
+    "forebay_egress_bytes_total", "counter", (*_WORKER, "direction"), "bytes that went through it: in, out",
+)  # fmt: skip
+EGRESS_CONNECTIONS = Described("forebay_egress_connections", "gauge", _WORKER, "connections to it that are open")
+HOSTS = Described(
+    "forebay_hosts", "gauge", (*_WORKER, "state"),
+    "hosts that it knows of, is asking (busy), and leaves alone because they asked for patience (closed)",
+)  # fmt: skip
+HOST_REQUESTS = Described(
+    "forebay_host_requests", "gauge", (*_WORKER, "state"), "requests to hosts that run, and that wait for their turn",
+)  # fmt: skip
+HOST_WORST = Described(
+    "forebay_host_worst_seconds", "gauge", (*_WORKER, "what"),
+    "of the host that is worst off: how long it is left alone (closed), and the pause between requests (delay)",
+)  # fmt: skip
+HOST_WORST_WAITING = Described(
+    "forebay_host_worst_waiting", "gauge", _WORKER, "requests that wait for the host that most of them wait for",
+)  # fmt: skip
+HOST_THROTTLED = Described(
+    "forebay_host_throttled_total", "counter", _WORKER, "answers of hosts that asked for patience: 429, or 503",
+)  # fmt: skip
+CAPTURES = Described("forebay_captures_total", "counter", _WORKER, "pages that the browser was asked to capture")
+CAPTURE_FAILURES = Described("forebay_capture_failures_total", "counter", _WORKER, "captures that failed")
+CAPTURE_SECONDS = Described(
+    "forebay_capture_seconds_total", "counter", _WORKER, "time in captures; by their number: the average of one",
+)  # fmt: skip
+BROWSER_STARTS = Described("forebay_browser_starts_total", "counter", _WORKER, "how often Chromium was started")
+
 # This API process.
 API_REQUESTS = Described(
     "forebay_api_requests_total", "counter", ("method", "route", "status"), "requests that were answered",

@@ -169,6 +169,41 @@ def _write_worker_steps(sheet: Sheet, worker: WorkerRow) -> None:
         sheet.put(catalogue.WORKER_CLAIM_SIZE, about["claim"]["value"], worker.name, pipeline, step)
 
 
+def write_web(sheet: Sheet, numbers: Numbers) -> None:
+    """The way out and the browser, of workers that have opened them."""
+    for worker in {worker.name: worker for worker in numbers.workers}.values():
+        if egress := worker.shared.get("egress"):
+            _write_egress(sheet, worker.name, egress)
+        if hosts := worker.shared.get("hosts"):
+            _write_hosts(sheet, worker.name, hosts)
+        if browser := worker.shared.get("browser"):
+            sheet.put(catalogue.CAPTURES, browser["captures"], worker.name)
+            sheet.put(catalogue.CAPTURE_FAILURES, browser["failures"], worker.name)
+            sheet.put(catalogue.CAPTURE_SECONDS, browser["seconds"], worker.name)
+            sheet.put(catalogue.BROWSER_STARTS, browser["starts"], worker.name)
+
+
+def _write_egress(sheet: Sheet, worker: str, egress: Mapping[str, Any]) -> None:
+    sheet.put(catalogue.EGRESS_REQUESTS, egress["requests"], worker)
+    sheet.put(catalogue.EGRESS_CONNECTIONS, egress["open_connections"], worker)
+    sheet.put(catalogue.EGRESS_BYTES, egress["bytes_down"], worker, "in")
+    sheet.put(catalogue.EGRESS_BYTES, egress["bytes_up"], worker, "out")
+    for what, counts in ((catalogue.EGRESS_REFUSED, egress["refused"]), (catalogue.EGRESS_FAILED, egress["failed"])):
+        for reason, count in counts.items():
+            sheet.put(what, count, worker, reason)
+
+
+def _write_hosts(sheet: Sheet, worker: str, hosts: Mapping[str, Any]) -> None:
+    for state in ("known", "busy", "closed"):
+        sheet.put(catalogue.HOSTS, hosts[state], worker, state)
+    for state in ("running", "waiting"):
+        sheet.put(catalogue.HOST_REQUESTS, hosts[state], worker, state)
+    for what in ("closed", "delay"):
+        sheet.put(catalogue.HOST_WORST, hosts[f"longest_{what}_s"], worker, what)
+    sheet.put(catalogue.HOST_WORST_WAITING, hosts["most_waiting"], worker)
+    sheet.put(catalogue.HOST_THROTTLED, hosts["throttled"], worker)
+
+
 def write_api(sheet: Sheet, meter: Meter) -> None:
     """What this process has measured."""
     for place, seconds in meter.requests.items():

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from prometheus_client import CollectorRegistry, generate_latest
 
 from forebay.api import catalogue
-from forebay.api.sheet import Sheet, write_api, write_attempts, write_work, write_workers
+from forebay.api.sheet import Sheet, write_api, write_attempts, write_web, write_work, write_workers
 from forebay.api.window import BOUNDS, Window
 from forebay.db import numbers
 from forebay.db.pool import LOST
@@ -100,5 +100,6 @@ class Statistics:
             write_work(sheet, found)
             write_attempts(sheet, found, self._window)
             write_workers(sheet, found)
+            write_web(sheet, found)
         write_api(sheet, self._meter)
         return sheet

@@ -62,6 +62,12 @@ class WorkerRow:
         return int(self.stats.get("settled", 0))
 
     @property
+    def shared(self) -> Mapping[str, Mapping[str, Any]]:
+        """What its steps share: name → what that tells about itself."""
+        shared: Mapping[str, Mapping[str, Any]] = self.stats.get("shared", {})
+        return shared
+
+    @property
     def steps(self) -> Mapping[str, Any]:
         """pipeline.step → what its controllers say."""
         steps: Mapping[str, Any] = self.stats.get("steps", {})

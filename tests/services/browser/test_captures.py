@@ -9,6 +9,7 @@ import pytest
 from forebay import errors
 from forebay.services.browser import Browser, Capture, Shot
 from tests.corpus.site import Page, Site, corpus
+from tests.services.browser.conftest import Opened
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -135,3 +136,19 @@ async def test_it_looks_like_any_visitor(browser: Browser, site: Site) -> None:
     assert "Chrome/" in headers["user-agent"]
     assert "Headless" not in headers["user-agent"]
     assert not {"cookie", "authorization", "proxy-authorization"} & set(headers)
+
+
+async def test_captures_are_counted(opened: Opened, site: Site) -> None:
+    async with opened() as browser:
+        assert browser.describe() == {"captures": 0, "failures": 0, "seconds": 0.0, "running": 0, "starts": 0}
+        await captured(browser, site, "/article")
+        with pytest.raises(errors.PermanentError):
+            await browser.capture("http://bad.test/")
+        seen = browser.describe()
+    assert {name: seen[name] for name in ("captures", "failures", "running", "starts")} == {
+        "captures": 2,
+        "failures": 1,
+        "running": 0,
+        "starts": 1,
+    }
+    assert seen["seconds"] > 0

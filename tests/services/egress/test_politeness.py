@@ -125,6 +125,32 @@ async def test_patience_that_was_not_told_doubles_within_reason() -> None:
         assert turn.throttled(9999) == 100
 
 
+async def test_totals_tell_of_the_worst_and_name_nobody() -> None:
+    clock = Clock()
+    politeness = polite(clock, host_concurrency=2)
+    assert politeness.totals()["longest_closed_s"] == politeness.totals()["known"] == 0
+    async with AsyncExitStack() as stack:
+        for _ in range(2):
+            await stack.enter_async_context(politeness.turn("a.test"))
+        late = asyncio.create_task(ask(politeness))
+        await until(lambda: politeness.totals()["waiting"] == 1)
+        for seconds in (30.0, 90.0):
+            turn = await stack.enter_async_context(politeness.turn(f"{seconds}.test"))
+            turn.throttled(seconds)
+        assert politeness.totals() == {
+            "known": 3,
+            "busy": 3,
+            "closed": 2,
+            "running": 4,
+            "waiting": 1,
+            "most_waiting": 1,
+            "longest_closed_s": 90.0,
+            "longest_delay_s": 0.0,
+            "throttled": 2,
+        }
+    await late
+
+
 async def test_a_pause_between_requests() -> None:
     clock = Clock()
     politeness = polite(clock, host_delay_s=2)

@@ -7,7 +7,7 @@ import contextlib
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
-from forebay.errors import ConfigError, TransientError
+from forebay.errors import ConfigError, StepError, TransientError
 from forebay.log import get_logger
 from forebay.services.browser.capturing import Capturing, Wish
 from forebay.services.browser.finding import require_browser
@@ -38,6 +38,8 @@ class Browser:
         self._retiring: set[asyncio.Task[None]] = set()
         self._sandboxed = True
         self.started = 0
+        self._captures = self._failures = self._running = 0
+        self._seconds = 0.0
 
     async def capture(
         self,
@@ -58,7 +60,7 @@ class Browser:
         """
         wanted = str(checked_url(url))
         wish = Wish(wanted, full_page, self._settings.browser_max_height, timeout or self._settings.browser_timeout_s)
-        async with self._slots:
+        async with self._slots, self._counted():
             process = await self._ready()
             process.begin()
             try:
@@ -66,6 +68,30 @@ class Browser:
             finally:
                 process.end()
                 self._retire_if_due(process)
+
+    def describe(self) -> dict[str, float]:
+        """What metrics show."""
+        return {
+            "captures": self._captures,
+            "failures": self._failures,
+            "seconds": round(self._seconds, 3),
+            "running": self._running,
+            "starts": self.started,
+        }
+
+    @asynccontextmanager
+    async def _counted(self) -> AsyncGenerator[None, None]:
+        began = asyncio.get_running_loop().time()
+        self._captures += 1
+        self._running += 1
+        try:
+            yield
+        except StepError:
+            self._failures += 1
+            raise
+        finally:
+            self._running -= 1
+            self._seconds += asyncio.get_running_loop().time() - began
 
     @property
     def process(self) -> BrowserProcess | None:

@@ -88,6 +88,7 @@ class Egress:
             "passes": len(self._passes),
             "open_connections": self._proxy.connections,
             "connections": counts.connections,
+            "requests": counts.requests,
             "bytes_down": counts.bytes_down,
             "bytes_up": counts.bytes_up,
             "refused": dict(counts.refused),

@@ -132,6 +132,7 @@ class Counts:
         self.refused: Counter[str] = Counter()
         self.failed: Counter[str] = Counter()
         self.connections = 0
+        self.requests = 0
         self.bytes_down = 0
         self.bytes_up = 0
 

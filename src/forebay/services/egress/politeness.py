@@ -85,6 +85,7 @@ class Politeness:
         self._most_patience = settings.egress_retry_after_max_s
         self._clock, self._sleep = clock, sleep
         self._hosts: OrderedDict[str, Host] = OrderedDict()
+        self._throttled = 0
 
     @asynccontextmanager
     async def turn(self, name: str, most: int | None = None) -> AsyncGenerator[Turn, None]:
@@ -111,6 +112,7 @@ class Politeness:
     def close_host(self, host: Host, retry_after: float | None) -> float:
         """Let nobody ask this host for a while, those who wait included."""
         host.throttled += 1
+        self._throttled += 1
         host.limit.drop()
         told = _FIRST_PATIENCE * 2 ** min(host.throttled - 1, 10) if retry_after is None else retry_after
         patience = min(told, self._most_patience)
@@ -134,6 +136,22 @@ class Politeness:
             }
             for name, host in self._hosts.items()
             if not host.is_idle or host.closed_until > now or host.delay
+        }
+
+    def totals(self) -> dict[str, float]:
+        """All hosts together, and the worst of them; without names, which only who asks there may know."""
+        now = self._clock()
+        hosts = self._hosts.values()
+        return {
+            "known": len(hosts),
+            "busy": sum(1 for host in hosts if host.running),
+            "closed": sum(1 for host in hosts if host.closed_until > now),
+            "running": sum(host.running for host in hosts),
+            "waiting": sum(len(host.waiting) for host in hosts),
+            "most_waiting": max((len(host.waiting) for host in hosts), default=0),
+            "longest_closed_s": round(max((max(0.0, host.closed_until - now) for host in hosts), default=0.0), 3),
+            "longest_delay_s": round(max((host.delay for host in hosts), default=0.0), 3),
+            "throttled": self._throttled,
         }
 
     def describe_one(self, name: str, most: int | None = None) -> dict[str, float | None]:

@@ -133,6 +133,7 @@ class Client:
         admitted = self._admitted(request)
         if admitted is None:
             return await self._ask_for_credentials(request)
+        self._passes.counts.requests += 1
         host, port = "", 0
         try:
             async with asyncio.timeout(admitted.limits.total_s):
