@@ -17,7 +17,9 @@ from forebay.api.statistics import Statistics
 from forebay.db import overview
 from forebay.db.sql import load
 from forebay.errors import ThrottledError
+from forebay.settings import Settings
 from forebay.testing import Testbed, testbed
+from tests.api._errands import Errand, errands
 from tests.api._service import Service, pages
 
 _INSERT = """insert into forebay.attempt
@@ -60,7 +62,8 @@ async def submit(service: Service, *titles: str) -> None:
 @asynccontextmanager
 async def worked(service: Service) -> AsyncIterator[Testbed]:
     """All is done, and the worker is still there."""
-    async with testbed(service.dsn, [pages], migrated=True) as bed:
+    quick = Settings(egress_confine=False)
+    async with testbed(service.dsn, [pages, errands], migrated=True, settings=quick) as bed:
         await bed.finish()
         await bed.worker.sign_on()
         yield bed
@@ -68,7 +71,8 @@ async def worked(service: Service) -> AsyncIterator[Testbed]:
 
 async def test_every_metric_of_the_catalogue_has_samples(service: Service) -> None:
     await submit(service, "a", "broken", "missing")
-    async with worked(service):
+    async with worked(service) as bed:
+        await go_out(bed)
         await submit(service, "open")
         await service.admin.execute(
             f"{_INSERT} select 1, 1, id, 1, 'THROTTLED', 1, 1, 1, now(), now(), 'throttled' from forebay.step"
@@ -77,6 +81,27 @@ async def test_every_metric_of_the_catalogue_has_samples(service: Service) -> No
     suffix = {"histogram": "_bucket", "counter": "", "gauge": ""}
     wanted = {one.name + suffix[one.kind] for one in catalogue.ALL}
     assert wanted - set(samples) == set()
+
+
+async def go_out(bed: Testbed) -> None:
+    """The worker has been out, and has told so."""
+    await bed.submit(errands, Errand())
+    await bed.run()
+    await bed.worker.sign_on()
+
+
+async def test_the_way_out_is_counted(service: Service) -> None:
+    async with worked(service) as bed:
+        await go_out(bed)
+        samples = await scraped(service)
+    ((about, requests),) = samples["forebay_egress_requests_total"].items()
+    ((_, worker),) = about
+    assert requests == 2
+    assert at(samples, "forebay_egress_refused_total", worker=worker, reason="address") == 1
+    assert at(samples, "forebay_egress_failed_total", worker=worker, reason="connect") == 1
+    assert at(samples, "forebay_egress_bytes_total", worker=worker, direction="in") == 0
+    assert at(samples, "forebay_hosts", worker=worker, state="known") == 1
+    assert at(samples, "forebay_captures_total", worker=worker) == 0
 
 
 async def test_the_numbers_are_those_of_what_happened(service: Service) -> None:

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any
 from urllib.request import Request, urlopen
 
 import pytest
+import trustme
 
-from forebay.cli.doctor import _egress  # pyright: ignore[reportPrivateUsage]
+from forebay.cli.doctor import _egress, _own_certificates  # pyright: ignore[reportPrivateUsage]
+from forebay.services.browser import find_browser
 from forebay.services.egress import confinement
 from forebay.services.egress.confinement import why_not_confined
 from forebay.settings import Settings
@@ -244,3 +246,18 @@ def test_proxies_that_never_are(cli: Cli) -> None:
     _, found = findings(cli, FOREBAY_TRUSTED_PROXIES="10.0.0.0/24, nginx")
     assert found["proxies"][0]["level"] == "WARN"
     assert found["proxies"][0]["text"] == "FOREBAY_TRUSTED_PROXIES: 'nginx' is no address or network, and never met"
+
+
+def test_chromium_does_not_trust_ones_own_authority(tmp_path: Path) -> None:
+    bundle = tmp_path / "authority.pem"
+    trustme.CA().cert_pem.write_to_path(str(bundle))
+    finding = _own_certificates(Settings(egress_ca_file=bundle))
+    assert finding.level == ("OK" if find_browser(Settings()) is None else "WARN")
+    assert finding.text.endswith("not by Chromium: pages with such certificates get no screenshot")
+    assert _own_certificates(Settings(egress_ca_file=bundle, browser_path=tmp_path / "none")).level == "OK"
+
+
+def test_certificates_that_cannot_be_read(tmp_path: Path) -> None:
+    finding = _own_certificates(Settings(egress_ca_file=tmp_path / "none.pem"))
+    assert (finding.level, finding.fix) == ("FAIL", "mend the file, or unset FOREBAY_EGRESS_CA_FILE")
+    assert finding.text.endswith("none.pem cannot be read: No such file or directory")

@@ -6,39 +6,24 @@ import asyncio
 import json
 import re
 import subprocess
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 
-from forebay import Context, Pipeline
 from forebay.api import statistics
 from forebay.api.app import create_app
-from forebay.pipelines import web
-from forebay.services.egress import Refused
 from forebay.settings import Settings
 from forebay.testing import Testbed, testbed
-from tests.api._service import Page, Service, pages, serving
+from tests.api._errands import Errand, errands
+from tests.api._service import Service, pages, serving
 from tests.ops._prometheus import OPS, Prometheus, listening, scraping, tool
 
 _NAME = re.compile(r"\bforebay_[a-z0-9_]+")
 _UNITS = sorted((OPS / "systemd").glob("*.service"))
 # What the test makes happen; the others are made to fire in alerts_test.yml.
 _FIRING = {"ForebayDeadLettersGrow", "ForebayRepeatedFailures"}
-
-
-errands: Pipeline[Page] = Pipeline("errands", Page)
-
-
-@errands.step()
-async def go(ctx: Context, page: Page) -> int:
-    """Asks for what the guard refuses, with a browser at hand."""
-    await ctx.get(web.browser)
-    with suppress(Refused):
-        await (await ctx.get(web.http)).get("http://127.0.0.1/", purpose="errands.go")
-    return 1
 
 
 def panels() -> list[dict[str, Any]]:
@@ -112,7 +97,7 @@ async def use(service: Service, bed: Testbed, target: str) -> None:
             answer = await client.post("/api/jobs", json=body)
             assert answer.status_code == 201, answer.text
             if "waits" not in titles:
-                await bed.submit(errands, Page(title="out"))
+                await bed.submit(errands, Errand())
                 await bed.finish()
                 await bed.worker.sign_on()
         job_id = answer.json()["jobId"]

@@ -19,7 +19,7 @@ from forebay.cli._common import find_dsn, json_option, load_settings, place_of, 
 from forebay.cli._finding import Finding, of_space
 from forebay.db import checkup, migrate, overview
 from forebay.engine.loading import load_pipelines
-from forebay.errors import DatabaseUnavailable, DefinitionError, ForebayError, SchemaError, StepError
+from forebay.errors import ConfigError, DatabaseUnavailable, DefinitionError, ForebayError, SchemaError, StepError
 from forebay.services.browser import INSTALL, find_browser, open_browser
 from forebay.services.egress import open_egress
 
@@ -65,6 +65,8 @@ async def _examine(settings: Settings) -> list[Finding]:
     found = [*_here(settings), *await _files.examine(settings), await _proxies.examine(settings)]
     found += await _sources.examine(settings)
     found.append(await _browser(settings))
+    if settings.egress_ca_file is not None:
+        found.append(_own_certificates(settings))
     try:
         dsn = find_dsn(settings)
         async with overview.connected(dsn, "forebay doctor") as conn:
@@ -131,6 +133,25 @@ def _space(settings: Settings) -> Finding:
     level = of_space(free)
     fix = None if level == "OK" else f"free some space on the disk of {settings.data_dir}, or set FOREBAY_DATA_DIR"
     return Finding(level, "disk", f"{show.size(free)} free for {settings.data_dir}", fix)
+
+
+def _own_certificates(settings: Settings) -> Finding:
+    """Whose certificates are trusted besides the public ones, and by whom."""
+    # Chromium takes a list of keys, and then believes every chain in which one appears, signed by it or not: whoever
+    # has an authority's certificate, which is public, could pretend to be any host. So it is told nothing.
+    name = f"FOREBAY_EGRESS_CA_FILE {settings.egress_ca_file}"
+    try:
+        from forebay.services.egress.exchanges import own_trust  # noqa: PLC0415 - needs the extra
+
+        own_trust(settings.egress_ca_file)
+    except ConfigError as error:
+        return Finding("FAIL", "certificates", str(error), "mend the file, or unset FOREBAY_EGRESS_CA_FILE")
+    except ImportError:
+        return Finding("WARN", "certificates", f"{name} is not used yet", "pip install 'forebay[web]'")
+    text = f"{name}: trusted where pages are read, not by Chromium: pages with such certificates get no screenshot"
+    if find_browser(settings) is None:
+        return Finding("OK", "certificates", text)
+    return Finding("WARN", "certificates", text, "nothing, where those pages need no screenshots")
 
 
 async def _browser(settings: Settings) -> Finding:

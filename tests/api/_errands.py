@@ -1,0 +1,32 @@
+"""A pipeline that goes out by the guarded way, with a browser at hand: for whoever looks at its numbers."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+from pydantic import BaseModel
+
+from forebay import Context, Pipeline
+from forebay.pipelines import web
+from forebay.services.egress import Origin, Refused, Unreachable, Wanted
+
+NOBODY = "http://127.0.0.1:1/"
+
+
+class Errand(BaseModel):
+    what: str = "nothing"
+
+
+errands: Pipeline[Errand] = Pipeline("errands", Errand)
+
+
+@errands.step()
+async def go(ctx: Context, errand: Errand) -> int:
+    """Asks for what the guard refuses, and for what it lets through where nobody listens."""
+    await ctx.get(web.browser)
+    http = await ctx.get(web.http)
+    with suppress(Refused):
+        await http.get("http://127.0.0.1/", purpose="errands.go")
+    with suppress(Unreachable):
+        await http.fetch(Wanted(NOBODY, "errands.go", 1000, 30.0, trusted=Origin.of(NOBODY)))
+    return 1
