@@ -154,15 +154,16 @@ async def test_sources(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> No
 
 
 async def test_egress(capfd: pytest.CaptureFixture[str]) -> None:
-    fetching, running = blocks("docs/howto/egress.md", "python")
     space: dict[str, Any] = {}
-    for example in (fetching, running):
+    for example in blocks("docs/howto/egress.md", "python"):
         exec(compile(example, "docs/howto/egress.md", "exec", dont_inherit=True), space)
     settings = Settings(egress_allow_networks="127.0.0.0/8")
     async with answering(reply("hello"), reply("", "404 Not Found")) as site:
         url = f"http://127.0.0.1:{site.port}/"
         assert await space["size_of"](settings, url) == 5
         assert await space["size_of"](settings, url) == NotFound(f"{url} answered 404 Not Found")
+    async with answering(reply("[]")) as site, open_egress(Settings()) as egress, open_http(egress) as http:
+        assert await space["models"](http, f"http://127.0.0.1:{site.port}/v1") == b"[]"
     async with open_egress(settings) as egress:
         assert await space["run"](egress, "sh", "-c", "echo $http_proxy; exit 3") == 3
         assert f"@127.0.0.1:{egress.describe()['port']}" in capfd.readouterr().out
