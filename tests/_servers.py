@@ -42,14 +42,34 @@ _FAST = {
     "synchronous_commit": "off",
 }
 _TEMPLATE = "forebay_template"
+_ROOM = 8 << 30
+
+
+def shared_folder(run_folder: Path) -> Path:
+    """Where the servers are that need not survive anything."""
+    return run_folder / "shared"
+
+
+def _new_folder(parent: Path | None = None) -> Path:
+    folder = Path(tempfile.mkdtemp(prefix="forebay-tests-", dir=parent))
+    folder.chmod(0o711)  # a server started by root runs under another account
+    return folder
+
+
+def _memory() -> Path | None:
+    """A file system in memory, if there is one with room: a database of a thousand files is made there in a tenth."""
+    found = Path("/dev/shm")
+    if not found.is_dir() or os.statvfs(found).f_flag & os.ST_NOEXEC or shutil.disk_usage(found).free < _ROOM:
+        return None
+    return found
 
 
 class Run:
     """The folder of a test run and the janitor that clears it."""
 
     def __init__(self) -> None:
-        self.folder = Path(tempfile.mkdtemp(prefix="forebay-tests-"))
-        self.folder.chmod(0o711)  # a server started by root runs under another account
+        self.folder = _new_folder()
+        shared_folder(self.folder).symlink_to(_new_folder(_memory()))
         self._janitor = subprocess.Popen(
             [sys.executable, __file__, self.folder], stdin=subprocess.PIPE, start_new_session=True
         )
@@ -72,7 +92,7 @@ class Server:
     @contextlib.contextmanager
     def shared(cls, folder: Path, worker: str, bin_dir: Path | None = None) -> Iterator[Server]:
         """Lend the run's server in that folder, started by whichever worker comes first."""
-        embedded = EmbeddedPostgres(folder, bin_dir=bin_dir, settings=_FAST)
+        embedded = EmbeddedPostgres(folder.resolve(), bin_dir=bin_dir, settings=_FAST)
         with psycopg.connect(embedded.start(), autocommit=True) as admin:
             yield cls(embedded, worker, admin)
 
@@ -140,8 +160,11 @@ def discard(embedded: EmbeddedPostgres) -> None:
 
 def _janitor(run_folder: Path) -> None:
     sys.stdin.read()  # returns when the run has ended
-    for folder in run_folder.iterdir():
+    shared = shared_folder(run_folder).resolve()
+    own = (folder for folder in run_folder.iterdir() if not folder.is_symlink())
+    for folder in (*own, *shared.iterdir()):
         discard(EmbeddedPostgres(folder))
+    shutil.rmtree(shared, ignore_errors=True)
     shutil.rmtree(run_folder, ignore_errors=True)
 
 

@@ -67,7 +67,7 @@ def worker() -> str:
 @pytest.fixture(scope="session")
 def server(run_folder: Path, worker: str) -> Iterator[_servers.Server]:
     """The shared server of this run."""
-    with _servers.Server.shared(run_folder / "shared", worker, _servers.OTHER) as server:
+    with _servers.Server.shared(_servers.shared_folder(run_folder) / "usual", worker, _servers.OTHER) as server:
         yield server
 
 
@@ -76,7 +76,7 @@ def server_15(run_folder: Path, worker: str) -> Iterator[_servers.Server]:
     """The shared server of this run on Debian's PostgreSQL 15."""
     if not _servers.DEBIAN_15.exists():
         pytest.skip(f"no PostgreSQL 15 in {_servers.DEBIAN_15}")
-    with _servers.Server.shared(run_folder / "shared-15", worker, _servers.DEBIAN_15) as server:
+    with _servers.Server.shared(_servers.shared_folder(run_folder) / "15", worker, _servers.DEBIAN_15) as server:
         yield server
 
 
