@@ -1,4 +1,7 @@
-"""Running the command line as its users do: as a process, from an empty folder, with nothing in its environment."""
+"""Running the command line as its users do: as a process, from an empty folder, with nothing in its environment.
+
+What runs to its end is forked from a process that has imported everything; what goes on is started as people start it.
+"""
 
 from __future__ import annotations
 
@@ -6,14 +9,17 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import IO, Any, TypeVar
 
 import psycopg
+
+from tests.cli._forks import Forked
 
 T = TypeVar("T")
 
@@ -65,31 +71,47 @@ class Cli:
 
     def run(self, *args: str, given: str | None = None, **variables: str) -> Result:
         """Run a command to its end."""
-        done = subprocess.run(
-            [sys.executable, "-m", "forebay", *args],
-            cwd=self.folder,
-            env={**self.env, **variables},
-            input=given,
-            stdin=subprocess.DEVNULL if given is None else None,
-            capture_output=True,
-            text=True,
-            timeout=PATIENCE,
-            check=False,
-        )
-        return Result(done.returncode, done.stdout, done.stderr)
+        with (
+            Path(os.devnull).open("rb") if given is None else _file(given) as stdin,
+            _file() as out,
+            _file() as err,
+        ):
+            files = (stdin.fileno(), out.fileno(), err.fileno())
+            forked = Forked(args, self.folder, {**self.env, **variables}, files)
+            try:
+                code = forked.wait(PATIENCE)
+            finally:
+                forked.kill()
+            return Result(code, _read(out), _read(err))
 
     def start(self, *args: str, **variables: str) -> Process:
-        """Start a command that goes on."""
-        return Process(self, args, {**self.env, **variables})
+        """Start a command that goes on, as people start it."""
+        return Process(self, args, {**self.env, **variables}, _Started)
+
+    def fork(self, *args: str, **variables: str) -> Process:
+        """Begin a command that goes on, and is needed rather than looked at."""
+        return Process(self, args, {**self.env, **variables}, Forked)
+
+
+def _file(text: str = "") -> IO[bytes]:
+    file = tempfile.TemporaryFile()  # noqa: SIM115 - the caller closes it
+    file.write(text.encode())
+    file.seek(0)
+    return file
+
+
+def _read(file: IO[bytes]) -> str:
+    file.seek(0)
+    return file.read().decode().replace("\r\n", "\n")
 
 
 @contextmanager
-def starting(cli: Cli) -> Iterator[Callable[..., Process]]:
+def starting(begin: Callable[..., Process]) -> Iterator[Callable[..., Process]]:
     """Starts commands that are killed at the end."""
     started: list[Process] = []
 
     def start(*args: str, **variables: str) -> Process:
-        started.append(cli.start(*args, **variables))
+        started.append(begin(*args, **variables))
         return started[-1]
 
     yield start
@@ -97,22 +119,28 @@ def starting(cli: Cli) -> Iterator[Callable[..., Process]]:
         process.kill()
 
 
+class _Started(subprocess.Popen[bytes]):
+    """What `Forked` is, started as a program."""
+
+    def __init__(self, args: tuple[str, ...], folder: Path, env: dict[str, str], files: tuple[int, int, int]) -> None:
+        stdin, out, err = files
+        command = [sys.executable, "-m", "forebay", *args]
+        super().__init__(command, cwd=folder, env=env, stdin=stdin, stdout=out, stderr=err, start_new_session=True)
+
+    def has_ended(self) -> bool:
+        return self.poll() is not None
+
+
 class Process:
     """A command that is running, with all that it has said."""
 
-    def __init__(self, cli: Cli, args: tuple[str, ...], env: dict[str, str]) -> None:
+    def __init__(
+        self, cli: Cli, args: tuple[str, ...], env: dict[str, str], begin: type[_Started] | type[Forked]
+    ) -> None:
         self._file = cli.folder / f"{args[0]}-{time.monotonic_ns()}.out"
-        with self._file.open("wb") as output:
-            self.popen = subprocess.Popen(
-                [sys.executable, "-m", "forebay", *args],
-                cwd=cli.folder,
-                env=env,
-                stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,
-            )
-        self.pid = self.popen.pid
+        with self._file.open("wb") as output, Path(os.devnull).open("rb") as nothing:
+            self._process = begin(args, cli.folder, env, (nothing.fileno(), output.fileno(), output.fileno()))
+        self.pid = self._process.pid
 
     @property
     def said(self) -> str:
@@ -123,20 +151,19 @@ class Process:
         until(lambda: self.said.count(text) >= times or self._raise_if_ended(text), lambda: self.said)
 
     def _raise_if_ended(self, text: str) -> bool:
-        if self.popen.poll() is not None and text not in self.said:
-            raise AssertionError(f"it ended with {self.popen.returncode} and never said {text!r}:\n{self.said}")
+        if self._process.has_ended() and text not in self.said:
+            raise AssertionError(f"it ended with {self._process.wait()} and never said {text!r}:\n{self.said}")
         return False
 
     def signal(self, number: int) -> None:
-        self.popen.send_signal(number)
+        self._process.send_signal(number)
 
     def ends(self) -> int:
-        return self.popen.wait(PATIENCE)
+        return self._process.wait(PATIENCE)
 
     def kill(self) -> None:
-        if self.popen.poll() is None:
-            self.popen.kill()
-        self.popen.wait()
+        self._process.kill()
+        self._process.wait()
 
 
 def until(condition: Callable[[], T], explain: Callable[[], object] = lambda: "") -> T:

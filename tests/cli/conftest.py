@@ -22,14 +22,21 @@ def cli(tmp_path: Path, dsn: str) -> Cli:
 @pytest.fixture
 def start(cli: Cli) -> Iterator[Callable[..., Process]]:
     """Starts commands that are killed when the test ends."""
-    with starting(cli) as start:
+    with starting(cli.start) as start:
         yield start
 
 
 @pytest.fixture
-def known(cli: Cli, start: Callable[..., Process]) -> Cli:
+def fork(cli: Cli) -> Iterator[Callable[..., Process]]:
+    """The same, sooner, for what a test needs and does not look at."""
+    with starting(cli.fork) as fork:
+        yield fork
+
+
+@pytest.fixture
+def known(cli: Cli, fork: Callable[..., Process]) -> Cli:
     """The same, after a worker has registered the pipeline and has stopped."""
-    worker = start("worker")
+    worker = fork("worker")
     worker.says("worker_started")
     worker.signal(15)
     assert worker.ends() == 0

@@ -13,9 +13,9 @@ STATE = "select state::text from forebay.job"
 
 
 @pytest.fixture
-def failed(cli: Cli, start: Callable[..., Process]) -> Cli:
+def failed(cli: Cli, fork: Callable[..., Process]) -> Cli:
     """A job with one item that is done and two that failed; its worker has stopped."""
-    worker = start("worker")
+    worker = fork("worker")
     worker.says("worker_started")
     lines = '{"body": "fine"}\n{"body": "broken"}\n{"body": "broken"}\n'
     assert cli.run("submit", "notes", "--wait", given=lines).code == 0

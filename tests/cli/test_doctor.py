@@ -31,8 +31,8 @@ def findings(cli: Cli, **variables: str) -> tuple[int, dict[str, list[dict[str, 
     return shown.code, found
 
 
-def test_all_is_well_with_a_worker(cli: Cli, dsn: str, start: Callable[..., Process]) -> None:
-    start("worker").says("worker_started")
+def test_all_is_well_with_a_worker(cli: Cli, dsn: str, fork: Callable[..., Process]) -> None:
+    fork("worker").says("worker_started")
     until(lambda: ask(dsn, "select to_regclass('forebay.attempt_' || to_char(now() at time zone 'UTC', 'YYYYMMDD'))"))
     code, found = findings(cli)
     assert code == 0
@@ -154,8 +154,8 @@ def test_work_without_a_worker(known: Cli) -> None:
     assert "declares notes" in found["workers"][0]["fix"]
 
 
-def test_a_parked_and_a_paused_queue(cli: Cli, dsn: str, start: Callable[..., Process]) -> None:
-    start("worker").says("worker_started")
+def test_a_parked_and_a_paused_queue(cli: Cli, dsn: str, fork: Callable[..., Process]) -> None:
+    fork("worker").says("worker_started")
     cli.run("submit", "notes", '{"body": "unset"}')
     until(lambda: ask(dsn, "select parked from forebay.queue"))
     code, found = findings(cli)

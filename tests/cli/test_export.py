@@ -26,9 +26,9 @@ COUNT = "update forebay.job set total = (select count(*) from forebay.item where
 
 
 @pytest.fixture
-def worked(cli: Cli, start: Callable[..., Process]) -> Cli:
+def worked(cli: Cli, fork: Callable[..., Process]) -> Cli:
     """A job with one item that is done, one whose text is a formula, and one that failed."""
-    start("worker").says("worker_started")
+    fork("worker").says("worker_started")
     lines = '{"body": "fine"}\n{"body": "=1+1"}\n{"body": "broken"}\n'
     assert cli.run("submit", "notes", "--wait", given=lines).code == 0
     return cli

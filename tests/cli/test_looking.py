@@ -11,9 +11,9 @@ from tests.cli._run import Cli, Process, ask, until
 
 
 @pytest.fixture
-def worked(cli: Cli, start: Callable[..., Process]) -> Cli:
+def worked(cli: Cli, fork: Callable[..., Process]) -> Cli:
     """A worker that has done one job, of which one item failed."""
-    start("worker").says("worker_started")
+    fork("worker").says("worker_started")
     done = cli.run("submit", "notes", "--owner", "ann", "--wait", given='{"body": "fine"}\n{"body": "broken"}\n')
     assert done.code == 0, done.err
     return cli

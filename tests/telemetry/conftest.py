@@ -66,7 +66,7 @@ def cli(tmp_path: Path, dsn: str) -> Cli:
 @pytest.fixture
 def start(cli: Cli) -> Iterator[Callable[..., Process]]:
     """Starts commands that are killed when the test ends."""
-    with starting(cli) as start:
+    with starting(cli.start) as start:
         yield start
 
 
