@@ -2,7 +2,7 @@
 
 import sys
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable, Iterator, Sequence
 from contextlib import asynccontextmanager
 from datetime import timedelta
 from itertools import islice
@@ -13,10 +13,13 @@ from bench.harness import BenchError, connected
 from bench.noop import PIPELINE
 from bench.workload import input_of, inputs
 from forebay.api.accounts import make_token
+from forebay.db import grid as grids
 from forebay.db import identity
 from forebay.db.migrate import migrate
 from forebay.db.registry import register
 from forebay.engine.producer import submit, submit_many
+from forebay.services.grid_files import GridFile
+from forebay.services.spreadsheets import new_file
 
 OWNER = "bench"
 PENDING = """
@@ -44,6 +47,20 @@ jobs as (
 select *, (select count(*) from forebay.lease) as leases from attempts, jobs
 """
 OPEN_JOBS = "select count(*) from forebay.job where done = total and state <> 'DONE'"
+SHEETS = {
+    "name": "sheets",
+    "steps": [
+        {
+            "name": "look_up",
+            "after": [],
+            "optional": False,
+            "after_all": False,
+            "queue": "sheets.look_up",
+            "max_attempts": 3,
+            "max_expiries": 3,
+        }
+    ],
+}
 Submit = Callable[[int], Awaitable[None]]
 
 
@@ -146,3 +163,45 @@ class Forebay:
             raise BenchError(f"{count} items were done, but the records say {wrong}")
         if drained and (open_jobs := await conn.fetchval(OPEN_JOBS)):
             raise BenchError(f"{open_jobs} jobs have all their items done and are not DONE")
+
+    # Sheets.
+
+    async def load_sheet(self, conn: asyncpg.Connection, columns: Sequence[str], rows: str) -> int:
+        """A sheet whose items are the rows of a query: number, input, result."""
+        await register(conn, SHEETS)
+        job = await conn.fetchval(
+            "select job_id from forebay.add_sheet(forebay.owner_id($1), 'bench.csv', 1, '{}')", OWNER
+        )
+        await conn.execute("update forebay.sheet set columns = $2, kind = 'csv' where job_id = $1", job, list(columns))
+        await conn.execute(
+            f"""insert into forebay.item (job_id, n, owner_id, pipeline_id, status, input, result)
+                select j.id, r.n, j.owner_id, j.pipeline_id, 'DONE', r.input, r.result
+                from forebay.job j, ({rows}) r where j.id = $1""",
+            job,
+        )
+        await conn.execute(
+            "update forebay.job set total = (select max(n) from forebay.item where job_id = $1) where id = $1", job
+        )
+        return int(job)
+
+    async def cells_of(self, conn: asyncpg.Connection, job: int, count: int) -> str:
+        """The statement that makes the cells of its grid."""
+        return str(await conn.fetchval("select forebay.grid_query($1, 'plain', 0, $2)", job, count))
+
+    async def export_csv(self, conn: asyncpg.Connection, job: int, sink: Callable[[bytes], Coroutine]) -> int:
+        """Write its grid; answers the rows."""
+        async with grids.reading(conn, job, grids.Part()) as grid:
+            file = GridFile(grid, "csv")
+            await file.write(sink, lambda _rows, _upto: None)
+        return file.rows
+
+    def write_workbook(self, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> int:
+        """Write rows as a workbook; answers its bytes."""
+        file = new_file("xlsx", columns)
+        return sum(len(file.write(batch)) for batch in batched(rows)) + len(file.close())
+
+
+def batched(rows: Iterable[Sequence[str]], size: int = 1000) -> Iterator[list[Sequence[str]]]:
+    rows = iter(rows)
+    while batch := list(islice(rows, size)):
+        yield batch

@@ -24,6 +24,8 @@ class Sizes:
     api_submits: int
     api_backlog: int
     bookmarks: int
+    sheet_rows: int
+    workbook_rows: int
 
 
 FULL = Sizes(
@@ -46,6 +48,8 @@ FULL = Sizes(
     api_submits=6_000,
     api_backlog=600_000,
     bookmarks=400,
+    sheet_rows=100_000,
+    workbook_rows=100_000,
 )
 
 QUICK = Sizes(
@@ -68,4 +72,6 @@ QUICK = Sizes(
     api_submits=3_000,
     api_backlog=250_000,
     bookmarks=150,
+    sheet_rows=100_000,
+    workbook_rows=20_000,
 )
