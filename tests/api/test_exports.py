@@ -169,8 +169,8 @@ async def test_a_job_without_a_sheet_has_no_grid(sheets: Service) -> None:
         job = (await ann.post("/api/jobs", json={"pipeline": "pages", "input": {"title": "x"}})).json()["jobId"]
         for answer in (await ann.get(f"/api/jobs/{job}/grid"), await ann.post(f"/api/jobs/{job}/export")):
             assert answer.status_code == 409
-            hint = f"`forebay export {job}` writes its items"
-            assert answer.json()["detail"] == f"job: job {job} is not made of a sheet, so it has no grid: {hint}"
+            told = f"job {job} is not made of a sheet, so it has no grid: `forebay export {job}` writes its items"
+            assert answer.json()["detail"] == f"job: {told}"
         assert (await ann.get("/api/jobs/999/grid")).status_code == 404
 
 

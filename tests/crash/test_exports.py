@@ -3,37 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-import os
-import subprocess
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
-from tests.crash._rig import QUICK, ROOT, Watch
-from tests.pipelines._sheets import Line, add_sheet, exporting
+from tests.crash._rig import Watch
+from tests.pipelines._sheets import Line, add_sheet, export_worker, exporting
 
 _KILLS = 3
 _READING = """select count(*) > 0 from pg_stat_activity
 where datname = current_database() and query like 'COPY%' and state = 'active'"""
-
-
-@contextmanager
-def _worker(dsn: str, folder: Path, log: Path) -> Iterator[subprocess.Popen[bytes]]:
-    env = {f"FOREBAY_{name.upper()}": value for name, value in QUICK.items()}
-    env |= {"FOREBAY_DATABASE_URL": dsn, "FOREBAY_DATA_DIR": str(folder)}
-    env |= {"FOREBAY_PIPELINES": "forebay.pipelines.sheet_exports"}
-    with log.open("ab") as out:
-        child = subprocess.Popen(
-            [sys.executable, "-m", "forebay", "worker"], cwd=ROOT, env=os.environ | env, stdout=out, stderr=out
-        )
-    try:
-        yield child
-    finally:
-        child.kill()
-        child.wait()
 
 
 @pytest.mark.parametrize("kind", ["csv", "xlsx", "jsonl"])
@@ -50,11 +29,11 @@ async def test_killed_workers(dsn: str, tmp_path: Path, kind: str) -> None:
         await exports.conn.execute("delete from forebay.blob")
         export = await exports.ask(job, kind)
         for _ in range(_KILLS):
-            with _worker(dsn, tmp_path, tmp_path / "log"):
+            with export_worker(dsn, tmp_path, tmp_path / "log"):
                 await watch.until("the grid is being read", _READING)
             # Its backend ends when it finds nobody to send to: the next one that reads is the next worker's.
             await watch.until("the backend has ended", f"select not ({_READING})")
-        with _worker(dsn, tmp_path, tmp_path / "log"):
+        with export_worker(dsn, tmp_path, tmp_path / "log"):
             await watch.done([export])
         assert await exports.content(export) == undisturbed
         lost = await watch.one("select count(*) from forebay.attempt where job_id = $1 and outcome = 'EXPIRED'", export)

@@ -5,8 +5,11 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+import os
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -21,6 +24,8 @@ from forebay.services.spreadsheets import unescaped
 from forebay.settings import Settings
 from forebay.storage import Blobs, open_store
 from forebay.testing import Testbed, testbed
+
+ROOT = Path(__file__).parents[2]
 
 SHEETS = {
     "name": "sheets",
@@ -143,6 +148,21 @@ async def exporting(dsn: str, folder: Path, **settings: Any) -> AsyncIterator[Ex
             yield Exports(bed, conn, Blobs(bed.pool, open_store(chosen)))
     finally:
         await conn.close()
+
+
+@contextmanager
+def export_worker(dsn: str, folder: Path, log: Path) -> Iterator[subprocess.Popen[bytes]]:
+    """A worker process of its own, which is killed in the end; its leases are short."""
+    given = {"lease_floor_s": "1", "sweep_s": "0.2", "poll_s": "0.2", "log_json": "1"}
+    given |= {"database_url": dsn, "data_dir": str(folder), "pipelines": "forebay.pipelines.sheet_exports"}
+    env = os.environ | {f"FOREBAY_{name.upper()}": value for name, value in given.items()}
+    with log.open("ab") as out:
+        child = subprocess.Popen([sys.executable, "-m", "forebay", "worker"], cwd=ROOT, env=env, stdout=out, stderr=out)
+    try:
+        yield child
+    finally:
+        child.kill()
+        child.wait()
 
 
 # Reading back, by others than who wrote.

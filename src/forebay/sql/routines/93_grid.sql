@@ -30,7 +30,7 @@ begin
     if sheet.id is null then
         if exists (select from forebay.job j where j.id = grid_columns.job_id) then
             perform forebay.refuse('FB005', 'job', format(
-                'job %s is not made of a sheet, so it has no grid: `forebay export %1$s` writes its items', grid_columns.job_id));
+                'job %s is not made of a sheet, so it has no grid: `forebay export %s` writes its items', grid_columns.job_id, grid_columns.job_id));
         end if;
         perform forebay.refuse('FB004', 'job', format('there is no job %s', grid_columns.job_id));
     end if;
