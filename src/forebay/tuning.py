@@ -98,7 +98,7 @@ class Seeking(Concurrency):
 
     More at a time than that only makes a queue at the other side, and all answers late. How long they take without one
     is measured now and then with half as many at a time, and at once when they get much slower: if they are as slow
-    then, the service itself has become slow, and more at a time is still right.
+    then, the service itself has become slow, and as many at a time are still right.
     """
 
     def __init__(self, least: int, most: int, *, start: int = 8) -> None:
@@ -106,6 +106,7 @@ class Seeking(Concurrency):
         self._base: float | None = None
         self._windows = 0
         self._looking: tuple[float, float] | None = None  # the limit and the latency before
+        self._unsettled = 0  # windows with answers to what was asked at the old limit
 
     def drop(self) -> None:
         super().drop()
@@ -115,7 +116,9 @@ class Seeking(Concurrency):
         mean = self._window_sum / self._window
         self._windows += 1
         if self._looking is not None:
-            self._look(mean, *self._looking)
+            self._unsettled -= 1
+            if self._unsettled < 0:
+                self._look(mean, *self._looking)
         elif self._pressed:
             self.limit = max(self.least, self.limit * 0.9)
         else:
@@ -133,7 +136,7 @@ class Seeking(Concurrency):
             self._base = mean if self._base is None else self._base + 0.3 * (mean - self._base)
         is_slow = mean > 2 * _QUEUES * self._base
         if self.limit >= 2 and (is_slow or (self._windows >= _LOOK_AFTER and mean > 1.1 * self._base)):
-            self._looking = self.limit, mean
+            self._looking, self._unsettled = (self.limit, mean), 2
             self._set(self.limit / 2)
         elif is_slow:
             self._base = mean  # there is nobody but us

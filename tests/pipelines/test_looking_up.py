@@ -12,14 +12,6 @@ from typing import Any
 import pytest
 
 from bench.provider_stub import KEY, ProviderStub, declaration
-from forebay.engine.limits import Limits
-from forebay.pipelines.asking import Desk
-from forebay.services.egress import Politeness
-from forebay.services.products import Candidate, Query
-from forebay.services.products.declarations import Limits as Declared
-from forebay.services.products.remembering import Remembered
-from forebay.errors import ThrottledError, TransientError
-from forebay.settings import Settings
 from forebay.testing import Testbed
 from forebay.types import ItemRecord
 from tests.pipelines._catalogue import Sought, load, seek, shopping, sought

@@ -9,7 +9,7 @@ import asyncpg
 import pytest
 
 from forebay.db import migrate as migrating
-from forebay.db.migrate import check, migrate, migrations
+from forebay.db.migrate import Migration, _apply, check, migrate, migrations
 from forebay.db.pool import connect
 from forebay.errors import DatabaseUnavailable, SchemaError
 
@@ -135,4 +135,32 @@ async def test_what_others_built_upon_is_not_dropped(dsn: str, monkeypatch: pyte
     assert await conn.fetchval("select count(*) from public.mine") == 0
     await conn.execute("drop view public.mine")
     assert await migrate(dsn) == 0
+    await conn.close()
+
+
+async def test_an_extension_that_the_server_does_not_have(bare_dsn: str) -> None:
+    await migrate(bare_dsn)
+    conn = await asyncpg.connect(bare_dsn)
+    missing = Migration(9999, "missing", "create extension if not exists pg_nothing schema public")
+    with pytest.raises(SchemaError, match="migration 9999 needs an extension that comes with PostgreSQL, and") as told:
+        await _apply(conn, missing)
+    assert str(told.value).endswith(
+        ": install postgresql-contrib on the server, or let its administrator run CREATE EXTENSION pg_trgm in this database"
+    )
+    with pytest.raises(asyncpg.FeatureNotSupportedError):  # what has another reason is told as it is
+        await _apply(conn, Migration(9999, "odd", "create index on forebay.job using hash (id, owner_id)"))
+    await conn.close()
+
+
+async def test_trigrams_are_found_wherever_they_are_installed(bare_dsn: str) -> None:
+    conn = await asyncpg.connect(bare_dsn)
+    await conn.execute('create schema "Other Place"; create extension pg_trgm schema "Other Place"')
+    await migrate(bare_dsn)
+    await conn.execute("set search_path = pg_catalog")
+    owner = await conn.fetchval("select forebay.owner_id('ann')")
+    await conn.execute(
+        "select forebay.put_product($1, 'c', 'k', null, null, null, array['kettle', 'blue'], '{}')", owner
+    )
+    found = await conn.fetch("select * from forebay.find_products($1, array['ketle', 'blue'], false, 5)", owner)
+    assert [row["catalogue"] for row in found] == ["c"]
     await conn.close()

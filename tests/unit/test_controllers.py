@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from forebay.engine.controllers import Backoff, ClaimSize, LeaseTime
-from forebay.tuning import Concurrency, Ewma
+from forebay.tuning import Concurrency, Ewma, Seeking
 
 
 def test_the_mean_follows_what_it_sees() -> None:
@@ -106,3 +106,61 @@ def test_pauses_grow_and_vanish() -> None:
     assert [backoff.grow() for _ in range(5)] == [1, 2, 4, 8, 8]
     backoff.reset()
     assert backoff.pause == 0
+
+
+def _ask(limit: Seeking, hands: int, seconds: float, windows: int, thrash: float = 0.02) -> float:
+    """A service with so many hands is asked as much as the limit allows; answers how long it took in the end."""
+    latency = seconds
+    for _ in range(windows):
+        for _ in range(limit.value):
+            waiting = max(0, limit.value - hands)
+            latency = seconds * max(1.0, limit.value / hands) * (1 + thrash * waiting)
+            limit.add(1, latency, limit.value)
+    return latency
+
+
+@pytest.mark.parametrize("hands", [1, 3, 8, 20])
+def test_what_a_service_can_do_is_found_and_no_more(hands: int) -> None:
+    limit = Seeking(1, 200, start=2)
+    for _ in range(50):
+        _ask(limit, hands, 0.1, 10)
+        assert limit.value <= 2 * hands + 3
+    assert limit.value >= hands
+
+
+def test_a_slow_service_is_not_a_queue() -> None:
+    """As many at a time pass through it as before, only later."""
+    limit = Seeking(1, 200, start=2)
+    _ask(limit, 8, 0.1, 60)
+    seen: list[int] = []
+    for _ in range(40):
+        _ask(limit, 8, 1.0, 1)
+        seen.append(limit.value)
+    assert sorted(seen[10:])[len(seen) // 5] >= 8  # but while it looks how long answers take with half as many
+    _ask(limit, 8, 0.1, 60)
+    assert 8 <= limit.value <= 19
+
+
+def test_hands_that_go_and_come_back() -> None:
+    limit = Seeking(1, 200, start=2)
+    _ask(limit, 16, 0.1, 60)
+    assert limit.value >= 16
+    _ask(limit, 2, 0.1, 100)
+    assert limit.value <= 8
+    _ask(limit, 16, 0.1, 80)
+    assert limit.value >= 14
+
+
+def test_failures_shrink_what_is_sought() -> None:
+    limit = Seeking(1, 50, start=2)
+    _ask(limit, 20, 0.1, 60)
+    for _ in range(60):
+        limit.drop()
+    assert limit.value == 1
+    assert limit.describe()["base_ms"] is not None
+    _ask(limit, 20, 0.1, 60)
+    assert limit.value >= 20
+    limit.press()
+    before = limit.limit
+    _ask(limit, 20, 0.1, 1)
+    assert limit.limit < before

@@ -18,6 +18,7 @@ from forebay.api.rooms import open_rooms
 from forebay.api.routes import (
     bookmark_tasks,
     bookmarks,
+    catalogues,
     events,
     exports,
     files,
@@ -83,7 +84,7 @@ def create_app(dsn: str, settings: Settings, pipelines: Sequence[Pipeline[Any]])
 
         app.add_middleware(Traced, tracer=tracer)
     app.add_middleware(Forwarded, trusted=settings.trusted_proxies, meter=meter)
-    work = (jobs, items, files, events, bookmarks, bookmark_tasks, sheets, uploads, ingestion, exports)
+    work = (jobs, items, files, events, bookmarks, bookmark_tasks, sheets, uploads, ingestion, exports, catalogues)
     for routes in (*work, operations, sessions, identity, health, pages):
         app.include_router(routes.router)
     return app

@@ -9,6 +9,7 @@ from prometheus_client.core import Metric
 
 _STEP = ("pipeline", "step")
 _WORKER = ("worker",)
+_PROVIDER = ("worker", "provider")
 _WORKER_STEP = ("worker", "pipeline", "step")
 
 
@@ -186,6 +187,25 @@ CAPTURE_SECONDS = Described(
     "forebay_capture_seconds_total", "counter", _WORKER, "time in captures; by their number: the average of one",
 )  # fmt: skip
 BROWSER_STARTS = Described("forebay_browser_starts_total", "counter", _WORKER, "how often Chromium was started")
+# Providers that rows are looked up at, as workers last said.
+PROVIDER_ASKS = Described(
+    "forebay_provider_asks_total", "counter", (*_PROVIDER, "outcome"),
+    "questions to a provider: answered, not_found, throttled, failed; remembered ones were not asked again",
+)  # fmt: skip
+PROVIDER_THROTTLE_RATIO = Described(
+    "forebay_provider_throttle_ratio", "gauge", _PROVIDER,
+    "throttled among about the last hundred answers: api_throttle_rate", "S5-101",
+)  # fmt: skip
+PROVIDER_SECONDS = Described(
+    "forebay_provider_answer_seconds", "gauge", _PROVIDER, "how long an answer takes, moving mean",
+)  # fmt: skip
+PROVIDER_CONCURRENCY = Described(
+    "forebay_provider_concurrency_limit", "gauge", _PROVIDER, "questions at a time, as the worker has found out",
+)  # fmt: skip
+PROVIDER_CLOSED = Described(
+    "forebay_provider_closed_seconds", "gauge", _PROVIDER,
+    "how much longer it is not asked, as it is throttling or does not answer; 0: it is asked",
+)  # fmt: skip
 
 # This API process.
 API_REQUESTS = Described(

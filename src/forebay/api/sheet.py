@@ -33,6 +33,7 @@ _OUTCOMES = (
     "RELEASED",
     "EXPIRED",
 )
+_ANSWERS = ("answered", "not_found", "throttled", "failed", "remembered")
 _PASSED = ("DONE", "SKIPPED", "NOT_FOUND")
 _ENDED = (*_PASSED, "ERROR", "EXPIRED")
 _ITEM_STATUSES = ("pending", "done", "skipped", "not_found", "error")
@@ -152,6 +153,18 @@ def write_workers(sheet: Sheet, numbers: Numbers) -> None:
         if processed := worker.stats.get("last_processed"):
             sheet.put(catalogue.WORKER_LAST_PROCESSED, datetime.fromisoformat(processed).timestamp(), worker.name)
         _write_worker_steps(sheet, worker)
+        _write_providers(sheet, worker)
+
+
+def _write_providers(sheet: Sheet, worker: WorkerRow) -> None:
+    for name, about in worker.providers.items():
+        for outcome in _ANSWERS:
+            sheet.put(catalogue.PROVIDER_ASKS, about[outcome], worker.name, name, outcome)
+        sheet.put(catalogue.PROVIDER_THROTTLE_RATIO, about["throttle_ratio"], worker.name, name)
+        sheet.put(catalogue.PROVIDER_CONCURRENCY, about["limit"], worker.name, name)
+        sheet.put(catalogue.PROVIDER_CLOSED, about["closed_s"], worker.name, name)
+        if about["seconds"] is not None:
+            sheet.put(catalogue.PROVIDER_SECONDS, about["seconds"], worker.name, name)
 
 
 def _write_worker_steps(sheet: Sheet, worker: WorkerRow) -> None:

@@ -31,6 +31,7 @@ _COMMANDS = {
     "resume": "control",
     "cancel": "control",
     "export": "export",
+    "catalogue": "catalogue",
     "storage": "storage",
     "top": "top",
     "doctor": "doctor",

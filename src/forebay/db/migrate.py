@@ -122,10 +122,18 @@ async def _migrate(conn: Connection, upto: int | None) -> int:
 async def _apply(conn: Connection, migration: Migration) -> None:
     if migration.sql.startswith(_OUTSIDE):
         await _apply_outside(conn, migration)
-    else:
+        return
+    try:
         async with conn.transaction():
             await conn.execute(migration.sql)
             await _note(conn, migration)
+    except (asyncpg.FeatureNotSupportedError, asyncpg.UndefinedFileError, asyncpg.InsufficientPrivilegeError) as error:
+        if "extension" not in str(error):
+            raise
+        raise SchemaError(
+            f"migration {migration.version} needs an extension that comes with PostgreSQL, and {error.args[0]}: install "
+            "postgresql-contrib on the server, or let its administrator run CREATE EXTENSION pg_trgm in this database"
+        ) from error
 
 
 async def _apply_outside(conn: Connection, migration: Migration) -> None:

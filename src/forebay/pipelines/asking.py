@@ -1,4 +1,4 @@
-"""Asking one provider in one worker: as much as it takes at a time, nothing while it asks for patience, all counted."""
+"""Asking one provider in one worker: no more at a time than it takes, and nothing while it asks for patience."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Answers that are kept for a while: rows of a sheet repeat each other, and a provider is asked once for all."""
+"""Answers that are kept for a while: rows repeat each other, and a provider is asked once for all of them."""
 
 from __future__ import annotations
 

@@ -1,0 +1,94 @@
+"""`forebay catalogue`: what rows are looked up in without any network."""
+
+from __future__ import annotations
+
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
+
+import click
+
+from forebay.cli import _show as show
+from forebay.cli._common import find_dsn, json_option, load_settings, run
+from forebay.db import catalogues, migrate, overview, owners
+from forebay.errors import NotThere
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator
+
+    import asyncpg
+
+    from forebay.db.pool import Connection
+
+_owner = click.option("--owner", default="default", show_default=True, help="Whose it is.")
+
+
+@click.group()
+def catalogue() -> None:
+    """See, share and drop catalogues: products that rows of sheets are looked up in."""
+
+
+@asynccontextmanager
+async def _connected() -> AsyncGenerator[Connection]:
+    async with overview.connected(find_dsn(load_settings()), "forebay catalogue") as conn:
+        await migrate.check(conn)
+        yield conn
+
+
+@catalogue.command("list")
+@json_option
+def list_(as_json: bool) -> None:
+    """Show all catalogues."""
+    rows = run(_list())
+    if as_json:
+        click.echo(show.dump([{name: value for name, value in row.items() if name != "id"} for row in rows]))
+        return
+    made = show.table("catalogue", "owner", ">products", "shared")
+    told = ((row["name"], row["owner"], show.number(row["products"]), "yes" if row["shared"] else "") for row in rows)
+    show.console().print(show.fill(made, told))
+
+
+async def _list() -> list[asyncpg.Record]:
+    async with _connected() as conn:
+        return await catalogues.find(conn, None)
+
+
+@catalogue.command()
+@click.argument("name")
+@_owner
+def drop(name: str, owner: str) -> None:
+    """Delete a catalogue with all that is in it."""
+    run(_drop(name, owner))
+    click.echo(f"catalogue {name} of {owner} is gone")
+
+
+async def _drop(name: str, owner: str) -> None:
+    async with _connected() as conn:
+        if not await catalogues.drop(conn, await _owner_id(conn, owner), name):
+            raise _not_there(name, owner)
+
+
+@catalogue.command()
+@click.argument("name")
+@_owner
+@click.option("--off", is_flag=True, help="No longer.")
+def share(name: str, owner: str, off: bool) -> None:
+    """Let the rows of everybody be looked up in a catalogue."""
+    run(_share(name, owner, shared=not off))
+    click.echo(f"catalogue {name} of {owner} is " + ("its owner's alone" if off else "for everybody"))
+
+
+async def _share(name: str, owner: str, *, shared: bool) -> None:
+    async with _connected() as conn:
+        if not await catalogues.share(conn, await _owner_id(conn, owner), name, shared=shared):
+            raise _not_there(name, owner)
+
+
+async def _owner_id(conn: Connection, owner: str) -> int:
+    found = await owners.find(conn, owner)
+    if found is None:
+        raise NotThere("owner", f"there is no owner {owner!r}")
+    return found
+
+
+def _not_there(name: str, owner: str) -> NotThere:
+    return NotThere("catalogue", f"{owner} has no catalogue {name!r}")
