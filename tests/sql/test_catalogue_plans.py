@@ -18,7 +18,8 @@ insert into forebay.catalogue (owner_id, name)
 select o.id, 'stock of ' || o.name from forebay.owner o where o.name in ('ann', 'bob');
 insert into forebay.product (catalogue_id, owner_id, key, gtin, sku, mpn, text, search, fields)
 select c.id, c.owner_id, g::text, lpad(g::text, 14, '0'), 'sku' || g, 'mpn' || g % 50000,
-       array_to_string(n.words, ' '), array_to_tsvector(n.words), jsonb_build_object('title', array_to_string(n.words, ' '))
+       array_to_string(n.words, ' '), array_to_tsvector(n.words),
+       jsonb_build_object('title', array_to_string(n.words, ' '))
 from generate_series(1, 200000) g
 join forebay.catalogue c on c.id % 2 = g % 2
 cross join lateral (

@@ -145,7 +145,7 @@ async def test_an_extension_that_the_server_does_not_have(bare_dsn: str) -> None
     with pytest.raises(SchemaError, match="migration 9999 needs an extension that comes with PostgreSQL, and") as told:
         await _apply(conn, missing)
     assert str(told.value).endswith(
-        ": install postgresql-contrib on the server, or let its administrator run CREATE EXTENSION pg_trgm in this database"
+        "install postgresql-contrib there, or let an administrator run CREATE EXTENSION pg_trgm in this database"
     )
     with pytest.raises(asyncpg.FeatureNotSupportedError):  # what has another reason is told as it is
         await _apply(conn, Migration(9999, "odd", "create index on forebay.job using hash (id, owner_id)"))

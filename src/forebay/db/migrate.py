@@ -131,8 +131,8 @@ async def _apply(conn: Connection, migration: Migration) -> None:
         if "extension" not in str(error):
             raise
         raise SchemaError(
-            f"migration {migration.version} needs an extension that comes with PostgreSQL, and {error.args[0]}: install "
-            "postgresql-contrib on the server, or let its administrator run CREATE EXTENSION pg_trgm in this database"
+            f"migration {migration.version} needs an extension that comes with PostgreSQL, and {error.args[0]}: "
+            "install postgresql-contrib there, or let an administrator run CREATE EXTENSION pg_trgm in this database"
         ) from error
 
 
