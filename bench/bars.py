@@ -48,6 +48,7 @@ BARS = (
     Bar("bookmark_add_p99", f"{_ADDING}, p99", "raw INSERT then, p99", "ms", 15.0, None, "<="),
     Bar("sheet_export_csv", "export of a sheet, CSV", "COPY TO of the same cells as plain text", "rows/s", 0.4),
     Bar("workbook", "workbook of the same rows", "openpyxl, write-only", "rows/s", 3.0),
+    Bar("provider_sought", "look-ups at a provider, concurrency sought", "the best fixed one", "rows/s", 0.8),
     Bar("memory_idle", f"{_MEMORY}, idle", "the most allowed", "MB", 1.0, None, "<="),
     Bar(
         "memory_draining",

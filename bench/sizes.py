@@ -26,6 +26,7 @@ class Sizes:
     bookmarks: int
     sheet_rows: int
     workbook_rows: int
+    provider_seconds: float
 
 
 FULL = Sizes(
@@ -50,6 +51,7 @@ FULL = Sizes(
     bookmarks=400,
     sheet_rows=100_000,
     workbook_rows=100_000,
+    provider_seconds=30.0,
 )
 
 QUICK = Sizes(
@@ -74,4 +76,5 @@ QUICK = Sizes(
     bookmarks=150,
     sheet_rows=100_000,
     workbook_rows=20_000,
+    provider_seconds=12.0,
 )

@@ -5,7 +5,19 @@ from collections.abc import Awaitable, Callable, Iterable
 
 import asyncpg
 
-from bench.groups import backlog, bookmarks, drain, fairness, latency, memory, service, sheets, snapshot, submit
+from bench.groups import (
+    backlog,
+    bookmarks,
+    drain,
+    fairness,
+    latency,
+    memory,
+    provider,
+    service,
+    sheets,
+    snapshot,
+    submit,
+)
 from bench.harness import BenchError, Context
 from bench.limits import LimitError, claim_and_complete
 
@@ -20,6 +32,7 @@ GROUPS: dict[str, Callable[[Context], Awaitable[None]]] = {
     "service": service.run,
     "bookmarks": bookmarks.run,
     "sheets": sheets.run,
+    "provider": provider.run,
 }
 
 

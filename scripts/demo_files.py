@@ -1,4 +1,4 @@
-"""Writes the catalogue and the sheet that `forebay up` shows: the same files each time, of products that nobody sells."""
+"""Writes the catalogue and the sheet that `forebay up` shows: the same each time, of products that nobody sells."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def rows(listed: list[Product]) -> list[dict[str, str]]:
 
 
 def _typo(text: str, dice: random.Random) -> str:
-    first = text.split()[0]
+    first = text.split(maxsplit=1)[0]
     at = dice.randrange(1, len(first) - 1)
     return text.replace(first, first[:at] + first[at + 1] + first[at] + first[at + 2 :], 1)
 
@@ -101,7 +101,7 @@ def _price(n: int, price: str) -> str:
 
 def _csv(listed: list[dict[str, str]], delimiter: str) -> bytes:
     out = io.StringIO(newline="")
-    writer = csv.DictWriter(out, list(listed[0]), delimiter=delimiter, lineterminator="\r\n")
+    writer = csv.DictWriter(out, list(listed[0]), delimiter=delimiter, lineterminator="\n")
     writer.writeheader()
     writer.writerows(listed)
     return out.getvalue().encode()

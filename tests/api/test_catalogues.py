@@ -27,8 +27,8 @@ items = "$[*]"
 fields = { title = "$.name" }
 """
 ABOUT: dict[str, Any] = {
-    "asked": 10, "answered": 6, "not_found": 1, "throttled": 2, "failed": 1, "remembered": 3, "limit": 4, "closed_s": 0.0,
-    "closed_because": None, "seconds": 0.25, "throttle_ratio": 0.2,
+    "asked": 10, "answered": 6, "not_found": 1, "throttled": 2, "failed": 1, "remembered": 3, "limit": 4,
+    "closed_s": 0.0, "closed_because": None, "seconds": 0.25, "throttle_ratio": 0.2,
 }  # fmt: skip
 
 

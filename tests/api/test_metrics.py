@@ -21,6 +21,7 @@ from forebay.settings import Settings
 from forebay.testing import Testbed, testbed
 from tests.api._errands import Errand, errands
 from tests.api._service import Service, pages
+from tests.pipelines._catalogue import seek, sought
 
 _INSERT = """insert into forebay.attempt
     (job_id, n, step_id, attempt, outcome, owner_id, worker_id, token, started_at, ended_at, class)"""
@@ -71,8 +72,10 @@ async def worked(service: Service) -> AsyncIterator[Testbed]:
 
 async def test_every_metric_of_the_catalogue_has_samples(service: Service) -> None:
     await submit(service, "a", "broken", "missing")
-    async with worked(service) as bed:
+    async with worked(service) as bed, testbed(service.dsn, [sought], migrated=True) as looking:
         await go_out(bed)
+        await seek(looking, title="Kettle")
+        await looking.worker.sign_on()
         await submit(service, "open")
         await service.admin.execute(
             f"{_INSERT} select 1, 1, id, 1, 'THROTTLED', 1, 1, 1, now(), now(), 'throttled' from forebay.step"

@@ -153,6 +153,25 @@ async def test_sources(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> No
     assert [path.name for path in drop.glob("*")] == ["b.csv"]
 
 
+def test_a_catalogue_of_ones_own(dsn: str, tmp_path: Path) -> None:
+    ask(dsn, "select forebay.put_product(forebay.owner_id('ada'), 'stock', 'k', null, null, null, array['mug'], '{}')")
+    (block,) = blocks("docs/howto/providers.md", "sh")
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("FOREBAY_")}
+    path = f"{Path(sys.executable).parent}{os.pathsep}{kept['PATH']}"
+    done = subprocess.run(
+        ["bash", "-ec", block],
+        cwd=tmp_path,
+        env={**kept, "PATH": path, "FOREBAY_DATABASE_URL": dsn},
+        capture_output=True,
+        text=True,
+        timeout=200,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "stock of ada is for everybody" in done.stdout
+    assert ask(dsn, "select count(*) from forebay.product") == 0
+
+
 async def test_egress(capfd: pytest.CaptureFixture[str]) -> None:
     space: dict[str, Any] = {}
     for example in blocks("docs/howto/egress.md", "python"):

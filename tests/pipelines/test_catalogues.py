@@ -42,7 +42,7 @@ STOCK: list[Row] = [
 async def test_rows_are_found(dsn: str, asked: dict[str, str], sku: str, strategy: str) -> None:
     async with shopping(dsn) as bed:
         await load(bed, STOCK)
-        item = await seek(bed, **asked)
+        item = await seek(bed, "ann", turn=0, priority=(), **asked)
         assert item.status == "DONE", item
         found = item.result["find"]
         assert (found["sku"], found["provider"], found["strategy"]) == (sku, "catalogue", strategy)
@@ -62,7 +62,7 @@ async def test_rows_are_found(dsn: str, asked: dict[str, str], sku: str, strateg
 async def test_rows_that_are_not_there(dsn: str, asked: dict[str, str], reason: str) -> None:
     async with shopping(dsn) as bed:
         await load(bed, STOCK)
-        item = await seek(bed, **asked)
+        item = await seek(bed, "ann", turn=0, priority=(), **asked)
         assert item.status == "NOT_FOUND"
         assert item.error is not None
         assert item.error["reason"].startswith(reason)

@@ -26,7 +26,7 @@ async def test_the_sheet_is_found_in_the_catalogue(dsn: str) -> None:
     async with shopping(dsn) as bed:
         items = await load(bed, stock, mapping=stock_columns)
         assert {item.status for item in items} == {"DONE"}
-        asked = [{name: str(value) for name, value in normalize(row, columns).fields.items()} for row in rows]
+        asked = [{str(name): str(value) for name, value in normalize(row, columns).fields.items()} for row in rows]
         job = await sought.submit_many(bed.pool, [Sought(fields=fields) for fields in asked], owner="ann")
         await bed.finish()
         found = await bed.items(job)

@@ -187,3 +187,47 @@ async def test_a_declaration_by_the_name_of_the_catalogue(dsn: str, tmp_path: Pa
         assert (await bed.item(job)).status == "PENDING"
         parked = await bed.pool.fetchval("select parked from forebay.queue where name = 'sought.find'")
         assert parked == "provider catalogue is built in: call the one that you have declared otherwise"
+
+
+async def test_a_bad_day_of_a_provider(dsn: str, tmp_path: Path) -> None:
+    """It throttles, then breaks down, then is well again: every row is found, and no attempt went into waiting."""
+    stub = quick()
+    async with stubs(tmp_path, stub), shopping(dsn, sheets_providers=tmp_path) as bed:
+        numbers = iter(range(10_000))
+
+        async def more(rows: int) -> int:
+            given = [Sought(fields={"title": f"thing number {next(numbers)} box"}) for _ in range(rows)]
+            job = await sought.submit_many(bed.pool, given)
+            await bed.run()
+            return job.job_id
+
+        await more(40)
+        for mood in ("throttling", "broken", "throttling", "well"):
+            stub.mood = mood
+            await more(40)
+            bed.clock.advance(1.5)
+            await bed.run()
+        await bed.finish()
+        counts = await bed.pool.fetchrow("select sum(done) as done, sum(error) as error from forebay.job")
+        assert counts is not None
+        assert (counts["done"], counts["error"]) == (200, 0)
+        spent = await bed.pool.fetchval("select count(*) from forebay.attempt where outcome = 'ERROR'")
+        assert spent == stub.answered[500] < 40  # only what was really asked, and failed, counts
+    assert stub.wrong == []
+
+
+async def test_rates_are_those_of_all_workers(dsn: str, tmp_path: Path) -> None:
+    """A start a minute: the second question waits for its turn, and is told when that is."""
+    stub = quick()
+    async with stubs(tmp_path, stub, rate_per_s=1 / 60), shopping(dsn, sheets_providers=tmp_path) as bed:
+        job = await sought.submit_many(bed.pool, [Sought(fields={"title": f"thing number {n} box"}) for n in range(3)])
+        await bed.run()
+        assert stub.asked.total() == 1
+        reasons = await bed.pool.fetch("select distinct reason, class from forebay.attempt where outcome = 'THROTTLED'")
+        assert [tuple(row) for row in reasons] == [("limit provider a is reached", None)]
+        bed.clock.advance(61)
+        await bed.run()
+        assert stub.asked.total() == 2
+        await bed.finish()
+        assert (await bed.job(job)).done == 3
+        assert await bed.pool.fetchval("select max(attempt) from forebay.attempt") == 1

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from forebay.services.egress.politeness import Turn
     from forebay.services.products import Candidate, Query
     from forebay.services.products.declarations import Limits as Declared
+    from forebay.tuning import Concurrency
 
     # Asks about a query for an owner.
     Find: TypeAlias = Callable[[Query, int], Awaitable[Sequence[Candidate]]]
@@ -151,6 +152,10 @@ class Desk:
     def _close(self, turn: Turn, seconds: float, why: str) -> None:
         self._why = why
         self._closed_until = max(self._closed_until, self._clock() + turn.throttled(seconds))
+
+    def hold(self, limit: Concurrency) -> None:
+        """Let this decide how much it is asked at a time: to compare what is found with what is given."""
+        self._politeness.hold(self.name, limit)
 
     def describe(self) -> dict[str, Any]:
         """How it goes with this provider, for the worker's row and the metrics."""
