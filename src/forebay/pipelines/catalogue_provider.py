@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 from forebay.db import catalogues
 from forebay.services.products.declarations import Limits
@@ -19,17 +19,17 @@ if TYPE_CHECKING:
     from forebay.db.pool import Pool
     from forebay.services.products import Query
 
+NAME = "catalogue"
 _MOST = 20  # candidates
 
 
 class Catalogue:
     """What the owner of a row has loaded, and what is shared with all."""
 
-    name: ClassVar[str] = "catalogue"
-    strategies: ClassVar[Sequence[str]] = NAMES
-
     def __init__(self, pool: Pool, most: int) -> None:
         """`most`: questions at a time."""
+        self.name = NAME
+        self.strategies = NAMES
         self._pool = pool
         self.limits = Limits(concurrency=most, max_candidates=_MOST)
 
@@ -53,4 +53,4 @@ class Catalogue:
 
 def _candidate(row: asyncpg.Record) -> Candidate:
     fields: dict[Any, Any] = json.loads(row["fields"])
-    return Candidate(provider=Catalogue.name, id=f"{row['catalogue']}/{row['id']}", fields=fields)
+    return Candidate(provider=NAME, id=f"{row['catalogue']}/{row['id']}", fields=fields)

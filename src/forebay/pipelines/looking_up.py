@@ -13,6 +13,7 @@ from forebay.engine.resources import resource
 from forebay.errors import ConfigError, ThrottledError, error_class
 from forebay.pipelines import web
 from forebay.pipelines.asking import Desk
+from forebay.pipelines.catalogue_provider import NAME as CATALOGUE
 from forebay.pipelines.catalogue_provider import Catalogue
 from forebay.services.egress.politeness import Politeness
 from forebay.services.products import HttpProvider, asks, load_providers, rank, ranked, rounds
@@ -100,8 +101,8 @@ async def open_desks(
     """Raises: ConfigError when they are declared wrongly, or an extra is missing."""
     politeness = Politeness(given.settings, clock=clock)
     declared = load_providers(given.settings.sheets_providers)
-    if any(each.name == Catalogue.name for each in declared):
-        raise ConfigError(f"provider {Catalogue.name} is built in: call the one that you have declared otherwise")
+    if any(each.name == CATALOGUE for each in declared):
+        raise ConfigError(f"provider {CATALOGUE} is built in: call the one that you have declared otherwise")
     catalogue = Catalogue(given.pool, most=given.settings.pool_size)
     desks = [Desk(catalogue, catalogue.find, politeness, None, remembers=False, clock=clock)]
     if declared:

@@ -17,8 +17,9 @@ from forebay.api.strict import StrictRoute
 from forebay.db import catalogues, overview
 from forebay.errors import ConfigError, NotThere
 from forebay.log import get_logger
-from forebay.pipelines.catalogue_provider import Catalogue as BuiltIn
+from forebay.pipelines.catalogue_provider import NAME as BUILT_IN
 from forebay.services.products import load_declarations
+from forebay.services.products.strategies import NAMES as STRATEGIES
 
 if TYPE_CHECKING:
     from forebay.api.principal import Principal
@@ -131,9 +132,9 @@ _Workers = Sequence[Mapping[str, Mapping[str, Any]]]
 
 
 def _built_in(workers: _Workers) -> Provider:
-    about = _seen(BuiltIn.name, workers, enabled=True)
-    strategies = list(BuiltIn.strategies)
-    return Provider(name=BuiltIn.name, enabled=True, built_in=True, priority=0, strategies=strategies, **about)
+    about = _seen(BUILT_IN, workers, enabled=True)
+    strategies = list(STRATEGIES)
+    return Provider(name=BUILT_IN, enabled=True, built_in=True, priority=0, strategies=strategies, **about)
 
 
 def _declared(each: Declaration, workers: _Workers) -> Provider:
