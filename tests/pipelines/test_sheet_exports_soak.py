@@ -15,7 +15,8 @@ _MOST_MB = 200
 
 _FILL = """insert into forebay.item (job_id, n, owner_id, pipeline_id, status, input, result)
 select j.id, n, j.owner_id, j.pipeline_id, 'DONE',
-       jsonb_build_object('line', n + 1, 'row', jsonb_build_object('Name', '=thing ' || n, 'Text', repeat('text ', 20))),
+       jsonb_build_object('line', n + 1, 'row',
+           jsonb_build_object('Name', '=thing ' || n, 'Text', repeat('text ', 20))),
        jsonb_build_object('look_up', jsonb_build_object('title', 'Thing ' || n, 'score', 0.5))
 from forebay.job j, generate_series(1, $2::int) n where j.id = $1"""
 
