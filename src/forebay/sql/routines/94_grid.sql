@@ -61,6 +61,7 @@ end $$;
 -- statuses (null: any), or without `after` those with the numbers in $1. What it makes of a row: `cells`, an array of them after
 -- its number and status; `plain` and `harmless`, a column each; `object`, JSON by the names of the columns.
 -- Each level of it does its part once a row: what is large is unpacked in the innermost, and a cell is taken out in the middle.
+-- The outermost has no order of its own, which would cost a tenth: it is nothing but a projection, and the plan is guarded.
 create or replace function forebay.grid_query(
     job_id bigint, shape text, after int default null, upto int default null, statuses forebay.item_status[] default null
 ) returns text language plpgsql stable as $$
@@ -76,13 +77,15 @@ begin
                     case when i.status = ''PENDING'' and exists (
                         select from forebay.lease l where l.job_id = i.job_id and l.ns @> i.n)
                     then ''PROCESSING'' else i.status::text end as status
-             from forebay.item i where i.job_id = %s and i.n > 0 and %s order by i.n offset 0) v %s order by v.n offset 0) g order by g.n',
+             from forebay.item i where i.job_id = %s and i.n > 0 and %s order by i.n offset 0) v %s order by v.n offset 0) g',
         case shape
             when 'cells' then format('g.n, g.status, array[%s]::text[] as cells', made)
             when 'plain' then made
             when 'harmless' then array_to_string(array(
-                select case when place < 3 then p else format('forebay.harmless(%s)', p) end  -- the line and the status are ours
-                from unnest(places) with ordinality o(p, place) order by place), ', ')
+                -- the line, the status, numbers, codes and addresses are ours, or were checked
+                select case when c ~ '^v\.(line|status|f ->> ''(gtin|price|currency|quantity|url|image|provider|score)'')$' then p
+                            else format('forebay.harmless(%s)', p) end
+                from unnest(places, grid.cells) with ordinality o(p, c, place) order by place), ', ')
             when 'object' then format('json_object(%L::text[], array[%s]::text[])', grid.names, made)
         end,
         array_to_string(array(
