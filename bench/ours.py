@@ -1,11 +1,13 @@
 """Every call that the benchmark makes into forebay, and nothing else."""
 
+import asyncio
 import sys
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable, Iterator, Sequence
 from contextlib import asynccontextmanager
 from datetime import timedelta
 from itertools import islice
+from pathlib import Path
 
 import asyncpg
 
@@ -17,9 +19,15 @@ from forebay.db import grid as grids
 from forebay.db import identity
 from forebay.db.migrate import migrate
 from forebay.db.registry import register
-from forebay.engine.producer import submit, submit_many
+from forebay.db.sheets import NewSheet
+from forebay.engine.producer import submit, submit_many, wait
+from forebay.engine.worker import Worker
+from forebay.pipelines import sheet_intake, sheets
+from forebay.pipelines.sheet_intake import hand_in
 from forebay.services.grid_files import GridFile
 from forebay.services.spreadsheets import new_file
+from forebay.settings import Settings
+from forebay.storage import open_store
 
 OWNER = "bench"
 PENDING = """
@@ -61,7 +69,14 @@ SHEETS = {
         }
     ],
 }
+TAKEN = """
+select extract(epoch from s.read_at - i.created_at)::float8 as seconds, j.total,
+       (select count(*) from forebay.item t where t.job_id = j.id) as items
+from forebay.sheet s join forebay.job i on i.id = s.intake_job_id join forebay.job j on j.id = s.job_id
+where s.job_id = $1
+"""
 Submit = Callable[[int], Awaitable[None]]
+Ingest = Callable[[Path, int], Awaitable[float]]
 
 
 class Forebay:
@@ -166,6 +181,27 @@ class Forebay:
 
     # Sheets.
 
+    @asynccontextmanager
+    async def intake(self, dsn: str, folder: Path) -> AsyncIterator[Ingest]:
+        """A function that takes in a file, and tells the seconds from when it was safe until all rows were committed."""
+        settings = Settings(data_dir=folder)
+        worker = Worker(dsn, [sheet_intake], settings=settings)
+        running = asyncio.create_task(worker.run())
+        await worker.ready_or_failed(running)
+        try:
+            async with connected(dsn) as conn:
+                await register(conn, sheets.definition())
+
+                async def ingest(path: Path, rows: int) -> float:
+                    new = NewSheet(path.name, path.stat().st_size)
+                    added = await hand_in(conn, open_store(settings), OWNER, new, path)
+                    return await _taken(conn, added.job_id, rows)
+
+                yield ingest
+        finally:
+            worker.stop()
+            await running
+
     async def load_sheet(self, conn: asyncpg.Connection, columns: Sequence[str], rows: str) -> int:
         """A sheet whose items are the rows of a query: number, input, result."""
         await register(conn, SHEETS)
@@ -205,3 +241,12 @@ def batched(rows: Iterable[Sequence[str]], size: int = 1000) -> Iterator[list[Se
     rows = iter(rows)
     while batch := list(islice(rows, size)):
         yield batch
+
+
+async def _taken(conn: asyncpg.Connection, job: int, rows: int) -> float:
+    reading = await conn.fetchval("select intake_job_id from forebay.sheet where job_id = $1", job)
+    await wait(conn, reading, timeout=600)
+    seconds, total, items = await conn.fetchrow(TAKEN, job)
+    if not total == items == rows:
+        raise BenchError(f"{items} of {rows} rows were taken in; {total} were counted")
+    return float(seconds)

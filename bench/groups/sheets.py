@@ -1,5 +1,6 @@
-"""Sheets: how fast a grid becomes a file, beside what PostgreSQL and openpyxl need for the same cells."""
+"""Sheets: how fast a file becomes rows, and a grid a file, beside what PostgreSQL and openpyxl need for the same."""
 
+import csv
 import io
 import time
 from collections.abc import Iterator, Sequence
@@ -10,6 +11,7 @@ from openpyxl import Workbook
 from bench.harness import BenchError, Context, connected
 from bench.ours import Forebay
 
+COPY_IN, INGEST = "limit: COPY FROM", "forebay: a file into rows"
 COPY, EXPORT = "limit: COPY TO", "forebay: export, CSV"
 OPENPYXL, WORKBOOK = "openpyxl: workbook", "forebay: workbook"
 
@@ -48,8 +50,31 @@ class Counted:
 async def run(context: Context) -> None:
     if not context.ours:
         return
+    await _ingests(context, context.ours)
     await _exports(context, context.ours)
     await _workbooks(context, context.ours)
+
+
+async def _ingests(context: Context, ours: Forebay) -> None:
+    """A file of rows into items, beside COPY of the same file into a table of as many plain columns."""
+    dsn, count = await context.database(ours), context.sizes.sheet_rows
+    path, small = context.folder / "rows.csv", context.folder / "few.csv"
+    for file, rows in ((path, count), (small, 10)):
+        with file.open("w", newline="") as out:
+            csv.writer(out).writerows([COLUMNS, *_rows(rows)])
+    async with ours.intake(dsn, context.folder / "sheets") as ingest, connected(dsn) as conn:
+        await conn.execute(f"create table plain ({', '.join(f'c{place} text' for place in range(len(COLUMNS)))})")
+        await ingest(small, 10)  # the process that reads files has begun
+        for _ in range(context.sizes.repeats):
+            await context.settle(dsn)
+            meter, began = context.meter(), time.perf_counter()
+            await conn.copy_to_table("plain", source=path, format="csv", header=True)
+            context.sample(COPY_IN, count / (time.perf_counter() - began), "rows/s", meter)
+            await conn.execute("truncate plain")
+            await context.settle(dsn)
+            meter = context.meter()
+            context.sample(INGEST, count / await ingest(path, count), "rows/s", meter)
+    context.record_medians("sheet_ingest", INGEST, COPY_IN)
 
 
 async def _exports(context: Context, ours: Forebay) -> None:

@@ -115,12 +115,11 @@ async def test_a_file_that_changed_since_is_taken_as_it_is_then(take: Taking, fo
     assert totals[-1] in (1, 2)
 
 
-async def test_a_source_that_is_not_declared(take: Taking) -> None:
-    job = await take.bed.submit(sheet_scans, ScanRequest(source="nowhere"), owner="ann")
-    await take.bed.run()
-    parked = await take.conn.fetchval("select parked from forebay.queue where name = 'sheet_scans.scan'")
-    assert parked == "there is no source 'nowhere': declare it in FOREBAY_SHEETS_SOURCES, or enable it"
-    assert (await take.bed.job(job)).open == 1
+async def test_a_source_that_is_not_declared_holds_up_no_other(take: Taking, folder: Path) -> None:
+    put(folder, "a.csv", table(["Name"], ["Pen"]))
+    missing = await scanned(take, "nowhere")
+    assert missing["reason"] == "there is no source 'nowhere': declare it in FOREBAY_SHEETS_SOURCES, or enable it"
+    assert (await scanned(take))["taken"] == 1
 
 
 async def test_schedules_are_made_for_sources_that_have_one(take: Taking) -> None:
@@ -134,7 +133,5 @@ async def test_options_that_cannot_be_are_told_by_the_scan(dsn: str, tmp_path: P
     path = folder.parent / "sources" / "drop.toml"
     path.write_text(path.read_text().replace("columns =", "colums ="))
     async with taking(dsn, tmp_path, **declared) as take:
-        await take.bed.submit(sheet_scans, ScanRequest(source="drop"), owner="ann")
-        await take.bed.run()
-        parked = await take.conn.fetchval("select parked from forebay.queue where name = 'sheet_scans.scan'")
-        assert parked == "source drop: sheet.colums: Extra inputs are not permitted"
+        told = await scanned(take)
+        assert told["reason"] == "source drop: sheet.colums: Extra inputs are not permitted"

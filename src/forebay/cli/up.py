@@ -8,6 +8,7 @@ import signal
 import sys
 from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from importlib import metadata
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -35,10 +36,13 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from forebay.db.overview import Overview
+    from forebay.db.pool import Connection
     from forebay.settings import Settings
 
 _LOG_LIMIT = 16 * 2**20
 _EXAMPLE = "forebay.example"
+_PIPELINES = "forebay.pipelines"
+_AFTER_CATALOGUE = 10.0  # seconds: by then the demo's catalogue is loaded
 
 
 @click.command()
@@ -82,11 +86,11 @@ async def _prepare(settings: Settings, dsn: str, out: Console, *, demo: bool) ->
     if not settings.dsn:
         await recover(dsn, out)
     if demo:
-        await _submit_demo(dsn, out)
+        await _submit_demo(settings, dsn, out)
 
 
-async def _submit_demo(dsn: str, out: Console) -> None:
-    """Something to look at on the first start; the key keeps a crash in between from doubling it."""
+async def _submit_demo(settings: Settings, dsn: str, out: Console) -> None:
+    """Something to look at on the first start; keys keep a crash in between from doubling it."""
     from forebay.example import demo_texts, texts  # noqa: PLC0415 - not everyone runs the example
 
     async with overview.connected(dsn, "forebay up") as conn:
@@ -96,6 +100,26 @@ async def _submit_demo(dsn: str, out: Console) -> None:
             await registry.register(conn, texts.definition())
             job = await texts.submit_many(conn, demo_texts(), owner="demo", key="demo")
             now.result = f"job {job.job_id} with {show.plural(job.items, 'text')} submitted"
+            if _PIPELINES in settings.pipeline_modules and find_spec("obstore") is not None:
+                sheet = await _hand_in_demo(settings, conn)
+                now.result += f", job {sheet} with rows to look up in a catalogue"
+
+
+async def _hand_in_demo(settings: Settings, conn: Connection) -> int:
+    """A catalogue, and a sheet whose rows are looked up in it once it is loaded."""
+    from forebay.db.sheets import NewSheet  # noqa: PLC0415 - with its extras
+    from forebay.pipelines import catalogue_rows, sheet_intake, sheets  # noqa: PLC0415
+    from forebay.pipelines.demo import demo_catalogue, demo_sheet  # noqa: PLC0415
+    from forebay.pipelines.sheet_intake import hand_in  # noqa: PLC0415
+    from forebay.storage import open_store  # noqa: PLC0415
+
+    for pipeline in (sheet_intake, sheets, catalogue_rows):
+        await registry.register(conn, pipeline.definition())
+    store, products, rows = open_store(settings), demo_catalogue(), demo_sheet()
+    new = NewSheet("demo-catalogue.csv", len(products), {"catalogue": "demo"})
+    await hand_in(conn, store, "demo", new, products, key="demo catalogue", priority=10)
+    sheet = NewSheet("demo-sheet.csv", len(rows))
+    return (await hand_in(conn, store, "demo", sheet, rows, key="demo sheet", delay=_AFTER_CATALOGUE)).job_id
 
 
 async def _invite(settings: Settings, dsn: str, port: int | None) -> str:

@@ -9,7 +9,7 @@ crash the reading goes on behind the last of them.
 from __future__ import annotations
 
 import asyncio
-from contextlib import aclosing, asynccontextmanager, suppress
+from contextlib import aclosing, asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import TYPE_CHECKING, Annotated, Any, ParamSpec, TypeVar
@@ -26,7 +26,7 @@ from forebay.engine.job_stream import JobStream, SourceRows
 from forebay.engine.limited import limited
 from forebay.engine.pipeline import Pipeline
 from forebay.engine.policy import Retry
-from forebay.errors import ConfigError, DataError, StepError, TransientError, WrongState
+from forebay.errors import ConfigError, DataError, PermanentError, StepError, TransientError, WrongState
 from forebay.pipelines import web
 from forebay.services import sheet_reading as reading
 from forebay.services.sheet_reading import Looked, ReadBatch, SheetOptions
@@ -35,7 +35,7 @@ from forebay.storage.spool import spooled
 from forebay.types import Done, Skip
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, AsyncIterator, Callable
+    from collections.abc import AsyncGenerator, AsyncIterator, Callable, Generator
 
     from forebay.db.pool import Connection
     from forebay.db.sheets import Added, NewSheet, Sheet
@@ -182,12 +182,22 @@ async def _version(source: Source, sheet: Sheet) -> str:
 async def opened_source(ctx: Context, sheet: Sheet) -> AsyncGenerator[Source]:
     """The source that a sheet was taken from.
 
-    Raises: ConfigError when it is not declared any more.
+    Raises: PermanentError when it is not declared any more, or wrongly.
     """
     settings = await ctx.get(web.settings)
-    declared = find_source(settings, sheet.source or "")
-    async with open_source(declared, await way_out(ctx, declared), settings) as source:
-        yield source
+    with of_one_source():
+        declared = find_source(settings, sheet.source or "")
+        async with open_source(declared, await way_out(ctx, declared), settings) as source:
+            yield source
+
+
+@contextmanager
+def of_one_source() -> Generator[None]:
+    """A source that is declared wrongly fails its own files: a ConfigError would hold up those of all others."""
+    try:
+        yield
+    except ConfigError as error:
+        raise PermanentError(str(error)) from error
 
 
 async def way_out(ctx: Context, declared: Declaration) -> Egress | None:

@@ -15,12 +15,12 @@ from forebay.engine.policy import Retry
 from forebay.errors import ConfigError
 from forebay.log import get_logger
 from forebay.pipelines import web
-from forebay.pipelines.sheet_intake import find_source, way_out
+from forebay.pipelines.sheet_intake import find_source, of_one_source, way_out
 from forebay.services.sheet_reading import SheetOptions
 from forebay.services.sources import load_sources, open_source
 
 if TYPE_CHECKING:
-    from forebay.services.sources import Declaration
+    from forebay.services.sources import Declaration, Source
     from forebay.settings import Settings
 
 log = get_logger("worker")
@@ -51,12 +51,19 @@ sheet_scans = Pipeline("sheet_scans", ScanRequest, internal=True)
 @sheet_scans.step(timeout=3600, concurrency=(1, 4), retry=Retry(attempts=5, base=5.0), max_expiries=1000)
 async def scan(ctx: Context, wanted: ScanRequest) -> Scanned:
     """Takes the files that are new, or have changed; they are fetched by their own jobs."""
-    settings, database = await ctx.get(web.settings), await ctx.get(web.database)
-    declared = find_source(settings, wanted.source)
-    options = options_of(declared)
+    settings = await ctx.get(web.settings)
+    with of_one_source():
+        declared = find_source(settings, wanted.source)
+        options = options_of(declared)
+        async with open_source(declared, await way_out(ctx, declared), settings) as source:
+            return await _take(ctx, source, options)
+
+
+async def _take(ctx: Context, source: Source, options: SheetOptions) -> Scanned:
+    declared, database = source.declared, await ctx.get(web.database)
     given = options.model_dump(by_alias=True, exclude_defaults=True)
-    egress, taken, known = await way_out(ctx, declared), 0, 0
-    async with open_source(declared, egress, settings) as source, aclosing(source.list()) as listed:
+    taken = known = 0
+    async with aclosing(source.list()) as listed:
         async for found in listed:
             new = NewSheet(found.path[-500:], found.size, given, declared.name, found.path, found.version)
             async with database.acquire() as conn:
@@ -65,7 +72,7 @@ async def scan(ctx: Context, wanted: ScanRequest) -> Scanned:
             if added.created:
                 log.info("file_taken", source=declared.name, sheet=added.id, job=added.job_id)
             ctx.progress(note=f"{taken} files taken, {known} known")
-        seen = source.scan
+    seen = source.scan
     return Scanned(
         taken=taken,
         known=known,

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from forebay.settings import Settings
 
 _KNOWN = 256  # sheets that are remembered
+_ASKING = (32, 100)  # rows at a time: how many questions a provider gets of them is found out by its desk
 
 INSPECT = limited(pictures.inspect, memory_mb=512, timeout=30)
 READ_TEXT = limited(reader.read_text, memory_mb=1536, timeout=120)
@@ -123,7 +124,7 @@ async def normalize(ctx: Context, given: SheetRow) -> Normalized:
     return normalized(given.row, Columns.model_validate(sheet.mapping or {"fields": {}}))
 
 
-@sheets.step(after=normalize, timeout=120, concurrency=(4, 64))
+@sheets.step(after=normalize, timeout=300, concurrency=_ASKING)
 async def look_up(ctx: Context, given: SheetRow, known: Normalized) -> Match | NotFound:
     """What the providers have that fits the row best."""
     return await _look_up(ctx, known)
@@ -168,7 +169,7 @@ async def normalize_image(ctx: Context, given: SheetImage, seen: Examined) -> No
     return identity(fields_in(seen.text, name))
 
 
-@sheet_images.step(name="look_up", after=normalize_image, timeout=120, concurrency=(4, 64))
+@sheet_images.step(name="look_up", after=normalize_image, timeout=300, concurrency=_ASKING)
 async def look_up_image(ctx: Context, given: SheetImage, known: Normalized) -> Match | NotFound:
     """What the providers have that fits the picture best."""
     return await _look_up(ctx, known)
