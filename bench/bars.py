@@ -46,7 +46,7 @@ BARS = (
     Bar("api_throughput", "submit by the API", "FastAPI route with a raw INSERT", "submits/s", 0.5),
     Bar("api_submit_p99", "submit by the API during a drain, p99", "raw INSERT then, p99", "ms", 15.0, None, "<="),
     Bar("bookmark_add_p99", f"{_ADDING}, p99", "raw INSERT then, p99", "ms", 15.0, None, "<="),
-    Bar("sheet_ingest", "a file of rows into items", "COPY FROM of the same file into plain columns", "rows/s", 0.3),
+    Bar("sheet_ingest", "a file of rows into items", "COPY FROM of the documents that its rows become", "rows/s", 0.3),
     Bar("sheet_export_csv", "export of a sheet, CSV", "COPY TO of the same cells as plain text", "rows/s", 0.4),
     Bar("workbook", "workbook of the same rows", "openpyxl, write-only", "rows/s", 3.0),
     Bar("provider_sought", "look-ups at a provider, concurrency sought", "the best fixed one", "rows/s", 0.8),

@@ -183,7 +183,7 @@ class Forebay:
 
     @asynccontextmanager
     async def intake(self, dsn: str, folder: Path) -> AsyncIterator[Ingest]:
-        """A function that takes in a file, and tells the seconds from when it was safe until all rows were committed."""
+        """A function that takes in a file, and tells the seconds from its being safe until all rows were committed."""
         settings = Settings(data_dir=folder)
         worker = Worker(dsn, [sheet_intake], settings=settings)
         running = asyncio.create_task(worker.run())
@@ -193,7 +193,7 @@ class Forebay:
                 await register(conn, sheets.definition())
 
                 async def ingest(path: Path, rows: int) -> float:
-                    new = NewSheet(path.name, path.stat().st_size)
+                    new = NewSheet(path.name, path.stat().st_size)  # noqa: ASYNC240
                     added = await hand_in(conn, open_store(settings), OWNER, new, path)
                     return await _taken(conn, added.job_id, rows)
 

@@ -2,8 +2,10 @@
 
 import csv
 import io
+import json
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
 
 import asyncpg
 from openpyxl import Workbook
@@ -11,7 +13,7 @@ from openpyxl import Workbook
 from bench.harness import BenchError, Context, connected
 from bench.ours import Forebay
 
-COPY_IN, INGEST = "limit: COPY FROM", "forebay: a file into rows"
+COPY_IN, PLAIN, INGEST = "limit: COPY FROM, documents", "limit: COPY FROM, plain columns", "forebay: a file into rows"
 COPY, EXPORT = "limit: COPY TO", "forebay: export, CSV"
 OPENPYXL, WORKBOOK = "openpyxl: workbook", "forebay: workbook"
 
@@ -56,25 +58,41 @@ async def run(context: Context) -> None:
 
 
 async def _ingests(context: Context, ours: Forebay) -> None:
-    """A file of rows into items, beside COPY of the same file into a table of as many plain columns."""
+    """A file of rows into items, beside COPY of the documents that its rows are stored as, into a table without a key;
+    and, to tell what the documents cost, beside COPY of the file into plain columns."""
     dsn, count = await context.database(ours), context.sizes.sheet_rows
-    path, small = context.folder / "rows.csv", context.folder / "few.csv"
-    for file, rows in ((path, count), (small, 10)):
-        with file.open("w", newline="") as out:
-            csv.writer(out).writerows([COLUMNS, *_rows(rows)])
+    path, small, documents = (context.folder / name for name in ("rows.csv", "few.csv", "documents.csv"))
+    _write_csv(path, [COLUMNS, *_rows(count)])
+    _write_csv(small, [COLUMNS, *_rows(10)])
+    named = (
+        json.dumps({"line": n, "row": dict(zip(COLUMNS, row, strict=True))}) for n, row in enumerate(_rows(count), 2)
+    )
+    _write_csv(documents, enumerate(named, 1))
     async with ours.intake(dsn, context.folder / "sheets") as ingest, connected(dsn) as conn:
+        await conn.execute("create table documents (n int, input jsonb)")
         await conn.execute(f"create table plain ({', '.join(f'c{place} text' for place in range(len(COLUMNS)))})")
         await ingest(small, 10)  # the process that reads files has begun
         for _ in range(context.sizes.repeats):
-            await context.settle(dsn)
-            meter, began = context.meter(), time.perf_counter()
-            await conn.copy_to_table("plain", source=path, format="csv", header=True)
-            context.sample(COPY_IN, count / (time.perf_counter() - began), "rows/s", meter)
-            await conn.execute("truncate plain")
+            await _copy_in(context, conn, "documents", documents, count, COPY_IN)
+            await _copy_in(context, conn, "plain", path, count, PLAIN)
             await context.settle(dsn)
             meter = context.meter()
             context.sample(INGEST, count / await ingest(path, count), "rows/s", meter)
-    context.record_medians("sheet_ingest", INGEST, COPY_IN)
+    taken, plain = context.report.pair(INGEST, PLAIN)
+    context.record_medians("sheet_ingest", INGEST, COPY_IN, f"{taken / plain:.2f} x COPY FROM into plain columns")
+
+
+def _write_csv(path: Path, rows: Iterable[Iterable[object]]) -> None:
+    with path.open("w", newline="") as file:
+        csv.writer(file).writerows(rows)
+
+
+async def _copy_in(context: Context, conn: asyncpg.Connection, table: str, path: Path, count: int, name: str) -> None:
+    await context.quiet()
+    meter, began = context.meter(), time.perf_counter()
+    await conn.copy_to_table(table, source=path, format="csv", header=table == "plain")
+    context.sample(name, count / (time.perf_counter() - began), "rows/s", meter)
+    await conn.execute(f"truncate {table}")
 
 
 async def _exports(context: Context, ours: Forebay) -> None:

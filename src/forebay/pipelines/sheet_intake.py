@@ -50,8 +50,9 @@ R = TypeVar("R")
 
 _PATIENT = Retry(attempts=5, base=2.0, cap=300.0)
 _LONG = 12 * 3600.0
-_CHUNK = 4096  # rows that are read ahead
+_CHUNK = 4096  # rows that are read at once
 _CHUNK_BYTES = 2 << 20
+_AHEAD = 3  # chunks that wait to be committed
 _PICTURES = 16  # committed at once
 _MOST_BREAKS = 5  # of a line, before the file is fetched anew
 
@@ -351,25 +352,45 @@ async def _source(
 
 
 async def _rows(ctx: Context, path: Path, layout: CsvLayout, key: list[str]) -> AsyncGenerator[SourceRows]:
-    """Batches of rows; the next is read while the one before is committed."""
+    """Chunks of rows; some are read ahead while those before them are committed."""
+    ahead: asyncio.Queue[ReadBatch] = asyncio.Queue(_AHEAD)
 
-    def begin(place: Place | None) -> asyncio.Task[ReadBatch]:
-        wanted = path, layout, place, _CHUNK, _CHUNK_BYTES, key
-        return asyncio.create_task(_in_child(ctx, reading.read_batch, *wanted))
+    async def read_on() -> None:
+        place: Place | None = None
+        while True:
+            batch = await _in_child(ctx, reading.read_batch, path, layout, place, _CHUNK, _CHUNK_BYTES, key)
+            await ahead.put(batch)
+            if batch.is_last:
+                return
+            place = batch.next
 
-    reading_on = begin(None)
+    reader = asyncio.create_task(read_on())
     try:
         while True:
-            batch = await reading_on
-            if not batch.is_last:
-                reading_on = begin(batch.next)
+            batch = await _next(ahead, reader)
             yield SourceRows(batch.data, batch.keys, batch.faults)
             if batch.is_last:
                 return
     finally:
-        reading_on.cancel()
+        reader.cancel()
         with suppress(asyncio.CancelledError, StepError):
-            await reading_on
+            await reader
+
+
+async def _next(ahead: asyncio.Queue[ReadBatch], reader: asyncio.Task[None]) -> ReadBatch:
+    """What was read next.
+
+    Raises: what kept it from being read.
+    """
+    if ahead.empty() and not reader.done():
+        coming = asyncio.create_task(ahead.get())
+        await asyncio.wait({coming, reader}, return_when=asyncio.FIRST_COMPLETED)
+        if coming.done():
+            return coming.result()
+        coming.cancel()
+    if ahead.empty():
+        await reader  # it has failed
+    return ahead.get_nowait()
 
 
 async def _pictures(ctx: Context, path: Path, looked: Looked, blobs: Blobs, sheet: Sheet) -> AsyncGenerator[SourceRows]:
