@@ -12,8 +12,9 @@ import pytest
 from pydantic import BaseModel
 
 from forebay import Cancel, Context, Done, NotFound, Pipeline, Retry, Rows, Skip, Snooze, Statement
-from forebay.errors import ConfigError, DataError, PermanentError, ThrottledError, TransientError
+from forebay.errors import ConfigError, DataError, DefinitionError, PermanentError, ThrottledError, TransientError
 from forebay.example import Text, texts
+from forebay.settings import Settings
 from forebay.testing import ManualClock, Testbed, testbed
 from forebay.types import ItemStatus, JobState, JobSummary, Write
 
@@ -535,3 +536,71 @@ async def test_the_example_tells_what_is_wrong_with_a_text(dsn: str) -> None:
         item = await bed.item(job)
         assert item.error is not None
         assert item.error["reason"] == "'An empty page' has no words in its body: write some and submit it again"
+
+
+async def test_a_step_that_normalizes_keeps_its_value_apart(dsn: str) -> None:
+    rows = Pipeline[dict[str, str]]("rows", dict[str, str])
+
+    @rows.step(normalizes=True)
+    async def clean(ctx: Context, row: dict[str, str]) -> dict[str, str]:
+        return {name: value.strip() for name, value in row.items()}
+
+    @rows.step(after=clean)
+    async def measure(ctx: Context, row: dict[str, str], cleaned: dict[str, str]) -> int | NotFound:
+        return NotFound("empty") if not cleaned["name"] else len(cleaned["name"])
+
+    async with testbed(dsn, [rows], migrated=True) as bed:
+        good, empty = [await bed.submit(rows, {"name": name}) for name in (" pen ", "  ")]
+        long = await bed.submit(rows, {"name": " " * 20_000 + "ink"})  # too large to come with its claim
+        await bed.finish()
+        kept = await bed.pool.fetch("select normalized::text, result::text from forebay.item order by job_id")
+        assert [tuple(row) for row in kept] == [
+            ('{"name": "pen"}', '{"measure": 3}'),
+            ('{"name": ""}', None),
+            ('{"name": "ink"}', '{"measure": 3}'),
+        ]
+        assert (await bed.item(long)).result == {"measure": 3}
+        # What is not restarted keeps it, what is starts from nothing.
+        await bed.pool.execute("select forebay.reprocess($1, '{NOT_FOUND}')", empty.job_id)
+        assert await bed.pool.fetchval("select normalized::text from forebay.item where job_id = $1", empty.job_id)
+        await bed.finish()
+        await bed.pool.execute("select forebay.reprocess($1, '{NOT_FOUND}', restart => true)", empty.job_id)
+        assert await bed.pool.fetchval("select normalized from forebay.item where job_id = $1", empty.job_id) is None
+        await bed.finish()
+        assert (await bed.job(empty)).not_found == 1
+        assert (await bed.job(good)).done == 1
+
+
+def test_only_one_step_normalizes() -> None:
+    rows = Pipeline[dict[str, str]]("rows", dict[str, str])
+
+    @rows.step(normalizes=True)
+    async def clean(ctx: Context, row: dict[str, str]) -> int:
+        return 1
+
+    async def again(ctx: Context, row: dict[str, str]) -> int:
+        return 1
+
+    words = "only one step of a pipeline can be the one that normalizes, and none after_all"
+    with pytest.raises(DefinitionError, match=words):
+        rows.step(normalizes=True)(again)
+
+
+async def test_settings_tune_pipelines_before_a_worker_begins(dsn: str) -> None:
+    tries: list[int] = []
+    rows = Pipeline[dict[str, str]]("rows", dict[str, str])
+
+    @rows.step()
+    async def fail(ctx: Context, row: dict[str, str]) -> int:
+        tries.append(ctx.attempt)
+        raise TransientError("again")
+
+    @rows.tuning
+    def tune(settings: Settings) -> None:
+        fail.retry = Retry(attempts=settings.sheets_max_attempts_error)
+
+    settings = Settings(sheets_max_attempts_error=2)
+    async with testbed(dsn, [rows], migrated=True, settings=settings) as bed:
+        await bed.submit(rows, {})
+        await bed.finish()
+    assert tries == [1, 2]
