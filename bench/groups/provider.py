@@ -4,11 +4,14 @@ import asyncio
 import os
 import tempfile
 import time
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
-from bench.harness import Context, connected
-from bench.provider_stub import KEY, ProviderStub, declaration
+import asyncpg
+
+from bench.harness import BenchError, Context, connected
+from bench.provider_stub import KEY, Mood, ProviderStub, declaration
 from forebay import log
 from forebay.db import registry
 from forebay.engine.context import Context as StepContext
@@ -26,6 +29,16 @@ HANDS, SECONDS = 8, 0.4  # slow enough for this machine's cores to have no part 
 FIXED = (4, 8, 12, 16, 32, 64)
 MOST = 64
 ROWS = 5_000
+SLOWER = 3.0
+BAD: tuple[Mood, ...] = ("throttling", "broken")
+SOON = 5.0
+# An attempt that was throttled and is followed by one with a higher number, but for failures in between.
+SPENT = """
+select count(*) from (
+    select a.outcome, a.attempt, lead(a.attempt) over (partition by a.job_id, a.n order by a.ended_at) as next
+    from forebay.attempt a) t
+where t.outcome = 'THROTTLED' and t.next > t.attempt
+"""
 
 things = Pipeline("things", dict)
 
@@ -46,10 +59,49 @@ async def run(context: Context) -> None:
     ours = await _passed(context, None)
     told = ", ".join(f"{most}: {rate:.1f}/s" for most, rate in fixed.items())
     context.record("provider_sought", ours, fixed[best], f"best of {told}; {HANDS} hands, {SECONDS:g} s an answer")
+    await _bad_day(context)
 
 
 async def _passed(context: Context, fixed: int | None) -> float:
     """Good answers a second, once it has had time to find its pace."""
+    async with _looking_up(context, fixed) as (stub, _):
+        await asyncio.sleep(context.sizes.provider_seconds * (0.3 if fixed else 1.0))
+        return await _rate(stub, context.sizes.provider_seconds)
+
+
+async def _bad_day(context: Context) -> None:
+    """A provider that is well, slow, throttling, broken, and well again; measured from soon after each change on."""
+    seconds = context.sizes.provider_seconds
+    async with _looking_up(context, None) as (stub, conn):
+        await asyncio.sleep(seconds)
+        before = await _rate(stub, seconds)
+        stub.seconds = SECONDS * SLOWER
+        await asyncio.sleep(SOON)
+        slow = await _rate(stub, seconds)
+        stub.seconds = SECONDS
+        for mood in BAD:
+            stub.mood = mood
+            await asyncio.sleep(SOON)
+        stub.mood = "well"
+        await asyncio.sleep(SOON)
+        after = await _rate(stub, seconds)
+        spent = await conn.fetchval(SPENT)
+    if spent or stub.wrong or not {429, 500} <= stub.answered.keys():
+        raise BenchError(f"{spent} throttled tasks spent an attempt; {stub.wrong[:3]}; answers: {dict(stub.answered)}")
+    context.record("provider_slow", slow, HANDS / (SECONDS * SLOWER), f"from {SOON:g} s after it became slower")
+    context.record("provider_well_again", after, before, f"from {SOON:g} s after 429, 500 and its being well again")
+
+
+async def _rate(stub: ProviderStub, seconds: float) -> float:
+    """Good answers a second, for so long."""
+    began, before = time.monotonic(), len(stub.times)
+    await asyncio.sleep(seconds)
+    return (len(stub.times) - before) / (time.monotonic() - began)
+
+
+@asynccontextmanager
+async def _looking_up(context: Context, fixed: int | None) -> AsyncIterator[tuple[ProviderStub, asyncpg.Connection]]:
+    """A worker that looks rows up, with the provider that it asks; so many at a time, or as many as it finds out."""
     assert context.ours is not None
     dsn = await context.database(context.ours)
     stub = ProviderStub(hands=HANDS, seconds=SECONDS)
@@ -64,14 +116,10 @@ async def _passed(context: Context, fixed: int | None) -> float:
             running = asyncio.create_task(worker.run())
             try:
                 await worker.ready_or_failed(running)
-                await asyncio.sleep(context.sizes.provider_seconds * (0.3 if fixed else 1.0))
-                began, before = time.monotonic(), len(stub.times)
-                await asyncio.sleep(context.sizes.provider_seconds)
-                rate = (len(stub.times) - before) / (time.monotonic() - began)
+                yield stub, conn
             finally:
                 worker.stop()
                 await running
-    return rate
 
 
 def _desks(fixed: int | None):
