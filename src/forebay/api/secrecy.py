@@ -7,6 +7,7 @@ import hashlib
 import hmac
 import secrets
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from typing import TYPE_CHECKING, TypeVar
 
 from argon2 import PasswordHasher
@@ -20,8 +21,6 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _passwords = PasswordHasher()
-# For names that do not exist: the answer must take as long as for those that do.
-_NOBODY = _passwords.hash(secrets.token_hex(16))
 
 SESSION = "fbs_"
 TOKEN = "fbt_"  # noqa: S105 - how tokens begin
@@ -74,7 +73,18 @@ async def hash_password(password: str) -> str:
 
 async def is_password(stored: str | None, password: str) -> bool:
     """Whether it is the right one; takes its time in any case."""
-    return await _turns.take(lambda: _verify(stored or _NOBODY, password)) and stored is not None
+
+    def verify() -> bool:
+        nobodys = _nobodys()  # in both cases: the first answer, which waits for it, must not tell them apart
+        return _verify(stored or nobodys, password)
+
+    return await _turns.take(verify) and stored is not None
+
+
+@cache
+def _nobodys() -> str:
+    """For names that do not exist: the answer must take as long as for those that do."""
+    return _passwords.hash(secrets.token_hex(16))
 
 
 def _verify(stored: str, password: str) -> bool:
