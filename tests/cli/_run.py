@@ -146,12 +146,16 @@ class Process:
     def said(self) -> str:
         return self._file.read_text(errors="replace")
 
+    @property
+    def has_ended(self) -> bool:
+        return self._process.has_ended()
+
     def says(self, text: str, times: int = 1) -> None:
         """Wait until it has said that."""
         until(lambda: self.said.count(text) >= times or self._raise_if_ended(text), lambda: self.said)
 
     def _raise_if_ended(self, text: str) -> bool:
-        if self._process.has_ended() and text not in self.said:
+        if self.has_ended and text not in self.said:
             raise AssertionError(f"it ended with {self._process.wait()} and never said {text!r}:\n{self.said}")
         return False
 

@@ -72,7 +72,7 @@ def test_other_jobs_as_a_workbook(cli: Cli, start: Callable[..., Process]) -> No
     assert cli.run("submit", "notes", "--wait", given='{"body": "fine"}\n{"body": "=1+1"}\n').code == 0
     assert cli.run("export", "1", "--format", "xlsx", "--output", "out").code == 0
     book = load_workbook(io.BytesIO((cli.folder / "out").read_bytes()))
-    assert [list(row) for row in book.active.values] == [
+    assert [list(row) for row in book.worksheets[0].values] == [
         ["id", "status", "key", "input.body", "result.size", "error"],
         ["1", "DONE", None, "fine", "4", None],
         ["2", "DONE", None, "'=1+1", "4", None],

@@ -94,7 +94,7 @@ class Rig:
 
     @staticmethod
     def check(process: Process) -> None:
-        assert process.popen.poll() is None, process.said
+        assert not process.has_ended, process.said
 
     async def upload(self, data: bytes, kill_at: list[int], piece: int = 8192) -> int:
         """Sends a file in pieces; at some of its bytes the API dies under it."""

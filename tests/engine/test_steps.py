@@ -224,12 +224,8 @@ async def test_throttling_has_an_end(dsn: str) -> None:
         await bed.finish()
         item = await bed.item(job)
         assert item.status == ItemStatus.ERROR
-        assert item.error == {
-            "step": "fetch",
-            "class": "throttled",
-            "reason": "throttled for 24 h, longer is not waited: 429 Too Many Requests",
-            "attempt": 1,
-        }
+        reason = "throttled for 24 h, longer is not waited: 429 Too Many Requests"
+        assert item.error == {"step": "fetch", "class": "throttled", "reason": reason, "attempt": 1}
         # The first wait that ends after a day is the last one.
         assert timedelta(hours=24) < bed.clock.now() - began < timedelta(hours=26)
         ended = await attempts(bed, job.job_id)
@@ -238,7 +234,7 @@ async def test_throttling_has_an_end(dsn: str) -> None:
         peeks = [outcome for step, outcome, _ in ended if step == "peek"]
         assert peeks == ["THROTTLED"] * 3 + ["ERROR"]
         letters = await bed.pool.fetch("select reason from forebay.dead_letters")
-        assert [row["reason"] for row in letters] == [item.error["reason"]]
+        assert [row["reason"] for row in letters] == [reason]
 
 
 async def test_only_throttling_without_a_break_counts(dsn: str) -> None:

@@ -58,7 +58,8 @@ async def shopping(
         yield await open_desks(given, clock=clock.time, sleep=sleep)
 
     replaced: dict[Resource[Any], Resource[Any]] = {looking_up.providers: providers, **(resources or {})}
-    chosen = Settings(**({"egress_confine": False} | settings))
+    given: dict[str, Any] = {"egress_confine": False} | settings
+    chosen = Settings(**given)
     async with testbed(
         dsn, [sought, catalogue_rows], migrated=True, resources=replaced, settings=chosen, clock=clock
     ) as bed:

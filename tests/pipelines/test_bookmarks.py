@@ -362,8 +362,14 @@ async def test_a_caption_service_of_ones_own_network_opens_that_to_no_page(
         inside = f"http://127.9.9.9:{service.port}"
         put("/sly", ARTICLE.format(title="Sly", text=WORDS).replace("/photo.png", f"{inside}/v1/models"))
         put("/pictured", ARTICLE.format(title="The mill", text=WORDS))
-        given = {"egress_allow_networks": "127.0.0.1", "caption_url": f"{inside}/v1", "caption_model": "eyes"}
-        async with crawling(dsn, site, tmp_path, **given) as crawl:
+        async with crawling(
+            dsn,
+            site,
+            tmp_path,
+            egress_allow_networks="127.0.0.1",
+            caption_url=f"{inside}/v1",
+            caption_model="eyes",
+        ) as crawl:
             sly = await crawl.crawled("/sly")
             mark = await crawl.crawled("/pictured")
     assert (sly["title"], sly["image_id"], sly["caption"]) == ("Sly", None, None)

@@ -94,7 +94,8 @@ def listed_sheet(row: asyncpg.Record) -> ListedSheet:
 
 
 def sheet_info(sheet: Sheet) -> SheetInfo:
-    mapping, layout = sheet.mapping or {}, sheet.layout or {}
+    mapping: dict[str, Any] = sheet.mapping or {}
+    layout: dict[str, Any] = sheet.layout or {}
     return SheetInfo(
         **{name: getattr(sheet, name) for name in _SUMMARY},
         path=sheet.path,

@@ -11,10 +11,10 @@ import trustme
 from forebay.services.egress import Egress, Http, InvalidUrl, Origin, Policy, Refused, Wanted, open_http
 from forebay.services.egress.addresses import why_closed
 from forebay.settings import Settings
-from tests.services.egress._world import Names, answering, certified, hearing, reply
+from tests.services.egress._world import Names, answering, certified, hearing, raw, reply
 from tests.services.egress.conftest import Opened
 from tests.services.egress.test_client import moved
-from tests.services.egress.test_proxy import ask, connecting, echoing, getting, head_of, raw
+from tests.services.egress.test_proxy import ask, connecting, echoing, getting, head_of
 
 
 def wanted(url: str, trusted: Origin | None, purpose: str = "captions") -> Wanted:
