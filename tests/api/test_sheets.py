@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import json
 from collections.abc import AsyncIterator
@@ -163,6 +164,29 @@ async def test_an_upload_in_pieces_goes_on_where_it_broke_off(
         assert (done.status_code, done.json()["detail"]) == (409, "the upload is complete: cancel its job instead")
 
 
+async def test_two_that_go_on_with_the_same_upload(service: Service) -> None:
+    async with service.client("ann", **TUS) as ann:
+        begun = await ann.post("/api/uploads", headers={"upload-length": str(len(CSV))})
+        place, headers = begun.headers["location"], {**BYTES, "upload-offset": "0"}
+        is_here, may_go_on = asyncio.Event(), asyncio.Event()
+
+        async def slow() -> AsyncIterator[bytes]:
+            yield CSV[:5]
+            is_here.set()
+            await may_go_on.wait()
+            yield CSV[5:]
+
+        first = asyncio.create_task(ann.patch(place, content=slow(), headers=headers))
+        await is_here.wait()
+        assert (await ann.patch(place, content=CSV, headers=headers)).status_code == 204
+        may_go_on.set()
+        late = await first
+        assert (late.status_code, late.headers["retry-after"]) == (409, "1")
+        assert late.json()["detail"] == "another request goes on with the same upload"
+        await work(service)
+        assert (await ann.get(f"/api/jobs/{begun.json()['jobId']}")).json()["counters"]["total"] == 2
+
+
 @pytest.mark.parametrize(
     ("headers", "status", "field", "reason"),
     [
@@ -191,7 +215,9 @@ async def test_uploads_and_sheets_of_others_are_not_there(service: Service) -> N
         place, job = begun.headers["location"], begun.json()["jobId"]
         assert (await bob.head(place)).status_code == 404
         assert (await bob.patch(place, content=b"x", headers={**BYTES, "upload-offset": "0"})).status_code == 404
-        assert (await bob.delete(place)).status_code == 404
+        missing = await bob.delete(place)
+        number = place.rsplit("/", 1)[1]
+        assert (missing.status_code, missing.json()["detail"]) == (404, f"upload: there is no upload {number}")
         for answer in (
             await bob.get(f"/api/sheets/{job}"),
             await bob.patch(f"/api/sheets/{job}", json={"providers": []}),
@@ -210,7 +236,7 @@ async def test_uploads_and_sheets_of_others_are_not_there(service: Service) -> N
         assert (early.status_code, early.json()["detail"]) == (409, "columns: the columns of this file are not known")
         assert (await ann.delete(place)).status_code == 204
         gone = await ann.patch(place, content=b"12345", headers={**BYTES, "upload-offset": "0"})
-        assert gone.status_code == 409
+        assert (gone.status_code, gone.json()["detail"]) == (409, "the upload is complete, or was given up")
         assert (await ann.get(f"/api/jobs/{job}")).json()["state"] == "CANCELLED"
     async with service.client("root") as root:
         assert len((await root.get("/api/sheets", params={"userId": "all"})).json()["sheets"]) == 1

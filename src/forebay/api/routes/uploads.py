@@ -23,8 +23,7 @@ from forebay.errors import NotThere
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-    from forebay.api.principal import Principal
-    from forebay.api.rooms import Rooms
+    from forebay.db.pool import Connection
     from forebay.db.sheets import Sheet
 
 router = APIRouter(prefix="/api/uploads", tags=["sheets"], route_class=StrictRoute)
@@ -44,6 +43,17 @@ Metadata = Annotated[
 ]
 
 
+_OTHER_VERSION: dict[int | str, dict[str, Any]] = {412: {"description": f"Tus-Resumable is not {_VERSION}"}}
+_NO_BYTES: dict[int | str, dict[str, Any]] = {415: {"description": "Not application/offset+octet-stream"}}
+_KNOWN: dict[int | str, dict[str, Any]] = {200: {"description": "Announced before, by the same key"}}
+_BYTES: dict[str, Any] = {
+    "requestBody": {
+        "required": True,
+        "content": {"application/offset+octet-stream": {"schema": {"type": "string", "format": "binary"}}},
+    }
+}
+
+
 @router.options("", status_code=204)
 async def describe(request: Request) -> Response:
     """What is spoken here, for clients of tus."""
@@ -52,7 +62,7 @@ async def describe(request: Request) -> Response:
     return Response(status_code=204, headers=_SPEAKS | extra)
 
 
-@router.post("", status_code=201)
+@router.post("", status_code=201, responses=_KNOWN | _OTHER_VERSION)
 async def begin_upload(request: Request, length: Length, metadata: Metadata = "") -> Response:
     """Announce a file of rows; answers where its bytes are to be sent, and the job that its rows will be items of."""
     who = await authorized(request, "write", makes_owner=True)
@@ -69,12 +79,13 @@ async def begin_upload(request: Request, length: Length, metadata: Metadata = ""
 @router.head("/{upload_id}", status_code=200)
 async def look_at_upload(upload_id: Number, who: Reader, rooms: RoomsDep) -> Response:
     """How much of a file has come, and is safe."""
-    sheet = await _find(rooms, who, int(upload_id))
+    async with rooms.of(who) as conn:
+        sheet = await _find(conn, int(upload_id))
     told = {"Upload-Offset": str(sheet.received), "Upload-Length": str(sheet.size)}
     return Response(status_code=200, headers=_SPEAKS | told)
 
 
-@router.patch("/{upload_id}", status_code=204)
+@router.patch("/{upload_id}", status_code=204, openapi_extra=_BYTES, responses=_OTHER_VERSION | _NO_BYTES)
 async def go_on(request: Request, upload_id: Number, offset: Offset) -> Response:
     """Send the next bytes of a file, from where it stands; with the last of them its reading begins."""
     who = await authorized(request, "write")
@@ -82,7 +93,8 @@ async def go_on(request: Request, upload_id: Number, offset: Offset) -> Response
     if media_type(request.headers) != "application/offset+octet-stream":
         raise Problem(415, "send application/offset+octet-stream")
     state = request.app.state
-    sheet = await _find(state.rooms, who, int(upload_id))
+    async with state.rooms.own(who) as conn:  # an administrator ends uploads of others, and adds nothing to them
+        sheet = await _find(conn, int(upload_id))
     upto, size = sheet.received, sheet.size or 0
     if int(offset) != upto or sheet.intake_job_id is not None:
         raise Problem(409, f"is {offset}; {upto} bytes have come so far", field="Upload-Offset")
@@ -95,10 +107,10 @@ async def go_on(request: Request, upload_id: Number, offset: Offset) -> Response
 @router.delete("/{upload_id}", status_code=204)
 async def give_up(upload_id: Number, who: Writer, rooms: RoomsDep) -> Response:
     """Give an upload up; what has come of it goes."""
-    sheet = await _find(rooms, who, int(upload_id))
-    if sheet.intake_job_id is not None:
-        raise Problem(409, "the upload is complete: cancel its job instead")
     async with rooms.of(who) as conn:
+        sheet = await _find(conn, int(upload_id))
+        if sheet.intake_job_id is not None:
+            raise Problem(409, "the upload is complete: cancel its job instead")
         await control.cancel(conn, sheet.job_id, who.actor)
     return Response(status_code=204, headers=_SPEAKS)
 
@@ -109,9 +121,8 @@ def _check_version(request: Request) -> None:
         raise Problem(412, f"must be {_VERSION}", field="Tus-Resumable", headers={"Tus-Version": _VERSION})
 
 
-async def _find(rooms: Rooms, who: Principal, upload_id: int) -> Sheet:
-    async with rooms.of(who) as conn:
-        sheet = await sheets.get(conn, sheet_id=upload_id)
+async def _find(conn: Connection, upload_id: int) -> Sheet:
+    sheet = await sheets.get(conn, sheet_id=upload_id)
     if sheet is None or sheet.source is not None:
         raise NotThere("upload", f"there is no upload {upload_id}")
     return sheet
