@@ -11,7 +11,7 @@ import pytest
 
 from forebay.db import registry
 from forebay.db.migrate import ROLES
-from forebay.pipelines import bookmark_imports, bookmarks, sheet_exports
+from forebay.pipelines import bookmark_imports, bookmarks, sheet_exports, sheet_scans
 from tests.api._service import Service, put_file, serving
 from tests.pipelines._sheets import add_sheet
 
@@ -54,6 +54,25 @@ _BOOKMARKS: dict[tuple[str, str], tuple[tuple[int, ...], Any]] = {
     ("DELETE", "/api/bookmarks/{bookmark_id}"): ((401, 204, 404, 404, 404, 401), None),
 }
 
+_UPLOADING = {"upload-length": "5", "upload-offset": "0", "content-type": "application/offset+octet-stream"}
+_SHEETS: dict[tuple[str, str], tuple[tuple[int, ...], Any]] = {
+    ("GET", "/api/sheets"): (_OWN, None),
+    ("GET", "/api/sheets/{job_id}"): (_PRIVATE, None),
+    ("PATCH", "/api/sheets/{job_id}"): (_PRIVATE, {"providers": []}),
+    ("OPTIONS", "/api/uploads"): ((204,) * 6, None),
+    ("POST", "/api/uploads"): ((401, 201, 201, 201, 201, 401), None),
+    ("HEAD", "/api/uploads/{upload_id}"): (_PRIVATE, None),
+    ("PATCH", "/api/uploads/{upload_id}"): ((401, 204, 404, 404, 204, 401), None),
+    ("DELETE", "/api/uploads/{upload_id}"): ((401, 204, 404, 204, 204, 401), None),
+    ("GET", "/api/ingestion/sources"): (_OWN, None),
+    ("POST", "/api/ingestion/scan"): ((401, 202, 202, 202, 202, 401), {}),
+    ("GET", "/api/catalogues"): (_OWN, None),
+    ("POST", "/api/catalogues/{name}/share"): ((401, 403, 403, 404, 403, 401), None),  # only their own
+    ("POST", "/api/catalogues/{name}/unshare"): ((401, 403, 403, 404, 403, 401), None),
+    ("DELETE", "/api/catalogues/{name}"): ((401, 204, 404, 404, 404, 401), None),
+    ("GET", "/api/providers"): (_OWN, None),
+}
+
 MATRIX: dict[tuple[str, str], tuple[tuple[int, ...], Any]] = {
     ("POST", "/api/jobs"): ((401, 201, 201, 201, 201, 401), {"pipeline": "pages", "input": {"title": "x"}}),
     ("GET", "/api/jobs"): (_OWN, None),
@@ -75,6 +94,7 @@ MATRIX: dict[tuple[str, str], tuple[tuple[int, ...], Any]] = {
     ("GET", "/files/{token}"): ((404,) * 6, None),  # this one is nobody's; those that are somebody's are for everybody
     ("HEAD", "/files/{token}"): ((404,) * 6, None),
     **_BOOKMARKS,
+    **_SHEETS,
     ("GET", "/api/pending"): (_OWN, None),
     ("GET", "/api/attempts"): (_OWN, None),
     ("GET", "/api/audit"): (_OWN, None),
@@ -117,7 +137,7 @@ def routes_of(service: Service) -> set[tuple[str, str]]:
 
 async def test_every_route_for_every_caller(service: Service) -> None:
     assert routes_of(service) - ELSEWHERE == set(MATRIX)
-    for pipeline in (bookmarks, bookmark_imports, sheet_exports):
+    for pipeline in (bookmarks, bookmark_imports, sheet_exports, sheet_scans):
         await registry.register(service.admin, pipeline.definition())
     async with service.client("ann") as ann:
         made = await ann.post("/api/jobs", json={"pipeline": "pages", "input": {"title": "ann's"}})
@@ -129,15 +149,22 @@ async def test_every_route_for_every_caller(service: Service) -> None:
     values["export_id"] = str(await service.admin.fetchval("select forebay.export_sheet($1, 'csv', '{}')", sheet))
     stored = await put_file(service, "ann", b"text", "a.txt")
     values |= {"session_id": "1", "invitation_id": "1", "file_id": str(stored.file_id), "token": "x"}
+    upload = await service.admin.fetchval(
+        "select id from forebay.add_sheet(forebay.owner_id('ann'), 'rows.csv', 5, '{}')"
+    )
+    values["upload_id"] = str(upload)
+    await service.admin.execute("insert into forebay.catalogue (owner_id, name) select forebay.owner_id('ann'), 'ours'")
+    elsewhere = {"queues": {"name": "pages.fetch"}, "catalogues": {"name": "ours"}, "sheets": {"job_id": str(sheet)}}
     service.tokens["revoked"] = service.tokens["ann"] + "x"
     found: dict[tuple[str, str], tuple[int, ...]] = {}
     for (method, path), (_, body) in MATRIX.items():
-        place = path.format(**values | ({"name": "pages.fetch"} if "queues" in path else {}))
+        place = path.format(**values | elsewhere.get(path.split("/")[2] if path.count("/") > 1 else "", {}))
         place += "?durationMs=1" if "/tasks/" in path else ""
         codes: list[int] = []
         for caller in CALLERS:
             async with service.client(None if caller == "nobody" else caller) as client:
-                codes.append((await client.request(method, place, json=body)).status_code)
+                headers = _UPLOADING if "/uploads" in path else None
+                codes.append((await client.request(method, place, json=body, headers=headers)).status_code)
         found[method, path] = tuple(codes)
     assert found == {route: expected for route, (expected, _) in MATRIX.items()}
 
