@@ -37,6 +37,7 @@ from forebay.services.spreadsheets import (
     read_rows,
     take,
 )
+from forebay.services.spreadsheets.csv_file import look_at_csv
 from forebay.services.spreadsheets.reading import Layout
 
 MAX_COLUMNS = 1000  # more than a table of the database, or a person, can take in
@@ -142,10 +143,9 @@ def write_out(path: Path, layout: Layout, target: Path) -> CsvLayout:
             if batch.is_last:
                 break
         out.write(file.close())
-    layout = look_at(target, header=True, encoding="utf-8", delimiter=",")
-    if not isinstance(layout, CsvLayout):
-        raise DataError("the workbook could not be written out")
-    return layout.model_copy(update={"columns": columns})
+    with target.open("rb") as written:
+        found = look_at_csv(written, header=True, encoding="utf-8", delimiter=",")
+    return found.model_copy(update={"columns": columns})
 
 
 def _written(row: Row | BadRow) -> Sequence[object]:
