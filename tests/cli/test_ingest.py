@@ -1,0 +1,83 @@
+"""`forebay ingest`: files of rows from a shell, and out of declared sources."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.cli._run import Cli, Process, ask
+
+SOURCE = """
+name = "drop"
+url = "file://{folder}"
+owner = "bob"
+patterns = ["*.csv"]
+settle_s = 0
+"""
+
+
+@pytest.fixture
+def cli(tmp_path: Path, dsn: str) -> Cli:
+    drop, sources = tmp_path / "drop", tmp_path / "sources"
+    drop.mkdir()
+    sources.mkdir()
+    (sources / "drop.toml").write_text(SOURCE.format(folder=drop))
+    (drop / "b.csv").write_text("Name\nGlue\n")
+    (tmp_path / "a.csv").write_text("Name,SKU\nPen,1\nInk,1\nNail,2\n")
+    (tmp_path / "wide.csv").write_bytes(b"x" * (5 << 20) + b"\n1\n")
+    (tmp_path / "a.pdf").write_bytes(b"%PDF-1.7")
+    return Cli(
+        tmp_path,
+        FOREBAY_DATABASE_URL=dsn,
+        FOREBAY_PIPELINES="forebay.pipelines",
+        FOREBAY_SHEETS_SOURCES=str(sources),
+        FOREBAY_SHEETS_ROOTS=str(tmp_path),
+    )
+
+
+@pytest.mark.parametrize(
+    ("args", "complaint"),
+    [
+        ([], "name files, or sources by --scan"),
+        (["a.pdf"], "a.pdf: is a PDF: only tables and pictures are read"),
+        (["a.csv", "--options", "{"], "options: is not JSON: "),
+        (["a.csv", "--options", '{"colour": 1}'], "options.colour: Extra inputs are not permitted"),
+        (["absent.csv"], "'absent.csv' does not exist"),
+    ],
+    ids=["nothing", "kind", "JSON", "options", "absent"],
+)
+def test_what_cannot_be_taken(cli: Cli, dsn: str, args: list[str], complaint: str) -> None:
+    refused = cli.run("ingest", *args)
+    assert refused.code == 2
+    assert complaint in refused.err
+    assert ask(dsn, "select count(*) from forebay.job") == 0
+
+
+def test_a_source_that_is_not_declared(cli: Cli, dsn: str) -> None:
+    refused = cli.run("ingest", "a.csv", "--scan", "nowhere")
+    assert refused.code == 1
+    assert "there is no source 'nowhere': declare it in FOREBAY_SHEETS_SOURCES, or enable it" in refused.err
+    assert ask(dsn, "select count(*) from forebay.job") == 0
+
+
+def test_files_and_sources_become_jobs(cli: Cli, dsn: str, fork: Callable[..., Process]) -> None:
+    fork("worker").says("worker_started")
+    taken = cli.run("ingest", "a.csv", "--owner", "ann", "--key", "SKU", "--column", "title=Name", "--wait", "--json")
+    assert taken.code == 0, taken.err
+    job = taken.json["job_id"]
+    assert taken.json == {
+        "file": "a.csv", "job_id": job, "sheet_id": taken.json["sheet_id"], "state": "DONE", "total": 2, "done": 0,
+        "skipped": 0, "not_found": 2, "error": 0, "problem": None,
+    }  # fmt: skip
+    mapping = ask(dsn, "select mapping ->> 'fields' from forebay.sheet where job_id = %s", int(job))
+    assert mapping == '{"sku": "SKU", "title": "Name"}'
+    broken = cli.run("ingest", "wide.csv", "--wait")
+    assert broken.code == 1
+    assert "1 row, 0 done, 0 not found, 1 failed" in broken.out
+    assert "line 1 is longer than 4 MiB" in broken.err
+    scanned = cli.run("ingest", "--scan", "drop", "--wait")
+    assert (scanned.code, scanned.out.splitlines()[0].split(": job ")[0]) == (0, "source drop")
+    owner = "select o.name from forebay.sheet s join forebay.owner o on o.id = s.owner_id where s.source = 'drop'"
+    assert ask(dsn, owner) == "bob"
