@@ -16,6 +16,10 @@ from PIL import Image
 
 from forebay.db import sheets
 from forebay.db.sheets import NewSheet
+from forebay.errors import WrongState
+from forebay.pipelines import sheets as sheet_rows
+from forebay.pipelines.sheet_intake import hand_in
+from forebay.pipelines.sheets import SheetRow
 from tests.pipelines._intake import Taking, table, taking
 
 
@@ -146,6 +150,11 @@ async def test_pictures_become_items_and_files(take: Taking) -> None:
     assert ink["status"] == "NOT_FOUND"
     assert broken["status"] == "ERROR"
     assert broken["reason"].startswith("broken.png ")
+    await take.conn.execute("select forebay.reprocess($1, '{ERROR}')", job)
+    await take.bed.finish()
+    assert (await take.items(job))[2]["reason"] == (
+        f"picture {broken['input']['line']} could not be read: mend it in the archive, and upload that again"
+    )
     owned = await take.conn.fetch("select f.name from forebay.file f join forebay.sheet_file s on s.file_id = f.id")
     assert sorted(row["name"] for row in owned) == ["ink.png", "pen.png", "pictures.zip"]
 
@@ -175,6 +184,31 @@ async def test_a_job_that_is_cancelled_takes_no_more_rows(take: Taking) -> None:
     sheet = await take.sheet(job)
     state = await take.conn.fetchval("select state::text from forebay.job where id = $1", sheet.intake_job_id)
     assert state == "DONE"
+
+
+async def test_rows_without_a_sheet(take: Taking) -> None:
+    job = await take.bed.submit(sheet_rows, SheetRow(line=2, row={"Name": "Pen"}), owner="ann")
+    await take.bed.finish()
+    assert ((await take.bed.item(job)).error or {})["reason"] == (
+        "the job is no sheet's: upload a file, and its rows become items"
+    )
+
+
+async def test_a_file_is_handed_in_once(take: Taking) -> None:
+    data, store = table(["Name"], ["Pen"]), take.blobs.store
+    first = await hand_in(take.conn, store, "ann", NewSheet("a.csv", len(data)), data, key="march")
+    again = await hand_in(take.conn, store, "ann", NewSheet("a.csv", len(data)), data, key="march")
+    assert (first.created, again.created, again.job_id) == (True, False, first.job_id)
+    await take.bed.finish()
+    assert (await take.job(first.job_id))["total"] == 1
+    owner_id = await take.conn.fetchval("select forebay.owner_id('ann')")
+    half = await sheets.add(take.conn, owner_id, NewSheet("b.csv", len(data)), key="april")
+    await take._put(half.id, 0, data[:5])
+    with pytest.raises(WrongState, match=r"^key: another process hands in the same file$"):
+        await hand_in(take.conn, store, "ann", NewSheet("b.csv", len(data)), data, key="april")
+    await take.conn.execute("select forebay.cancel($1)", half.job_id)
+    with pytest.raises(WrongState, match=r"^key: the upload was given up$"):
+        await hand_in(take.conn, store, "ann", NewSheet("b.csv", len(data)), data, key="april")
 
 
 async def test_columns_that_are_said_later_count_after_a_restart(take: Taking) -> None:

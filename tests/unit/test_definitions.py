@@ -72,6 +72,18 @@ def test_the_kind_has_to_fit_the_function(pipe: Pipeline[dict[str, int]]) -> Non
     assert pipe.step()(blocking).kind is Kind.THREAD
 
 
+def test_one_step_normalizes(pipe: Pipeline[dict[str, int]]) -> None:
+    async def report(ctx: Context, job: JobSummary) -> int:
+        return job.done
+
+    rule = "only one step of a pipeline can be the one that normalizes, and none after_all"
+    with refused(f"^step pipe.report: {rule}$"):
+        pipe.after_all(normalizes=True)(report)
+    pipe.step(normalizes=True)(step)
+    with refused(f"^step pipe.blocking: {rule}$"):
+        pipe.step(normalizes=True)(blocking)
+
+
 def test_a_process_step_has_to_be_importable(pipe: Pipeline[dict[str, int]]) -> None:
     def local(ctx: Context, value: dict[str, int]) -> int:
         return 1
