@@ -66,6 +66,15 @@ def test_check(cli: Cli, dsn: str, tmp_path: Path) -> None:
     assert kinds == {"missing": [str(first.file_id)], "content": [str(second.file_id)]}
 
 
+def test_pieces_of_uploads_are_no_strangers(cli: Cli, tmp_path: Path) -> None:
+    blobs = tmp_path / "data" / "blobs"
+    for key, text in ((f"ab/{'0' * 62}-7", "nobody's"), ("uploads/3/a-piece", "half a file")):
+        (blobs / key).parent.mkdir(parents=True)
+        (blobs / key).write_text(text)
+    told = "0 blobs, 0 B, looked for: all are there\n1 object, 8 B, in the store that this database knows nothing of\n"
+    assert cli.run("storage", "check").out == told
+
+
 def test_clean(cli: Cli, dsn: str, tmp_path: Path) -> None:
     _put(dsn, tmp_path, "kept")
     _put(dsn, tmp_path, "loose", keep=False)
