@@ -11,7 +11,7 @@ from pydantic import Field
 
 from forebay.errors import DataError
 from forebay.services.spreadsheets.csv_file import CsvLayout, CsvReader, look_at_csv
-from forebay.services.spreadsheets.kinds import detect
+from forebay.services.spreadsheets.kinds import Found, detect
 from forebay.services.spreadsheets.rows import Place, RowReader
 from forebay.services.spreadsheets.xlsx_file import XlsxLayout, look_at_xlsx, open_xlsx
 
@@ -37,7 +37,13 @@ def look_at(
             return look_at_xlsx(file, sheet=sheet, header=header)
         if found.kind == "csv":
             return look_at_csv(file, header=header, encoding=encoding, delimiter=delimiter)
-        raise DataError(f"the file {found.reason or f'is no table but {_NAMES[found.kind]}'}")
+        raise DataError(_refused(found))
+
+
+def _refused(found: Found) -> str:
+    """Why, in a sentence; what is told of an archive's entries is one already."""
+    reason = found.reason or f"is no table but {_NAMES[found.kind]}"
+    return f"the file {reason}" if reason.startswith(("is ", "has ")) else reason
 
 
 _NAMES = {"jsonl": "JSON Lines", "image": "a picture", "images": "an archive of pictures"}
