@@ -63,6 +63,7 @@ async def test_a_file_is_kept_and_read(service: Service) -> None:
         }  # fmt: skip
         items = (await ann.get(f"/api/jobs/{job}/items")).json()["items"]
         assert [item["status"] for item in items] == ["NOT_FOUND", "NOT_FOUND"]
+        assert [item["inputSummary"]["title"] for item in items] == ["Pen", "Ink"]
         listed = (await ann.get("/api/sheets")).json()["sheets"]
         assert [(sheet["name"], sheet["counters"]["notFound"], sheet["state"]) for sheet in listed] == [
             ("rows.csv", 2, "DONE")

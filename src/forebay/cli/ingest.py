@@ -105,6 +105,7 @@ async def _ingest(
     store = open_store(settings) if files else None
     async with overview.connected(find_dsn(settings), "forebay ingest") as conn:
         for pipeline in _ALL:
+            pipeline.tune(settings)  # else what a worker has registered would change with each file
             await registry.register(conn, pipeline.definition())
         for name in sources:
             declared = find_source(settings, name)
