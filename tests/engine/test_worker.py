@@ -433,3 +433,18 @@ async def test_a_machine_short_of_something_still_runs_as_many_at_once_as_a_step
         (executor,) = bed.worker._executors.values()
         assert executor.room() == 8
         assert [executor.room(share) for share in (0.75, 0.5, 0.1, 0.0)] == [6, 4, 4, 4]
+
+
+async def test_claims_and_leases_stay_within_the_settings(dsn: str) -> None:
+    both: Pipeline[dict[str, int]] = Pipeline("both", dict)
+
+    @both.step(concurrency=(2, 2))
+    async def wait(ctx: Context, value: dict[str, int]) -> None: ...
+
+    settings = Settings(slice_ms=200, claim_safety=0.5, claim_min=3, claim_max=40, lease_floor_s=7, lease_cap_s=9)
+    async with testbed(dsn, [both], migrated=True, settings=settings) as bed:
+        ((step_id, executor),) = bed.worker._executors.items()
+        assert (executor.room(), bed.worker._leases.seconds(step_id)) == (3, 7)
+        for item_s, room, lease_s in ((0.02, 10, 7), (0.0001, 40, 7), (4.0, 3, 8), (60.0, 3, 9)):
+            executor.size.item_s.mean = item_s
+            assert (executor.room(), bed.worker._leases.seconds(step_id)) == (room, lease_s)
