@@ -257,3 +257,12 @@ async def test_sheets_can_be_switched_off(dsn: str, tmp_path: Path) -> None:
         for answer in (await upload(ann), await ann.post("/api/uploads", headers={"upload-length": "5"})):
             assert answer.status_code == 404
             assert answer.json()["detail"].endswith("is switched off here: FOREBAY_SHEETS_ENABLED")
+
+
+async def test_a_kickoff_reads_the_file_and_works_on_its_rows(service: Service) -> None:
+    async with service.client("ann") as ann:
+        job = (await upload(ann)).json()["jobId"]
+        slice_ = await ann.post(f"/api/jobs/{job}/kickoff", params={"durationMs": 20_000})
+        assert slice_.status_code == 200, slice_.text
+        assert slice_.json()["job"]["counters"]["total"] == 2
+        assert (await ann.get(f"/api/jobs/{job}/items/2")).json()["normalized"]["fields"] == {"title": "Ink"}

@@ -20,6 +20,7 @@ from typing import Any
 
 import asyncpg
 import pytest
+from PIL import Image
 
 from forebay.db.registry import register
 from forebay.engine.pipeline import Pipeline
@@ -267,6 +268,54 @@ def test_bookmarks(dsn: str, tmp_path: Path) -> None:
     assert '"note":"for later"' in done.stdout
     assert "https://example.com/" in (tmp_path / "bookmarks.html").read_text()
     assert '"items":1}' in done.stdout
+
+
+@pytest.mark.skipif(shutil.which("curl") is None, reason="the example uses curl, which is not installed here")
+def test_sheets(dsn: str, tmp_path: Path) -> None:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    drop, declared = tmp_path / "drop", tmp_path / "declared"
+    drop.mkdir()
+    declared.mkdir()
+    (drop / "march.csv").write_text("Name\nTea towel green\n")
+    (declared / "drop.toml").write_text(
+        f'name = "drop"\nurl = "{drop.as_uri()}"\nowner = "ada"\npatterns = ["*.csv"]\nsettle_s = 0\n'
+    )
+    Image.new("RGB", (64, 48), "red").save(tmp_path / "label.png")
+    block = "".join(blocks("docs/howto/sheets.md", "sh"))
+    begin = (
+        "forebay users add ada --link\ntoken=$(forebay tokens add laptop --user ada)\n"
+        "trap 'kill %1 %2; wait' EXIT\nforebay api --port 8080 & forebay worker &\n"
+    )
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("FOREBAY_")}
+    own = {
+        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{kept['PATH']}",
+        "FOREBAY_DATABASE_URL": dsn,
+        "FOREBAY_SHEETS_SOURCES": str(declared),
+        "FOREBAY_SHEETS_ROOTS": str(tmp_path),
+        "FOREBAY_SHEETS_NOT_FOUND_WAIT_S": "0",
+        "FOREBAY_GRACE_S": "0",
+    }
+    done = subprocess.run(
+        ["bash", "-ec", f"{begin}{block}".replace("8080", str(port))],
+        cwd=tmp_path,
+        env={**kept, **own},
+        capture_output=True,
+        text=True,
+        timeout=200,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert '"Blue mug 300 ml",null,null,"M-1"' in done.stdout
+    assert '"mapping":{"price":"Cost","title":"Name"},"decimalMark":".","currency":"EUR"' in done.stdout
+    grid = (tmp_path / "grid.csv").read_text("utf-8-sig").splitlines()
+    assert [line.split(",")[:4] for line in grid[1:]] == [
+        ["2", "DONE", "blue mugg 300ml", "4.20"],
+        ["3", "NOT_FOUND", "Garden hose", "19"],
+    ]
+    assert (tmp_path / "grid.xlsx").read_bytes().startswith(b"PK")
+    assert "march.csv" in done.stdout
 
 
 def test_tracing(dsn: str, tmp_path: Path) -> None:

@@ -44,9 +44,7 @@ async def test_rows_are_committed_within_the_bounds(dsn: str, tmp_path: Path) ->
 
 
 def test_every_bound_and_target_is_the_settings() -> None:
-    given = Settings(
-        ingest_min_rows=100, ingest_max_rows=500, ingest_max_batch_bytes=2048, db_p50_ms=50, db_p95_ms=400
-    )
+    given = Settings(ingest_min_rows=100, ingest_max_rows=500, ingest_max_batch_bytes=2048, db_p50_ms=50, db_p95_ms=400)
     size = batch_size(given)
     assert (size.rows, size.least, size.most, size.most_bytes) == (100, 100, 500, 2048)
     assert (size.quick, size.slow) == (0.05, 0.4)
