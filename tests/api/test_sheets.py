@@ -9,12 +9,13 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
+import asyncpg
 import httpx
 import pytest
 
 from forebay.api import sheet_door
 from forebay.engine.pipeline import Pipeline
-from forebay.pipelines import sheet_images, sheet_intake
+from forebay.pipelines import catalogue_rows, sheet_images, sheet_intake
 from forebay.pipelines import sheets as sheet_rows
 from forebay.testing import testbed
 from tests.api._service import Service, serving
@@ -26,13 +27,13 @@ BYTES = {**TUS, "content-type": "application/offset+octet-stream"}
 
 @pytest.fixture
 async def service(dsn: str, tmp_path: Path) -> AsyncIterator[Service]:
-    async with serving(dsn, sheet_intake, sheet_rows, sheet_images, data_dir=tmp_path) as running:
+    async with serving(dsn, sheet_intake, sheet_rows, sheet_images, catalogue_rows, data_dir=tmp_path) as running:
         yield running
 
 
 async def work(service: Service) -> None:
     settings = service.app.state.settings
-    pipelines: list[Pipeline[Any]] = [sheet_intake, sheet_rows, sheet_images]
+    pipelines: list[Pipeline[Any]] = [sheet_intake, sheet_rows, sheet_images, catalogue_rows]
     async with testbed(service.dsn, pipelines, migrated=True, settings=settings) as bed:
         await bed.finish()
 
@@ -237,10 +238,14 @@ async def test_uploads_and_sheets_of_others_are_not_there(service: Service) -> N
         assert (early.status_code, early.json()["detail"]) == (409, "columns: the columns of this file are not known")
         assert (await ann.delete(place)).status_code == 204
         gone = await ann.patch(place, content=b"12345", headers={**BYTES, "upload-offset": "0"})
-        assert (gone.status_code, gone.json()["detail"]) == (409, "the upload is complete, or was given up")
+        assert (gone.status_code, gone.json()["detail"]) == (404, "upload: there is no upload 1")
         assert (await ann.get(f"/api/jobs/{job}")).json()["state"] == "CANCELLED"
+        again = await ann.post("/api/uploads", headers={"upload-length": "5"})
+        await ann.post(f"/api/jobs/{again.json()['jobId']}/cancel")
+        ended = await ann.patch(again.headers["location"], content=b"12345", headers={**BYTES, "upload-offset": "0"})
+        assert (ended.status_code, ended.json()["detail"]) == (409, "the upload is complete, or was given up")
     async with service.client("root") as root:
-        assert len((await root.get("/api/sheets", params={"userId": "all"})).json()["sheets"]) == 1
+        assert len((await root.get("/api/sheets", params={"userId": "all"})).json()["sheets"]) == 2
         spoken = await root.options("/api/uploads")
         assert spoken.headers["tus-extension"] == "creation,termination"
 
@@ -266,3 +271,41 @@ async def test_a_kickoff_reads_the_file_and_works_on_its_rows(service: Service) 
         assert slice_.status_code == 200, slice_.text
         assert slice_.json()["job"]["counters"]["total"] == 2
         assert (await ann.get(f"/api/jobs/{job}/items/2")).json()["normalized"]["fields"] == {"title": "Ink"}
+
+
+async def test_a_key_stands_for_one_file(service: Service) -> None:
+    async with service.client("ann", **TUS) as ann:
+        loaded = [await upload(ann, key="c", options=json.dumps({"catalogue": "things"})) for _ in range(1)]
+        await work(service)  # the job is one of another pipeline now
+        loaded.append(await upload(ann, key="c", options=json.dumps({"catalogue": "things"})))
+        assert [answer.status_code for answer in loaded] == [201, 200]
+        assert loaded[0].json()["jobId"] == loaded[1].json()["jobId"]
+        half = await ann.post("/api/uploads", headers={"upload-length": "5", **announced(key="half")})
+        assert half.status_code == 201
+        other = await upload(ann, key="half")
+        assert other.status_code == 409
+        why = f"is that of an upload of 5 bytes that is not complete; this file has {len(CSV)}"
+        assert other.json()["errors"] == [{"field": "key", "reason": why}]
+        plain = await ann.post("/api/jobs", json={"pipeline": "sheets", "input": {"row": {}}, "key": "p"})
+        taken = await upload(ann, key="p")
+        assert taken.status_code == 409
+        assert taken.json()["errors"] == [
+            {"field": "key", "reason": f"is that of job {plain.json()['jobId']}, which is not made of a file"}
+        ]
+
+
+async def test_the_role_of_the_api_makes_no_sheet_of_others_jobs(service: Service) -> None:
+    async with service.client("bob") as bob:
+        job = int((await bob.post("/api/jobs", json={"pipeline": "pages", "input": {"title": "x"}})).json()["jobId"])
+    ann = await service.admin.fetchval("select id from forebay.owner where name = 'ann'")
+    insert = "insert into forebay.sheet (owner_id, job_id, name) values ($1, $2, 'x')"
+    async with service.admin.transaction():
+        await service.admin.execute("select forebay.enter('forebay_api', $1, null)", ann)
+        for sql, args in (
+            (insert, (ann, job)),
+            ("update forebay.sheet set file_id = 1 where id = 0", ()),
+            ("update forebay.sheet_export set file_id = 1 where job_id = 0", ()),
+        ):
+            with pytest.raises(asyncpg.InsufficientPrivilegeError):
+                async with service.admin.transaction():
+                    await service.admin.execute(sql, *args)

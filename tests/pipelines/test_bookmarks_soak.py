@@ -51,6 +51,7 @@ async def _at_rest() -> tuple[int, int]:
 @pytest.mark.skipif(find_browser(Settings()) is None, reason="no Chromium is installed")
 async def test_five_hundred_in_a_row(dsn: str, site: Site, tmp_path: Path) -> None:
     seen: list[tuple[int, int, int, int]] = []
+    before = _kinds()
     async with crawling(dsn, site, tmp_path, browser_path=None, browser_max_captures=100) as crawl:
         for turn in range(_ROUNDS):
             paths = [f"{_PATHS[n % len(_PATHS)]}?turn={turn}&n={n}" for n in range(_EACH)]
@@ -60,8 +61,10 @@ async def test_five_hundred_in_a_row(dsn: str, site: Site, tmp_path: Path) -> No
             assert "PENDING" not in status
             memory = psutil.Process().memory_info().rss // 2**20
             seen.append((_descriptors(), *await _at_rest(), memory))
-    warm = seen[2:]
-    assert max(row[0] for row in warm) <= min(row[0] for row in warm) + 20, seen
-    assert max(row[1] for row in warm) <= min(row[1] for row in warm) + 6, seen
-    assert all(row[2] == 0 for row in seen), seen
-    assert warm[-1][3] <= 1.15 * warm[0][3], seen
+    # What leaks grows from round to round; what comes and goes with Chromium's own pace does not.
+    early, late = seen[2:6], seen[6:]
+    for place, slack in ((0, 10), (1, 6), (2, 1)):  # descriptors, processes, dead ones that are not buried yet
+        assert max(row[place] for row in late) <= max(row[place] for row in early) + slack, seen
+    assert late[-1][3] <= 1.15 * early[0][3], seen
+    assert await _at_rest() == before, seen
+    print(seen)  # noqa: T201 - for whoever runs it

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import io
 import zipfile
@@ -15,12 +16,17 @@ import pytest
 from PIL import Image
 
 from forebay.db import sheets
-from forebay.db.sheets import NewSheet
-from forebay.errors import WrongState
+from forebay.db.doors import door_of
+from forebay.db.sheets import NewSheet, Piece
+from forebay.engine.batching import BatchSize
+from forebay.engine.job_stream import JobStream, SourceRows
+from forebay.errors import TransientError, WrongState
 from forebay.pipelines import sheets as sheet_rows
 from forebay.pipelines.sheet_intake import hand_in
 from forebay.pipelines.sheets import SheetRow
 from tests.pipelines._intake import Taking, table, taking
+
+_WAITING = "select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'"
 
 
 @pytest.fixture
@@ -241,6 +247,93 @@ async def test_what_is_left_of_uploads_is_cleared_away(take: Taking) -> None:
     count, _ = await sheets.tidy(take.bed.pool, timedelta(days=1), later)
     assert count == 1
     assert await take.conn.fetchval("select count(*) from forebay.file") == 0
+
+
+async def test_of_two_requests_for_the_same_bytes_one_counts(take: Taking) -> None:
+    owner_id = await take.conn.fetchval("select forebay.owner_id('ann')")
+    added = await sheets.add(take.conn, owner_id, NewSheet("rows.csv", 20))
+    names = [await sheets.begin_piece(take.conn, added.id, 0) or "" for _ in range(2)]
+    async with take.bed.pool.acquire() as other:
+
+        async def late() -> bool:
+            async with other.transaction():
+                return await sheets.end_piece(other, added.id, Piece(0, 10, names[1]))
+
+        async with take.conn.transaction():
+            assert await sheets.end_piece(take.conn, added.id, Piece(0, 10, names[0]))
+            second = asyncio.create_task(late())
+            async with asyncio.timeout(30):
+                while not await take.bed.pool.fetchval(_WAITING):  # noqa: ASYNC110 - the server is another process
+                    await asyncio.sleep(0.01)
+        assert not await second
+    assert (await take.sheet(added.job_id)).received == 10
+
+
+async def test_a_reader_that_was_overtaken_tries_again_and_loses_nothing(
+    take: Taking, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another reader of the same file, which was given up, commits a batch after this one has looked how far it is."""
+    reopen, pending = JobStream.reopen, [True]
+
+    async def overtaken(self: JobStream, job_id: int) -> None:
+        await reopen(self, job_id)
+        if pending:
+            pending.pop()
+            stale = JobStream(door_of(take.bed.pool))
+            await reopen(stale, job_id)
+            await stale.send(SourceRows([b'{"line": 2, "row": {"a": "1"}}']), BatchSize())
+
+    monkeypatch.setattr(JobStream, "reopen", overtaken)
+    job = await take.taken(table(["a"], ["1"], ["2"], ["3"]))
+    assert [item["input"]["line"] for item in await take.items(job)] == [2, 3, 4]
+    counters = await take.job(job)
+    assert (counters["total"], counters["sealed"]) == (3, True)
+    reasons = await take.conn.fetch("select reason from forebay.attempt where outcome = 'ERROR'")
+    assert [row["reason"].partition(":")[0] for row in reasons] == ["somebody else reads the same file"]
+
+
+async def test_rows_that_never_come_end_their_job(take: Taking) -> None:
+    job = await take.add(table(["a"], ["1"]))
+    await take.conn.execute("delete from forebay.sheet_piece where start = 0")
+    await take.bed.finish()
+    counters = await take.job(job)
+    assert (counters["state"], counters["sealed"], counters["error"]) == ("FAILED", True, 1)
+    assert [item["reason"] for item in await take.items(job)] == ["rows.csv did not come whole: send it again"]
+
+
+async def test_a_file_that_is_read_once_more_is_the_one_that_was_received(take: Taking) -> None:
+    job = await take.taken(table(["a"], ["1"]))
+    sheet = await take.sheet(job)
+    await take.conn.execute("select forebay.reprocess($1, '{DONE}')", sheet.intake_job_id)
+    await take.bed.finish()
+    again = await take.sheet(job)
+    assert (again.problem, again.file_id) == (None, sheet.file_id)
+    assert (await take.job(job))["total"] == 1
+
+
+async def test_what_was_found_wrong_is_kept_when_the_worker_is_lost_right_after(
+    take: Taking, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write, lost = sheets.write_read, [True]
+
+    def breaking(sheet_id: int, problem: str | None = None) -> Any:
+        if lost:
+            lost.pop()
+            raise TransientError("the worker is lost here")
+        return write(sheet_id, problem)
+
+    monkeypatch.setattr(sheets, "write_read", breaking)
+    job = await take.taken(b"%PDF-1.7 ...")
+    assert len(await take.items(job)) == 1
+    assert (await take.sheet(job)).problem == "the file is a PDF: only tables and pictures are read"
+
+
+async def test_a_job_that_retention_has_deleted_stops_no_tidying(take: Taking) -> None:
+    owner_id = await take.conn.fetchval("select forebay.owner_id('ann')")
+    left = await sheets.add(take.conn, owner_id, NewSheet("left.csv", 1000))
+    await take.conn.execute("delete from forebay.job where id = $1", left.job_id)
+    later = datetime.now(UTC) + timedelta(days=2)
+    assert (await sheets.tidy(take.bed.pool, timedelta(days=1), later))[0] == 1
 
 
 def picture(colour: str) -> bytes:

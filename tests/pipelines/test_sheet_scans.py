@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from forebay.db import sheets
+from forebay.db.sheets import NewSheet
 from forebay.pipelines.sheet_scans import ScanRequest, sheet_scans
 from tests.pipelines._intake import Taking, table, taking
 
@@ -18,7 +21,7 @@ owner = "ann"
 patterns = ["*.csv", "*.zip"]
 settle_s = 0
 after = "{after}"
-schedule = "*/5 * * * *"
+schedule = "0 0 1 1 *"
 
 [sheet]
 columns = {{ title = "Name" }}
@@ -81,6 +84,37 @@ async def test_each_content_is_taken_once(take: Taking, folder: Path) -> None:
     assert [row["name"] for row in owners] == ["ann"]
 
 
+async def test_a_content_that_stays_is_not_taken_again_when_its_job_is_old(take: Taking, folder: Path) -> None:
+    put(folder, "a.csv", table(["Name"], ["Pen"]))
+    assert (await scanned(take))["taken"] == 1
+    await take.conn.execute("delete from forebay.item")
+    await take.conn.execute("delete from forebay.job")
+    later = datetime.now(UTC) + timedelta(days=40)
+    assert (await sheets.tidy(take.bed.pool, timedelta(days=1), later))[0] == 1
+    again = await scanned(take)
+    assert (again["taken"], again["known"]) == (0, 1)
+
+
+async def test_a_path_may_be_long(take: Taking) -> None:
+    new = NewSheet("a.csv", 1, {}, "drop", "x/" * 2000 + "a.csv", "v" * 4000)
+    first, second = [await sheets.take_from_source(take.conn, "ann", new, paused=False, actor="scan") for _ in range(2)]
+    assert (first.created, second.created) == (True, False)
+
+
+async def test_content_that_came_later_is_not_put_away_unread(dsn: str, tmp_path: Path, folder: Path) -> None:
+    """Of a file that was asked for by its path, and changed once it was fetched."""
+    put(folder, "a.csv", table(["Name"], ["Pen"]))
+    async with taking(dsn, tmp_path, **declare(folder, "delete")) as take:
+        new = NewSheet("a.csv", None, {}, "drop", "a.csv", "asked 1")
+        await sheets.take_from_source(take.conn, "ann", new, paused=False, actor="ann")
+        await take.conn.execute("update forebay.queue set paused = true where name = 'sheet_intake.put_away'")
+        await take.bed.run()
+        put(folder, "a.csv", table(["Name"], ["Pen"], ["Ink"]))
+        await take.conn.execute("update forebay.queue set paused = false")
+        await take.bed.finish()
+    assert (folder / "a.csv").read_bytes() == table(["Name"], ["Pen"], ["Ink"])
+
+
 async def test_what_was_taken_is_put_away(dsn: str, tmp_path: Path, folder: Path) -> None:
     put(folder, "a.csv", table(["Name"], ["Pen"]))
     async with taking(dsn, tmp_path, **declare(folder, "move")) as take:
@@ -125,7 +159,7 @@ async def test_a_source_that_is_not_declared_holds_up_no_other(take: Taking, fol
 async def test_schedules_are_made_for_sources_that_have_one(take: Taking) -> None:
     row = await take.conn.fetchrow("select cron, input::text as input from forebay.schedule where name = 'scan drop'")
     assert row is not None
-    assert (row["cron"], row["input"]) == ("*/5 * * * *", '{"source": "drop"}')
+    assert (row["cron"], row["input"]) == ("0 0 1 1 *", '{"source": "drop"}')
 
 
 async def test_options_that_cannot_be_are_told_by_the_scan(dsn: str, tmp_path: Path, folder: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -70,7 +71,11 @@ async def test_how_often_a_look_up_may_fail(dsn: str, tmp_path: Path, monkeypatc
     declared.mkdir()
     async with ProviderStub(seconds=0.0, mood="broken").serving() as stub:
         (declared / "stub.toml").write_text(declaration(stub.port))
-        given = {"sheets_providers": declared, "egress_confine": False, "sheets_max_attempts_not_found": 1}
+        given: dict[str, Any] = {
+            "sheets_providers": declared,
+            "egress_confine": False,
+            "sheets_max_attempts_not_found": 1,
+        }
         for most in (2, 4):
             async with taking(dsn, tmp_path, **given, sheets_max_attempts_error=most) as take:
                 job = await take.taken(table(["Name"], _ROWS[0][:1]))

@@ -144,7 +144,8 @@ async def refer(state: State, who: Principal, once: Idempotency, body: NewJob) -
     name, _, path = (body.file or "").partition(":")
     if body.pipeline != PIPELINE or not path or body.items is not None or "input" in body.model_fields_set:
         raise Problem(422, "names a file of a source, as drop:march.csv, for pipeline `sheets` alone", field="file")
-    about = described({"pipeline": PIPELINE, "file": checked_text("file", path, 500), "options": body.options or {}})
+    given = {"file": checked_text("file", path, 500), "options": body.options or {}, "runAt": body.run_at}
+    about = described({"pipeline": PIPELINE, **given})
     source = find_source(who, state.settings, name)
     options = about.options.model_dump(by_alias=True, exclude_defaults=True)
     new = NewSheet(path, None, options, source.name, path, f"{ASKED}{secrets.token_hex(8)}")
@@ -152,8 +153,16 @@ async def refer(state: State, who: Principal, once: Idempotency, body: NewJob) -
     async with rooms.of(who) as conn:
         if (known := await once.answer(conn, who)) is not None:
             return known.status, known.body
+        (await state.allowance.of(rooms.owners, who.owner_id)).admit()
         added = await sheets.take_from_source(
-            conn, source.owner, new, paused=about.options.paused, actor=who.actor, key=body.key, priority=body.priority
+            conn,
+            source.owner,
+            new,
+            paused=about.options.paused,
+            actor=who.actor,
+            key=body.key,
+            priority=body.priority,
+            meta=body.meta,
         )
         answer = _answer(added)
         await once.keep(conn, who, 201 if added.created else 200, answer)
@@ -170,8 +179,11 @@ async def _store(state: State, who: Principal, added: Added, upload: Upload) -> 
     if not added.created:
         async with state.rooms.own(who) as conn:
             sheet = await sheets.get(conn, sheet_id=added.id)
-        if sheet is None or sheet.intake_job_id is not None or sheet.size != upload.size:
+        if sheet is None or sheet.intake_job_id is not None:
             return
+        if sheet.size != upload.size:
+            why = f"is that of an upload of {sheet.size} bytes that is not complete; this file has {upload.size}"
+            raise Problem(409, why, field="key")
         start = await asyncio.to_thread(upload.file.seek, sheet.received)
     while start < upload.size:
         start += await pieces.add(_chunks(upload.file), start, upload.size)

@@ -35,7 +35,7 @@ class NewSheet:
 
 @dataclass(frozen=True, slots=True)
 class Added:
-    """The job of a file's rows; `is_whole` when the file has come already."""
+    """The job of a file's rows; `is_whole` when the file has come already. One that is not new may be gone: 0."""
 
     id: int
     job_id: int
@@ -99,7 +99,7 @@ async def add(
     args = (owner_id, new.name, new.size, _json(new.options or {}), new.source, new.path, new.version)
     row = await _row(conn, "add_sheet", *args, key, priority, None if meta is None else _json(meta), trace)
     assert row is not None  # noqa: S101 - the function always answers one row
-    return Added(row["id"], row["job_id"], row["created"])
+    return Added(row["id"] or 0, row["job_id"] or 0, row["created"])
 
 
 async def hand_in(conn: Connection, owner: str, new: NewSheet, *, key: str | None, priority: int) -> Added:
@@ -111,12 +111,20 @@ async def hand_in(conn: Connection, owner: str, new: NewSheet, *, key: str | Non
 
 
 async def take_from_source(
-    conn: Connection, owner: str, new: NewSheet, *, paused: bool, actor: str, key: str | None = None, priority: int = 0
+    conn: Connection,
+    owner: str,
+    new: NewSheet,
+    *,
+    paused: bool,
+    actor: str,
+    key: str | None = None,
+    priority: int = 0,
+    meta: Mapping[str, Any] | None = None,
 ) -> Added:
     """Take a file of a source, all or nothing, unless its content was taken before; it is fetched by its intake."""
     async with translated(), conn.transaction():
         owner_id = await conn.fetchval(load("make_owner"), owner)
-        added = await add(conn, owner_id, new, key=key, priority=priority)
+        added = await add(conn, owner_id, new, key=key, priority=priority, meta=meta)
         if added.created:
             if paused:
                 await control.pause(conn, added.job_id, actor)
@@ -132,6 +140,8 @@ async def begin_piece(conn: Connection, sheet_id: int, start: int) -> str | None
 
 async def end_piece(conn: Connection, sheet_id: int, piece: Piece) -> bool:
     """The piece is in the store; false when another came in its place."""
+    # By a statement of its own: the next one then sees what those have counted who had the lock before.
+    await _execute(conn, "lock_sheet", sheet_id)
     return await _row(conn, "end_piece", sheet_id, piece.start, piece.name, piece.size) is not None
 
 
@@ -189,6 +199,16 @@ def _sheet(row: asyncpg.Record) -> Sheet:
 # Changing them.
 
 
+async def lock(conn: Connection, sheet_id: int) -> None:
+    """Nobody else changes it until the transaction ends."""
+    await _execute(conn, "lock_sheet", sheet_id)
+
+
+async def give_up(conn: Connection, sheet_id: int) -> None:
+    """Its upload is over before it was complete; what has come of it is cleared away later."""
+    await _execute(conn, "give_up_sheet", sheet_id)
+
+
 async def change(
     conn: Connection, job_id: int, mapping: Mapping[str, Any] | None, providers: Sequence[str] | None
 ) -> bool:
@@ -217,6 +237,20 @@ async def write_layout(pool: Pool, sheet_id: int, kind: str, layout: Any, column
     args = (sheet_id, kind, _json(layout), list(columns), _json(chosen), _json(suggestions))
     async with pool.acquire() as conn:
         await _execute(conn, "write_layout", *args)
+
+
+async def is_cancelled(pool: Pool, job_id: int) -> bool:
+    """Whether nobody wants the rows of a job any more."""
+    async with pool.acquire() as conn:
+        row = await _row(conn, "job_is_cancelled", job_id)
+    return row is None or bool(row[0])
+
+
+async def received(pool: Pool, file_id: int) -> tuple[str, int] | None:
+    """The hash and the size of a sheet's file."""
+    async with pool.acquire() as conn:
+        row = await _row(conn, "read_received", file_id)
+    return None if row is None else (row["sha256"], row["size"])
 
 
 async def drop_pieces(pool: Pool, sheet_id: int) -> list[str]:

@@ -95,15 +95,18 @@ class JobStream:
         row = await _patiently(self._opened)
         self.job_id, _, self.owner_id, self.pipeline_id, self.total, self.loaded, self.is_sealed = row
 
-    async def send(self, pending: SourceRows, size: BatchSize) -> int:
-        """Commit the first of the pending rows and tell how many; fewer at a time while the database has trouble."""
+    async def send(self, pending: SourceRows, size: BatchSize, *, seal: bool = False) -> int:
+        """Commit the first of the pending rows and tell how many; fewer at a time while the database has trouble.
+
+        With `seal` the job is sealed in the same transaction, so that what is said once is never said twice.
+        """
 
         async def attempt() -> int:
             if self._unsure and await self._has_committed(self._unsure):
                 return self._unsure
             rows, began = pending.first(_fitting(pending, size)), time.monotonic()
             self._unsure, self._waited = len(rows), 0.0
-            self.total = await self._commit(rows, began)
+            self.total = await self._commit(rows, began, seal=seal)
             self.loaded += len(rows)
             size.succeeded(len(rows), sum(map(len, rows.data)), time.monotonic() - began, self._waited)
             return len(rows)
@@ -130,7 +133,7 @@ class JobStream:
         self.total, self.loaded = total, loaded
         return True
 
-    async def _commit(self, rows: SourceRows, began: float) -> int:
+    async def _commit(self, rows: SourceRows, began: float, *, seal: bool = False) -> int:
         """Store one batch and tell how many items there are then."""
         keys = [key for key in rows.keys or () if key is not None]
         async with self._door.atomic() as door:
@@ -144,6 +147,8 @@ class JobStream:
             for statement in batch.writes():
                 await door.fetch_row(statement.sql, statement.args)
             await door.fetch_row(load("append_items"), self._appended(len(rows), batch))
+            if seal:
+                await door.fetch_row(load("seal_job"), (self.job_id, self.loaded + len(rows)))
         return int(begun[0]) + len(batch.places)
 
     def _appended(self, read: int, batch: _Numbered) -> Sequence[object]:

@@ -26,18 +26,18 @@ from forebay.engine.job_stream import JobStream, SourceRows
 from forebay.engine.limited import limited
 from forebay.engine.pipeline import Pipeline
 from forebay.engine.policy import Retry
-from forebay.errors import ConfigError, DataError, PermanentError, StepError, TransientError, WrongState
+from forebay.errors import ConfigError, DataError, PermanentError, StepError, TransientError, WrongState, error_class
 from forebay.pipelines import web
 from forebay.services import sheet_reading as reading
 from forebay.services.sheet_reading import Looked, ReadBatch, SheetOptions
 from forebay.services.sources import load_sources, open_source
 from forebay.storage.spool import spooled
-from forebay.types import Done, Skip
+from forebay.types import Done, ErrorClass, Skip
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator, Callable, Generator
 
-    from forebay.db.pool import Connection
+    from forebay.db.pool import Connection, Pool
     from forebay.db.sheets import Added, NewSheet, Sheet
     from forebay.services.egress import Egress
     from forebay.services.sources import Declaration, Source
@@ -98,8 +98,11 @@ class Intake(BaseModel):
 
 
 class Received(BaseModel):
+    """The content, and which it was at its source."""
+
     sha256: str
     size: int
+    version: str | None = None
 
 
 class ReadSheet(BaseModel):
@@ -115,57 +118,88 @@ sheet_intake = Pipeline("sheet_intake", Intake, internal=True)
 @sheet_intake.step(timeout=_LONG, concurrency=(1, 4), retry=_PATIENT, max_expiries=1000)
 async def receive(ctx: Context, given: Intake) -> Done[Received] | Skip:
     """Fetches the file, or puts its pieces together, and keeps it."""
-    sheet = await rows.read(await ctx.get(web.database), sheet_id=given.sheet_id)
+    database, blobs = await ctx.get(web.database), await ctx.get(web.blobs)
+    sheet = await rows.read(database, sheet_id=given.sheet_id)
     if sheet is None:
         return Skip("the sheet was deleted", item=True)
-    settings, blobs = await ctx.get(web.settings), await ctx.get(web.blobs)
+    if sheet.file_id is not None and (known := await rows.received(database, sheet.file_id)) is not None:
+        return Done(Received(sha256=known[0], size=known[1]))  # it is read once more
+    content = _Content(ctx, sheet, blobs)
     ctx.progress(note="receiving the file")
     try:
-        async with aclosing(_content(ctx, sheet, blobs)) as content:
+        async with aclosing(content.chunks()) as chunks:
             stored = await blobs.put(
-                _watched(ctx, content, sheet.size),
+                _watched(ctx, chunks, sheet.size),
                 owner_id=sheet.owner_id,
                 name=Path(sheet.name).name or "sheet",
-                max_bytes=settings.api_max_upload_bytes,
+                max_bytes=(await ctx.get(web.settings)).api_max_upload_bytes,
             )
     except StepError as error:
+        if is_last(ctx, receive.retry, error):
+            await _end(database, sheet, str(error))
         raise error.writing(rows.write_trouble(sheet.id, str(error))) from error
     received = rows.write_received(sheet.id, stored.file_id, stored.size)
-    return Done(Received(sha256=stored.sha256, size=stored.size), [stored.write(), received])
+    made = Received(sha256=stored.sha256, size=stored.size, version=content.version)
+    return Done(made, [stored.write(), received])
 
 
-async def _content(ctx: Context, sheet: Sheet, blobs: Blobs) -> AsyncGenerator[bytes]:
-    """What the file holds."""
-    if sheet.source is not None:
-        async with aclosing(_fetched(ctx, sheet)) as chunks:
+def is_last(ctx: Context, retry: Retry, error: StepError) -> bool:
+    """Whether the step is not tried again after this."""
+    kind = error_class(error)
+    if kind in (ErrorClass.CONFIG, ErrorClass.RESOURCE, ErrorClass.THROTTLED):
+        return False
+    return retry.delay_after(kind, ctx.attempt) is None
+
+
+async def _end(database: Pool, sheet: Sheet, reason: str) -> None:
+    """The rows that never come are told as one that is in error, so that their job ends, too."""
+    stream = JobStream(door_of(database))
+    await stream.reopen(sheet.job_id)
+    if not stream.is_sealed:
+        with suppress(WrongState):  # it was cancelled meanwhile
+            await stream.send(_unreadable(sheet, reason), BatchSize(), seal=True)
+
+
+class _Content:
+    """What a file holds, and which of its contents that is, as soon as it is known."""
+
+    def __init__(self, ctx: Context, sheet: Sheet, blobs: Blobs) -> None:
+        self._ctx, self._sheet, self._blobs = ctx, sheet, blobs
+        self.version: str | None = None
+
+    async def chunks(self) -> AsyncGenerator[bytes]:
+        """Raises: DataError when the file did not come whole, or has changed."""
+        made = self._uploaded() if self._sheet.source is None else self._fetched()
+        async with aclosing(made) as chunks:
             async for chunk in chunks:
                 yield chunk
-        return
-    pieces = await rows.pieces(await ctx.get(web.database), sheet.id)
-    if sheet.size is not None and sum(piece.size for piece in pieces) != sheet.size:
-        raise DataError(f"{sheet.name} did not come whole: send it again")
-    for piece in pieces:
-        async for chunk in await blobs.store.open(piece_key(sheet.id, piece.name)):
-            yield chunk
 
+    async def _uploaded(self) -> AsyncGenerator[bytes]:
+        sheet = self._sheet
+        pieces = await rows.pieces(await self._ctx.get(web.database), sheet.id)
+        if sheet.size is not None and sum(piece.size for piece in pieces) != sheet.size:
+            raise DataError(f"{sheet.name} did not come whole: send it again")
+        for piece in pieces:
+            async for chunk in await self._blobs.store.open(piece_key(sheet.id, piece.name)):
+                yield chunk
 
-async def _fetched(ctx: Context, sheet: Sheet) -> AsyncGenerator[bytes]:
-    """The same from its source; where the line breaks, it goes on."""
-    offset, breaks = 0, 0
-    async with opened_source(ctx, sheet) as source:
-        version = await _version(source, sheet)
-        while True:
-            try:
-                async with aclosing(source.read(sheet.path or "", version, offset)) as chunks:
-                    async for chunk in chunks:
-                        offset += len(chunk)
-                        yield chunk
-            except TransientError:
-                breaks += 1
-                if breaks > _MOST_BREAKS:
-                    raise
-            else:
-                return
+    async def _fetched(self) -> AsyncGenerator[bytes]:
+        """The same from its source; where the line breaks, it goes on."""
+        path, offset, breaks = self._sheet.path or "", 0, 0
+        async with opened_source(self._ctx, self._sheet) as source:
+            self.version = version = await _version(source, self._sheet)
+            while True:
+                try:
+                    async with aclosing(source.read(path, version, offset)) as chunks:
+                        async for chunk in chunks:
+                            offset += len(chunk)
+                            yield chunk
+                except TransientError:
+                    breaks += 1
+                    if breaks > _MOST_BREAKS:
+                        raise
+                else:
+                    return
 
 
 async def _version(source: Source, sheet: Sheet) -> str:
@@ -233,10 +267,10 @@ async def _watched(ctx: Context, content: AsyncIterator[bytes], size: int | None
 async def put_away(ctx: Context, given: Intake, received: Received) -> bool | Skip:
     """Deletes or moves the file at its source, as that is declared; false when it has changed since, and stays."""
     sheet = await rows.read(await ctx.get(web.database), sheet_id=given.sheet_id)
-    if sheet is None or sheet.source is None:
-        return Skip("it was uploaded")
+    if sheet is None or sheet.source is None or received.version is None:
+        return Skip("it was uploaded, or received before")
     async with opened_source(ctx, sheet) as source:
-        return await source.done(sheet.path or "", await _version(source, sheet))
+        return await source.done(sheet.path or "", received.version)
 
 
 @sheet_intake.step(after=receive, timeout=_LONG, concurrency=(1, 2), retry=_PATIENT, max_expiries=1000)
@@ -254,10 +288,13 @@ async def read(ctx: Context, given: Intake, received: Received) -> Done[ReadShee
     if not stream.is_sealed:
         try:
             problem = await _read_into(ctx, sheet, stream, blobs, received.sha256)
-            await stream.seal()
         except WrongState as error:
-            return Skip(str(error))  # it was cancelled
+            if await rows.is_cancelled(database, sheet.job_id):
+                return Skip("its job was cancelled")
+            raise TransientError(f"somebody else reads the same file: {error.reason}") from error
         except StepError as error:
+            if is_last(ctx, read.retry, error):
+                await _end(database, sheet, str(error))
             raise error.writing(rows.write_trouble(sheet.id, str(error))) from error
     return Done(ReadSheet(rows=stream.loaded, items=stream.total), [rows.write_read(sheet.id, problem)])
 
@@ -272,8 +309,9 @@ async def _read_into(ctx: Context, sheet: Sheet, stream: JobStream, blobs: Blobs
             await _note_layout(ctx, sheet, options, looked)
             async with _source(ctx, path, looked, options, blobs, sheet) as source:
                 await _load(ctx, stream, source, await ctx.get(web.settings))
+            await stream.seal()
         except DataError as error:
-            await stream.send(_broken(0, sheet.name, str(error)), BatchSize())
+            await stream.send(_unreadable(sheet, str(error)), BatchSize(), seal=True)
             return str(error)
     return None
 
@@ -290,6 +328,13 @@ async def _note_layout(ctx: Context, sheet: Sheet, options: SheetOptions, looked
     chosen = looked.mapping.model_dump(mode="json")
     suggested = [each.model_dump(mode="json") for each in looked.suggestions]
     await rows.write_layout(database, sheet.id, looked.kind, layout, looked.columns, (chosen, suggested))
+
+
+def _unreadable(sheet: Sheet, reason: str) -> SourceRows:
+    """What a file that cannot be read leaves: an item that says why, as the sheet does."""
+    told = _broken(0, sheet.name, reason)
+    told.writes[0] = rows.write_read(sheet.id, reason)
+    return told
 
 
 def _broken(line: int, name: str, reason: str) -> SourceRows:

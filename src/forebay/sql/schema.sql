@@ -804,6 +804,12 @@ CREATE TABLE forebay.sheet_piece (
     CONSTRAINT sheet_piece_size_check CHECK ((size > 0)),
     CONSTRAINT sheet_piece_start_check CHECK ((start >= 0))
 );
+CREATE TABLE forebay.sheet_taken (
+    source text NOT NULL,
+    path bytea NOT NULL,
+    version bytea NOT NULL,
+    seen_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL
+);
 CREATE TABLE forebay.sign_in_failure (
     key text NOT NULL,
     failures integer NOT NULL,
@@ -1001,6 +1007,8 @@ ALTER TABLE ONLY forebay.sheet_piece
     ADD CONSTRAINT sheet_piece_pkey PRIMARY KEY (sheet_id, start, name);
 ALTER TABLE ONLY forebay.sheet
     ADD CONSTRAINT sheet_pkey PRIMARY KEY (id);
+ALTER TABLE ONLY forebay.sheet_taken
+    ADD CONSTRAINT sheet_taken_pkey PRIMARY KEY (source, path, version);
 ALTER TABLE ONLY forebay.sign_in_failure
     ADD CONSTRAINT sign_in_failure_pkey PRIMARY KEY (key);
 ALTER TABLE ONLY forebay.slot_lease
@@ -1067,7 +1075,8 @@ CREATE INDEX sheet_export_sheet ON forebay.sheet_export USING btree (sheet_id, j
 CREATE INDEX sheet_file_sheet ON forebay.sheet_file USING btree (sheet_id);
 CREATE INDEX sheet_owner ON forebay.sheet USING btree (owner_id, id);
 CREATE INDEX sheet_piece_age ON forebay.sheet_piece USING btree (created_at);
-CREATE UNIQUE INDEX sheet_source ON forebay.sheet USING btree (source, path, version) WHERE (source IS NOT NULL);
+CREATE UNIQUE INDEX sheet_piece_counted ON forebay.sheet_piece USING btree (sheet_id, start) WHERE (size IS NOT NULL);
+CREATE INDEX sheet_taken_seen ON forebay.sheet_taken USING btree (seen_at);
 CREATE INDEX sheet_uploading ON forebay.sheet USING btree (created_at) WHERE (intake_job_id IS NULL);
 CREATE INDEX waste_age ON forebay.waste USING btree (at);
 ALTER INDEX forebay.attempt_ended ATTACH PARTITION forebay.attempt_default_ended_at_idx;
@@ -1155,6 +1164,9 @@ CREATE POLICY of_files ON forebay.blob FOR SELECT TO forebay_api USING ((EXISTS 
   WHERE (f.sha256 = blob.sha256))));
 CREATE POLICY of_identity ON forebay.audit FOR INSERT TO forebay_identity WITH CHECK (true);
 CREATE POLICY of_identity ON forebay.owner TO forebay_identity USING (true);
+CREATE POLICY of_own_job ON forebay.sheet AS RESTRICTIVE TO forebay_api USING (true) WITH CHECK ((EXISTS ( SELECT
+   FROM forebay.job j
+  WHERE (j.id = sheet.job_id))));
 CREATE POLICY of_owner ON forebay.attempt TO forebay_api USING ((owner_id = ( SELECT (NULLIF(current_setting('forebay.owner_id'::text, true), ''::text))::bigint AS "nullif")));
 CREATE POLICY of_owner ON forebay.audit TO forebay_api USING ((owner_id = ( SELECT (NULLIF(current_setting('forebay.owner_id'::text, true), ''::text))::bigint AS "nullif")));
 CREATE POLICY of_owner ON forebay.bookmark TO forebay_api USING ((owner_id = ( SELECT (NULLIF(current_setting('forebay.owner_id'::text, true), ''::text))::bigint AS "nullif")));
@@ -1368,12 +1380,48 @@ GRANT USAGE ON SEQUENCE forebay.session_id_seq TO forebay_api;
 GRANT USAGE ON SEQUENCE forebay.session_id_seq TO forebay_admin;
 GRANT USAGE ON SEQUENCE forebay.session_id_seq TO forebay_identity;
 GRANT USAGE ON SEQUENCE forebay.session_id_seq TO forebay_worker;
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE forebay.sheet TO forebay_api;
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE forebay.sheet TO forebay_admin;
+GRANT SELECT,DELETE ON TABLE forebay.sheet TO forebay_api;
+GRANT SELECT,DELETE ON TABLE forebay.sheet TO forebay_admin;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE forebay.sheet TO forebay_worker;
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE forebay.sheet_export TO forebay_api;
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE forebay.sheet_export TO forebay_admin;
+GRANT INSERT(owner_id) ON TABLE forebay.sheet TO forebay_api;
+GRANT INSERT(owner_id) ON TABLE forebay.sheet TO forebay_admin;
+GRANT INSERT(job_id) ON TABLE forebay.sheet TO forebay_api;
+GRANT INSERT(job_id) ON TABLE forebay.sheet TO forebay_admin;
+GRANT UPDATE(intake_job_id) ON TABLE forebay.sheet TO forebay_api;
+GRANT UPDATE(intake_job_id) ON TABLE forebay.sheet TO forebay_admin;
+GRANT INSERT(name) ON TABLE forebay.sheet TO forebay_api;
+GRANT INSERT(name) ON TABLE forebay.sheet TO forebay_admin;
+GRANT INSERT(source) ON TABLE forebay.sheet TO forebay_api;
+GRANT INSERT(source) ON TABLE forebay.sheet TO forebay_admin;
+GRANT INSERT(path) ON TABLE forebay.sheet TO forebay_api;
+GRANT INSERT(path) ON TABLE forebay.sheet TO forebay_admin;
+GRANT INSERT(version) ON TABLE forebay.sheet TO forebay_api;
+GRANT INSERT(version) ON TABLE forebay.sheet TO forebay_admin;
+GRANT INSERT(size) ON TABLE forebay.sheet TO forebay_api;
+GRANT INSERT(size) ON TABLE forebay.sheet TO forebay_admin;
+GRANT INSERT(options) ON TABLE forebay.sheet TO forebay_api;
+GRANT INSERT(options) ON TABLE forebay.sheet TO forebay_admin;
+GRANT UPDATE(mapping) ON TABLE forebay.sheet TO forebay_api;
+GRANT UPDATE(mapping) ON TABLE forebay.sheet TO forebay_admin;
+GRANT INSERT(providers),UPDATE(providers) ON TABLE forebay.sheet TO forebay_api;
+GRANT INSERT(providers),UPDATE(providers) ON TABLE forebay.sheet TO forebay_admin;
+GRANT UPDATE(turn) ON TABLE forebay.sheet TO forebay_api;
+GRANT UPDATE(turn) ON TABLE forebay.sheet TO forebay_admin;
+GRANT UPDATE(problem) ON TABLE forebay.sheet TO forebay_api;
+GRANT UPDATE(problem) ON TABLE forebay.sheet TO forebay_admin;
+GRANT SELECT,DELETE ON TABLE forebay.sheet_export TO forebay_api;
+GRANT SELECT,DELETE ON TABLE forebay.sheet_export TO forebay_admin;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE forebay.sheet_export TO forebay_worker;
+GRANT INSERT(job_id) ON TABLE forebay.sheet_export TO forebay_api;
+GRANT INSERT(job_id) ON TABLE forebay.sheet_export TO forebay_admin;
+GRANT INSERT(sheet_id) ON TABLE forebay.sheet_export TO forebay_api;
+GRANT INSERT(sheet_id) ON TABLE forebay.sheet_export TO forebay_admin;
+GRANT INSERT(owner_id) ON TABLE forebay.sheet_export TO forebay_api;
+GRANT INSERT(owner_id) ON TABLE forebay.sheet_export TO forebay_admin;
+GRANT INSERT(format) ON TABLE forebay.sheet_export TO forebay_api;
+GRANT INSERT(format) ON TABLE forebay.sheet_export TO forebay_admin;
+GRANT INSERT(options) ON TABLE forebay.sheet_export TO forebay_api;
+GRANT INSERT(options) ON TABLE forebay.sheet_export TO forebay_admin;
 GRANT SELECT,DELETE ON TABLE forebay.sheet_file TO forebay_api;
 GRANT SELECT,DELETE ON TABLE forebay.sheet_file TO forebay_admin;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE forebay.sheet_file TO forebay_worker;
@@ -1384,6 +1432,9 @@ GRANT USAGE ON SEQUENCE forebay.sheet_id_seq TO forebay_worker;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE forebay.sheet_piece TO forebay_api;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE forebay.sheet_piece TO forebay_admin;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE forebay.sheet_piece TO forebay_worker;
+GRANT SELECT,INSERT,UPDATE ON TABLE forebay.sheet_taken TO forebay_api;
+GRANT SELECT,INSERT,UPDATE ON TABLE forebay.sheet_taken TO forebay_admin;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE forebay.sheet_taken TO forebay_worker;
 GRANT DELETE ON TABLE forebay.sign_in_failure TO forebay_worker;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE forebay.sign_in_failure TO forebay_identity;
 GRANT SELECT(last_at) ON TABLE forebay.sign_in_failure TO forebay_worker;

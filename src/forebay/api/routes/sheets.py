@@ -67,6 +67,7 @@ async def find_sheet(conn: Connection, job_id: int) -> Sheet:
 async def change_sheet(job_id: JobId, body: ChangedSheet, who: Writer, rooms: RoomsDep) -> SheetInfo:
     """Say which column holds what, or whom to ask first. Rows that were read before change with a reprocess."""
     async with rooms.of(who) as conn:
+        await sheets.lock(conn, (await find_sheet(conn, job_id)).id)
         sheet = await find_sheet(conn, job_id)
         await sheets.change(conn, job_id, _mapping(sheet, body), body.providers)
         changed = await find_sheet(conn, job_id)

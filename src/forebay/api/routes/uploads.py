@@ -112,6 +112,7 @@ async def give_up(upload_id: Number, who: Writer, rooms: RoomsDep) -> Response:
         if sheet.intake_job_id is not None:
             raise Problem(409, "the upload is complete: cancel its job instead")
         await control.cancel(conn, sheet.job_id, who.actor)
+        await sheets.give_up(conn, sheet.id)
     return Response(status_code=204, headers=_SPEAKS)
 
 
@@ -123,7 +124,7 @@ def _check_version(request: Request) -> None:
 
 async def _find(conn: Connection, upload_id: int) -> Sheet:
     sheet = await sheets.get(conn, sheet_id=upload_id)
-    if sheet is None or sheet.source is not None:
+    if sheet is None or sheet.source is not None or sheet.intake_job_id == 0:
         raise NotThere("upload", f"there is no upload {upload_id}")
     return sheet
 

@@ -68,16 +68,26 @@ begin
     grant select, insert, update, delete on
         forebay.job, forebay.item, forebay.lane, forebay.ready, forebay.scheduled, forebay.lease, forebay.dead_letter,
         forebay.schedule, forebay.idempotency, forebay.category, forebay.bookmark, forebay.bookmark_change, forebay.bookmark_tag,
-        forebay.sheet, forebay.sheet_piece, forebay.sheet_export
+        forebay.sheet_piece
         to forebay_api, forebay_admin, forebay_worker;
     -- Files are made by workers, which have had the content in their hands: who could make one could read any blob.
-    grant select, delete on forebay.file, forebay.sheet_file to forebay_api, forebay_admin;
+    -- What workers find out about a sheet, and the files of it, are theirs to say.
+    grant select, delete on forebay.file, forebay.sheet_file, forebay.sheet, forebay.sheet_export to forebay_api, forebay_admin;
+    grant insert (owner_id, job_id, name, size, options, source, path, version, providers),
+          update (intake_job_id, mapping, providers, turn, problem) on forebay.sheet to forebay_api, forebay_admin;
+    grant insert (job_id, sheet_id, owner_id, format, options) on forebay.sheet_export to forebay_api, forebay_admin;
+    grant select, insert, update on forebay.sheet_taken to forebay_api, forebay_admin;
+    if not exists (select from pg_policies where schemaname = 'forebay' and policyname = 'of_own_job') then
+        create policy of_own_job on forebay.sheet as restrictive to forebay_api
+            using (true) with check (exists (select from forebay.job j where j.id = job_id));
+    end if;
     grant select, delete on forebay.catalogue to forebay_api, forebay_admin;
     grant update (shared) on forebay.catalogue to forebay_admin;
     grant select on forebay.product to forebay_api, forebay_admin;
     grant select, insert, update, delete on forebay.catalogue, forebay.product to forebay_worker;
     grant select on forebay.blob to forebay_api, forebay_admin;
-    grant select, insert, update, delete on forebay.blob, forebay.file, forebay.waste, forebay.sheet_file to forebay_worker;
+    grant select, insert, update, delete on forebay.blob, forebay.file, forebay.waste, forebay.sheet_file, forebay.sheet, forebay.sheet_export,
+        forebay.sheet_taken to forebay_worker;
     grant select, insert on forebay.attempt, forebay.audit, forebay.tally to forebay_api, forebay_admin, forebay_worker;
     grant select on forebay.pipeline, forebay.step, forebay.queue, forebay.owner to forebay_api, forebay_admin;
     revoke select on forebay.worker from forebay_api;

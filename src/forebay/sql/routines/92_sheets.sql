@@ -12,20 +12,32 @@ declare
     owner text;
 begin
     select o.name into strict owner from forebay.owner o where o.id = add_sheet.owner_id;
-    if source is not null then
-        -- Two scans at once: the second waits here, and then sees what the first has taken.
-        perform pg_advisory_xact_lock(hashtextextended(format('sheet %s %s %s', source, path, version), 5));
-        select s.id, s.job_id, false into id, job_id, created from forebay.sheet s
-        where s.source = add_sheet.source and s.path = add_sheet.path and s.version = add_sheet.version;
-        if found then
+    if version not like 'asked %' then
+        insert into forebay.sheet_taken as k (source, path, version)
+        values (add_sheet.source, sha256(convert_to(add_sheet.path, 'UTF8')), sha256(convert_to(add_sheet.version, 'UTF8')))
+        on conflict (source, path, version) do update set seen_at = clock_timestamp()
+        returning k.xmax = 0 into created;
+        if not created then
             return;
         end if;
     end if;
     perform set_config('forebay.file', name, true);
+    -- The job may have become one of another pipeline since, but a key stands for one upload.
+    select s.id, s.job_id, false into id, job_id, created
+    from forebay.pipeline p
+    join forebay.job j on j.pipeline_id = p.id and j.owner_id = add_sheet.owner_id and j.key = add_sheet.key
+    join forebay.sheet s on s.job_id = j.id
+    where p.name in ('sheets', 'sheet_images', 'catalogue_rows') limit 1;
+    if found then
+        return;
+    end if;
     select o.job_id, o.created into strict opened from forebay.open_job(
         forebay.traced('sheets', trace), owner, key, priority, 0, false, meta, null) o;
     if not opened.created then
-        select s.id, s.job_id, false into strict id, job_id, created from forebay.sheet s where s.job_id = opened.job_id;
+        select s.id, s.job_id, false into id, job_id, created from forebay.sheet s where s.job_id = opened.job_id;
+        if id is null then
+            perform forebay.refuse('FB005', 'key', format('is that of job %s, which is not made of a file', opened.job_id));
+        end if;
         return;
     end if;
     insert into forebay.sheet as s (owner_id, job_id, name, size, options, source, path, version, providers)
@@ -94,15 +106,21 @@ begin
         select s.id, s.job_id from forebay.sheet s
         where s.intake_job_id is null and s.created_at < before
           and not exists (select from forebay.sheet_piece p where p.sheet_id = s.id and p.created_at >= before)
-        order by s.id limit 1000
+        order by s.id limit 1000 for update skip locked
     loop
-        perform forebay.cancel(abandoned.job_id, 'forebay');
+        perform forebay.cancel(j.id, 'forebay') from forebay.job j where j.id = abandoned.job_id and j.finished_at is null;
         update forebay.sheet s set problem = 'the upload was never completed', intake_job_id = 0 where s.id = abandoned.id;
     end loop;
+    -- Rows do not wait for a reading that has ended without an end of theirs, as one that was cancelled.
+    perform forebay.cancel(j.id, 'forebay')
+    from forebay.job j join forebay.sheet s on s.job_id = j.id join forebay.job i on i.id = s.intake_job_id
+    where not j.sealed and j.finished_at is null and i.finished_at < before;
+    delete from forebay.sheet_taken k where k.seen_at < before - interval '180 days';
     with old as (
         delete from forebay.sheet_piece p using forebay.sheet s
         where s.id = p.sheet_id and p.created_at < before
-          and (p.size is null or s.received_at < before or s.intake_job_id = 0)
+          and (p.size is null or s.received_at < before or s.intake_job_id = 0
+               or exists (select from forebay.job i where i.id = s.intake_job_id and i.finished_at < before))
         returning p.sheet_id, p.name)
     select array_agg(format('uploads/%s/%s', o.sheet_id, o.name)) into objects from old o;
     gone := array(
