@@ -78,3 +78,10 @@ def test_stays_within_its_bounds() -> None:
     assert sizes(batch, 2, seconds=0.01) == [100, 100]
     assert sizes(batch, 4, seconds=9.0) == [50, 25, 16, 16]
     assert BatchSize(start=64, most=10).rows == 10
+
+
+def test_it_says_what_it_does() -> None:
+    batch = BatchSize()
+    assert str(batch) == "64 at a time"
+    batch.succeeded(64, 6400, 0.012)
+    assert str(batch) == "128 at a time, 12 ms each time"

@@ -22,6 +22,7 @@ class BatchSize:
     size: int = 0
     latency: float | None = None  # moving averages of full batches of this size …
     row_bytes: float | None = None  # … and of all rows
+    seconds: float | None = None  # what the last batch took
 
     def __post_init__(self) -> None:
         self.size = self.size or max(self.least, min(self.start, self.most))
@@ -33,9 +34,14 @@ class BatchSize:
             return self.size
         return max(1, min(self.size, int(self.most_bytes / self.row_bytes)))
 
+    def __str__(self) -> str:
+        took = "" if self.seconds is None else f", {self.seconds * 1000:.0f} ms each time"
+        return f"{self.rows} at a time{took}"
+
     def succeeded(self, rows: int, size: int, seconds: float, waited: float = 0.0) -> None:
         """A batch of `rows` rows and `size` bytes has committed after so long, of which it waited for a connection."""
         was_full = rows >= self.rows
+        self.seconds = seconds
         self.row_bytes = _moved(self.row_bytes, size / max(rows, 1))
         self.latency = _moved(self.latency, seconds)
         if self.latency > self.slow or waited > _WAITED:

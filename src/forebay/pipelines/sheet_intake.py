@@ -352,7 +352,7 @@ async def _load(ctx: Context, stream: JobStream, source: AsyncIterator[SourceRow
         pending.add(chunk)
         while len(pending) >= size.rows:
             pending.drop(await stream.send(pending, size))
-            ctx.progress(note=f"{stream.loaded} rows read, {size.rows} at a time")
+            ctx.progress(note=f"{stream.loaded} rows read, {size}")
     while pending.data:
         pending.drop(await stream.send(pending, size))
 
