@@ -24,6 +24,7 @@ CHECKS: list[CheckFunction] = [
     response_schema_conformance,
 ]
 QUIET = [HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large, HealthCheck.large_base_example]
+schemathesis.serializer.alias("application/offset+octet-stream", "application/octet-stream")
 # Streams never end.
 LEFT_OUT = {"/api/events"}
 
