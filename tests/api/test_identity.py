@@ -138,6 +138,17 @@ def test_places() -> None:
     assert found == ["192.0.2.7", "2001:db8:1:2::/64", "2001:db8:1:2::/64", "192.0.2.7", "nowhere"]
 
 
+async def test_nobodys_password_is_hashed_by_the_first_answer_whomever_it_is_for() -> None:
+    """Not at the start, which would wait for it; and not only for names that do not exist, which that would tell."""
+    secrecy._nobodys.cache_clear()
+    stored = await secrecy.hash_password(PASSWORD)
+    assert secrecy._nobodys.cache_info().misses == 0
+    assert await secrecy.is_password(stored, PASSWORD)
+    assert secrecy._nobodys.cache_info().misses == 1
+    assert not await secrecy.is_password(None, PASSWORD)
+    assert secrecy._nobodys.cache_info().misses == 1
+
+
 async def test_passwords_wait_for_their_turn_and_some_are_sent_away(
     service: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
