@@ -254,7 +254,7 @@ async def test_nobody_is_told_to_have_more_rights_than_they_have(service: Servic
 
 OWNED = (
     "job", "item", "attempt", "dead_letter", "audit", "lane", "ready", "scheduled", "lease", "schedule", "owner",
-    "idempotency", "file", "tally",
+    "idempotency", "file", "tally", "sheet", "sheet_piece", "sheet_export", "sheet_file", "catalogue",
 )  # fmt: skip
 
 
@@ -280,6 +280,16 @@ async def fill(service: Service) -> dict[str, int]:
             owners[who],
         )
         await service.admin.execute("select forebay.note('x', 'y', $1, null, null, null, now())", owners[who])
+        await service.admin.execute(
+            """with s as (insert into forebay.sheet (owner_id, job_id, name) values ($1, $1, 'x')
+                         returning id, owner_id),
+                   p as (insert into forebay.sheet_piece (sheet_id, owner_id, start) select id, owner_id, 0 from s),
+                   f as (insert into forebay.sheet_file (sheet_id, owner_id, file_id) select id, owner_id, -$1 from s),
+                   e as (insert into forebay.sheet_export (job_id, owner_id, sheet_id, format)
+                         select $1, owner_id, id, 'csv' from s)
+               insert into forebay.catalogue (owner_id, name) values ($1, 'x')""",
+            owners[who],
+        )
         await service.admin.execute(
             """insert into forebay.schedule (name, pipeline_id, owner_id, cron, input, next_at)
                values ($1, 1, $2, '* * * * *', '{}', now())""",
