@@ -14,7 +14,7 @@ from forebay.db import registry
 from forebay.db.pool import open_pool
 from forebay.db.sheets import NewSheet
 from forebay.engine.loading import load_pipelines
-from forebay.pipelines.sheet_intake import IN_CHILD, hand_in
+from forebay.pipelines.sheet_intake import hand_in
 from forebay.settings import Settings
 from forebay.storage import Blobs, Store, open_store
 from tests.cli._run import Cli, Process
@@ -26,6 +26,7 @@ from tests.pipelines._sheets import csv_cells
 
 _GOOD = 200
 _WORKER_MB = 200
+_CHILD_MB = 400  # one that reads text in pictures needs the half of it
 
 
 @asynccontextmanager
@@ -75,7 +76,7 @@ async def test_each_file_gets_its_reason_and_the_others_go_on(dsn: str, tmp_path
         good = await told(watch, jobs["good.csv"])
         assert good == dict.fromkeys(range(2, _GOOD + 2), NOTHING)
         await assert_escaped(watch, store, jobs["formulas.csv"])
-    assert (peaks.root < _WORKER_MB, peaks.children < IN_CHILD.memory_mb) == (True, True), peaks
+    assert (peaks.root < _WORKER_MB, peaks.children < _CHILD_MB) == (True, True), peaks
     assert "Traceback" not in worker.said
 
 
