@@ -237,6 +237,35 @@ async def test_throttling_has_an_end(dsn: str) -> None:
         assert [row["reason"] for row in letters] == [reason]
 
 
+async def test_a_pause_is_no_throttling(dsn: str) -> None:
+    """Nobody asked while the job was paused; what was waited before and after it counts."""
+    busy: Pipeline[Page] = Pipeline("busy", Page)
+
+    @busy.step(retry=Retry(attempts=1, throttled_for=1200))
+    async def fetch(ctx: Context, page: Page) -> int:
+        raise ThrottledError("429", retry_after=300)
+
+    async with testbed(dsn, [busy], migrated=True) as bed:
+        job = await bed.submit(busy, Page(url="a"))
+        await bed.run()
+        for wait in (0, 300):
+            bed.clock.advance(wait)
+            await bed.run()
+            await bed.pool.execute("select forebay.pause($1)", job.job_id)
+            bed.clock.advance(2 * 86400)
+            await bed.run()
+            await bed.pool.execute("select forebay.resume($1)", job.job_id)
+            await bed.run()
+        assert (await bed.item(job)).status == ItemStatus.PENDING
+        assert [outcome for _, outcome, _ in await attempts(bed, job.job_id)] == ["THROTTLED"] * 4
+        bed.clock.advance(301)
+        await bed.run()
+        item = await bed.item(job)
+        assert item.status == ItemStatus.ERROR
+        assert item.error is not None
+        assert item.error["reason"] == "throttled for 1200 s, longer is not waited: 429"
+
+
 async def test_only_throttling_without_a_break_counts(dsn: str) -> None:
     """Tries that ended otherwise begin the wait anew; our own limits are no throttling, lost workers no break."""
     moody: Pipeline[Page] = Pipeline("moody", Page)

@@ -179,11 +179,14 @@ async def _settle(conn: Connection, worker_id: int, reports: Reports, now: datet
 
 
 async def throttled_long(
-    conn: Connection, tasks: Sequence[tuple[int, int, int, float]], now: datetime | None
+    conn: Connection, tasks: Sequence[tuple[int, int, int, float, float]], now: datetime | None
 ) -> list[int]:
-    """Of tasks (job, n, step, seconds) the places of those that were throttled without a break for more than that."""
-    jobs, ns, steps, seconds = zip(*tasks, strict=True)
-    rows = await conn.fetch(load("list_throttled_long"), jobs, ns, steps, seconds, now)
+    """Of tasks (job, n, step, seconds, longest) the places of those that were throttled for more than `seconds`.
+
+    Without a break, that is; and of the time between two attempts no more than `longest` counts.
+    """
+    jobs, ns, steps, seconds, longest = zip(*tasks, strict=True)
+    rows = await conn.fetch(load("list_throttled_long"), jobs, ns, steps, seconds, longest, now)
     return [row["place"] - 1 for row in rows]
 
 

@@ -238,7 +238,10 @@ class Settler:
         if not asked:
             return columns
         bounds = [r.throttled_for or self._throttled_for for r in asked]
-        throttled = [(r.lease.job_id, r.n, r.lease.step_id, bound) for r, bound in zip(asked, bounds, strict=True)]
+        throttled = [
+            (r.lease.job_id, r.n, r.lease.step_id, bound, _longest_wait(r, bound))
+            for r, bound in zip(asked, bounds, strict=True)
+        ]
         long = await tasks.throttled_long(conn, throttled, self._clock.stamp())
         for place in long:
             report, bound = asked[place], bounds[place]
@@ -264,6 +267,11 @@ class Settler:
             columns.classes.append(None if ended_well else r.error_class)
             columns.reasons.append(None if ended_well else r.reason)
         return columns
+
+
+def _longest_wait(report: Attempt, bound: float) -> float:
+    """How much of the time between two attempts can be throttling: as long as it is told now, and some more."""
+    return max(bound / 24, 1.25 * (report.again_in or 0.0))
 
 
 def _span(seconds: float) -> str:

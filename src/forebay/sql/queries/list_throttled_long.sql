@@ -1,13 +1,21 @@
--- Of tasks (jobs $1, ns $2, steps $3) those that have been throttled without a break for more than $4 seconds each at $5
--- (null: now), by their place among them. A worker that was lost or stopped meanwhile is no break.
+-- Of tasks (jobs $1, ns $2, steps $3) those that have been throttled without a break for more than $4 seconds each at $6
+-- (null: now), by their place among them. Of the time between two attempts at most $5 seconds count: a job that is paused,
+-- or a queue that is parked, does not wait for the other side. A worker that was lost or stopped meanwhile is no break.
 select t.place::int as place
-from unnest($1::bigint[], $2::int[], $3::int[], $4::float8[]) with ordinality t(job_id, n, step_id, seconds, place)
+from unnest($1::bigint[], $2::int[], $3::int[], $4::float8[], $5::float8[])
+    with ordinality t(job_id, n, step_id, seconds, longest, place)
 cross join lateral (
-    select a.ended_at from forebay.attempt a
-    where a.job_id = t.job_id and a.n = t.n and a.step_id = t.step_id and a.outcome = 'THROTTLED' and a.class is not null
-      and not exists (
-          select from forebay.attempt o
-          where o.job_id = t.job_id and o.n = t.n and o.step_id = t.step_id and o.ended_at > a.ended_at
-            and o.outcome not in ('THROTTLED', 'RELEASED', 'EXPIRED'))
-    order by a.ended_at limit 1) began
-where began.ended_at < coalesce($5, clock_timestamp()) - make_interval(secs => t.seconds)
+    select sum(least(s.next_at - s.ended_at, make_interval(secs => t.longest))) as waited
+    from (
+        select o.ended_at,
+               lead(o.ended_at, 1, coalesce($6, clock_timestamp())) over by_time as next_at,
+               bool_or(o.outcome = 'THROTTLED' and o.class is not null) over by_time as has_begun
+        from (
+            select a.ended_at, a.outcome, a.class, a.token,
+                   max(a.ended_at) filter (where a.outcome not in ('THROTTLED', 'RELEASED', 'EXPIRED')) over () as broke_at
+            from forebay.attempt a
+            where a.job_id = t.job_id and a.n = t.n and a.step_id = t.step_id) o
+        where o.broke_at is null or o.ended_at > o.broke_at
+        window by_time as (order by o.ended_at, o.token)) s
+    where s.has_begun) w
+where w.waited > make_interval(secs => t.seconds)
