@@ -19,6 +19,7 @@ from forebay.engine.pipeline import Pipeline
 from forebay.engine.resources import Resources, resource
 from forebay.engine.worker import Worker
 from forebay.pipelines import looking_up
+from forebay.pipelines.asking import Desk
 from forebay.pipelines.looking_up import Desks, Match, look_up, open_desks
 from forebay.services.products import Fields
 from forebay.settings import Settings
@@ -127,7 +128,12 @@ def _desks(fixed: int | None):
     async def providers(given: Resources) -> AsyncGenerator[Desks]:
         desks = await open_desks(given)
         if fixed is not None:
-            desks.by_name["stub"].hold(Concurrency(fixed, fixed, start=fixed))
+            _hold(desks.by_name["stub"], fixed)
         yield desks
 
     return providers
+
+
+def _hold(desk: Desk, fixed: int) -> None:
+    """Ask so many at a time, whatever is found out: only a comparison wants that, so a desk has no way to be told."""
+    desk._politeness._host(desk.name, fixed).limit = Concurrency(fixed, fixed, start=fixed)  # noqa: SLF001

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
     from forebay.services.egress.politeness import Turn
     from forebay.services.products import Candidate, Query
     from forebay.services.products.declarations import Limits as Declared
-    from forebay.tuning import Concurrency
 
     # Asks about a query for an owner.
     Find: TypeAlias = Callable[[Query, int], Awaitable[Sequence[Candidate]]]
@@ -100,7 +98,7 @@ class Desk:
             self._counts["asked"] += 1
             try:
                 found = await self._find(query, owner_id)
-            except (Exception, asyncio.CancelledError) as error:
+            except Exception as error:  # not who was stopped while asking: that tells nothing of the provider
                 self._note_error(turn, error, self._clock() - began)
                 raise
             self._counts["answered" if found else "not_found"] += 1
@@ -130,7 +128,7 @@ class Desk:
         self._throttled.add(0.0)
         turn.answered(seconds)
 
-    def _note_error(self, turn: Turn, error: BaseException, seconds: float) -> None:
+    def _note_error(self, turn: Turn, error: Exception, seconds: float) -> None:
         kind = error_class(error)
         if isinstance(error, ThrottledError) and not isinstance(error, LimitReached):
             self._counts["throttled"] += 1
@@ -152,10 +150,6 @@ class Desk:
     def _close(self, turn: Turn, seconds: float, why: str) -> None:
         self._why = why
         self._closed_until = max(self._closed_until, self._clock() + turn.throttled(seconds))
-
-    def hold(self, limit: Concurrency) -> None:
-        """Let this decide how much it is asked at a time: to compare what is found with what is given."""
-        self._politeness.hold(self.name, limit)
 
     def describe(self) -> dict[str, Any]:
         """How it goes with this provider, for the worker's row and the metrics."""

@@ -154,10 +154,6 @@ class Politeness:
             "throttled": self._throttled,
         }
 
-    def hold(self, name: str, limit: Concurrency) -> None:
-        """Let this one decide how many may ask a host at a time."""
-        self._host(name).limit = limit
-
     def describe_one(self, name: str, most: int | None = None) -> dict[str, float | None]:
         """The same for one host, however idle it is."""
         host = self._hosts.get(name) or self._new(most)
