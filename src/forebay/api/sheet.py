@@ -157,7 +157,7 @@ def write_workers(sheet: Sheet, numbers: Numbers) -> None:
 
 
 def _write_providers(sheet: Sheet, worker: WorkerRow) -> None:
-    for name, about in worker.providers.items():
+    for name, about in worker.shared.get("providers", {}).items():
         for outcome in _ANSWERS:
             sheet.put(catalogue.PROVIDER_ASKS, about[outcome], worker.name, name, outcome)
         sheet.put(catalogue.PROVIDER_THROTTLE_RATIO, about["throttle_ratio"], worker.name, name)

@@ -73,12 +73,6 @@ class WorkerRow:
         steps: Mapping[str, Any] = self.stats.get("steps", {})
         return steps
 
-    @property
-    def providers(self) -> Mapping[str, Mapping[str, Any]]:
-        """provider → how it goes with it."""
-        providers: Mapping[str, Mapping[str, Any]] = self.stats.get("shared", {}).get("providers", {})
-        return providers
-
 
 @dataclass(frozen=True, slots=True)
 class LaneRow:

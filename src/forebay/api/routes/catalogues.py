@@ -118,7 +118,7 @@ def _not_there(name: str) -> NotThere:
 async def list_providers(who: Reader, rooms: RoomsDep, settings: SettingsDep) -> ProviderList:
     """Who is asked about rows, and how that goes."""
     async with rooms.of(who) as conn:
-        workers = [row.providers for row in await overview.workers(conn) if row.alive]
+        workers = [row.shared.get("providers", {}) for row in await overview.workers(conn) if row.alive]
     problem = None
     try:
         declared = await asyncio.to_thread(load_declarations, settings.sheets_providers)
