@@ -267,9 +267,7 @@ class NewJob(Submission):
 class UploadedJob(Submission):
     """A file of items for one pipeline."""
 
-    file: Annotated[
-        str, Field(description="JSON Lines, or CSV or XLSX with a header", json_schema_extra={"format": "binary"})
-    ]
+    file: Annotated[str, Field(description="JSON Lines, or CSV with a header", json_schema_extra={"format": "binary"})]
 
 
 class Kickoff(Model):

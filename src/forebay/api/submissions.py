@@ -89,7 +89,7 @@ async def _uploaded(request: Request) -> tuple[UploadedJob, Iterable[Any]]:
     sent = await form(request)
     file = sent.get("file")
     if not isinstance(file, UploadFile):
-        raise Problem(422, "must be a file: JSON Lines, or CSV or XLSX with a header", field="file")
+        raise Problem(422, "must be a file: JSON Lines, or CSV with a header", field="file")
     values = {name: value for name, value in sent.items() if name != "file"}
     name = checked_text("file", (file.filename or "upload")[:500], 500)
     body = _checked(UploadedJob, {**values, "file": name})

@@ -1,4 +1,7 @@
-"""Files of rows: JSON Lines, or CSV or XLSX with a header. One row that cannot be read refuses all, and is named."""
+"""Files of rows: JSON Lines, or CSV with a header. One row that cannot be read refuses all, and is named.
+
+Workbooks are not read here: what one unpacks to would hold up everybody, as rows are read where requests are answered.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +18,8 @@ if TYPE_CHECKING:
 
 _LONGEST_LINE = 4 << 20
 _BATCH = 1000  # rows
+_BATCH_BYTES = 1 << 20  # others are answered after so many
+_ARCHIVES = (b"PK\x03\x04", b"PK\x05\x06")
 _TABLES = (".csv", ".tsv", ".xlsx")
 _TABLE_TYPES = (
     "text/csv",
@@ -30,10 +35,20 @@ def rows(file: IO[bytes], name: str, content_type: str) -> Iterator[Any]:
 
     Raises: Problem 422 with the line and the reason, now or later.
     """
+    _refuse_archives(file)
     kind = content_type.split(";", maxsplit=1)[0].strip().lower()
     if name.lower().endswith(_TABLES) or kind in _TABLE_TYPES:
         return _table_rows(file, _layout(file))
     return _json_rows(io.TextIOWrapper(file, encoding="utf-8-sig", errors="strict", newline=""))
+
+
+def _refuse_archives(file: IO[bytes]) -> None:
+    file.seek(0)
+    is_archive = file.read(4).startswith(_ARCHIVES)
+    file.seek(0)
+    if is_archive:
+        reason = "is a workbook or an archive: save its rows as CSV, or send it to the pipeline sheets"
+        raise Problem(422, reason, field="file")
 
 
 def _layout(file: IO[bytes]) -> Layout:
@@ -51,7 +66,7 @@ def _table_rows(file: IO[bytes], layout: Layout) -> Iterator[dict[str, str]]:
         with read_rows(file, layout) as reader:
             is_last = False
             while not is_last:
-                _, found, bad, _, is_last = reader.take(_BATCH)
+                _, found, bad, _, is_last = reader.take(_BATCH, _BATCH_BYTES)
                 if bad:
                     raise Problem(422, f"line {bad[0].line} {bad[0].reason}", field="file")
                 for cells in found:

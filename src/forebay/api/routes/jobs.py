@@ -71,7 +71,7 @@ _SUBMITS: dict[str, Any] = {
 # The route that is called most takes nothing but the request: dependencies would cost more than the submit itself.
 @router.post("", status_code=201, response_model=JobRef, openapi_extra=_SUBMITS)
 async def submit_job(request: Request) -> Response:
-    """Save one item, many, or a file of them (JSON Lines, CSV or XLSX with a header); answers when they are safe.
+    """Save one item, many, or a file of them (JSON Lines, or CSV with a header); answers when they are safe.
 
     A file for pipeline `sheets` (CSV, XLSX, a picture, a ZIP of pictures) is kept at once, and read in the background.
     """
