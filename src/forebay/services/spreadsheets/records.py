@@ -93,8 +93,6 @@ class Records:
         *,
         chunk: int = CHUNK,
     ) -> None:
-        if csv.field_size_limit() < MAX_ROW_BYTES:
-            csv.field_size_limit(MAX_ROW_BYTES)  # of the whole process; set here only, and our own bound is on records
         self._encoding = encoding
         self._delimiter = delimiter
         self._end = line_end.encode(encoding)

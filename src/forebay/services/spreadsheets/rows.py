@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple, Protocol, TypeAlias
@@ -14,6 +15,10 @@ MAX_ROW_BYTES = 4 << 20
 MAX_COLUMNS = 16_384  # as many as a spreadsheet has
 MOST_BYTES = 16 << 20  # of a batch
 _EXCERPT = 200
+
+# Of the whole process, and set here only, as all that read CSV import this. Our own bound is on records; what is made
+# of them, for a grid for example, may be a little longer.
+csv.field_size_limit(max(csv.field_size_limit(), 4 * MAX_ROW_BYTES))
 
 
 class Row(NamedTuple):
