@@ -5,6 +5,8 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
+import signal
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -20,6 +22,7 @@ from forebay.engine.resources import Resource
 from forebay.pipelines import catalogue_rows, sheet_images, sheet_intake, sheet_scans
 from forebay.pipelines import sheets as sheet_rows
 from forebay.pipelines.sheet_intake import piece_key
+from forebay.services import sheet_reading
 from forebay.settings import Settings
 from forebay.storage import Blobs, open_store
 from forebay.storage.spool import spooled
@@ -113,3 +116,15 @@ def table(header: Sequence[str], *rows: Sequence[object]) -> bytes:
     writer.writerow(header)
     writer.writerows(rows)
     return text.getvalue().encode()
+
+
+def dying_once(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Reads files as usual, but is killed when pictures are asked for the second time; notes which were."""
+    path = args[0]
+    if name == "unpack_pictures":
+        notes = path.with_name(f"{path.name}.asked")
+        with notes.open("a") as file:
+            file.write(" ".join(args[1]) + "\n")
+        if len(notes.read_text().splitlines()) == 2:
+            os.kill(os.getpid(), signal.SIGKILL)
+    return sheet_reading.run(name, args, kwargs)

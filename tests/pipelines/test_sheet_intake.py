@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import importlib
 import io
 import zipfile
 from collections.abc import AsyncIterator
@@ -20,11 +21,15 @@ from forebay.db.doors import door_of
 from forebay.db.sheets import NewSheet, Piece
 from forebay.engine.batching import BatchSize
 from forebay.engine.job_stream import JobStream, SourceRows
+from forebay.engine.limited import limited
 from forebay.errors import TransientError, WrongState
 from forebay.pipelines import sheets as sheet_rows
-from forebay.pipelines.sheet_intake import hand_in
 from forebay.pipelines.sheets import SheetRow
-from tests.pipelines._intake import Taking, table, taking
+from forebay.services.spreadsheets import Picture
+from tests.pipelines._intake import Taking, dying_once, table, taking
+
+intake = importlib.import_module("forebay.pipelines.sheet_intake")  # the name in the package is the pipeline's
+hand_in = intake.hand_in
 
 _WAITING = "select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'"
 
@@ -163,6 +168,34 @@ async def test_pictures_become_items_and_files(take: Taking) -> None:
     )
     owned = await take.conn.fetch("select f.name from forebay.file f join forebay.sheet_file s on s.file_id = f.id")
     assert sorted(row["name"] for row in owned) == ["ink.png", "pen.png", "pictures.zip"]
+
+
+async def test_a_process_that_dies_costs_no_picture_and_known_ones_are_not_unpacked_again(
+    dsn: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(intake, "IN_CHILD", limited(dying_once, memory_mb=768))
+    monkeypatch.setattr(intake, "_UNPACKED", 2)
+    archive = io.BytesIO()
+    with zipfile.ZipFile(archive, "w") as packed:
+        for n in range(6):
+            packed.writestr(f"{n}.png", picture("red") + bytes([n]))
+    async with taking(dsn, tmp_path, ingest_min_rows=1, ingest_max_rows=1) as take:
+        job = await take.taken(archive.getvalue(), "pictures.zip")
+        assert [item["status"] for item in await take.items(job)] == ["NOT_FOUND"] * 6
+        assert [item["input"]["line"] for item in await take.items(job)] == [1, 2, 3, 4, 5, 6]
+    assert _asked(tmp_path) == ["0.png 1.png", "2.png 3.png", "2.png 3.png", "4.png 5.png"]
+
+
+def _asked(folder: Path) -> list[str]:
+    (notes,) = folder.rglob("*.asked")
+    return notes.read_text().splitlines()
+
+
+def test_pictures_are_unpacked_within_bounds() -> None:
+    sizes = [1, 1, 16 << 20, 64 << 20, *[1] * 600]
+    groups = list(intake._groups([Picture(n, str(n), size) for n, size in enumerate(sizes)]))
+    assert [len(group) for group in groups] == [2, 1, 1, 512, 88]
+    assert [one.number for group in groups for one in group] == list(range(604))
 
 
 async def test_one_picture_is_a_file_of_one_item(take: Taking) -> None:

@@ -29,19 +29,19 @@ from forebay.engine.policy import Retry
 from forebay.errors import ConfigError, DataError, PermanentError, StepError, TransientError, WrongState, error_class
 from forebay.pipelines import web
 from forebay.services import sheet_reading as reading
-from forebay.services.sheet_reading import Looked, ReadBatch, SheetOptions
+from forebay.services.sheet_reading import Looked, ReadBatch, SheetOptions, Unpacked
 from forebay.services.sources import load_sources, open_source
 from forebay.storage.spool import spooled
 from forebay.types import Done, ErrorClass, Skip
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, AsyncIterator, Callable, Generator
+    from collections.abc import AsyncGenerator, AsyncIterator, Callable, Generator, Iterator
 
     from forebay.db.pool import Connection, Pool
     from forebay.db.sheets import Added, NewSheet, Sheet
     from forebay.services.egress import Egress
     from forebay.services.sources import Declaration, Source
-    from forebay.services.spreadsheets import CsvLayout, Place
+    from forebay.services.spreadsheets import CsvLayout, Picture, Place
     from forebay.settings import Settings
     from forebay.storage import Blobs, Store
 
@@ -54,6 +54,8 @@ _CHUNK = 4096  # rows that are read at once
 _CHUNK_BYTES = 2 << 20
 _AHEAD = 3  # chunks that wait to be committed
 _PICTURES = 16  # committed at once
+_UNPACKED = 512  # pictures, and their bytes, that are unpacked at once
+_UNPACKED_BYTES = 16 << 20
 _MOST_BREAKS = 5  # of a line, before the file is fetched anew
 
 ASKED = "asked "  # begins the version of a file that was asked for by its path, whatever its content is
@@ -307,8 +309,9 @@ async def _read_into(ctx: Context, sheet: Sheet, stream: JobStream, blobs: Blobs
             ctx.progress(note="looking at the file")
             looked = await _in_child(ctx, reading.look, path, options)
             await _note_layout(ctx, sheet, options, looked)
-            async with _source(ctx, path, looked, options, blobs, sheet) as source:
-                await _load(ctx, stream, source, await ctx.get(web.settings))
+            begin = 0 if looked.layout is not None else stream.loaded  # a picture is a row: known ones are not unpacked
+            async with _source(ctx, path, looked, options, blobs, sheet, begin) as source:
+                await _load(ctx, stream, source, await ctx.get(web.settings), begin)
             await stream.seal()
         except DataError as error:
             await stream.send(_unreadable(sheet, str(error)), BatchSize(), seal=True)
@@ -341,9 +344,11 @@ def _broken(line: int, name: str, reason: str) -> SourceRows:
     return SourceRows([to_json({"line": line, "excerpt": name[:200]})], faults={0: reason})
 
 
-async def _load(ctx: Context, stream: JobStream, source: AsyncIterator[SourceRows], settings: Settings) -> None:
-    """Commits what the source gives, but for what was committed before."""
-    size, pending, skipped = batch_size(settings), SourceRows(), 0
+async def _load(
+    ctx: Context, stream: JobStream, source: AsyncIterator[SourceRows], settings: Settings, begin: int
+) -> None:
+    """Commits what the source gives from that row on, but for what was committed before."""
+    size, pending, skipped = batch_size(settings), SourceRows(), begin
     behind = stream.loaded
     async for chunk in source:
         known = min(len(chunk), behind - skipped)
@@ -379,10 +384,10 @@ async def _in_child(ctx: Context, fn: Callable[P, R], *args: P.args, **kwargs: P
 
 @asynccontextmanager
 async def _source(
-    ctx: Context, path: Path, looked: Looked, options: SheetOptions, blobs: Blobs, sheet: Sheet
+    ctx: Context, path: Path, looked: Looked, options: SheetOptions, blobs: Blobs, sheet: Sheet, begin: int
 ) -> AsyncGenerator[AsyncIterator[SourceRows]]:
     if looked.layout is None:
-        async with aclosing(_pictures(ctx, path, looked, blobs, sheet)) as source:
+        async with aclosing(_pictures(ctx, path, looked.pictures[begin:], blobs, sheet)) as source:
             yield source
         return
     blobs.store.spool.mkdir(parents=True, exist_ok=True)
@@ -438,26 +443,41 @@ async def _next(ahead: asyncio.Queue[ReadBatch], reader: asyncio.Task[None]) -> 
     return ahead.get_nowait()
 
 
-async def _pictures(ctx: Context, path: Path, looked: Looked, blobs: Blobs, sheet: Sheet) -> AsyncGenerator[SourceRows]:
+async def _pictures(
+    ctx: Context, path: Path, listed: list[Picture], blobs: Blobs, sheet: Sheet
+) -> AsyncGenerator[SourceRows]:
     """Pictures, each stored as a file of its own."""
-    made = SourceRows()
-    for picture in looked.pictures:
-        made.add(await _picture(ctx, path, picture.number, picture.name, blobs, sheet))
-        if len(made) == _PICTURES:
-            yield made
-            made = SourceRows()
-    yield made
+    for group in _groups(listed):
+        made = SourceRows()
+        unpacked = await _in_child(ctx, reading.unpack_pictures, path, [picture.name for picture in group])
+        for picture, one in zip(group, unpacked, strict=True):
+            made.add(await _picture(picture, one, blobs, sheet))
+            if len(made) == _PICTURES:
+                yield made
+                made = SourceRows()
+        yield made
 
 
-async def _picture(ctx: Context, path: Path, number: int, name: str, blobs: Blobs, sheet: Sheet) -> SourceRows:
-    shown = name or sheet.name
-    try:
-        data, media_type = await _in_child(ctx, reading.unpack_picture, path, name)
-    except StepError as error:
-        if isinstance(error, ConfigError):
-            raise
-        return _broken(number, shown, f"{shown[:200]} {error}")
-    stored = await blobs.put(data, owner_id=sheet.owner_id, name=Path(shown).name or "picture", media_type=media_type)
+def _groups(listed: list[Picture]) -> Iterator[list[Picture]]:
+    """Pictures that are unpacked at once: opening an archive takes a while, and memory is short."""
+    group: list[Picture] = []
+    size = 0
+    for picture in listed:
+        if group and (len(group) == _UNPACKED or size + picture.size > _UNPACKED_BYTES):
+            yield group
+            group, size = [], 0
+        group.append(picture)
+        size += picture.size
+    if group:
+        yield group
+
+
+async def _picture(picture: Picture, unpacked: Unpacked, blobs: Blobs, sheet: Sheet) -> SourceRows:
+    number, shown = picture.number, picture.name or sheet.name
+    if unpacked.fault:
+        return _broken(number, shown, f"{shown[:200]} {unpacked.fault}")
+    name, media_type = Path(shown).name or "picture", unpacked.media_type
+    stored = await blobs.put(unpacked.data, owner_id=sheet.owner_id, name=name, media_type=media_type)
     about = {"name": shown, "size": stored.size, "sha256": stored.sha256, "fileId": str(stored.file_id)}
     write = rows.write_image(sheet.id, stored.file_id, stored.sha256, stored.name, stored.media_type)
     return SourceRows([to_json({"line": number, "row": {"Name": shown}, "image": about})], writes={0: write})

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import islice, repeat
 from json.encoder import encode_basestring as _quoted
 from pathlib import Path
@@ -92,6 +93,14 @@ class ReadBatch(NamedTuple):
     faults: dict[int, str]  # by place
     next: Place
     is_last: bool
+
+
+class Unpacked(NamedTuple):
+    """A picture and its media type, or why it is none."""
+
+    data: bytes = b""
+    media_type: str = ""
+    fault: str = ""
 
 
 def look(path: Path, options: SheetOptions) -> Looked:
@@ -219,20 +228,32 @@ def _key_of(cells: Sequence[str]) -> str | None:
     return f"{text[:_LONGEST_KEY]}…{hashlib.sha256(text.encode()).hexdigest()[:32]}"
 
 
-def unpack_picture(path: Path, name: str) -> tuple[bytes, str]:
-    """One picture of an archive, or the file itself when it is one; with its media type.
+def unpack_pictures(path: Path, names: Sequence[str]) -> list[Unpacked]:
+    """Pictures of an archive, which is opened once for all of them, or the file itself for the name "".
 
-    Raises: DataError when it cannot be unpacked, or is no picture.
+    Raises: DataError when the archive cannot be opened.
     """
-    if name:
-        with path.open("rb") as file, opened(file, PICTURES) as archive:
-            data = read_picture(archive, name)
-    else:
-        data = path.read_bytes()
-    return data, images.inspect(data).media_type
+    if not any(names):
+        return [_unpacked(partial(_whole, path))]
+    with path.open("rb") as file, opened(file, PICTURES) as archive:
+        return [_unpacked(partial(read_picture, archive, name)) for name in names]
 
 
-_FUNCTIONS: dict[str, Callable[..., Any]] = {fn.__name__: fn for fn in (look, write_out, read_batch, unpack_picture)}
+def _whole(path: Path) -> bytes:
+    if (size := path.stat().st_size) > images.MAX_BYTES:
+        raise DataError(f"the image has {size} bytes; {images.MAX_BYTES} are allowed")
+    return path.read_bytes()
+
+
+def _unpacked(read: Callable[[], bytes]) -> Unpacked:
+    try:
+        data = read()
+        return Unpacked(data, images.inspect(data).media_type)
+    except DataError as error:
+        return Unpacked(fault=str(error))
+
+
+_FUNCTIONS: dict[str, Callable[..., Any]] = {fn.__name__: fn for fn in (look, write_out, read_batch, unpack_pictures)}
 
 
 def run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
