@@ -13,6 +13,7 @@ from typing import Any
 import asyncpg
 import pytest
 
+from forebay.engine.job_stream import SourceRows
 from forebay.engine.producer import StreamProgress, submit_stream, summary
 from forebay.errors import DatabaseUnavailable, InvalidField, UnknownPipeline, WrongState
 from forebay.testing import testbed
@@ -359,3 +360,14 @@ async def test_a_job_of_bad_rows_only_runs_its_own_steps(dsn: str) -> None:
     job, own = await finished(dsn, ledgers, settle_first=False, rows=["?"])
     assert job == ("FAILED", 1, 0, 1, True)
     assert own == ("DONE", {"close": 0})
+
+
+def test_rows_are_put_behind_others_without_copying_them() -> None:
+    rows = SourceRows([b"0"])
+    rows.add(SourceRows([b"1"], ["one"]))
+    keys, data = rows.keys, rows.data
+    rows.add(SourceRows([b"2"], faults={0: "wrong"}))
+    rows.add(SourceRows([b"3"], ["three"]))
+    assert (rows.data, rows.keys) == ([b"0", b"1", b"2", b"3"], [None, "one", None, "three"])
+    assert rows.faults == {2: "wrong"}
+    assert (rows.keys is keys, rows.data is data) == (True, True)

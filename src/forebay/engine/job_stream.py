@@ -43,8 +43,10 @@ class SourceRows:
     def add(self, more: SourceRows) -> None:
         """Put other rows behind these."""
         end = len(self.data)
-        if self.keys is not None or more.keys is not None:
-            self.keys = [*(self.keys or repeat(None, end)), *(more.keys or repeat(None, len(more)))]
+        if self.keys is None and more.keys is not None:
+            self.keys = [None] * end
+        if self.keys is not None:  # in place: rows may come one by one
+            self.keys += more.keys or repeat(None, len(more))
         self.data += more.data
         self.faults |= {place + end: fault for place, fault in more.faults.items()}
         self.writes |= {place + end: write for place, write in more.writes.items()}
