@@ -87,6 +87,16 @@ async def test_scans_are_for_whoever_sees_the_source(service: Service) -> None:
     assert [tuple(row) for row in jobs] == [("ann", 2), ("bob", 1)]
 
 
+async def test_a_source_that_is_declared_wrongly_hides_no_other(service: Service, tmp_path: Path) -> None:
+    (tmp_path / "sources" / "bad.toml").write_text('name = "bad"\nowner = "ann"\n')
+    assert await names(service, "ann") == ["drop"]
+    async with service.client("ann") as ann, service.client("bob") as bob, service.client("root") as root:
+        assert (await ann.post("/api/ingestion/scan", json={})).status_code == 202
+        asked = [await client.post("/api/ingestion/scan", json={"source": "bad"}) for client in (ann, bob, root)]
+    assert [answer.status_code for answer in asked] == [503, 404, 503]
+    assert asked[0].json()["detail"] == "this is not set up here: `forebay doctor` says what is missing"
+
+
 async def test_a_file_of_a_source_by_its_path(service: Service) -> None:
     async with service.client("ann") as ann, service.client("root") as root:
         asked: dict[str, Any] = {"pipeline": "sheets", "file": "drop:a.csv", "options": {"columns": {"title": "Name"}}}

@@ -113,7 +113,8 @@ def test_sources(tmp_path: Path) -> None:
     assert (down["level"], down["fix"]) == ("WARN", "see whether it is up, and lets this machine in")
     assert down["text"] == "old: 127.0.0.1 could not be connected to: Connection refused"
     (folder / "d.toml").write_text(declared.format("old", "ftp://127.0.0.1/"))
-    (wrong,) = findings(cli)[1]["sources"]
+    *others, wrong = findings(cli)[1]["sources"]
+    assert [each["level"] for each in others] == ["OK", "FAIL", "WARN"]
     assert (wrong["level"], wrong["text"].splitlines()[1]) == ("FAIL", "d.toml: name: old is the name of c.toml, too")
 
 

@@ -10,7 +10,7 @@ from forebay.cli import _show as show
 from forebay.cli._finding import Finding
 from forebay.errors import ConfigError, StepError
 from forebay.services.egress import open_egress
-from forebay.services.sources import load_sources, open_source
+from forebay.services.sources import open_source, read_sources
 
 if TYPE_CHECKING:
     from forebay.services.egress import Egress
@@ -27,11 +27,16 @@ async def examine(settings: Settings) -> list[Finding]:
     if settings.sheets_sources is None:
         return []
     try:
-        sources = load_sources(settings)
+        found = read_sources(settings)
     except ConfigError as error:
         return [Finding("FAIL", "sources", str(error), _GUIDE)]
-    if not sources:
+    if not found.good and not found.wrong:
         return [Finding("OK", "sources", f"none from {settings.sheets_sources}")]
+    wrong = [Finding("FAIL", "sources", found.problem, _GUIDE)] if found.problem else []
+    return [*await _looks(found.good, settings), *wrong]
+
+
+async def _looks(sources: list[Declaration], settings: Settings) -> list[Finding]:
     async with AsyncExitStack() as stack:
         try:
             is_remote = any(source.url.scheme != "file" for source in sources)

@@ -30,7 +30,7 @@ from forebay.errors import ConfigError, DataError, PermanentError, StepError, Tr
 from forebay.pipelines import web
 from forebay.services import sheet_reading as reading
 from forebay.services.sheet_reading import Looked, ReadBatch, SheetOptions, Unpacked
-from forebay.services.sources import load_sources, open_source
+from forebay.services.sources import open_source, read_sources
 from forebay.storage.spool import spooled
 from forebay.types import Done, ErrorClass, Skip
 
@@ -245,11 +245,8 @@ async def way_out(ctx: Context, declared: Declaration) -> Egress | None:
 
 
 def find_source(settings: Settings, name: str) -> Declaration:
-    """Raises: ConfigError when there is none of that name."""
-    for declared in load_sources(settings):
-        if declared.name == name:
-            return declared
-    raise ConfigError(f"there is no source {name!r}: declare it in FOREBAY_SHEETS_SOURCES, or enable it")
+    """Raises: ConfigError when there is none of that name, or it is declared wrongly."""
+    return read_sources(settings).find(name)
 
 
 def piece_key(sheet_id: int, name: str) -> str:

@@ -17,7 +17,7 @@ from forebay.log import get_logger
 from forebay.pipelines import web
 from forebay.pipelines.sheet_intake import find_source, of_one_source, way_out
 from forebay.services.sheet_reading import SheetOptions
-from forebay.services.sources import load_sources, open_source
+from forebay.services.sources import Sources, open_source, read_sources
 
 if TYPE_CHECKING:
     from forebay.services.sources import Declaration, Source
@@ -100,12 +100,14 @@ def options_of(declared: Declaration) -> SheetOptions:
 def _schedules(settings: Settings) -> None:
     """Sources with a schedule are scanned by themselves."""
     try:
-        declared = load_sources(settings)
+        sources = read_sources(settings)
+        problem = sources.problem
     except ConfigError as error:
+        sources, problem = Sources(), str(error)
+    if problem:
         # Nothing else of the worker needs them; doctor, and a scan, say the same.
-        log.warning("sources_declared_wrongly", error=str(error))
-        return
-    for each in declared:
+        log.warning("sources_declared_wrongly", error=problem)
+    for each in sources.good:
         if each.schedule:
             wanted = ScanRequest(source=each.name)
             sheet_scans.schedule(f"scan {each.name}", each.schedule, wanted, owner=each.owner, timezone=each.timezone)

@@ -12,7 +12,7 @@ import pytest
 
 from forebay.errors import ConfigError
 from forebay.services.egress import open_egress
-from forebay.services.sources import Declaration, load_sources, open_source
+from forebay.services.sources import Declaration, Sources, load_sources, open_source, read_sources
 from forebay.services.sources.names import matches, moved_name
 from forebay.services.sources.places import checked_place
 from forebay.settings import Settings
@@ -34,9 +34,17 @@ def declared(kind: str = "file", **changes: Any) -> dict[str, Any]:
     return {"name": "shelf", "owner": "ada"} | GOOD[kind] | changes
 
 
-def loaded(folder: Path, **settings: Any) -> list[Declaration]:
+def read(folder: Path, **settings: Any) -> Sources:
     given: dict[str, Any] = {"sheets_sources": folder, "sheets_roots": "/srv"} | settings
-    return load_sources(Settings(**given))
+    return read_sources(Settings(**given))
+
+
+def loaded(folder: Path, **settings: Any) -> list[Declaration]:
+    """All of them. Raises: ConfigError with everything that is wrong."""
+    found = read(folder, **settings)
+    if found.problem:
+        raise ConfigError(found.problem)
+    return found.good
 
 
 def put(folder: Path, name: str, data: dict[str, Any]) -> None:
@@ -85,6 +93,29 @@ def test_everything_is_told_at_once(tmp_path: Path) -> None:
     ]
     assert len(lines) == len(begins) + 1
     assert all(line.startswith(begin) for line, begin in zip(lines[1:], begins, strict=True))
+
+
+def test_one_that_is_wrong_stops_no_other(tmp_path: Path) -> None:
+    put(tmp_path, "a.json", declared(name="good"))
+    put(tmp_path, "b.json", declared(name="bad", owner="bob", after="burn"))
+    put(tmp_path, "c.json", declared(name="outside", url="file:///etc"))
+    put(tmp_path, "d.json", declared(name="good"))
+    put(tmp_path, "e.json", declared(name="outside"))
+    put(tmp_path, "f.json", {"name": ["x"]})
+    (tmp_path / "torn.toml").write_text("name =")
+    found = read(tmp_path)
+    assert [each.name for each in found.good] == ["good", "outside"]
+    assert [(each.name, each.owner) for each in found.wrong] == [
+        ("bad", "bob"), ("outside", "ada"), ("good", "ada"), ("f", None), ("torn", None),
+    ]  # fmt: skip
+    assert load_sources(Settings(sheets_sources=tmp_path, sheets_roots="/srv")) == found.good
+    assert found.find("good") is found.good[0]
+    with pytest.raises(ConfigError, match=r"^sources are declared wrongly:\nb.json: after: "):
+        found.find("bad")
+    with pytest.raises(ConfigError, match=r"^sources are declared wrongly:\ntorn.toml: is no TOML: "):
+        found.find("torn")
+    with pytest.raises(ConfigError, match=r"^there is no source 'other': declare it in FOREBAY_SHEETS_SOURCES"):
+        found.find("other")
 
 
 def test_no_folder(tmp_path: Path) -> None:

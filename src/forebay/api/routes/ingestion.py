@@ -17,11 +17,11 @@ from forebay.engine.producer import submit
 from forebay.errors import NotThere
 from forebay.log import get_logger
 from forebay.pipelines.sheet_scans import ScanRequest, sheet_scans
-from forebay.services.sources import load_sources
+from forebay.services.sources import read_sources
 
 if TYPE_CHECKING:
     from forebay.api.principal import Principal
-    from forebay.services.sources import Declaration
+    from forebay.services.sources import Declaration, Sources
     from forebay.settings import Settings
 
 router = APIRouter(prefix="/api/ingestion", tags=["sheets"], route_class=StrictRoute)
@@ -104,14 +104,26 @@ async def scan_sources(
 
 def sources_of(who: Principal, settings: Settings) -> list[Declaration]:
     """The sources whose files become the caller's; all for administrators."""
-    if not settings.sheets_enabled:
-        raise Problem(404, "is switched off here: FOREBAY_SHEETS_ENABLED")
-    return [each for each in load_sources(settings) if who.is_admin or each.owner == who.owner]
+    return [each for each in _sources(settings).good if _may_see(who, each.owner)]
 
 
 def find_source(who: Principal, settings: Settings, name: str) -> Declaration:
-    """Raises: NotThere when there is none that the caller may see."""
-    for each in sources_of(who, settings):
-        if each.name == name:
+    """Raises: NotThere when there is none that the caller may see; ConfigError when it is declared wrongly."""
+    sources = _sources(settings)
+    for each in sources.good:
+        if each.name == name and _may_see(who, each.owner):
             return each
+    for wrong in sources.wrong:
+        if wrong.name == name and _may_see(who, wrong.owner):
+            raise wrong.error()
     raise NotThere("source", f"there is no source {name!r}")
+
+
+def _sources(settings: Settings) -> Sources:
+    if not settings.sheets_enabled:
+        raise Problem(404, "is switched off here: FOREBAY_SHEETS_ENABLED")
+    return read_sources(settings)
+
+
+def _may_see(who: Principal, owner: str | None) -> bool:
+    return who.is_admin or owner == who.owner

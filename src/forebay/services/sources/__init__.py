@@ -22,7 +22,7 @@ from forebay.services.egress.origins import Origin
 from forebay.services.sources.declarations import Declaration
 from forebay.services.sources.folder import FolderSource
 from forebay.services.sources.source import Found, LeftOut, Scan, Source
-from forebay.services.sources.source_files import load_sources, root_of
+from forebay.services.sources.source_files import Sources, load_sources, read_sources, root_of
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Mapping
@@ -30,7 +30,17 @@ if TYPE_CHECKING:
     from forebay.services.egress import Egress, Pass
     from forebay.settings import Settings
 
-__all__ = ["Declaration", "Found", "LeftOut", "Scan", "Source", "load_sources", "open_source"]
+__all__ = [
+    "Declaration",
+    "Found",
+    "LeftOut",
+    "Scan",
+    "Source",
+    "Sources",
+    "load_sources",
+    "open_source",
+    "read_sources",
+]
 
 
 @asynccontextmanager

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from forebay.errors import ConfigError
 from forebay.services.declared import declared_files, read_declared, wrongs
@@ -13,31 +14,94 @@ if TYPE_CHECKING:
     from forebay.settings import Settings
 
 
-def load_sources(settings: Settings) -> list[Declaration]:
-    """The sources that are enabled, by name; none without a folder of them.
+@dataclass(frozen=True, slots=True)
+class Wrong:
+    """A file that declares no good source: whose it would be, as far as that can be told, and all that is wrong."""
 
-    Raises: ConfigError, with everything that is wrong, by file and field.
+    name: str
+    owner: str | None
+    reasons: list[str]  # each begins with the file's name
+
+    def error(self) -> ConfigError:
+        return ConfigError(_told(self.reasons))
+
+
+@dataclass(slots=True)
+class Sources:
+    """What a folder declares. One that is wrong stops no other; whoever asks for it is told."""
+
+    good: list[Declaration] = field(default_factory=list[Declaration])  # enabled ones, by name
+    wrong: list[Wrong] = field(default_factory=list[Wrong])
+
+    @property
+    def problem(self) -> str | None:
+        """Everything that is wrong, by file and field."""
+        return _told([reason for each in self.wrong for reason in each.reasons]) if self.wrong else None
+
+    def find(self, name: str) -> Declaration:
+        """Raises: ConfigError when there is none of that name, or what is wrong with it."""
+        for declared in self.good:
+            if declared.name == name:
+                return declared
+        for each in self.wrong:
+            if each.name == name:
+                raise each.error()
+        raise ConfigError(f"there is no source {name!r}: declare it in FOREBAY_SHEETS_SOURCES, or enable it")
+
+
+def _told(reasons: list[str]) -> str:
+    return "\n".join(["sources are declared wrongly:", *reasons])
+
+
+def load_sources(settings: Settings) -> list[Declaration]:
+    """The sources that are enabled and declared rightly, by name; none without a folder of them.
+
+    Raises: ConfigError when the folder is not there.
+    """
+    return read_sources(settings).good
+
+
+def read_sources(settings: Settings) -> Sources:
+    """The same, and those that are declared wrongly.
+
+    Raises: ConfigError when the folder is not there.
     """
     folder = settings.sheets_sources
     if folder is None:
-        return []
+        return Sources()
     if not folder.is_dir():
         raise ConfigError(f"FOREBAY_SHEETS_SOURCES: there is no folder {folder}")
-    found: dict[str, tuple[Path, Declaration]] = {}
-    wrong: list[str] = []
+    found = Sources()
+    names: dict[str, str] = {}
     for path in declared_files(folder):
+        data: Any = None
         try:
-            declared = Declaration.model_validate(read_declared(path))
-            if declared.name in found:
-                raise ValueError(f"name: {declared.name} is the name of {found[declared.name][0].name}, too")  # noqa: TRY301
-            found[declared.name] = path, declared
-            if declared.enabled and declared.url.scheme == "file":
-                root_of(declared, settings)
+            data = read_declared(path)
+            declared = _checked(data, settings, names)
         except ValueError as error:
-            wrong += [f"{path.name}: {line}" for line in wrongs(error)]
-    if wrong:
-        raise ConfigError("\n".join(["sources are declared wrongly:", *wrong]))
-    return [declared for _, (_, declared) in sorted(found.items()) if declared.enabled]
+            found.wrong.append(_wrong(path, data, error))
+        else:
+            names[declared.name] = path.name
+            found.good.append(declared)
+    found.good = sorted((each for each in found.good if each.enabled), key=lambda each: each.name)
+    return found
+
+
+def _checked(data: Any, settings: Settings, names: dict[str, str]) -> Declaration:
+    """Raises: ValueError; of two with the same name, the second is wrong."""
+    declared = Declaration.model_validate(data)
+    if declared.name in names:
+        raise ValueError(f"name: {declared.name} is the name of {names[declared.name]}, too")
+    if declared.enabled and declared.url.scheme == "file":
+        root_of(declared, settings)
+    return declared
+
+
+def _wrong(path: Path, data: Any, error: ValueError) -> Wrong:
+    given: dict[str, Any] = data if isinstance(data, dict) else {}
+    name, owner = given.get("name"), given.get("owner")
+    reasons = [f"{path.name}: {line}" for line in wrongs(error)]
+    return Wrong(name if isinstance(name, str) else path.stem, owner if isinstance(owner, str) else None, reasons)
 
 
 def root_of(declared: Declaration, settings: Settings) -> tuple[Path, list[str]]:
