@@ -47,7 +47,7 @@ things = Pipeline("things", dict)
 @things.step(concurrency=(MOST, MOST))
 async def find(ctx: StepContext, fields: dict[str, str]) -> Match | NotFound:
     given: Fields = {"title": fields["title"]}
-    return await look_up(ctx, given, attempt=1, attempts=1)
+    return await look_up(ctx, given, attempts=1)
 
 
 async def run(context: Context) -> None:

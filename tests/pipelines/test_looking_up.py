@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,9 @@ from typing import Any
 import pytest
 
 from bench.provider_stub import KEY, ProviderStub, declaration
+from forebay.errors import TransientError
+from forebay.pipelines.catalogue_provider import Catalogue
+from forebay.services.products import Candidate, Query
 from forebay.testing import Testbed
 from forebay.types import ItemRecord
 from tests.pipelines._catalogue import Sought, load, seek, shopping, sought
@@ -150,6 +153,54 @@ async def test_the_same_question_is_asked_once(dsn: str, tmp_path: Path) -> None
         bed.clock.advance(61)
         await seek(bed, title="Kettle blue")
         assert stub.asked == {"Kettle blue": 3}
+
+
+@pytest.mark.parametrize("there", [{"gtin": "4006381333931"}, {"title": "Boss 70", "brand": "Stabilo"}])
+@pytest.mark.parametrize("failing", [[1], [1, 2], [1, 3]])
+async def test_an_attempt_that_failed_has_asked_nothing(
+    dsn: str, monkeypatch: pytest.MonkeyPatch, failing: list[int], there: dict[str, str]
+) -> None:
+    """Whichever questions fail, what is there is found, by its number and by its title."""
+    undisturbed, at = Catalogue.find, iter(range(1, 1000))
+
+    async def find(self: Catalogue, query: Query, owner_id: int) -> Sequence[Candidate]:
+        if next(at) in failing:
+            raise TransientError("a moment")
+        return await undisturbed(self, query, owner_id)
+
+    async with shopping(dsn) as bed:
+        await load(bed, [there])
+        monkeypatch.setattr(Catalogue, "find", find)
+        row = Sought(fields={"gtin": "4006381333931", "brand": "Stabilo", "title": "Boss 70"}, attempts=3)
+        job = await bed.submit(sought, row, owner="ann")
+        await bed.finish()
+        assert (await bed.item(job)).status == "DONE"
+        assert "ERROR" in {outcome for outcome, _ in await _attempts(bed)}
+
+
+async def test_who_is_done_again_is_asked_about_from_the_first_strategy_on(
+    dsn: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+    undisturbed = Catalogue.find
+
+    async def find(self: Catalogue, query: Query, owner_id: int) -> Sequence[Candidate]:
+        asked.append(query.strategy)
+        return await undisturbed(self, query, owner_id)
+
+    monkeypatch.setattr(Catalogue, "find", find)
+    async with shopping(dsn) as bed:
+        row = Sought(fields={"gtin": "4006381333931", "brand": "Stabilo", "title": "Boss 70"}, attempts=3)
+        job = await bed.submit(sought, row, owner="ann")
+        await bed.finish()
+        assert asked == ["gtin", "title_brand", "title"]  # one an attempt; fuzzy words would be those of the title
+        await bed.pool.execute("select forebay.reprocess($1)", job.job_id)
+        await bed.finish()
+        assert asked == ["gtin", "title_brand", "title"] * 2
+        await bed.pool.execute("select forebay.reprocess($1, reset_attempts => false)", job.job_id)
+        await bed.run()
+        assert (await bed.item(job)).status == "NOT_FOUND"
+        assert asked == ["gtin", "title_brand", "title"] * 3  # all in the only attempt
 
 
 async def test_who_is_asked_first(dsn: str, tmp_path: Path) -> None:

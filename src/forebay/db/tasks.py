@@ -190,6 +190,13 @@ async def throttled_long(
     return [row["place"] - 1 for row in rows]
 
 
+async def count_not_found(pool: Pool, job_id: int, n: int, step: str, attempts: int) -> int:
+    """How often a task of so many attempts has found nothing so far, since it was begun or done again."""
+    async with translated(), pool.acquire() as conn:
+        found: int = await conn.fetchval(load("count_not_found"), job_id, n, step, attempts)
+    return found
+
+
 async def discover(pool: Pool, steps: Sequence[int]) -> list[tuple[int, LaneInfo]]:
     """The lanes that have something ready, for each of these steps."""
     async with translated(), pool.acquire() as conn:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, ConfigDict, SerializerFunctionWrapHandler, model_serializer
 
+from forebay.db import tasks
 from forebay.engine.resources import resource
 from forebay.errors import ConfigError, ThrottledError, error_class
 from forebay.pipelines import web
@@ -22,6 +23,7 @@ from forebay.types import ErrorClass, NotFound
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping, Sequence
 
+    from forebay.db.pool import Pool
     from forebay.engine.context import Context
     from forebay.engine.resources import Resources
     from forebay.pipelines.asking import Find
@@ -77,10 +79,12 @@ class Desks:
         self,
         providers: Iterable[Desk],
         settings: Settings,
+        pool: Pool,
         sleep: Callable[[float], Awaitable[object]] = asyncio.sleep,
     ) -> None:
         self.by_name = {desk.name: desk for desk in providers}
         self.least = settings.sheets_match_score
+        self.pool = pool
         self.sleep = sleep
 
     def describe(self) -> Mapping[str, Any]:
@@ -108,7 +112,7 @@ async def open_desks(
     if declared:
         http = await given.get(web.http)
         desks += [Desk(each, _asking(each, http), politeness, given.limits, clock=clock) for each in declared]
-    made = Desks(desks, given.settings, sleep)
+    made = Desks(desks, given.settings, given.pool, sleep)
     given.tells("providers", made.describe)
     return made
 
@@ -140,19 +144,22 @@ def _fetch(provider: Provider, http: Http) -> Fetch:
 
 
 async def look_up(
-    ctx: Context, fields: Fields, *, attempt: int, attempts: int, priority: Sequence[str] = (), turn: int = 0
+    ctx: Context, fields: Fields, *, attempts: int, priority: Sequence[str] = (), turn: int = 0
 ) -> Match | NotFound:
     """What fits a row best; NotFound only when all that were asked have answered.
 
-    Each attempt asks by other strategies, until after `attempts` all have been tried; `priority` names providers that
-    are asked first, else each `turn` lets another one begin.
+    Each attempt after one that found nothing asks by other strategies, until after `attempts` all have been tried;
+    `priority` names providers that are asked first, else each `turn` lets another one begin.
 
     Raises: ThrottledError and the like of a provider that could not answer, when no other had what fits.
     """
     desks = await ctx.get(providers)
-    return await _Search(desks, fields, ctx.owner_id, turn).run(
-        asks(rounds(fields, ranked(desks.by_name.values(), priority, turn)), attempt, attempts)
-    )
+    nothing = 0
+    if ctx.attempt > 1 and attempts > 1:  # those that failed have asked nothing to the end
+        nothing = await tasks.count_not_found(desks.pool, ctx.job_id, ctx.n, ctx.step, attempts)
+    all_rounds = rounds(fields, ranked(desks.by_name.values(), priority, turn))
+    questions = asks(all_rounds, nothing, attempts, is_last=ctx.attempt >= attempts)
+    return await _Search(desks, fields, ctx.owner_id, turn).run(questions)
 
 
 class _Search:

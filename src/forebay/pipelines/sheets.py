@@ -135,7 +135,6 @@ async def _look_up(ctx: Context, known: Normalized) -> Match | NotFound:
     return await looking_up.look_up(
         ctx,
         known.fields,
-        attempt=ctx.attempt,
         attempts=(await ctx.get(web.settings)).sheets_max_attempts_not_found,
         priority=sheet.providers or (),
         turn=sheet.turn,

@@ -78,21 +78,46 @@ ROUNDS = rounds(FULL, [A])
 
 @given(st.integers(1, 12), st.integers(0, 6))
 def test_all_attempts_together_ask_everything_once(attempts: int, count: int) -> None:
-    taken = [ask for attempt in range(1, attempts + 1) for ask in asks(ROUNDS[:count], attempt, attempts)]
+    shares = [asks(ROUNDS[:count], nothing, attempts, is_last=nothing == attempts - 1) for nothing in range(attempts)]
+    taken = [ask for share in shares for ask in share]
     expected = [ask for each in ROUNDS[:count] for ask in each]
     assert taken[: len(expected)] == expected
     assert len(taken) == max(attempts, count) if count else not taken
 
 
 def test_an_attempt_takes_its_share_and_begins_again_after_the_last() -> None:
-    def strategies(attempt: int, attempts: int) -> list[str]:
-        return [ask.query.strategy for ask in asks(ROUNDS, attempt, attempts)]
+    def strategies(nothing: int, attempts: int, *, is_last: bool = False) -> list[str]:
+        return [ask.query.strategy for ask in asks(ROUNDS, nothing, attempts, is_last=is_last)]
 
-    assert strategies(1, 2) == ["gtin", "mpn_brand", "sku"]
-    assert strategies(2, 2) == ["title_brand", "title", "fuzzy_title"]
-    assert strategies(3, 2) == strategies(1, 2)
-    assert strategies(1, 1) == list(NAMES)
-    assert strategies(7, 9) == ["gtin"]
+    assert strategies(0, 2) == ["gtin", "mpn_brand", "sku"]
+    assert strategies(1, 2) == strategies(1, 2, is_last=True) == ["title_brand", "title", "fuzzy_title"]
+    assert strategies(2, 2) == strategies(0, 2)
+    assert strategies(0, 2, is_last=True) == list(NAMES)  # the first has failed: all that is left
+    assert strategies(0, 1) == list(NAMES)
+    assert strategies(6, 9) == ["gtin"]
+
+
+@given(st.data(), st.integers(1, 6), st.integers(1, 6), st.integers(0, 5))
+def test_what_is_there_is_found_whatever_fails_on_the_way(
+    data: st.DataObject, until_nothing: int, until_error: int, there: int
+) -> None:
+    """Attempts as the engine counts them, and a provider that has the thing by one strategy, and fails now and then."""
+    nothing, answered = 0, set[str]()
+    for attempt in range(1, max(until_nothing, until_error) + 1):
+        failed = False
+        for ask in asks(ROUNDS, nothing, until_nothing, is_last=attempt >= until_nothing):
+            if data.draw(st.booleans(), "fails"):
+                failed = True
+                continue
+            answered.add(ask.query.strategy)
+            if ask.query.strategy == NAMES[there]:
+                return  # found
+        nothing += not failed
+        if attempt >= (until_error if failed else until_nothing):
+            assert failed, "said that it is not there"
+            break
+    assert NAMES[there] not in answered
+    assert answered != set(NAMES)
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
     columns = choose_columns(headers, sample, {"title": "Name"})
     fields = normalize(row, columns).fields
-    for ask in asks(rounds(fields, ranked(providers)), attempt, attempts):
+    for ask in asks(rounds(fields, ranked(providers)), nothing, attempts, is_last=False):
         found += await by_name[ask.provider].find(ask.query, fetch)
     match = best(fields, found, settings.sheets_match_score)
 

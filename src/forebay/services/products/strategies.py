@@ -133,16 +133,17 @@ def _key(query: Query) -> tuple[tuple[FieldName, str], ...]:
     return tuple((name, fold(value)) for name, value in query.values.items())
 
 
-def asks(all_rounds: Sequence[Sequence[Ask]], attempt: int, attempts: int) -> list[Ask]:
-    """The questions of one attempt, counted from 1, of so many.
+def asks(all_rounds: Sequence[Sequence[Ask]], nothing: int, attempts: int, *, is_last: bool) -> list[Ask]:
+    """The questions of an attempt before which `nothing` times nothing was found, of so many attempts.
 
-    Rounds are dealt out in order, so that after the last attempt all have been tried; when there are more attempts than
-    rounds, the first come round again.
+    Rounds are dealt out in order: an attempt that failed has its share asked again, and the last one asks all that is
+    left, so that none is left out. When there are more attempts than rounds, the first come round again.
     """
     count = len(all_rounds)
     if count == 0:
         return []
     parts = min(max(attempts, 1), count)
-    share = (attempt - 1) % parts
-    chosen = all_rounds[share * count // parts : (share + 1) * count // parts]
+    share = nothing % parts
+    end = parts if is_last and nothing < parts else share + 1
+    chosen = all_rounds[share * count // parts : end * count // parts]
     return [ask for round_ in chosen for ask in round_]
