@@ -144,7 +144,11 @@ async def refer(state: State, who: Principal, once: Idempotency, body: NewJob) -
     name, _, path = (body.file or "").partition(":")
     if body.pipeline != PIPELINE or not path or body.items is not None or "input" in body.model_fields_set:
         raise Problem(422, "names a file of a source, as drop:march.csv, for pipeline `sheets` alone", field="file")
-    given = {"file": checked_text("file", path, 500), "options": body.options or {}, "runAt": body.run_at}
+    given: dict[str, Any] = {
+        "file": checked_text("file", path, 500),
+        "options": body.options or {},
+        "runAt": body.run_at,
+    }
     about = described({"pipeline": PIPELINE, **given})
     source = find_source(who, state.settings, name)
     options = about.options.model_dump(by_alias=True, exclude_defaults=True)

@@ -44,7 +44,7 @@ class SourceRows:
         """Put other rows behind these."""
         end = len(self.data)
         if self.keys is None and more.keys is not None:
-            self.keys = [None] * end
+            self.keys = list[str | None](repeat(None, end))
         if self.keys is not None:  # in place: rows may come one by one
             self.keys += more.keys or repeat(None, len(more))
         self.data += more.data

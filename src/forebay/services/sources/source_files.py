@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from forebay.errors import ConfigError
 from forebay.services.declared import declared_files, read_declared, wrongs
@@ -98,7 +98,7 @@ def _checked(data: Any, settings: Settings, names: dict[str, str]) -> Declaratio
 
 
 def _wrong(path: Path, data: Any, error: ValueError) -> Wrong:
-    given: dict[str, Any] = data if isinstance(data, dict) else {}
+    given: dict[str, Any] = cast("dict[str, Any]", data) if isinstance(data, dict) else {}
     name, owner = given.get("name"), given.get("owner")
     reasons = [f"{path.name}: {line}" for line in wrongs(error)]
     return Wrong(name if isinstance(name, str) else path.stem, owner if isinstance(owner, str) else None, reasons)
