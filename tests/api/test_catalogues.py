@@ -108,6 +108,22 @@ async def test_providers_as_workers_see_them(service: Service, folder: Path) -> 
     assert "SHOP_KEY" not in json.dumps(answer)
 
 
+async def test_what_has_to_be_mended_is_told_to_administrators(service: Service, folder: Path) -> None:
+    (folder / "shop.toml").write_text(SHOP)
+    why = "shop cannot be asked until its key or its declaration is mended"
+    refused = {"closed_s": 50.0, "closed_because": why, "problem": "shop answered 401. Check SHOP_KEY"}
+    await _worker(service.admin, "one", shop=ABOUT)
+    await _worker(service.admin, "two", shop=ABOUT | refused)
+    problems: dict[str, Any] = {}
+    for name in ("ann", "root"):
+        async with service.client(name) as client:
+            answer = (await client.get("/api/providers")).json()
+        shop = next(each for each in answer["providers"] if each["name"] == "shop")
+        assert (shop["state"], shop["closedBecause"]) == ("closed", why)
+        problems[name] = shop["problem"]
+    assert problems == {"ann": None, "root": "shop answered 401. Check SHOP_KEY"}
+
+
 async def test_declarations_that_are_wrong_are_for_administrators(service: Service, folder: Path) -> None:
     (folder / "shop.toml").write_text('name = "Shop"')
     async with service.client("ann") as ann, service.client("root") as root:

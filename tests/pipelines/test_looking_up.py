@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from bench.provider_stub import KEY, ProviderStub, declaration
-from forebay.errors import TransientError
+from forebay.errors import ConfigError, TransientError
 from forebay.pipelines.catalogue_provider import Catalogue
 from forebay.services.products import Candidate, Query
 from forebay.testing import Testbed
@@ -49,6 +49,10 @@ async def stubs(folder: Path, *moods: ProviderStub, **limits: float) -> AsyncIte
 
 def quick(**options: Any) -> ProviderStub:
     return ProviderStub(seconds=0.0, **options)
+
+
+def _by_sku(port: int) -> str:
+    return f'sku = "http://127.0.0.1:{port}/products?q={{sku}}"'
 
 
 async def _attempts(bed: Testbed) -> list[tuple[str, int]]:
@@ -106,6 +110,56 @@ async def test_the_one_that_cannot_answer_holds_up_nobody(dsn: str, tmp_path: Pa
         await bed.finish()
         assert (await bed.item(job)).status == "NOT_FOUND"  # said only now that all have answered
         assert (await _attempts(bed))[2:] == [("NOT_FOUND", 1), ("NOT_FOUND", 2), ("NOT_FOUND", 3)]
+
+
+async def test_a_key_that_is_refused_stops_only_who_needs_it(
+    dsn: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Rows that others can answer go on, by all their strategies; the rest wait, and no step is parked."""
+    monkeypatch.setenv("STUB_KEY", "expired")
+    stub = quick()
+    async with stubs(tmp_path, stub), shopping(dsn, sheets_providers=tmp_path) as bed:
+        declared = tmp_path / "a.toml"
+        declared.write_text(declared.read_text().replace("[queries]", "[queries]\n" + _by_sku(stub.port)))
+        await load(bed, [{"title": "Kettle blue"}])
+        known = await bed.submit(sought, Sought(fields={"sku": "K-1", "title": "Kettle blue"}, attempts=3), owner="ann")
+        lacking = await bed.submit(sought, Sought(fields={"sku": "K-2", "title": "Lamp"}, attempts=3), owner="ann")
+        await bed.run()
+        assert (await bed.item(known)).result["find"]["provider"] == "catalogue"
+        assert (await bed.item(lacking)).status == "PENDING"
+        assert len(stub.wrong) <= 2  # as many as were on their way
+        assert await bed.pool.fetchval("select parked from forebay.queue where name = 'sought.find'") is None
+        assert set(await _attempts(bed)) == {("DONE", 1), ("THROTTLED", 1)}
+        await bed.worker.sign_on()
+        stats = json.loads(await bed.pool.fetchval("select stats -> 'shared' -> 'providers' from forebay.worker"))
+        assert stats["a"]["problem"] == "a answered 401. Check STUB_KEY"
+        assert stats["a"]["closed_because"] == "a cannot be asked until its key or its declaration is mended"
+        assert stats["catalogue"]["problem"] is None
+        assert capsys.readouterr().out.count("provider_refused") == 1
+
+        monkeypatch.setenv("STUB_KEY", KEY)
+        await bed.finish()
+        assert (await bed.item(lacking)).result["find"]["provider"] == "a"
+        assert (await _attempts(bed))[-2:] == [("NOT_FOUND", 1), ("DONE", 2)]  # by its number first, as undisturbed
+        await bed.worker.sign_on()
+        stats = json.loads(await bed.pool.fetchval("select stats -> 'shared' -> 'providers' from forebay.worker"))
+        assert (stats["a"]["problem"], stats["a"]["closed_s"]) == (None, 0)
+
+
+async def test_the_step_is_parked_when_nobody_can_be_asked(
+    dsn: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def find(_self: Catalogue, _query: Query, _owner_id: int) -> Sequence[Candidate]:
+        raise ConfigError("catalogue: an extension is missing")
+
+    monkeypatch.setattr(Catalogue, "find", find)
+    monkeypatch.setenv("STUB_KEY", "expired")
+    async with stubs(tmp_path, quick()), shopping(dsn, sheets_providers=tmp_path) as bed:
+        job = await bed.submit(sought, Sought(fields={"title": "Kettle"}))
+        await bed.run()
+        assert (await bed.item(job)).status == "PENDING"
+        parked = await bed.pool.fetchval("select parked from forebay.queue where name = 'sought.find'")
+        assert parked == "catalogue: an extension is missing"
 
 
 async def test_patience_is_for_all_and_spends_no_attempt(dsn: str, tmp_path: Path) -> None:

@@ -206,6 +206,10 @@ PROVIDER_CLOSED = Described(
     "forebay_provider_closed_seconds", "gauge", _PROVIDER,
     "how much longer it is not asked, as it is throttling or does not answer; 0: it is asked",
 )  # fmt: skip
+PROVIDER_PROBLEM = Described(
+    "forebay_provider_problem", "gauge", _PROVIDER,
+    "1: its key or its declaration has to be mended before it can be asked",
+)  # fmt: skip
 
 # This API process.
 API_REQUESTS = Described(

@@ -163,6 +163,7 @@ def _write_providers(sheet: Sheet, worker: WorkerRow) -> None:
         sheet.put(catalogue.PROVIDER_THROTTLE_RATIO, about["throttle_ratio"], worker.name, name)
         sheet.put(catalogue.PROVIDER_CONCURRENCY, about["limit"], worker.name, name)
         sheet.put(catalogue.PROVIDER_CLOSED, about["closed_s"], worker.name, name)
+        sheet.put(catalogue.PROVIDER_PROBLEM, about.get("problem") is not None, worker.name, name)
         if about["seconds"] is not None:
             sheet.put(catalogue.PROVIDER_SECONDS, about["seconds"], worker.name, name)
 

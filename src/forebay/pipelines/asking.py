@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from forebay.engine.gates import LimitReached
 from forebay.engine.policy import Limit
-from forebay.errors import ThrottledError, error_class
+from forebay.errors import ConfigError, ThrottledError, error_class, plain
+from forebay.log import get_logger
 from forebay.services.products.remembering import Remembered
 from forebay.tuning import Ewma
 from forebay.types import ErrorClass
@@ -27,10 +28,13 @@ if TYPE_CHECKING:
 
 _DOWN_AFTER = 5  # failures in a row: then it is left alone for a while, and rows wait instead of failing
 _FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 30.0
+_REFUSED_PAUSE = 60.0  # after which it is tried whether its key, or what was declared, is right by now
 _REMEMBERED = 4096  # candidates
 _REMEMBERED_S = 60.0
 # Not its fault: it has answered, and others need not wait for it.
-_ANSWERS = (ErrorClass.PERMANENT, ErrorClass.DATA, ErrorClass.CONFIG, ErrorClass.NOT_FOUND)
+_ANSWERS = (ErrorClass.PERMANENT, ErrorClass.DATA, ErrorClass.NOT_FOUND)
+
+log = get_logger("worker")
 
 
 class Asked(Protocol):
@@ -74,11 +78,18 @@ class Desk:
         self._pauses = 0
         self._closed_until = 0.0
         self._why = ""
+        self._problem: str | None = None  # that somebody has to mend before it can be asked
+
+    @property
+    def closed_s(self) -> float:
+        """For how much longer it is not asked."""
+        return max(0.0, self._closed_until - self._clock())
 
     async def find(self, query: Query, owner_id: int, turn: int) -> Sequence[Candidate]:
         """What the provider has for a query; the same question is asked once, until it is forgotten or a new `turn`.
 
-        Raises: ThrottledError when it is not to be asked now, and what `Provider.find` raises.
+        Raises: ThrottledError when it is not to be asked now, ConfigError when its key or its declaration has to be
+        mended first, and what `Provider.find` raises.
         """
 
         async def ask() -> Sequence[Candidate]:
@@ -106,9 +117,11 @@ class Desk:
             return found
 
     def _check_open(self) -> None:
-        left = self._closed_until - self._clock()
-        if left > 0:
-            raise ThrottledError(self._why, retry_after=left)
+        if not self.closed_s:
+            return
+        if self._problem is not None:
+            raise ConfigError(self._problem)
+        raise ThrottledError(self._why, retry_after=self.closed_s)
 
     @asynccontextmanager
     async def _leave(self) -> AsyncGenerator[None]:
@@ -124,6 +137,7 @@ class Desk:
 
     def _note_answer(self, turn: Turn, seconds: float) -> None:
         self._failures = self._pauses = 0
+        self._problem = None
         self._seconds.add(seconds)
         self._throttled.add(0.0)
         turn.answered(seconds)
@@ -134,6 +148,9 @@ class Desk:
             self._counts["throttled"] += 1
             self._throttled.add(1.0)
             self._close(turn, error.retry_after, f"{self.name} has asked for patience")
+        elif kind is ErrorClass.CONFIG:
+            self._counts["failed"] += 1
+            self._note_refusal(plain(error))
         elif kind in _ANSWERS:
             self._counts["failed"] += 1
             self._note_answer(turn, seconds)
@@ -147,18 +164,27 @@ class Desk:
                 turn.begin_again()
                 self._close(turn, pause, f"{self.name} does not answer")
 
+    def _note_refusal(self, problem: str) -> None:
+        """Somebody has to mend it: told once, and all others are asked meanwhile."""
+        if self._problem != problem:
+            log.error("provider_refused", provider=self.name, problem=problem)
+        self._problem = problem
+        self._why = f"{self.name} cannot be asked until its key or its declaration is mended"
+        self._closed_until = self._clock() + _REFUSED_PAUSE
+
     def _close(self, turn: Turn, seconds: float, why: str) -> None:
-        self._why = why
+        self._why, self._problem = why, None
         self._closed_until = max(self._closed_until, self._clock() + turn.throttled(seconds))
 
     def describe(self) -> dict[str, Any]:
         """How it goes with this provider, for the worker's row and the metrics."""
-        closed = round(max(0.0, self._closed_until - self._clock()), 3)
+        closed = round(self.closed_s, 3)
         return {
             **self._counts,
             **self._politeness.describe_one(self.name, self._most),
             "closed_s": closed,
             "closed_because": self._why if closed else None,
+            "problem": self._problem,
             "seconds": None if self._seconds.mean is None else round(self._seconds.mean, 6),
             "throttle_ratio": round(self._throttled.mean or 0.0, 4),
         }

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, SerializerFunctionWrapHandler, model
 
 from forebay.db import tasks
 from forebay.engine.resources import resource
-from forebay.errors import ConfigError, ThrottledError, error_class
+from forebay.errors import ConfigError, ThrottledError, error_class, plain
 from forebay.pipelines import web
 from forebay.pipelines.asking import Desk
 from forebay.pipelines.catalogue_provider import NAME as CATALOGUE
@@ -151,7 +151,8 @@ async def look_up(
     Each attempt after one that found nothing asks by other strategies, until after `attempts` all have been tried;
     `priority` names providers that are asked first, else each `turn` lets another one begin.
 
-    Raises: ThrottledError and the like of a provider that could not answer, when no other had what fits.
+    Raises: ThrottledError and the like of a provider that could not answer, when no other had what fits; ConfigError
+    when there is nobody who can be asked.
     """
     desks = await ctx.get(providers)
     nothing = 0
@@ -159,7 +160,8 @@ async def look_up(
         nothing = await tasks.count_not_found(desks.pool, ctx.job_id, ctx.n, ctx.step, attempts)
     all_rounds = rounds(fields, ranked(desks.by_name.values(), priority, turn))
     questions = asks(all_rounds, nothing, attempts, is_last=ctx.attempt >= attempts)
-    return await _Search(desks, fields, ctx.owner_id, turn).run(questions)
+    others = [ask for round_ in all_rounds for ask in round_ if ask not in questions]
+    return await _Search(desks, fields, ctx.owner_id, turn).run(questions, others)
 
 
 class _Search:
@@ -171,16 +173,19 @@ class _Search:
         self._errors: list[tuple[Ask, Exception]] = []
         self._asked: list[str] = []
 
-    async def run(self, questions: Sequence[Ask]) -> Match | NotFound:
+    async def run(self, questions: Sequence[Ask], others: Sequence[Ask]) -> Match | NotFound:
+        """`others`: questions of other attempts, for those who can answer while somebody has to be mended."""
         if not questions:
             return NotFound("nobody could be asked: the row has no title and no number that a provider knows")
         await self._ask_in_rounds(questions)
         if not self._fits and (late := self._throttled()):
             await self._stand(late)
+        if not self._fits and (refused := self._refused()):
+            await self._ask_in_rounds([question for question in others if question.provider not in refused])
         if self._best is not None and self._fits:
             return _match(*self._best)
         if self._errors:
-            raise min((error for _, error in self._errors), key=_telling)
+            raise self._error()
         return NotFound(self._nothing)
 
     @property
@@ -216,6 +221,21 @@ class _Search:
 
     def _throttled(self) -> list[tuple[Ask, ThrottledError]]:
         return [(question, error) for question, error in self._errors if isinstance(error, ThrottledError)]
+
+    def _refused(self) -> set[str]:
+        """Whose key or declaration has to be mended."""
+        return {ask.provider for ask, error in self._errors if error_class(error) is ErrorClass.CONFIG}
+
+    def _error(self) -> Exception:
+        """What is told of all errors. The step is parked only when there is nobody left to ask; else just such rows
+        wait that may be known to who cannot be asked."""
+        told = min((error for _, error in self._errors), key=_telling)
+        refused = self._refused()
+        is_alone = not self._asked and all(question.provider in refused for question, _ in self._errors)
+        if error_class(told) is not ErrorClass.CONFIG or is_alone:
+            return told
+        wait = min(self._desks.by_name[name].closed_s for name in refused)
+        return ThrottledError(plain(told), retry_after=max(1.0, wait), ours=True)
 
     async def _stand(self, late: Sequence[tuple[Ask, ThrottledError]]) -> None:
         """Wait for those that are closed, and ask them once more if they open soon."""

@@ -54,10 +54,11 @@ class Provider(Model):
     priority: int = Field(description="smaller ones are asked first")
     strategies: list[str] = Field(description="how it can be asked")
     state: Literal["disabled", "unused", "open", "closed"] = Field(
-        description="closed: it throttles, or does not answer, and is left alone; unused: no worker has asked it yet"
+        description="closed: it throttles, does not answer or refuses us, and is left alone; unused: not asked yet"
     )
     closed_because: str | None
     closed_seconds: float
+    problem: str | None = Field(description="what has to be mended before it can be asked; for administrators")
     concurrency_limit: int = Field(description="questions at a time, of all workers together")
     throttle_ratio: float = Field(description="throttled among about the last hundred answers of the worst worker")
     seconds: float | None = Field(description="how long an answer takes, mean of the workers")
@@ -125,6 +126,8 @@ async def list_providers(who: Reader, rooms: RoomsDep, settings: SettingsDep) ->
     except ConfigError as error:
         declared, problem = [], str(error)
     told = [_built_in(workers), *(_declared(each, workers) for each in declared)]
+    if not who.is_admin:
+        told = [each.model_copy(update={"problem": None}) for each in told]
     return ProviderList(providers=told, problem=problem if who.is_admin else None)
 
 
@@ -156,6 +159,7 @@ def _seen(name: str, workers: _Workers, *, enabled: bool) -> dict[str, Any]:
         **{count: sum(row[count] for row in rows) for count in _COUNTS},
         "state": used if enabled else "disabled",
         "closed_because": closed["closed_because"] if closed is not None and is_closed else None,
+        "problem": next((row["problem"] for row in rows if row.get("problem")), None),
         "closed_seconds": closed["closed_s"] if closed is not None else 0.0,
         "concurrency_limit": sum(row["limit"] for row in rows),
         "throttle_ratio": max((row["throttle_ratio"] for row in rows), default=0.0),
