@@ -171,8 +171,8 @@ async def test_a_batch_that_committed_unheard_is_not_sent_twice(
 
     commit, failures = job_stream.JobStream._commit, [ConnectionResetError, asyncpg.DeadlockDetectedError]
 
-    async def unheard(self: Any, rows: Any, began: float) -> int:
-        done = await commit(self, rows, began)
+    async def unheard(self: Any, rows: Any, began: float, **options: bool) -> int:
+        done = await commit(self, rows, began, **options)
         if failures:
             raise failures.pop()
         return done

@@ -108,8 +108,8 @@ async def go_on(request: Request, upload_id: Number, offset: Offset) -> Response
 async def give_up(upload_id: Number, who: Writer, rooms: RoomsDep) -> Response:
     """Give an upload up; what has come of it goes."""
     async with rooms.of(who) as conn:
-        sheet = await _find(conn, int(upload_id))
-        if sheet.intake_job_id is not None:
+        sheet = await _find(conn, int(upload_id), or_given_up=True)
+        if sheet.intake_job_id:
             raise Problem(409, "the upload is complete: cancel its job instead")
         await control.cancel(conn, sheet.job_id, who.actor)
         await sheets.give_up(conn, sheet.id)
@@ -122,9 +122,9 @@ def _check_version(request: Request) -> None:
         raise Problem(412, f"must be {_VERSION}", field="Tus-Resumable", headers={"Tus-Version": _VERSION})
 
 
-async def _find(conn: Connection, upload_id: int) -> Sheet:
+async def _find(conn: Connection, upload_id: int, *, or_given_up: bool = False) -> Sheet:
     sheet = await sheets.get(conn, sheet_id=upload_id)
-    if sheet is None or sheet.source is not None or sheet.intake_job_id == 0:
+    if sheet is None or sheet.source is not None or (sheet.intake_job_id == 0 and not or_given_up):
         raise NotThere("upload", f"there is no upload {upload_id}")
     return sheet
 
