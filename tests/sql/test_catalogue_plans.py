@@ -20,7 +20,7 @@ insert into forebay.product (catalogue_id, owner_id, key, gtin, sku, mpn, text, 
 select c.id, c.owner_id, g::text, lpad(g::text, 14, '0'), 'sku' || g, 'mpn' || g % 50000,
        array_to_string(n.words, ' '), array_to_tsvector(n.words),
        jsonb_build_object('title', array_to_string(n.words, ' '))
-from generate_series(1, 60000) g
+from generate_series(1, 200000) g
 join forebay.catalogue c on c.id % 2 = g % 2
 cross join lateral (
     select array[substr(md5((g % 400)::text), 1, 6), substr(md5((g % 37 + 500)::text), 1, 5),
