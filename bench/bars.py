@@ -49,9 +49,9 @@ BARS = (
     Bar("sheet_ingest", "a file of rows into items", "COPY FROM of the documents that its rows become", "rows/s", 0.3),
     Bar("sheet_export_csv", "export of a sheet, CSV", "COPY TO of the same cells as plain text", "rows/s", 0.4),
     Bar("workbook", "workbook of the same rows", "openpyxl, write-only", "rows/s", 3.0),
+    Bar("provider_sought", "look-ups at a provider, concurrency sought", "the best fixed one", "rows/s", 0.8),
     Bar("provider_slow", "the same while it is slow", "what its hands could answer", "rows/s", 0.8),
     Bar("provider_well_again", "the same, well again after a bad day", "the same before", "rows/s", 0.8),
-    Bar("provider_sought", "look-ups at a provider, concurrency sought", "the best fixed one", "rows/s", 0.8),
     Bar("memory_idle", f"{_MEMORY}, idle", "the most allowed", "MB", 1.0, None, "<="),
     Bar(
         "memory_draining",
