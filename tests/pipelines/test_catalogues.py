@@ -73,7 +73,8 @@ async def test_loading_again_changes_what_is_there(dsn: str) -> None:
         await load(bed, STOCK)
         cheaper = STOCK[0] | {"price": "44.90", "gtin": ""}
         nameless = {"title": "Mug blue", "brand": "Bergwerk", "price": "5"}
-        items = await load(bed, [cheaper, nameless, nameless | {"price": "6"}, STOCK[0] | {"sku": ""}])
+        items = await load(bed, [cheaper, nameless, STOCK[0] | {"sku": ""}])
+        items += await load(bed, [nameless | {"price": "6"}])  # within one load, either of two would be right
         assert [item.status for item in items] == ["DONE"] * 4
         rows = await bed.pool.fetch("select fields ->> 'price' as price, gtin from forebay.product order by key")
         assert [row["price"] for row in rows] == ["49.90", "6.00", "44.90", "39.90", "59.00", "35.00"]
