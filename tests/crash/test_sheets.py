@@ -23,6 +23,7 @@ from forebay.engine.loading import load_pipelines
 from tests.cli._run import Cli, Process
 from tests.crash.test_api import address_of
 
+PIECE = 8192  # bytes sent at a time
 BYTES = {"tus-resumable": "1.0.0", "content-type": "application/offset+octet-stream"}
 # Small batches, claims and leases: there is much to be cut off, and it comes back soon.
 QUICK = {
@@ -96,7 +97,7 @@ class Rig:
     def check(process: Process) -> None:
         assert not process.has_ended, process.said
 
-    async def upload(self, data: bytes, kill_at: list[int], piece: int = 8192) -> int:
+    async def upload(self, data: bytes, kill_at: list[int], piece: int = PIECE) -> int:
         """Sends a file in pieces; at some of its bytes the API dies under it."""
         begun = await self.client.post("/api/uploads", headers={**BYTES, "upload-length": str(len(data))})
         assert begun.status_code == 201, begun.text
@@ -159,7 +160,8 @@ async def through(rig: Rig, data: bytes, dice: random.Random, kills: int) -> tup
     def share(most: int) -> list[int]:
         return sorted(dice.randrange(1, most) for _ in range(kills // 4))
 
-    job = await rig.upload(data, share(len(data)))
+    pieces = sorted(dice.sample(range(len(data) // PIECE), kills // 4))  # one kill each
+    job = await rig.upload(data, [place * PIECE for place in pieces])
     for upto in share(count):
         await rig.until("select total >= $2 or sealed from forebay.job where id = $1", job, upto)
         await rig.kill_worker()
