@@ -270,8 +270,6 @@ async def test_a_kickoff_reads_the_file_and_works_on_its_rows(service: Service) 
         slice_ = await ann.post(f"/api/jobs/{job}/kickoff", params={"durationMs": 20_000})
         assert slice_.status_code == 200, slice_.text
         assert slice_.json()["job"]["counters"]["total"] == 2
-        # The slice may be over before it has heard of the rows that its own step has read: then it is repeated.
-        assert (await ann.post(f"/api/jobs/{job}/kickoff", params={"durationMs": 20_000})).status_code == 200
         assert (await ann.get(f"/api/jobs/{job}/items/2")).json()["normalized"]["fields"] == {"title": "Ink"}
 
 

@@ -131,19 +131,19 @@ async def test_a_file_that_cannot_be_read_keeps_no_other_from_being_taken(take: 
     ]
 
 
-async def test_a_file_that_changed_since_is_taken_as_it_is_then(take: Taking, folder: Path) -> None:
+async def test_a_file_that_changed_since_is_refused_and_taken_by_the_next_scan(take: Taking, folder: Path) -> None:
     put(folder, "a.csv", table(["Name"], ["Pen"]))
-    await take.bed.submit(sheet_scans, ScanRequest(source="drop"), owner="ann")
-    await take.bed.worker.sweep()
-    await take.bed.worker.drain()  # the scan alone
+    await take.conn.execute("update forebay.queue set paused = true where name = 'sheet_intake.receive'")
+    assert (await scanned(take))["taken"] == 1
     put(folder, "a.csv", table(["Name"], ["Pen"], ["Ink"]))
-    await take.bed.finish()
-    problem = await take.conn.fetchval("select problem from forebay.sheet")
-    if problem is not None:  # the intake came after the change
-        assert "changed" in problem
-        assert (await scanned(take))["taken"] == 1
-    totals = [total for _, total in await names(take) if total]
-    assert totals[-1] in (1, 2)
+    await take.conn.execute("update forebay.queue set paused = false")
+    assert (await scanned(take))["taken"] == 1
+    found = await take.conn.fetch(
+        """select s.problem, (select count(*) from forebay.item i where i.job_id = s.job_id and i.status = 'ERROR') as bad,
+                  j.total from forebay.sheet s join forebay.job j on j.id = s.job_id order by s.id"""
+    )
+    assert [(row["bad"], row["total"]) for row in found] == [(1, 1), (0, 2)]
+    assert "a.csv has changed" in found[0]["problem"]
 
 
 async def test_a_source_that_is_not_declared_holds_up_no_other(take: Taking, folder: Path) -> None:

@@ -9,14 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 from pydantic import ValidationError
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
 from forebay.cli import _show as show
 from forebay.cli._common import find_dsn, json_option, load_settings, run
+from forebay.cli._waiting import ended
 from forebay.db import overview, registry, sheets
 from forebay.db.sheets import NewSheet
-from forebay.engine import results
 from forebay.errors import InvalidField
 from forebay.pipelines import catalogue_rows, sheet_images, sheet_intake, sheet_scans
 from forebay.pipelines import sheets as sheet_rows
@@ -29,7 +27,6 @@ from forebay.storage import open_store
 if TYPE_CHECKING:
     from forebay.db.pool import Connection
     from forebay.settings import Settings
-    from forebay.types import JobSummary
 
 _ALL = (sheet_intake, sheet_rows, sheet_images, catalogue_rows, sheet_scans)
 
@@ -124,23 +121,10 @@ async def _ingest(
 
 async def _waited(conn: Connection, taken: dict[str, Any]) -> dict[str, Any]:
     """How a job has ended, with a bar on standard error while a person waits."""
-    ended = await _ended(conn, int(taken["job_id"]))
-    counts = {name: getattr(ended, name) for name in ("state", "total", "done", "skipped", "not_found", "error")}
-    sheet = await sheets.get(conn, job_id=ended.job_id)
+    job = await ended(conn, int(taken["job_id"]))
+    counts = {name: getattr(job, name) for name in ("state", "total", "done", "skipped", "not_found", "error")}
+    sheet = await sheets.get(conn, job_id=job.job_id)
     return counts if sheet is None else {**counts, "problem": sheet.problem}
-
-
-async def _ended(conn: Connection, job_id: int) -> JobSummary:
-    err = Console(stderr=True)
-    columns = (TextColumn("job {task.description}"), BarColumn(), MofNCompleteColumn())
-    with Progress(*columns, console=err, transient=True, disable=not err.is_terminal) as progress:
-        bar = progress.add_task(str(job_id))
-        while True:
-            try:
-                return await results.wait(conn, job_id, timeout=0.5)
-            except TimeoutError:
-                now = await results.summary(conn, job_id)
-                progress.update(bar, total=now.total, completed=now.total - now.open)
 
 
 def _tell(taken: list[dict[str, Any]], *, as_json: bool) -> None:

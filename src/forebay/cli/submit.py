@@ -10,13 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from forebay.cli import _show as show
 from forebay.cli._common import duration, find_dsn, json_option, load_settings, run
+from forebay.cli._waiting import ended
 from forebay.db import overview
-from forebay.engine import results
 from forebay.engine.loading import load_pipelines
 from forebay.engine.pipeline import Pipeline
 from forebay.errors import InvalidField, UnknownPipeline
@@ -25,7 +23,6 @@ from forebay.types import JobState
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from forebay.db.pool import Connection
     from forebay.engine.pipeline import ManyOptions
     from forebay.types import JobSummary, Submitted
 
@@ -56,9 +53,9 @@ def submit(pipeline: str, source: str, *, wait: bool, as_json: bool, **options: 
         "priority": options["priority"],
         "delay": options["delay"],
     }
-    job, ended = run(_submit(find_dsn(settings), chosen, source, wanted, wait=wait, quiet=as_json))
-    _answer(job, ended, as_json=as_json)
-    if ended is not None and ended.state is not JobState.DONE:
+    job, summary = run(_submit(find_dsn(settings), chosen, source, wanted, wait=wait, quiet=as_json))
+    _answer(job, summary, as_json=as_json)
+    if summary is not None and summary.state is not JobState.DONE:
         sys.exit(1)
 
 
@@ -78,7 +75,7 @@ async def _submit(
         else:
             with _opened(source) as lines:
                 job = await pipeline.submit_many(conn, _values(lines), **options)
-        return job, await _wait(conn, job.job_id, quiet=quiet) if wait else None
+        return job, await ended(conn, job.job_id, quiet=quiet) if wait else None
 
 
 def _is_one(source: str) -> bool:
@@ -114,30 +111,18 @@ def _parsed(text: str | bytes, field: str) -> Any:
         raise InvalidField(field, f"is not JSON: {error}") from error
 
 
-async def _wait(conn: Connection, job_id: int, *, quiet: bool) -> JobSummary:
-    """The job's summary at its end, with a bar on standard error while a person waits."""
-    columns = (TextColumn("job {task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    err = Console(stderr=True, quiet=quiet)
-    with Progress(*columns, console=err, transient=True, disable=not err.is_terminal) as progress:
-        bar = progress.add_task(str(job_id))
-        while True:
-            try:
-                return await results.wait(conn, job_id, timeout=0.5)
-            except TimeoutError:
-                now = await results.summary(conn, job_id)
-                progress.update(bar, total=now.total, completed=now.total - now.open)
-
-
-def _answer(job: Submitted, ended: JobSummary | None, *, as_json: bool) -> None:
+def _answer(job: Submitted, summary: JobSummary | None, *, as_json: bool) -> None:
     if as_json:
         answer: dict[str, Any] = {"job_id": str(job.job_id), "created": job.created, "items": job.items}
-        if ended is not None:
-            answer |= {"state": ended.state}
-            answer |= {name: getattr(ended, name) for name in ("total", "done", "skipped", "not_found", "error")}
+        if summary is not None:
+            answer |= {"state": summary.state}
+            answer |= {name: getattr(summary, name) for name in ("total", "done", "skipped", "not_found", "error")}
         click.echo(show.dump(answer))
         return
     known = "" if job.created else " (it was there already)"
     click.echo(f"job {job.job_id}: {show.plural(job.items, 'item')}{known}")
-    if ended is not None:
-        counts = f"{ended.done} done, {ended.skipped} skipped, {ended.not_found} not found, {ended.error} failed"
-        click.echo(f"{ended.state}: {counts}")
+    if summary is not None:
+        counts = (
+            f"{summary.done} done, {summary.skipped} skipped, {summary.not_found} not found, {summary.error} failed"
+        )
+        click.echo(f"{summary.state}: {counts}")

@@ -151,8 +151,12 @@ class Worker:
             running.result()
 
     async def idle(self) -> None:
-        """Waits until the worker has looked everywhere and has nothing to do."""
-        await self._claimer.idle()
+        """Waits until the worker has looked everywhere and has nothing to do, also of what its steps have submitted."""
+        settled = -1
+        while settled != self.settled:
+            settled = self.settled
+            await self.look()
+            await self._claimer.idle()
 
     async def look(self) -> None:
         """Look now for what is ready."""
@@ -161,7 +165,7 @@ class Worker:
     async def drain(self) -> None:
         """Claim until nothing is left to do, then close again."""
         self._claimer.open()
-        await self._claimer.idle()
+        await self.idle()
         self._claimer.close()
 
     async def sweep(self) -> None:
