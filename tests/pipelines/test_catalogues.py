@@ -73,12 +73,22 @@ async def test_loading_again_changes_what_is_there(dsn: str) -> None:
         await load(bed, STOCK)
         cheaper = STOCK[0] | {"price": "44.90", "gtin": ""}
         nameless = {"title": "Mug blue", "brand": "Bergwerk", "price": "5"}
-        items = await load(bed, [cheaper, nameless, STOCK[0] | {"sku": ""}])
-        items += await load(bed, [nameless | {"price": "6"}])  # within one load, either of two would be right
+        items = await load(bed, [cheaper, nameless, nameless | {"price": "6"}, STOCK[0] | {"sku": ""}])
         assert [item.status for item in items] == ["DONE"] * 4
         rows = await bed.pool.fetch("select fields ->> 'price' as price, gtin from forebay.product order by key")
         assert [row["price"] for row in rows] == ["49.90", "6.00", "44.90", "39.90", "59.00", "35.00"]
         assert (await seek(bed, title="kettle aurora 1.7 l steel")).result["find"]["price"] == "44.90"
+
+
+async def test_of_two_rows_about_a_product_the_later_counts(dsn: str) -> None:
+    async with shopping(dsn) as bed:
+        owner = await bed.pool.fetchval("select forebay.owner_id('ann')")
+        for row, price in (((7, 2), "6"), ((7, 1), "5"), ((6, 9), "4"), ((7, 2), "6")):
+            write = catalogues.write_product(
+                owner, "stock", "k", gtin=None, sku=None, mpn=None, words=["mug"], fields={"price": price}, row=row
+            )
+            await bed.pool.execute(write.sql, *write.args)
+        assert await bed.pool.fetchval("select fields ->> 'price' from forebay.product") == "6"
 
 
 async def test_rows_that_cannot_be_kept(dsn: str) -> None:

@@ -21,7 +21,8 @@ from forebay.db.sheets import NewSheet, Piece
 from forebay.engine.inputs import checked_text
 from forebay.errors import DataError
 from forebay.log import get_logger
-from forebay.pipelines.sheet_intake import ASKED, piece_key
+from forebay.pipelines.sheet_intake import piece_key
+from forebay.pipelines.sheet_sources import ASKED
 from forebay.services.sheet_reading import SheetOptions
 from forebay.services.spreadsheets import detect
 from forebay.storage.spool import spooled

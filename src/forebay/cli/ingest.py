@@ -18,8 +18,9 @@ from forebay.db.sheets import NewSheet
 from forebay.errors import InvalidField
 from forebay.pipelines import catalogue_rows, sheet_images, sheet_intake, sheet_scans
 from forebay.pipelines import sheets as sheet_rows
-from forebay.pipelines.sheet_intake import find_source, hand_in
+from forebay.pipelines.sheet_intake import hand_in
 from forebay.pipelines.sheet_scans import ScanRequest
+from forebay.pipelines.sheet_sources import find_source
 from forebay.services.sheet_reading import SheetOptions
 from forebay.services.spreadsheets import detect
 from forebay.storage import open_store

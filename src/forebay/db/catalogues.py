@@ -52,7 +52,7 @@ async def loading(pool: Pool, job_id: int) -> tuple[str | None, str | None]:
     return (None, None) if row is None else (row["mapping"], row["catalogue"])
 
 
-def write_product(
+def write_product(  # noqa: PLR0913 - each is a column
     owner_id: int,
     catalogue: str,
     key: str,
@@ -62,10 +62,11 @@ def write_product(
     mpn: str | None,
     words: Sequence[str],
     fields: Mapping[str, object],
+    row: tuple[int, int],  # its job, and its number there
 ) -> Statement:
-    """A product into a catalogue of the owner's, which is made when there is none."""
+    """A product into a catalogue of the owner's, which is made when there is none; of two rows the later counts."""
     distinct = list(dict.fromkeys(words))
-    given = (owner_id, catalogue, key, gtin, sku, mpn, distinct, to_json(dict(fields)).decode())
+    given = (owner_id, catalogue, key, gtin, sku, mpn, distinct, to_json(dict(fields)).decode(), *row)
     return Statement(load("write_product"), given)
 
 

@@ -81,6 +81,7 @@ async def store(ctx: Context, line: Line) -> Done[dict[FieldName, str | int]]:
         mpn=_code(fields, "mpn"),
         words=words(f"{fields.get('brand', '')} {fields.get('title', '')}"),
         fields={str(name): value for name, value in fields.items()},
+        row=(ctx.job_id, ctx.n),
     )
     return Done(fields, [write])
 

@@ -9,7 +9,7 @@ crash the reading goes on behind the last of them.
 from __future__ import annotations
 
 import asyncio
-from contextlib import aclosing, asynccontextmanager, contextmanager, suppress
+from contextlib import aclosing, asynccontextmanager, suppress
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import TYPE_CHECKING, Annotated, Any, ParamSpec, TypeVar
@@ -26,21 +26,19 @@ from forebay.engine.job_stream import JobStream, SourceRows
 from forebay.engine.limited import limited
 from forebay.engine.pipeline import Pipeline
 from forebay.engine.policy import Retry
-from forebay.errors import ConfigError, DataError, PermanentError, StepError, TransientError, WrongState, error_class
+from forebay.errors import DataError, StepError, TransientError, WrongState, error_class
 from forebay.pipelines import web
+from forebay.pipelines.sheet_sources import opened_source, version_of
 from forebay.services import sheet_reading as reading
 from forebay.services.sheet_reading import Looked, ReadBatch, SheetOptions, Unpacked
-from forebay.services.sources import open_source, read_sources
 from forebay.storage.spool import spooled
 from forebay.types import Done, ErrorClass, Skip
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, AsyncIterator, Callable, Generator, Iterator
+    from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
 
     from forebay.db.pool import Connection, Pool
     from forebay.db.sheets import Added, NewSheet, Sheet
-    from forebay.services.egress import Egress
-    from forebay.services.sources import Declaration, Source
     from forebay.services.spreadsheets import CsvLayout, Picture, Place
     from forebay.settings import Settings
     from forebay.storage import Blobs, Store
@@ -57,8 +55,6 @@ _PICTURES = 16  # committed at once
 _UNPACKED = 512  # pictures, and their bytes, that are unpacked at once
 _UNPACKED_BYTES = 16 << 20
 _MOST_BREAKS = 5  # of a line, before the file is fetched anew
-
-ASKED = "asked "  # begins the version of a file that was asked for by its path, whatever its content is
 
 IN_CHILD = limited(reading.run, memory_mb=768, timeout=3600)  # one for all: a process takes a while to begin
 
@@ -188,8 +184,8 @@ class _Content:
     async def _fetched(self) -> AsyncGenerator[bytes]:
         """The same from its source; where the line breaks, it goes on."""
         path, offset, breaks = self._sheet.path or "", 0, 0
-        async with opened_source(self._ctx, self._sheet) as source:
-            self.version = version = await _version(source, self._sheet)
+        async with opened_source(self._ctx, self._sheet.source or "") as source:
+            self.version = version = await version_of(source, self._sheet)
             while True:
                 try:
                     async with aclosing(source.read(path, version, offset)) as chunks:
@@ -202,51 +198,6 @@ class _Content:
                         raise
                 else:
                     return
-
-
-async def _version(source: Source, sheet: Sheet) -> str:
-    """Which content it is; of a file that somebody has asked for by its path, the present one."""
-    if not (sheet.version or "").startswith(ASKED):
-        return sheet.version or ""
-    async with aclosing(source.list()) as listed:
-        async for found in listed:
-            if found.path == sheet.path:
-                return found.version
-    raise DataError(f"there is no {sheet.path} in the source {sheet.source}, or it is still being written")
-
-
-@asynccontextmanager
-async def opened_source(ctx: Context, sheet: Sheet) -> AsyncGenerator[Source]:
-    """The source that a sheet was taken from.
-
-    Raises: PermanentError when it is not declared any more, or wrongly.
-    """
-    settings = await ctx.get(web.settings)
-    with of_one_source():
-        declared = find_source(settings, sheet.source or "")
-        async with open_source(declared, await way_out(ctx, declared), settings) as source:
-            yield source
-
-
-@contextmanager
-def of_one_source() -> Generator[None]:
-    """A source that is declared wrongly fails its own files: a ConfigError would hold up those of all others."""
-    try:
-        yield
-    except ConfigError as error:
-        raise PermanentError(str(error)) from error
-
-
-async def way_out(ctx: Context, declared: Declaration) -> Egress | None:
-    """What a source needs to be reached; folders need nothing."""
-    if declared.url.scheme == "file":
-        return None
-    return await ctx.get(web.egress)
-
-
-def find_source(settings: Settings, name: str) -> Declaration:
-    """Raises: ConfigError when there is none of that name, or it is declared wrongly."""
-    return read_sources(settings).find(name)
 
 
 def piece_key(sheet_id: int, name: str) -> str:
@@ -268,7 +219,7 @@ async def put_away(ctx: Context, given: Intake, received: Received) -> bool | Sk
     sheet = await rows.read(await ctx.get(web.database), sheet_id=given.sheet_id)
     if sheet is None or sheet.source is None or received.version is None:
         return Skip("it was uploaded, or received before")
-    async with opened_source(ctx, sheet) as source:
+    async with opened_source(ctx, sheet.source) as source:
         return await source.done(sheet.path or "", received.version)
 
 

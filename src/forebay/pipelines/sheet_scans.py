@@ -15,9 +15,9 @@ from forebay.engine.policy import Retry
 from forebay.errors import ConfigError
 from forebay.log import get_logger
 from forebay.pipelines import web
-from forebay.pipelines.sheet_intake import find_source, of_one_source, way_out
+from forebay.pipelines.sheet_sources import opened_source
 from forebay.services.sheet_reading import SheetOptions
-from forebay.services.sources import Sources, open_source, read_sources
+from forebay.services.sources import Sources, read_sources
 
 if TYPE_CHECKING:
     from forebay.services.sources import Declaration, Source
@@ -51,12 +51,8 @@ sheet_scans = Pipeline("sheet_scans", ScanRequest, internal=True)
 @sheet_scans.step(timeout=3600, concurrency=(1, 4), retry=Retry(attempts=5, base=5.0), max_expiries=1000)
 async def scan(ctx: Context, wanted: ScanRequest) -> Scanned:
     """Takes the files that are new, or have changed; they are fetched by their own jobs."""
-    settings = await ctx.get(web.settings)
-    with of_one_source():
-        declared = find_source(settings, wanted.source)
-        options = options_of(declared)
-        async with open_source(declared, await way_out(ctx, declared), settings) as source:
-            return await _take(ctx, source, options)
+    async with opened_source(ctx, wanted.source) as source:
+        return await _take(ctx, source, options_of(source.declared))
 
 
 async def _take(ctx: Context, source: Source, options: SheetOptions) -> Scanned:

@@ -629,6 +629,8 @@ CREATE TABLE forebay.product (
     search tsvector NOT NULL,
     fields jsonb NOT NULL,
     updated_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    job_id bigint DEFAULT 0 NOT NULL,
+    n integer DEFAULT 0 NOT NULL,
     CONSTRAINT product_key_check CHECK ((length(key) <= 200))
 );
 ALTER TABLE forebay.product ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
