@@ -1,0 +1,45 @@
+"""A figure of detection: how many cases of a set came out right, beside its bar and its aim."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Corpora:
+    """Where the cases are, and where files lie that we may read but not ship (None: leave those cases out)."""
+
+    cases: Path
+    sources: Path | None
+
+    def source_file(self, repository: str, path: str) -> bytes | None:
+        """Return a file of another project, ``owner+name/path`` below the sources, or None where it is missing."""
+        if self.sources is None:
+            return None
+        found = self.sources / repository / path
+        return found.read_bytes() if found.is_file() else None
+
+
+@dataclass(frozen=True)
+class Score:
+    """``right`` of ``cases``; without a bar the figure is printed for information only."""
+
+    what: str
+    right: int
+    cases: int
+    bar: float | None = None
+    aim: float | None = None
+    at_most: bool = False
+
+    @property
+    def share(self) -> float:
+        return self.right / self.cases if self.cases else 0.0
+
+    @property
+    def holds(self) -> bool:
+        if self.bar is None:
+            return True
+        return self.share <= self.bar if self.at_most else self.share >= self.bar
+
+
+Measure = Callable[[Corpora], list[Score]]
