@@ -381,7 +381,8 @@ async def test_a_request_that_is_too_large(dsn: str) -> None:
 
         found = await client.post("/api/jobs", content=unsaid(), headers={"content-type": "application/json"})
     assert (said.status_code, found.status_code) == (413, 413)
-    assert said.json()["detail"] == "the request has more than 2000 bytes"
+    reason = "the request has more than 2000 bytes: raise FOREBAY_API_MAX_BODY_BYTES, or send less"
+    assert said.json()["detail"] == reason
 
 
 @pytest.mark.parametrize(

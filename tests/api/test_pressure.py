@@ -66,6 +66,13 @@ async def test_strangers_send_no_large_bodies(
         assert (answer.status_code, answer.json()["detail"]) == (413, f"the request has more than {most} bytes")
 
 
+async def test_a_file_of_bookmarks_that_is_too_large_names_the_setting(dsn: str) -> None:
+    async with serving(dsn, api_max_body_bytes=2000) as small, small.client("ann") as client:
+        answer = await client.post("/api/bookmarks/import", files={"file": ("marks.json", b"[" + b" " * 9000 + b"]")})
+    reason = "the request has more than 8000 bytes: raise FOREBAY_API_MAX_BODY_BYTES, or send less"
+    assert (answer.status_code, answer.json()["detail"]) == (413, reason)
+
+
 async def test_submits_may_be_larger_and_uploads_larger_still(dsn: str) -> None:
     limits = {"api_max_body_bytes": 200_000, "api_max_upload_bytes": 2_000_000}
     async with serving(dsn, **limits) as service, service.client("ann") as ann:
@@ -74,7 +81,8 @@ async def test_submits_may_be_larger_and_uploads_larger_still(dsn: str) -> None:
         too_large = await ann.post("/api/jobs", **form(b'{"title": "%s"}\n' % (b"x" * 1000) * 2000))
         named = await ann.post("/api/jobs/1/reprocess", json={"scope": "items", "itemIds": ["1" * 9] * 10_000})
     assert (listed.status_code, uploaded.status_code) == (201, 201)
-    assert too_large.json()["detail"] == "the request has more than 2000000 bytes"
+    reason = "the request has more than 2000000 bytes: raise FOREBAY_API_MAX_UPLOAD_BYTES, or send less"
+    assert too_large.json()["detail"] == reason
     assert named.status_code != 413
 
 

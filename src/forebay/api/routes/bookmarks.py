@@ -303,11 +303,7 @@ async def _uploaded(request: Request) -> tuple[str, bytes]:
     file = (await submissions.form(request)).get("file")
     if not isinstance(file, UploadFile):
         raise Problem(422, "must be a file of bookmarks", field="file")
-    most: int = request.app.state.settings.api_max_body_bytes * 4
-    data = await file.read(most + 1)
-    if len(data) > most:
-        raise Problem(413, f"has more than {most} bytes", field="file")
-    return file.filename or "bookmarks", data
+    return file.filename or "bookmarks", await file.read()
 
 
 async def _import(
@@ -337,6 +333,7 @@ def _imported(entry: Entry) -> Imported:
         category=_text(entry.category),
         added_at=entry.added_at,
         archived=entry.archived,
+        fault=_text(entry.fault),
     )
 
 
