@@ -194,6 +194,25 @@ async def test_totals_are_those_of_the_caller(service: Service) -> None:
             assert (await client.get("/api/totals")).json() == [totals]
 
 
+async def test_dead_letters_are_dismissed_one_by_one_or_all(service: Service) -> None:
+    async with service.client("ann") as client:
+        job_id = await submitted(service, *["broken"] * 3)
+        await service.work()
+        path = f"/api/jobs/{job_id}/dismiss"
+        one = await client.post(path, json={"scope": "items", "itemIds": ["2"]})
+        assert one.json() == {"deadLetters": 1}
+        left = (await client.get("/api/dead-letters")).json()["deadLetters"]
+        assert sorted(letter["itemId"] for letter in left) == ["1", "3"]
+        assert (await client.post(path, json={})).json() == {"deadLetters": 2}
+        assert (await client.post(path, json={})).json() == {"deadLetters": 0}
+        wrong = await client.post(path, json={"itemIds": ["1"]})
+        assert (wrong.status_code, wrong.json()["errors"][0]["field"]) == (422, "itemIds")
+        again = await client.post(f"/api/jobs/{job_id}/reprocess", json={})
+        audit = (await client.get(f"/api/audit?jobId={job_id}")).json()["audit"]
+    assert again.json()["items"] == 3
+    assert [entry["action"] for entry in audit if entry["action"] == "dismiss"] == ["dismiss", "dismiss"]
+
+
 async def test_a_page_of_dead_letters_goes_on_where_the_one_before_ended(service: Service) -> None:
     job_id = await submitted(service, *["broken"] * 5)
     await service.work()

@@ -229,9 +229,26 @@ class Reprocessed(Model):
     items: int = Field(description="how many run again")
 
 
-class Reprocess(Strict):
+class Dismissed(Model):
+    dead_letters: int = Field(description="how many are off the list now")
+
+
+class Chosen(Strict):
+    """All items of a job, or some."""
+
     scope: Literal["job", "items"] = "job"
     item_ids: list[Annotated[str, Field(pattern=r"^[0-9]{1,9}$")]] | None = Field(default=None, max_length=10_000)
+
+    @property
+    def ns(self) -> list[int] | None:
+        return None if self.item_ids is None else [int(item) for item in self.item_ids]
+
+
+class Dismiss(Chosen):
+    """Which dead letters are to leave the list."""
+
+
+class Reprocess(Chosen):
     statuses: list[Literal["DONE", "SKIPPED", "NOT_FOUND", "ERROR"]] = Field(
         default=["ERROR", "NOT_FOUND"], min_length=1, max_length=4
     )

@@ -25,6 +25,13 @@ async def cancel(conn: Connection, job_id: int, actor: str) -> bool:
     return await _did(conn, "select forebay.cancel($1, $2)", job_id, actor)
 
 
+async def dismiss(conn: Connection, job_id: int, ns: Sequence[int] | None, actor: str) -> int:
+    """Take dead letters off the list, of all items or of some; answers how many."""
+    async with translated():
+        chosen = None if ns is None else list(ns)
+        return int(await conn.fetchval("select forebay.dismiss($1, $2, $3)", job_id, chosen, actor) or 0)
+
+
 async def reprocess(
     conn: Connection,
     job_id: int,
