@@ -164,7 +164,7 @@ class Worker:
 
     async def _idle_or_ended(self) -> None:
         """Waits until there is nothing to do, or until this worker has ended the last of the awaited jobs."""
-        waits = [asyncio.create_task(self.idle())]
+        waits: list[asyncio.Task[Any]] = [asyncio.create_task(self.idle())]
         if self._awaited:
             waits.append(asyncio.create_task(self._ended.wait()))
         try:
