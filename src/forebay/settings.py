@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from ipaddress import ip_address, ip_network
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import Field, SecretStr, field_validator
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic.fields import FieldInfo
+from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 Seconds = Annotated[float, Field(ge=0)]
 
@@ -24,6 +26,50 @@ def port_ranges(text: str) -> tuple[range, ...]:
             raise ValueError(f"{part!r} is neither a port nor a range such as 8000-8999")
         ranges.append(range(int(first), int(last or first) + 1))
     return tuple(ranges)
+
+
+def days_by_name(text: str) -> dict[str, int]:
+    """Days by the name of a pipeline, as in bookmarks=1,sheets=90.
+
+    Raises: ValueError.
+    """
+    days: dict[str, int] = {}
+    for part in filter(None, (part.strip() for part in text.split(","))):
+        name, _, number = (piece.strip() for piece in part.partition("="))
+        if not name or not number.isdecimal() or int(number) < 1:
+            raise ValueError(f"{part!r} is not the name of a pipeline and a number of days, as bookmarks=1")
+        days[name] = int(number)
+    return days
+
+
+# Names under which other systems know some settings: the setting, and what a value is multiplied by.
+OTHER_NAMES: dict[str, tuple[str, float]] = {
+    "FOREBAY_WORKER_TARGET_SLICE_MS": ("slice_ms", 1),
+    "FOREBAY_SAFETY_FACTOR": ("claim_safety", 1),
+    "FOREBAY_LOCK_FLOOR_MS": ("lease_floor_s", 0.001),
+    "FOREBAY_LOCK_CAP_MS": ("lease_cap_s", 0.001),
+    "FOREBAY_MAX_ATTEMPTS_ERROR": ("sheets_max_attempts_error", 1),
+    "FOREBAY_MAX_ATTEMPTS_NOT_FOUND": ("sheets_max_attempts_not_found", 1),
+}
+
+
+class OtherNames(PydanticBaseSettingsSource):
+    """Reads settings by their other names; the proper name counts where both are given."""
+
+    def get_field_value(self, field: FieldInfo, field_name: str) -> tuple[Any, str, bool]:
+        return None, field_name, False
+
+    def __call__(self) -> dict[str, Any]:
+        given = {name: os.environ[name] for name in OTHER_NAMES if os.environ.get(name)}
+        return {OTHER_NAMES[name][0]: _scaled(text, OTHER_NAMES[name][1]) for name, text in given.items()}
+
+
+def _scaled(text: str, factor: float) -> str | float:
+    """Text that is no number is left as it is: the setting's own check says what is wrong with it."""
+    try:
+        return text if factor == 1 else float(text) * factor
+    except ValueError:
+        return text
 
 
 class Settings(BaseSettings):
@@ -236,7 +282,28 @@ class Settings(BaseSettings):
 
     keep_attempts_days: Annotated[int, Field(ge=1)] = Field(default=30, description="attempts are dropped after this")
     keep_jobs_days: Annotated[int, Field(ge=1)] = Field(default=30, description="finished jobs are deleted after this")
+    keep_jobs_days_of: str = Field(
+        default="",
+        description="days for the finished jobs of single pipelines, as bookmarks=1,sheets=90; empty: the same for all",
+    )
     keep_audit_days: Annotated[int, Field(ge=1)] = Field(default=365, description="audit records go after this")
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        return init_settings, env_settings, OtherNames(settings_cls), dotenv_settings, file_secret_settings
+
+    @field_validator("keep_jobs_days_of")
+    @classmethod
+    def _days_of(cls, text: str) -> str:
+        days_by_name(text)
+        return text
 
     @field_validator("egress_allow_networks")
     @classmethod

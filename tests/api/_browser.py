@@ -77,11 +77,11 @@ class Page:
             time.sleep(0.05)
 
     def _holds(self, condition: str) -> bool:
-        """Between two pages there is none to ask."""
+        """Not while one page goes and the next one comes: there is nobody to ask, or an element is not there yet."""
         try:
-            return bool(self.run(f"document.body !== null && ({condition})"))
+            return bool(self.run(f"(() => {{ try {{ return Boolean({condition}) }} catch {{ return false }} }})()"))
         except AssertionError as error:
-            if "context" in str(error):
+            if "navigated" in str(error) or "context" in str(error):
                 return False
             raise
 

@@ -83,6 +83,10 @@ async def test_items_can_be_paged_filtered_and_looked_at(service: Service) -> No
         for statuses, ids in (("ERROR", ["2"]), ("ERROR,NOT_FOUND", ["2", "4"]), ("DONE", ["1", "3", "5"])):
             page = (await client.get(f"/api/jobs/{job_id}/items?statuses={statuses}")).json()
             assert [item["id"] for item in page["items"]] == ids
+        page = (await client.get(f"/api/jobs/{job_id}/items?status=ERROR")).json()
+        assert [item["id"] for item in page["items"]] == ["2"]
+        both = await client.get(f"/api/jobs/{job_id}/items?status=ERROR&statuses=DONE")
+        assert (both.status_code, both.json()["errors"][0]["field"]) == (422, "query.status")
         item = (await client.get(f"/api/jobs/{job_id}/items/1")).json()
         assert [(step["name"], step["state"], step["result"]) for step in item["steps"]] == [
             ("fetch", "DONE", 0),
@@ -494,7 +498,7 @@ async def test_a_body_that_is_no_object_is_named(service: Service) -> None:
         ),
         (
             "/api/jobs/1/items?page=2&pageSize=1",
-            "there is no such parameter; there are after, pageSize, sort, statuses",
+            "there is no such parameter; there are after, pageSize, sort, status, statuses",
         ),
         ("/healthz?verbose", "there is no such parameter; this route takes none"),
     ],
@@ -591,8 +595,8 @@ async def test_cursors_of_no_time(service: Service, path: str, when: str) -> Non
         ("GET", "/api/jobs?from=yesterday", None, 422, "query.from: must be a time, for example 2030-01-31T12:00:00Z"),
         ("GET", "/api/jobs?pageSize=600", None, 422, "query.pageSize: must not be more than 500"),
         ("GET", "/api/attempts?jobId=x", None, 422, "query.jobId: must be a number, as text"),
-        ("GET", "/api/nothing", None, 404, "there is nothing at /api/nothing: /api/docs lists what there is"),
-        ("PUT", "/api/jobs", "{}", 405, "there is no PUT of /api/jobs: /api/docs lists what there is"),
+        ("GET", "/api/nothing", None, 404, "there is nothing at /api/nothing; see /api/docs"),
+        ("PUT", "/api/jobs", "{}", 405, "there is no PUT of /api/jobs; see /api/docs"),
     ],
 )  # fmt: skip
 async def test_what_is_wrong_is_said_in_words_for_callers(

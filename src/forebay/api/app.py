@@ -71,6 +71,7 @@ def create_app(dsn: str, settings: Settings, pipelines: Sequence[Pipeline[Any]])
     )
     app.state.dsn, app.state.settings = dsn, settings
     app.state.pipelines = {pipeline.name: pipeline for pipeline in pipelines}
+    app.state.meter = meter
     app.state.allowance = Allowance(settings)
     app.state.shelf = Shelf(settings)
     app.state.slices = set[int]()

@@ -228,5 +228,6 @@ def write_api(sheet: Sheet, meter: Meter) -> None:
     for room, seconds in meter.waits.items():
         sheet.spread(catalogue.POOL_WAIT, seconds, room)
     sheet.put(catalogue.FORWARDED_IGNORED, meter.forwarded_ignored)
+    sheet.put(catalogue.PENDING_SERVED, meter.pending_served)
     if meter.latency is not None:
         sheet.put(catalogue.DB_LATENCY, meter.latency)

@@ -13,7 +13,7 @@ from rich.text import Text
 
 from forebay.cli import _show as show
 from forebay.cli._common import json_option, load_settings
-from forebay.settings import Settings
+from forebay.settings import OTHER_NAMES, Settings
 
 _PREFIX = "FOREBAY_"
 _MASK = "**********"
@@ -62,7 +62,7 @@ def _plain(value: Any) -> Any:
 
 def _unknown() -> list[str]:
     """Variables that look like ours, most often by a slip of the keyboard."""
-    known = {f"{_PREFIX}{name.upper()}" for name in Settings.model_fields}
+    known = {f"{_PREFIX}{name.upper()}" for name in Settings.model_fields} | OTHER_NAMES.keys()
     given = {name.upper() for name in (*os.environ, *DotEnvSettingsSource(Settings).env_vars)}
     return sorted(name for name in given - known if name.startswith(_PREFIX))
 
