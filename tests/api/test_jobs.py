@@ -110,11 +110,11 @@ async def test_a_job_is_paused_resumed_cancelled_and_run_again(service: Service)
             assert (await client.post(f"/api/jobs/{job_id}/{verb}")).json() == answer
         await service.work()
         again = await client.post(f"/api/jobs/{job_id}/reprocess", json={"scope": "job"})
-        assert again.json() == {"items": 1}
+        assert again.json() == {"items": 1, "leftOut": {}}
         one = await client.post(
             f"/api/jobs/{job_id}/reprocess", json={"scope": "items", "itemIds": ["1"], "statuses": ["DONE"]}
         )
-        assert one.json() == {"items": 1}
+        assert one.json() == {"items": 1, "leftOut": {}}
         assert (await client.post(f"/api/jobs/{job_id}/cancel")).json()["changed"] is True
         assert (await client.post(f"/api/jobs/{job_id}/resume")).status_code == 409
 
@@ -157,10 +157,10 @@ async def test_a_reprocess_with_a_key_runs_once(service: Service) -> None:
     path = f"/api/jobs/{job_id}/reprocess"
     async with service.client("ann", **{"Idempotency-Key": "again"}) as client:
         first = await client.post(path, json={"scope": "job"})
-        assert (first.status_code, first.json()) == (200, {"items": 1})
+        assert (first.status_code, first.json()) == (200, {"items": 1, "leftOut": {}})
         await service.work()
         second = await client.post(path, json={"scope": "job"})
-        assert (second.status_code, second.json()) == (200, {"items": 1})
+        assert (second.status_code, second.json()) == (200, {"items": 1, "leftOut": {}})
         other = await client.post(path, json={"scope": "job", "statuses": ["DONE"]})
         assert other.json()["errors"] == [{"field": "Idempotency-Key", "reason": "was used with another request"}]
         job = (await client.get(f"/api/jobs/{job_id}")).json()
@@ -168,7 +168,7 @@ async def test_a_reprocess_with_a_key_runs_once(service: Service) -> None:
     async with service.client("bob", **{"Idempotency-Key": "again"}) as bob:  # keys are their owners'
         assert (await bob.post(path, json={"scope": "job"})).status_code == 404
     async with service.client("root", **{"Idempotency-Key": "again"}) as root:
-        assert (await root.post(path, json={"scope": "job"})).json() == {"items": 1}
+        assert (await root.post(path, json={"scope": "job"})).json()["items"] == 1
     taken = service.app.openapi()["paths"]["/api/jobs/{job_id}/reprocess"]["post"]["parameters"]
     assert "Idempotency-Key" in [parameter["name"] for parameter in taken]
 
@@ -179,7 +179,7 @@ async def test_a_reprocess_that_was_refused_may_come_again(service: Service) -> 
     async with service.client("ann", **{"Idempotency-Key": "k"}) as client:
         refused = await client.post("/api/jobs/999/reprocess", json={"scope": "job"})
         assert refused.status_code == 404
-        assert (await client.post(f"/api/jobs/{job_id}/reprocess", json={"scope": "job"})).json() == {"items": 1}
+        assert (await client.post(f"/api/jobs/{job_id}/reprocess", json={"scope": "job"})).json()["items"] == 1
 
 
 async def test_totals_are_those_of_the_caller(service: Service) -> None:
@@ -436,6 +436,17 @@ async def test_reprocessing_wants_items_with_their_scope(service: Service) -> No
     async with service.client("ann") as client:
         answer = await client.post(f"/api/jobs/{job_id}/reprocess", json={"scope": "items"})
     assert answer.json()["errors"] == [{"field": "itemIds", "reason": "goes with scope `items`, and only with it"}]
+
+
+async def test_reprocessing_tells_why_items_that_were_named_are_left_out(service: Service) -> None:
+    job_id = await submitted(service, "a", "broken")
+    path = f"/api/jobs/{job_id}/reprocess"
+    named = {"scope": "items", "itemIds": ["1", "2", "7"]}
+    async with service.client("ann") as client:
+        waiting = await client.post(path, json=named)
+        assert waiting.json() == {"items": 0, "leftOut": {"PENDING": 2, "MISSING": 1}}
+        await service.work()
+        assert (await client.post(path, json=named)).json() == {"items": 1, "leftOut": {"DONE": 1, "MISSING": 1}}
 
 
 async def test_pending_can_be_switched_off(dsn: str) -> None:

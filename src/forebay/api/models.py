@@ -227,6 +227,11 @@ class Changed(Model):
 
 class Reprocessed(Model):
     items: int = Field(description="how many run again")
+    left_out: dict[str, int] = Field(
+        default={},
+        description="of the items named, how many do not run again, by the reason: their status, which is none of "
+        "those asked for (PENDING: not ended yet), MISSING: the job has no such item, or NOTHING_TO_RUN",
+    )
 
 
 class Dismissed(Model):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from forebay.db.pool import translated
+from forebay.db.sql import load
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -56,6 +57,13 @@ async def reprocess(
             )
             or 0
         )
+
+
+async def statuses_of(conn: Connection, job_id: int, ns: Sequence[int]) -> dict[str, int]:
+    """How many of some items of a job have which status."""
+    async with translated():
+        rows = await conn.fetch(load("statuses_of_items"), job_id, list(ns))
+    return {row["status"]: row["count"] for row in rows}
 
 
 async def pause_queue(conn: Connection, name: str, actor: str) -> bool:

@@ -12,6 +12,7 @@ from fastapi.responses import JSONResponse
 
 from forebay.api import idempotency, paging, sheet_door, submissions
 from forebay.api.deps import After, JobId, PageSize, RoomsDep
+from forebay.api.known_providers import check_providers
 from forebay.api.models import (
     Changed,
     Chosen,
@@ -295,13 +296,25 @@ async def reprocess_job(job_id: JobId, body: Reprocess, who: Writer, rooms: Room
         if (known := await once.answer(conn, who)) is not None:
             return Reprocessed.model_validate(known.body)
         await _turn_sheet(conn, job_id, body.providers)
+        await check_providers(conn, request.app.state.settings, body.providers)
+        found = {} if body.ns is None else await control.statuses_of(conn, job_id, body.ns)
         count = await control.reprocess(
             conn, job_id, body.statuses, body.ns, who.actor, reset_attempts=body.reset_attempts, restart=body.restart
         )
-        done = Reprocessed(items=count)
+        done = Reprocessed(items=count, left_out=_left_out(body, found, count))
         await once.keep(conn, who, 200, done.model_dump(by_alias=True))
     log.info("job_reprocessed", job=job_id, by=who.actor, items=count)
     return done
+
+
+def _left_out(body: Reprocess, found: dict[str, int], count: int) -> dict[str, int]:
+    """Why items that were named do not run again; whoever names none asks for whatever there is."""
+    if body.ns is None:
+        return {}
+    left = {status: number for status, number in found.items() if status not in body.statuses}
+    left["MISSING"] = len(set(body.ns)) - sum(found.values())
+    left["NOTHING_TO_RUN"] = sum(found.get(status, 0) for status in body.statuses) - count
+    return {reason: number for reason, number in left.items() if number > 0}
 
 
 def _check_scope(body: Chosen) -> None:
