@@ -46,8 +46,8 @@ def read_beside(before: str, after: str, text: str, *, percents: Sequence[str] =
     """
     left, right = _parts(before), _parts(after)
     _check_words([*map(_word, left), *map(_word, right)], _NO_PRICES, text)
-    if right:
-        _check_words([_word(right[0])], _MULTIPLES, text)
+    counted = right[:1] if "/" in after else right  # after a slash, m is a metre
+    _check_words([*map(_word, counted)], _MULTIPLES, text)
     found = _without_plain([*left, *right])
     namings = [each for each in found if isinstance(each, Naming)]
     words = [each for each in found if isinstance(each, str)]
