@@ -136,6 +136,8 @@ def test_what_was_guessed_is_told(value: str, amount: str, note: str) -> None:
         ("5 тыс. руб.", "is no price: it has 'тыс' in it"),
         ("Save $5", "is no price: it has 'save' in it"),
         ("40% OFF", "no number"),
+        ("%15", "no number"),
+        ("#15", "words that are no currency: '#'"),
         ("Rs .99", "'Rs .99' may be .99 or 99: write a digit before the mark"),
         ("12 pieces", "words that are no currency: 'pieces'"),
         ("12 stk", "words that are no currency: 'stk'"),

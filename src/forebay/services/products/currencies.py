@@ -18,7 +18,7 @@ _PLACES: dict[str, int] = _LISTED["places"]
 _WORDS: frozenset[str] = frozenset(_LISTED["words"].split())
 _LONGEST = 3  # words of a name
 _RUNS = re.compile(r"[^\W\d_]+(?:['.\u02bb\u2018\u2019][^\W\d_]+)*|[^\w\s]")
-_EDGES = " .,:;+*!?&|\"'-\u2010-\u2015\u2022"
+_MARKS = ".,:;+*!?&/\"'-\u2010\u2011\u2012\u2013\u2014\u2015\u2022"  # that mean nothing beside a price
 
 
 class Naming(NamedTuple):
@@ -116,25 +116,18 @@ def _is_label(text: str) -> bool:
 
 def _pieces(word: str) -> Iterator[Naming | str]:
     """A word without the marks around it, or else the letters and signs that it is made of."""
-    bare = word.strip(_EDGES)
+    bare = word.strip(_MARKS)
     if not bare:
         return
     if (naming := find_naming(bare)) and (not _is_label(word) or naming.text in CODES):
         yield naming
         return
-    runs = _RUNS.findall(bare)
+    runs = [run for run in _RUNS.findall(bare) if run not in _MARKS]
     if len(runs) < 2:
-        if has_sign(bare):
-            yield Naming(bare, ())
-        elif any(map(str.isalnum, bare)):
-            yield bare
+        yield Naming(bare, ()) if has_sign(bare) else bare
         return
     for run in runs:
-        naming = find_naming(run)
-        if naming or has_sign(run):
-            yield naming or Naming(run, ())
-        elif run[0].isalpha():
-            yield run
+        yield find_naming(run) or (Naming(run, ()) if has_sign(run) else run)
 
 
 def common_codes(namings: Iterable[Naming]) -> tuple[str, ...] | None:

@@ -17,9 +17,9 @@ _PLAIN, _UNITS, _LOWEST, _MULTIPLES, _NO_PRICES = (
     frozenset(map(fold, _LISTED[name])) for name in ("plain", "units", "lowest", "multiples", "no_prices")
 )
 _COMMON = _PLAIN | _UNITS
-_BRACKETS = str.maketrans("()[]{}*~<>|_#\u2022", " " * 14)
+_BRACKETS = str.maketrans("()[]{}*~|_\u2022", " " * 11)
 _DIGITS = re.compile(r"[\d.,'%]*\d[\d.,'%]*")
-PERCENT = re.compile(r"\(?[-+\u2010-\u2015\u2212]?\s?\d+(?:[.,]\d+)?\s?%\)?")
+PERCENT = re.compile(r"\(?[-+\u2010-\u2015\u2212]?\s?(?:\d+(?:[.,]\d+)?\s?%|%\s?\d+(?:[.,]\d+)?)\)?")
 
 
 class Beside(NamedTuple):
