@@ -632,7 +632,7 @@ async def test_clients_that_leave(egress: Egress) -> None:
 
 
 async def test_more_clients_than_there_is_room_for(egress: Egress, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("forebay.services.egress.proxy._MOST", 2)
+    monkeypatch.setattr(egress._proxy, "most", 2)
     port = egress.describe()["port"]
     held = [await raw(port, b"") for _ in range(2)]
     await until(lambda: egress.describe()["open_connections"] == 2)
