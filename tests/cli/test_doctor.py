@@ -201,7 +201,8 @@ def test_accounts_that_can_do_more_than_they_need(cli: Cli, dsn: str) -> None:
     assert (code, api["level"], workers["level"]) == (0, "WARN", "WARN")
     assert api["text"] == "the API logs in as forebay, who is a superuser, where the rights of forebay_api suffice"
     assert api["fix"] == (
-        "as an administrator of the database: select forebay.make_login('forebay_api_login', 'forebay_api', 'PASSWORD'); "
+        "as an administrator of the database: "
+        "select forebay.make_login('forebay_api_login', 'forebay_api', 'PASSWORD'); "
         "then set FOREBAY_API_DATABASE_URL to an address with that account"
     )
     assert workers["text"].startswith("workers log in as forebay_api_login, who may change to forebay_api,")

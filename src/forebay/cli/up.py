@@ -28,6 +28,7 @@ from forebay.cli.worker import check_queues, supervisor_of
 from forebay.db import migrate, overview, registry
 from forebay.db.logins import SETTINGS, login_urls, make_logins, open_public
 from forebay.embedded import EmbeddedPostgres
+from forebay.embedded.system import opened_log
 from forebay.engine.loading import load_pipelines
 from forebay.errors import DatabaseUnavailable
 
@@ -236,7 +237,7 @@ def _logs_to(file: Path, settings: Settings) -> Generator[None]:
     if file.exists() and file.stat().st_size > _LOG_LIMIT:
         file.replace(file.with_suffix(".log.1"))
     kept = os.dup(2)
-    with file.open("ab") as opened:
+    with opened_log(file) as opened:
         os.dup2(opened.fileno(), 2)
     log.configure(settings.log_level, json_lines=settings.log_json)
     try:
