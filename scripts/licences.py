@@ -33,7 +33,7 @@ REVIEWED: dict[str, str] = {
     "certifi": f"a list of certificates, {_AS_IT_IS}",
     "hypothesis": "tests only",
     "pathspec": "development only",
-    "psycopg": "one of several drivers that programs may submit with, in the extra `psycopg`; imported, and replaceable",
+    "psycopg": "one of several drivers that programs may submit with, in the extra `psycopg`; only imported",
     "psycopg-binary": "the same",
     "pypdfium2": "the licences of what it brings along are permissive, too: BSD, MIT, Apache, Zlib, FreeType",
     "regex": "CNRI-Python is permissive",
@@ -123,15 +123,15 @@ def licence_of(name: str) -> str:
         about = metadata.metadata(name)
     except metadata.PackageNotFoundError:
         return unsaid
-    if expression := about.get("License-Expression"):
-        return expression
+    if "License-Expression" in about:
+        return about["License-Expression"]
     classified = [
         each.rpartition(" :: ")[2] for each in about.get_all("Classifier") or () if each.startswith("License :: ")
     ]
     known = sorted({_CLASSIFIERS.get(each, each) for each in classified if each != "OSI Approved"})
     if known:
         return " OR ".join(known) if len(known) > 1 else known[0]
-    said = (about.get("License") or "").strip().partition("\n")[0][:60]
+    said = (about["License"] if "License" in about else "").strip().partition("\n")[0][:60]
     return _SPELLINGS.get(said, said) or unsaid
 
 
@@ -181,9 +181,9 @@ def _said(each: Package) -> dict[str, Any]:
 def page(found: list[Package]) -> str:
     running, developing = [p for p in found if p.is_shipped], [p for p in found if not p.is_shipped]
     head = (
-        "# Licences\n\nWritten by `scripts/licences.py` from `requirements.lock`; [sbom.cdx.json](sbom.cdx.json) has the\n"
-        "same as CycloneDX. forebay itself is under the [MIT licence](../../LICENSE). Most packages are needed by one\n"
-        "extra only.\n"
+        "# Licences\n\nWritten by `scripts/licences.py` from `requirements.lock`; [sbom.cdx.json](sbom.cdx.json) is\n"
+        "the same as CycloneDX. forebay itself is under the [MIT licence](../../LICENSE). Most packages are needed by\n"
+        "one extra only.\n"
     )
     noted = "".join(
         f"- `{each.name}` ({each.licence}): {REVIEWED[each.name]}\n" for each in found if each.name in REVIEWED

@@ -17,8 +17,10 @@ def raise_limit() -> int:
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = _ENOUGH if hard == resource.RLIM_INFINITY else min(hard, _ENOUGH)
     if soft != resource.RLIM_INFINITY and soft < wanted:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
-        log.debug("open_files_raised", before=soft, now=wanted)
+        try:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+        except (OSError, ValueError) as error:  # a sandbox around us may forbid it
+            log.warning("open_files_not_raised", limit=soft, wanted=wanted, error=str(error))
     return limit()
 
 
