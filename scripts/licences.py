@@ -125,13 +125,12 @@ def licence_of(name: str) -> str:
         return unsaid
     if "License-Expression" in about:
         return about["License-Expression"]
-    classified = [
-        each.rpartition(" :: ")[2] for each in about.get_all("Classifier") or () if each.startswith("License :: ")
-    ]
+    classifiers: list[str] = about.get_all("Classifier") or []
+    classified = [each.rpartition(" :: ")[2] for each in classifiers if each.startswith("License :: ")]
     known = sorted({_CLASSIFIERS.get(each, each) for each in classified if each != "OSI Approved"})
     if known:
         return " OR ".join(known) if len(known) > 1 else known[0]
-    said = (about["License"] if "License" in about else "").strip().partition("\n")[0][:60]
+    said = "".join(about.get_all("License") or ()).strip().partition("\n")[0][:60]
     return _SPELLINGS.get(said, said) or unsaid
 
 

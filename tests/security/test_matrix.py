@@ -46,6 +46,7 @@ async def anns(service: Service) -> dict[str, str]:
     sheet = await service.admin.fetchrow(
         "select id, job_id from forebay.add_sheet(forebay.owner_id('ann'), $1, 5, '{}')", MARK
     )
+    assert sheet is not None
     await service.admin.execute(
         "insert into forebay.catalogue (owner_id, name) select forebay.owner_id('ann'), 'of-ann'"
     )
@@ -125,7 +126,9 @@ async def test_nobody_else_sees_or_changes_what_is_anns(
         headers = {"tus-resumable": "1.0.0", "upload-offset": "0", "content-type": "application/offset+octet-stream"}
         place = path.format(**anns)
         for who, client in callers.items():
-            sent = {"content": b"12345", "headers": headers} if "/uploads" in path else {"json": body}
+            sent: dict[str, Any] = {"json": body}
+            if "/uploads" in path:
+                sent = {"content": b"12345", "headers": headers}
             answer = await client.request(method, place, **sent)
             expected = {401} if who in ("nobody", "bad") else {403, 404}
             if path == "/files/{token}":

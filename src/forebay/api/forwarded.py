@@ -25,7 +25,8 @@ log = get_logger("api")
 @cache
 def trusted_hosts(trusted: str) -> Container[str]:
     """The proxies that the setting names."""
-    hosts: Container[str] = ProxyHeadersMiddleware(_nothing, trusted).trusted_hosts
+    middleware: Any = ProxyHeadersMiddleware(_nothing, trusted)
+    hosts: Container[str] = middleware.trusted_hosts
     return hosts
 
 
