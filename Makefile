@@ -21,7 +21,7 @@ up: setup ## start forebay with its own PostgreSQL
 test: setup ## run the tests; ARGS goes to pytest
 	@$(BIN)/python -m pytest $(ARGS)
 
-check: setup ## formatting, lint, types, imports, schema, documents
+check: setup ## formatting, lint, types, imports, schema, licences, documents
 	@echo "check: format" && $(BIN)/ruff format --check --quiet .
 	@echo "check: lint" && $(BIN)/ruff check --quiet .
 	@echo "check: mypy" && $(BIN)/mypy --no-error-summary
@@ -29,6 +29,7 @@ check: setup ## formatting, lint, types, imports, schema, documents
 	@echo "check: imports" && $(BIN)/lint-imports
 	@echo "check: schema" && $(BIN)/python scripts/schema_dump.py --check
 	@echo "check: metrics" && $(BIN)/python scripts/metrics_docs.py --check
+	@echo "check: licences" && $(BIN)/python scripts/licences.py --check
 	@echo "check: docs" && $(BIN)/python scripts/reference_docs.py --check && $(BIN)/python -m pytest -q --no-header tests/docs
 
 bench: setup ## measure ours, the limit and the peers; QUICK=1 for a short run

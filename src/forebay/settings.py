@@ -78,6 +78,20 @@ class Settings(BaseSettings):
     model_config = SettingsConfigDict(env_prefix="FOREBAY_", env_file=".env", extra="ignore", frozen=True)
 
     database_url: SecretStr | None = Field(default=None, description="PostgreSQL to use; unset: an embedded one is run")
+    api_database_url: SecretStr | None = Field(
+        default=None,
+        description="the same database, as the API's requests of owners log in; unset: the account that `forebay up` "
+        "makes in its own PostgreSQL, else FOREBAY_DATABASE_URL",
+    )
+    identity_database_url: SecretStr | None = Field(
+        default=None, description="the same, as the API logs in to find out who is asking"
+    )
+    admin_database_url: SecretStr | None = Field(
+        default=None, description="the same, as the API logs in for administrators' requests"
+    )
+    worker_database_url: SecretStr | None = Field(
+        default=None, description="the same, as workers log in, and the API when it runs a slice of work itself"
+    )
     data_dir: Path = Field(default=Path("data"), description="where the embedded PostgreSQL and blobs are kept")
     log_level: str = Field(default="info", description="debug, info, warning or error")
     log_json: bool | None = Field(default=None, description="logs as JSON lines; unset: only when not on a terminal")
@@ -115,6 +129,11 @@ class Settings(BaseSettings):
     sweep_s: Annotated[float, Field(gt=0)] = Field(default=1.0, description="pause between sweeps for expired leases")
     api_host: str = Field(default="127.0.0.1", description="address that the API listens on")
     api_port: Annotated[int, Field(ge=0, le=65535)] = Field(default=8080, description="port that the API listens on")
+    metrics_token: Annotated[SecretStr, Field(min_length=16)] | None = Field(
+        default=None,
+        description="what Prometheus sends to /metrics as `Authorization: Bearer …`; unset: only programs on this "
+        "machine, and administrators' tokens, see metrics",
+    )
     trusted_proxies: str = Field(default="", description="proxies whose X-Forwarded-For counts, separated by commas")
     api_pool_size: Annotated[int, Field(ge=2, le=200)] = Field(
         default=10, description="connections for owners' requests; uploads have half of them at most"
@@ -123,6 +142,17 @@ class Settings(BaseSettings):
         default=5.0, description="longest wait of a request for a connection, or of an upload for its turn"
     )
     api_timeout_s: Annotated[float, Field(gt=0)] = Field(default=15.0, description="longest statement of a request")
+    api_head_s: Annotated[float, Field(gt=0)] = Field(
+        default=20.0, description="longest wait for the head of a request, from its connection or the last answer on"
+    )
+    api_idle_s: Annotated[float, Field(gt=0)] = Field(
+        default=60.0, description="a request's body, or the reader of an answer, that does not move for so long ends"
+    )
+    api_max_connections: Annotated[int, Field(ge=1)] = Field(
+        default=4096,
+        description="connections of an API process at a time, half of them of one address, unless that is a trusted "
+        "proxy; fewer where the limit of open files is lower",
+    )
     api_max_body_bytes: Annotated[int, Field(ge=1024)] = Field(default=16 << 20, description="largest JSON submit")
     api_max_upload_bytes: Annotated[int, Field(ge=1024)] = Field(default=2 << 30, description="largest uploaded file")
     api_max_items: Annotated[int, Field(ge=1)] = Field(default=10_000, description="most items in one JSON request")

@@ -11,7 +11,7 @@ from typing import Any
 import uvicorn
 
 from forebay import Pipeline
-from forebay.cli.api import address, listen
+from forebay.cli.api import address, listen, server_config
 from tests.api._service import Service, serving
 
 
@@ -25,7 +25,7 @@ def live(dsn: str, *pipelines: Pipeline[Any]) -> Iterator[tuple[str, Service]]:
     async def serve() -> None:
         async with serving(dsn, *pipelines) as service:
             found.append(service)
-            config = uvicorn.Config(service.app, log_config=None, access_log=False, lifespan="off")
+            config = server_config(service.app, service.app.state.settings, lifespan="off")
             server.append(uvicorn.Server(config))
             server[0].install_signal_handlers = lambda: None  # type: ignore[attr-defined] # not the main thread
             begun.set()

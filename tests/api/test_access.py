@@ -125,7 +125,7 @@ MATRIX: dict[tuple[str, str], tuple[tuple[int, ...], Any]] = {
     ("DELETE", "/api/session"): ((401, 204, 204, 204, 204, 401), None),
     ("GET", "/healthz"): (_OPEN, None),
     ("GET", "/readyz"): (_OPEN, None),
-    ("GET", "/metrics"): (_OPEN, None),
+    ("GET", "/metrics"): (_ADMIN, None),
 }
 # Streams never end: they are looked at in their own tests.
 ELSEWHERE = {("GET", "/api/events")}

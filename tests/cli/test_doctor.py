@@ -192,6 +192,26 @@ def test_the_roles_of_the_api(cli: Cli) -> None:
     assert found["roles"][0]["text"] == "the API has its own, behind row-level security"
 
 
+def test_accounts_that_can_do_more_than_they_need(cli: Cli, dsn: str) -> None:
+    code, found = findings(cli)
+    assert [each["level"] for each in found["accounts"]] == ["OK"]
+    owners, worker = cli.env["FOREBAY_API_DATABASE_URL"], cli.env["FOREBAY_WORKER_DATABASE_URL"]
+    code, found = findings(cli, FOREBAY_API_DATABASE_URL="", FOREBAY_WORKER_DATABASE_URL=owners)
+    api, workers = found["accounts"]
+    assert (code, api["level"], workers["level"]) == (0, "WARN", "WARN")
+    assert api["text"] == "the API logs in as forebay, who is a superuser, where the rights of forebay_api suffice"
+    assert api["fix"] == (
+        "as an administrator of the database: "
+        "select forebay.make_login('forebay_api_login', 'forebay_api', 'PASSWORD'); "
+        "then set FOREBAY_API_DATABASE_URL to an address with that account"
+    )
+    assert workers["text"].startswith("workers log in as forebay_api_login, who may change to forebay_api,")
+    code, found = findings(cli, FOREBAY_ADMIN_DATABASE_URL=worker.replace("not%20a%20secret", "wrong"))
+    (wrong,) = found["accounts"]
+    assert (code, wrong["level"], wrong["fix"]) == (1, "FAIL", "fix FOREBAY_ADMIN_DATABASE_URL")
+    assert 'password authentication failed for user "forebay_worker_login"' in wrong["text"]
+
+
 def test_sessions_that_others_can_read(cli: Cli) -> None:
     public = {"FOREBAY_API_HOST": "0.0.0.0"}
     code, found = findings(cli, **public, FOREBAY_SECURE_COOKIES="false")

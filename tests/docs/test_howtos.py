@@ -22,6 +22,7 @@ import asyncpg
 import pytest
 from PIL import Image
 
+from forebay.db.logins import SETTINGS, login_name
 from forebay.db.registry import register
 from forebay.engine.pipeline import Pipeline
 from forebay.errors import ThrottledError
@@ -36,7 +37,7 @@ from forebay.storage import Blobs, open_store
 from forebay.testing import testbed
 from forebay.types import NotFound
 from tests.cli._run import ask
-from tests.docs._blocks import blocks
+from tests.docs._blocks import ROOT, blocks
 from tests.services.egress._world import answering, reply
 from tests.telemetry._collector import collecting
 
@@ -346,3 +347,12 @@ async def _register(dsn: str, *pipelines: Pipeline[Any]) -> None:
     for pipeline in pipelines or (texts,):
         await register(conn, pipeline.definition())
     await conn.close()
+
+
+def test_the_accounts_of_the_database() -> None:
+    """Not run: roles belong to the server, and all tests share them."""
+    (block,) = blocks("docs/howto/operating.md", "sql")
+    made = re.findall(r"select forebay\.make_login\('(\w+)', '(\w+)', '[\w ]+'\);", block)
+    assert dict(made) == {login_name(role): role for role in SETTINGS}
+    page = (ROOT / "docs/howto/operating.md").read_text("utf-8")
+    assert all(f"`FOREBAY_{name.upper()}`" in page for name in SETTINGS.values())

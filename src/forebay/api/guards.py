@@ -106,6 +106,11 @@ class BodyLimit:
             await self._app(scope, receive, send)
             return
         headers = Headers(scope=scope)
+        if "content-length" in headers and "transfer-encoding" in headers:
+            # Proxies and servers disagree on which of them counts, and thereby on where the next request begins.
+            detail = "the request has Content-Length and Transfer-Encoding: send one of them"
+            await answer(400, detail, headers={"Connection": "close"})(scope, receive, send)
+            return
         most, setting = self._limit(scope, headers)
         declared = headers.get("content-length", "0")
         if declared.isdigit() and int(declared) > most:

@@ -50,6 +50,12 @@ class Strict(Model):
     model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, extra="forbid")
 
 
+class Reference(Model):
+    """What may be changed, for tokens that may not read it."""
+
+    id: Id
+
+
 class JobRef(Model):
     """The answer to a submit: the rows are safe."""
 
@@ -367,5 +373,7 @@ class WorkerStatus(Model):
 
 
 class WorkerList(Model):
-    workers: list[WorkerStatus]
-    pending_count: int
+    is_running: bool = Field(description="at least one worker is alive")
+    is_healthy: bool = Field(description="and none of them is stuck")
+    workers: list[WorkerStatus] = Field(description="empty for who is no administrator")
+    pending_count: int = Field(description="tasks that wait: the caller's own, for administrators all")

@@ -6,14 +6,15 @@ import asyncio
 import getpass
 import os
 import re
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Mapping
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 import click
-from pydantic import ValidationError
+from pydantic import SecretStr, ValidationError
 
 from forebay import log
+from forebay.db.logins import login_urls
 from forebay.embedded import EmbeddedError, EmbeddedPostgres
 from forebay.errors import DatabaseUnavailable, InvalidField
 from forebay.settings import Settings
@@ -63,6 +64,24 @@ def find_dsn(settings: Settings, *, running: bool = True) -> str:
     if is_down:
         raise DatabaseUnavailable(f"the database in {settings.data_dir} does not run: start it with `forebay up`")
     return dsn
+
+
+def with_logins(settings: Settings) -> Settings:
+    """The settings with the accounts that `forebay up` has made in the embedded database, where none are set."""
+    if settings.dsn:
+        return settings
+    embedded = EmbeddedPostgres(settings.data_dir)
+    try:
+        urls = login_urls(embedded.dsn, embedded.login_passwords)
+    except EmbeddedError:
+        return settings  # nothing is there yet: find_dsn says what to do
+    return add_logins(settings, urls)
+
+
+def add_logins(settings: Settings, urls: Mapping[str, str]) -> Settings:
+    """The settings with these addresses, by the names of their settings, where none are set."""
+    missing = {name: SecretStr(url) for name, url in urls.items() if not getattr(settings, name)}
+    return settings.model_copy(update=missing)
 
 
 def place_of(dsn: str) -> str:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import click
 
 from forebay import log
-from forebay.cli import _files, _providers, _proxies, _sources
+from forebay.cli import _accounts, _files, _providers, _proxies, _sources
 from forebay.cli import _show as show
 from forebay.cli._common import find_dsn, json_option, load_settings, place_of, run
 from forebay.cli._finding import Finding, of_space
@@ -186,7 +186,11 @@ async def _database(conn: Connection, dsn: str, settings: Settings) -> AsyncIter
     schema = await _schema(conn)
     yield schema
     if schema.level != "FAIL":
-        yield await _roles(conn)
+        roles = await _roles(conn)
+        yield roles
+        if roles.level == "OK":
+            async for finding in _accounts.examine(settings, dsn):
+                yield finding
         yield await _partitions(conn)
         for finding in _work(await overview.depth(conn), await overview.workers(conn), settings):
             yield finding

@@ -19,14 +19,16 @@ from forebay import log, telemetry
 from forebay.cli import _show as show
 from forebay.cli import api
 from forebay.cli._chromium import install_chromium
-from forebay.cli._common import load_settings, place_of
+from forebay.cli._common import add_logins, load_settings, place_of
 from forebay.cli._live import View, remaining
 from forebay.cli._server import alone_in, keep_running, recover, running_postgres, short
 from forebay.cli._stages import stage
 from forebay.cli.top import follow
 from forebay.cli.worker import check_queues, supervisor_of
 from forebay.db import migrate, overview, registry
+from forebay.db.logins import SETTINGS, login_urls, make_logins, open_public
 from forebay.embedded import EmbeddedPostgres
+from forebay.embedded.system import opened_log
 from forebay.engine.loading import load_pipelines
 from forebay.errors import DatabaseUnavailable
 
@@ -66,6 +68,8 @@ def up(processes: int | None, pipelines: str | None, demo: bool) -> None:
         server = running.enter_context(running_postgres(settings, out)) if settings.dsn is None else None
         dsn = settings.dsn or (server.dsn if server else "")
         asyncio.run(_prepare(settings, dsn, out, demo=demo and _EXAMPLE in settings.pipeline_modules))
+        if server:
+            settings = add_logins(settings, asyncio.run(_make_logins(server)))
         port = api.free_port(settings) if api.is_installed() else None
         out.print(asyncio.run(_invite(settings, dsn, port)), soft_wrap=True)
         code = asyncio.run(_work(settings, dsn, server, out, port))
@@ -87,6 +91,14 @@ async def _prepare(settings: Settings, dsn: str, out: Console, *, demo: bool) ->
         await recover(dsn, out)
     if demo:
         await _submit_demo(settings, dsn, out)
+
+
+async def _make_logins(server: EmbeddedPostgres) -> dict[str, str]:
+    """The accounts of the API and of the workers, as addresses by the names of their settings."""
+    passwords = server.make_login_passwords(SETTINGS)
+    await make_logins(server.dsn, passwords)
+    await open_public(server.dsn)
+    return login_urls(server.dsn, passwords)
 
 
 async def _submit_demo(settings: Settings, dsn: str, out: Console) -> None:
@@ -225,7 +237,7 @@ def _logs_to(file: Path, settings: Settings) -> Generator[None]:
     if file.exists() and file.stat().st_size > _LOG_LIMIT:
         file.replace(file.with_suffix(".log.1"))
     kept = os.dup(2)
-    with file.open("ab") as opened:
+    with opened_log(file) as opened:
         os.dup2(opened.fileno(), 2)
     log.configure(settings.log_level, json_lines=settings.log_json)
     try:

@@ -31,7 +31,7 @@ from forebay.pipelines import web
 from forebay.pipelines.sheet_sources import opened_source, version_of
 from forebay.services import sheet_reading as reading
 from forebay.services.sheet_reading import Looked, ReadBatch, SheetOptions, Unpacked
-from forebay.storage.spool import spooled
+from forebay.storage.spool import make_private, spooled
 from forebay.types import Done, ErrorClass, Skip
 
 if TYPE_CHECKING:
@@ -338,7 +338,7 @@ async def _source(
         async with aclosing(_pictures(ctx, path, looked.pictures[begin:], blobs, sheet)) as source:
             yield source
         return
-    blobs.store.spool.mkdir(parents=True, exist_ok=True)
+    make_private(blobs.store.spool)
     with NamedTemporaryFile(prefix="put-", dir=blobs.store.spool) as scratch:
         layout = looked.layout
         if looked.kind == "xlsx":

@@ -59,13 +59,14 @@ async def add_data(body: LegacyBookmark, request: Request) -> JSONResponse:
         new = replace(new, category_id=body.category_id)
     standing.admit()
     added = await save_bookmark(rooms, who, new)
-    return JSONResponse({"data": [_legacy_row(added.bookmark, who.owner)], "error": None})
+    shown: dict[str, Any] = {"id": int(added.bookmark.id), "user_id": who.owner, "url": new.url}
+    if who.can_read and isinstance(added.bookmark, Bookmark):
+        shown |= _legacy_row(added.bookmark)
+    return JSONResponse({"data": [shown], "error": None})
 
 
-def _legacy_row(bookmark: Bookmark, owner: str) -> dict[str, Any]:
+def _legacy_row(bookmark: Bookmark) -> dict[str, Any]:
     return {
-        "id": int(bookmark.id),
-        "user_id": owner,
         "url": bookmark.url,
         "title": bookmark.title,
         "description": bookmark.description,

@@ -31,7 +31,7 @@ from forebay.api.bookmark_models import (
     whole_bookmark,
 )
 from forebay.api.deps import After, Number, PageSize, RoomsDep
-from forebay.api.models import JobRef
+from forebay.api.models import JobRef, Reference
 from forebay.api.principal import Reader, Writer, authorized
 from forebay.api.problems import Problem
 from forebay.api.strict import StrictRoute
@@ -91,13 +91,22 @@ async def add_bookmark(body: NewBookmark, request: Request, response: Response) 
         async with rooms.own(who) as conn:
             if (known := await once.answer(conn, who)) is not None:
                 response.status_code = known.status
-                return AddedBookmark.model_validate(known.body)
+                return _added_for(who, AddedBookmark.model_validate(known.body))
             standing.admit()
             added = _added(await rows.add_in(conn, rooms.owners.role, who.owner_id, who.ip, new))
             kept = added.model_dump(mode="json", by_alias=True)
             await once.keep(conn, who, 201 if added.created else 200, kept)
     response.status_code = 201 if added.created else 200
-    return added
+    return _added_for(who, added)
+
+
+def _added_for(who: Principal, added: AddedBookmark) -> AddedBookmark:
+    return added.model_copy(update={"bookmark": _for(who, added.bookmark)})
+
+
+def _for(who: Principal, bookmark: Bookmark | Reference) -> Bookmark | Reference:
+    """What this caller may see of it: who may only write is told which one it is."""
+    return bookmark if who.can_read else Reference(id=bookmark.id)
 
 
 def given_bookmark(body: NewBookmark) -> rows.NewBookmark:
@@ -356,7 +365,9 @@ async def get_bookmark(bookmark_id: Number, who: Reader, rooms: RoomsDep) -> Who
 
 
 @router.patch("/{bookmark_id}")
-async def change_bookmark(bookmark_id: Number, body: BookmarkChange, who: Writer, rooms: RoomsDep) -> Bookmark:
+async def change_bookmark(
+    bookmark_id: Number, body: BookmarkChange, who: Writer, rooms: RoomsDep
+) -> Bookmark | Reference:
     """Change title, note, tags, category, or how often it is crawled."""
     given = body.model_dump(by_alias=True, exclude_unset=True)
     if "tags" in given:
@@ -368,7 +379,7 @@ async def change_bookmark(bookmark_id: Number, body: BookmarkChange, who: Writer
         await _found(conn, bookmark_id)
         if not await rows.change(conn, int(bookmark_id), given):
             raise NotThere("categoryId", f"there is no category {body.category_id}")
-        return await _found(conn, bookmark_id)
+        return _for(who, await _found(conn, bookmark_id))
 
 
 @router.delete("/{bookmark_id}", status_code=204)
@@ -380,21 +391,21 @@ async def delete_bookmark(bookmark_id: Number, who: Writer, rooms: RoomsDep) -> 
 
 
 @router.post("/{bookmark_id}/archive")
-async def archive_bookmark(bookmark_id: Number, who: Writer, rooms: RoomsDep) -> Bookmark:
+async def archive_bookmark(bookmark_id: Number, who: Writer, rooms: RoomsDep) -> Bookmark | Reference:
     """Put it away: lists show it no more, unless they are asked to."""
     return await _archived(bookmark_id, who, rooms, archived=True)
 
 
 @router.post("/{bookmark_id}/unarchive")
-async def unarchive_bookmark(bookmark_id: Number, who: Writer, rooms: RoomsDep) -> Bookmark:
+async def unarchive_bookmark(bookmark_id: Number, who: Writer, rooms: RoomsDep) -> Bookmark | Reference:
     """Take it out of the archive."""
     return await _archived(bookmark_id, who, rooms, archived=False)
 
 
-async def _archived(bookmark_id: str, who: Principal, rooms: Rooms, *, archived: bool) -> Bookmark:
+async def _archived(bookmark_id: str, who: Principal, rooms: Rooms, *, archived: bool) -> Bookmark | Reference:
     async with rooms.own(who) as conn:
         await rows.archive(conn, int(bookmark_id), archived=archived)
-        return await _found(conn, bookmark_id)
+        return _for(who, await _found(conn, bookmark_id))
 
 
 @router.post("/{bookmark_id}/crawl", status_code=201, openapi_extra=_TAKES_KEY)
@@ -416,14 +427,14 @@ async def crawl_bookmark(bookmark_id: Number, request: Request, who: Writer, roo
 
 
 @router.post("/{bookmark_id}/merge")
-async def merge_bookmark(bookmark_id: Number, who: Writer, rooms: RoomsDep) -> Bookmark:
+async def merge_bookmark(bookmark_id: Number, who: Writer, rooms: RoomsDep) -> Bookmark | Reference:
     """Give the tags and notes of a duplicate to the bookmark that it repeats, and delete it; answers that one."""
     async with rooms.own(who) as conn:
         await _found(conn, bookmark_id)
         kept = await rows.merge(conn, int(bookmark_id))
         if kept is None:
             raise Problem(409, f"bookmark {bookmark_id} is no duplicate of another")
-        return await _found(conn, str(kept))
+        return _for(who, await _found(conn, str(kept)))
 
 
 @router.get("/{bookmark_id}/changes")
