@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from forebay.db.pool import translated
+from forebay.db.sql import load
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -56,6 +57,16 @@ async def reprocess(
             )
             or 0
         )
+
+
+async def count_ended(
+    conn: Connection, job_id: int, statuses: Sequence[str], ns: Sequence[int] | None
+) -> dict[str, int]:
+    """How many items of a job a reprocess would run again, by status."""
+    async with translated():
+        rows = await conn.fetch(load("count_ended"), job_id, list(statuses), None if ns is None else list(ns))
+    found = {row["status"]: int(row["items"]) for row in rows}
+    return {status: found.get(status, 0) for status in statuses}
 
 
 async def pause_queue(conn: Connection, name: str, actor: str) -> bool:
