@@ -1,4 +1,4 @@
-"""`forebay doctor` finds every fault that it knows, and names what mends it."""
+"""`forebay doctor` finds every fault that it knows, and says how to fix it."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def test_sources(tmp_path: Path) -> None:
         f"drop: file://{drop} has 1 file to take; link.csv is a symbolic link",
     )
     assert (gone["level"], gone["text"]) == ("FAIL", f"gone: file://{tmp_path}/gone is not there")
-    assert gone["fix"] == "mend that: docs/howto/sources.md tells how they are declared"
+    assert gone["fix"] == "fix that: docs/howto/sources.md tells how they are declared"
     assert (unset["level"], unset["fix"]) == ("WARN", "set FTP_PASSWORD for the workers")
     _, _, down = findings(cli, FTP_PASSWORD="hunter2")[1]["sources"]
     assert (down["level"], down["fix"]) == ("WARN", "see whether it is up, and lets this machine in")
@@ -260,5 +260,5 @@ def test_chromium_does_not_trust_ones_own_authority(tmp_path: Path) -> None:
 
 def test_certificates_that_cannot_be_read(tmp_path: Path) -> None:
     finding = _own_certificates(Settings(egress_ca_file=tmp_path / "none.pem"))
-    assert (finding.level, finding.fix) == ("FAIL", "mend the file, or unset FOREBAY_EGRESS_CA_FILE")
+    assert (finding.level, finding.fix) == ("FAIL", "fix the file, or unset FOREBAY_EGRESS_CA_FILE")
     assert finding.text.endswith("none.pem cannot be read: No such file or directory")

@@ -31,14 +31,15 @@ def test_jobs_can_be_chosen(worked: Cli) -> None:
 def test_a_job_shows_what_failed(worked: Cli) -> None:
     shown = worked.run("job", "1")
     assert "broken on purpose" in shown.out
-    assert "2 of 2: 1 done" in shown.out
+    assert "2: 1 done, 1 failed" in shown.out
+    assert '{"size": 4}' in shown.out  # what the item that is done has returned
     (letter,) = worked.run("job", "1", "--json").json["dead_letters"]
     assert (letter["n"], letter["step"], letter["class"]) == (2, "size", "data")
 
 
 def test_a_job_that_does_not_exist(cli: Cli) -> None:
     missing = cli.run("job", "12")
-    assert (missing.code, missing.err) == (2, "forebay: job_id: there is no job 12\n")
+    assert (missing.code, missing.err) == (2, "forebay: there is no job 12\n")
     assert cli.run("job", "twelve").code == 2
 
 

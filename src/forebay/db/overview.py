@@ -104,6 +104,7 @@ class JobRow:
     created_at: datetime
     started_at: datetime | None
     finished_at: datetime | None
+    eta: datetime | None = None
 
     @property
     def ended(self) -> int:
@@ -233,6 +234,13 @@ async def own_result(conn: Connection, job_id: int) -> dict[str, Any]:
     async with in_words():
         text = await conn.fetchval(load("get_own_result"), job_id)
     found: dict[str, Any] = json.loads(text) if text else {}
+    return found
+
+
+async def last_error(conn: Connection, job_id: int) -> str | None:
+    """What the job as a whole last failed on, if the schema knows that."""
+    async with in_words():
+        found: str | None = await conn.fetchval(load("get_last_error"), job_id)
     return found
 
 
