@@ -21,6 +21,6 @@ def test_catalogues_are_listed_shared_and_dropped(cli: Cli, dsn: str) -> None:
     assert told.out == "catalogue stock of ann is no longer shared\n"
     assert cli.run("catalogue", "drop", "stock", "--owner", "ann").out == "catalogue stock of ann is deleted\n"
     again = cli.run("catalogue", "drop", "stock", "--owner", "ann")
-    assert (again.code, again.err) == (2, "forebay: catalogue: ann has no catalogue 'stock'\n")
+    assert (again.code, again.err) == (2, "forebay: ann has no catalogue 'stock'\n")
     nobody = cli.run("catalogue", "drop", "stock", "--owner", "zoe")
     assert nobody.err == "forebay: there is no owner 'zoe'\n"
