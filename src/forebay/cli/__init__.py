@@ -36,6 +36,8 @@ _COMMANDS = {
     "export": ("export", "Write a job's items or a sheet's grid to a file."),
     "catalogue": ("catalogue", "List, share and delete product catalogues."),
     "storage": ("storage", "Look after stored files."),
+    "backup": ("backup", "Write the database to a file."),
+    "restore": ("backup", "Read a backup into the database."),
     "top": ("top", "Watch jobs, queues and workers live."),
     "doctor": ("doctor", "Check the installation."),
     "users": ("users", "Manage users and their limits."),

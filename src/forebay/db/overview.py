@@ -270,6 +270,12 @@ async def has_jobs(conn: Connection) -> bool:
         return bool(await conn.fetchval(load("has_jobs")))
 
 
+async def has_data(conn: Connection) -> bool:
+    """Whether any job, user or bookmark is known here."""
+    async with in_words():
+        return bool(await conn.fetchval(load("has_data")))
+
+
 async def close_worker(conn: Connection, name: str) -> int:
     """Write off a worker process that has died; its tasks can be claimed again at once. Answers how many.
 
