@@ -246,7 +246,8 @@ def test_api(dsn: str, tmp_path: Path) -> None:
         check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    assert '{"jobId":"1","created":true,"items":1}{"jobId":"2","created":true,"items":2}' in done.stdout
+    assert '{"jobId":"1","created":true,"items":1}' in done.stdout
+    assert '"jobId":"2"' in done.stdout
     assert done.stdout.rpartition('"state":"')[2].startswith("DONE")
 
 
@@ -319,6 +320,29 @@ def test_sheets(dsn: str, tmp_path: Path) -> None:
     ]
     assert (tmp_path / "grid.xlsx").read_bytes().startswith(b"PK")
     assert "march.csv" in done.stdout
+
+
+def test_operating(dsn: str, bare_dsn: str, tmp_path: Path) -> None:
+    """All of it in one go, but for what needs an index of packages."""
+    block = "".join(blocks("docs/howto/operating.md", "sh"))
+    lines = [line for line in block.splitlines() if not line.startswith("pip ")]
+    script = "\n".join(["forebay users add admin --admin --link", *lines, "forebay users list"])
+    (tmp_path / "data" / "blobs").mkdir(parents=True)
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("FOREBAY_")}
+    path = f"{Path(sys.executable).parent}{os.pathsep}{kept['PATH']}"
+    done = subprocess.run(
+        ["bash", "-ec", script.replace("postgresql://app@db.example/app", bare_dsn)],
+        cwd=tmp_path,
+        env={**kept, "PATH": path, "FOREBAY_DATABASE_URL": dsn, "FOREBAY_DATA_DIR": "data"},
+        capture_output=True,
+        text=True,
+        timeout=200,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "/sign-in#fbl_" in done.stdout
+    assert "0 blobs, 0 B, looked for: all are there" in done.stdout
+    assert ask(bare_dsn, "select name from forebay.account") == "admin"
 
 
 def test_tracing(dsn: str, tmp_path: Path) -> None:
