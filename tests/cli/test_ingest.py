@@ -86,6 +86,8 @@ def test_files_and_sources_become_jobs(cli: Cli, dsn: str, fork: Callable[..., P
     assert broken.code == 1
     assert "1 row, 0 done, 0 not found, 1 failed" in broken.out
     assert "line 1 is longer than 4 MiB" in broken.err
+    shown = cli.run("job", broken.out.partition(": job ")[2].split()[0])
+    assert "line 1 is longer than 4 MiB" in shown.out
     scanned = cli.run("ingest", "--scan", "drop", "--wait")
     assert (scanned.code, scanned.out.splitlines()[0].split(": job ")[0]) == (0, "source drop")
     owner = "select o.name from forebay.sheet s join forebay.owner o on o.id = s.owner_id where s.source = 'drop'"

@@ -37,6 +37,19 @@ def test_a_job_shows_what_failed(worked: Cli) -> None:
     assert (letter["n"], letter["step"], letter["class"]) == (2, "size", "data")
 
 
+def test_a_job_shows_its_items_and_can_be_watched(worked: Cli) -> None:
+    items = worked.run("job", "1", "--items", "--watch", "--json").json["items"]
+    assert [(item["n"], item["status"], item["result"]) for item in items] == [
+        (1, "DONE", {"size": 4}),
+        (2, "ERROR", None),
+    ]
+    assert items[1]["error"]["reason"] == "broken on purpose"
+    assert "1 done, 1 failed" in worked.run("job", "1", "--watch").out
+    listed = worked.run("jobs").out.splitlines()
+    assert listed[0].split() == ["job", "pipeline", "owner", "state", "done", "failed", "open", "submitted", "took"]
+    assert listed[2].split()[4:7] == ["1", "1", "0"]
+
+
 def test_a_job_that_does_not_exist(cli: Cli) -> None:
     missing = cli.run("job", "12")
     assert (missing.code, missing.err) == (2, "forebay: there is no job 12\n")

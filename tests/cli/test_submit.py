@@ -16,6 +16,12 @@ def test_one_value_becomes_a_job(known: Cli, dsn: str) -> None:
     assert ask(dsn, query) == "ann7"
 
 
+def test_a_job_can_be_submitted_before_any_worker_has_started(cli: Cli, dsn: str) -> None:
+    done = cli.run("submit", "notes", '{"body": "hi"}')
+    assert (done.code, done.out) == (0, "job 1: 1 item\n"), done.err
+    assert ask(dsn, "select ready from forebay.queue_depth where step = 'size'") == 1
+
+
 @pytest.mark.parametrize("source", ["-", "@lines.jsonl"])
 def test_lines_become_one_job(known: Cli, source: str) -> None:
     lines = '{"body": "a"}\n\n{"body": "b"}\n'
