@@ -10,7 +10,7 @@ from urllib.request import Request, urlopen
 import pytest
 import trustme
 
-from forebay.cli.doctor import _egress, _own_certificates  # pyright: ignore[reportPrivateUsage]
+from forebay.cli.doctor import _egress, _here, _own_certificates  # pyright: ignore[reportPrivateUsage]
 from forebay.services.browser import find_browser
 from forebay.services.egress import confinement
 from forebay.services.egress.confinement import why_not_confined
@@ -262,3 +262,10 @@ def test_certificates_that_cannot_be_read(tmp_path: Path) -> None:
     finding = _own_certificates(Settings(egress_ca_file=tmp_path / "none.pem"))
     assert (finding.level, finding.fix) == ("FAIL", "fix the file, or unset FOREBAY_EGRESS_CA_FILE")
     assert finding.text.endswith("none.pem cannot be read: No such file or directory")
+
+
+def test_misspelt_variables_are_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FOREBAY_LISTN", "no")
+    (finding,) = (each for each in _here(Settings()) if each.about == "settings")
+    assert finding.level == "WARN"
+    assert finding.text == "FOREBAY_LISTN has no effect, as there is no such setting: did you mean FOREBAY_LISTEN?"

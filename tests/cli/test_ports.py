@@ -30,9 +30,11 @@ def test_a_chosen_port_that_is_taken_is_an_error_that_names_the_program(taken: i
 
 def test_the_default_gives_way_and_says_so(taken: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("FOREBAY_API_PORT", raising=False)
-    settings = Settings()
-    settings.__dict__["api_port"] = taken  # as a default, which nobody has set
-    port, told = choose_port(settings)
+
+    class OtherDefault(Settings):
+        api_port: int = taken
+
+    port, told = choose_port(OtherDefault())
     assert port != taken
     assert told.startswith(f"Port {taken} is taken by ")
     assert f"the API uses {port}" in told

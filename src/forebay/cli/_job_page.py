@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from pydantic_core import from_json
 from rich.console import Group
@@ -86,8 +86,8 @@ async def _items(conn: Connection, job: JobRow, statuses: Sequence[str] | None, 
 
 def reason_of(item: WholeItem) -> str:
     """Why an item ended as it did; empty where nothing is said."""
-    error = from_json(item.error) if item.error else None
-    return str(error.get("reason") or "") if isinstance(error, dict) else str(error or "")
+    error: Any = from_json(item.error) if item.error else None
+    return str(cast("dict[str, Any]", error).get("reason") or "") if isinstance(error, dict) else str(error or "")
 
 
 # For people.
