@@ -92,7 +92,11 @@ class Settings(BaseSettings):
     worker_database_url: SecretStr | None = Field(
         default=None, description="the same, as workers log in, and the API when it runs a slice of work itself"
     )
-    data_dir: Path = Field(default=Path("data"), description="where the embedded PostgreSQL and blobs are kept")
+    data_dir: Path = Field(
+        default=Path("data"),
+        description="where the embedded PostgreSQL and blobs are kept; unset: commands use a `data` folder that "
+        "`forebay up` has used, here, above, or the last one",
+    )
     log_level: str = Field(default="info", description="debug, info, warning or error")
     log_json: bool | None = Field(default=None, description="logs as JSON lines; unset: only when not on a terminal")
     otlp_endpoint: str = Field(
@@ -100,6 +104,11 @@ class Settings(BaseSettings):
     )
     sentry_dsn: SecretStr | None = Field(default=None, description="Sentry that errors are sent to; unset: none")
 
+    owner: str = Field(
+        default="",
+        description="owner of what the command line submits; empty: the only user, else the only administrator, "
+        "else `default`",
+    )
     pipelines: str = Field(
         default="forebay.example,forebay.pipelines", description="modules with pipelines, separated by commas"
     )

@@ -14,8 +14,8 @@ from forebay.api import secrecy
 from forebay.api.accounts import (
     FIRST_ADMIN,
     account_named,
-    admin_link,
     change_password,
+    first_admin,
     follow_link,
     invitation,
     sign_in_link,
@@ -198,7 +198,7 @@ async def test_a_link_works_once(service: Service) -> None:
 
 async def test_the_first_administrator_enters_by_a_link(service: Service) -> None:
     await service.admin.execute("update forebay.account set role = 'user'")
-    link = await admin_link(service.admin)
+    link = await sign_in_link(service.admin, await first_admin(service.admin), "test")
     async with service.client() as browser:
         entered = await browser.post("/api/session/link", json={"link": link})
         assert entered.json()["name"] == FIRST_ADMIN

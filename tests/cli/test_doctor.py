@@ -1,4 +1,4 @@
-"""`forebay doctor` finds every fault that it knows, and names what mends it."""
+"""`forebay doctor` finds every fault that it knows, and says how to fix it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from urllib.request import Request, urlopen
 import pytest
 import trustme
 
-from forebay.cli.doctor import _egress, _own_certificates  # pyright: ignore[reportPrivateUsage]
+from forebay.cli.doctor import _egress, _here, _own_certificates  # pyright: ignore[reportPrivateUsage]
 from forebay.services.browser import find_browser
 from forebay.services.egress import confinement
 from forebay.services.egress.confinement import why_not_confined
@@ -107,7 +107,7 @@ def test_sources(tmp_path: Path) -> None:
         f"drop: file://{drop} has 1 file to take; link.csv is a symbolic link",
     )
     assert (gone["level"], gone["text"]) == ("FAIL", f"gone: file://{tmp_path}/gone is not there")
-    assert gone["fix"] == "mend that: docs/howto/sources.md tells how they are declared"
+    assert gone["fix"] == "fix that: docs/howto/sources.md tells how they are declared"
     assert (unset["level"], unset["fix"]) == ("WARN", "set FTP_PASSWORD for the workers")
     _, _, down = findings(cli, FTP_PASSWORD="hunter2")[1]["sources"]
     assert (down["level"], down["fix"]) == ("WARN", "see whether it is up, and lets this machine in")
@@ -280,5 +280,12 @@ def test_chromium_does_not_trust_ones_own_authority(tmp_path: Path) -> None:
 
 def test_certificates_that_cannot_be_read(tmp_path: Path) -> None:
     finding = _own_certificates(Settings(egress_ca_file=tmp_path / "none.pem"))
-    assert (finding.level, finding.fix) == ("FAIL", "mend the file, or unset FOREBAY_EGRESS_CA_FILE")
+    assert (finding.level, finding.fix) == ("FAIL", "fix the file, or unset FOREBAY_EGRESS_CA_FILE")
     assert finding.text.endswith("none.pem cannot be read: No such file or directory")
+
+
+def test_misspelt_variables_are_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FOREBAY_LISTN", "no")
+    (finding,) = (each for each in _here(Settings()) if each.about == "settings")
+    assert finding.level == "WARN"
+    assert finding.text == "FOREBAY_LISTN has no effect, as there is no such setting: did you mean FOREBAY_LISTEN?"

@@ -57,7 +57,7 @@ async def _storage(settings: Settings) -> Finding:
         async with asyncio.timeout(_PATIENCE):
             return await _probed(store)
     except InvalidField as error:
-        return Finding("FAIL", "storage", str(error), "mend FOREBAY_STORAGE_URL")
+        return Finding("FAIL", "storage", str(error), "fix FOREBAY_STORAGE_URL")
     except TimeoutError:
         return Finding(
             "FAIL", "storage", f"{settings.storage_url} does not answer", "check the FOREBAY_STORAGE_… settings"

@@ -7,13 +7,16 @@ import os
 import signal
 import socket
 import sys
+from contextlib import ExitStack
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from forebay import open_files, telemetry
+from forebay.cli import _data_dir
 from forebay.cli._common import find_dsn, load_settings, place_of, with_logins
+from forebay.cli._group import Whole
 from forebay.db import migrate, overview
 from forebay.db.logins import SETTINGS, account_of, login_url
 from forebay.db.room import API
@@ -34,10 +37,13 @@ _GRACE = 10
 
 @click.command()
 @click.option("--host", help="Address to listen on.  [FOREBAY_API_HOST]")
-@click.option("--port", type=click.IntRange(0, 65535), help="Port to listen on; 0: a free one.  [FOREBAY_API_PORT]")
+@click.option("--port", type=Whole(0, 65535), help="Port to listen on; 0: a free one.  [FOREBAY_API_PORT]")
 @click.option("--pipelines", help="Modules with pipelines, separated by commas.  [FOREBAY_PIPELINES]")
 def api(host: str | None, port: int | None, pipelines: str | None) -> None:
-    """Serve the API until stopped by Ctrl-C or SIGTERM."""
+    """Serve the API.
+
+    Ctrl-C or SIGTERM stops it.
+    """
     settings = load_settings(api_host=host, api_port=port, pipelines=pipelines)
     watch_parent(_GRACE + 5)
     settings = with_logins(settings)
@@ -110,13 +116,15 @@ def listen(host: str, port: int) -> socket.socket:
     """
     try:
         family, *_, place = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        listener = socket.socket(family, socket.SOCK_STREAM)
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listener.bind(place)
-        listener.listen(2048)
+        with ExitStack() as undo:
+            listener = undo.enter_context(socket.socket(family, socket.SOCK_STREAM))
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            listener.bind(place)
+            listener.listen(2048)
+            undo.pop_all()
     except OSError as error:
         why = os.strerror(error.errno or 0)
-        raise InvalidField("FOREBAY_API_PORT", f"{host}:{port} cannot be listened on: {why}") from error
+        raise InvalidField("FOREBAY_API_PORT", f"{host}:{port} cannot be used: {why}") from error
     return listener
 
 
@@ -137,21 +145,12 @@ def require() -> None:
         raise ForebayError("the API is not installed: pip install 'forebay[api]'")
 
 
-def free_port(settings: Settings, tries: int = 20) -> int:
-    """The port of the settings, or if another program has it, one of the next that is free."""
-    if settings.api_port:
-        for port in range(settings.api_port, min(settings.api_port + tries, 65536)):
-            try:
-                listen(settings.api_host, port).close()
-            except InvalidField:
-                continue
-            return port
-    with listen(settings.api_host, 0) as listener:
-        return int(listener.getsockname()[1])
-
-
 def place(settings: Settings, port: int | None = None) -> str:
-    """Where the API is reached, seen from this machine."""
+    """Where the API is reached, seen from this machine: where `forebay up` serves it, unless a port is set."""
+    if port is None and "api_port" not in settings.model_fields_set and settings.dsn is None:
+        found = _data_dir.address(settings.data_dir)
+        if found is not None:
+            return found
     host = "127.0.0.1" if settings.api_host in {"0.0.0.0", "::"} else settings.api_host  # noqa: S104 - compared, not bound
     return f"http://{f'[{host}]' if ':' in host else host}:{port or settings.api_port}"
 
@@ -164,6 +163,7 @@ def supervisor_of(settings: Settings, dsn: str, port: int) -> Supervisor:
         **{f"FOREBAY_{name.upper()}": login_url(settings, role, dsn) for role, name in SETTINGS.items()},
         "FOREBAY_PIPELINES": settings.pipelines,
         "FOREBAY_LOG_LEVEL": settings.log_level,
+        "FOREBAY_DATA_DIR": str(settings.data_dir.absolute()),
         "FOREBAY_API_HOST": settings.api_host,
         "FOREBAY_API_PORT": str(port),
         "PYTHONUNBUFFERED": "1",

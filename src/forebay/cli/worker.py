@@ -17,6 +17,7 @@ import click
 
 from forebay import open_files, telemetry
 from forebay.cli._common import find_dsn, load_settings, place_of, with_logins
+from forebay.cli._group import Whole
 from forebay.db import migrate, overview
 from forebay.db.logins import SETTINGS, WORKER, login_url
 from forebay.engine.controllers import Backoff
@@ -37,13 +38,14 @@ log = get_logger("cli")
 
 
 @click.command()
-@click.option("--processes", type=click.IntRange(1, 256), help="How many processes to run.  [FOREBAY_PROCESSES]")
+@click.option("--processes", type=Whole(1, 256), help="How many processes to run.  [FOREBAY_PROCESSES]")
 @click.option("--queues", help="Serve only these queues, separated by commas.  [FOREBAY_QUEUES]")
 @click.option("--pipelines", help="Modules with pipelines, separated by commas.  [FOREBAY_PIPELINES]")
 def worker(processes: int | None, queues: str | None, pipelines: str | None) -> None:
-    """Run the steps of pipelines until stopped by Ctrl-C or SIGTERM; a second signal stops at once.
+    """Run the steps of pipelines.
 
-    Waits for a database that cannot be reached yet.
+    Ctrl-C or SIGTERM stops it when running steps have ended; a second signal stops it at once. A database that
+    cannot be reached yet is waited for.
     """
     settings = load_settings(processes=processes, queues=queues, pipelines=pipelines)
     watch_parent(settings.grace_s + 10)
@@ -185,6 +187,7 @@ def supervisor_of(settings: Settings, dsn: str, notice: Callable[[str], None] | 
         | {
             "FOREBAY_DATABASE_URL": own,
             "FOREBAY_WORKER_DATABASE_URL": own,
+            "FOREBAY_DATA_DIR": str(settings.data_dir.absolute()),
             "FOREBAY_PIPELINES": settings.pipelines,
             "FOREBAY_QUEUES": settings.queues,
             "FOREBAY_LOG_LEVEL": settings.log_level,

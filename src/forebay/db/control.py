@@ -66,6 +66,16 @@ async def statuses_of(conn: Connection, job_id: int, ns: Sequence[int]) -> dict[
     return {row["status"]: row["count"] for row in rows}
 
 
+async def count_ended(
+    conn: Connection, job_id: int, statuses: Sequence[str], ns: Sequence[int] | None
+) -> dict[str, int]:
+    """How many items of a job a reprocess would run again, by status."""
+    async with translated():
+        rows = await conn.fetch(load("count_ended"), job_id, list(statuses), None if ns is None else list(ns))
+    found = {row["status"]: int(row["items"]) for row in rows}
+    return {status: found.get(status, 0) for status in statuses}
+
+
 async def pause_queue(conn: Connection, name: str, actor: str) -> bool:
     return await _did(conn, "select forebay.pause_queue($1, $2)", name, actor)
 

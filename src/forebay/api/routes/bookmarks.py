@@ -260,14 +260,14 @@ async def _exported(rooms: Rooms, who: Principal, kind: Format) -> AsyncGenerato
     while True:
         async with rooms.own(who) as conn:
             found = await rows.export(conn, after, _EXPORTED)
-        yield "".join(file.entry(_entry(row, kind)) for row in found)
+        yield "".join(file.entry(exported_entry(row, kind)) for row in found)
         if len(found) < _EXPORTED:
             yield file.tail()
             return
         after = (found[-1]["category_id"], found[-1]["id"])
 
 
-def _entry(row: asyncpg.Record, kind: Format) -> Entry:
+def exported_entry(row: asyncpg.Record, kind: Format) -> Entry:
     """JSON is for forebay itself, which finds the title of the page again; others are told it."""
     title = row["own_title"] if kind == "json" else row["own_title"] or row["title"]
     return Entry(
@@ -326,14 +326,15 @@ async def _import(
             return JobRef.model_validate(known.body)
         standing.admit(len(entries))
         await sessions.begin_upload(conn, checked_text("file", name[:500], 500))
-        job = await submit_many(conn, bookmark_imports, map(_imported, entries), owner=who.owner)
+        job = await submit_many(conn, bookmark_imports, map(imported_of, entries), owner=who.owner)
         ref = JobRef(job_id=str(job.job_id), created=job.created, items=job.items)
         await once.keep(conn, who, 201, ref.model_dump(by_alias=True))
     log.info("bookmarks_imported", job=job.job_id, owner=who.owner, items=job.items)
     return ref
 
 
-def _imported(entry: Entry) -> Imported:
+def imported_of(entry: Entry) -> Imported:
+    """A bookmark of a file as the work on it takes it."""
     return Imported(
         url=_text(entry.url) or "",
         title=_text(entry.title),
