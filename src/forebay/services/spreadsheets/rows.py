@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple, Protocol, TypeAlias
 
@@ -138,22 +137,6 @@ def _numbered(name: str, taken: dict[str, None]) -> str:
     while f"{name} {number}" in taken:
         number += 1
     return f"{name} {number}"
-
-
-_DATUM = re.compile(
-    r"""
-    [-+]?[\d.,\s]*\d[\d.,\s]*%?          # a number, also 1.234,50 or 12 %
-    | \d{1,4}[-./]\d{1,2}[-./]\d{1,4}.*  # a date
-    | https?://.* | [^@\s]+@[^@\s]+      # an address
-    """,
-    re.VERBOSE,
-)
-
-
-def looks_like_header(first: Sequence[str]) -> bool:
-    """Whether the first row names columns: no cell is a number, a date or an address, and no name comes twice."""
-    names = [cell.strip() for cell in first if cell.strip()]
-    return bool(names) and len(set(names)) == len(names) and not any(map(_DATUM.fullmatch, names))
 
 
 def without_empty_end(cells: list[str], wanted: int) -> list[str]:

@@ -1,0 +1,206 @@
+"""How a CSV file is written, told by a sample of its lines: delimiter, quote and escape.
+
+Each way to read the sample is scored by how many rows have as many cells as each other, and by how clean the cells are:
+a number, a date, an address or words, but no other delimiter and no quote left over. That keeps "Mug;1,50" in two cells.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from typing import NamedTuple, Protocol
+
+DELIMITERS = (",", ";", "\t", "|")
+_SEPARATORS = ("\x1f", "\x1e")  # made for it, and never part of text
+# Only where they divide nearly every row: in most files they are part of the text.
+_UNUSUAL = (" ", "#", "+", ":", "~", "^", "*", "&")
+_ROWS = 100
+_CELLS = 3000  # of which so many are looked at
+_ENOUGH, _LITTLE = 0.3, 0.05  # with a score below there is one column
+_ESCAPED = re.compile(r"\\[\"']")
+
+
+class Dialect(NamedTuple):
+    """What Python's csv module has to know."""
+
+    delimiter: str
+    quote: str = '"'
+    escape: str | None = None  # a backslash before quotes
+    spaced: bool = False  # spaces between quotes and delimiters, which belong to neither
+
+
+class SampleRow(NamedTuple):
+    """A row of the sample: how many lines come before it, and its cells."""
+
+    line: int
+    cells: list[str]
+
+
+class _Reading(NamedTuple):
+    score: float
+    dialect: Dialect
+
+
+def find_dialect(lines: Sequence[str], delimiter: str | None = None) -> Dialect:
+    """How these lines, each with its end, are most likely written; a delimiter that is given is not looked for."""
+    text = "".join(lines)
+    written = [
+        Dialect(one, *rest)
+        for one in ((delimiter,) if delimiter else (*DELIMITERS, *_SEPARATORS, *_UNUSUAL))
+        if one in text
+        for rest in _quotings(text, one)
+    ]
+    readings = [_Reading(_score(read_sample(lines, one)[:_ROWS], one), one) for one in written]
+    best = max(readings, key=lambda one: one.score, default=_Reading(0.0, Dialect(delimiter or ",")))
+    if delimiter is None and best.score < (_ENOUGH if _is_punctuation(text, best.dialect.delimiter) else _LITTLE):
+        return _one_column(lines, text)
+    return best.dialect
+
+
+def _is_punctuation(text: str, delimiter: str) -> bool:
+    """Whether a space follows most of them, as in text."""
+    return text.count(f"{delimiter} ") * 2 > text.count(delimiter)
+
+
+def _one_column(lines: Sequence[str], text: str) -> Dialect:
+    """A delimiter that does not divide the only column."""
+    comma = Dialect(",")
+    if all(_width(row.cells) < 2 for row in read_sample(lines, comma)):
+        return comma
+    return Dialect("\t" if "\t" not in text else "\x1f")
+
+
+def _quotings(text: str, delimiter: str) -> list[tuple[str, str | None, bool]]:
+    """The quotes, escapes and spaces around quotes that are worth a try."""
+    escapes = (None, "\\") if _ESCAPED.search(text) else (None,)
+    found: list[tuple[str, str | None, bool]] = []
+    for quote in ('"', "'"):
+        quoted = _quoted(text, delimiter, quote)
+        if quote == '"' or (quoted * 3 >= min(text.count("\n"), 300) > 0 and text.count('"') * 2 < text.count("'")):
+            found += [(quote, escape, False) for escape in escapes if escape is None or quote in text]
+            if delimiter == " " or (quoted and _quoted(text, delimiter, quote, " +")):
+                found.append((quote, None, True))
+    return found
+
+
+def _quoted(text: str, delimiter: str, quote: str, space: str = " *") -> int:
+    """How many lines, of the first, have a cell in these quotes, with such space outside of one of them."""
+    mark = re.escape(delimiter)
+    cell = f"{quote}[^{quote}\r\n]*{quote}"
+    pattern = rf"(?:^|{mark})(?:{space}{cell} *|{cell}{space})(?:{mark}|\r?$)"
+    return sum(re.search(pattern, line) is not None for line in text[: 64 << 10].split("\n", 301)[:300])
+
+
+def read_sample(lines: Iterable[str], dialect: Dialect) -> list[SampleRow]:
+    """Rows of the sample; one with a fault, as a quote that is never closed, has its cells as far as they can be told."""
+    source = [line.replace("\0", "") for line in lines]
+    rows: list[SampleRow] = []
+    at = 0
+    while at < len(source) and len(rows) <= _ROWS:
+        reader = csv_reader(iter(source[at:]), dialect, strict=True)
+        begin = at
+        try:
+            for cells in islice(reader, _ROWS + 1):
+                rows.append(SampleRow(at, cells))
+                at = begin + reader.line_num
+            break
+        except csv.Error:
+            rows.append(SampleRow(at, _loose(source[at], dialect)))
+            at += 1
+    return [row for row in rows if any(cell.strip() for cell in row.cells)]
+
+
+def _loose(line: str, dialect: Dialect) -> list[str]:
+    """The cells of a line whose quotes are wrong, as if there were none."""
+    return line.rstrip("\r\n").split(dialect.delimiter)
+
+
+def csv_reader(lines: Iterable[str], dialect: Dialect, *, strict: bool) -> Reader:
+    return csv.reader(
+        lines,
+        delimiter=dialect.delimiter,
+        quotechar=dialect.quote,
+        escapechar=dialect.escape,
+        skipinitialspace=dialect.spaced,
+        strict=strict and not dialect.spaced,
+    )
+
+
+# Scores.
+
+
+def _score(rows: Sequence[SampleRow], dialect: Dialect) -> float:
+    """From 0 to 1; what comes before the first row as wide as most may be a title, and counts little."""
+    widths = Counter(len(row.cells) for row in rows)
+    width = max(widths, key=lambda wide: (wide > 1, widths[wide], wide), default=1)
+    if width == 1:
+        return 0.0
+    first = next(at for at, row in enumerate(rows) if len(row.cells) == width)
+    table = 0.9 * _table_score(rows[first:], dialect, width) if first and len(rows) - first > 1 else 0.0
+    return max(_table_score(rows, dialect, width), table)
+
+
+def _table_score(rows: Sequence[SampleRow], dialect: Dialect, width: int) -> float:
+    wide = [row for row in rows if len(row.cells) > 1]
+    same = sum(len(row.cells) == width for row in wide)
+    share = same / len(rows)
+    cells = [cell for row in wide for cell in row.cells][:_CELLS]
+    clean = sum(map(_cleanness, cells)) / len(cells)
+    score = (share + 0.3 * (len(wide) - same) / len(rows)) * clean * (0.8 + 0.2 * (width - 1) / width)
+    if dialect.quote == "'":
+        score *= 0.99
+    if dialect.delimiter not in _UNUSUAL:
+        return score
+    # Every row, and nothing else to be seen in the cells; a usual delimiter that does as well is the likelier one.
+    return score * 0.75 if share > 0.9 and clean > 0.8 and len(rows) > 2 else 0.0
+
+
+def _width(cells: Sequence[str]) -> int:
+    """How many cells there are up to the last that is not empty."""
+    return max((at for at, cell in enumerate(cells, 1) if cell), default=0)
+
+
+_TYPED = re.compile(
+    r"""
+    \s*(?:
+    [-+]?[$€£¥]?\s?\d+(?:[.,' ]\d+)*(?:[eE][-+]?\d+)?\s?[%$€£¥]?   # a number, also 1.234,50 or 12 %
+    | \d{1,4}[-./]\d{1,2}[-./]\d{1,4}(?:[T ]\d{1,2}:\d\d(?::\d\d(?:[.,]\d+)?)?\s?(?:[AaPp][Mm]|Z|[-+]\d\d:?\d\d)?)?
+    | \d{1,2}:\d\d(?::\d\d(?:[.,]\d+)?)?
+    | [a-zA-Z]{2,10}://\S+ | [^@\s,;|]+@[^@\s,;|]+
+    | (?:n/?a|nan|null|none|true|false|yes|no|-)
+    )?\s*""",
+    re.VERBOSE | re.IGNORECASE,
+)
+_WORDS = re.compile(r"[^,;\t|\"\x1e\x1f]*")
+_LEFT_OVER = re.compile(r"\s*([\"']).*\1\s*", re.DOTALL)
+_MARK = re.compile(r"\s*[^\w\s-]\s*")
+_HALF_QUOTED = re.compile(r"\s*(?:[\"'][^\"']*|[^\"']*[\"'])\s*")
+
+
+def _cleanness(cell: str) -> float:
+    """How much a cell looks like one thing."""
+    cell = cell[:200]
+    if _TYPED.fullmatch(cell):
+        return 1.0
+    if _LEFT_OVER.fullmatch(cell) or _MARK.fullmatch(cell) or _HALF_QUOTED.fullmatch(cell):
+        return 0.3
+    balance = [cell.count(one) - cell.count(other) for one, other in ("()", "[]", "{}")]
+    if any(balance):
+        return 0.4
+    if _WORDS.fullmatch(cell):
+        return 0.9
+    return 0.8 if "(" in cell or "[" in cell or "{" in cell else 0.5
+
+
+class Reader(Protocol):
+    """What csv.reader gives."""
+
+    @property
+    def line_num(self) -> int: ...
+
+    def __iter__(self) -> Iterator[list[str]]: ...
+
+    def __next__(self) -> list[str]: ...

@@ -1,0 +1,124 @@
+"""Where a table begins, and whether its first row names the columns: told by comparing it with the rows below."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from statistics import median
+
+_LOOKED_AT = 50  # rows below the first
+_NUMBER = re.compile(r"[-+]?[$€£¥]?\s?[\d.,'\s]*\d[\d.,'\s]*(?:[eE][-+]?\d+)?\s?[%$€£¥]?")
+_DATE = re.compile(
+    r"\d{1,4}[-./]\d{1,2}[-./]\d{1,4}.*|\d{1,2}:\d\d(?::\d\d.*)?|\d{1,2}[- ][A-Za-z]{3,9}[- ,]+\d{2,4}.*"
+)
+_ADDRESS = re.compile(r"https?://.*|[^@\s]+@[^@\s]+")
+_WORD = re.compile(r"true|false|yes|no|n/?a|null|none|nan|-", re.IGNORECASE)
+_CODE = re.compile(r"(?=.*\d)[A-Za-z0-9][\w./:#-]*")  # letters and digits in one, as in an article number
+_NAME = re.compile(r"[^\W\d][\w .()/%#€$*?:&+-]{0,39}")
+_IDENTIFIER = re.compile(r"[A-Za-z]+(?:[_.][A-Za-z0-9]+)+|[a-z]+(?:[A-Z][a-z]+)+|id|ID")
+_COMMENT = re.compile(r"\s*(?:#|//|%|--|;;|\*)")
+
+
+def looks_like_header(first: Sequence[str], below: Sequence[Sequence[str]] = ()) -> bool:
+    """Whether the first row names columns: its cells are of another kind than those below them.
+
+    Without rows below: no cell is a number, a date or an address.
+    """
+    names = [cell.strip() for cell in first]
+    given = [name for name in names if name]
+    if not given:
+        return False
+    rows = [row for row in below[:_LOOKED_AT] if any(row)]
+    if not rows:
+        return len(set(given)) == len(given) and not any(_kind(name) in _DATA for name in given)
+    votes = [_vote(name, [row[at].strip() for row in rows if at < len(row)]) for at, name in enumerate(names)]
+    if _are_counted(given) and any(_kind(name) == "text" for name in given):
+        votes = [max(vote, 0.0) for vote in votes]  # years or numbers in their order, beside a name, are names
+    return sum(votes) + _prior(names, given) > 0
+
+
+def table_start(rows: Sequence[Sequence[str]]) -> int:
+    """How many rows come before the table: titles, dates, comments, which are narrower than the rows that follow."""
+    start = 0
+    while start < len(rows) - 1 and _is_comment(rows[start]) and not _is_comment(rows[-1]):
+        start += 1
+    widths = [_filled(row) for row in rows[start:]]
+    if len(widths) < 3:
+        return start
+    usual = median(widths[len(widths) // 2 :])
+    if usual < 2:
+        return start
+    enough = max(2, usual * 0.5)
+    narrow = next((at for at, width in enumerate(widths) if width >= enough), 0)
+    return start + narrow if sum(width >= enough for width in widths[narrow:]) >= 2 else start
+
+
+def _is_comment(row: Sequence[str]) -> bool:
+    return bool(row) and _COMMENT.match(row[0]) is not None
+
+
+def _filled(row: Sequence[str]) -> int:
+    return sum(1 for cell in row if cell.strip())
+
+
+_DATA = frozenset(("number", "date", "address", "word"))
+
+
+def _kind(cell: str) -> str:
+    for kind, pattern in (
+        ("number", _NUMBER),
+        ("date", _DATE),
+        ("address", _ADDRESS),
+        ("word", _WORD),
+        ("code", _CODE),
+    ):
+        if pattern.fullmatch(cell):
+            return kind
+    return "text"
+
+
+def _vote(name: str, cells: Sequence[str]) -> float:
+    """What a column says: above 0 for a header, below for none."""
+    given = [cell for cell in cells if cell]
+    if not name or not given:
+        return 0.0
+    kinds = [_kind(cell) for cell in given]
+    usual = max(set(kinds), key=kinds.count)
+    share = kinds.count(usual) / len(kinds)
+    kind = _kind(name)
+    if kind in _DATA:
+        return -1.5 if kind == usual else -0.7
+    if usual in _DATA or (usual == "code" and kind == "text"):
+        return 1.5 * share
+    if name in given:
+        return -1.0 if given.count(name) * 10 < len(given) * 9 or len(given) > 2 else -0.5
+    return _vote_of_lengths(name, given)
+
+
+def _vote_of_lengths(name: str, given: Sequence[str]) -> float:
+    """Text above text: cells of one column are often of much the same length, and their header is not."""
+    lengths = [len(cell) for cell in given]
+    if len(set(lengths)) == 1 and len(lengths) > 1:
+        return 0.5 if len(name) != lengths[0] else -0.3
+    if len(name) > 2 * max(lengths) or len(name) * 3 < min(lengths):
+        return 0.4
+    return 0.0
+
+
+def _are_counted(names: Sequence[str]) -> bool:
+    """Whether the numbers among the names are years, or go up by one."""
+    numbers = [int(name) for name in names if name.isascii() and name.isdecimal() and len(name) < 10]
+    if len(numbers) < 2 or sum(_kind(name) == "number" for name in names) != len(numbers):
+        return len(numbers) == 1 and 1900 <= numbers[0] <= 2100
+    steps = {after - before for before, after in zip(numbers, numbers[1:], strict=False)}
+    return all(1900 <= number <= 2100 for number in numbers) or steps == {1}
+
+
+def _prior(names: Sequence[str], given: Sequence[str]) -> float:
+    """What names look like by themselves."""
+    if any(_kind(name) in _DATA for name in given):
+        return -0.2
+    identifiers = sum(_IDENTIFIER.fullmatch(name) is not None for name in given) / len(given)
+    named = sum(_NAME.fullmatch(name) is not None for name in given) / len(given)
+    long = sum(len(name) > 40 for name in given) / len(given)
+    return 0.3 * named + 0.8 * identifiers - long - 0.2 * (len(set(given)) < len(given)) + 0.1
