@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict
 from forebay.errors import DataError
 from forebay.services.spreadsheets.dialect import DELIMITERS, Dialect, find_dialect, read_sample
 from forebay.services.spreadsheets.encodings import find_encoding, find_mark, known_encoding
-from forebay.services.spreadsheets.headers import looks_like_header, table_start
+from forebay.services.spreadsheets.headers import looks_like_header, table_start, widened
 from forebay.services.spreadsheets.lines import CHUNK, Lines
 from forebay.services.spreadsheets.records import Records, Stretch
 from forebay.services.spreadsheets.rows import (
@@ -136,7 +136,7 @@ def look_at_csv(
     lines = _sample(source, encoding, line_end, start)
     dialect = find_dialect(lines, delimiter or told)
     sample = read_sample(lines, dialect)
-    first = table_start([row.cells for row in sample]) if sample and header is not False else 0
+    first = _table_start([row.cells for row in sample], header)
     skipped = sample[first].line if first else 0
     layout = CsvLayout(
         encoding=encoding,
@@ -150,6 +150,13 @@ def look_at_csv(
     return _with_columns(source, layout, [row.cells for row in sample[first:]], header)
 
 
+def _table_start(rows: list[list[str]], header: bool | None) -> int:
+    """How many rows come before the table. Without a header below, only lines without a delimiter are sure to be none."""
+    first = table_start(rows)
+    has_header = header or (header is None and looks_like_header(rows[first], rows[first + 1 :])) if first else False
+    return first if has_header or all(len(row) == 1 for row in rows[:first]) else 0
+
+
 def _with_columns(source: IO[bytes], layout: CsvLayout, sample: list[list[str]], header: bool | None) -> CsvLayout:
     found = _first(layout.records(source, layout.start, _SAMPLE_CHUNK))
     if found is None:
@@ -161,7 +168,9 @@ def _with_columns(source: IO[bytes], layout: CsvLayout, sample: list[list[str]],
         raise DataError(f"line {first.line} {first.reason}")
     cells = without_empty_end(sample[0] if isinstance(first, BadRow) else first, 1)
     has_header = looks_like_header(cells, sample[1:]) if header is None else header
-    if not has_header:
+    if has_header:
+        cells = widened(cells, sample[1:])
+    else:
         widths = (len(without_empty_end(one, 1)) for one in sample)
         cells = [""] * max(widths, default=len(cells))
     columns = columns_of(cells)

@@ -1,7 +1,7 @@
 """How a CSV file is written, told by a sample of its lines: delimiter, quote and escape.
 
 Each way to read the sample is scored by how many rows have as many cells as each other, and by how clean the cells are:
-a number, a date, an address or words, but no other delimiter and no quote left over. That keeps "Mug;1,50" in two cells.
+a number, a date, an address or words, but no other delimiter, and no quote left over. So "Mug;1,50" has two cells.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Dialect(NamedTuple):
     """What Python's csv module has to know."""
 
     delimiter: str
-    quote: str = '"'
+    quote: str = '"'  # nothing: quotes are part of the text, but for those around a cell
     escape: str | None = None  # a backslash before quotes
     spaced: bool = False  # spaces between quotes and delimiters, which belong to neither
 
@@ -37,6 +37,7 @@ class SampleRow(NamedTuple):
 
     line: int
     cells: list[str]
+    is_good: bool = True
 
 
 class _Reading(NamedTuple):
@@ -47,17 +48,23 @@ class _Reading(NamedTuple):
 def find_dialect(lines: Sequence[str], delimiter: str | None = None) -> Dialect:
     """How these lines, each with its end, are most likely written; a delimiter that is given is not looked for."""
     text = "".join(lines)
-    written = [
-        Dialect(one, *rest)
-        for one in ((delimiter,) if delimiter else (*DELIMITERS, *_SEPARATORS, *_UNUSUAL))
-        if one in text
-        for rest in _quotings(text, one)
-    ]
-    readings = [_Reading(_score(read_sample(lines, one)[:_ROWS], one), one) for one in written]
+    tried = [one for one in ((delimiter,) if delimiter else (*DELIMITERS, *_SEPARATORS, *_UNUSUAL)) if one in text]
+    readings = [reading for one in tried for reading in _readings(lines, text, one)]
     best = max(readings, key=lambda one: one.score, default=_Reading(0.0, Dialect(delimiter or ",")))
     if delimiter is None and best.score < (_ENOUGH if _is_punctuation(text, best.dialect.delimiter) else _LITTLE):
         return _one_column(lines, text)
     return best.dialect
+
+
+def _readings(lines: Sequence[str], text: str, delimiter: str) -> Iterator[_Reading]:
+    """The ways to read the lines with this delimiter; without quotes only if they break most rows."""
+    for rest in _quotings(text, delimiter):
+        dialect = Dialect(delimiter, *rest)
+        rows = read_sample(lines, dialect)[:_ROWS]
+        yield _Reading(_score(rows, dialect), dialect)
+        if dialect == Dialect(delimiter) and sum(not row.is_good for row in rows) * 2 > len(rows):
+            plain = Dialect(delimiter, "")
+            yield _Reading(_score(read_sample(lines, plain)[:_ROWS], plain), plain)
 
 
 def _is_punctuation(text: str, delimiter: str) -> bool:
@@ -95,38 +102,45 @@ def _quoted(text: str, delimiter: str, quote: str, space: str = " *") -> int:
 
 
 def read_sample(lines: Iterable[str], dialect: Dialect) -> list[SampleRow]:
-    """Rows of the sample; one with a fault, as a quote that is never closed, has its cells as far as they can be told."""
+    """Rows of the sample; of one with a fault, as a quote that is never closed, the cells as far as they can be told."""
     source = [line.replace("\0", "") for line in lines]
     rows: list[SampleRow] = []
     at = 0
     while at < len(source) and len(rows) <= _ROWS:
-        reader = csv_reader(iter(source[at:]), dialect, strict=True)
+        reader = csv_reader(iter(source[at:]), dialect)
         begin = at
         try:
             for cells in islice(reader, _ROWS + 1):
-                rows.append(SampleRow(at, cells))
+                rows.append(SampleRow(at, cleaned(cells, dialect)))
                 at = begin + reader.line_num
             break
         except csv.Error:
-            rows.append(SampleRow(at, _loose(source[at], dialect)))
+            rows.append(SampleRow(at, source[at].rstrip("\r\n").split(dialect.delimiter), is_good=False))
             at += 1
     return [row for row in rows if any(cell.strip() for cell in row.cells)]
 
 
-def _loose(line: str, dialect: Dialect) -> list[str]:
-    """The cells of a line whose quotes are wrong, as if there were none."""
-    return line.rstrip("\r\n").split(dialect.delimiter)
-
-
-def csv_reader(lines: Iterable[str], dialect: Dialect, *, strict: bool) -> Reader:
+def csv_reader(lines: Iterable[str], dialect: Dialect) -> Reader:
+    """A parser of Python's; what it gives has to be `cleaned` where the dialect asks for it."""
+    if not dialect.quote:
+        return csv.reader(lines, delimiter=dialect.delimiter, quoting=csv.QUOTE_NONE, strict=True)
     return csv.reader(
         lines,
         delimiter=dialect.delimiter,
         quotechar=dialect.quote,
         escapechar=dialect.escape,
         skipinitialspace=dialect.spaced,
-        strict=strict and not dialect.spaced,
+        strict=not dialect.spaced,
     )
+
+
+def cleaned(cells: list[str], dialect: Dialect) -> list[str]:
+    """Cells without what stands around them."""
+    if dialect.spaced:
+        return [cell.rstrip(" ") for cell in cells]
+    if not dialect.quote:
+        return [cell[1:-1] if len(cell) > 1 and cell[0] == cell[-1] == '"' else cell for cell in cells]
+    return cells
 
 
 # Scores.
@@ -139,23 +153,31 @@ def _score(rows: Sequence[SampleRow], dialect: Dialect) -> float:
     if width == 1:
         return 0.0
     first = next(at for at, row in enumerate(rows) if len(row.cells) == width)
+    is_named = first > 0 and all(len(row.cells) == 1 for row in rows[:first])
+    if is_named and all(_TYPED.fullmatch(dialect.delimiter.join(row.cells)) for row in rows[first:]):
+        return 0.0  # below a name without any delimiter: numbers with a decimal comma, times
     table = 0.9 * _table_score(rows[first:], dialect, width) if first and len(rows) - first > 1 else 0.0
     return max(_table_score(rows, dialect, width), table)
 
 
 def _table_score(rows: Sequence[SampleRow], dialect: Dialect, width: int) -> float:
-    wide = [row for row in rows if len(row.cells) > 1]
+    wide = [row for row in rows if len(row.cells) > 1 and row.is_good]
+    if not wide:
+        return 0.0
     same = sum(len(row.cells) == width for row in wide)
     share = same / len(rows)
     cells = [cell for row in wide for cell in row.cells][:_CELLS]
     clean = sum(map(_cleanness, cells)) / len(cells)
     score = (share + 0.3 * (len(wide) - same) / len(rows)) * clean * (0.8 + 0.2 * (width - 1) / width)
-    if dialect.quote == "'":
-        score *= 0.99
+    score *= _RARER.get(dialect.quote, 1.0)
     if dialect.delimiter not in _UNUSUAL:
         return score
     # Every row, and nothing else to be seen in the cells; a usual delimiter that does as well is the likelier one.
-    return score * 0.75 if share > 0.9 and clean > 0.8 and len(rows) > 2 else 0.0
+    filled = sum(1 for cell in cells if cell) / len(cells)
+    return score * 0.75 if share > 0.9 and clean > 0.8 and filled > 0.8 and len(rows) > 2 else 0.0
+
+
+_RARER = {"'": 0.99, "": 0.8}
 
 
 def _width(cells: Sequence[str]) -> int:
@@ -167,7 +189,7 @@ _TYPED = re.compile(
     r"""
     \s*(?:
     [-+]?[$€£¥]?\s?\d+(?:[.,' ]\d+)*(?:[eE][-+]?\d+)?\s?[%$€£¥]?   # a number, also 1.234,50 or 12 %
-    | \d{1,4}[-./]\d{1,2}[-./]\d{1,4}(?:[T ]\d{1,2}:\d\d(?::\d\d(?:[.,]\d+)?)?\s?(?:[AaPp][Mm]|Z|[-+]\d\d:?\d\d)?)?
+    | \d{1,4}[-./]\d{1,2}[-./]\d{1,4}(?:[T ]\d{1,2}:\d\d(?::\d\d(?:[.,]\d+)?)?\s?(?:[AaPp][Mm]|Z|[-+]\d\d(?::?\d\d)?)?)?
     | \d{1,2}:\d\d(?::\d\d(?:[.,]\d+)?)?
     | [a-zA-Z]{2,10}://\S+ | [^@\s,;|]+@[^@\s,;|]+
     | (?:n/?a|nan|null|none|true|false|yes|no|-)

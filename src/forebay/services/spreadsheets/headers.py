@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 from statistics import median
 
 _LOOKED_AT = 50  # rows below the first
@@ -16,6 +17,7 @@ _WORD = re.compile(r"true|false|yes|no|n/?a|null|none|nan|-", re.IGNORECASE)
 _CODE = re.compile(r"(?=.*\d)[A-Za-z0-9][\w./:#-]*")  # letters and digits in one, as in an article number
 _NAME = re.compile(r"[^\W\d][\w .()/%#€$*?:&+-]{0,39}")
 _IDENTIFIER = re.compile(r"[A-Za-z]+(?:[_.][A-Za-z0-9]+)+|[a-z]+(?:[A-Z][a-z]+)+|id|ID")
+_NUMBERED = re.compile(r"(?:c|col|column|f|field|v|var|x|y|attr|feature|key|pk)[ _]?\d{1,4}", re.IGNORECASE)
 _COMMENT = re.compile(r"\s*(?:#|//|%|--|;;|\*)")
 
 
@@ -34,7 +36,22 @@ def looks_like_header(first: Sequence[str], below: Sequence[Sequence[str]] = ())
     votes = [_vote(name, [row[at].strip() for row in rows if at < len(row)]) for at, name in enumerate(names)]
     if _are_counted(given) and any(_kind(name) == "text" for name in given):
         votes = [max(vote, 0.0) for vote in votes]  # years or numbers in their order, beside a name, are names
-    return sum(votes) + _prior(names, given) > 0
+    return sum(votes) + _prior(given) - _vote_of_repeats(names, rows) > 0
+
+
+def widened(header: list[str], below: Sequence[Sequence[str]]) -> list[str]:
+    """The header with a cell for each that most rows have; R leaves out the name of the column that numbers the rows."""
+    widths = [_width(row) for row in below]
+    wider = [width for width in widths if width > len(header)]
+    if len(wider) * 2 <= len(widths):
+        return header
+    missing = max(sorted(set(wider)), key=wider.count) - len(header)
+    is_numbered = missing == 1 and all(row[0] == str(number) for number, row in enumerate(below, 1) if row)
+    return ["", *header] if is_numbered else [*header, *[""] * missing]
+
+
+def _width(row: Sequence[str]) -> int:
+    return max((at for at, cell in enumerate(row, 1) if cell), default=0)
 
 
 def table_start(rows: Sequence[Sequence[str]]) -> int:
@@ -83,23 +100,48 @@ def _vote(name: str, cells: Sequence[str]) -> float:
     if not name or not given:
         return 0.0
     kinds = [_kind(cell) for cell in given]
-    usual = max(set(kinds), key=kinds.count)
-    share = kinds.count(usual) / len(kinds)
+    usual = max(sorted(set(kinds)), key=kinds.count)
     kind = _kind(name)
     if kind in _DATA:
-        return -1.5 if kind == usual else -0.7
+        return _vote_of_datum(kind, kinds, usual)
+    if _share_prefix(name, given):
+        return -2.0
     if usual in _DATA or (usual == "code" and kind == "text"):
-        return 1.5 * share
+        return 1.5 * kinds.count(usual) / len(kinds)
     if name in given:
-        return -1.0 if given.count(name) * 10 < len(given) * 9 or len(given) > 2 else -0.5
-    return _vote_of_lengths(name, given)
+        return -1.0 if given.count(name) * 20 > len(given) else -0.4
+    return _vote_of_shape(name, given) + _vote_of_lengths(name, given) - 0.4 * (usual == kind == "code")
+
+
+def _vote_of_datum(kind: str, kinds: Sequence[str], usual: str) -> float:
+    """A number above numbers is one of them; above yes and no, or as a word among them, it may be a name."""
+    if kind == usual:
+        return -1.5
+    if kind == "word" or (usual in _DATA and kind not in kinds and len(kinds) > 2):
+        return 0.3
+    return -0.7
+
+
+def _share_prefix(name: str, given: Sequence[str]) -> bool:
+    """Whether the cell begins as most others do, as "SKU-1" and "SKU-2"; but not as "Comment" and "Comment 1"."""
+    length = max(4, len(name) // 3)
+    alike = sum(cell[:length] == name[:length] and not cell.startswith(name) for cell in given)
+    return len(given) > 1 and alike * 3 > len(given) * 2
+
+
+def _vote_of_shape(name: str, given: Sequence[str]) -> float:
+    """Names as programs have them stand above text, unless all of the column is written so."""
+    pattern = _NUMBERED if _NUMBERED.fullmatch(name) else _IDENTIFIER
+    if not pattern.fullmatch(name):
+        return 0.0
+    return -0.5 if sum(pattern.fullmatch(cell) is not None for cell in given) * 2 > len(given) else 0.6
 
 
 def _vote_of_lengths(name: str, given: Sequence[str]) -> float:
-    """Text above text: cells of one column are often of much the same length, and their header is not."""
+    """Text above text: cells of one column are often of the same length, and their header is not."""
     lengths = [len(cell) for cell in given]
-    if len(set(lengths)) == 1 and len(lengths) > 1:
-        return 0.5 if len(name) != lengths[0] else -0.3
+    if len(set(given)) > 2 and len(set(lengths)) == 1:
+        return 0.5 if len(name) != lengths[0] else -0.6
     if len(name) > 2 * max(lengths) or len(name) * 3 < min(lengths):
         return 0.4
     return 0.0
@@ -110,15 +152,23 @@ def _are_counted(names: Sequence[str]) -> bool:
     numbers = [int(name) for name in names if name.isascii() and name.isdecimal() and len(name) < 10]
     if len(numbers) < 2 or sum(_kind(name) == "number" for name in names) != len(numbers):
         return len(numbers) == 1 and 1900 <= numbers[0] <= 2100
-    steps = {after - before for before, after in zip(numbers, numbers[1:], strict=False)}
+    steps = {after - before for before, after in pairwise(numbers)}
     return all(1900 <= number <= 2100 for number in numbers) or steps == {1}
 
 
-def _prior(names: Sequence[str], given: Sequence[str]) -> float:
+def _vote_of_repeats(names: Sequence[str], rows: Sequence[Sequence[str]]) -> float:
+    """A name that comes twice is odd; the same cell twice in the rows below, too, and it is one of them."""
+    repeated = [(at, names.index(name)) for at, name in enumerate(names) if name and names.index(name) < at]
+    if not repeated:
+        return 0.0
+    same = sum(all(max(pair) < len(row) and row[pair[0]] == row[pair[1]] for pair in repeated) for row in rows)
+    return 1.0 if same * 2 > len(rows) else 0.3
+
+
+def _prior(given: Sequence[str]) -> float:
     """What names look like by themselves."""
-    if any(_kind(name) in _DATA for name in given):
+    if any(_kind(name) in _DATA - {"word"} for name in given):
         return -0.2
-    identifiers = sum(_IDENTIFIER.fullmatch(name) is not None for name in given) / len(given)
     named = sum(_NAME.fullmatch(name) is not None for name in given) / len(given)
-    long = sum(len(name) > 40 for name in given) / len(given)
-    return 0.3 * named + 0.8 * identifiers - long - 0.2 * (len(set(given)) < len(given)) + 0.1
+    is_long = any(len(name) > 60 for name in given)
+    return 0.1 + 0.3 * named - is_long

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import accumulate, compress
 from typing import IO, NamedTuple, TypeAlias
 
-from forebay.services.spreadsheets.dialect import Dialect, Reader, csv_reader
+from forebay.services.spreadsheets.dialect import Dialect, Reader, cleaned, csv_reader
 from forebay.services.spreadsheets.lines import CHUNK, Line, Lines
 from forebay.services.spreadsheets.rows import MAX_COLUMNS, MAX_ROW_BYTES, BadRow, Place, excerpt
 
@@ -96,10 +96,11 @@ class Records:
     ) -> None:
         self._encoding = encoding
         self._dialect = dialect
+        self._is_cleaned = dialect.spaced or not dialect.quote
         self._end = line_end.encode(encoding)
         self._is_usual = line_end == "\n"
         self._lines = Lines(source, start, self._end, chunk)
-        self._parsed = csv_reader(_Feed(self), self._dialect, strict=True)
+        self._parsed = csv_reader(_Feed(self), self._dialect)
         self._held: list[Line] = []  # lines of the record that is being read
         self._size = 0
         self._fault: str | None = None
@@ -129,12 +130,12 @@ class Records:
         if text is None:
             self._lines.put_back_many(block, split=True)
             return None
-        reader = csv_reader(io.StringIO(text, newline="\n"), self._dialect, strict=True)
+        reader = csv_reader(io.StringIO(text, newline="\n"), self._dialect)
         records: list[list[str]] = []
         ends: list[int] = []  # the line with which each record ends
         error = _parse(reader, records, ends, is_simple=self._is_simple(text))
-        if self._dialect.spaced:
-            records = list(map(_without_spaces, records))
+        if self._is_cleaned:
+            records = [cleaned(cells, self._dialect) for cells in records]
         widths = frozenset(map(len, records))
         if max(widths, default=0) > MAX_COLUMNS or _has_long(ends):
             records, ends, error = [], [], "odd"
@@ -151,7 +152,7 @@ class Records:
     def _is_simple(self, text: str) -> bool:
         """Whether each line is a record."""
         _, quote, escape, _ = self._dialect
-        return quote not in text and (escape is None or escape not in text)
+        return not quote or (quote not in text and (escape is None or escape not in text))
 
     def _plain_text(self, block: bytes) -> str | None:
         try:
@@ -216,8 +217,7 @@ class Records:
             return self._broken(line, error)
         if fault := self._fault_of(cells):
             return BadRow(line, fault, self._excerpt())
-        if self._dialect.spaced:
-            cells = _without_spaces(cells)
+        cells = cleaned(cells, self._dialect)
         return cells if any(cells) else []
 
     def _fault_of(self, cells: list[str]) -> str | None:
@@ -261,10 +261,6 @@ class Records:
         if "\0" in text:
             self._fault = self._fault or "has a NUL character"
         return text
-
-
-def _without_spaces(cells: list[str]) -> list[str]:
-    return [cell.rstrip(" ") for cell in cells]
 
 
 def _parse(reader: Reader, records: list[list[str]], ends: list[int], *, is_simple: bool) -> str:
