@@ -1,8 +1,8 @@
-"""The encoding of text that does not say it: chardet ranks the encodings, and words that nobody writes count against one.
+"""The encoding of text that does not say it: chardet ranks the encodings, words that nobody writes count against one.
 
-chardet compares byte pairs with what languages usually have. A few words are too little for that: "5 °C" is Arabic to it,
-and "Tè verde" Russian. There the words decide that an encoding would make ("Tи": letters of two alphabets), and how
-common an encoding is.
+chardet compares pairs of bytes with what languages usually have. A few words are too little for that: "5 °C" is Arabic
+to it, and "Tè verde" Russian. Then two things decide: the words that an encoding would make ("Tи" has letters of two
+alphabets), and how common the encoding is.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def _score(sample: bytes, name: str, confidence: float) -> float:
 
 
 def _lacks_capitals(text: str) -> bool:
-    """Whether an alphabet other than the Latin, with capitals, has none: names of things in Hebrew look so in Cyrillic."""
+    """Whether Greek or Cyrillic has no capitals: Hebrew, which has none, looks so when it is read as such."""
     return _kind(text[0]) in _CASED and text.islower()
 
 

@@ -33,9 +33,11 @@ _LABELS = {
     "iso8859_3": "latin3 l3 csisolatin3 isoir109 iso885931988",
     "iso8859_4": "latin4 l4 csisolatin4 isoir110 iso885941988",
     "iso8859_5": "cyrillic csisolatincyrillic isoir144 iso885951988",
-    "iso8859_6": "arabic asmo708 ecma114 csisolatinarabic isoir127 iso885961987 iso88596e iso88596i csiso88596e csiso88596i",
+    "iso8859_6": "arabic asmo708 ecma114 csisolatinarabic isoir127 iso885961987 iso88596e iso88596i csiso88596e "
+    "csiso88596i",
     "iso8859_7": "greek greek8 ecma118 elot928 sungreek suneugreek csisolatingreek isoir126 iso885971987",
-    "iso8859_8": "hebrew visual logical csisolatinhebrew isoir138 iso885981988 iso88598e iso88598i csiso88598e csiso88598i",
+    "iso8859_8": "hebrew visual logical csisolatinhebrew isoir138 iso885981988 iso88598e iso88598i csiso88598e "
+    "csiso88598i",
     "cp1254": "latin5 l5 csisolatin5 isoir148 iso885991989",
     "iso8859_10": "latin6 l6 csisolatin6 isoir157",
     "iso8859_15": "latin9 l9 csisolatin9",

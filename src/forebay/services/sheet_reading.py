@@ -38,13 +38,12 @@ from forebay.services.spreadsheets import (
     read_rows,
     take,
 )
-from forebay.services.spreadsheets.csv_file import look_at_csv
 from forebay.services.spreadsheets.reading import Layout
 
 MAX_COLUMNS = 1000  # more than a table of the database, or a person, can take in
 MAX_INPUT_BYTES = 8 << 20
 _TOO_LARGE = f"has more than {MAX_INPUT_BYTES >> 20} MiB"
-_NUMBER, _FAULT = "line", "fault"  # the columns before the others in a workbook that was written out
+_NO_ROWS = "there is a header, and no rows below it; say header=false if the first line is a row"
 _LONGEST_KEY = 200
 
 
@@ -125,7 +124,10 @@ def look(path: Path, options: SheetOptions) -> Looked:
         if name not in columns:
             raise DataError(f"key: there is no column {name!r}; the columns are {', '.join(columns[:20])}")
     with read_rows(path, layout) as reader:
-        sample = [row.cells for row in islice(reader, SAMPLE) if isinstance(row, Row)]
+        rows = list(islice(reader, SAMPLE))
+    if not rows:
+        raise DataError(_NO_ROWS)
+    sample = [row.cells for row in rows if isinstance(row, Row)]
     mapping = _mapping(columns, sample, options)
     return Looked(layout.kind, layout, columns, mapping, suggest(columns, sample), [])
 
@@ -143,18 +145,26 @@ def _no_table(kind: Literal["image", "images"], listed: list[Picture]) -> Looked
 
 def write_out(path: Path, layout: Layout, target: Path) -> CsvLayout:
     """Writes the rows of a workbook as CSV, each after its number and what is wrong with it."""
-    columns = (_NUMBER, _FAULT, *layout.columns)
+    columns = ("line", "fault", *layout.columns)
     file = new_file("csv", columns, escape=False)
+    header = file.write(())
     with target.open("wb") as out, read_rows(path, layout) as reader:
+        out.write(header)
         while True:
             batch = take(reader, 1000)
             out.write(file.write(_written(row) for row in batch.rows))
             if batch.is_last:
                 break
         out.write(file.close())
-    with target.open("rb") as written:
-        found = look_at_csv(written, header=True, encoding="utf-8", delimiter=",")
-    return found.model_copy(update={"columns": columns})
+    return CsvLayout(
+        encoding="utf-8",
+        delimiter=",",
+        line_end="\n",
+        columns=columns,
+        has_header=True,
+        start=Place(offset=len(header), line=1),
+        is_written_out=True,
+    )
 
 
 def _written(row: Row | BadRow) -> Sequence[object]:
@@ -170,7 +180,7 @@ def read_batch(
     with read_rows(path, layout, place) as reader:
         cells = reader.take(most, most_bytes)
     columns, lines = layout.columns, cells.lines
-    if columns[:2] == (_NUMBER, _FAULT):
+    if layout.is_written_out:
         cells = _written_out(cells)
         columns, lines = columns[2:], cells.lines
     data = _encoded(lines, cells.rows, columns)

@@ -137,7 +137,7 @@ def look_at_csv(
     dialect = find_dialect(lines, delimiter or told)
     sample = read_sample(lines, dialect)
     first = _table_start([row.cells for row in sample], header)
-    skipped = sample[first].line if first else 0
+    skipped = sample[first].line if sample else 0
     layout = CsvLayout(
         encoding=encoding,
         **dialect._asdict(),
@@ -151,9 +151,12 @@ def look_at_csv(
 
 
 def _table_start(rows: list[list[str]], header: bool | None) -> int:
-    """How many rows come before the table. Without a header below, only lines without a delimiter are sure to be none."""
-    first = table_start(rows)
-    has_header = header or (header is None and looks_like_header(rows[first], rows[first + 1 :])) if first else False
+    """How many rows come before the table.
+
+    A header that is told of is the first row. Without any, only lines without a delimiter are sure to be no rows.
+    """
+    first = table_start(rows) if rows and not header else 0
+    has_header = header is None and first > 0 and looks_like_header(rows[first], rows[first + 1 :])
     return first if has_header or all(len(row) == 1 for row in rows[:first]) else 0
 
 
@@ -162,10 +165,10 @@ def _with_columns(source: IO[bytes], layout: CsvLayout, sample: list[list[str]],
     if found is None:
         raise DataError("the file has no rows")
     first, after = found
-    if isinstance(first, BadRow) and not sample:
+    is_whole = after.offset - layout.start.offset <= _SAMPLE_BYTES
+    if isinstance(first, BadRow) and not (sample and is_whole and len(sample[0]) <= MAX_COLUMNS):
         raise DataError(f"line {first.line} {first.reason}")
-    if isinstance(first, BadRow) and (len(sample[0]) > MAX_COLUMNS or "longer" in first.reason):
-        raise DataError(f"line {first.line} {first.reason}")
+    # A header with a NUL, or a quote too many, still names the columns.
     cells = without_empty_end(sample[0] if isinstance(first, BadRow) else first, 1)
     has_header = looks_like_header(cells, sample[1:]) if header is None else header
     if has_header:

@@ -18,7 +18,9 @@ _SEPARATORS = ("\x1f", "\x1e")  # made for it, and never part of text
 # Only where they divide nearly every row: in most files they are part of the text.
 _UNUSUAL = (" ", "#", "+", ":", "~", "^", "*", "&")
 _ROWS = 100
+_FAULTS = 20  # rows that are given up before the rest is split without regard to quotes
 _CELLS = 3000  # of which so many are looked at
+_LONG = 200  # letters of a cell that are looked at
 _ENOUGH, _LITTLE = 0.3, 0.05  # with a score below there is one column
 _ESCAPED = re.compile(r"\\[\"']")
 
@@ -88,25 +90,25 @@ def _quotings(text: str, delimiter: str) -> list[tuple[str, str | None, bool]]:
         quoted = _quoted(text, delimiter, quote)
         if quote == '"' or (quoted * 3 >= min(text.count("\n"), 300) > 0 and text.count('"') * 2 < text.count("'")):
             found += [(quote, escape, False) for escape in escapes if escape is None or quote in text]
-            if delimiter == " " or (quoted and _quoted(text, delimiter, quote, " +")):
+            if delimiter == " " or (quoted and _quoted(text, delimiter, quote, " {1,9}")):
                 found.append((quote, None, True))
     return found
 
 
-def _quoted(text: str, delimiter: str, quote: str, space: str = " *") -> int:
+def _quoted(text: str, delimiter: str, quote: str, space: str = " {0,9}") -> int:
     """How many lines, of the first, have a cell in these quotes, with such space outside of one of them."""
     mark = re.escape(delimiter)
     cell = f"{quote}[^{quote}\r\n]*{quote}"
-    pattern = rf"(?:^|{mark})(?:{space}{cell} *|{cell}{space})(?:{mark}|\r?$)"
+    pattern = rf"(?:^|{mark})(?:{space}{cell} {{0,9}}|{cell}{space})(?:{mark}|\r?$)"
     return sum(re.search(pattern, line) is not None for line in text[: 64 << 10].split("\n", 301)[:300])
 
 
 def read_sample(lines: Iterable[str], dialect: Dialect) -> list[SampleRow]:
-    """Rows of the sample; of one with a fault, as a quote that is never closed, the cells as far as they can be told."""
+    """Rows of the sample; of one with a fault, as a quote that is never closed, what can be told of its cells."""
     source = [line.replace("\0", "") for line in lines]
     rows: list[SampleRow] = []
-    at = 0
-    while at < len(source) and len(rows) <= _ROWS:
+    at = faults = 0
+    while at < len(source) and len(rows) <= _ROWS and faults < _FAULTS:
         reader = csv_reader(iter(source[at:]), dialect)
         begin = at
         try:
@@ -116,7 +118,10 @@ def read_sample(lines: Iterable[str], dialect: Dialect) -> list[SampleRow]:
             break
         except csv.Error:
             rows.append(SampleRow(at, source[at].rstrip("\r\n").split(dialect.delimiter), is_good=False))
-            at += 1
+            at, faults = at + 1, faults + 1
+    if faults >= _FAULTS:
+        rest = source[at : at + _ROWS]
+        rows += [SampleRow(at + n, line.rstrip("\r\n").split(dialect.delimiter), False) for n, line in enumerate(rest)]
     return [row for row in rows if any(cell.strip() for cell in row.cells)]
 
 
@@ -154,7 +159,7 @@ def _score(rows: Sequence[SampleRow], dialect: Dialect) -> float:
         return 0.0
     first = next(at for at, row in enumerate(rows) if len(row.cells) == width)
     is_named = first > 0 and all(len(row.cells) == 1 for row in rows[:first])
-    if is_named and all(_TYPED.fullmatch(dialect.delimiter.join(row.cells)) for row in rows[first:]):
+    if is_named and all(_is_typed(dialect.delimiter.join(row.cells)) for row in rows[first:]):
         return 0.0  # below a name without any delimiter: numbers with a decimal comma, times
     table = 0.9 * _table_score(rows[first:], dialect, width) if first and len(rows) - first > 1 else 0.0
     return max(_table_score(rows, dialect, width), table)
@@ -202,9 +207,13 @@ _MARK = re.compile(r"\s*[^\w\s-]\s*")
 _HALF_QUOTED = re.compile(r"\s*(?:[\"'][^\"']*|[^\"']*[\"'])\s*")
 
 
+def _is_typed(cell: str) -> bool:
+    return len(cell) < _LONG and _TYPED.fullmatch(cell) is not None
+
+
 def _cleanness(cell: str) -> float:
     """How much a cell looks like one thing."""
-    cell = cell[:200]
+    cell = cell[:_LONG]
     if _TYPED.fullmatch(cell):
         return 1.0
     if _LEFT_OVER.fullmatch(cell) or _MARK.fullmatch(cell) or _HALF_QUOTED.fullmatch(cell):

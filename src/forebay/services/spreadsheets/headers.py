@@ -40,7 +40,7 @@ def looks_like_header(first: Sequence[str], below: Sequence[Sequence[str]] = ())
 
 
 def widened(header: list[str], below: Sequence[Sequence[str]]) -> list[str]:
-    """The header with a cell for each that most rows have; R leaves out the name of the column that numbers the rows."""
+    """The header with a cell for each that most rows have. R gives no name to the column that numbers the rows."""
     widths = [_width(row) for row in below]
     wider = [width for width in widths if width > len(header)]
     if len(wider) * 2 <= len(widths):
@@ -82,6 +82,7 @@ _DATA = frozenset(("number", "date", "address", "word"))
 
 
 def _kind(cell: str) -> str:
+    cell = cell[:200]  # the patterns below are quadratic in the worst case
     for kind, pattern in (
         ("number", _NUMBER),
         ("date", _DATE),
@@ -158,7 +159,8 @@ def _are_counted(names: Sequence[str]) -> bool:
 
 def _vote_of_repeats(names: Sequence[str], rows: Sequence[Sequence[str]]) -> float:
     """A name that comes twice is odd; the same cell twice in the rows below, too, and it is one of them."""
-    repeated = [(at, names.index(name)) for at, name in enumerate(names) if name and names.index(name) < at]
+    places: dict[str, int] = {}
+    repeated = [(at, first) for at, name in enumerate(names) if name and (first := places.setdefault(name, at)) < at]
     if not repeated:
         return 0.0
     same = sum(all(max(pair) < len(row) and row[pair[0]] == row[pair[1]] for pair in repeated) for row in rows)

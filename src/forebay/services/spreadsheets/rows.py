@@ -116,10 +116,13 @@ def columns_of(header: Sequence[str]) -> tuple[str, ...]:
     """
     if len(header) > MAX_COLUMNS:
         raise DataError(f"the file has {len(header)} columns; {MAX_COLUMNS} are allowed")
-    names: dict[str, None] = {}
-    for number, cell in enumerate(header, 1):
-        name = _name(cell) or f"column {number}"
-        names[name if name not in names else _numbered(name, names)] = None
+    names: dict[str, int] = {}  # and the number that the next of the same name may have
+    for place, cell in enumerate(header, 1):
+        name = wanted = _name(cell) or f"column {place}"
+        while name in names:
+            names[wanted] += 1
+            name = f"{wanted} {names[wanted]}"
+        names[name] = 1
     return tuple(names)
 
 
@@ -130,13 +133,6 @@ def renamed(columns: Sequence[str], header: Sequence[str]) -> tuple[str, ...]:
 
 def _name(cell: str) -> str:
     return " ".join(cell.split()).replace("\0", "")
-
-
-def _numbered(name: str, taken: dict[str, None]) -> str:
-    number = 2
-    while f"{name} {number}" in taken:
-        number += 1
-    return f"{name} {number}"
 
 
 def without_empty_end(cells: list[str], wanted: int) -> list[str]:
