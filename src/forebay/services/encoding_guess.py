@@ -36,7 +36,7 @@ _CANDIDATES = 16
 # Python's codecs that read the same and more, or are quicker.
 _CODECS = {"iso8859-1": "cp1252", "euc_jis_2004": "euc_jp"}
 
-_WORD = re.compile(r"[A-Za-z]*[^\x00-\x7f][A-Za-z\x80-\U0010ffff]*")
+_WORD = re.compile(r"(?<![A-Za-z])[A-Za-z]*[^\x00-\x7f][A-Za-z\x80-\U0010ffff]*")
 _LATIN, _EAST_ASIAN, _SYMBOL, _BROKEN = "latin", "east asian", "symbol", "broken"
 _CASED = frozenset(("greek", "cyrillic"))
 _NO_CAPITALS = 0.1
@@ -63,7 +63,12 @@ def _ranked(sample: bytes) -> dict[str, float]:
     except ImportError as error:
         raise ConfigError(f"{MISSING}; or say which it is") from error
     found = detect_all(
-        sample, ignore_threshold=True, compat_names=False, include_encodings=list(_PRIORS), max_bytes=len(sample) or 1
+        sample,
+        ignore_threshold=True,
+        compat_names=False,
+        include_encodings=list(_PRIORS),
+        max_bytes=len(sample) or 1,
+        empty_input_encoding="cp1252",
     )
     return {name: one["confidence"] for one in found if (name := one["encoding"]) in _PRIORS}
 

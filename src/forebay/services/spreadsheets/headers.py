@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from itertools import pairwise
 from statistics import median
 
 _LOOKED_AT = 50  # rows below the first
@@ -12,6 +11,7 @@ _NUMBER = re.compile(r"[-+]?[$€£¥]?\s?[\d.,'\s]*\d[\d.,'\s]*(?:[eE][-+]?\d+)
 _DATE = re.compile(
     r"\d{1,4}[-./]\d{1,2}[-./]\d{1,4}.*|\d{1,2}:\d\d(?::\d\d.*)?|\d{1,2}[- ][A-Za-z]{3,9}[- ,]+\d{2,4}.*"
 )
+_YEAR = re.compile(r"(?:19|20)\d\d")  # names a column of other numbers
 _ADDRESS = re.compile(r"https?://.*|[^@\s]+@[^@\s]+")
 _WORD = re.compile(r"true|false|yes|no|n/?a|null|none|nan|-", re.IGNORECASE)
 _CODE = re.compile(r"(?=.*\d)[A-Za-z0-9][\w./:#-]*")  # letters and digits in one, as in an article number
@@ -34,8 +34,6 @@ def looks_like_header(first: Sequence[str], below: Sequence[Sequence[str]] = ())
     if not rows:
         return len(set(given)) == len(given) and not any(_kind(name) in _DATA for name in given)
     votes = [_vote(name, [row[at].strip() for row in rows if at < len(row)]) for at, name in enumerate(names)]
-    if _are_counted(given) and any(_kind(name) == "text" for name in given):
-        votes = [max(vote, 0.0) for vote in votes]  # years or numbers in their order, beside a name, are names
     return sum(votes) + _prior(given) - _vote_of_repeats(names, rows) > 0
 
 
@@ -103,15 +101,20 @@ def _vote(name: str, cells: Sequence[str]) -> float:
     kinds = [_kind(cell) for cell in given]
     usual = max(sorted(set(kinds)), key=kinds.count)
     kind = _kind(name)
-    if kind in _DATA:
-        return _vote_of_datum(kind, kinds, usual)
+    if _YEAR.fullmatch(name):
+        return -1.5 if sum(_YEAR.fullmatch(cell) is not None for cell in given) * 2 > len(given) else 0.5
+    return _vote_of_datum(kind, kinds, usual) if kind in _DATA else _vote_of_text(name, given, kinds, usual)
+
+
+def _vote_of_text(name: str, given: Sequence[str], kinds: Sequence[str], usual: str) -> float:
     if _share_prefix(name, given):
         return -2.0
-    if usual in _DATA or (usual == "code" and kind == "text"):
+    is_code = _kind(name) == "code"
+    if usual in _DATA or (usual == "code" and not is_code):
         return 1.5 * kinds.count(usual) / len(kinds)
     if name in given:
         return -1.0 if given.count(name) * 20 > len(given) else -0.4
-    return _vote_of_shape(name, given) + _vote_of_lengths(name, given) - 0.4 * (usual == kind == "code")
+    return _vote_of_shape(name, given) + _vote_of_lengths(name, given) - 0.4 * (is_code and usual == "code")
 
 
 def _vote_of_datum(kind: str, kinds: Sequence[str], usual: str) -> float:
@@ -148,15 +151,6 @@ def _vote_of_lengths(name: str, given: Sequence[str]) -> float:
     return 0.0
 
 
-def _are_counted(names: Sequence[str]) -> bool:
-    """Whether the numbers among the names are years, or go up by one."""
-    numbers = [int(name) for name in names if name.isascii() and name.isdecimal() and len(name) < 10]
-    if len(numbers) < 2 or sum(_kind(name) == "number" for name in names) != len(numbers):
-        return len(numbers) == 1 and 1900 <= numbers[0] <= 2100
-    steps = {after - before for before, after in pairwise(numbers)}
-    return all(1900 <= number <= 2100 for number in numbers) or steps == {1}
-
-
 def _vote_of_repeats(names: Sequence[str], rows: Sequence[Sequence[str]]) -> float:
     """A name that comes twice is odd; the same cell twice in the rows below, too, and it is one of them."""
     places: dict[str, int] = {}
@@ -169,7 +163,7 @@ def _vote_of_repeats(names: Sequence[str], rows: Sequence[Sequence[str]]) -> flo
 
 def _prior(given: Sequence[str]) -> float:
     """What names look like by themselves."""
-    if any(_kind(name) in _DATA - {"word"} for name in given):
+    if any(_kind(name) in _DATA - {"word"} and not _YEAR.fullmatch(name) for name in given):
         return -0.2
     named = sum(_NAME.fullmatch(name) is not None for name in given) / len(given)
     is_long = any(len(name) > 60 for name in given)
