@@ -38,6 +38,7 @@ def test_rows_that_name_columns(data: str) -> None:
         "Rome,2023,2021\nParis,2024,2022\n",
         "AC,Ascension Island\nAD,Andorra\nAE,Emirates\nAF,Afghanistan\n",
         "SKU-AbaukE\nSKU-pVnkBD\nSKU-d2IFUA\nSKU-AG7Mz8\n",
+        "Blue mug 300 ml\nGreen towel\nRed hat\n",
         "Home,Home\nGet the tour,Get the tour\nFAQ,FAQ\n",
         "red,Mug\nblue,Hat\nred,Sock\n",
         "a@b.example,x\nc@d.example,y\n",

@@ -178,8 +178,11 @@ def _table_score(rows: Sequence[SampleRow], dialect: Dialect, width: int) -> flo
     if dialect.delimiter not in _UNUSUAL:
         return score
     # Every row, and nothing else to be seen in the cells; a usual delimiter that does as well is the likelier one.
-    filled = sum(1 for cell in cells if cell) / len(cells)
-    return score * 0.75 if share > 0.9 and clean > 0.8 and filled > 0.8 and len(rows) > 2 else 0.0
+    filled = [cell for cell in cells if cell]
+    is_sure = share > 0.9 and clean > 0.8 and len(filled) > 0.8 * len(cells) and len(rows) > 2
+    if dialect.delimiter == " ":  # between words it is just a space
+        is_sure = is_sure and sum(map(_is_typed, filled)) > 0.3 * len(filled)
+    return score * 0.75 if is_sure else 0.0
 
 
 _RARER = {"'": 0.99, "": 0.8}

@@ -16,6 +16,7 @@ _ADDRESS = re.compile(r"https?://.*|[^@\s]+@[^@\s]+")
 _WORD = re.compile(r"true|false|yes|no|n/?a|null|none|nan|-", re.IGNORECASE)
 _CODE = re.compile(r"(?=.*\d)[A-Za-z0-9][\w./:#-]*")  # letters and digits in one, as in an article number
 _NAME = re.compile(r"[^\W\d][\w .()/%#€$*?:&+-]{0,39}")
+_COUNT = re.compile(r"\s\d|(?:\S+\s+){4}")  # "Blue mug 300 ml" and sentences name no columns
 _IDENTIFIER = re.compile(r"[A-Za-z]+(?:[_.][A-Za-z0-9]+)+|[a-z]+(?:[A-Z][a-z]+)+|id|ID")
 _NUMBERED = re.compile(r"(?:c|col|column|f|field|v|var|x|y|attr|feature|key|pk)[ _]?\d{1,4}", re.IGNORECASE)
 _COMMENT = re.compile(r"\s*(?:#|//|%|--|;;|\*)")
@@ -165,6 +166,6 @@ def _prior(given: Sequence[str]) -> float:
     """What names look like by themselves."""
     if any(_kind(name) in _DATA - {"word"} and not _YEAR.fullmatch(name) for name in given):
         return -0.2
-    named = sum(_NAME.fullmatch(name) is not None for name in given) / len(given)
+    named = sum(_NAME.fullmatch(name) is not None and not _COUNT.search(name) for name in given) / len(given)
     is_long = any(len(name) > 60 for name in given)
-    return 0.1 + 0.3 * named - is_long
+    return 0.5 * named - 0.1 - is_long
