@@ -63,6 +63,8 @@ class SheetInfo(SheetSummary):
     suggestions: list[FieldSuggestion] | None
     encoding: str | None
     delimiter: str | None
+    quote: str | None = Field(description="what stands around cells; empty: quotes are part of them")
+    notes: list[str] | None = Field(description="lines above the table, as a title, which are no rows")
     tab: str | None = Field(description="the sheet of a workbook that is read")
     tabs: list[str] | None
     has_header: bool | None
@@ -108,6 +110,8 @@ def sheet_info(sheet: Sheet) -> SheetInfo:
         suggestions=sheet.suggestions,
         encoding=layout.get("encoding"),
         delimiter=layout.get("delimiter"),
+        quote=layout.get("quote"),
+        notes=layout.get("notes"),
         tab=layout.get("sheet"),
         tabs=layout.get("sheets"),
         has_header=layout.get("has_header"),

@@ -23,7 +23,7 @@ _PATIENCE = 20.0
 _EXTRAS = {
     "images": (("PIL", "pypdfium2", "blurhash_rs"), "only pictures and PDF need it"),
     "ocr": (("rapidocr", "onnxruntime"), "only text in pictures needs it"),
-    "sheets": (("charset_normalizer", "rapidfuzz"), "only tables in old encodings and matching by title need it"),
+    "sheets": (("chardet", "rapidfuzz"), "only tables in other encodings than Unicode and matching by title need it"),
 }
 
 

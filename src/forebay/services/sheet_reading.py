@@ -38,13 +38,12 @@ from forebay.services.spreadsheets import (
     read_rows,
     take,
 )
-from forebay.services.spreadsheets.csv_file import look_at_csv
 from forebay.services.spreadsheets.reading import Layout
 
 MAX_COLUMNS = 1000  # more than a table of the database, or a person, can take in
 MAX_INPUT_BYTES = 8 << 20
 _TOO_LARGE = f"has more than {MAX_INPUT_BYTES >> 20} MiB"
-_NUMBER, _FAULT = "line", "fault"  # the columns before the others in a workbook that was written out
+_NO_ROWS = "there is a header, and no rows below it; say header=false if the first line is a row"
 _LONGEST_KEY = 200
 
 
@@ -125,7 +124,10 @@ def look(path: Path, options: SheetOptions) -> Looked:
         if name not in columns:
             raise DataError(f"key: there is no column {name!r}; the columns are {', '.join(columns[:20])}")
     with read_rows(path, layout) as reader:
-        sample = [row.cells for row in islice(reader, SAMPLE) if isinstance(row, Row)]
+        rows = list(islice(reader, SAMPLE))
+    if not rows:
+        raise DataError(_NO_ROWS)
+    sample = [row.cells for row in rows if isinstance(row, Row)]
     mapping = _mapping(columns, sample, options)
     return Looked(layout.kind, layout, columns, mapping, suggest(columns, sample), [])
 
@@ -143,18 +145,26 @@ def _no_table(kind: Literal["image", "images"], listed: list[Picture]) -> Looked
 
 def write_out(path: Path, layout: Layout, target: Path) -> CsvLayout:
     """Writes the rows of a workbook as CSV, each after its number and what is wrong with it."""
-    columns = (_NUMBER, _FAULT, *layout.columns)
+    columns = ("line", "fault", *layout.columns)
     file = new_file("csv", columns, escape=False)
+    header = file.write(())
     with target.open("wb") as out, read_rows(path, layout) as reader:
+        out.write(header)
         while True:
             batch = take(reader, 1000)
             out.write(file.write(_written(row) for row in batch.rows))
             if batch.is_last:
                 break
         out.write(file.close())
-    with target.open("rb") as written:
-        found = look_at_csv(written, header=True, encoding="utf-8", delimiter=",")
-    return found.model_copy(update={"columns": columns})
+    return CsvLayout(
+        encoding="utf-8",
+        delimiter=",",
+        line_end="\n",
+        columns=columns,
+        has_header=True,
+        start=Place(offset=len(header), line=1),
+        is_written_out=True,
+    )
 
 
 def _written(row: Row | BadRow) -> Sequence[object]:
@@ -170,15 +180,14 @@ def read_batch(
     with read_rows(path, layout, place) as reader:
         cells = reader.take(most, most_bytes)
     columns, lines = layout.columns, cells.lines
-    if columns[:2] == (_NUMBER, _FAULT):
+    if layout.is_written_out:
         cells = _written_out(cells)
         columns, lines = columns[2:], cells.lines
     data = _encoded(lines, cells.rows, columns)
     keys = _keys(cells.rows, columns, key)
-    broken = [BadRow(line, _TOO_LARGE) for line, each in zip(lines, data, strict=True) if len(each) > MAX_INPUT_BYTES]
-    if not cells.bad and not broken:
+    if not cells.bad and max(map(len, data), default=0) <= MAX_INPUT_BYTES:
         return ReadBatch(data, keys, {}, cells.next, cells.is_last)
-    return _with_bad(lines, data, keys, [*cells.bad, *broken], cells)
+    return _with_bad(lines, data, keys, cells)
 
 
 def _encoded(lines: Sequence[int], rows: Sequence[Sequence[str]], columns: Sequence[str]) -> list[bytes]:
@@ -194,18 +203,32 @@ def _keys(rows: Sequence[Sequence[str]], columns: Sequence[str], key: Sequence[s
 
 
 def _with_bad(
-    lines: Sequence[int], data: Sequence[bytes], keys: Sequence[str | None] | None, bad: Sequence[BadRow], cells: Cells
+    lines: Sequence[int], data: Sequence[bytes], keys: Sequence[str | None] | None, cells: Cells
 ) -> ReadBatch:
     """The same with the rows that cannot be read at their places."""
-    good = dict(zip(lines, zip(data, keys or repeat(None), strict=False), strict=True))
-    broken = {row.line: row for row in bad}
-    order = sorted(good.keys() | broken.keys())
-    faults = {place: f"line {line} {broken[line].reason}" for place, line in enumerate(order) if line in broken}
-    inputs = [
-        to_json({"line": line, "excerpt": broken[line].excerpt}) if line in broken else good[line][0] for line in order
+    rows = [
+        _StoredRow(line, each, key) if len(each) <= MAX_INPUT_BYTES else _broken(BadRow(line, _TOO_LARGE))
+        for line, each, key in zip(lines, data, keys or repeat(None), strict=False)
     ]
-    named = None if keys is None else [None if line in broken else good[line][1] for line in order]
-    return ReadBatch(inputs, named, faults, cells.next, cells.is_last)
+    rows += map(_broken, cells.bad)
+    rows.sort(key=lambda row: row.line)  # two may have the same line: none takes the place of the other
+    faults = {place: row.fault for place, row in enumerate(rows) if row.fault}
+    named = None if keys is None else [row.key for row in rows]
+    return ReadBatch([row.data for row in rows], named, faults, cells.next, cells.is_last)
+
+
+class _StoredRow(NamedTuple):
+    """A row as it is stored, and what is wrong with it."""
+
+    line: int
+    data: bytes
+    key: str | None = None
+    fault: str = ""
+
+
+def _broken(row: BadRow) -> _StoredRow:
+    data = to_json({"line": row.line, "excerpt": row.excerpt})
+    return _StoredRow(row.line, data, fault=f"line {row.line} {row.reason}")
 
 
 def _written_out(cells: Cells) -> Cells:
