@@ -150,12 +150,12 @@ class BodyLimit:
 
 def _size(method: str, path: str) -> Size | None:
     """What the most exact entry says."""
-    fitting = [
-        (place, size)
-        for of, place, size in _LARGER
-        if of == method and (path == place or (place.endswith("/") and path.startswith(place)))
-    ]
-    return max(fitting, default=("", None), key=lambda entry: len(entry[0]))[1]
+    found: tuple[str, Size | None] = ("", None)
+    for of, place, size in _LARGER:
+        fits = path == place or (place.endswith("/") and path.startswith(place))
+        if of == method and fits and len(place) > len(found[0]):
+            found = place, size
+    return found[1]
 
 
 def _too_large(most: int, setting: str | None) -> Response:

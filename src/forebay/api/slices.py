@@ -18,9 +18,11 @@ if TYPE_CHECKING:
 _MOST_AT_ONCE = 2  # each is a whole worker, with connections of its own
 
 
-async def run_slice(state: State, owner_id: int, job_ids: Sequence[int], seconds: float) -> int:
-    """Work for so long on the lanes that the tasks of these jobs are in, on their pipelines only, and no longer than
-    until they have ended; answers how many attempts ended.
+async def run_slice(
+    state: State, owner_id: int, job_ids: Sequence[int], seconds: float, *, pipeline: str | None = None
+) -> int:
+    """Work for so long on the lanes that the tasks of these jobs are in, no longer than until they have ended, and
+    where a pipeline is named, on its steps only; answers how many attempts ended.
 
     Raises: Problem 429 when others do so already, or the same owner does.
     """
@@ -32,19 +34,18 @@ async def run_slice(state: State, owner_id: int, job_ids: Sequence[int], seconds
         raise Problem(429, f"{_MOST_AT_ONCE} slices run here already", headers=later)
     running.add(owner_id)
     try:
-        return await _run_slice(state, job_ids, seconds)
+        return await _run_slice(state, job_ids, seconds, pipeline)
     finally:
         running.discard(owner_id)
 
 
-async def _run_slice(state: State, job_ids: Sequence[int], seconds: float) -> int:
+async def _run_slice(state: State, job_ids: Sequence[int], seconds: float, pipeline: str | None) -> int:
     dsn = login_url(state.settings, WORKER, state.dsn)
     async with overview.connected(dsn, "forebay kickoff") as conn:
         lanes = await overview.lanes_of(conn, job_ids)
-        names = await overview.pipelines_of(conn, job_ids)
     worker = Worker(
         dsn,
-        [pipeline for name, pipeline in state.pipelines.items() if name in names],
+        [each for name, each in state.pipelines.items() if pipeline in (None, name)],
         settings=state.settings.model_copy(update={"grace_s": 5.0}),
         lanes=lanes,
     )

@@ -258,12 +258,6 @@ async def lanes_of(conn: Connection, job_ids: Sequence[int]) -> frozenset[int]:
     return frozenset(lane for (lanes,) in found for lane in lanes or ())
 
 
-async def pipelines_of(conn: Connection, job_ids: Sequence[int]) -> frozenset[str]:
-    """The names of the pipelines of these jobs."""
-    async with in_words():
-        return frozenset(name for (name,) in await conn.fetch(load("pipelines_of"), list(job_ids)))
-
-
 async def has_jobs(conn: Connection) -> bool:
     """Whether any job is known here."""
     async with in_words():

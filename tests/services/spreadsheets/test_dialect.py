@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from typing import Literal
 
 import pytest
 from hypothesis import assume, given
@@ -146,7 +147,7 @@ def test_what_programs_write_is_read_back(
 ) -> None:
     out = io.StringIO(newline="")
     quote, is_all = quoted
-    quoting = csv.QUOTE_ALL if is_all else csv.QUOTE_MINIMAL
+    quoting: Literal[0, 1] = csv.QUOTE_ALL if is_all else csv.QUOTE_MINIMAL
     csv.writer(out, delimiter=delimiter, quotechar=quote, quoting=quoting, lineterminator=end).writerows(table)
     assume(quote == '"' or out.getvalue().count('"') * 2 < out.getvalue().count("'"))
     rows = read(out.getvalue().encode(encoding))

@@ -115,7 +115,7 @@ async def _consume(request: Request, duration_ms: int) -> ConsumerReport:
 
 async def _work(state: State, owner_id: int, jobs: list[int], seconds: float) -> None:
     async with asyncio.timeout(seconds + 60):
-        await run_slice(state, owner_id, jobs, seconds)
+        await run_slice(state, owner_id, jobs, seconds, pipeline="bookmarks")
 
 
 async def _report(state: State, jobs: list[int]) -> list[MessageResult]:
