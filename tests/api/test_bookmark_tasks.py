@@ -122,7 +122,8 @@ async def test_a_failure_that_a_retry_has_made_good_is_reported_as_success(servi
     async with service.client("ann") as client:
         first = (await client.post("/api/v1/bookmarks/add/tasks/queue-consumer")).json()["results"][0]
         assert (first["archived"], first.get("screenshotSuccess")) == (False, None)  # it waits for its retry
-        await service.admin.execute("update forebay.scheduled set run_at = now()")
+        await service.admin.execute("update forebay.scheduled set run_at = now() - interval '1 second'")
+        await service.admin.execute("select forebay.promote()")
         (second,) = (await client.post("/api/v1/bookmarks/add/tasks/queue-consumer")).json()["results"]
     assert (second["bookmarkId"], second["archived"], second["screenshotSuccess"]) == (row["id"], True, True)
 
