@@ -191,6 +191,72 @@ async def test_settle(explained: Explained) -> None:
             assert node["Actual Rows"] * node["Actual Loops"] <= at_most, (table, node)
 
 
+_SINGLES = """
+select count(*) from (select forebay.submit('p', '{}', 'ann', now => $2) from generate_series(1, $1::int)) s
+"""
+
+
+async def _settle_singles(explained: Explained, jobs: int, *, items: int = 1, outcome: str = "DONE") -> list[Plan]:
+    """The plans of settling the first item of that many jobs in one batch."""
+    db = explained.db
+    await db.execute("delete from forebay.ready; delete from forebay.lease")
+    if items == 1:
+        await db.fetch(_SINGLES, jobs, START)
+    else:
+        many = "select count(*) from (select forebay.submit_many('p', $2, 'ann', now => $3) from generate_series(1, $1::int)) s"
+        await db.fetch(many, jobs, ["{}"] * items, START)
+    leases = await db.fetch(
+        "select * from forebay.claim(1, $1, $2, '{0}', $3, $3, '{}', 60, $4)",
+        [1], [await db.one("select max(lane_id) from forebay.ready")], [jobs * items], START,
+    )  # fmt: skip
+    assert len(leases) == jobs
+    failed = outcome != "DONE"
+    return await explained.of(
+        "select * from forebay.settle(1, $1, $2, $3, '{}', $4, $5, $6, '{}', '{}', '{}', $7)",
+        [lease["token"] for lease in leases],
+        [1] * jobs,
+        [outcome] * jobs,
+        [START.timestamp()] * jobs,
+        [START + timedelta(minutes=1)] * jobs if failed else [],
+        [True] * jobs if failed else [],
+        START,
+    )
+
+
+def _walked_again(plans: list[Plan]) -> list[tuple[str, float]]:
+    """The batch read once for each of something else: the inner side of a nested loop."""
+    return [
+        (node.get("CTE Name") or node["Node Type"], node["Actual Loops"])
+        for plan in plans
+        for node, above in _nodes(plan["Plan"])
+        if node["Node Type"] in ("CTE Scan", "Function Scan", "Materialize")
+        and above
+        and above[0]["Node Type"] == "Nested Loop"
+        and node["Parent Relationship"] == "Inner"
+        and node["Actual Loops"] > 10
+        and node["Actual Rows"] > 10
+    ]
+
+
+@pytest.mark.parametrize(
+    ("known", "items", "outcome"), [(True, 1, "DONE"), (False, 1, "DONE"), (True, 1, "ERROR"), (True, 2, "DONE")]
+)
+async def test_settling_many_jobs_costs_no_more_for_each_of_them(
+    explained: Explained, known: bool, items: int, outcome: str
+) -> None:
+    """One-item jobs are a lease each: a batch of them must not be compared with itself."""
+    if not known:  # as in a database of which nobody has seen more than a few rows
+        await explained.db.execute(
+            "truncate forebay.job, forebay.item, forebay.ready, forebay.lease, forebay.scheduled"
+        )
+        await explained.db.execute("vacuum (analyze)")
+    few = await _settle_singles(explained, 100, items=items, outcome=outcome)
+    many = await _settle_singles(explained, 2000, items=items, outcome=outcome)
+    assert_indexed(many)
+    assert _walked_again(many) == []
+    assert _work(many) < 1.2 * 20 * _work(few)
+
+
 async def test_discover(explained: Explained) -> None:
     plans = await explained.of("select * from forebay.discover($1)", [1, 2])
     assert_indexed(plans)

@@ -95,8 +95,10 @@ tally as materialized (
            max(status) filter (where n = 0 and status <> 'PENDING') as own
     from saved group by job_id
 ),
-locked as materialized (  -- in one order, so that two settles never wait for each other
-    select j.id from forebay.job j where j.id in (select t.job_id from tally t) order by j.id for no key update
+-- In one order, so that two settles never wait for each other. The counts come along: joining them again would compare
+-- each job of the batch with each.
+locked as materialized (
+    select t.* from tally t join forebay.job j on j.id = t.job_id order by j.id for no key update of j
 ),
 counted as (
     update forebay.job j set
@@ -108,8 +110,8 @@ counted as (
         started_at = coalesce(j.started_at, at),
         finished_at = case when forebay.is_over(j, t.closed, t.own) then at end,
         updated_at = at
-    from locked l join tally t on t.job_id = l.id
-    where j.id = l.id and (t.closed > 0 or t.own is not null or j.state = 'QUEUED' or j.started_at is null)
+    from locked t
+    where j.id = t.job_id and (t.closed > 0 or t.own is not null or j.state = 'QUEUED' or j.started_at is null)
     returning j.id, j.finished_at, j.owner_id, j.pipeline_id, t.done, t.skipped, t.not_found, t.error, t.closed,
               t.closed > 0 and j.sealed and j.job_steps <> 0 and j.state <> 'CANCELLED'
               and j.done + j.skipped + j.not_found + j.error = j.total as own_turn
@@ -135,9 +137,10 @@ select (select count(*) from valid),
 into settled, stale_tokens, stale_ns, cut_leases, sequels, own_turns, finished_jobs;
 
 if cardinality(cut_leases) > 0 then
+    -- `in … is true` is looked up in a hash table; `= any` would compare each report with each lease.
     update forebay.lease l set ns = l.ns - r.ns
     from (select t.token, range_agg(int4range(t.n, t.n, '[]')) as ns from unnest(tokens, task_ns) t(token, n)
-          where t.token = any(cut_leases) group by t.token) r
+          where (t.token in (select unnest(cut_leases))) is true group by t.token) r
     where l.token = r.token;
 end if;
 if cardinality(sequels) > 0 or cardinality(own_turns) > 0 then
