@@ -203,7 +203,7 @@ async def _settle_singles(explained: Explained, jobs: int, *, items: int = 1, ou
     if items == 1:
         await db.fetch(_SINGLES, jobs, START)
     else:
-        many = "select count(*) from (select forebay.submit_many('p', $2, 'ann', now => $3) from generate_series(1, $1::int)) s"
+        many = "select forebay.submit_many('p', $2, 'ann', now => $3) from generate_series(1, $1::int)"
         await db.fetch(many, jobs, ["{}"] * items, START)
     leases = await db.fetch(
         "select * from forebay.claim(1, $1, $2, '{0}', $3, $3, '{}', 60, $4)",
@@ -371,6 +371,54 @@ async def test_a_claim_at_the_watermark_does_not_walk_over_what_was_used_up(expl
         assert await explained.buffers(*_claim([1])) > known  # else the dead rows were not there
     finally:
         await report.close()
+
+
+def _ready_rows(plans: list[Plan]) -> float:
+    """How many runs were read, by all statements together."""
+    looked_at: float = sum(
+        node["Actual Loops"] * (node["Actual Rows"] + node.get("Rows Removed by Filter", 0))
+        for node, _ in _with(plans, "ready", "Index Scan", "Index Only Scan", "Bitmap Heap Scan", "Tid Scan")
+    )
+    return looked_at
+
+
+async def _empty_queue(db: Db) -> None:
+    await db.execute("delete from forebay.ready; delete from forebay.scheduled")
+    await db.execute("alter table forebay.ready set (autovacuum_enabled = off)")
+    await db.execute("vacuum (analyze) forebay.ready")
+
+
+@pytest.mark.parametrize("quota", [8, 16, 100])
+async def test_a_claim_reads_the_runs_that_it_takes_and_no_others(explained: Explained, quota: int) -> None:
+    """However many are behind them, alive, and below the watermark, dead, where an idle transaction keeps them.
+    Statistics are of a moment when hardly anything was ready, as they often are of a queue."""
+    db = explained.db
+    await _empty_queue(db)
+    await db.execute(_MORE, 2 * quota)
+    clean = await explained.buffers(*_claim([1], quota))
+    report = await asyncpg.connect(db.dsn)
+    try:
+        await report.execute("begin isolation level repeatable read; select count(*) from forebay.job")
+        await db.execute(_MORE, 6000)
+        head = int(await db.one("select max(seq) from forebay.ready"))
+        await db.execute("delete from forebay.ready where lane_id = 1")
+        await db.execute(_MORE, 6000)
+        claim = _claim([1], quota, heads=head)
+        assert _ready_rows(await explained.of(*claim)) <= 4 * quota
+        assert await explained.buffers(*claim) <= clean * 1.5
+    finally:
+        await report.close()
+
+
+async def test_a_claim_sets_aside_what_is_paused_without_reading_the_lane(explained: Explained) -> None:
+    db = explained.db
+    await _empty_queue(db)
+    await db.execute(_MORE, 6000)
+    await db.execute("update forebay.job set state = 'PAUSED' where id = 1")
+    await db.execute("insert into forebay.lane (owner_id, job_id, priority, paused) values (1, 1, 0, true)")
+    plans = await explained.of(*_claim([1], 100))
+    assert _ready_rows(plans) <= 400
+    assert [node["Actual Rows"] for node, _ in _with(plans, "lane", "Seq Scan")] == []
 
 
 _ITEMS = 6000

@@ -97,6 +97,32 @@ def test_short_runs_are_read_in_larger_numbers() -> None:
     assert step.pick(1000)[0].max_rows == 16
 
 
+def test_a_lane_that_trickles_after_a_burst_is_claimed_from_in_small_numbers_again() -> None:
+    step = known((1, 1, 0, 1))
+    for _ in range(5):  # a burst of jobs of one item
+        claims = step.pick(2000)
+        step.claimed(claims, [lease(1, 1, seq=n) for n in range(1, claims[0].max_rows + 1)])
+    claims = step.pick(2000)
+    assert claims[0].max_rows > 500
+    step.failed(claims)
+    for n in range(5):  # then one now and then
+        step.wake(1)
+        claims = step.pick(2000)
+        step.claimed(claims, [lease(1, 1, seq=5000 + n)])
+    step.wake(1)
+    assert step.pick(2000)[0].max_rows <= 8
+
+
+def test_a_small_claim_does_not_make_large_ones_small() -> None:
+    step = known((1, 1, 0, 1))
+    for _ in range(5):
+        claims = step.pick(2000)
+        step.claimed(claims, [lease(1, 1, seq=n) for n in range(1, claims[0].max_rows + 1)])
+    claims = step.pick(8)
+    step.claimed(claims, [lease(1, 1, seq=n) for n in range(1, 9)])
+    assert step.pick(2000)[0].max_rows > 500
+
+
 def test_a_lane_that_is_being_claimed_is_not_claimed_twice() -> None:
     step = known((1, 1, 0, 1))
     claims = step.pick(10)

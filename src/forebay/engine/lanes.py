@@ -154,12 +154,17 @@ class StepLanes:
         lane.virtual += got / lane.weight
         if got:
             self._owner_virtual[lane.owner_id] = self._owner_virtual.get(lane.owner_id, 0.0) + got / lane.weight
-        if len(leases) >= claim.max_rows and got < claim.quota:
-            lane.run_rows = min(2_000, lane.run_rows * 4)  # short runs: read more of them
-        elif got >= claim.quota and len(leases) * 4 < lane.run_rows:
-            lane.run_rows = max(4, lane.run_rows // 2)
-        elif got < claim.quota and not lane.woken:
+        self._fit_run_rows(lane, claim, len(leases), got)
+        if got < claim.quota and len(leases) < claim.max_rows and not lane.woken:
             self.active.discard(claim.lane_id)
+
+    def _fit_run_rows(self, lane: Lane, claim: Claim, runs: int, got: int) -> None:
+        """More runs a claim while they are short; fewer where few are found, so that a lane that trickles comes back to
+        the claim that is made for a few."""
+        if runs >= claim.max_rows and got < claim.quota:
+            lane.run_rows = min(2_000, lane.run_rows * 4)
+        elif runs * 4 <= claim.max_rows:
+            lane.run_rows = max(4, lane.run_rows // 4)
 
     def failed(self, claims: Iterable[Claim]) -> None:
         """The claim did not get through; its lanes are tried again."""
