@@ -75,8 +75,12 @@ saved as (
                       then case when v.result ? '*' then i.result else coalesce(v.result, i.result) end
                       else i.result || v.result end,
         normalized = case when v.result ? '*' then v.result -> '*' else i.normalized end,
-        -- the reason for the worst that happened stays
-        error = case when v.class is null or i.verdict > v.verdict then i.error
+        error = case when i.verdict > v.verdict then i.error  -- the reason for the worst that happened stays
+                     -- a step that has ended without failing the item takes back what its earlier attempts said
+                     when v.adds_done <> 0 and (i.error ->> 'step' = v.step
+                          or (i.done | v.adds_done | i.dead) & v.mask = v.mask) then null
+                     when v.adds_done <> 0 then i.error
+                     when v.class is null then case when v.adds_dead = 0 then i.error end
                      else jsonb_build_object('step', v.step, 'class', v.class, 'reason', v.reason, 'attempt', v.attempt) end,
         updated_at = at
     from valid v
