@@ -266,9 +266,7 @@ class Model:
         verdict = "DONE"
         if report.again_at is None and not well:
             verdict = report.outcome if report.outcome in ("ERROR", "NOT_FOUND") else "SKIPPED"
-        ends = report.again_at is None
-        if RANK[verdict] >= RANK[item.verdict]:  # the reason for the worst that happened stays
-            item.note_error(name, report.error_class, well=ends and well, ends=ends)
+        item.note_error(name, report.error_class, verdict, well=well, ends=report.again_at is None)
         if report.result is not None:
             item.result[name] = report.result
         if report.again_at is not None:
@@ -282,8 +280,7 @@ class Model:
                 self.letters[Task(job.id, item.n, name)] = lease.attempt
         if item.done | item.dead >= mask:
             item.status = item.verdict
-            if item.status == "DONE":
-                item.error = item.failed_step = None
+            item.forget_error_when_done()
             return set()
         if name not in item.done:
             return set()

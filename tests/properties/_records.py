@@ -124,14 +124,21 @@ class Item:
     result: dict[str, int] = field(default_factory=dict[str, int])
     opened: int = 1  # how often it was made open
 
-    def note_error(self, step: str, error_class: str | None, *, well: bool, ends: bool) -> None:
+    def note_error(self, step: str, error_class: str | None, verdict: str, *, well: bool, ends: bool) -> None:
         """What is left to say about failures after a report: a step that ended without failing the item takes back what
-        it said before, and so does whoever ends the item without a reason."""
-        if well and self.failed_step == step:
-            self.error = self.failed_step = None
-        elif not well and error_class is not None:
+        it said before, and so does whoever ends the item without a reason. The reason for the worst stays."""
+        if RANK[verdict] < RANK[self.verdict]:
+            return
+        if ends and well:
+            if self.failed_step == step:
+                self.error = self.failed_step = None
+        elif error_class is not None:
             self.error, self.failed_step = error_class, step
-        elif not well and ends:
+        elif ends:
+            self.error = self.failed_step = None
+
+    def forget_error_when_done(self) -> None:
+        if self.status == "DONE":
             self.error = self.failed_step = None
 
 

@@ -25,7 +25,7 @@ with report as materialized (
     ) as r(token, n, outcome, result, started, again_at, spent, ends_item, class, reason, place)
 ),
 held as materialized (
-    select l.token, l.ns, l.job_id, l.step_id, l.lane_id, l.owner_id, l.attempt from forebay.lease l
+    select l.token, l.ns, l.job_id, l.step_id, l.lane_id, l.owner_id, l.attempt, l.claimed_at from forebay.lease l
     where l.token = any(tokens) order by l.token for update
 ),
 task as materialized (  -- a lease, with what its step and job say about it
@@ -39,7 +39,7 @@ task as materialized (  -- a lease, with what its step and job say about it
     join forebay.job j on j.id = h.job_id
 ),
 valid as materialized (
-    select r.*, t.job_id, t.step_id, t.lane_id, t.owner_id, t.pipeline_id, t.attempt, t.mask, t.size, t.step, t.bit,
+    select r.*, t.job_id, t.step_id, t.lane_id, t.owner_id, t.pipeline_id, t.attempt, t.claimed_at, t.mask, t.size, t.step, t.bit,
            case when f.done then t.bit else 0 end as adds_done,
            case when not f.dead then 0 when r.ends_item then t.mask else t.bit | t.downstream end as adds_dead,
            case when not f.dead then 'DONE' when r.outcome in ('ERROR', 'NOT_FOUND') then r.outcome::text
@@ -87,7 +87,7 @@ saved as (
     -- A step that has ended stays ended, whoever reports about it.
     where i.job_id = v.job_id and i.n = v.n and i.status = 'PENDING' and (i.done | i.dead) & v.bit = 0
     returning i.job_id, i.n, i.status, i.done, i.dead, v.pipeline_id, v.lane_id, v.owner_id, v.step_id, v.mask,
-              v.adds_done, v.adds_dead, v.outcome, v.attempt, v.class, v.reason, v.again_at, v.spent
+              v.adds_done, v.adds_dead, v.outcome, v.attempt, v.claimed_at, v.step, v.class, v.reason, v.again_at, v.spent
 ),
 tally as materialized (
     select job_id,
@@ -96,7 +96,10 @@ tally as materialized (
            count(*) filter (where n > 0 and status = 'NOT_FOUND') as not_found,
            count(*) filter (where n > 0 and status = 'ERROR') as error,
            count(*) filter (where n > 0 and status <> 'PENDING') as closed,
-           max(status) filter (where n = 0 and status <> 'PENDING') as own
+           max(status) filter (where n = 0 and status <> 'PENDING') as own,
+           min(claimed_at) as claimed_at,
+           max(jsonb_build_object('item', n::text, 'step', step, 'class', class, 'reason', reason, 'attempt', attempt, 'at', at)::text)
+               filter (where outcome = 'ERROR') as failure
     from saved group by job_id
 ),
 -- In one order, so that two settles never wait for each other. The counts come along: joining them again would compare
@@ -113,9 +116,14 @@ counted as (
         state = forebay.state_after(j, t.done, t.error, t.closed, t.own),
         started_at = coalesce(j.started_at, at),
         finished_at = case when forebay.is_over(j, t.closed, t.own) then at end,
+        pace = forebay.pace_after(j, t.closed, t.claimed_at, at),
+        last_error = case when forebay.is_over(j, t.closed, t.own) and j.error + t.error = 0 and t.own is distinct from 'ERROR'
+                          then null else coalesce(t.failure::jsonb, j.last_error) end,
         updated_at = at
     from locked t
-    where j.id = t.job_id and (t.closed > 0 or t.own is not null or j.state = 'QUEUED' or j.started_at is null)
+    where j.id = t.job_id and (t.closed > 0 or t.own is not null or j.state = 'QUEUED' or j.started_at is null
+          -- a sign of life once a second; the only item of a job gives it itself: see heartbeat_at
+          or j.state in ('RUNNING', 'PAUSED') and (t.failure is not null or j.total > 1 and j.updated_at < at - interval '1 second'))
     returning j.id, j.finished_at, j.owner_id, j.pipeline_id, t.done, t.skipped, t.not_found, t.error, t.closed,
               t.closed > 0 and j.sealed and j.job_steps <> 0 and j.state <> 'CANCELLED'
               and j.done + j.skipped + j.not_found + j.error = j.total as own_turn
