@@ -164,3 +164,15 @@ def test_the_queue_lets_go_of_leases() -> None:
     assert cast("Any", queue.pop())[0] is b
     queue.clear()
     assert queue.pop() is None
+
+
+def test_the_queue_gives_out_what_is_of_others() -> None:
+    queue = TaskQueue()
+    mine, theirs = lease(1, 2, seq=1), lease(2, 2, seq=2)
+    mine.owner_id, theirs.owner_id = 1, 2
+    queue.push(mine)
+    queue.push(theirs)
+    assert queue.pop_of_others({1}) == (theirs, 0)
+    assert queue.pop_of_others({1}) == (theirs, 1)
+    assert queue.pop_of_others({1}) is None
+    assert (queue.size, queue.pop(), queue.pop(), queue.pop()) == (2, (mine, 0), (mine, 1), None)

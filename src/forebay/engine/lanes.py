@@ -108,10 +108,11 @@ class StepLanes:
             self._claim(lane, max(1, min(room, round(room * share)))) for lane, share in zip(ready, shares, strict=True)
         ]
 
-    def pick_waiting(self, room: int, served: Container[int]) -> list[Claim]:
-        """A few tasks of lanes that have next to none in this worker: they need not wait until there is room again
-        after what others have been given. Those that turn out to have many are served like the others then."""
-        waiting = [lane for lane in self._ready() if lane.lane_id not in served]
+    def pick_waiting(self, room: int, served: Container[int], owners: Container[int] = ()) -> list[Claim]:
+        """A few tasks of lanes that have next to none in this worker, and are of none of these owners: they need not
+        wait until there is room again after what others have been given. Those that turn out to have many are served
+        like the others then."""
+        waiting = [lane for lane in self._ready() if lane.lane_id not in served and lane.owner_id not in owners]
         waiting = sorted(waiting, key=self._turn)[: min(max(room, 0), _FEW)]
         return [self._claim(lane, max(1, room // len(waiting))) for lane in waiting]
 

@@ -265,6 +265,7 @@ class Worker:
             limits=self._limits,
             clock=self.clock,
             size=ClaimSize(slice_s=s.slice_ms / 1000, safety=s.claim_safety, least=s.claim_min, most=s.claim_max),
+            reserve=s.owner_reserve,
         )
 
     async def _read_task(self, job_id: int, n: int) -> tuple[str, str | None]:
