@@ -179,8 +179,10 @@ async def test_removing(conn: asyncpg.Connection[Any]) -> None:
         (
             {"pipeline": strangers},
             UnknownPipeline,
-            "pipeline: there is no pipeline 'strangers' here: "
-            "start its worker, or run `forebay migrate --pipelines MODULE`",
+            (
+                "pipeline: there is no pipeline 'strangers' here: "
+                "start its worker, or run `forebay migrate --pipelines MODULE`"
+            ),
         ),
     ],
 )
