@@ -234,6 +234,7 @@ class StepExecutor:
         return ended
 
     def _note_other_end(self, attempt: Attempt, seconds: float) -> None:
+        attempt.seconds = seconds
         if attempt.error_class in _PRESSURE:
             self.concurrency.press()
         if attempt.outcome not in ("SKIPPED", "NOT_FOUND", "ERROR"):

@@ -18,6 +18,7 @@ from forebay.engine.claimer import Claimer
 from forebay.engine.clock import Clock
 from forebay.engine.controllers import Backoff, ClaimSize
 from forebay.engine.executor import StepExecutor
+from forebay.engine.failures import FailureLog
 from forebay.engine.host import WorkerHost
 from forebay.engine.leases import LeaseBook
 from forebay.engine.limits import Limits
@@ -218,6 +219,7 @@ class Worker:
                 if not s.queue_names or step.queue in s.queue_names:
                     self._add_step(step, ids[pipeline.name][step.name])
         solo = {step_id for steps in ids.values() if len(steps) == 1 for step_id in steps.values()}
+        self._failures = FailureLog(self._executors)
         self._leases = LeaseBook(self._vitals, me, s, clock, self._executors)
         on_settled = self._on_settled if self._spans is None else self._spans.settling(self._on_settled)
         self._settler = Settler(
@@ -305,6 +307,7 @@ class Worker:
             ("mark busy", every(1.0, "mark busy", self._claimer.mark_busy)),
             ("sign on", every(2.0, "sign on", self.sign_on)),
             ("progress", every(0.5, "progress", self._progress.flush)),
+            ("failures", every(5.0, "failures", self._failures.tell_rest)),
             ("sweep", self._sweeper.run()),
         ]
         if self.settings.listen:
@@ -324,6 +327,7 @@ class Worker:
         with suppress(*LOST, TimeoutError):  # leases that cannot be handed back expire
             async with asyncio.timeout(10):
                 await self._settler.drained()
+                self._failures.close()
                 await self._leases.hand_back()
                 await self._limits.close()
                 await self.sign_on(stopped=True)
@@ -404,8 +408,9 @@ class Worker:
         if settled.finished_jobs:
             chronicle.tell_finished(settled.finished_jobs)
             self._note_ended(settled.finished_jobs)
+        self._failures.add(batch, set(settled.stale))
         if tells_details():
-            chronicle.tell_attempts(batch, self._executors)
+            chronicle.tell_attempts(batch, self._executors, self.clock.time())
         for step_id, lane_id, seq in settled.woken:
             self._claimer.wake(step_id, lane_id, seq)
         if not self._leases:
