@@ -17,7 +17,7 @@ from forebay.engine.controllers import ClaimSize
 from forebay.engine.policy import Kind
 from forebay.engine.queue import TaskQueue
 from forebay.errors import TransientError
-from forebay.tuning import Concurrency
+from forebay.tuning import Concurrency, FailureSpike
 from forebay.types import ErrorClass
 
 if TYPE_CHECKING:
@@ -57,6 +57,7 @@ class StepExecutor:
         self.step_id = step_id
         self.queue = TaskQueue()
         self.concurrency = Concurrency(*step.concurrency)
+        self.spike = FailureSpike()
         self.size = size
         self.running: set[Attempt] = set()
         self.failed = 0
@@ -237,6 +238,10 @@ class StepExecutor:
         attempt.seconds = seconds
         if attempt.error_class in _PRESSURE:
             self.concurrency.press()
+        if attempt.error_class is ErrorClass.TRANSIENT:
+            self.spike.add(failed=1)
+            if attempt.again_in is not None:
+                attempt.again_in *= self.spike.spacing
         if attempt.outcome not in ("SKIPPED", "NOT_FOUND", "ERROR"):
             self._unwell += 1
             return
@@ -325,6 +330,7 @@ class StepExecutor:
             self.last_ended = self._clock.time()
             self.size.add(self._good_s / self._good)
             self.concurrency.add(self._good, self._good_s, len(self.slots))
+            self.spike.add(succeeded=self._good)
             self._good, self._good_s = 0, 0.0
 
     def reap(self, now: float) -> None:
@@ -366,6 +372,7 @@ class StepExecutor:
             "ended": self.ended,
             "claim": self.size.describe(self.concurrency.value),
             "concurrency": self.concurrency.describe(),
+            "failures": self.spike.describe(),
         }
 
 

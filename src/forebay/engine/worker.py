@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from forebay.db import migrate, registry, tasks
 from forebay.db.listen import listen
-from forebay.db.pool import LOST, close_pool, insist, open_pool
+from forebay.db.measured import open_measured_pool
+from forebay.db.pool import LOST, close_pool, insist
 from forebay.engine import chronicle, results, schedules
 from forebay.engine.calls import call_of
 from forebay.engine.claimer import Claimer
@@ -40,6 +41,7 @@ from forebay.types import ErrorClass
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Coroutine, Mapping, Sequence
 
+    from forebay.db.measured import MeasuredPool
     from forebay.db.pool import Pool
     from forebay.db.tasks import Settled
     from forebay.engine.attempt import Attempt
@@ -121,9 +123,9 @@ class Worker:
             await close_pool(self._pool)
         log.info("worker_stopped", worker=self.worker_id, settled=self.settled)
 
-    async def _open_pool(self, name: str, size: int) -> Pool:
+    async def _open_pool(self, name: str, size: int) -> MeasuredPool:
         s = self.settings
-        return await open_pool(
+        return await open_measured_pool(
             self._dsn, size=size, name=name, prepared=s.prepared_statements, timeout=s.command_timeout_s
         )
 
@@ -436,7 +438,7 @@ class Worker:
         about = {"steps": steps, "settled": self.settled, "leases": len(self._leases), "pid": os.getpid()}
         about |= totals(self._executors.values())
         about |= {"limits": self._limits.describe(), "machine": self._machine.describe()}
-        about |= {"shared": self._resources.describe()}
+        about |= {"shared": self._resources.describe(), "pool_waits": self._pool.waits.describe()}
         # Another worker may have parked a queue: whoever gets through to the other side again unparks it.
         self._parked = await registry.sign_on(
             self._vitals,
