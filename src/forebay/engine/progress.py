@@ -49,7 +49,7 @@ class ProgressBook:
         now = self._clock.now()
         began, at_first = self._first.setdefault(ctx, (now, fraction))
         elapsed, gained = (now - began).total_seconds(), fraction - at_first
-        if elapsed <= 0 or gained <= 0:
+        if elapsed < 1 or gained <= 0:
             return None
         left = elapsed * (1 - fraction) / gained
         return now + timedelta(seconds=left) if left < _FAR else None

@@ -33,7 +33,7 @@ from forebay.engine.sweeper import Sweeper
 from forebay.engine.threads import Threads
 from forebay.engine.totals import last_error, totals
 from forebay.errors import brief
-from forebay.log import get_logger, tells_details
+from forebay.log import get_logger, tells_details, use_level
 from forebay.settings import Settings
 from forebay.telemetry import tracing
 from forebay.types import ErrorClass
@@ -72,6 +72,7 @@ class Worker:
         """`lanes`: works on these only. For tests: `closed` claims nothing but while `drain` runs, `resources`
         stand in for others."""
         self.settings = settings or Settings()
+        use_level(self.settings.log_level, explicit="log_level" in self.settings.model_fields_set)
         self.clock = clock or Clock()
         self.worker_id = 0
         self._dsn = dsn
