@@ -183,8 +183,10 @@ async def overview(conn: Connection, *, jobs: int = 6, lanes: int = 8, letters: 
 
 
 def _job(row: asyncpg.Record) -> JobRow:
-    failure = row["last_error"]
-    return JobRow(**{**dict(row), "last_error": None if failure is None else json.loads(failure)})
+    values: dict[str, Any] = dict(row)
+    if values["last_error"] is not None:
+        values["last_error"] = json.loads(values["last_error"])
+    return JobRow(**values)
 
 
 def _worker(row: asyncpg.Record) -> WorkerRow:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from pydantic_core import from_json
 
@@ -96,21 +96,19 @@ def _write(kind: _Kind, **about: Any) -> None:
 
 def _described(attempt: Attempt, step: Step[Any, Any]) -> dict[str, Any]:
     lease = attempt.lease
-    about = {"job": lease.job_id, "item": attempt.n, "attempt": lease.attempt}
+    about: dict[str, Any] = {"job": lease.job_id, "item": attempt.n, "attempt": lease.attempt}
     about |= {"reason": attempt.reason, "duration_s": round(attempt.seconds, 3)}
     if attempt.again_in is not None:
         about["again_in"] = round(attempt.again_in, 3)
-    if (reference := _reference(attempt, step.pipeline.reference)) is not None:
-        about[step.pipeline.reference] = reference
-    return about
+    return about | _reference(attempt, step.pipeline.reference)
 
 
-def _reference(attempt: Attempt, field: str | None) -> str | int | None:
-    """What the input calls the thing that the item is about."""
+def _reference(attempt: Attempt, field: str | None) -> dict[str, str | int]:
+    """What the input calls the thing that the item is about, if it does."""
     lease = attempt.lease
     if field is None or attempt.n not in lease.ns:
-        return None
+        return {}
     text = lease.inputs[lease.ns.index(attempt.n)]
     value: Any = None if text is None else from_json(text)
-    found: Any = value.get(field) if isinstance(value, dict) else None
-    return found if isinstance(found, str | int) and not isinstance(found, bool) else None
+    found = cast("dict[str, Any]", value).get(field) if isinstance(value, dict) else None
+    return {field: found} if isinstance(found, str | int) else {}
