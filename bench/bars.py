@@ -22,6 +22,7 @@ class Bar:
 
 _ONE = "drain, one worker process"
 _TWO = "drain, two worker processes"
+_SINGLES = "drain of one-item jobs, one worker process"
 _START = "submit → step starts, idle queue"
 _SINGLE = "single submit in the caller's transaction"
 _PARKED = "drain, paused and future tasks beside it"
@@ -34,6 +35,9 @@ BARS = (
     Bar("drain_1_vs_pgqueuer", _ONE, "PgQueuer, one process", "tasks/s", 3.0),
     Bar("drain_1_vs_graphile", _ONE, "graphile-worker, one process", "tasks/s", 1.0),
     Bar("drain_2_vs_graphile", _TWO, "graphile-worker, two processes", "tasks/s", 1.0, 1.2),
+    Bar("drain_singles_vs_bulk", _SINGLES, "the same as items of one job", "tasks/s", 0.25, 0.5),
+    Bar("drain_singles_vs_pgqueuer", _SINGLES, "PgQueuer, one process", "tasks/s", 1.0),
+    Bar("drain_singles_vs_graphile", _SINGLES, "graphile-worker, one process", "tasks/s", 0.25, 1.0),
     Bar("bulk_submit", "bulk submit", "plain COPY of the same rows", "items/s", 0.5, 0.7),
     Bar("single_submit", _SINGLE, "BEGIN, raw INSERT, COMMIT", "submits/s", 0.5, 0.7),
     Bar("single_submit_autocommit", _SINGLE, "raw INSERT that commits itself", "submits/s", 0.5, 0.7),

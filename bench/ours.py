@@ -13,7 +13,7 @@ import asyncpg
 
 from bench.harness import BenchError, connected
 from bench.noop import PIPELINE
-from bench.workload import input_of, inputs
+from bench.workload import SQL_INPUT, input_of, inputs
 from forebay.api.accounts import make_token
 from forebay.db import grid as grids
 from forebay.db import identity
@@ -75,6 +75,8 @@ select extract(epoch from s.read_at - i.created_at)::float8 as seconds, j.total,
 from forebay.sheet s join forebay.job i on i.id = s.intake_job_id join forebay.job j on j.id = s.job_id
 where s.job_id = $1
 """
+LOAD_BATCH = 1000
+SUBMIT_SINGLES = f"select forebay.submit($1, {SQL_INPUT}, $2) from generate_series($3::int, $4::int) s"
 Submit = Callable[[int], Awaitable[None]]
 Ingest = Callable[[Path, int], Awaitable[float]]
 
@@ -235,6 +237,16 @@ class Forebay:
         """Write rows as a workbook; answers its bytes."""
         file = new_file("xlsx", columns)
         return sum(len(file.write(batch)) for batch in batched(rows)) + len(file.close())
+
+
+class SingleJobs(Forebay):
+    """The same engine with one job for each item: what an application submits, and what the peers know as a job."""
+
+    async def load(self, dsn: str, count: int) -> None:
+        async with connected(dsn) as conn:
+            for start in range(0, count, LOAD_BATCH):
+                upto = min(start + LOAD_BATCH, count) - 1
+                await conn.fetch(SUBMIT_SINGLES, PIPELINE.name, OWNER, start, upto)
 
 
 def batched(rows: Iterable[Sequence[str]], size: int = 1000) -> Iterator[list[Sequence[str]]]:

@@ -9,6 +9,7 @@ class Sizes:
     patience: float
     repeats: int
     drain_items: int
+    drain_singles: int
     bulk_items: int
     single_submits: int
     latency_samples: int
@@ -34,6 +35,7 @@ FULL = Sizes(
     patience=300.0,
     repeats=4,
     drain_items=200_000,
+    drain_singles=60_000,
     bulk_items=100_000,
     single_submits=3_000,
     latency_samples=500,
@@ -59,6 +61,7 @@ QUICK = Sizes(
     patience=60.0,
     repeats=3,
     drain_items=100_000,
+    drain_singles=30_000,
     bulk_items=50_000,
     single_submits=1_500,
     latency_samples=250,

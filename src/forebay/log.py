@@ -1,18 +1,26 @@
-"""Structured logs: past-tense events with bound ids, for people on a terminal and as JSON lines elsewhere."""
+"""Structured logs: past-tense events with bound ids, for people on a terminal and as JSON lines elsewhere.
+
+Commands call `configure`. In a program that does not, and that has not configured structlog for itself, events go to
+the loggers `forebay.*` of the standard library: nothing is printed unless the program's own logging says so.
+"""
 
 from __future__ import annotations
 
 import logging
 import sys
 from collections.abc import Callable, MutableMapping
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 import structlog
 
 _level = logging.INFO
+_APART = frozenset(("event", "exc_info", "level", "part"))  # said in other ways by the standard library
 Listener: TypeAlias = Callable[[Any, str, MutableMapping[str, Any]], None]
 
 _listeners: list[Listener] = []
+
+_library = logging.getLogger("forebay")
+_library.addHandler(logging.NullHandler())  # else Python would print warnings of a program without logging
 
 
 def configure(level: str = "info", *, json_lines: bool | None = None) -> None:
@@ -38,8 +46,52 @@ def configure(level: str = "info", *, json_lines: bool | None = None) -> None:
 
 def get_logger(name: str) -> structlog.stdlib.BoundLogger:
     """A logger whose events carry the name of the part that speaks."""
-    logger: structlog.stdlib.BoundLogger = structlog.get_logger(part=name)
-    return logger
+    return cast("structlog.stdlib.BoundLogger", _Logger(name))
+
+
+def use_level(level: str, *, explicit: bool) -> None:
+    """What an embedded worker's settings say; a level that the program has given the logger `forebay` stays, unless
+    the settings name one explicitly."""
+    global _level  # noqa: PLW0603
+    if structlog.is_configured():
+        return  # by `configure`, or by the program
+    if explicit or _library.level == logging.NOTSET:
+        _library.setLevel(level.upper())
+    _level = _library.level
+
+
+class _Logger:
+    """Decides at each event where it goes: loggers are made at import, before anything is configured."""
+
+    def __init__(self, part: str) -> None:
+        self._part = part
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._chosen(), name)
+
+    def _chosen(self) -> Any:
+        if structlog.is_configured():
+            return structlog.get_logger(part=self._part)
+        return structlog.wrap_logger(
+            logging.getLogger(f"forebay.{self._part}"),
+            processors=[
+                structlog.stdlib.filter_by_level,
+                structlog.contextvars.merge_contextvars,
+                structlog.processors.add_log_level,
+                _tell_listeners,
+                _for_library,
+            ],
+            wrapper_class=structlog.make_filtering_bound_logger(logging.NOTSET),
+            part=self._part,
+        )
+
+
+def _for_library(_logger: Any, _method: str, event: MutableMapping[str, Any]) -> tuple[tuple[str], dict[str, Any]]:
+    """The arguments for a logger of the standard library: the event, and what is known about it, as one line."""
+    name, exc_info = event["event"], event.get("exc_info")
+    about = " ".join(f"{key}={value!r}" for key, value in event.items() if key not in _APART)
+    # What is a percent sign in a value is no format here: there are no further arguments.
+    return (f"{name} {about}".rstrip(),), {"exc_info": exc_info} if exc_info else {}
 
 
 def tells_details() -> bool:

@@ -30,7 +30,8 @@ class Ewma:
 class Concurrency:
     """An adaptive limit: one more while latency stays in its band, a tenth less under back-pressure.
 
-    Decides once per window of completions, from successes only.
+    Decides once per window of completions. Latency is that of successes; a window's worth of attempts that were pushed
+    back makes it a tenth less without any.
     """
 
     def __init__(self, least: int, most: int, *, start: int = 8) -> None:
@@ -40,7 +41,7 @@ class Concurrency:
         self._window_sum = 0.0
         self._window = 0
         self._reached = False
-        self._pressed = False
+        self._pushed_back = 0
 
     @property
     def value(self) -> int:
@@ -48,7 +49,9 @@ class Concurrency:
 
     def press(self) -> None:
         """The other side, or this machine, pushes back: a throttled or timed-out attempt."""
-        self._pressed = True
+        self._pushed_back += 1
+        if self._pushed_back >= self.value:
+            self.drop()
 
     def drop(self) -> None:
         """The same, where there may be no successes to decide by: a tenth less at once."""
@@ -68,7 +71,7 @@ class Concurrency:
         band = self.latency
         # Latencies well under a millisecond are our own noise, not the other side's pressure.
         slow = band.mean is not None and mean > 0.001 and mean >= band.mean + 2.5 * max(band.deviation, band.mean * 0.1)
-        if self._pressed or slow:
+        if self._pushed_back or slow:
             self.limit = max(self.least, self.limit * 0.9)
         elif self._reached:
             self.limit = min(self.most, self.limit + 1)
@@ -76,7 +79,7 @@ class Concurrency:
         self._begin_window()
 
     def _begin_window(self) -> None:
-        self._window_sum, self._window, self._reached, self._pressed = 0.0, 0, False, False
+        self._window_sum, self._window, self._reached, self._pushed_back = 0.0, 0, False, 0
 
     def describe(self) -> dict[str, float | None]:
         return {
@@ -85,6 +88,34 @@ class Concurrency:
             "most": self.most,
             "latency_ms": milliseconds(self.latency.mean),
         }
+
+
+class FailureSpike:
+    """How much longer retries wait while most attempts fail: a service that is down is asked less and less."""
+
+    _ALPHA = 0.02  # of one attempt in the share: the last fifty or so count
+    _ENOUGH = 20  # attempts before it says anything
+    _USUAL = 0.5  # share of failures up to which nothing changes
+    _LONGEST = 4.0
+
+    def __init__(self) -> None:
+        self.share = 0.0
+        self._seen = 0
+
+    def add(self, *, failed: int = 0, succeeded: int = 0) -> None:
+        self._seen = min(self._ENOUGH, self._seen + failed + succeeded)
+        self.share *= (1 - self._ALPHA) ** succeeded
+        self.share = 1 - (1 - self.share) * (1 - self._ALPHA) ** failed
+
+    @property
+    def spacing(self) -> float:
+        """By what the pause before a retry is multiplied."""
+        if self._seen < self._ENOUGH or self.share <= self._USUAL:
+            return 1.0
+        return 1 + (self._LONGEST - 1) * (self.share - self._USUAL) / (1 - self._USUAL)
+
+    def describe(self) -> dict[str, float]:
+        return {"share": round(self.share, 3), "spacing": round(self.spacing, 2)}
 
 
 _QUEUES = (
@@ -119,7 +150,7 @@ class Seeking(Concurrency):
             self._unsettled -= 1
             if self._unsettled < 0:
                 self._look(mean, *self._looking)
-        elif self._pressed:
+        elif self._pushed_back:
             self.limit = max(self.least, self.limit * 0.9)
         else:
             self._adjust(mean)

@@ -154,6 +154,7 @@ async def test_workers_say_how_they_are(service: Service) -> None:
     assert at(samples, "forebay_worker_failed_total", **fetch | {"step": "count"}) == 0
     assert at(samples, "forebay_worker_concurrency_limit", **fetch) >= 1
     assert at(samples, "forebay_worker_claim_size", **fetch) >= 1
+    assert at(samples, "forebay_worker_pool_wait_seconds_count", **worker) > 0
 
 
 async def test_an_item_that_is_not_found_was_processed_and_took_its_time(service: Service) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import asyncpg
 from rich.console import Console
@@ -24,7 +24,7 @@ GUIDE = Guide("http://127.0.0.1:18311", "admin", f"http://127.0.0.1:18311/sign-i
 
 
 def job(number: int, **counts: int) -> JobRow:
-    given = {"total": 5000, "done": 0, "skipped": 0, "not_found": 0, "error": 0} | counts
+    given: dict[str, Any] = {"total": 5000, "done": 0, "skipped": 0, "not_found": 0, "error": 0} | counts
     eta = NOW + timedelta(seconds=20)
     return JobRow(number, "bookmark_imports", "admin", "RUNNING", 0, None, **given, created_at=NOW, started_at=NOW,
                   finished_at=None, eta=eta)  # fmt: skip

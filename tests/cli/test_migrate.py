@@ -27,3 +27,15 @@ def test_a_newer_schema_is_left_alone(cli: Cli, dsn: str) -> None:
     refused = cli.run("migrate")
     assert refused.code == 4
     assert "upgrade forebay" in refused.err
+
+
+def test_pipelines_can_be_registered_before_a_worker_starts(tmp_path: Path, bare_dsn: str) -> None:
+    cli = Cli(tmp_path, FOREBAY_DATABASE_URL=bare_dsn)
+    made = cli.run("migrate", "--pipelines", "forebay.example")
+    assert made.code == 0, made.err
+    names = made.out.splitlines()[-1].removeprefix("registered: ").split(", ")
+    assert cli.run("migrate", "--json", "--pipelines", "forebay.example").json["pipelines"] == names
+    known = ask(bare_dsn, "select string_agg(name, ', ' order by name) from forebay.pipeline")
+    assert known == ", ".join(names)
+    refused = cli.run("migrate", "--pipelines", "nowhere_at_all")
+    assert (refused.code, "nowhere_at_all" in refused.err) == (1, True)

@@ -15,7 +15,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from forebay.engine.context import Context
+from forebay.engine.context import Context, Progress
 from forebay.engine.pipeline import Pipeline
 from forebay.errors import DataError, PermanentError, ThrottledError
 from forebay.types import Done, NotFound
@@ -26,7 +26,7 @@ pipeline = Pipeline("process_tests", dict[str, Any])
 class NoHost:
     """The host of contexts that nobody listens to."""
 
-    def note(self, ctx: Context, fraction: float | None, note: str | None) -> None:
+    def note(self, ctx: Context, told: Progress) -> None:
         pass
 
     async def get(self, resource: Any) -> Any:

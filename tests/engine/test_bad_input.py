@@ -194,7 +194,7 @@ async def test_a_pipeline_that_nobody_registered(conn: asyncpg.Connection[Any], 
     with pytest.raises(UnknownPipeline) as caught:
         await submit_many(conn, strangers, [GOOD] * many)
     assert str(caught.value) == (
-        "pipeline: there is no pipeline 'strangers' here; a worker registers its pipelines when it starts"
+        "pipeline: there is no pipeline 'strangers' here: start its worker, or run `forebay migrate --pipelines MODULE`"
     )
 
 
@@ -205,7 +205,7 @@ SQL: list[tuple[str, str, str]] = [
     (
         "select forebay.submit('nobodys', '{}')",
         "FB001",
-        "pipeline: there is no pipeline 'nobodys' here; a worker registers its pipelines when it starts",
+        "pipeline: there is no pipeline 'nobodys' here: start its worker, or run `forebay migrate --pipelines MODULE`",
     ),
     (ONE + "null)", "FB002", "input: must be a JSON value; an SQL null is not"),
     (ONE + "'{}', owner => '')", "FB002", "owner: must have 1 to 200 characters"),

@@ -48,7 +48,7 @@ async def test_in_detail_every_attempt_is_told_and_when_it_is_tried_again(
 ) -> None:
     monkeypatch.setattr("forebay.log._level", logging.DEBUG)
     lines = await told(dsn, "a", "shaky")
-    about = {"job": 1, "step": "pages.fetch"}
+    about = {"job": 1, "step": "pages.fetch", "duration_s": 0.0}
     retry = next(line for line in lines if line["event"] == "retry_planned")
     assert retry.pop("again_in") > 0
     assert retry == about | {

@@ -22,6 +22,7 @@ from psycopg.rows import dict_row
 from sqlalchemy.ext.asyncio import AsyncSession, create_async_engine
 from sqlalchemy.orm import Session
 
+from forebay import Context, Pipeline
 from forebay.db import doors
 from forebay.db.loads import Batch, ItemLoad
 from forebay.engine.producer import submit, submit_many, submit_many_sync, submit_sync
@@ -243,9 +244,66 @@ async def test_a_refusal_has_forebays_own_error(dsn: str, watcher: asyncpg.Conne
                 await (submit(conn, strangers, ONE) if many == [ONE] else submit_many(conn, strangers, many))
         assert caught.value.field == "pipeline"
         assert str(caught.value) == (
-            "pipeline: there is no pipeline 'strangers' here; a worker registers its pipelines when it starts"
+            "pipeline: there is no pipeline 'strangers' here: "
+            "start its worker, or run `forebay migrate --pipelines MODULE`"
         )
     assert await counts(watcher) == {}
+
+
+def newcomers() -> Pipeline[Page]:
+    """A pipeline that no worker has registered."""
+    made: Pipeline[Page] = Pipeline("newcomers", Page)
+
+    @made.step()
+    async def fetch(ctx: Context, page: Page) -> int:
+        return len(page.url)
+
+    return made
+
+
+@every_async_door
+@pytest.mark.parametrize("size", [1, 2, 1500])
+async def test_the_first_submit_registers_its_pipeline_with_it(
+    dsn: str, watcher: asyncpg.Connection[Any], opened: Any, size: int
+) -> None:
+    """In the caller's transaction, which goes on as if nothing had been refused."""
+    fresh = newcomers()
+
+    async def submit_some(conn: Any) -> None:
+        await (submit(conn, fresh, ONE) if size == 1 else submit_many(conn, fresh, MANY[:size]))
+
+    with suppress(Undone):
+        async with opened(dsn) as conn:
+            await submit_some(conn)
+            raise Undone
+    assert await watcher.fetchval("select count(*) from forebay.pipeline where name = 'newcomers'") == 0
+    for _ in range(3):  # as one that is unknown, as one that was registered meanwhile, and as one that is known
+        async with opened(dsn) as conn:
+            await submit_some(conn)
+    found = await watcher.fetch("select job_id from forebay.ready r join forebay.step s on s.id = r.step_id group by 1")
+    assert len(found) == 3
+
+
+@every_sync_door
+async def test_the_first_submit_of_a_blocking_connection_registers_its_pipeline_with_it(
+    dsn: str, watcher: asyncpg.Connection[Any], opened: Any
+) -> None:
+    fresh = newcomers()
+    for _ in range(3):
+        with opened(dsn) as conn:
+            submit_sync(conn, fresh, ONE)
+            submit_many_sync(conn, fresh, MANY)
+    assert await watcher.fetchval("select count(*) from forebay.job") == 6
+
+
+async def test_who_may_not_register_is_told_what_to_do(dsn: str, watcher: asyncpg.Connection[Any]) -> None:
+    conn = await asyncpg.connect(dsn)
+    try:
+        await conn.execute("set role forebay_api")
+        with pytest.raises(UnknownPipeline, match=r"may not register it: .*`forebay migrate --pipelines MODULE`"):
+            await submit(conn, newcomers(), ONE)
+    finally:
+        await conn.close()
 
 
 @every_async_door

@@ -302,7 +302,7 @@ async def test_what_a_step_prints_does_no_harm(pool: ProcessPool) -> None:
 
 async def test_progress_reaches_the_context(pool: ProcessPool) -> None:
     seen: list[tuple[float | None, str | None]] = []
-    ctx = _context(steps.steps_forward, lambda _ctx, fraction, note: seen.append((fraction, note)))
+    ctx = _context(steps.steps_forward, lambda _ctx, told: seen.append((told.fraction, told.note)))
     told = [(0.25, "a quarter"), (None, "thinking"), (1.0, "done")]
     await pool.run(steps.steps_forward, ctx, (told,))
     assert seen == told
@@ -310,7 +310,7 @@ async def test_progress_reaches_the_context(pool: ProcessPool) -> None:
 
 async def test_a_flood_of_progress_is_thinned_out(pool: ProcessPool) -> None:
     seen: list[float] = []
-    ctx = _context(steps.flood, lambda _ctx, fraction, _note: seen.append(fraction))
+    ctx = _context(steps.flood, lambda _ctx, told: seen.append(told.fraction))
     await pool.run(steps.flood, ctx, (100_000,))
     assert 1 <= len(seen) < 50_000
     assert seen == sorted(seen)

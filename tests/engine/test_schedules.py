@@ -179,7 +179,10 @@ async def test_removing(conn: asyncpg.Connection[Any]) -> None:
         (
             {"pipeline": strangers},
             UnknownPipeline,
-            "pipeline: there is no pipeline 'strangers' here; a worker registers its pipelines when it starts",
+            (
+                "pipeline: there is no pipeline 'strangers' here: "
+                "start its worker, or run `forebay migrate --pipelines MODULE`"
+            ),
         ),
     ],
 )

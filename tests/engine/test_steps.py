@@ -113,9 +113,32 @@ async def test_an_optional_failure_is_none_for_the_steps_after_it(dsn: str) -> N
         await bed.run()
         item = await bed.item(job)
         assert (item.status, item.result["store"]) == (ItemStatus.DONE, "None")
-        assert item.error is not None
-        assert item.error["reason"] == "no model"
+        assert item.error is None
+        attempts = await bed.pool.fetch("select outcome, reason from forebay.attempt where reason is not null")
+        assert [tuple(row) for row in attempts] == [("ERROR", "no model")]  # where it stays visible
         assert await bed.pool.fetchval("select count(*) from forebay.dead_letter") == 0
+
+
+async def test_an_item_that_succeeds_at_last_has_no_error(dsn: str) -> None:
+    flaky: Pipeline[Page] = Pipeline("flaky", Page)
+    tries: list[str] = []
+
+    @flaky.step(retry=Retry(attempts=3))
+    async def fetch(ctx: Context, page: Page) -> str:
+        tries.append(page.url)
+        if len(tries) < 3:
+            raise TransientError("timed out")
+        return page.url
+
+    @flaky.step(after=fetch)
+    async def store(ctx: Context, page: Page, text: str) -> str:
+        return text
+
+    async with testbed(dsn, [flaky], migrated=True) as bed:
+        job = await bed.submit(flaky, Page(url="a"))
+        await bed.finish()
+        item = await bed.item(job)
+        assert (item.status, item.error) == (ItemStatus.DONE, None)
 
 
 async def test_a_required_failure_keeps_the_other_branch(dsn: str) -> None:

@@ -448,3 +448,49 @@ async def test_claims_and_leases_stay_within_the_settings(dsn: str) -> None:
         for item_s, room, lease_s in ((0.02, 10, 7), (0.0001, 40, 7), (4.0, 3, 8), (60.0, 3, 9)):
             executor.size.item_s.mean = item_s
             assert (executor.room(), bed.worker._leases.seconds(step_id)) == (room, lease_s)
+
+
+async def _filled(dsn: str, conn: asyncpg.Connection[Any], most: int, **settings: Any) -> tuple[list[str], int]:
+    """One owner's long tasks fill a step; who has begun when another's has had its chance, and how many ran at once."""
+    held: Pipeline[dict[str, str]] = Pipeline("held", dict)
+    begun: list[str] = []
+    news, go = asyncio.Condition(), asyncio.Event()
+    running = peak = 0
+
+    @held.step(concurrency=(most, most))
+    async def read(ctx: Context, value: dict[str, str]) -> None:
+        nonlocal running, peak
+        running += 1
+        peak = max(peak, running)
+        async with news:
+            begun.append(value["of"])
+            news.notify_all()
+        await go.wait()
+        running -= 1
+
+    async with working(dsn, held, **settings) as worker, asyncio.timeout(60):
+        for _ in range(4):
+            await held.submit(conn, {"of": "ann"}, owner="ann")
+        async with news:
+            await news.wait_for(lambda: len(begun) == most)
+        job = await held.submit(conn, {"of": "bob"}, owner="bob")
+        if worker.settings.owner_reserve and most > 1:
+            async with news:
+                await news.wait_for(lambda: "bob" in begun)
+        else:
+            await worker.look()
+        seen = list(begun)
+        go.set()
+        await wait(dsn, job.job_id, timeout=60)
+    return seen, peak
+
+
+async def test_an_owner_who_waits_begins_while_another_holds_all_slots(dsn: str, conn: asyncpg.Connection[Any]) -> None:
+    assert await _filled(dsn, conn, 2) == (["ann", "ann", "bob"], 3)
+
+
+@pytest.mark.parametrize(("most", "reserve"), [(1, 1), (2, 0)])
+async def test_steps_that_run_one_at_a_time_do_so_and_the_reserve_can_be_switched_off(
+    dsn: str, conn: asyncpg.Connection[Any], most: int, reserve: int
+) -> None:
+    assert await _filled(dsn, conn, most, owner_reserve=reserve) == (["ann"] * most, most)

@@ -266,8 +266,7 @@ class Model:
         verdict = "DONE"
         if report.again_at is None and not well:
             verdict = report.outcome if report.outcome in ("ERROR", "NOT_FOUND") else "SKIPPED"
-        if report.error_class is not None and RANK[verdict] >= RANK[item.verdict]:
-            item.error = report.error_class  # the reason for the worst that happened stays
+        item.note_error(name, report.error_class, verdict, well=well, ends=report.again_at is None)
         if report.result is not None:
             item.result[name] = report.result
         if report.again_at is not None:
@@ -281,6 +280,7 @@ class Model:
                 self.letters[Task(job.id, item.n, name)] = lease.attempt
         if item.done | item.dead >= mask:
             item.status = item.verdict
+            item.forget_error_when_done()
             return set()
         if name not in item.done:
             return set()
@@ -542,7 +542,7 @@ class Model:
     def _reopen(self, job: Job, item: Item, attempt: int, now: int) -> None:
         if item.status == "DONE":
             item.done, item.result = set(), {}
-        item.status, item.verdict, item.dead, item.error = PENDING, "DONE", set(), None
+        item.status, item.verdict, item.dead, item.error, item.failed_step = PENDING, "DONE", set(), None, None
         item.opened += 1
         self._forgive(job.id, item.n)
         for step in job.shape.next(item.n, item.done):

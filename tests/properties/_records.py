@@ -120,8 +120,26 @@ class Item:
     done: set[str] = field(default_factory=set[str])
     dead: set[str] = field(default_factory=set[str])
     error: str | None = None  # its class
+    failed_step: str | None = None  # whose error that is
     result: dict[str, int] = field(default_factory=dict[str, int])
     opened: int = 1  # how often it was made open
+
+    def note_error(self, step: str, error_class: str | None, verdict: str, *, well: bool, ends: bool) -> None:
+        """What is left to say about failures after a report: a step that ended without failing the item takes back what
+        it said before, and so does whoever ends the item without a reason. The reason for the worst stays."""
+        if RANK[verdict] < RANK[self.verdict]:
+            return
+        if ends and well:
+            if self.failed_step == step:
+                self.error = self.failed_step = None
+        elif error_class is not None:
+            self.error, self.failed_step = error_class, step
+        elif ends:
+            self.error = self.failed_step = None
+
+    def forget_error_when_done(self) -> None:
+        if self.status == "DONE":
+            self.error = self.failed_step = None
 
 
 @dataclass(slots=True)

@@ -191,6 +191,72 @@ async def test_settle(explained: Explained) -> None:
             assert node["Actual Rows"] * node["Actual Loops"] <= at_most, (table, node)
 
 
+_SINGLES = """
+select count(*) from (select forebay.submit('p', '{}', 'ann', now => $2) from generate_series(1, $1::int)) s
+"""
+
+
+async def _settle_singles(explained: Explained, jobs: int, *, items: int = 1, outcome: str = "DONE") -> list[Plan]:
+    """The plans of settling the first item of that many jobs in one batch."""
+    db = explained.db
+    await db.execute("delete from forebay.ready; delete from forebay.lease")
+    if items == 1:
+        await db.fetch(_SINGLES, jobs, START)
+    else:
+        many = "select forebay.submit_many('p', $2, 'ann', now => $3) from generate_series(1, $1::int)"
+        await db.fetch(many, jobs, ["{}"] * items, START)
+    leases = await db.fetch(
+        "select * from forebay.claim(1, $1, $2, '{0}', $3, $3, '{}', 60, $4)",
+        [1], [await db.one("select max(lane_id) from forebay.ready")], [jobs * items], START,
+    )  # fmt: skip
+    assert len(leases) == jobs
+    failed = outcome != "DONE"
+    return await explained.of(
+        "select * from forebay.settle(1, $1, $2, $3, '{}', $4, $5, $6, '{}', '{}', '{}', $7)",
+        [lease["token"] for lease in leases],
+        [1] * jobs,
+        [outcome] * jobs,
+        [START.timestamp()] * jobs,
+        [START + timedelta(minutes=1)] * jobs if failed else [],
+        [True] * jobs if failed else [],
+        START,
+    )
+
+
+def _walked_again(plans: list[Plan]) -> list[tuple[str, float]]:
+    """The batch read once for each of something else: the inner side of a nested loop."""
+    return [
+        (node.get("CTE Name") or node["Node Type"], node["Actual Loops"])
+        for plan in plans
+        for node, above in _nodes(plan["Plan"])
+        if node["Node Type"] in ("CTE Scan", "Function Scan", "Materialize")
+        and above
+        and above[0]["Node Type"] == "Nested Loop"
+        and node["Parent Relationship"] == "Inner"
+        and node["Actual Loops"] > 10
+        and node["Actual Rows"] > 10
+    ]
+
+
+@pytest.mark.parametrize(
+    ("known", "items", "outcome"), [(True, 1, "DONE"), (False, 1, "DONE"), (True, 1, "ERROR"), (True, 2, "DONE")]
+)
+async def test_settling_many_jobs_costs_no_more_for_each_of_them(
+    explained: Explained, known: bool, items: int, outcome: str
+) -> None:
+    """One-item jobs are a lease each: a batch of them must not be compared with itself."""
+    if not known:  # as in a database of which nobody has seen more than a few rows
+        await explained.db.execute(
+            "truncate forebay.job, forebay.item, forebay.ready, forebay.lease, forebay.scheduled"
+        )
+        await explained.db.execute("vacuum (analyze)")
+    few = await _settle_singles(explained, 100, items=items, outcome=outcome)
+    many = await _settle_singles(explained, 2000, items=items, outcome=outcome)
+    assert_indexed(many)
+    assert _walked_again(many) == []
+    assert _work(many) < 1.2 * 20 * _work(few)
+
+
 async def test_discover(explained: Explained) -> None:
     plans = await explained.of("select * from forebay.discover($1)", [1, 2])
     assert_indexed(plans)
@@ -305,6 +371,54 @@ async def test_a_claim_at_the_watermark_does_not_walk_over_what_was_used_up(expl
         assert await explained.buffers(*_claim([1])) > known  # else the dead rows were not there
     finally:
         await report.close()
+
+
+def _ready_rows(plans: list[Plan]) -> float:
+    """How many runs were read, by all statements together."""
+    looked_at: float = sum(
+        node["Actual Loops"] * (node["Actual Rows"] + node.get("Rows Removed by Filter", 0))
+        for node, _ in _with(plans, "ready", "Index Scan", "Index Only Scan", "Bitmap Heap Scan", "Tid Scan")
+    )
+    return looked_at
+
+
+async def _empty_queue(db: Db) -> None:
+    await db.execute("delete from forebay.ready; delete from forebay.scheduled")
+    await db.execute("alter table forebay.ready set (autovacuum_enabled = off)")
+    await db.execute("vacuum (analyze) forebay.ready")
+
+
+@pytest.mark.parametrize("quota", [8, 16, 100])
+async def test_a_claim_reads_the_runs_that_it_takes_and_no_others(explained: Explained, quota: int) -> None:
+    """However many are behind them, alive, and below the watermark, dead, where an idle transaction keeps them.
+    Statistics are of a moment when hardly anything was ready, as they often are of a queue."""
+    db = explained.db
+    await _empty_queue(db)
+    await db.execute(_MORE, 2 * quota)
+    clean = await explained.buffers(*_claim([1], quota))
+    report = await asyncpg.connect(db.dsn)
+    try:
+        await report.execute("begin isolation level repeatable read; select count(*) from forebay.job")
+        await db.execute(_MORE, 6000)
+        head = int(await db.one("select max(seq) from forebay.ready"))
+        await db.execute("delete from forebay.ready where lane_id = 1")
+        await db.execute(_MORE, 6000)
+        claim = _claim([1], quota, heads=head)
+        assert _ready_rows(await explained.of(*claim)) <= 4 * quota
+        assert await explained.buffers(*claim) <= clean * 1.5
+    finally:
+        await report.close()
+
+
+async def test_a_claim_sets_aside_what_is_paused_without_reading_the_lane(explained: Explained) -> None:
+    db = explained.db
+    await _empty_queue(db)
+    await db.execute(_MORE, 6000)
+    await db.execute("update forebay.job set state = 'PAUSED' where id = 1")
+    await db.execute("insert into forebay.lane (owner_id, job_id, priority, paused) values (1, 1, 0, true)")
+    plans = await explained.of(*_claim([1], 100))
+    assert _ready_rows(plans) <= 400
+    assert [node["Actual Rows"] for node, _ in _with(plans, "lane", "Seq Scan")] == []
 
 
 _ITEMS = 6000

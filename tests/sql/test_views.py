@@ -49,7 +49,8 @@ async def test_jobs_in_words(db: Db) -> None:
     await db.submit(3, key="k")
     leases = await db.claim("a")
     await db.settle(leases, "ERROR", ns=[1], error="data")
-    await db.execute("update forebay.job set started_at = $1", db.now - timedelta(minutes=10))
+    began = db.now - timedelta(minutes=10)
+    await db.execute("update forebay.job set pace = row($1::timestamptz, 0, null, null)", began)
     (job,) = await view(db, "jobs")
     assert only(job, "pipeline", "owner", "state", "key", "error", "open") == ("p", "ann", "RUNNING", "k", 1, 2)
     assert float(job["percent"]) == 33.3

@@ -76,21 +76,31 @@ def test_what_goes_wrong_in_the_api_is_reported_without_what_was_sent(
     _tells_nothing(sentry, dsn, token)
 
 
-def test_what_workers_log_as_errors_is_reported_and_failing_items_are_not(
+def test_what_workers_log_as_errors_is_reported_and_so_are_items_that_fail_for_good(
     sentry: Sentry, start: Callable[..., Process], token: str, dsn: str, known: None
 ) -> None:
     worker = start("worker", FOREBAY_SENTRY_DSN=sentry.dsn)
     worker.says("worker_started")
     ask(
-        dsn, f"""select count(forebay.submit('letters', '{{"body": "broken {PRIVATE}"}}')) from generate_series(1, 3)"""
+        dsn, f"""select count(forebay.submit('letters', '{{"body": "broken {PRIVATE}"}}')) from generate_series(1, 8)"""
     )
-    until(lambda: ask(dsn, "select count(*) = 3 from forebay.item where status = 'ERROR'"))
+    until(lambda: ask(dsn, "select count(*) = 8 from forebay.item where status = 'ERROR'"))
     ask(dsn, f"""select forebay.submit('letters', '{{"body": "unset {PRIVATE}"}}')""")
     worker.says("queue_parked")
-    sentry.until(1)
     stop(worker)
-    (event,) = sentry.events
-    assert (event["message"], event["level"], event["tags"]) == ("queue_parked", "error", {"role": "worker"})
+    failed = [event for event in sentry.events if event["message"] == "item_failed"]
+    assert [event["extra"].get("repeated") for event in failed] == [None] * 5 + [3]  # however many fail
+    for event in failed:
+        assert event["fingerprint"] == ["item_failed", "letters.read", "data"]
+        assert event["tags"] == {"role": "worker", "step": "letters.read", "error_class": "data"}
+    about = failed[0]["extra"]
+    assert about.pop("duration_s") >= 0
+    assert about == {
+        "part": "worker", "step": "letters.read", "error_class": "data", "reason": "broken on purpose", "job": 1,
+        "item": 1, "attempt": 1,
+    }  # fmt: skip
+    (event,) = [event for event in sentry.events if event["message"] == "queue_parked"]
+    assert (event["level"], event["tags"]) == ("error", {"role": "worker"})
     assert event["extra"] == {
         "part": "worker",
         "queue": "letters.read",

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from forebay.engine.controllers import Backoff, ClaimSize, LeaseTime
-from forebay.tuning import Concurrency, Ewma, Seeking
+from forebay.tuning import Concurrency, Ewma, FailureSpike, Seeking
 
 
 def test_the_mean_follows_what_it_sees() -> None:
@@ -61,6 +61,38 @@ def test_concurrency_falls_under_pressure() -> None:
         limit.press()
         run(limit, 0.05)
     assert limit.value < high * 0.5
+
+
+def test_concurrency_falls_when_everything_fails() -> None:
+    limit = Concurrency(1, 100)
+    run(limit, 0.05, windows=50)
+    high = limit.value
+    for _ in range(high):
+        limit.press()
+    assert limit.value == int(high * 0.9)
+    for _ in range(20 * high):
+        limit.press()
+    assert limit.value == 1
+
+
+def test_retries_are_spaced_out_while_most_attempts_fail() -> None:
+    spike = FailureSpike()
+    spike.add(failed=19)
+    assert spike.spacing == 1.0  # too few to tell
+    spike.add(failed=400)
+    assert 3.9 < spike.spacing <= 4.0
+    spike.add(succeeded=20)
+    assert 1 < spike.spacing < 4
+    spike.add(succeeded=100)
+    assert spike.spacing == 1.0
+
+
+def test_failures_now_and_then_space_nothing_out() -> None:
+    spike = FailureSpike()
+    for _ in range(500):
+        spike.add(failed=1)
+        spike.add(succeeded=2)
+    assert spike.spacing == 1.0
 
 
 def test_concurrency_falls_when_latency_leaves_its_band() -> None:

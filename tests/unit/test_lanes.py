@@ -97,6 +97,32 @@ def test_short_runs_are_read_in_larger_numbers() -> None:
     assert step.pick(1000)[0].max_rows == 16
 
 
+def test_a_lane_that_trickles_after_a_burst_is_claimed_from_in_small_numbers_again() -> None:
+    step = known((1, 1, 0, 1))
+    for _ in range(5):  # a burst of jobs of one item
+        claims = step.pick(2000)
+        step.claimed(claims, [lease(1, 1, seq=n) for n in range(1, claims[0].max_rows + 1)])
+    claims = step.pick(2000)
+    assert claims[0].max_rows > 500
+    step.failed(claims)
+    for n in range(5):  # then one now and then
+        step.wake(1)
+        claims = step.pick(2000)
+        step.claimed(claims, [lease(1, 1, seq=5000 + n)])
+    step.wake(1)
+    assert step.pick(2000)[0].max_rows <= 8
+
+
+def test_a_small_claim_does_not_make_large_ones_small() -> None:
+    step = known((1, 1, 0, 1))
+    for _ in range(5):
+        claims = step.pick(2000)
+        step.claimed(claims, [lease(1, 1, seq=n) for n in range(1, claims[0].max_rows + 1)])
+    claims = step.pick(8)
+    step.claimed(claims, [lease(1, 1, seq=n) for n in range(1, 9)])
+    assert step.pick(2000)[0].max_rows > 500
+
+
 def test_a_lane_that_is_being_claimed_is_not_claimed_twice() -> None:
     step = known((1, 1, 0, 1))
     claims = step.pick(10)
@@ -138,3 +164,15 @@ def test_the_queue_lets_go_of_leases() -> None:
     assert cast("Any", queue.pop())[0] is b
     queue.clear()
     assert queue.pop() is None
+
+
+def test_the_queue_gives_out_what_is_of_others() -> None:
+    queue = TaskQueue()
+    mine, theirs = lease(1, 2, seq=1), lease(2, 2, seq=2)
+    mine.owner_id, theirs.owner_id = 1, 2
+    queue.push(mine)
+    queue.push(theirs)
+    assert queue.pop_of_others({1}) == (theirs, 0)
+    assert queue.pop_of_others({1}) == (theirs, 1)
+    assert queue.pop_of_others({1}) is None
+    assert (queue.size, queue.pop(), queue.pop(), queue.pop()) == (2, (mine, 0), (mine, 1), None)

@@ -146,6 +146,10 @@ WORKER_BUSY = Described(
     "forebay_worker_busy_seconds_total", "counter", _WORKER_STEP,
     "time in attempts that ended DONE, SKIPPED or NOT_FOUND; by their number: its average time", "S4-43",
 )  # fmt: skip
+WORKER_POOL_WAIT = Described(
+    "forebay_worker_pool_wait_seconds", "histogram", _WORKER, "its waits for a connection of its pool: pool_wait_ms",
+    "S5-99",
+)  # fmt: skip
 WORKER_STALE = Described(
     "forebay_worker_stale_reports_total", "counter", _WORKER, "reports that came when the task was no longer its own",
 )  # fmt: skip

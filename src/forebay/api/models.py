@@ -73,6 +73,17 @@ class Counters(Model):
     error: int
 
 
+class LastError(Model):
+    """Why an attempt failed. It may be tried again, or may have been."""
+
+    item: Id
+    step: str
+    error_class: str | None = Field(alias="class")
+    reason: str | None
+    attempt: int
+    at: datetime
+
+
 class Job(Model):
     id: Id
     pipeline: str
@@ -89,24 +100,29 @@ class Job(Model):
     started_at: datetime | None
     finished_at: datetime | None
     updated_at: datetime
-    eta_seconds: float | None = Field(description="at the pace so far; null when that is not known")
+    heartbeat_at: datetime = Field(
+        description="when something last happened in it, or a worker that has some of it was last heard of"
+    )
+    eta_seconds: float | None = Field(description="at the pace of the last minute; null when that is not known")
+    last_error: LastError | None = Field(
+        description="of the latest attempt that failed; null when all went well at last"
+    )
 
 
-def job_of(row: asyncpg.Record, now: datetime) -> Job:
+def job_of(row: asyncpg.Record) -> Job:
     values = dict(row)
     ended = values["done"] + values["skipped"] + values["not_found"] + values["error"]
     counters = Counters(
         pending=values["total"] - ended,
         **{name: values.pop(name) for name in ("total", "done", "skipped", "not_found", "error")},
     )
-    return Job(**values, counters=counters, eta_seconds=_eta(values, counters, ended, now))
-
-
-def _eta(values: dict[str, Any], counters: Counters, ended: int, now: datetime) -> float | None:
-    if values["state"] != "RUNNING" or not values["sealed"] or not ended or values["started_at"] is None:
-        return None
-    elapsed: float = max(0.0, (now - values["started_at"]).total_seconds())
-    return round(counters.pending * elapsed / ended, 1)
+    eta, failure = values.pop("eta_seconds"), values.pop("last_error")
+    return Job(
+        **values,
+        counters=counters,
+        eta_seconds=None if eta is None else round(eta, 1),
+        last_error=None if failure is None else LastError.model_validate_json(failure),
+    )
 
 
 Next = Annotated[

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from forebay.api import catalogue
 from forebay.api.metrics import Distribution
 from forebay.api.window import BOUNDS
+from forebay.db.measured import WAIT_BOUNDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -162,6 +163,7 @@ def write_workers(sheet: Sheet, numbers: Numbers) -> None:
         sheet.put(catalogue.WORKER_STALE, worker.stale, worker.name)
         if processed := worker.stats.get("last_processed"):
             sheet.put(catalogue.WORKER_LAST_PROCESSED, datetime.fromisoformat(processed).timestamp(), worker.name)
+        _write_pool_waits(sheet, worker)
         _write_worker_steps(sheet, worker)
         _write_providers(sheet, worker)
 
@@ -176,6 +178,14 @@ def _write_providers(sheet: Sheet, worker: WorkerRow) -> None:
         sheet.put(catalogue.PROVIDER_PROBLEM, about.get("problem") is not None, worker.name, name)
         if about["seconds"] is not None:
             sheet.put(catalogue.PROVIDER_SECONDS, about["seconds"], worker.name, name)
+
+
+def _write_pool_waits(sheet: Sheet, worker: WorkerRow) -> None:
+    told = worker.stats.get("pool_waits")
+    if told is not None and len(told["counts"]) == len(WAIT_BOUNDS) + 1:  # of a worker that is of this version
+        waits = Distribution(WAIT_BOUNDS)
+        waits.counts, waits.total = list(told["counts"]), told["seconds"]
+        sheet.spread(catalogue.WORKER_POOL_WAIT, waits, worker.name)
 
 
 def _write_worker_steps(sheet: Sheet, worker: WorkerRow) -> None:

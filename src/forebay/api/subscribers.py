@@ -47,7 +47,7 @@ class News:
 
 
 def news_of_job(row: asyncpg.Record) -> News:
-    data = job_of(row, datetime.now(UTC)).model_dump_json(by_alias=True).encode()
+    data = job_of(row).model_dump_json(by_alias=True).encode()
     is_over = row["finished_at"] is not None
     return News("job", row["owner_id"], row["pipeline"], row["id"], 0, row["at"], data, is_over)
 

@@ -3,31 +3,53 @@
 from __future__ import annotations
 
 import json
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from forebay.cli._common import find_dsn, json_option, load_settings, place_of, run
 from forebay.db import migrate as schema
 from forebay.db import overview
+from forebay.db.registry import register
+from forebay.engine.loading import load_pipelines
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from forebay.engine.pipeline import Pipeline
 
 
 @click.command()
+@click.option("--pipelines", help="Modules whose pipelines are registered, too, separated by commas.")
 @json_option
-def migrate(as_json: bool) -> None:
-    """Bring the database's schema up to date; safe while workers run."""
-    dsn = find_dsn(load_settings())
-    applied = run(_migrate(dsn))
+def migrate(pipelines: str | None, as_json: bool) -> None:
+    """Bring the database's schema up to date; safe while workers run.
+
+    With --pipelines, what these modules declare can be submitted before a worker has started.
+    """
+    settings = load_settings() if pipelines is None else load_settings(pipelines=pipelines)
+    dsn = find_dsn(settings)
+    declared = [] if pipelines is None else load_pipelines(settings.pipeline_modules)
+    for pipeline in declared:
+        pipeline.tune(settings)
+    applied = run(_migrate(dsn, declared))
     version = schema.migrations()[-1].version
+    names = sorted(pipeline.name for pipeline in declared)
     if as_json:
-        click.echo(json.dumps({"applied": applied, "version": version}))
-    elif applied:
-        click.echo(
-            f"{place_of(dsn)}: {applied} migration{'s' * (applied != 1)} applied, the schema has version {version}"
-        )
-    else:
-        click.echo(f"{place_of(dsn)}: nothing to do, the schema has version {version}")
+        registered = {} if pipelines is None else {"pipelines": names}
+        click.echo(json.dumps({"applied": applied, "version": version, **registered}))
+        return
+    done = f"{applied} migration{'s' * (applied != 1)} applied" if applied else "nothing to do"
+    click.echo(f"{place_of(dsn)}: {done}, the schema has version {version}")
+    if names:
+        click.echo(f"registered: {', '.join(names)}")
 
 
-async def _migrate(dsn: str) -> int:
+async def _migrate(dsn: str, declared: Sequence[Pipeline[Any]]) -> int:
     async with overview.in_words():
-        return await schema.migrate(dsn)
+        applied = await schema.migrate(dsn)
+    if declared:
+        async with overview.connected(dsn, "forebay migrate") as conn:
+            for pipeline in declared:
+                await register(conn, pipeline.definition())
+    return applied

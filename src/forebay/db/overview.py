@@ -104,7 +104,9 @@ class JobRow:
     created_at: datetime
     started_at: datetime | None
     finished_at: datetime | None
-    eta: datetime | None = None
+    eta: datetime | None = None  # when it will probably end; null when nothing is known
+    heartbeat_at: datetime | None = None
+    last_error: Mapping[str, Any] | None = None  # item, step, class, reason, attempt, at
 
     @property
     def ended(self) -> int:
@@ -176,8 +178,15 @@ async def overview(conn: Connection, *, jobs: int = 6, lanes: int = 8, letters: 
         depth = [Depth(**dict(row)) for row in await conn.fetch(load("show_depth"))]
         workers = [_worker(row) for row in await conn.fetch(load("show_workers"))]
         backlogs = [LaneRow(**dict(row)) for row in await conn.fetch(load("show_lanes"), lanes)]
-        current = [JobRow(**dict(row)) for row in await conn.fetch(load("show_current_jobs"), jobs)]
+        current = [_job(row) for row in await conn.fetch(load("show_current_jobs"), jobs)]
     return Overview(at, depth, workers, backlogs, current, await dead_letters(conn, limit=letters))
+
+
+def _job(row: asyncpg.Record) -> JobRow:
+    values: dict[str, Any] = dict(row)
+    if values["last_error"] is not None:
+        values["last_error"] = json.loads(values["last_error"])
+    return JobRow(**values)
 
 
 def _worker(row: asyncpg.Record) -> WorkerRow:
@@ -214,7 +223,7 @@ async def jobs(
     """The newest jobs."""
     async with in_words():
         rows = await conn.fetch(load("list_jobs"), state, pipeline, owner, None, limit)
-    return [JobRow(**dict(row)) for row in rows]
+    return [_job(row) for row in rows]
 
 
 async def job(conn: Connection, job_id: int) -> JobRow:
@@ -226,7 +235,7 @@ async def job(conn: Connection, job_id: int) -> JobRow:
         row = await conn.fetchrow(load("list_jobs"), None, None, None, job_id, 1)
     if row is None:
         raise NotThere("job_id", f"there is no job {job_id}")
-    return JobRow(**dict(row))
+    return _job(row)
 
 
 async def own_result(conn: Connection, job_id: int) -> dict[str, Any]:

@@ -32,8 +32,8 @@ class Attempt(Context):
     """
 
     __slots__ = (
-        "again_in", "deadline", "ends_item", "error_class", "lease", "outcome", "reason", "result", "slot",
-        "spent", "started", "stop", "throttled_for", "writes",
+        "again_in", "deadline", "ends_item", "error_class", "lease", "outcome", "reason", "result", "seconds",
+        "slot", "spent", "started", "stop", "throttled_for", "writes",
     )  # fmt: skip
 
     def __init__(self, lease: Lease, n: int, started: float) -> None:
@@ -99,6 +99,7 @@ class Attempt(Context):
         self.spent = spent
         self.ends_item = ends_item
         self.throttled_for: float | None = None
+        self.seconds = 0.0  # that it ran, as far as that is known
 
     @property
     def failure(self) -> ErrorClass | None:

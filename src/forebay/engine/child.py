@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from forebay.engine.context import Context
+from forebay.engine.context import Context, Progress
 from forebay.engine.pipeline import Pipeline, Step
 from forebay.errors import ThrottledError, error_class
 
@@ -142,22 +142,23 @@ class ChildContext(Context):
     def cancelled(self, value: bool) -> None:
         self._cancelled = value
 
-    def forward(self, fraction: float | None, note: str | None) -> None:
+    def forward(self, told: Progress) -> None:
         """Send progress to the pool: every new note, and fractions unless they come in a flood."""
         sent, last_note = self._reported
-        now, text = time.monotonic(), note or ""
+        now, text = time.monotonic(), told.note or ""
         if text == last_note and now - sent < _PROGRESS_GAP:
             return
         self._reported = (now, text)
-        told = (None if fraction is None else float(fraction), None if note is None else str(note))
-        self._link.send(PROGRESS, pickle.dumps(told))
+        fraction, note, *sizes = told
+        plain = (None if fraction is None else float(fraction), None if note is None else str(note))
+        self._link.send(PROGRESS, pickle.dumps((*plain, *(None if size is None else int(size) for size in sizes))))
 
 
 class _Pool:
     """What a process can do for its step: tell how far it is."""
 
-    def note(self, ctx: Context, fraction: float | None, note: str | None) -> None:
-        cast("ChildContext", ctx).forward(fraction, note)
+    def note(self, ctx: Context, told: Progress) -> None:
+        cast("ChildContext", ctx).forward(told)
 
     async def get(self, resource: Any) -> Any:
         raise RuntimeError(f"{resource!r} belongs to the worker: a process step cannot use it")

@@ -82,7 +82,8 @@ class ChildProcess:
                     self._order(b"i")
                     self._log_output()
                     return kind, answer
-                ctx.progress(*loads(answer))
+                fraction, note, done, total = loads(answer)
+                ctx.progress(fraction, note, bytes_done=done, bytes_total=total)
         finally:
             if self._cancel_poll is not None:
                 self._cancel_poll.cancel()

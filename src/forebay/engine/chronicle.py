@@ -26,13 +26,17 @@ def tell_finished(jobs: Sequence[int]) -> None:
         log.info("job_finished", job=job_id)
 
 
-def tell_attempts(batch: Sequence[Attempt], executors: Mapping[int, StepExecutor]) -> None:
-    """How attempts ended, and when those that failed are tried again."""
+def tell_attempts(batch: Sequence[Attempt], executors: Mapping[int, StepExecutor], now: float) -> None:
+    """How attempts ended, and when those that failed are tried again; they have been settled `now`."""
     for attempt in batch:
         lease = attempt.lease
         step = executors[lease.step_id].step
         said = log.bind(
-            job=lease.job_id, item=attempt.n, step=f"{step.pipeline.name}.{step.name}", attempt=lease.attempt
+            job=lease.job_id,
+            item=attempt.n,
+            step=step.label,
+            attempt=lease.attempt,
+            duration_s=round(max(0.0, now - attempt.started), 3),
         )
         if attempt.outcome is None:
             said.debug("attempt_settled", outcome="DONE")

@@ -179,8 +179,12 @@ class Claimer:
         claims: list[Claim] = []
         for executor in self._order:
             lanes = self._lanes[executor.step_id]
-            if lanes.active and (served := self._leases.served(executor.step_id)):
-                claims += lanes.pick_waiting(self._admitted(executor, executor.concurrency.value), served)
+            if not lanes.active:
+                continue
+            served, owners = self._leases.served(executor.step_id), self._leases.filled_by(executor.step_id)
+            if served or owners:
+                room = self._admitted(executor, executor.concurrency.value)
+                claims += lanes.pick_waiting(room, served, () if served else owners)
         return claims
 
     def _admitted(self, executor: StepExecutor, room: int) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec, Protocol, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
@@ -16,10 +16,19 @@ R = TypeVar("R")
 T = TypeVar("T")
 
 
+class Progress(NamedTuple):
+    """How far a step is, as it tells."""
+
+    fraction: float | None
+    note: str | None
+    bytes_done: int | None = None
+    bytes_total: int | None = None
+
+
 class Host(Protocol):
     """What a worker does for its running steps."""
 
-    def note(self, ctx: Context, fraction: float | None, note: str | None) -> None: ...
+    def note(self, ctx: Context, told: Progress) -> None: ...
     async def get(self, resource: Resource[Any]) -> Any: ...
     async def call(self, ctx: Context, limited: Limited[..., Any], args: Any, kwargs: Any) -> Any: ...
 
@@ -27,7 +36,7 @@ class Host(Protocol):
 class Context:
     """One attempt, as its step sees it."""
 
-    __slots__ = ("_host", "_items", "attempt", "cancelled", "job_id", "n", "owner_id", "step", "token")
+    __slots__ = ("__weakref__", "_host", "_items", "attempt", "cancelled", "job_id", "n", "owner_id", "step", "token")
 
     def __init__(
         self,
@@ -54,9 +63,21 @@ class Context:
         """The same for every attempt of this task: an idempotency key for the services that the step calls."""
         return f"{self.job_id}-{self.n}-{self.step}"
 
-    def progress(self, fraction: float | None = None, note: str | None = None) -> None:
-        """Tell how far the step is; cheap, may be called often and from any thread or process."""
-        self._host.note(self, fraction, note)
+    def progress(
+        self,
+        fraction: float | None = None,
+        note: str | None = None,
+        *,
+        bytes_done: int | None = None,
+        bytes_total: int | None = None,
+    ) -> None:
+        """Tell how far the step is; cheap, may be called often and from any thread or process.
+
+        Without a fraction it is taken from the bytes, when both are known.
+        """
+        if fraction is None and bytes_done is not None and bytes_total:
+            fraction = bytes_done / bytes_total
+        self._host.note(self, Progress(fraction, note, bytes_done, bytes_total))
 
     async def get(self, resource: Resource[T]) -> T:
         """What the steps of this worker share; for async steps."""

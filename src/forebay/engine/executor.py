@@ -17,11 +17,11 @@ from forebay.engine.controllers import ClaimSize
 from forebay.engine.policy import Kind
 from forebay.engine.queue import TaskQueue
 from forebay.errors import TransientError
-from forebay.tuning import Concurrency
+from forebay.tuning import Concurrency, FailureSpike
 from forebay.types import ErrorClass
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Coroutine
 
     from forebay.db.tasks import Lease
     from forebay.engine.clock import Clock
@@ -50,11 +50,14 @@ class StepExecutor:
         limits: Limits,
         clock: Clock,
         size: ClaimSize,
+        reserve: int = 0,
     ) -> None:
+        """`reserve`: slots beyond the step's concurrency for owners who would wait while another holds all of it."""
         self.step = step
         self.step_id = step_id
         self.queue = TaskQueue()
         self.concurrency = Concurrency(*step.concurrency)
+        self.spike = FailureSpike()
         self.size = size
         self.running: set[Attempt] = set()
         self.failed = 0
@@ -64,6 +67,7 @@ class StepExecutor:
         self.last_ended = 0.0  # epoch seconds
         self.last_error: tuple[float, str] | None = None
         self.slots: set[asyncio.Task[None]] = set()
+        self._reserve = reserve if step.concurrency[1] > 1 else 0  # one at a time is a promise
         self._call = call
         self._read = read
         self._job_args = job_args
@@ -108,10 +112,40 @@ class StepExecutor:
         per_slot = 1 if self.size.item_s.mean is None else max(1, int(_YIELD_AFTER / max(self.size.item_s.mean, 1e-7)))
         batch = self.step.batch_size or 1
         for _ in range(min(free, -(-self.queue.size // (per_slot * batch)))):
-            slot = asyncio.create_task(self._slot(), name=f"slot {self.step.pipeline.name}.{self.step.name}")
-            self.slots.add(slot)
-            slot.add_done_callback(self.slots.discard)
+            self._start(self._slot())
+        if free <= 0 and self._reserve and self.queue.size:
+            self._admit_newcomers(-free)
         self._refill_at = self.queue.size // 2
+
+    def _start(self, slot: Coroutine[Any, Any, None]) -> None:
+        started = asyncio.create_task(slot, name=f"slot {self.step.pipeline.name}.{self.step.name}")
+        self.slots.add(started)
+        started.add_done_callback(self.slots.discard)
+
+    def _admit_newcomers(self, admitted: int) -> None:
+        """While one owner holds all slots, others who run nothing here get one beyond them: nobody waits for the end of
+        another's long tasks, and who is alone may use everything."""
+        held: dict[int, set[asyncio.Task[Any]]] = {}
+        for attempt in self.running:
+            held.setdefault(attempt.owner_id, set()).add(attempt.slot)
+        if max(map(len, held.values()), default=0) < self.concurrency.value:
+            return
+        for _ in range(self._reserve - admitted):
+            if (task := self.queue.pop_of_others(held)) is None:
+                return
+            held[task[0].owner_id] = set()
+            self._start(self._slot_of_newcomer(task))
+
+    async def _slot_of_newcomer(self, task: tuple[Lease, int]) -> None:
+        """Runs one task, or one call, and ends: who comes next is decided anew."""
+        me = asyncio.current_task()
+        assert me is not None  # noqa: S101 - a coroutine always runs in a task here
+        if self.step.batch_size is None:
+            await self._attempt(me, *task, time.monotonic())
+        else:
+            await self._attempt_batch(me, [task], time.monotonic())
+        self._learn()
+        self._hungry()
 
     async def _slot(self) -> None:
         me = asyncio.current_task()
@@ -201,8 +235,13 @@ class StepExecutor:
         return ended
 
     def _note_other_end(self, attempt: Attempt, seconds: float) -> None:
+        attempt.seconds = seconds
         if attempt.error_class in _PRESSURE:
             self.concurrency.press()
+        if attempt.error_class is ErrorClass.TRANSIENT:
+            self.spike.add(failed=1)
+            if attempt.again_in is not None:
+                attempt.again_in *= self.spike.spacing
         if attempt.outcome not in ("SKIPPED", "NOT_FOUND", "ERROR"):
             self._unwell += 1
             return
@@ -291,6 +330,7 @@ class StepExecutor:
             self.last_ended = self._clock.time()
             self.size.add(self._good_s / self._good)
             self.concurrency.add(self._good, self._good_s, len(self.slots))
+            self.spike.add(succeeded=self._good)
             self._good, self._good_s = 0, 0.0
 
     def reap(self, now: float) -> None:
@@ -332,6 +372,7 @@ class StepExecutor:
             "ended": self.ended,
             "claim": self.size.describe(self.concurrency.value),
             "concurrency": self.concurrency.describe(),
+            "failures": self.spike.describe(),
         }
 
 

@@ -108,10 +108,11 @@ class StepLanes:
             self._claim(lane, max(1, min(room, round(room * share)))) for lane, share in zip(ready, shares, strict=True)
         ]
 
-    def pick_waiting(self, room: int, served: Container[int]) -> list[Claim]:
-        """A few tasks of lanes that have next to none in this worker: they need not wait until there is room again
-        after what others have been given. Those that turn out to have many are served like the others then."""
-        waiting = [lane for lane in self._ready() if lane.lane_id not in served]
+    def pick_waiting(self, room: int, served: Container[int], owners: Container[int] = ()) -> list[Claim]:
+        """A few tasks of lanes that have next to none in this worker, and are of none of these owners: they need not
+        wait until there is room again after what others have been given. Those that turn out to have many are served
+        like the others then."""
+        waiting = [lane for lane in self._ready() if lane.lane_id not in served and lane.owner_id not in owners]
         waiting = sorted(waiting, key=self._turn)[: min(max(room, 0), _FEW)]
         return [self._claim(lane, max(1, room // len(waiting))) for lane in waiting]
 
@@ -154,12 +155,17 @@ class StepLanes:
         lane.virtual += got / lane.weight
         if got:
             self._owner_virtual[lane.owner_id] = self._owner_virtual.get(lane.owner_id, 0.0) + got / lane.weight
-        if len(leases) >= claim.max_rows and got < claim.quota:
-            lane.run_rows = min(2_000, lane.run_rows * 4)  # short runs: read more of them
-        elif got >= claim.quota and len(leases) * 4 < lane.run_rows:
-            lane.run_rows = max(4, lane.run_rows // 2)
-        elif got < claim.quota and not lane.woken:
+        self._fit_run_rows(lane, claim, len(leases), got)
+        if got < claim.quota and len(leases) < claim.max_rows and not lane.woken:
             self.active.discard(claim.lane_id)
+
+    def _fit_run_rows(self, lane: Lane, claim: Claim, runs: int, got: int) -> None:
+        """More runs a claim while they are short; fewer where few are found, so that a lane that trickles comes back to
+        the claim that is made for a few."""
+        if runs >= claim.max_rows and got < claim.quota:
+            lane.run_rows = min(2_000, lane.run_rows * 4)
+        elif runs * 4 <= claim.max_rows:
+            lane.run_rows = max(4, lane.run_rows // 4)
 
     def failed(self, claims: Iterable[Claim]) -> None:
         """The claim did not get through; its lanes are tried again."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from forebay.db import tasks
@@ -36,6 +37,7 @@ class LeaseBook:
         self._length = LeaseTime(settings.lease_floor_s, settings.lease_cap_s)
         self._held: dict[int, Lease] = {}
         self._tasks: dict[int, dict[int, int]] = {step_id: {} for step_id in executors}  # in each step, of each lane
+        self._owners: dict[int, Counter[int]] = {step_id: Counter() for step_id in executors}  # and of each owner
 
     def __len__(self) -> int:
         return len(self._held)
@@ -50,6 +52,7 @@ class LeaseBook:
         self._held[lease.token] = lease
         tasks_of = self._tasks[lease.step_id]
         tasks_of[lease.lane_id] = tasks_of.get(lease.lane_id, 0) + lease.size
+        self._owners[lease.step_id][lease.owner_id] += lease.size
 
     def _forget(self, lease: Lease) -> None:
         if self._held.pop(lease.token, None) is None:
@@ -58,11 +61,20 @@ class LeaseBook:
         tasks_of[lease.lane_id] -= lease.size
         if not tasks_of[lease.lane_id]:
             del tasks_of[lease.lane_id]
+        owners = self._owners[lease.step_id]
+        owners[lease.owner_id] -= lease.size
+        if not owners[lease.owner_id]:
+            del owners[lease.owner_id]
 
     def served(self, step_id: int) -> set[int]:
         """The lanes that have more tasks of this step here, settled or not, than could run at once."""
         few = self._executors[step_id].concurrency.value
         return {lane_id for lane_id, count in self._tasks[step_id].items() if count > few}
+
+    def filled_by(self, step_id: int) -> set[int]:
+        """The owners who have as many tasks of this step here as can run at once, or more."""
+        few = self._executors[step_id].concurrency.value
+        return {owner_id for owner_id, count in self._owners[step_id].items() if count >= few}
 
     def settled(self, attempts: Iterable[Attempt]) -> None:
         for attempt in attempts:

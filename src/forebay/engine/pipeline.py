@@ -200,8 +200,10 @@ class Pipeline(Generic[I]):
         *,
         max_input_bytes: int = 1_048_576,
         internal: bool = False,
+        reference: str | None = None,
     ) -> None:
-        """`internal`: not for those who come by the API."""
+        """`internal`: not for those who come by the API. `reference`: the field of the input that logs name a failed
+        item by."""
         if not _NAME.fullmatch(name):
             raise DefinitionError(f"pipeline {name!r}: {_NAME_RULE}")
         self.name = name
@@ -209,6 +211,7 @@ class Pipeline(Generic[I]):
         self.input_type: Any = input
         self.max_input_bytes = max_input_bytes
         self.internal = internal
+        self.reference = reference
         self.steps: dict[str, Step[I, Any]] = {}
         self.schedules: list[Schedule[I]] = []
         self._tunings: list[Callable[[Settings], None]] = []

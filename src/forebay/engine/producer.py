@@ -11,6 +11,7 @@ from forebay.db.doors import AsyncDoor, Row, SyncDoor, door_of, sync_door_of
 from forebay.db.loads import Batch, ItemLoad
 from forebay.db.sql import load
 from forebay.engine.inputs import Encoder, Options, SubmitOptions, checked_text
+from forebay.engine.registering import submit_registered, submit_registered_sync
 from forebay.engine.results import items, summary, wait
 from forebay.engine.stream import StreamProgress, submit_stream
 from forebay.errors import InputTooLarge, InvalidField
@@ -97,9 +98,11 @@ async def submit(
         RequestError: something about it cannot be; names the field.
         TypeError: `conn` is of no kind that forebay knows.
     """
-    door = door_of(conn)
+    checked = Options.checked(**options)
     with submitting(pipeline.name) as now:
-        return await _perform(door, _submitting(pipeline, input, coalesce, Options.checked(**options), now))
+        return await submit_registered(
+            door_of(conn), pipeline, lambda door: _perform(door, _submitting(pipeline, input, coalesce, checked, now))
+        )
 
 
 def submit_sync(
@@ -111,9 +114,13 @@ def submit_sync(
     **options: Unpack[SubmitOptions],
 ) -> Submitted:
     """The same as `submit`, on a connection that blocks."""
-    door = sync_door_of(conn)
+    checked = Options.checked(**options)
     with submitting(pipeline.name) as now:
-        return _perform_sync(door, _submitting(pipeline, input, coalesce, Options.checked(**options), now))
+        return submit_registered_sync(
+            sync_door_of(conn),
+            pipeline,
+            lambda door: _perform_sync(door, _submitting(pipeline, input, coalesce, checked, now)),
+        )
 
 
 def _submitting(pipeline: Pipeline[I], value: I, coalesce: bool, o: Options, now: Submitting) -> _Plan[Submitted]:
@@ -155,10 +162,14 @@ async def submit_many(
     door = door_of(conn)
     bulk = _Bulk(pipeline, inputs, keys, Options.checked(**options))
     with submitting(pipeline.name) as now:
-        if bulk.is_short:
-            return await _perform(door, bulk.sending(now))
-        async with door.atomic() as inside:
-            return await _perform(inside, bulk.copying(now))
+        return await submit_registered(door, pipeline, lambda at: _submit_bulk(at, bulk, now))
+
+
+async def _submit_bulk(door: AsyncDoor, bulk: _Bulk[I], now: Submitting) -> Submitted:
+    if bulk.is_short:
+        return await _perform(door, bulk.sending(now))
+    async with door.atomic() as inside:
+        return await _perform(inside, bulk.copying(now))
 
 
 def submit_many_sync(
@@ -173,10 +184,14 @@ def submit_many_sync(
     door = sync_door_of(conn)
     bulk = _Bulk(pipeline, inputs, keys, Options.checked(**options))
     with submitting(pipeline.name) as now:
-        if bulk.is_short:
-            return _perform_sync(door, bulk.sending(now))
-        with door.atomic() as inside:
-            return _perform_sync(inside, bulk.copying(now))
+        return submit_registered_sync(door, pipeline, lambda at: _submit_bulk_sync(at, bulk, now))
+
+
+def _submit_bulk_sync(door: SyncDoor, bulk: _Bulk[I], now: Submitting) -> Submitted:
+    if bulk.is_short:
+        return _perform_sync(door, bulk.sending(now))
+    with door.atomic() as inside:
+        return _perform_sync(inside, bulk.copying(now))
 
 
 class _Bulk(Generic[I]):

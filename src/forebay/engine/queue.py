@@ -7,7 +7,7 @@ from collections import deque
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Container
 
     from forebay.db.tasks import Lease
 
@@ -44,6 +44,25 @@ class TaskQueue:
             heapq.heappush(self._heap, lane)
         lane.leases.append((lease, 0))
         self.size += len(lease.ns)
+
+    def pop_of_others(self, owners: Container[int]) -> tuple[Lease, int] | None:
+        """The next task of somebody who is none of these owners."""
+        lanes = [lane for lane in self._heap if lane.leases[0][0].owner_id not in owners]
+        if not lanes:
+            return None
+        lane = min(lanes)
+        lease, index = lane.leases[0]
+        self.size -= 1
+        lane.virtual += lane.step_by
+        if index + 1 < len(lease.ns):
+            lane.leases[0] = (lease, index + 1)
+        else:
+            lane.leases.popleft()
+            if not lane.leases:
+                self._heap.remove(lane)
+                del self._lanes[lane.lane_id]
+        heapq.heapify(self._heap)
+        return lease, index
 
     def pop(self) -> tuple[Lease, int] | None:
         """The next task: a lease and an index into it."""

@@ -13,7 +13,8 @@ from forebay.db.pool import open_pool
 from forebay.engine.batching import BatchSize
 from forebay.engine.inputs import Encoder, Options, StreamOptions, checked_text, readable
 from forebay.engine.job_stream import JobStream, SourceRows
-from forebay.errors import InvalidField, RequestError
+from forebay.engine.registering import register_unknown
+from forebay.errors import InvalidField, RequestError, UnknownPipeline
 from forebay.telemetry.tracing import submitting
 from forebay.types import Submitted
 
@@ -71,9 +72,16 @@ async def submit_stream(
     checked = Options.checked(key=checked_text("key", key, 500), **options)
     reader = _Reader(pipeline, item_key, on_bad_row)
     async with _pool(dsn_or_pool) as pool:
-        stream = JobStream(door_of(pool), checked.run_at, checked.delay)
+        door = door_of(pool)
+        stream = JobStream(door, checked.run_at, checked.delay)
         with submitting(pipeline.name) as now:
-            created = await stream.open(pipeline.name, checked, now.trace)
+            try:
+                created = await stream.open(pipeline.name, checked, now.trace)
+            except UnknownPipeline:
+                if not pipeline.steps:
+                    raise
+                await register_unknown(door, pipeline)
+                created = await stream.open(pipeline.name, checked, now.trace)
             now.made(stream.job_id)
         if not stream.is_sealed:
             rows = await _behind(source, stream.loaded)

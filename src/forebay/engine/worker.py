@@ -11,13 +11,15 @@ from typing import TYPE_CHECKING, Any
 
 from forebay.db import migrate, registry, tasks
 from forebay.db.listen import listen
-from forebay.db.pool import LOST, close_pool, insist, open_pool
+from forebay.db.measured import open_measured_pool
+from forebay.db.pool import LOST, close_pool, insist
 from forebay.engine import chronicle, results, schedules
 from forebay.engine.calls import call_of
 from forebay.engine.claimer import Claimer
 from forebay.engine.clock import Clock
 from forebay.engine.controllers import Backoff, ClaimSize
 from forebay.engine.executor import StepExecutor
+from forebay.engine.failures import FailureLog
 from forebay.engine.host import WorkerHost
 from forebay.engine.leases import LeaseBook
 from forebay.engine.limits import Limits
@@ -31,7 +33,7 @@ from forebay.engine.sweeper import Sweeper
 from forebay.engine.threads import Threads
 from forebay.engine.totals import last_error, totals
 from forebay.errors import brief
-from forebay.log import get_logger, tells_details
+from forebay.log import get_logger, tells_details, use_level
 from forebay.settings import Settings
 from forebay.telemetry import tracing
 from forebay.types import ErrorClass
@@ -39,6 +41,7 @@ from forebay.types import ErrorClass
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Coroutine, Mapping, Sequence
 
+    from forebay.db.measured import MeasuredPool
     from forebay.db.pool import Pool
     from forebay.db.tasks import Settled
     from forebay.engine.attempt import Attempt
@@ -69,6 +72,7 @@ class Worker:
         """`lanes`: works on these only. For tests: `closed` claims nothing but while `drain` runs, `resources`
         stand in for others."""
         self.settings = settings or Settings()
+        use_level(self.settings.log_level, explicit="log_level" in self.settings.model_fields_set)
         self.clock = clock or Clock()
         self.worker_id = 0
         self._dsn = dsn
@@ -120,9 +124,9 @@ class Worker:
             await close_pool(self._pool)
         log.info("worker_stopped", worker=self.worker_id, settled=self.settled)
 
-    async def _open_pool(self, name: str, size: int) -> Pool:
+    async def _open_pool(self, name: str, size: int) -> MeasuredPool:
         s = self.settings
-        return await open_pool(
+        return await open_measured_pool(
             self._dsn, size=size, name=name, prepared=s.prepared_statements, timeout=s.command_timeout_s
         )
 
@@ -218,6 +222,7 @@ class Worker:
                 if not s.queue_names or step.queue in s.queue_names:
                     self._add_step(step, ids[pipeline.name][step.name])
         solo = {step_id for steps in ids.values() if len(steps) == 1 for step_id in steps.values()}
+        self._failures = FailureLog(self._executors)
         self._leases = LeaseBook(self._vitals, me, s, clock, self._executors)
         on_settled = self._on_settled if self._spans is None else self._spans.settling(self._on_settled)
         self._settler = Settler(
@@ -265,6 +270,7 @@ class Worker:
             limits=self._limits,
             clock=self.clock,
             size=ClaimSize(slice_s=s.slice_ms / 1000, safety=s.claim_safety, least=s.claim_min, most=s.claim_max),
+            reserve=s.owner_reserve,
         )
 
     async def _read_task(self, job_id: int, n: int) -> tuple[str, str | None]:
@@ -304,6 +310,7 @@ class Worker:
             ("mark busy", every(1.0, "mark busy", self._claimer.mark_busy)),
             ("sign on", every(2.0, "sign on", self.sign_on)),
             ("progress", every(0.5, "progress", self._progress.flush)),
+            ("failures", every(5.0, "failures", self._failures.tell_rest)),
             ("sweep", self._sweeper.run()),
         ]
         if self.settings.listen:
@@ -323,6 +330,7 @@ class Worker:
         with suppress(*LOST, TimeoutError):  # leases that cannot be handed back expire
             async with asyncio.timeout(10):
                 await self._settler.drained()
+                self._failures.close()
                 await self._leases.hand_back()
                 await self._limits.close()
                 await self.sign_on(stopped=True)
@@ -403,8 +411,9 @@ class Worker:
         if settled.finished_jobs:
             chronicle.tell_finished(settled.finished_jobs)
             self._note_ended(settled.finished_jobs)
+        self._failures.add(batch, set(settled.stale))
         if tells_details():
-            chronicle.tell_attempts(batch, self._executors)
+            chronicle.tell_attempts(batch, self._executors, self.clock.time())
         for step_id, lane_id, seq in settled.woken:
             self._claimer.wake(step_id, lane_id, seq)
         if not self._leases:
@@ -430,7 +439,7 @@ class Worker:
         about = {"steps": steps, "settled": self.settled, "leases": len(self._leases), "pid": os.getpid()}
         about |= totals(self._executors.values())
         about |= {"limits": self._limits.describe(), "machine": self._machine.describe()}
-        about |= {"shared": self._resources.describe()}
+        about |= {"shared": self._resources.describe(), "pool_waits": self._pool.waits.describe()}
         # Another worker may have parked a queue: whoever gets through to the other side again unparks it.
         self._parked = await registry.sign_on(
             self._vitals,

@@ -103,7 +103,7 @@ class _Bookmark:
     modified: str | None
 
 
-bookmarks = Pipeline("bookmarks", Link)
+bookmarks = Pipeline("bookmarks", Link, reference="bookmarkId")
 
 
 @bookmarks.step(timeout=180, concurrency=(1, 4), retry=_PATIENT)

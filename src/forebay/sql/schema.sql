@@ -31,6 +31,12 @@ CREATE TYPE forebay.outcome AS ENUM (
     'RELEASED',
     'EXPIRED'
 );
+CREATE TYPE forebay.pace AS (
+	since timestamp with time zone,
+	ended integer,
+	earlier timestamp with time zone,
+	earlier_ended integer
+);
 CREATE TYPE forebay.sequel AS (
 	job_id bigint,
 	n integer,
@@ -79,6 +85,8 @@ CREATE TABLE forebay.job (
     ip inet DEFAULT (NULLIF(current_setting('forebay.ip'::text, true), ''::text))::inet,
     file text DEFAULT NULLIF(current_setting('forebay.file'::text, true), ''::text),
     trace text DEFAULT NULLIF(current_setting('forebay.trace'::text, true), ''::text),
+    pace forebay.pace,
+    last_error jsonb,
     CONSTRAINT job_key_check CHECK (((length(key) >= 1) AND (length(key) <= 500)))
 )
 WITH (fillfactor='70');
@@ -554,16 +562,15 @@ CREATE VIEW forebay.jobs WITH (security_invoker='true') AS
             END)::numeric
             ELSE trunc(((100.0 * (e.ended)::numeric) / (j.total)::numeric), 1)
         END AS percent,
-        CASE
-            WHEN ((j.state = 'RUNNING'::forebay.job_state) AND ((e.ended >= 1) AND (e.ended <= (j.total - 1))) AND j.sealed) THEN (clock_timestamp() + (((clock_timestamp() - COALESCE(j.started_at, j.created_at)) * ((j.total - e.ended))::double precision) / (e.ended)::double precision))
-            ELSE NULL::timestamp with time zone
-        END AS eta,
+    (clock_timestamp() + make_interval(secs => forebay.eta_seconds(j.*))) AS eta,
     j.sealed,
     j.meta,
     j.created_at,
     j.started_at,
     j.finished_at,
-    j.updated_at
+    j.updated_at,
+    forebay.heartbeat_at(j.*) AS heartbeat_at,
+    j.last_error
    FROM (((forebay.job j
      CROSS JOIN LATERAL ( SELECT (((j.done + j.skipped) + j.not_found) + j.error) AS ended) e)
      JOIN forebay.pipeline p ON ((p.id = j.pipeline_id)))

@@ -23,6 +23,7 @@ _LEVELS = {"error": "error", "critical": "fatal"}
 _NOT_SENT = frozenset(("event", "exc_info", "level", "timestamp"))  # fields of their own there
 _QUOTING = ("asyncpg", "json", "psycopg", "pydantic", "sqlalchemy")  # their messages repeat the values they refuse
 _HIDDEN = "[hidden]"
+_ITEM_FAILED = "item_failed"
 _FLUSH_SECONDS = 3.0
 
 _reporter: _Reporter | None = None
@@ -108,6 +109,9 @@ class _Reporter:
             tags={"role": self._role},
             extra={name: _text(value) for name, value in event.items() if name not in _NOT_SENT},
         )
+        if event["event"] == _ITEM_FAILED:  # what fails alike is one issue, however its reasons differ
+            report["fingerprint"] = [_ITEM_FAILED, str(event.get("step")), str(event.get("error_class"))]
+            report["tags"] |= {"step": event.get("step"), "error_class": event.get("error_class")}
         self._client.capture_event(cast("Event", report), hint)
 
     def _described(self, error: BaseException | None) -> tuple[dict[str, Any], Hint | None]:

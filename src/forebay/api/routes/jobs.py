@@ -209,8 +209,7 @@ async def list_jobs(
     async with rooms.of(who) as conn:
         rows, more = await pages.jobs(conn, where, before, size)
     paging.tell("jobs", [row["id"] for row in rows], more)
-    now = datetime.now(UTC)
-    return JobPage(jobs=[job_of(row, now) for row in rows], next=None if more is None else paging.encode(more))
+    return JobPage(jobs=[job_of(row) for row in rows], next=None if more is None else paging.encode(more))
 
 
 def whose(who: Principal, user_id: str) -> int | None:
@@ -251,7 +250,7 @@ async def find_job(conn: Connection, job_id: int) -> Job:
     row = await pages.job(conn, job_id)
     if row is None:
         raise NotThere("job", f"there is no job {job_id}")
-    return job_of(row, datetime.now(UTC))
+    return job_of(row)
 
 
 def _steered(event: str, job_id: int, who: Principal, *, changed: bool, state: State) -> Changed:

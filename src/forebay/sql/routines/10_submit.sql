@@ -117,7 +117,7 @@ begin
     where p.name = open_job.pipeline;
     if known.id is null then
         perform forebay.refuse('FB001', 'pipeline', format(
-            'there is no pipeline %L here; a worker registers its pipelines when it starts', pipeline));
+            'there is no pipeline %L here: start its worker, or run `forebay migrate --pipelines MODULE`', pipeline));
     end if;
     perform forebay.check_priority(priority);
     if meta is not null then

@@ -50,6 +50,8 @@ end $$;
 
 -- Claims from many short runs of one step of one lane. The runs are locked first and read again by the next statement:
 -- a run that another claim has cut meanwhile is then seen as it is now, not as it was when this claim began.
+-- All statements after the first find their runs by `seq = any(…)`, which is a look-up for each of them under any plan. A
+-- join may read the whole lane, and what dead rows a long transaction keeps below the watermark.
 create or replace function forebay.claim_many(
     worker_id bigint, step int, lane bigint, head bigint, quota int, max_rows int, is_reading boolean, lease_s float8,
     at timestamptz
@@ -87,8 +89,9 @@ begin
     ),
     set_aside as (
         update forebay.ready r set lane_id = l.id
-        from seen s join forebay.lane l on l.job_id = s.job_id
-        where r.step_id = step and r.lane_id = lane and r.seq = s.seq and s.state = 'PAUSED'
+        from forebay.lane l
+        where r.step_id = step and r.lane_id = lane and r.seq = any(array(select s.seq from seen s where s.state = 'PAUSED'))
+          and l.job_id = r.job_id and l.job_id <> 0
     ),
     summed as (
         select s.*, s.last_n - s.first_n + 1 as size, sum(s.last_n - s.first_n + 1) over (order by s.seq) as upto
@@ -107,8 +110,9 @@ begin
             select s.seq from seen s where s.state = 'CANCELLED'))
     ),
     cut as (
-        update forebay.ready r set first_n = t.end_n + 1 from taken t
-        where r.step_id = step and r.lane_id = lane and r.seq = t.seq and t.end_n < t.last_n
+        update forebay.ready r set first_n = (select t.end_n + 1 from taken t where t.end_n < t.last_n)  -- the last one only
+        where r.step_id = step and r.lane_id = lane and r.seq = any(array(
+            select t.seq from taken t where t.end_n < t.last_n))
     ),
     leased as (
         insert into forebay.lease (token, step_id, lane_id, job_id, owner_id, worker_id, attempt, claimed_at, expires_at, ns)

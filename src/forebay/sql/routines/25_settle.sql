@@ -25,7 +25,7 @@ with report as materialized (
     ) as r(token, n, outcome, result, started, again_at, spent, ends_item, class, reason, place)
 ),
 held as materialized (
-    select l.token, l.ns, l.job_id, l.step_id, l.lane_id, l.owner_id, l.attempt from forebay.lease l
+    select l.token, l.ns, l.job_id, l.step_id, l.lane_id, l.owner_id, l.attempt, l.claimed_at from forebay.lease l
     where l.token = any(tokens) order by l.token for update
 ),
 task as materialized (  -- a lease, with what its step and job say about it
@@ -39,7 +39,7 @@ task as materialized (  -- a lease, with what its step and job say about it
     join forebay.job j on j.id = h.job_id
 ),
 valid as materialized (
-    select r.*, t.job_id, t.step_id, t.lane_id, t.owner_id, t.pipeline_id, t.attempt, t.mask, t.size, t.step, t.bit,
+    select r.*, t.job_id, t.step_id, t.lane_id, t.owner_id, t.pipeline_id, t.attempt, t.claimed_at, t.mask, t.size, t.step, t.bit,
            case when f.done then t.bit else 0 end as adds_done,
            case when not f.dead then 0 when r.ends_item then t.mask else t.bit | t.downstream end as adds_dead,
            case when not f.dead then 'DONE' when r.outcome in ('ERROR', 'NOT_FOUND') then r.outcome::text
@@ -75,15 +75,19 @@ saved as (
                       then case when v.result ? '*' then i.result else coalesce(v.result, i.result) end
                       else i.result || v.result end,
         normalized = case when v.result ? '*' then v.result -> '*' else i.normalized end,
-        -- the reason for the worst that happened stays
-        error = case when v.class is null or i.verdict > v.verdict then i.error
+        error = case when i.verdict > v.verdict then i.error  -- the reason for the worst that happened stays
+                     -- a step that has ended without failing the item takes back what its earlier attempts said
+                     when v.adds_done <> 0 and (i.error ->> 'step' = v.step
+                          or (i.done | v.adds_done | i.dead) & v.mask = v.mask) then null
+                     when v.adds_done <> 0 then i.error
+                     when v.class is null then case when v.adds_dead = 0 then i.error end
                      else jsonb_build_object('step', v.step, 'class', v.class, 'reason', v.reason, 'attempt', v.attempt) end,
         updated_at = at
     from valid v
     -- A step that has ended stays ended, whoever reports about it.
     where i.job_id = v.job_id and i.n = v.n and i.status = 'PENDING' and (i.done | i.dead) & v.bit = 0
     returning i.job_id, i.n, i.status, i.done, i.dead, v.pipeline_id, v.lane_id, v.owner_id, v.step_id, v.mask,
-              v.adds_done, v.adds_dead, v.outcome, v.attempt, v.class, v.reason, v.again_at, v.spent
+              v.adds_done, v.adds_dead, v.outcome, v.attempt, v.claimed_at, v.step, v.class, v.reason, v.again_at, v.spent
 ),
 tally as materialized (
     select job_id,
@@ -92,11 +96,16 @@ tally as materialized (
            count(*) filter (where n > 0 and status = 'NOT_FOUND') as not_found,
            count(*) filter (where n > 0 and status = 'ERROR') as error,
            count(*) filter (where n > 0 and status <> 'PENDING') as closed,
-           max(status) filter (where n = 0 and status <> 'PENDING') as own
+           max(status) filter (where n = 0 and status <> 'PENDING') as own,
+           min(claimed_at) as claimed_at,
+           max(jsonb_build_object('item', n::text, 'step', step, 'class', class, 'reason', reason, 'attempt', attempt, 'at', at)::text)
+               filter (where outcome = 'ERROR') as failure
     from saved group by job_id
 ),
-locked as materialized (  -- in one order, so that two settles never wait for each other
-    select j.id from forebay.job j where j.id in (select t.job_id from tally t) order by j.id for no key update
+-- In one order, so that two settles never wait for each other. The counts come along: joining them again would compare
+-- each job of the batch with each.
+locked as materialized (
+    select t.* from tally t join forebay.job j on j.id = t.job_id order by j.id for no key update of j
 ),
 counted as (
     update forebay.job j set
@@ -107,9 +116,14 @@ counted as (
         state = forebay.state_after(j, t.done, t.error, t.closed, t.own),
         started_at = coalesce(j.started_at, at),
         finished_at = case when forebay.is_over(j, t.closed, t.own) then at end,
+        pace = forebay.pace_after(j, t.closed, t.claimed_at, at),
+        last_error = case when forebay.is_over(j, t.closed, t.own) and j.error + t.error = 0 and t.own is distinct from 'ERROR'
+                          then null else coalesce(t.failure::jsonb, j.last_error) end,
         updated_at = at
-    from locked l join tally t on t.job_id = l.id
-    where j.id = l.id and (t.closed > 0 or t.own is not null or j.state = 'QUEUED' or j.started_at is null)
+    from locked t
+    where j.id = t.job_id and (t.closed > 0 or t.own is not null or j.state = 'QUEUED' or j.started_at is null
+          -- a sign of life once a second; the only item of a job gives it itself: see heartbeat_at
+          or j.state in ('RUNNING', 'PAUSED') and (t.failure is not null or j.total > 1 and j.updated_at < at - interval '1 second'))
     returning j.id, j.finished_at, j.owner_id, j.pipeline_id, t.done, t.skipped, t.not_found, t.error, t.closed,
               t.closed > 0 and j.sealed and j.job_steps <> 0 and j.state <> 'CANCELLED'
               and j.done + j.skipped + j.not_found + j.error = j.total as own_turn
@@ -135,9 +149,10 @@ select (select count(*) from valid),
 into settled, stale_tokens, stale_ns, cut_leases, sequels, own_turns, finished_jobs;
 
 if cardinality(cut_leases) > 0 then
+    -- `in … is true` is looked up in a hash table; `= any` would compare each report with each lease.
     update forebay.lease l set ns = l.ns - r.ns
     from (select t.token, range_agg(int4range(t.n, t.n, '[]')) as ns from unnest(tokens, task_ns) t(token, n)
-          where t.token = any(cut_leases) group by t.token) r
+          where (t.token in (select unnest(cut_leases))) is true group by t.token) r
     where l.token = r.token;
 end if;
 if cardinality(sequels) > 0 or cardinality(own_turns) > 0 then

@@ -157,7 +157,7 @@ begin
     job.started_at := coalesce(job.started_at, (select a.started_at from forebay.attempt a where a.job_id = job.id limit 1),
                                (select l.claimed_at from forebay.lease l where l.job_id = job.id limit 1));
     update forebay.job j set state = case when job.started_at is null then 'QUEUED' else 'RUNNING' end::forebay.job_state,
-                             started_at = job.started_at, updated_at = at
+                             started_at = job.started_at, pace = null, updated_at = at
     where j.id = job.id;
     perform forebay.wake_job(job, at);
     perform forebay.note(actor, 'resume', job.owner_id, job.id, null, null, at);

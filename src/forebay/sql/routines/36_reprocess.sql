@@ -146,7 +146,7 @@ begin
     update forebay.job j set
         done = j.done - t.done, skipped = j.skipped - t.skipped, not_found = j.not_found - t.not_found, error = j.error - t.error,
         state = case when j.state = 'PAUSED' then 'PAUSED' else 'RUNNING' end::forebay.job_state,
-        steps = job.steps, job_steps = job.job_steps, finished_at = null, updated_at = at
+        steps = job.steps, job_steps = job.job_steps, finished_at = null, pace = null, last_error = null, updated_at = at
     from tally t where j.id = job.id
     returning t.opened into reopened;
     return reopened;
@@ -180,7 +180,8 @@ begin
     from forebay.step s
     where s.pipeline_id = job.pipeline_id and s.active and s.after_all and s.bit & job.job_steps <> 0
       and s.bit & kept = 0 and s.needs & ~kept = 0;
-    update forebay.job j set state = 'RUNNING', steps = job.steps, job_steps = job.job_steps, finished_at = null, updated_at = at
+    update forebay.job j set state = 'RUNNING', steps = job.steps, job_steps = job.job_steps, finished_at = null,
+                             pace = null, last_error = null, updated_at = at
     where j.id = job.id;
     return 1;
 end $$;

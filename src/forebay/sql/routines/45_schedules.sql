@@ -13,7 +13,7 @@ declare
 begin
     if known is null then
         perform forebay.refuse('FB001', 'pipeline', format(
-            'there is no pipeline %L here; a worker registers its pipelines when it starts', pipeline));
+            'there is no pipeline %L here: start its worker, or run `forebay migrate --pipelines MODULE`', pipeline));
     end if;
     perform forebay.check_nesting(input, 'input');
     of_owner := forebay.owner_id(owner);
