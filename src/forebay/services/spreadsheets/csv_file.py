@@ -166,14 +166,15 @@ def _with_columns(source: IO[bytes], layout: CsvLayout, sample: list[list[str]],
         raise DataError("the file has no rows")
     first, after = found
     is_whole = after.offset - layout.start.offset <= _SAMPLE_BYTES
-    if isinstance(first, BadRow) and not (sample and is_whole and len(sample[0]) <= MAX_COLUMNS):
+    # A header with a NUL, or a quote too many, still names the columns; one that is told of has to be good.
+    is_usable = sample and is_whole and len(sample[0]) <= MAX_COLUMNS and not header
+    if isinstance(first, BadRow) and not is_usable:
         raise DataError(f"line {first.line} {first.reason}")
-    # A header with a NUL, or a quote too many, still names the columns.
     cells = without_empty_end(sample[0] if isinstance(first, BadRow) else first, 1)
     has_header = looks_like_header(cells, sample[1:]) if header is None else header
-    if has_header:
+    if has_header and not header:
         cells = widened(cells, sample[1:])
-    else:
+    elif not has_header:
         widths = (len(without_empty_end(one, 1)) for one in sample)
         cells = [""] * max(widths, default=len(cells))
     columns = columns_of(cells)
