@@ -223,7 +223,7 @@ def _line_end(source: IO[bytes], encoding: str, start: Place) -> tuple[str, Plac
     """How lines end; and what a first line "sep=;" says, which some programs write, and the place after it."""
     source.seek(start.offset)
     text = source.read(_SAMPLE_BYTES).decode(encoding, "replace")
-    line_end = "\r" if text.count("\r") - text.count("\r\n") > text.count("\n") else "\n"
+    line_end = "\n" if "\n" in text or "\r" not in text else "\r"
     line, found, _ = text.partition(line_end)
     told = line.rstrip("\r")
     if found and len(told) == 5 and told.lower().startswith("sep=") and told[4] in DELIMITERS:
