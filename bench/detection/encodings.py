@@ -42,7 +42,7 @@ def is_right(case: dict[str, Any], data: bytes, reader: Reader) -> bool:
 def _scores(who: str, reader: Reader, cases: list[tuple[dict[str, Any], bytes]]) -> Iterator[Score]:
     right = {case["id"]: is_right(case, data, reader) for case, data in cases}
     yield Score(f"{who}: undeclared", sum(right.values()), len(right), bar=0.93, aim=0.96)
-    for name in ("chardet", "charset_normalizer", "own"):
+    for name in ("chardet", "charset-normalizer", "own"):
         chosen = [right[case["id"]] for case, _ in cases if case["source"] == name]
         yield Score(f"{who}: {name}", sum(chosen), len(chosen))
     odd = [right[case["id"]] for case, _ in cases if case.get("style") == "sparse"]

@@ -166,14 +166,15 @@ def _with_columns(source: IO[bytes], layout: CsvLayout, sample: list[list[str]],
         raise DataError("the file has no rows")
     first, after = found
     is_whole = after.offset - layout.start.offset <= _SAMPLE_BYTES
-    if isinstance(first, BadRow) and not (sample and is_whole and len(sample[0]) <= MAX_COLUMNS):
+    # A header with a NUL, or a quote too many, still names the columns; one that is told of has to be good.
+    is_usable = sample and is_whole and len(sample[0]) <= MAX_COLUMNS and not header
+    if isinstance(first, BadRow) and not is_usable:
         raise DataError(f"line {first.line} {first.reason}")
-    # A header with a NUL, or a quote too many, still names the columns.
     cells = without_empty_end(sample[0] if isinstance(first, BadRow) else first, 1)
     has_header = looks_like_header(cells, sample[1:]) if header is None else header
-    if has_header:
+    if has_header and not header:
         cells = widened(cells, sample[1:])
-    else:
+    elif not has_header:
         widths = (len(without_empty_end(one, 1)) for one in sample)
         cells = [""] * max(widths, default=len(cells))
     columns = columns_of(cells)
@@ -222,7 +223,7 @@ def _line_end(source: IO[bytes], encoding: str, start: Place) -> tuple[str, Plac
     """How lines end; and what a first line "sep=;" says, which some programs write, and the place after it."""
     source.seek(start.offset)
     text = source.read(_SAMPLE_BYTES).decode(encoding, "replace")
-    line_end = "\r" if text.count("\r") - text.count("\r\n") > text.count("\n") else "\n"
+    line_end = "\n" if "\n" in text or "\r" not in text else "\r"
     line, found, _ = text.partition(line_end)
     told = line.rstrip("\r")
     if found and len(told) == 5 and told.lower().startswith("sep=") and told[4] in DELIMITERS:

@@ -64,7 +64,7 @@ def _readings(lines: Sequence[str], text: str, delimiter: str) -> Iterator[_Read
         dialect = Dialect(delimiter, *rest)
         rows = read_sample(lines, dialect)[:_ROWS]
         yield _Reading(_score(rows, dialect), dialect)
-        if dialect == Dialect(delimiter) and sum(not row.is_good for row in rows) * 2 > len(rows):
+        if dialect == Dialect(delimiter) and sum(not row.is_good for row in rows) * 2 > len(rows) > 1:
             plain = Dialect(delimiter, "")
             yield _Reading(_score(read_sample(lines, plain)[:_ROWS], plain), plain)
 
