@@ -76,8 +76,11 @@ _LOGIN_PATH = re.compile(
     re.IGNORECASE,
 )
 _LOGIN_HOST = re.compile(r"^(?:login|signin|accounts?|auth|sso|id|idp)\.", re.IGNORECASE)
+# The number alone says it at the beginning of a title or beside a word for an error: "Peugeot 404" is a car.
 _GONE = re.compile(
-    r"\b404\b|(?:page|article|story|post|content|product|file|video|document|site|url)(?:\s+\w+){0,4}?"
+    r"^\W*404\W*$|^\W*404\s*[-\u2013\u2014:|.!]|\b(?:http|error|status|fehler|erreur|errore?|code)\W{0,3}404\b"
+    r"|\b404\W{0,3}(?:error|not|page|fehler|seite|erreur|errore?|file|http|oops|sorry|nicht|p[aá]gina|страница|ページ|页面)\b"
+    r"|[-\u2013\u2014:|]\s*404\W*$|(?:page|article|story|post|content|product|file|video|document|site|url)(?:\s+\w+){0,4}?"
     r"\s+(?:not found|(?:could not|couldn.t|cannot|can.t) be found|does ?n.t exist|does not exist"
     r"|no longer (?:exists|available)|has (?:been )?(?:moved|removed|deleted)|is gone|unavailable)"
     r"|^not found\b|nothing (?:was )?found here|page missing|seite (?:wurde )?nicht gefunden|nicht mehr verfügbar"
