@@ -28,7 +28,8 @@ def read(head: str, body: str = "", url: str = "https://www.mill-post.example/ne
         ("<title>A weir was built | Rivers | News</title>", "<h1>A weir was built</h1>", "A weir was built"),
         (
             (
-                '<meta property="og:site_name" content="Die Mühle"><meta property="og:title" content="Ein Wehr | Die Mühle">'
+                '<meta property="og:site_name" content="Die Mühle">'
+                '<meta property="og:title" content="Ein Wehr | Die Mühle">'
                 "<title>Ein Wehr entsteht</title>"
             ),
             "",
@@ -74,7 +75,8 @@ def test_the_title_is_without_the_sites_name(head: str, body: str, title: str) -
         ('<meta name="author" content="fri.juli">', "", "fri.juli"),
         (
             (
-                '<script type="application/ld+json">{"@type":"Article","author":[{"name":"Ada Miller"},{"name":"@bob"}]}'
+                '<script type="application/ld+json">'
+                '{"@type":"Article","author":[{"name":"Ada Miller"},{"name":"@bob"}]}'
                 "</script>"
             ),
             "",

@@ -104,6 +104,11 @@ def read_page(
     )
 
 
+def read_text(data: bytes, charset: str | None) -> str:
+    """A file of text, decoded as a page would be: only by encodings that pages may be in."""
+    return decode(data, charset).text.replace("\0", "")
+
+
 def _parser() -> type[LexborHTMLParser]:
     try:
         from selectolax.lexbor import LexborHTMLParser  # noqa: PLC0415 - an extra
