@@ -43,7 +43,8 @@ class Stub:
         shot = Shot(making.png(), 8, 8, "image/png")
         given: dict[str, Any] = {
             "url": url, "final_url": url, "status": 200, "kind": CaptureKind.PAGE, "reason": "",
-            "media_type": "text/html", "headers": {}, "title": "", "html": WRITTEN, "html_is_cut": False, "viewport": shot,
+            "media_type": "text/html", "headers": {}, "title": "", "html": WRITTEN, "html_is_cut": False,
+            "viewport": shot,
             "full_page": shot if full_page else None, "full_page_is_cut": False, "notes": [], "refusals": [],
             "bytes_down": 0,
         }  # fmt: skip
