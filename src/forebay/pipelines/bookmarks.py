@@ -216,7 +216,7 @@ async def images(ctx: Context, link: Link, found: Found | None) -> Done[Image] |
     urls = [found.url] if found.kind == "image" else found.images[:_CANDIDATES]
     best = await _first_picture(ctx, urls, "bookmarks.images", _IMAGE_BYTES, _IMAGE_SECONDS)
     if best is None:
-        return Skip("the page shows no picture" if not urls else "none of the page's pictures can be read")
+        return Skip("the page names no image" if not urls else "none of the page's images could be read")
     url, data, facts = best
     stored = await _keep(await ctx.get(web.blobs), mark, data, "image", facts.media_type)
     image = Image(
@@ -255,7 +255,7 @@ async def ocr(ctx: Context, link: Link, image: Image | None) -> Done[int] | Skip
     if isinstance(mark, Skip):
         return mark
     if image is None:
-        return Skip("there is no picture")
+        return Skip("the page has no image")
     blobs = await ctx.get(web.blobs)
     try:
         read = await ctx.call(READ_TEXT, await blobs.read(image.sha256))
@@ -274,7 +274,7 @@ async def caption(ctx: Context, link: Link, image: Image | None) -> Done[str] | 
     if isinstance(mark, Skip):
         return mark
     if image is None:
-        return Skip("there is no picture")
+        return Skip("the page has no image")
     data = await (await ctx.get(web.blobs)).read(image.sha256)
     small = await ctx.call(SHRINK, data, 1024)
     post = crawling.poster(await ctx.get(web.http), "bookmarks.caption", captioner.origin)

@@ -290,10 +290,10 @@ def _place(url: str) -> str:
 # What is no page.
 
 _NO_PAGES = {
-    "login": "wants a login",
-    "captcha": "wants to know whether one is human",
-    "error": "answers with an error",
-    "soft 404": "says that it is not there",
+    "login": "requires a login",
+    "captcha": "shows a captcha",
+    "error": "answered with an error",
+    "soft 404": "says that the page does not exist",
 }
 
 
