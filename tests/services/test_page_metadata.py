@@ -62,6 +62,8 @@ def test_the_title_is_without_the_sites_name(head: str, body: str, title: str) -
     [
         ('<meta name="author" content="By Ada Miller">', "", "Ada Miller"),
         ('<meta name="twitter:creator" content="@adamiller">', "", None),
+        ('<meta name="author" content="Von Trapp">', "", "Von Trapp"),
+        ('<meta name="author" content="Text: Ada Miller">', "", "Ada Miller"),
         ('<meta name="author" content="@https://twitter.com/ada">', "", None),
         ('<meta name="author" content="publisher">', "", None),
         ('<meta name="author" content="https://www.facebook.com/millpost">', "", None),

@@ -41,7 +41,10 @@ _BY = re.compile(
     r"(?:[:/]|\b))?\s*(?:(?:by|von|par|por|di|door|av|af|przez|od)\b)?\s*[:\u2013\u2014-]?\s+",
     re.IGNORECASE,
 )
-_PREFIX = re.compile(r"^\W*(?:by|von|par|por|di|door|av)\s*(?::\s*|\s+)", re.IGNORECASE)
+_PREFIX = re.compile(
+    r"^\W*(?:(?:by|par)\s+|(?:by|von|par|por|di|door|av|text|words|author|autor|auteur|текст|автор)\s*:\s*)",
+    re.IGNORECASE,
+)
 _AFTER = re.compile(
     r"\s*(?:[|•·/(\[\n]|\s[-\u2013\u2014]\s|,?\s(?:on|am|le|vom|in)\s+\d|,\s*\d|\d{1,2}[./]\d|(?<!\d)(?:19|20)\d\d(?!\d)"
     r"|\b\d{1,2}\.?\s+\w{3,9}\s+\d{4}|\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|mär|mai|okt|dez)\w*\.?\s+\d"
