@@ -248,7 +248,8 @@ class Settings(BaseSettings):
         default=8, description="most requests to one host at a time; fewer while it is slow or says no"
     )
     egress_host_delay_s: Seconds = Field(
-        default=0.0, description="least pause between two requests to one host; grows with its latency when set"
+        default=0.0,
+        description="least pause between two requests to one host; errors add to it, and its latency does when set",
     )
     egress_host_wait_s: Annotated[float, Field(gt=0)] = Field(
         default=30.0, description="longest wait for a turn at a host; the step comes again later then"

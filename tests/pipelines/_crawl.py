@@ -97,6 +97,10 @@ class Crawl:
         return row["media_type"], await self.blobs.read(row["sha"])
 
 
+async def _no_sleep(_seconds: float) -> None:
+    """The clock of tests stands still: nobody waits for it."""
+
+
 @asynccontextmanager
 async def crawling(
     dsn: str,
@@ -121,7 +125,8 @@ async def crawling(
     @resource
     async def http(given: Resources) -> AsyncGenerator[Http]:
         """Hosts are left alone by the same clock as tasks wait by."""
-        async with open_http(await given.get(web.egress), Politeness(given.settings, clock=clock.time)) as opened:
+        politeness = Politeness(given.settings, clock=clock.time, sleep=_no_sleep)
+        async with open_http(await given.get(web.egress), politeness) as opened:
             yield opened
 
     common: dict[str, Any] = {"data_dir": folder, "egress_allow_networks": "127.0.0.0/8", "egress_confine": False}

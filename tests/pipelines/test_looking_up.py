@@ -277,7 +277,7 @@ async def test_what_the_worker_tells_of_its_providers(dsn: str, tmp_path: Path) 
         told = json.loads(stats)["a"]
         assert (told["asked"], told["throttled"], told["answered"], told["most"]) == (1, 1, 0, 7)
         assert told["throttle_ratio"] == 0.02
-        assert (told["closed_s"], told["closed_because"]) == (30.0, "a has asked for patience")
+        assert (told["closed_s"], told["closed_because"]) == (30.0, "a is rate limiting us")
         stub.mood = "well"
         await bed.finish()
         assert (await bed.item(job)).status == "DONE"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from tempfile import NamedTemporaryFile
 from typing import Any
 
 from pydantic import BaseModel
@@ -25,5 +27,8 @@ def look(ctx: Context, upload: Upload) -> dict[str, Any]:
     if upload.kind == "ocr":
         return ocr.read_text(upload.data).model_dump()
     if upload.kind == "pdf":
-        return pdf.first_page(upload.data, 100).model_dump(exclude={"image"})
+        with NamedTemporaryFile() as file:
+            file.write(upload.data)
+            file.flush()
+            return pdf.first_page(Path(file.name), 100).model_dump(exclude={"image"})
     return images.inspect(upload.data).model_dump()

@@ -227,8 +227,10 @@ def test_without_the_packages_the_command_is_named() -> None:
 import sys
 sys.modules["PIL"] = None
 from forebay.errors import ConfigError
+from pathlib import Path
 from forebay.services import images, pdf
-for call in (lambda: images.inspect(b"x"), lambda: images.thumbnail(b"x", (1, 1)), lambda: pdf.first_page(b"x")):
+file = Path("/etc/hosts")
+for call in (lambda: images.inspect(b"x"), lambda: images.thumbnail(b"x", (1, 1)), lambda: pdf.first_page(file)):
     try:
         call()
     except ConfigError as error:

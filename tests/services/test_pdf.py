@@ -5,6 +5,8 @@ from __future__ import annotations
 import io
 import pickle
 import zlib
+from pathlib import Path
+from tempfile import NamedTemporaryFile
 
 import pytest
 from hypothesis import given, settings
@@ -16,6 +18,14 @@ from forebay.services import pdf as pdfs
 from tests.services._files import pdf
 
 
+def first_page(data: bytes, width: int) -> pdfs.PdfFacts:
+    """What is read of these bytes in a file."""
+    with NamedTemporaryFile() as file:
+        file.write(data)
+        file.flush()
+        return pdfs.first_page(Path(file.name), width)
+
+
 def _image(data: bytes) -> Image.Image:
     image = Image.open(io.BytesIO(data))
     image.load()
@@ -23,7 +33,7 @@ def _image(data: bytes) -> Image.Image:
 
 
 def test_a_pdf() -> None:
-    facts = pdfs.first_page(pdf("Hello forebay", "Second page", title="A  fine\ntitle"), 300)
+    facts = first_page(pdf("Hello forebay", "Second page", title="A  fine\ntitle"), 300)
     assert (facts.pages, facts.title, facts.author) == (2, "A fine title", "Ann")
     assert facts.text == "Hello forebay\n\nSecond page"
     image = _image(facts.image)
@@ -33,7 +43,7 @@ def test_a_pdf() -> None:
 
 
 def test_only_the_first_pages_are_read() -> None:
-    facts = pdfs.first_page(pdf(*(f"page {n}" for n in range(1, 31))), 100)
+    facts = first_page(pdf(*(f"page {n}" for n in range(1, 31))), 100)
     assert (facts.pages, facts.title) == (30, None)
     assert facts.text.endswith("page 20")
 
@@ -52,9 +62,9 @@ def test_pages_of_any_shape(box: str, size: tuple[int, int] | None) -> None:
     data = pdf("x", box=box)
     if size is None:
         with pytest.raises(DataError, match=r"^the first page of the PDF is 10 x 100000 points large$"):
-            pdfs.first_page(data, 200)
+            first_page(data, 200)
     else:
-        facts = pdfs.first_page(data, 200)
+        facts = first_page(data, 200)
         assert (facts.width, facts.height) == size
 
 
@@ -72,18 +82,18 @@ _BAD: dict[str, tuple[bytes, str]] = {
 def test_bad_files_are_refused_in_words(name: str) -> None:
     data, reason = _BAD[name]
     with pytest.raises(DataError, match=reason):
-        pdfs.first_page(data, 200)
+        first_page(data, 200)
 
 
 def test_a_pdf_of_too_many_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pdfs, "MAX_BYTES", 100)
     with pytest.raises(DataError, match=r"^the PDF has [0-9]+ bytes; 100 are allowed$"):
-        pdfs.first_page(pdf("x"), 200)
+        first_page(pdf("x"), 200)
 
 
 def test_a_password() -> None:
     with pytest.raises(DataError, match=r"^the PDF is protected by a password: save it without one$"):
-        pdfs.first_page(_protected(), 200)
+        first_page(_protected(), 200)
 
 
 def _protected() -> bytes:
@@ -101,7 +111,7 @@ def test_a_stream_that_becomes_large_is_drawn_within_bounds() -> None:
     plain = pdf("MARK")
     begin = plain.index(b"<< /Length")
     end = plain.index(b"endstream") + len(b"endstream")
-    facts = pdfs.first_page(plain[:begin] + stream + plain[end:], 200)
+    facts = first_page(plain[:begin] + stream + plain[end:], 200)
     assert facts.pages == 1
 
 
@@ -115,7 +125,7 @@ def test_damaged_files_are_read_or_refused(changes: list[tuple[int, int]]) -> No
     for place, value in changes:
         broken[place] = value
     try:
-        facts = pdfs.first_page(bytes(broken), 50)
+        facts = first_page(bytes(broken), 50)
     except DataError:
         return
     assert facts.pages >= 1

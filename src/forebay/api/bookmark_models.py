@@ -110,6 +110,7 @@ class WholeBookmark(Bookmark):
     text: str | None
     ocr: str | None
     facts: FromJson
+    notes: FromJson = Field(description="by step, what its owner should know though the step has ended well")
 
 
 class BookmarkPage(Model):

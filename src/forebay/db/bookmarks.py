@@ -267,8 +267,15 @@ def write_unchanged(bookmark_id: int, owner_id: int) -> Statement:
     return Statement(load("write_unchanged"), (bookmark_id, owner_id))
 
 
-def write_screenshots(bookmark_id: int, owner_id: int, first: int | None, whole: int | None) -> Statement:
-    return Statement(load("write_screenshots"), (bookmark_id, owner_id, first, whole))
+def write_screenshots(
+    bookmark_id: int, owner_id: int, first: int | None, whole: int | None, notes: Sequence[str]
+) -> Statement:
+    return Statement(load("write_screenshots"), (bookmark_id, owner_id, first, whole, json.dumps(list(notes))))
+
+
+def crawl_unrendered(bookmark_id: int, owner_id: int) -> Statement:
+    """Submit the work once more on a page that no browser was there for."""
+    return Statement(load("crawl_unrendered"), (bookmark_id, owner_id))
 
 
 def write_image(bookmark_id: int, owner_id: int, file_id: int | None, about: Mapping[str, object]) -> Statement:

@@ -147,7 +147,7 @@ class Desk:
         if isinstance(error, ThrottledError) and not isinstance(error, LimitReached):
             self._counts["throttled"] += 1
             self._throttled.add(1.0)
-            self._close(turn, error.retry_after, f"{self.name} has asked for patience")
+            self._close(turn, error.retry_after, f"{self.name} is rate limiting us")
         elif kind is ErrorClass.CONFIG:
             self._counts["failed"] += 1
             self._note_refusal(plain(error))

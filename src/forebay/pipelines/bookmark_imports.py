@@ -13,7 +13,8 @@ from forebay.db.bookmarks import NewBookmark
 from forebay.engine.context import Context
 from forebay.engine.pipeline import Pipeline
 from forebay.errors import DataError
-from forebay.services.egress import checked_url
+from forebay.pipelines import web
+from forebay.services.egress import Policy, allowed_url
 from forebay.services.links import looks_like_image, page_hash
 from forebay.types import Done
 
@@ -39,7 +40,7 @@ async def add(ctx: Context, given: Imported) -> Done[Any]:
     """Saves the bookmark, and submits the work on it."""
     if given.fault is not None:
         raise DataError(given.fault)
-    url = checked_url(given.url)
+    url = allowed_url(given.url, Policy.of(await ctx.get(web.settings)))
     new = NewBookmark(
         str(url),
         page_hash(str(url)),

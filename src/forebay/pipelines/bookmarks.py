@@ -9,6 +9,7 @@ front of a page, as a login or an error, is recorded as such and never taken for
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Literal, Protocol
 
@@ -24,12 +25,14 @@ from forebay.log import get_logger
 from forebay.pipelines import crawling, web
 from forebay.pipelines.crawling import Page
 from forebay.services import caption as captions
+from forebay.services import egress
 from forebay.services import images as pictures
 from forebay.services import ocr as reader
 from forebay.services.egress import NotFoundError
 from forebay.types import Done, NotFound, Skip
 
 if TYPE_CHECKING:
+    from forebay.services.browser import Capture
     from forebay.storage import Blobs, Stored
     from forebay.types import Statement
 
@@ -41,6 +44,8 @@ UNOWNED = "unowned"  # whose old messages are that name nobody
 
 _IMAGE_BYTES = 20 << 20
 _ICON_BYTES = 2 << 20
+_IMAGE_SECONDS, _ICON_SECONDS = 120.0, 60.0  # for all candidates together: less than the step has
+_ONE_SECONDS = 30.0
 _CANDIDATES = 4  # pictures that are tried before the page has none
 _GONE = Skip("the bookmark was deleted", item=True)
 _PATIENT = Retry(attempts=4, base=5.0, cap=900.0)
@@ -101,6 +106,7 @@ class _Bookmark:
     owner_id: int
     etag: str | None
     modified: str | None
+    is_unrendered: bool
 
 
 bookmarks = Pipeline("bookmarks", Link, reference="bookmarkId")
@@ -112,29 +118,37 @@ async def screenshot(ctx: Context, link: Link) -> Done[Shots] | Skip | NotFound:
     mark = await _wanted(ctx, link, "screenshot")
     if isinstance(mark, Skip):
         return mark
-    if link.is_image and await crawling.is_picture(ctx, link.url):
-        return Skip("the link leads to a picture")
+    if link.is_image:
+        return Skip("the link leads to an image, which needs no screenshot")
     ctx.progress(note="opening the page")
-    capture = await crawling.capture(ctx, link.url, "bookmarks.screenshot")
-    if capture.kind == "pdf":
-        return await _shoot_pdf(ctx, link, mark)
     try:
+        capture = await crawling.capture(ctx, link.url, "bookmarks.screenshot")
+        if capture.kind == "pdf":
+            return await _shoot_pdf(ctx, link, mark)
         crawling.raise_passing(capture.final_url, capture.status, capture.headers)
         seen = Page(capture.kind, capture.final_url, capture.status, capture.reason)
         crawling.check(seen, mark.id, mark.owner_id, only_seen=True)
     except NotFoundError as error:
         return NotFound(str(error), error.writes)
+    return await _shoot_page(ctx, mark, capture)
+
+
+async def _shoot_page(ctx: Context, mark: _Bookmark, capture: Capture) -> Done[Shots] | Skip:
     if capture.viewport is None:
-        return Skip(f"the link leads to {'a picture' if capture.kind == 'image' else 'a file'}")
+        return Skip(f"the link leads to {'an image' if capture.kind == 'image' else 'a file'}, not to a page")
     whole = capture.full_page if capture.full_page is not capture.viewport else None
-    return await _keep_shots(ctx, mark, capture.final_url, capture.viewport, whole)
+    done = await _keep_shots(ctx, mark, capture.final_url, capture.viewport, whole, crawling.notes_of(capture))
+    if not mark.is_unrendered:
+        return done
+    # There was no browser when the page was read: now there is one.
+    return Done(done.result, [*done.writes, rows.crawl_unrendered(mark.id, mark.owner_id)])
 
 
 async def _shoot_pdf(ctx: Context, link: Link, mark: _Bookmark) -> Done[Shots]:
-    http = await ctx.get(web.http)
-    fetched = await http.get(link.url, purpose="bookmarks.screenshot", max_bytes=crawling.PDF_BYTES)
-    page = await ctx.call(crawling.READ_PDF, fetched.content)
-    return await _keep_shots(ctx, mark, fetched.url, _Shot(page.image), None)
+    wanted = egress.Wanted(link.url, "bookmarks.screenshot", crawling.PDF_BYTES, 60.0)
+    async with crawling.saved(ctx, wanted) as (fetched, path):
+        page = await ctx.call(crawling.READ_PDF, path)
+    return await _keep_shots(ctx, mark, fetched.url, _Shot(page.image), None, [])
 
 
 class _Picture(Protocol):
@@ -152,14 +166,16 @@ class _Shot:
     media_type: str = "image/webp"
 
 
-async def _keep_shots(ctx: Context, mark: _Bookmark, url: str, first: _Picture, whole: _Picture | None) -> Done[Shots]:
+async def _keep_shots(
+    ctx: Context, mark: _Bookmark, url: str, first: _Picture, whole: _Picture | None, notes: list[str]
+) -> Done[Shots]:
     ctx.progress(note="storing the pictures")
     blobs = await ctx.get(web.blobs)
     kept = [await _keep(blobs, mark, first.data, "screenshot", first.media_type)]
     if whole is not None:
         kept.append(await _keep(blobs, mark, whole.data, "full page", whole.media_type))
     ids = [*(stored.file_id for stored in kept), None]
-    written = rows.write_screenshots(mark.id, mark.owner_id, ids[0], ids[1])
+    written = rows.write_screenshots(mark.id, mark.owner_id, ids[0], ids[1], notes)
     return Done(Shots(first=ids[0], whole=ids[1], url=url), [*(_file(mark, stored) for stored in kept), written])
 
 
@@ -176,6 +192,8 @@ async def metadata(ctx: Context, link: Link) -> Done[Found] | Skip | NotFound:
             same = Found(kind="page", url=link.url, is_unchanged=True)
             return Done(same, [rows.write_unchanged(mark.id, mark.owner_id)])
         crawling.check(page, mark.id, mark.owner_id)
+        if page.failure is not None:
+            raise page.failure.writing(page.write(mark.id, mark.owner_id))
     except NotFoundError as error:
         gone = rows.write_no_page(mark.id, mark.owner_id, "error", str(error), error.status)
         return NotFound(str(error), error.writes or [gone])
@@ -196,9 +214,9 @@ async def images(ctx: Context, link: Link, found: Found | None) -> Done[Image] |
     if found is None or found.is_unchanged:
         return Skip("the page has not changed")
     urls = [found.url] if found.kind == "image" else found.images[:_CANDIDATES]
-    best = await _first_picture(ctx, urls, "bookmarks.images", _IMAGE_BYTES)
+    best = await _first_picture(ctx, urls, "bookmarks.images", _IMAGE_BYTES, _IMAGE_SECONDS)
     if best is None:
-        return Skip("the page shows no picture" if not urls else "none of the page's pictures can be read")
+        return Skip("the page names no image" if not urls else "none of the page's images could be read")
     url, data, facts = best
     stored = await _keep(await ctx.get(web.blobs), mark, data, "image", facts.media_type)
     image = Image(
@@ -222,9 +240,9 @@ async def favicon(ctx: Context, link: Link, found: Found | None) -> Done[str] | 
     if found is None or found.is_unchanged:
         return Skip("the page has not changed")
     urls = [link.favicon, *found.icons] if link.favicon else found.icons
-    best = await _first_picture(ctx, urls, "bookmarks.favicon", _ICON_BYTES)
+    best = await _first_picture(ctx, urls, "bookmarks.favicon", _ICON_BYTES, _ICON_SECONDS)
     if best is None:
-        return Skip("the site has no icon that can be read")
+        return Skip("the site has no icon that could be read")
     url, data, facts = best
     stored = await _keep(await ctx.get(web.blobs), mark, data, "icon", facts.media_type)
     return Done(url, [_file(mark, stored), rows.write_favicon(mark.id, mark.owner_id, stored.file_id)])
@@ -237,7 +255,7 @@ async def ocr(ctx: Context, link: Link, image: Image | None) -> Done[int] | Skip
     if isinstance(mark, Skip):
         return mark
     if image is None:
-        return Skip("there is no picture")
+        return Skip("the page has no image")
     blobs = await ctx.get(web.blobs)
     try:
         read = await ctx.call(READ_TEXT, await blobs.read(image.sha256))
@@ -256,7 +274,7 @@ async def caption(ctx: Context, link: Link, image: Image | None) -> Done[str] | 
     if isinstance(mark, Skip):
         return mark
     if image is None:
-        return Skip("there is no picture")
+        return Skip("the page has no image")
     data = await (await ctx.get(web.blobs)).read(image.sha256)
     small = await ctx.call(SHRINK, data, 1024)
     post = crawling.poster(await ctx.get(web.http), "bookmarks.caption", captioner.origin)
@@ -290,7 +308,7 @@ async def _wanted(ctx: Context, link: Link, step: StepName, *needed_by: StepName
         # Told to the operator only: whoever may submit must not find out which ids others have.
         log.warning("bookmark_of_another_owner", bookmark=link.bookmark_id, job=ctx.job_id, owner=row["job_owner"])
         return _GONE
-    return _Bookmark(link.bookmark_id, row["owner_id"], row["etag"], row["last_modified"])
+    return _Bookmark(link.bookmark_id, row["owner_id"], row["etag"], row["last_modified"], row["unrendered"])
 
 
 def _file(mark: _Bookmark, stored: Stored) -> Statement:
@@ -304,14 +322,20 @@ async def _keep(blobs: Blobs, mark: _Bookmark, data: bytes, what: str, media_typ
 
 
 async def _first_picture(
-    ctx: Context, urls: list[str], purpose: str, max_bytes: int
+    ctx: Context, urls: list[str], purpose: str, max_bytes: int, seconds: float
 ) -> tuple[str, bytes, pictures.ImageFacts] | None:
-    """The first of these that is a picture. What may work next time is raised when none of the others works now."""
+    """The first of these that is a picture, within so many seconds for all. What may work next time is raised when
+    none of the others works now."""
     later: StepError | None = None
     http = await ctx.get(web.http)
+    loop = asyncio.get_running_loop()
+    ends = loop.time() + seconds
     for url in urls:
+        left = min(_ONE_SECONDS, ends - loop.time())
+        if left <= 0:
+            break
         try:
-            fetched = await http.get(url, purpose=purpose, max_bytes=max_bytes, timeout=30)
+            fetched = await http.get(url, purpose=purpose, max_bytes=max_bytes, timeout=left)
             return url, fetched.content, await ctx.call(INSPECT, fetched.content)
         except StepError as error:
             if isinstance(error, ConfigError):

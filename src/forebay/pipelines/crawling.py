@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-import codecs
+import asyncio
 import hashlib
 import posixpath
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
+from pathlib import Path
+from tempfile import NamedTemporaryFile
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
@@ -19,11 +22,11 @@ from forebay.services.egress.statuses import status_error
 from forebay.services.links import page_hash
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping
+    from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 
     from forebay.engine.context import Context
     from forebay.services.browser import Capture
-    from forebay.services.egress import Fetched, Http, Origin
+    from forebay.services.egress import Fetched, Http, Origin, Wanted
     from forebay.services.pages import PageFacts
     from forebay.types import Statement
 
@@ -31,11 +34,13 @@ PDF_BYTES = 64 << 20
 _PAGE_BYTES, _PAGE_SECONDS = 6 << 20, 20.0  # of HTML more is not looked at
 _FILE_BYTES = 1 << 20  # of what is no page: enough to tell what it is
 _BODY = 400_000  # characters of text that are kept
-_TRIES = 2  # of letting a page write itself, before what was read must do
 _REFRESHES = 3
+_NOTE = 500  # characters
+UNRENDERED = "unrendered"  # among the facts: it is to be read again once there is a browser
 _SOON = 10.0  # seconds: a page that leads on after that is one to be read
 
 READ_PAGE = limited(pages.read_page, memory_mb=768, timeout=60)
+READ_TEXT = limited(pages.read_text, memory_mb=256, timeout=30)
 READ_PDF = limited(pdf.first_page, memory_mb=768, timeout=60)
 
 
@@ -52,11 +57,14 @@ class Page:
     icons: list[str] = field(default_factory=list[str])
     said: dict[str, Any] = field(default_factory=dict[str, Any])  # the columns of the bookmark
     body: str = ""
+    notes: list[str] = field(default_factory=list[str])  # what its owner should know, though the page was read
+    failure: StepError | None = None  # why there is less of it than there should be: to be raised
 
     def write(self, bookmark_id: int, owner_id: int) -> Statement:
         canonical = self.said.get("canonical_url")
         told = {"kind": self.kind, "http_status": self.status, "title": self.title, **self.said}
         told["body"] = self.body[:_BODY] or None
+        told["notes"] = self.notes
         body_hash = hashlib.sha256(f"{self.title}\n{self.body}".encode("utf-8", "replace")).digest()
         hashed = page_hash(canonical or self.url)
         return rows.write_page(bookmark_id, owner_id, told, body_hash, hashed)
@@ -71,10 +79,11 @@ async def read(ctx: Context, url: str, *, etag: str | None, modified: str | None
     hops = 0
     while True:
         ctx.progress(note="reading the page")
-        fetched = await _fetch(http, url, etag, modified)
+        wanted = _wanted(url, etag, modified)
+        fetched = await _begin(http, wanted)
         if fetched.is_unchanged:
             return None
-        page, leads_to = await _understand(ctx, fetched)
+        page, leads_to = await _understand(ctx, fetched, wanted)
         if hops or fetched.is_cut:  # what a later crawl would ask with is not about this
             page.said.update(etag=None, last_modified=None)
         if leads_to is None or hops == _REFRESHES:
@@ -82,31 +91,37 @@ async def read(ctx: Context, url: str, *, etag: str | None, modified: str | None
         url, etag, modified, hops = leads_to, None, None, hops + 1
 
 
-async def _fetch(http: Http, url: str, etag: str | None, modified: str | None) -> Fetched:
-    wanted = egress.Wanted(
+def _wanted(url: str, etag: str | None = None, modified: str | None = None) -> Wanted:
+    return egress.Wanted(
         url, "bookmarks.metadata", PDF_BYTES, 60.0, etag, modified, {"accept": _ACCEPTED}, cookies=True,
         raise_for_status=False,
     )  # fmt: skip
+
+
+async def _begin(http: Http, wanted: Wanted) -> Fetched:
+    """The beginning of a page, however long it is, or endless; of other things what tells what they are."""
     async with http.stream(wanted) as answer:
-        # A page is read by its beginning, however long it is, or endless; of other things what tells what they are.
         most = _PAGE_BYTES if answer.media_type in _HTML else _FILE_BYTES
-        fetched = await answer.read_beginning(most, _PAGE_SECONDS)
-    if not _is_pdf(fetched):
-        return fetched
-    return await http.fetch(replace(wanted, etag=None, modified=None))
+        return await answer.read_beginning(most, _PAGE_SECONDS)
+
+
+@asynccontextmanager
+async def saved(ctx: Context, wanted: Wanted) -> AsyncGenerator[tuple[Fetched, Path]]:
+    """What is at a URL, in a file for as long as the `async with` block lasts: large things are not held in memory.
+
+    Raises: what the way out raises.
+    """
+    http, spool = await ctx.get(web.http), (await ctx.get(web.blobs)).store.spool
+    await asyncio.to_thread(spool.mkdir, parents=True, exist_ok=True)
+    with NamedTemporaryFile(prefix="put-", dir=spool) as scratch:
+        path = Path(scratch.name)
+        async with http.stream(replace(wanted, raise_for_status=True)) as answer:
+            fetched = await answer.save(path)
+        yield fetched, path
 
 
 def _is_pdf(fetched: Fetched) -> bool:
     return fetched.status == 200 and (fetched.media_type == "application/pdf" or fetched.content[:5] == b"%PDF-")
-
-
-async def is_picture(ctx: Context, url: str) -> bool:
-    """Whether a link whose name says so does lead to a picture: some lead to a page about one."""
-    http = await ctx.get(web.http)
-    async with http.stream(
-        egress.Wanted(url, "bookmarks.screenshot", PDF_BYTES, 30.0, raise_for_status=False)
-    ) as answer:
-        return answer.media_type.startswith("image/") and answer.media_type != "image/svg+xml"
 
 
 async def capture(ctx: Context, url: str, purpose: str, *, full_page: bool = True) -> Capture:
@@ -122,7 +137,7 @@ async def capture(ctx: Context, url: str, purpose: str, *, full_page: bool = Tru
         return seen
 
 
-async def _understand(ctx: Context, fetched: Fetched) -> tuple[Page, str | None]:
+async def _understand(ctx: Context, fetched: Fetched, wanted: Wanted) -> tuple[Page, str | None]:
     """The page, and where it leads on to, if it is only a signpost.
 
     Raises: what an answer that is no page stands for, when that may change by itself.
@@ -130,12 +145,15 @@ async def _understand(ctx: Context, fetched: Fetched) -> tuple[Page, str | None]
     raise_passing(fetched.url, fetched.status, fetched.headers)
     media_type = fetched.media_type
     if _is_pdf(fetched):
-        return await _of_pdf(ctx, fetched), None
+        return await _of_pdf(ctx, replace(wanted, etag=None, modified=None)), None
     if media_type.startswith("image/") and media_type != "image/svg+xml":
         return Page("image", fetched.url, fetched.status, title=_name_of(fetched.url)), None
     if media_type in _HTML or _looks_like_html(fetched):
         return await _of_html(ctx, fetched)
-    return Page("file", fetched.url, fetched.status, title=_name_of(fetched.url), body=_text_of(fetched)), None
+    body = ""
+    if media_type.startswith("text/"):
+        body = await ctx.call(READ_TEXT, fetched.content[: 4 * _BODY], fetched.charset)
+    return Page("file", fetched.url, fetched.status, title=_name_of(fetched.url), body=body), None
 
 
 def raise_passing(url: str, status: int, headers: Mapping[str, str]) -> None:
@@ -145,9 +163,10 @@ def raise_passing(url: str, status: int, headers: Mapping[str, str]) -> None:
         raise error
 
 
-async def _of_pdf(ctx: Context, fetched: Fetched) -> Page:
+async def _of_pdf(ctx: Context, wanted: Wanted) -> Page:
     ctx.progress(note="reading the PDF")
-    read = await ctx.call(READ_PDF, fetched.content)
+    async with saved(ctx, wanted) as (fetched, path):
+        read = await ctx.call(READ_PDF, path)
     words = len(read.text.split())
     said: dict[str, Any] = {
         "author": read.author,
@@ -168,26 +187,45 @@ async def _of_html(ctx: Context, fetched: Fetched) -> tuple[Page, str | None]:
     if facts.refresh_url and (facts.refresh_after or 0.0) <= _SOON and facts.refresh_url != fetched.url:
         return _of_facts(facts, fetched), facts.refresh_url
     if facts.kind is not pages.PageKind.EMPTY:
-        return _of_facts(facts, fetched), None
-    page = _of_facts(await _rendered(ctx, facts), fetched)
+        page = _of_facts(facts, fetched)
+        if fetched.is_cut or facts.is_cut:
+            page.notes.append("the page is very long; only its beginning was read")
+        return page, None
+    page = await _rendered(ctx, facts, fetched)
     page.said.update(etag=None, last_modified=None)  # they are of what its scripts begin with
     return page, None
 
 
-async def _rendered(ctx: Context, facts: PageFacts) -> PageFacts:
-    """The same of a page that its scripts write; without a browser the empty one must do."""
+async def _rendered(ctx: Context, facts: PageFacts, fetched: Fetched) -> Page:
+    """The same of a page that its scripts write. Without a browser the bookmark says so, and waits for one."""
     ctx.progress(note="letting the page write itself")
+    page = _of_facts(facts, fetched)
     try:
         seen = await capture(ctx, facts.url, "bookmarks.metadata", full_page=False)
-    except ConfigError:
-        return facts
-    except StepError:
-        if ctx.attempt < _TRIES:
-            raise
-        return facts
+    except ConfigError as error:
+        page.notes.append(f"the page is written by its scripts, which need a browser: {error}")
+        page.said.update(kind_reason=page.notes[-1], facts={**page.said["facts"], UNRENDERED: True})
+        return page
+    except StepError as error:
+        page.said.update(kind_reason=f"the page is written by its scripts, which could not be run: {error}")
+        return replace(page, failure=error)
     if not seen.html:
-        return facts
-    return await ctx.call(READ_PAGE, seen.html.encode(), seen.final_url, "utf-8", seen.status)
+        return replace(page, notes=[*notes_of(seen), "its scripts were run, and wrote nothing"])
+    read = await ctx.call(READ_PAGE, seen.html.encode(), seen.final_url, "utf-8", seen.status)
+    return replace(_of_facts(read, fetched), notes=notes_of(seen))
+
+
+def notes_of(seen: Capture) -> list[str]:
+    """What went on while the browser had the page that its owner should know."""
+    notes = [note[:_NOTE] for note in seen.notes]
+    if seen.html_is_cut:
+        notes.append("the page is very long; only its beginning was read")
+    if seen.full_page is not None and seen.full_page_is_cut:
+        notes.append(f"the picture of the whole page ends after {seen.full_page.height} pixels")
+    if seen.refusals:
+        hosts = ", ".join(dict.fromkeys(refused.host for refused in seen.refusals if refused.host))
+        notes.append(f"{len(seen.refusals)} requests of the page were refused by the egress guard: {hosts}"[:_NOTE])
+    return notes
 
 
 def _of_facts(facts: PageFacts, fetched: Fetched) -> Page:
@@ -235,19 +273,6 @@ def _looks_like_html(fetched: Fetched) -> bool:
     return start.startswith((b"<!doctype html", b"<html"))
 
 
-def _text_of(fetched: Fetched) -> str:
-    if not fetched.media_type.startswith("text/"):
-        return ""
-    return fetched.content[: 4 * _BODY].decode(_known(fetched.charset), "replace").replace("\0", "")
-
-
-def _known(charset: str | None) -> str:
-    try:
-        return codecs.lookup(charset or "utf-8").name
-    except LookupError:
-        return "utf-8"
-
-
 def _name_of(url: str) -> str | None:
     """What the last part of a path calls it."""
     return unquote(posixpath.basename(urlsplit(url).path))[:500].replace("\0", "") or None
@@ -265,10 +290,10 @@ def _place(url: str) -> str:
 # What is no page.
 
 _NO_PAGES = {
-    "login": "wants a login",
-    "captcha": "wants to know whether one is human",
-    "error": "answers with an error",
-    "soft 404": "says that it is not there",
+    "login": "requires a login",
+    "captcha": "shows a captcha",
+    "error": "answered with an error",
+    "soft 404": "says that the page does not exist",
 }
 
 

@@ -17,7 +17,7 @@ from forebay.engine.limited import limited
 from forebay.engine.pipeline import Pipeline
 from forebay.engine.policy import Retry
 from forebay.engine.resources import resource
-from forebay.errors import ConfigError, DataError
+from forebay.errors import DataError
 from forebay.pipelines import looking_up, web
 from forebay.pipelines.looking_up import Match
 from forebay.services import images as pictures
@@ -151,11 +151,7 @@ async def examine(ctx: Context, given: SheetImage) -> Examined:
         raise DataError(f"picture {given.line} could not be read: mend it in the archive, and upload that again")
     data = await (await ctx.get(web.blobs)).read(given.image.sha256)
     facts = await ctx.call(INSPECT, data)
-    try:
-        text = (await ctx.call(READ_TEXT, data)).text
-    except ConfigError as error:
-        text = ""  # without it a picture is known by its name only
-        ctx.progress(note=str(error))
+    text = (await ctx.call(READ_TEXT, data)).text  # where that is not installed, the pictures wait until it is
     return Examined(
         sha256=given.image.sha256, width=facts.width, height=facts.height, blurhash=facts.blurhash, text=text
     )

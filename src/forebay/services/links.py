@@ -50,5 +50,6 @@ _IMAGE = re.compile(r"\.(?:png|jpe?g|gif|webp|avif|bmp|tiff?|ico)", re.IGNORECAS
 
 
 def looks_like_image(url: str) -> bool:
-    """Whether a link seems to lead to a picture, before anyone has looked."""
-    return _IMAGE.fullmatch(posixpath.splitext(urlsplit(url).path)[1]) is not None
+    """Whether a link seems to lead to a picture, before anyone has looked; `File:Mill.jpg` is a page about one."""
+    name = posixpath.basename(urlsplit(url).path)
+    return ":" not in name and _IMAGE.fullmatch(posixpath.splitext(name)[1]) is not None

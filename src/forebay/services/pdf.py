@@ -7,6 +7,7 @@ import math
 from collections.abc import Generator
 from contextlib import closing, contextmanager
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict
@@ -35,16 +36,17 @@ class PdfFacts(BaseModel):
     height: int
 
 
-def first_page(data: bytes, width: int = 1280) -> PdfFacts:
-    """The PDF's first page, `width` pixels wide, and what is known of the whole.
+def first_page(path: Path, width: int = 1280) -> PdfFacts:
+    """The first page of the PDF in a file, `width` pixels wide, and what is known of the whole.
 
     Raises: DataError with the reason when it cannot be read; ConfigError when packages are missing.
     """
-    if not data:
+    size = path.stat().st_size
+    if not size:
         raise DataError("the PDF is empty")
-    if len(data) > MAX_BYTES:
-        raise DataError(f"the PDF has {len(data)} bytes; {MAX_BYTES} are allowed")
-    with _opened(data) as document:
+    if size > MAX_BYTES:
+        raise DataError(f"the PDF has {size} bytes; {MAX_BYTES} are allowed")
+    with _opened(path) as document:
         pages = len(document)
         image = _render(document, width)
         about = document.get_metadata_dict()
@@ -60,10 +62,10 @@ def first_page(data: bytes, width: int = 1280) -> PdfFacts:
 
 
 @contextmanager
-def _opened(data: bytes) -> Generator[Any]:
+def _opened(path: Path) -> Generator[Any]:
     pdfium = _pdfium()
     try:
-        with closing(pdfium.PdfDocument(data)) as document:
+        with closing(pdfium.PdfDocument(path)) as document:
             yield document
     except pdfium.PdfiumError as error:
         reason = str(error)

@@ -349,6 +349,7 @@ CREATE TABLE forebay.bookmark (
     ocr text,
     caption text,
     search tsvector GENERATED ALWAYS AS (forebay.searched(language, COALESCE(own_title, title), tags, site, description, note, body, ocr)) STORED,
+    notes jsonb DEFAULT '{}'::jsonb NOT NULL,
     CONSTRAINT bookmark_crawl_every_check CHECK ((crawl_every >= '01:00:00'::interval)),
     CONSTRAINT bookmark_note_check CHECK ((length(note) <= 100000)),
     CONSTRAINT bookmark_own_title_check CHECK ((length(own_title) <= 1000)),

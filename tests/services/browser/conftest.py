@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from ipaddress import ip_address
@@ -24,14 +25,14 @@ class World:
     def __init__(self) -> None:
         self.answers: dict[str, list[str]] = {}
 
-    async def resolve(self, host: str) -> Sequence[Address]:
+    async def resolve(self, host: str, lookups: asyncio.Semaphore | None = None) -> Sequence[Address]:
         if scripted := self.answers.get(host):
             return [ip_address(scripted.pop(0) if len(scripted) > 1 else scripted[0])]
         if host.endswith("good.test"):
             return [ip_address("127.0.0.1")]
         if host.endswith("bad.test"):
             return [ip_address("10.0.0.1")]
-        raise Unreachable("no_such_host", f"there is no host {host}")
+        raise Unreachable("no_such_host", f"the host {host} does not exist")
 
 
 @pytest.fixture(scope="session")

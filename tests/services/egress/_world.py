@@ -35,11 +35,11 @@ class Names:
         several = [[answer] if isinstance(answer, str) else answer for answer in answers]
         self._answers[name] = [[ip_address(text) for text in texts] for texts in several]
 
-    async def resolve(self, host: str) -> Sequence[Address]:
+    async def resolve(self, host: str, lookups: asyncio.Semaphore | None = None) -> Sequence[Address]:
         self.asked.append(host)
         answers = self._answers.get(host)
         if answers is None:
-            raise Unreachable("no_such_host", f"there is no host {host}")
+            raise Unreachable("no_such_host", f"the host {host} does not exist")
         return answers.pop(0) if len(answers) > 1 else answers[0]
 
 

@@ -97,19 +97,72 @@ async def test_nothing_new(http: Http) -> None:
     assert "if-modified-since: sun, 15 nov 2026 10:00:00 gmt" in site.heads[0].lower()
 
 
+_FIRST = b"abc" * 100_000
+
+
+def _part(body: bytes, start: int, total: int | str, **headers: str | int) -> bytes:
+    told = f"bytes {start}-{start + len(body) - 1}/{total}"
+    return reply(body, "206 Partial Content", Content_Range=told, **headers)
+
+
 async def test_a_file_and_the_rest_of_it(http: Http, tmp_path: Path) -> None:
     target = tmp_path / "file"
-    answers = (reply(b"abc" * 100_000), reply(b"def", "206 Partial Content"), reply(b"whole"))
-    async with answering(*answers) as site:
+    async with answering(reply(_FIRST, ETag='"1"'), _part(b"def", 300_000, 300_003, ETag='"1"')) as site:
         url = f"http://good.test:{site.port}/"
         first = await http.save(url, target, purpose="test", max_bytes=1 << 20, timeout=30)
-        assert (first.size, first.path, first.content) == (300_000, target, b"")
-        rest = {"Range": "bytes=300000-"}
-        await http.save(url, target, purpose="test", max_bytes=1 << 20, timeout=30, headers=rest, append=True)
-        assert target.read_bytes() == b"abc" * 100_000 + b"def"
-        assert "accept-encoding: identity" in site.heads[1].lower()
-        await http.save(url, target, purpose="test", max_bytes=1 << 20, timeout=30, headers=rest, append=True)
-        assert target.read_bytes() == b"whole"  # a server that knows no ranges sends everything again
+        assert (first.size, first.path, first.content, first.validator) == (300_000, target, b"", '"1"')
+        rest = await http.save(url, target, purpose="test", max_bytes=1 << 20, timeout=30, resume=first.validator)
+        assert (rest.size, target.read_bytes()) == (300_003, _FIRST + b"def")
+    asked = site.heads[1].lower()
+    assert "accept-encoding: identity" in asked
+    assert "range: bytes=300000-" in asked
+    assert 'if-range: "1"' in asked
+
+
+@pytest.mark.parametrize(
+    ("answers", "content"),
+    [
+        ([reply(b"changed")], b"changed"),  # If-Range does not hold, or the server knows no ranges
+        ([reply(b"def", "206 Partial Content"), reply(b"whole")], b"whole"),  # no word on which part it is
+        ([_part(b"def", 7, 10), reply(b"whole")], b"whole"),  # another part
+        ([_part(b"def", 300_000, 300_003, Content_Encoding="gzip"), reply(b"whole")], b"whole"),
+        ([reply(b"", "416 Range Not Satisfiable", Content_Range="bytes */300000")], _FIRST),  # all of it is there
+        ([reply(b"", "416 Range Not Satisfiable", Content_Range="bytes */7"), reply(b"seven")], b"seven"),
+    ],
+)
+async def test_a_file_goes_on_only_with_proof(http: Http, tmp_path: Path, answers: list[bytes], content: bytes) -> None:
+    target = tmp_path / "file"
+    target.write_bytes(_FIRST)
+    async with answering(*answers) as site:
+        url = f"http://good.test:{site.port}/"
+        saved = await http.save(url, target, purpose="test", max_bytes=1 << 20, timeout=30, resume='"1"')
+    assert (target.read_bytes(), saved.size, len(site.heads)) == (content, len(content), len(answers))
+
+
+@pytest.mark.parametrize(
+    ("answer", "kind", "words"),
+    [
+        (_part(b"def", 300_000, 2_000_000), DataError, "has 2000000 bytes; at most 300001 are taken"),
+        (_part(b"def", 300_000, "*"), DataError, "has more than 300001 bytes, the most that is taken"),
+        (_part(b"d", 300_000, 300_001), None, ""),
+        (_part(b"", 300_000, 300_001), TransientError, "sent 300000 of 300001 bytes"),
+        (reply(b"", "500 Oops"), TransientError, "answered 500"),
+    ],
+)
+async def test_the_bound_is_for_the_whole(
+    http: Http, tmp_path: Path, answer: bytes, kind: type[Exception] | None, words: str
+) -> None:
+    target = tmp_path / "file"
+    target.write_bytes(_FIRST)
+    async with answering(answer) as site:
+        saving = http.save(
+            f"http://good.test:{site.port}/", target, purpose="test", max_bytes=300_001, timeout=30, resume='"1"'
+        )
+        if kind is None:
+            assert (await saving).size == 300_001
+        else:
+            with pytest.raises(kind, match=words):
+                await saving
 
 
 async def test_a_post(http: Http) -> None:
@@ -142,7 +195,7 @@ async def test_a_refused_host(http: Http, scheme: str) -> None:
 
 @pytest.mark.parametrize("scheme", ["http", "https"])
 async def test_there_is_no_such_host(http: Http, scheme: str) -> None:
-    with pytest.raises(NotFoundError, match=r"there is no host absent\.test"):
+    with pytest.raises(NotFoundError, match=r"the host absent\.test does not exist"):
         await http.get(f"{scheme}://absent.test/", purpose="test")
 
 
@@ -320,10 +373,10 @@ async def test_statuses_are_errors(http: Http, status: str, kind: type[Exception
 async def test_patience_is_for_the_whole_host(http: Http, status: str) -> None:
     async with answering(reply("", status, Retry_After="120"), reply("x")) as site:
         url = f"http://good.test:{site.port}/"
-        with pytest.raises(ThrottledError, match=f"answered {status[:3]}") as told:
+        with pytest.raises(ThrottledError, match=rf"\({status[:3]}\); retrying in 120 s") as told:
             await http.get(url, purpose="test")
         assert told.value.retry_after == 120
-        with pytest.raises(ThrottledError, match=r"good\.test has asked for patience") as others:
+        with pytest.raises(ThrottledError, match=r"good\.test is rate limiting us; retrying in 1[12]\d s") as others:
             await http.get(f"{url}other", purpose="another")
         assert 100 < others.value.retry_after <= 120
         assert len(site.heads) == 1
@@ -476,6 +529,15 @@ async def test_robots_are_asked_when_wanted(opened: Opened) -> None:
         with pytest.raises(Refused, match=r"robots\.txt of good\.test forbids this page to forebay"):
             await http.get(f"{url}/private/x", purpose="test")
         assert [head.split()[1] for head in site.heads] == ["/robots.txt", "/open"]
+
+
+async def test_robots_that_lead_away_are_followed_without_asking_again(opened: Opened) -> None:
+    def site_of(head: str) -> bytes:
+        return reply("", "302 Found", Location="/") if head.startswith("GET /robots.txt") else reply("page")
+
+    async with answering(site_of) as site, opened(egress_robots=True) as egress, open_http(egress) as http:
+        assert (await http.get(f"http://good.test:{site.port}/open", purpose="test")).content == b"page"
+    assert [head.split()[1] for head in site.heads] == ["/robots.txt", "/", "/open"]
 
 
 async def test_robots_that_cannot_be_had(opened: Opened) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from forebay.services.egress import Limits, Policy, Refused, checked_url
+from forebay.services.egress import InvalidUrl, Limits, Policy, Refused, allowed_url, checked_url
 from forebay.settings import Settings
 
 HINT = "FOREBAY_EGRESS_ALLOW_NETWORKS allows networks of your own"
@@ -84,3 +84,30 @@ def test_settings_that_mean_nothing(name: str, value: str, words: str) -> None:
 def test_limits_come_from_the_settings() -> None:
     limits = Limits.of(Settings(egress_max_bytes=7, egress_idle_s=8, egress_total_s=9, egress_connect_s=10))
     assert (limits.bytes_down, limits.idle_s, limits.total_s, limits.connect_s) == (7, 8, 9, 10)
+
+
+@pytest.mark.parametrize(
+    ("url", "why"),
+    [
+        ("http://127.0.0.1/", "127.0.0.1 is this machine; FOREBAY_EGRESS_ALLOW_NETWORKS allows networks of your own"),
+        ("http://192.168.1.7/a", "192.168.1.7 is private; FOREBAY_EGRESS_ALLOW_NETWORKS allows networks of your own"),
+        (
+            "http://localhost:8000/",
+            "localhost is at no public address; FOREBAY_EGRESS_ALLOW_NETWORKS allows networks of your own",
+        ),
+        ("http://example.com:25/", "port 25 of example.com is not among FOREBAY_EGRESS_PORTS"),
+    ],
+)
+def test_what_is_refused_at_the_door(url: str, why: str) -> None:
+    with pytest.raises(InvalidUrl) as refused:
+        allowed_url(url, policy())
+    assert (refused.value.field, refused.value.reason) == ("url", why)
+
+
+def test_what_passes_the_door() -> None:
+    assert (
+        str(allowed_url("https://intranet.example/", policy())) == "https://intranet.example/"
+    )  # the DNS is not asked
+    home = policy(allow_networks="127.0.0.0/8,192.168.0.0/16")
+    assert allowed_url("http://localhost/", home).host == "localhost"
+    assert allowed_url("http://192.168.1.7/", home).host == "192.168.1.7"

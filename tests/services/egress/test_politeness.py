@@ -52,7 +52,7 @@ async def test_a_host_that_answers_is_asked_more() -> None:
 
 
 async def test_a_host_that_fails_is_asked_less() -> None:
-    politeness = polite()
+    politeness = polite(host_wait_s=600)
     politeness._host("a.test").limit.limit = 8
     for _ in range(50):
         async with politeness.turn("a.test") as turn:
@@ -82,7 +82,7 @@ async def test_others_wait_for_their_turn() -> None:
 async def test_a_wait_that_is_too_long() -> None:
     politeness = polite(host_concurrency=1, host_wait_s=0.01)
     async with politeness.turn("a.test"):
-        with pytest.raises(ThrottledError, match=r"a\.test is asked enough already") as told:
+        with pytest.raises(ThrottledError, match=r"enough requests to a\.test are under way already") as told:
             await ask(politeness)
         assert told.value.retry_after == 0.01
     await ask(politeness)
@@ -96,11 +96,11 @@ async def test_patience_ends_waits_and_then_itself() -> None:
         waiting = asyncio.create_task(ask(politeness))
         await until(lambda: politeness.describe()["a.test"]["waiting"] == 1)
         assert turn.throttled(50) == 50
-        with pytest.raises(ThrottledError, match="the host has asked for patience") as told:
+        with pytest.raises(ThrottledError, match=r"a\.test is rate limiting us; retrying in 50 s") as told:
             await waiting
         assert told.value.retry_after == 50
     clock.now += 20
-    with pytest.raises(ThrottledError, match=r"a\.test has asked for patience") as told:
+    with pytest.raises(ThrottledError, match=r"a\.test is rate limiting us; retrying in 30 s") as told:
         await ask(politeness)
     assert told.value.retry_after == 30
     assert politeness.describe()["a.test"]["closed_s"] == 30
@@ -145,7 +145,7 @@ async def test_totals_tell_of_the_worst_and_name_nobody() -> None:
             "waiting": 1,
             "most_waiting": 1,
             "longest_closed_s": 90.0,
-            "longest_delay_s": 0.0,
+            "longest_delay_s": 0.5,
             "throttled": 2,
         }
     await late
@@ -165,11 +165,47 @@ async def test_a_pause_between_requests() -> None:
     assert politeness.describe()["a.test"]["delay_s"] > 9  # type: ignore[operator]
 
 
+async def test_a_host_that_fails_is_asked_less_often_by_itself() -> None:
+    clock = Clock()
+    politeness = polite(clock, host_delay_s=0)
+    for _ in range(4):
+        async with politeness.turn("a.test") as turn:
+            turn.failed(0.01)
+    assert clock.slept == [0.5, 1.0, 2.0]
+    await ask(politeness, host="b.test")
+    assert len(clock.slept) == 3  # others are asked as ever
+    for _ in range(10):
+        await ask(politeness, seconds=5.0)
+    assert clock.slept[3:7] == [4.0, 4.0, 2.0, 1.0]
+    assert "a.test" not in politeness.describe()  # it has recovered
+
+
+async def test_failures_of_one_moment_count_once() -> None:
+    politeness = polite(host_concurrency=8)
+    politeness._host("a.test").limit.limit = 8
+    async with AsyncExitStack() as stack:
+        turns = [await stack.enter_async_context(politeness.turn("a.test")) for _ in range(8)]
+        for turn in turns:
+            turn.failed(1.0)
+    assert politeness.describe()["a.test"]["delay_s"] == 0.5
+
+
+async def test_a_host_that_was_closed_is_asked_slowly_at_first() -> None:
+    clock = Clock()
+    politeness = polite(clock)
+    async with politeness.turn("a.test") as turn:
+        turn.throttled(10)
+    clock.now += 10
+    for _ in range(2):
+        await ask(politeness)
+    assert clock.slept == [0.5]
+
+
 async def test_a_pause_that_is_too_long() -> None:
     politeness = polite(host_wait_s=5)
     politeness.slow_down("a.test", 20)
     await ask(politeness)
-    with pytest.raises(ThrottledError, match=r"a\.test is asked enough already") as told:
+    with pytest.raises(ThrottledError, match=r"enough requests to a\.test are under way already") as told:
         await ask(politeness)
     assert told.value.retry_after == 20
     politeness.slow_down("b.test", 10_000)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import socket
+import threading
 from collections.abc import Sequence
 from ipaddress import ip_address
 
@@ -21,7 +23,7 @@ class Slow:
         self.asked = 0
         self.begun, self.go = asyncio.Event(), asyncio.Event()
 
-    async def resolve(self, host: str) -> Sequence[Address]:
+    async def resolve(self, host: str, lookups: asyncio.Semaphore | None = None) -> Sequence[Address]:
         self.asked += 1
         self.begun.set()
         await self.go.wait()
@@ -31,9 +33,9 @@ class Slow:
 async def test_the_systems() -> None:
     system = SystemResolver()
     assert ip_address("127.0.0.1") in await system.resolve("localhost")
-    with pytest.raises(Unreachable, match=r"there is no host|could not be resolved"):
+    with pytest.raises(Unreachable, match=r"does not exist|could not be resolved"):
         await system.resolve("absent.invalid")
-    with pytest.raises(Unreachable, match="there is no host"):
+    with pytest.raises(Unreachable, match="does not exist"):
         await system.resolve("a" * 64 + ".test")
     system.close()
 
@@ -53,10 +55,10 @@ async def test_failures_are_not_kept() -> None:
     names = Names()
     caching = CachingResolver(names)
     for _ in range(2):
-        with pytest.raises(Unreachable, match=r"there is no host a\.test"):
+        with pytest.raises(Unreachable, match=r"the host a\.test does not exist"):
             await caching.resolve("a.test")
     names.put("a.test", [])
-    with pytest.raises(Unreachable, match=r"there is no host a\.test"):
+    with pytest.raises(Unreachable, match=r"the host a\.test does not exist"):
         await caching.resolve("a.test")
     names.put("a.test", "1.1.1.1")
     assert await caching.resolve("a.test")
@@ -88,6 +90,47 @@ async def test_nobody_answers() -> None:
     caching = CachingResolver(Slow(), timeout_s=0.01)
     with pytest.raises(Unreachable, match=r"a\.test could not be resolved within 0\.01 s"):
         await caching.resolve("a.test")
+
+
+async def test_slow_names_of_one_caller_leave_threads_to_others() -> None:
+    """Also when it has given up waiting: the threads are still busy then."""
+    done = threading.Event()
+
+    def look_up(host: str) -> list[str]:
+        if host.startswith("slow"):
+            done.wait(30)
+        return ["1.1.1.1"]
+
+    system = SystemResolver(look_up)
+    caching = CachingResolver(system, timeout_s=0.05)
+    mine, other = asyncio.Semaphore(3), asyncio.Semaphore(3)
+    try:
+        slow = [caching.resolve(f"slow{n}.test", mine) for n in range(100)]
+        told = await asyncio.gather(*slow, return_exceptions=True)
+        assert all(isinstance(error, Unreachable) and error.code == "dns" for error in told)
+        assert system._threads._work_queue.qsize() == 0
+        assert len(system._threads._threads) == 3
+        assert await caching.resolve("quick.test", other) == [ip_address("1.1.1.1")]
+    finally:
+        done.set()
+        system.close()
+    async with asyncio.timeout(10):
+        await mine.acquire()  # they come back once the threads are free
+
+
+@pytest.mark.parametrize(
+    ("errno", "code"),
+    [(socket.EAI_NONAME, "no_such_host"), (socket.EAI_AGAIN, "dns"), (socket.EAI_FAIL, "dns")],
+)
+async def test_a_name_that_does_not_exist_is_told_from_a_dns_that_fails(errno: int, code: str) -> None:
+    def look_up(host: str) -> list[str]:
+        raise socket.gaierror(errno, f"no answer for {host}")
+
+    system = SystemResolver(look_up)
+    with pytest.raises(Unreachable) as told:
+        await system.resolve("a.test")
+    system.close()
+    assert told.value.code == code
 
 
 async def test_closing_gives_up() -> None:

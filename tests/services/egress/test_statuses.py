@@ -25,7 +25,7 @@ NOON = datetime(2026, 11, 15, 12, tzinfo=UTC)
         ("Mon, 15 Nov 2027 12:00:00 GMT", 3600),
         ("soon", None),
         ("-5", None),
-        ("1.5", None),
+        ("1.5", 1.5),
         ("", None),
     ],
 )
@@ -37,6 +37,7 @@ def test_throttled_without_a_time() -> None:
     error = status_error(429, {}, "http://a/")
     assert isinstance(error, ThrottledError)
     assert error.retry_after == 30
+    assert str(error) == "http://a/ is rate limiting us (429); retrying in 30 s"
     assert type(status_error(503, {}, "http://a/")) is TransientError
     assert isinstance(status_error(503, {"retry-after": "0"}, "http://a/"), ThrottledError)
     assert status_error(304, {}, "http://a/") is None

@@ -37,7 +37,7 @@ async def test_refusals(egress: Egress) -> None:
         assert refused.value.code == "address"
         with pytest.raises(Refused, match="FOREBAY_EGRESS_PORTS"):
             await open_tunnel(leave, "good.test", 22)
-        with pytest.raises(Unreachable, match=r"there is no host gone\.test") as unreachable:
+        with pytest.raises(Unreachable, match=r"the host gone\.test does not exist") as unreachable:
             await open_tunnel(leave, "gone.test", 8000)
         assert unreachable.value.code == "no_such_host"
 

@@ -201,7 +201,7 @@ def _code(code: Any) -> bytes:
     ("status", "headers", "body", "error", "why"),
     [
         (429, {"X-Wait": "7"}, b"", ThrottledError, "7"),
-        (429, {"x-wait": "1.5"}, b"", ThrottledError, "2"),
+        (429, {"x-wait": "1.5"}, b"", ThrottledError, "1.5"),
         (429, {}, b"<html>", ThrottledError, "30"),
         (429, {"x-wait": "soon"}, b"", ThrottledError, "30"),
         (429, {"x-wait": "999999"}, b"", ThrottledError, "3600"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from forebay.errors import ConfigError, StepError, TransientError
@@ -12,7 +13,7 @@ from forebay.log import get_logger
 from forebay.services.browser.capturing import Capturing, Wish
 from forebay.services.browser.finding import require_browser
 from forebay.services.browser.process import BrowserProcess
-from forebay.services.browser.tab import Tab
+from forebay.services.browser.tab import MOST_BYTES_DOWN, Tab
 from forebay.services.browser.wire import BrowserGone, ProtocolError
 from forebay.services.egress import checked_url
 
@@ -117,7 +118,8 @@ class Browser:
         await asyncio.gather(*self._retiring, return_exceptions=True)
 
     async def _captured(self, process: BrowserProcess, wish: Wish, viewport: tuple[int, int], purpose: str) -> Capture:
-        with self._egress.admit(purpose) as pass_:
+        limits = replace(self._egress.limits, bytes_down=MOST_BYTES_DOWN)
+        with self._egress.admit(purpose, limits) as pass_:
             tab = Tab(process, pass_, viewport)
             try:
                 await tab.open()

@@ -13,7 +13,6 @@ from forebay.errors import TransientError
 from forebay.services.browser.captures import Capture, CaptureKind, Shot
 from forebay.services.browser.failures import load_error, refusal
 from forebay.services.browser.wire import ProtocolError
-from forebay.services.egress import Unreachable
 from forebay.services.pages.cleaning import count_words, line
 from forebay.services.pages.kinds import Judged, PageKind, Signals, judge
 
@@ -83,9 +82,7 @@ class Capturing:
         """An answer of the proxy's own is no page."""
         if document is None or _MARK not in document.headers:
             return
-        refused = refusal(document.url, self._pass)
-        code = document.headers[_MARK]
-        raise refused or Unreachable(code, f"{document.url} could not be reached: {code}")
+        raise load_error(document.url, document.headers[_MARK], self._pass)
 
     async def _settle(self) -> None:
         left = self._began + self._wish.timeout * 0.6 - asyncio.get_running_loop().time()

@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 
 from forebay.errors import PermanentError, StepError, TransientError
 from forebay.services.egress import InvalidUrl, Refused, checked_url
+from forebay.services.egress.exchanges import guard_error
 
 if TYPE_CHECKING:
     from forebay.services.egress import Pass
@@ -33,15 +34,25 @@ _PERMANENT = {
 
 def load_error(url: str, text: str, pass_: Pass) -> StepError:
     """Why an address could not be loaded: in the guard's words where it was the guard."""
-    refused = refusal(url, pass_)
-    if refused is not None:
-        return refused
+    told = refusal(url, pass_) or unreached(url, pass_)
+    if told is not None:
+        return told
     host = urlsplit(url).hostname or url
     if text in _PERMANENT:
         return PermanentError(f"{host} cannot be shown: {_PERMANENT[text]}")
     if text.startswith(("net::ERR_CERT", "net::ERR_SSL")):
         return PermanentError(f"{host} cannot be shown: its TLS is broken ({text.removeprefix('net::')})")
     return TransientError(f"{host} cannot be loaded: {text.removeprefix('net::') or 'no reason given'}")
+
+
+def unreached(url: str, pass_: Pass) -> StepError | None:
+    """What kept the guard from reaching the host of an address: there is none, it does not answer, and so on."""
+    try:
+        place = checked_url(url)
+    except InvalidUrl:
+        return None
+    failed = pass_.failures.get(place.host)
+    return guard_error(place, 502, failed.code, failed.reason) if failed else None
 
 
 def refusal(url: str, pass_: Pass) -> Refused | None:

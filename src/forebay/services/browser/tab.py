@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 _MOST_REQUESTS = 1500
 _MOST_BYTES = 96 << 20  # unpacked: what a page holds in memory, whatever came over the wire
 _MOST_HTML = 16 << 20
+MOST_BYTES_DOWN = 2 * _MOST_BYTES  # over the wire, by whatever way: scripts fetch what no load event tells of
 _MOST_NOTES = 20
 _OPENS_WITHIN = 15.0
 _CLOSES_WITHIN = 5.0

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from forebay.errors import ConfigError
 from forebay.services.egress.failures import InvalidUrl, NotFoundError, Refused, Unreachable
 from forebay.services.egress.origins import Origin
-from forebay.services.egress.policy import Limits, Policy
+from forebay.services.egress.policy import Limits, Policy, allowed_url
 from forebay.services.egress.urls import Url, checked_url
 
 if TYPE_CHECKING:
@@ -47,6 +47,7 @@ __all__ = [
     "Unreachable",
     "Url",
     "Wanted",
+    "allowed_url",
     "checked_url",
     "open_egress",
     "open_http",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import re
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from email.message import Message
@@ -12,7 +13,7 @@ from urllib.parse import urljoin
 
 import httpx
 
-from forebay.errors import DataError, PermanentError
+from forebay.errors import DataError, PermanentError, TransientError
 from forebay.services.egress.exchanges import translated
 from forebay.services.egress.inflating import ACCEPTED, Inflater
 from forebay.services.egress.urls import Url, checked_url
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 MAX_REDIRECTS = 10
 _PRIVATE = ("authorization", "cookie", "proxy-authorization", "x-api-key")
+_RANGE = re.compile(r"bytes (?:([0-9]{1,18})-[0-9]{1,18}|\*)/([0-9]{1,18}|\*)")
 _REDIRECTS = {301, 302, 303, 307, 308}
 
 
@@ -53,6 +55,7 @@ class Wanted:
     raise_for_status: bool = True
     secret_headers: frozenset[str] = frozenset()  # in small letters; they stay with their origin, as credentials do
     trusted: Origin | None = None  # of a setting: may be in the operator's own network, until a redirect leads away
+    robots: bool = True  # false: robots.txt is not asked, as for robots.txt itself and wherever that leads
     polite: bool = True  # false: the caller sees to it itself that the host is not asked too much
 
     def first(self, url: Url, agent: str) -> Request:
@@ -143,12 +146,26 @@ class Fetched:
         return self.status == 304
 
     @property
+    def validator(self) -> str | None:
+        """What proves later that it is still the same, byte for byte; a weak ETag does not."""
+        etag = self.etag or ""
+        return etag if etag.startswith('"') else self.modified
+
+    @property
     def etag(self) -> str | None:
         return self.headers.get("etag")
 
     @property
     def modified(self) -> str | None:
         return self.headers.get("last-modified")
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Which part of the whole an answer has, as its Content-Range says."""
+
+    start: int | None
+    total: int | None
 
 
 class Answer:
@@ -206,19 +223,53 @@ class Answer:
         content = b"".join(pieces)
         return replace(self._fetched(content, len(content)), is_cut=is_cut)
 
-    async def save(self, path: Path, *, append: bool = False) -> Fetched:
-        """All of it, in a file.
+    async def save(self, path: Path, *, after: int = 0) -> Fetched:
+        """All of it, in a file; `after` so many bytes that are there already, which count for the bound.
 
         Raises: the same; OSError.
         """
-        size = 0
-        file = await asyncio.to_thread(path.open, "ab" if append else "wb")
+        size = after
+        file = await asyncio.to_thread(path.open, "ab" if after else "wb")
         with file:
             async with aclosing(self.chunks()) as pieces:
                 async for piece in pieces:
-                    await asyncio.to_thread(file.write, piece)
                     size += len(piece)
+                    if size > self._max_bytes:
+                        raise DataError(
+                            f"{self.url.place} has more than {self._max_bytes} bytes, the most that is taken"
+                        )
+                    await asyncio.to_thread(file.write, piece)
+        part = self._part()
+        if after and part is not None and part.total not in (None, size):
+            raise TransientError(f"{self.url.place} sent {size} of {part.total} bytes")
+        return self.saved(path, size)
+
+    def saved(self, path: Path, size: int) -> Fetched:
+        """The same when all of it is in the file."""
         return self._fetched(b"", size, path)
+
+    def continues(self, size: int) -> bool:
+        """Whether it is what comes after so many bytes, and says so.
+
+        Raises: DataError when the whole is too large.
+        """
+        part = self._part()
+        if self.status != 206 or part is None or part.start != size or self.headers.get("content-encoding"):
+            return False
+        if part.total is not None and part.total > self._max_bytes:
+            raise DataError(f"{self.url.place} has {part.total} bytes; at most {self._max_bytes} are taken")
+        return True
+
+    def is_whole(self, size: int) -> bool:
+        """Whether it says that there is nothing after so many bytes."""
+        part = self._part()
+        return self.status == 416 and part is not None and part.total == size
+
+    def _part(self) -> Part | None:
+        found = _RANGE.fullmatch(self.headers.get("content-range", "").strip())
+        if found is None:
+            return None
+        return Part(int(found[1]) if found[1] else None, None if found[2] == "*" else int(found[2]))
 
     def _check_declared(self) -> None:
         declared = self.headers.get("content-length", "")

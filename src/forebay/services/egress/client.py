@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 _TIMEOUT_S = 60.0
 _MAX_BYTES = 32 << 20
 _CONNECTIONS = 2048  # for one purpose, idle ones included
+_LOOKUPS = 16  # for one purpose: many hosts are asked, and names of one dead server shall not stop the others
 
 
 class Visit:
@@ -99,15 +100,26 @@ class Http:
         max_bytes: int,
         timeout: float,
         headers: Mapping[str, str] | None = None,
-        append: bool = False,
+        resume: str | None = None,
     ) -> Fetched:
-        """The same, into a file: for what is large; `append` goes on where an earlier try ended.
+        """The same, into a file: for what is large.
+
+        `resume` is the ETag or the date of what an earlier try has begun to save there, as `Fetched.validator` has
+        it: if it is still that, the rest is fetched, else all of it. `max_bytes` are of the whole.
 
         Raises: the same.
         """
-        wanted = Wanted(url, purpose, max_bytes, timeout, headers=headers or {})
-        async with self.stream(wanted) as answer:
-            return await answer.save(path, append=append and answer.status == 206)
+        wanted = Wanted(url, purpose, max_bytes, timeout, headers=headers or {}, raise_for_status=False)
+        begun = await asyncio.to_thread(_size, path) if resume else 0
+        if resume and begun:
+            part = {"range": f"bytes={begun}-", "if-range": resume}
+            async with self.stream(replace(wanted, headers={**wanted.headers, **part})) as answer:
+                if answer.is_whole(begun):
+                    return answer.saved(path, begun)
+                if answer.status == 200 or answer.continues(begun):
+                    return await answer.save(path, after=begun if answer.status == 206 else 0)
+        async with self.stream(replace(wanted, raise_for_status=True)) as answer:
+            return await answer.save(path)
 
     @asynccontextmanager
     async def stream(self, wanted: Wanted) -> AsyncGenerator[Answer, None]:
@@ -137,7 +149,7 @@ class Http:
             yield Visit(turn, self._settings.egress_retry_after_max_s)
 
     async def _ask_robots(self, url: Url) -> None:
-        if self._settings.egress_robots and not url.target.startswith("/robots.txt"):
+        if self._settings.egress_robots:
             delay = await self._robots.check(url)
             if delay:
                 self.politeness.slow_down(url.host, delay)
@@ -158,7 +170,7 @@ class Http:
     async def _ask(self, stack: AsyncExitStack, request: Request, wanted: Wanted) -> httpx.Response:
         """One request; the place at the host is held until its answer was read."""
         url = request.url
-        if request.trusted is None and wanted.polite:  # robots.txt is for those who come uninvited
+        if request.trusted is None and wanted.polite and wanted.robots:  # it is for those who come uninvited
             await self._ask_robots(url)
         turn = await stack.enter_async_context(self.politeness.turn(url.host)) if wanted.polite else None
         line = await stack.enter_async_context(self._lines.line(wanted.purpose, url.origin, request.trusted))
@@ -193,12 +205,16 @@ class Http:
         """The Pass of a purpose, with which very many things are fetched: each of them is bounded here."""
         key = (purpose, trusted)
         if key not in self._passes:
-            limits = replace(self._egress.limits, bytes_down=0, bytes_up=0, connections=_CONNECTIONS)
+            limits = replace(self._egress.limits, bytes_down=0, bytes_up=0, connections=_CONNECTIONS, lookups=_LOOKUPS)
             admitted = self._egress.admit(purpose, limits, trusted=() if trusted is None else (trusted,))
             self._passes[key] = self._stack.enter_context(admitted)
         return self._passes[key]
 
     async def _read_robots(self, url: str) -> str | None:
-        wanted = Wanted(url, "robots", MAX_BYTES, _TIMEOUT_S)
+        wanted = Wanted(url, "robots", MAX_BYTES, _TIMEOUT_S, robots=False)
         async with self.stream(wanted) as answer:
             return (await answer.read()).content.decode("utf-8", "replace")
+
+
+def _size(path: Path) -> int:
+    return path.stat().st_size if path.exists() else 0

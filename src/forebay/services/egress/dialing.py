@@ -30,14 +30,22 @@ class Dialer:
         self._resolver = resolver
         self.own_port = 0  # the proxy's: a request that goes round in circles is refused
 
-    async def dial(self, host: str, port: int, timeout_s: float, *, trusted: bool = False) -> socket.socket:
-        """A connected socket; `trusted`: the operator has named this place himself.
+    async def dial(
+        self,
+        host: str,
+        port: int,
+        timeout_s: float,
+        *,
+        trusted: bool = False,
+        lookups: asyncio.Semaphore | None = None,
+    ) -> socket.socket:
+        """A connected socket; `trusted`: the operator has named this place himself, `lookups`: as resolvers have it.
 
         Raises: Refused by the policy; Unreachable.
         """
         self.policy.check_host(host, port, trusted=trusted)
         literal = parse_address(host)
-        addresses = [literal] if literal else await self._resolver.resolve(host)
+        addresses = [literal] if literal else await self._resolver.resolve(host, lookups)
         self.policy.check_addresses(host, addresses, trusted=trusted)
         if port == self.own_port and any(address.is_loopback for address in addresses):
             raise Refused("address", f"{host} is the egress proxy itself")

@@ -122,7 +122,8 @@ async def connected(dialer: Dialer, host: str, port: int, pass_: Pass, *, tunnel
 
     Raises: Refused, Unreachable.
     """
-    sock = await dialer.dial(host, port, pass_.limits.connect_s, trusted=pass_.trusts(host, port, tunnel=tunnel))
+    trusted = pass_.trusts(host, port, tunnel=tunnel)
+    sock = await dialer.dial(host, port, pass_.limits.connect_s, trusted=trusted, lookups=pass_.lookups)
     try:
         _, wire = await asyncio.get_running_loop().create_connection(Wire, sock=sock)
     except BaseException:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hmac
 import secrets
 from collections import Counter
@@ -12,10 +13,9 @@ from typing import TYPE_CHECKING
 from forebay.log import get_logger
 
 if TYPE_CHECKING:
-    import asyncio
     from collections.abc import Collection, Generator
 
-    from forebay.services.egress.failures import Refused
+    from forebay.services.egress.failures import Refused, Unreachable
     from forebay.services.egress.origins import Origin
     from forebay.services.egress.policy import Limits
 
@@ -50,8 +50,10 @@ class Pass:
         self._trusted = tuple(trusted)
         self.password = secrets.token_urlsafe(24)
         self.refusals: list[Refusal] = []
+        self.failures: dict[str, Unreachable] = {}  # by host: programs tell of them in words of their own, if at all
         self.bytes_down = 0
         self.bytes_up = 0
+        self.lookups = asyncio.Semaphore(limits.lookups)
         self._counts = counts
         self._serving: set[asyncio.Task[None]] = set()
 
@@ -79,6 +81,11 @@ class Pass:
         note_refusal(self._counts, self.purpose, host, port, refused)
         if len(self.refusals) < _REMEMBERED:
             self.refusals.append(Refusal(host, port, refused.code, refused.reason))
+
+    def note_failure(self, host: str, error: Unreachable) -> None:
+        """Keep why a host was not reached."""
+        if len(self.failures) < _REMEMBERED:
+            self.failures[host] = error
 
     def came_in(self, size: int) -> bool:
         """Bytes from outside; whether they may be used: too many of them end all connections of this Pass."""

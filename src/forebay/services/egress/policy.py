@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from ipaddress import ip_address
 from typing import TYPE_CHECKING
 
 from forebay.services.egress.addresses import Address, Network, parse_networks, why_closed
-from forebay.services.egress.failures import Refused
+from forebay.services.egress.failures import InvalidUrl, Refused
+from forebay.services.egress.urls import checked_url
 from forebay.settings import port_ranges
 
 if TYPE_CHECKING:
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
 
 
 _ALLOW = "FOREBAY_EGRESS_ALLOW_NETWORKS allows networks of your own"
+_LOOPBACK = ip_address("127.0.0.1")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +32,7 @@ class Limits:
     idle_s: float = 60.0
     total_s: float = 3600.0
     connections: int = 256
+    lookups: int = 4  # names that are being resolved at a time
 
     @classmethod
     def of(cls, settings: Settings) -> Limits:
@@ -79,8 +83,9 @@ class Policy:
         Raises: Refused.
         """
         self.check_host(url.host, url.port)
-        if url.address is not None:
-            self.check_addresses(url.host, [url.address])
+        address = _LOOPBACK if url.host == "localhost" or url.host.endswith(".localhost") else url.address
+        if address is not None:
+            self.check_addresses(url.host, [address])
 
     def check_host(self, host: str, port: int, *, trusted: bool = False) -> None:
         """`trusted`: the operator has named this place himself, which only his denylist can take back.
@@ -110,3 +115,16 @@ class Policy:
                 # What the DNS says of names inside is nothing for whoever may submit a URL.
                 logged = f"{host} resolves to {address}, which is {kind}"
                 raise Refused("address", f"{host} is at no public address; {_ALLOW}", logged)
+
+
+def allowed_url(text: str, policy: Policy, field: str = "url") -> Url:
+    """A URL that someone hands in, refused at once where that can be known without asking the DNS.
+
+    Raises: InvalidUrl, which names the field, the reason and the setting.
+    """
+    url = checked_url(text, field)
+    try:
+        policy.check_url(url)
+    except Refused as refused:
+        raise InvalidUrl(field, refused.reason) from None
+    return url

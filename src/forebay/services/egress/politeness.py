@@ -18,14 +18,16 @@ if TYPE_CHECKING:
 
 _START = 2  # requests to a host that nothing is known of yet
 _KNOWN = 4096  # hosts that are remembered
-_LONGEST_DELAY = 60.0
+_FIRST_DELAY, _LONGEST_DELAY = 0.5, 60.0  # between requests to a host that fails or is busy; doubles while it does
+_NO_DELAY = 0.05  # a shorter one makes no difference
 _FIRST_PATIENCE = 30.0  # after a 429 that does not say how long; doubles while they go on
 
 
 class Host:
     """What is known of one host, and who waits for it."""
 
-    def __init__(self, limit: Concurrency, delay: float) -> None:
+    def __init__(self, name: str, limit: Concurrency, delay: float) -> None:
+        self.name = name
         self.limit = limit
         self.least_delay = self.delay = delay
         self.running = 0
@@ -33,6 +35,7 @@ class Host:
         self.next_start = 0.0
         self.closed_until = 0.0
         self.throttled = 0  # times in a row
+        self.slowed_until = 0.0  # failures of requests that were under way together count once
 
     @property
     def is_idle(self) -> bool:
@@ -50,15 +53,14 @@ class Turn:
         host = self._host
         host.throttled = 0
         host.limit.add(1, seconds, host.running)
-        if host.least_delay:
-            host.delay = min(_LONGEST_DELAY, max(host.least_delay, (host.delay + seconds) / 2))
+        aim = seconds if host.least_delay else 0.0
+        delay = max(host.least_delay, (host.delay + aim) / 2)
+        host.delay = min(_LONGEST_DELAY, delay) if delay > _NO_DELAY else host.least_delay
 
     def failed(self, seconds: float) -> None:
         """It did not, or with an error of its own: reason to ask it less, never more."""
-        host = self._host
-        host.limit.drop()
-        if host.least_delay:
-            host.delay = min(_LONGEST_DELAY, max(host.delay, (host.delay + seconds) / 2))
+        self._host.limit.drop()
+        self._politeness.add_delay(self._host, seconds)
 
     def begin_again(self) -> None:
         """Nothing that was learnt of the host holds any more: one at a time, as with a new one."""
@@ -109,18 +111,28 @@ class Politeness:
         host.least_delay = max(self._delay, min(delay, _LONGEST_DELAY))
         host.delay = max(host.delay, host.least_delay)
 
+    def add_delay(self, host: Host, seconds: float) -> None:
+        """Ask a host less often that fails, or is busy: half a second after the first time, twice as long each time."""
+        now = self._clock()
+        if now < host.slowed_until:
+            return
+        slow = (host.delay + seconds) / 2 if host.least_delay else 0.0
+        host.delay = min(_LONGEST_DELAY, max(_FIRST_DELAY, 2 * host.delay, slow))
+        host.slowed_until = host.next_start = max(host.next_start, now + host.delay)
+
     def close_host(self, host: Host, retry_after: float | None) -> float:
         """Let nobody ask this host for a while, those who wait included."""
         host.throttled += 1
         self._throttled += 1
         host.limit.drop()
+        self.add_delay(host, 0.0)
         told = _FIRST_PATIENCE * 2 ** min(host.throttled - 1, 10) if retry_after is None else retry_after
         patience = min(told, self._most_patience)
         host.closed_until = max(host.closed_until, self._clock() + patience)
         while host.waiting:
             waiter = host.waiting.popleft()
             if not waiter.done():
-                waiter.set_exception(ThrottledError("the host has asked for patience", retry_after=patience))
+                waiter.set_exception(rate_limited(host.name, patience))
         return patience
 
     def describe(self) -> dict[str, dict[str, float | None]]:
@@ -156,21 +168,21 @@ class Politeness:
 
     def describe_one(self, name: str, most: int | None = None) -> dict[str, float | None]:
         """The same for one host, however idle it is."""
-        host = self._hosts.get(name) or self._new(most)
+        host = self._hosts.get(name) or self._new(name, most)
         return host.limit.describe() | {"running": host.running, "waiting": len(host.waiting)}
 
     def _host(self, name: str, most: int | None = None) -> Host:
         host = self._hosts.get(name)
         if host is None:
-            host = self._hosts[name] = self._new(most)
+            host = self._hosts[name] = self._new(name, most)
             self._forget_some()
         self._hosts.move_to_end(name)
         return host
 
-    def _new(self, most: int | None) -> Host:
+    def _new(self, name: str, most: int | None) -> Host:
         """Pages of a site take as long as they like; the answers of one service can be compared."""
         limit = Concurrency(1, self._most, start=_START) if most is None else Seeking(1, most, start=_START)
-        return Host(limit, self._delay)
+        return Host(name, limit, self._delay)
 
     def _forget_some(self) -> None:
         """The hosts that were asked least lately, but never one that is being asked or has closed."""
@@ -182,7 +194,7 @@ class Politeness:
     def _check_open(self, name: str, host: Host) -> None:
         left = host.closed_until - self._clock()
         if left > 0:
-            raise ThrottledError(f"{name} has asked for patience", retry_after=left)
+            raise rate_limited(name, left)
 
     async def _enter(self, name: str, host: Host) -> None:
         if host.running < host.limit.value and not host.waiting:
@@ -195,7 +207,7 @@ class Politeness:
                 await waiter
         except TimeoutError:
             self._give_up(host, waiter)
-            raise ThrottledError(f"{name} is asked enough already", retry_after=self._wait_s, ours=True) from None
+            raise _busy(name, self._wait_s) from None
         except asyncio.CancelledError:
             self._give_up(host, waiter)
             raise
@@ -220,8 +232,18 @@ class Politeness:
         now = self._clock()
         begin = max(now, host.next_start)
         if begin - now > self._wait_s:
-            raise ThrottledError(f"{name} is asked enough already", retry_after=begin - now, ours=True)
+            raise _busy(name, begin - now)
         host.next_start = begin + host.delay
         if begin > now:
             await self._sleep(begin - now)
             self._check_open(name, host)
+
+
+def rate_limited(name: str, wait_s: float) -> ThrottledError:
+    return ThrottledError(f"{name} is rate limiting us; retrying in {wait_s:.0f} s", retry_after=wait_s)
+
+
+def _busy(name: str, wait_s: float) -> ThrottledError:
+    return ThrottledError(
+        f"enough requests to {name} are under way already; retrying in {wait_s:.0f} s", retry_after=wait_s, ours=True
+    )

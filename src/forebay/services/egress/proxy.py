@@ -151,6 +151,7 @@ class Client:
             return await self._tell(403, refused.code, refused.reason)
         except Unreachable as error:
             self._passes.counts.failed[error.code] += 1
+            admitted.note_failure(host, error)
             if self._forwarder.has_answered:
                 raise
             return await self._tell(504 if error.code == "timeout" else 502, error.code, error.reason)

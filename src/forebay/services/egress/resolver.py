@@ -17,34 +17,47 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 _ABSENT = {socket.EAI_NONAME, getattr(socket, "EAI_NODATA", socket.EAI_NONAME)}
-_THREADS = 16  # a lookup that hangs holds one for as long as the system's resolver tries
+_THREADS = 64  # a lookup that hangs holds one for as long as the system's resolver tries, whoever still waits
 
 
 class Resolver(Protocol):
     """Finds the addresses of a host."""
 
-    async def resolve(self, host: str) -> Sequence[Address]:
-        """Raises: Unreachable when there are none, or nobody answers."""
+    async def resolve(self, host: str, lookups: asyncio.Semaphore | None = None) -> Sequence[Address]:
+        """`lookups` bounds how many of one caller run at a time: one page with names of a dead server stops no other.
+
+        Raises: Unreachable when there are none, or nobody answers.
+        """
         ...
 
 
 class SystemResolver:
     """What the machine itself uses: /etc/hosts, the configured servers, whatever else."""
 
-    def __init__(self) -> None:
+    def __init__(self, look_up: Callable[[str], list[str]] | None = None) -> None:
+        self._look_up = look_up or _look_up
         self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="egress-dns")
 
-    async def resolve(self, host: str) -> Sequence[Address]:
-        loop = asyncio.get_running_loop()
+    async def resolve(self, host: str, lookups: asyncio.Semaphore | None = None) -> Sequence[Address]:
         try:
-            found = await loop.run_in_executor(self._threads, _look_up, host)
+            found = await self._looked_up(host, lookups)
         except socket.gaierror as error:
             if error.errno in _ABSENT:
-                raise Unreachable("no_such_host", f"there is no host {host}") from None
-            raise Unreachable("dns", f"{host} could not be resolved: {error.strerror}") from None
+                raise no_such_host(host) from None
+            raise Unreachable("dns", f"the name {host} could not be resolved: {error.strerror}") from None
         except UnicodeError:
-            raise Unreachable("no_such_host", f"there is no host {host}") from None
+            raise no_such_host(host) from None
         return list(dict.fromkeys(address for text in found if (address := parse_address(text))))
+
+    async def _looked_up(self, host: str, lookups: asyncio.Semaphore | None) -> list[str]:
+        if lookups is None:
+            return await asyncio.wrap_future(self._threads.submit(self._look_up, host))
+        await lookups.acquire()
+        loop = asyncio.get_running_loop()
+        thread = self._threads.submit(self._look_up, host)
+        # Given back when the thread is free, which may be long after the caller has given up.
+        thread.add_done_callback(lambda _: _in_loop(loop, lookups.release))
+        return await asyncio.wrap_future(thread)
 
     def close(self) -> None:
         self._threads.shutdown(wait=False, cancel_futures=True)
@@ -72,13 +85,13 @@ class CachingResolver:
         self._kept: OrderedDict[str, tuple[float, Sequence[Address]]] = OrderedDict()
         self._asked: dict[str, asyncio.Task[Sequence[Address]]] = {}
 
-    async def resolve(self, host: str) -> Sequence[Address]:
+    async def resolve(self, host: str, lookups: asyncio.Semaphore | None = None) -> Sequence[Address]:
         kept = self._kept.get(host)
         if kept is not None and kept[0] > self._clock():
             self._kept.move_to_end(host)
             return kept[1]
         # Shielded, because others may wait for the same answer when this one gives up.
-        return await asyncio.shield(self._asked.get(host) or self._ask(host))
+        return await asyncio.shield(self._asked.get(host) or self._ask(host, lookups))
 
     async def close(self) -> None:
         """Give up what is still being asked."""
@@ -87,8 +100,8 @@ class CachingResolver:
             task.cancel()
         await asyncio.gather(*asked, return_exceptions=True)
 
-    def _ask(self, host: str) -> asyncio.Task[Sequence[Address]]:
-        task = asyncio.get_running_loop().create_task(self._answer(host))
+    def _ask(self, host: str, lookups: asyncio.Semaphore | None) -> asyncio.Task[Sequence[Address]]:
+        task = asyncio.get_running_loop().create_task(self._answer(host, lookups))
         self._asked[host] = task
         task.add_done_callback(lambda done: self._answered(host, done))
         return task
@@ -98,20 +111,29 @@ class CachingResolver:
         with contextlib.suppress(asyncio.CancelledError):
             task.exception()  # taken note of, even if nobody waits any more
 
-    async def _answer(self, host: str) -> Sequence[Address]:
+    async def _answer(self, host: str, lookups: asyncio.Semaphore | None) -> Sequence[Address]:
         try:
             async with asyncio.timeout(self._timeout_s):
-                addresses = await self._resolver.resolve(host)
+                addresses = await self._resolver.resolve(host, lookups)
         except TimeoutError:
-            raise Unreachable("dns", f"{host} could not be resolved within {self._timeout_s:g} s") from None
+            raise Unreachable("dns", f"the name {host} could not be resolved within {self._timeout_s:g} s") from None
         if not addresses:
-            raise Unreachable("no_such_host", f"there is no host {host}")
+            raise no_such_host(host)
         if self._keep_s > 0:
             self._kept[host] = (self._clock() + self._keep_s, addresses)
             self._kept.move_to_end(host)
             while len(self._kept) > self._size:
                 self._kept.popitem(last=False)
         return addresses
+
+
+def no_such_host(host: str) -> Unreachable:
+    return Unreachable("no_such_host", f"the host {host} does not exist")
+
+
+def _in_loop(loop: asyncio.AbstractEventLoop, callback: Callable[[], None]) -> None:
+    with contextlib.suppress(RuntimeError):  # the loop has ended meanwhile
+        loop.call_soon_threadsafe(callback)
 
 
 def _look_up(host: str) -> list[str]:

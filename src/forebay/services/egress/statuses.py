@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from http import HTTPStatus
@@ -13,6 +14,7 @@ from forebay.services.egress.failures import NotFoundError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+_SECONDS = re.compile(r"[0-9]+(?:\.[0-9]+)?")
 _AGAIN = {408, 421, 425}
 _UNTOLD_S = 30.0  # how long to wait when the server does not say
 
@@ -30,7 +32,9 @@ def status_error(
         return missing
     told = retry_after(headers, most_s=most_s, now=now)
     if status == 429 or (status == 503 and told is not None):
-        return ThrottledError(said, retry_after=_UNTOLD_S if told is None else told)
+        wait = _UNTOLD_S if told is None else told
+        why = "is rate limiting us" if status == 429 else "is not available"
+        return ThrottledError(f"{place} {why} ({status}); retrying in {wait:.0f} s", retry_after=wait)
     if status >= 500 or status in _AGAIN:
         return TransientError(said)
     return PermanentError(said)
@@ -39,8 +43,8 @@ def status_error(
 def retry_after(headers: Mapping[str, str], *, most_s: float = 3600.0, now: datetime | None = None) -> float | None:
     """Seconds that a server asks to wait, given as such or as a date, within reason."""
     text = headers.get("retry-after", "").strip()
-    if text.isascii() and text.isdecimal():
-        return min(float(text[:12]), most_s)
+    if _SECONDS.fullmatch(text):
+        return min(float(text[:20]), most_s)
     try:
         then = parsedate_to_datetime(text)
     except (TypeError, ValueError):

@@ -7,6 +7,6 @@ from __future__ import annotations
 
 from forebay.services.pages.facts import Feed, Icon, PageFacts, Picture
 from forebay.services.pages.kinds import PageKind
-from forebay.services.pages.reading import read_page
+from forebay.services.pages.reading import read_page, read_text
 
-__all__ = ["Feed", "Icon", "PageFacts", "PageKind", "Picture", "read_page"]
+__all__ = ["Feed", "Icon", "PageFacts", "PageKind", "Picture", "read_page", "read_text"]

@@ -76,8 +76,11 @@ _LOGIN_PATH = re.compile(
     re.IGNORECASE,
 )
 _LOGIN_HOST = re.compile(r"^(?:login|signin|accounts?|auth|sso|id|idp)\.", re.IGNORECASE)
+# The number alone says it at the beginning of a title or beside a word for an error: "Peugeot 404" is a car.
 _GONE = re.compile(
-    r"\b404\b|(?:page|article|story|post|content|product|file|video|document|site|url)(?:\s+\w+){0,4}?"
+    r"^\W*404\W*$|^\W*404\s*[-\u2013\u2014:|.!]|\b(?:http|error|status|fehler|erreur|errore?|code)\W{0,3}404\b"
+    r"|\b404\W{0,3}(?:error|not|page|fehler|seite|erreur|errore?|file|http|oops|sorry|nicht|p[aá]gina|страница|ページ|页面)\b"
+    r"|[-\u2013\u2014:|]\s*404\W*$|(?:page|article|story|post|content|product|file|video|document|site|url)(?:\s+\w+){0,4}?"
     r"\s+(?:not found|(?:could not|couldn.t|cannot|can.t) be found|does ?n.t exist|does not exist"
     r"|no longer (?:exists|available)|has (?:been )?(?:moved|removed|deleted)|is gone|unavailable)"
     r"|^not found\b|nothing (?:was )?found here|page missing|seite (?:wurde )?nicht gefunden|nicht mehr verfügbar"
@@ -90,17 +93,17 @@ _GONE = re.compile(
     re.IGNORECASE,
 )
 _FAILED = {
-    401: "asks who is there",
-    403: "is not for everyone",
-    404: "is not there",
-    407: "asks who is there",
+    401: "requires a login",
+    403: "is forbidden",
+    404: "does not exist",
+    407: "requires a login",
     410: "is gone",
-    429: "asks for patience",
-    451: "is closed for legal reasons",
-    500: "fails",
-    502: "fails",
-    503: "cannot be served now",
-    504: "takes too long",
+    429: "is rate limited",
+    451: "is blocked for legal reasons",
+    500: "failed on its server",
+    502: "failed on its server",
+    503: "is not available now",
+    504: "took its server too long",
 }
 
 
@@ -111,12 +114,12 @@ def judge(seen: Signals) -> Judged:
 
 def _captcha(seen: Signals) -> Judged | None:
     if seen.headers.get("cf-mitigated", "").lower() == "challenge" or "x-amzn-waf-action" in seen.headers:
-        return Judged(PageKind.CAPTCHA, "the server says that it wants to see a human first")
+        return Judged(PageKind.CAPTCHA, "the server lets only humans in")
     is_short = seen.words < _FEW_WORDS
     failed = seen.status >= 400
     speaks = _CAPTCHA_WORDS.search(f"{seen.title}\n{seen.heading}\n{seen.text[:2000]}")
     if _CHALLENGES.search(seen.markers) and (failed or (is_short and speaks)):
-        return Judged(PageKind.CAPTCHA, "a challenge stands before the page")
+        return Judged(PageKind.CAPTCHA, "a challenge for humans comes before the page")
     if speaks and (failed or is_short) and (_CAPTCHAS.search(seen.markers) or _CAPTCHA_WORDS.search(seen.title)):
         return Judged(PageKind.CAPTCHA, f"it says {speaks[0].strip()!r}")
     return None
@@ -131,7 +134,7 @@ def _login(seen: Signals) -> Judged | None:
     place = urlsplit(seen.url)
     is_there = bool(_LOGIN_PATH.search(place.path) or _LOGIN_HOST.search(place.hostname or ""))
     if seen.has_password and (says or is_there):
-        return Judged(PageKind.LOGIN, "there is little else than a field for a password")
+        return Judged(PageKind.LOGIN, "there is little more on it than a password field")
     if says and is_there:
         return Judged(PageKind.LOGIN, f"title and address ask to sign in: {says[0].strip()!r}")
     return None
@@ -140,7 +143,7 @@ def _login(seen: Signals) -> Judged | None:
 def _error(seen: Signals) -> Judged | None:
     if seen.status < 400:
         return None
-    return Judged(PageKind.ERROR, f"status {seen.status}: the page {_FAILED.get(seen.status, 'cannot be had')}")
+    return Judged(PageKind.ERROR, f"status {seen.status}: the page {_FAILED.get(seen.status, 'is not available')}")
 
 
 def _soft_404(seen: Signals) -> Judged | None:
@@ -153,4 +156,6 @@ def _soft_404(seen: Signals) -> Judged | None:
 def _empty(seen: Signals) -> Judged | None:
     if seen.words > _NOTHING or seen.has_media:
         return None
-    return Judged(PageKind.EMPTY, "scripts make the page" if seen.has_scripts else "there is nothing on it")
+    return Judged(
+        PageKind.EMPTY, "the page is written by its scripts" if seen.has_scripts else "there is nothing on it"
+    )

@@ -7,15 +7,18 @@ from typing import TYPE_CHECKING
 
 from forebay.errors import ConfigError
 from forebay.services.pages import jsonld
+from forebay.services.pages.authors import read_author
 from forebay.services.pages.cleaning import count_words, line
 from forebay.services.pages.dates import read_date
 from forebay.services.pages.depth import MOST_TAGS, shallow
 from forebay.services.pages.encoding import decode
 from forebay.services.pages.facts import PageFacts
+from forebay.services.pages.guessing import guess_published
 from forebay.services.pages.head import Head, read_head, read_refresh
 from forebay.services.pages.kinds import Signals, judge
 from forebay.services.pages.links import read_canonical, read_feeds, read_icons, read_images
-from forebay.services.pages.text import heading_of, readable_text, visible_text
+from forebay.services.pages.text import first_headings, heading_of, readable_text, visible_text
+from forebay.services.pages.titles import read_title, site_keys
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -40,6 +43,11 @@ _PUBLISHED = (
     "sailthru.date",
     "pubdate",
     "publishdate",
+    "publish_date",
+    "publication_date",
+    "og:published_time",
+    "article:published",
+    "dc.date.created",
     "date",
 )
 _MODIFIED = ("article:modified_time", "og:updated_time", "datemodified", "dcterms.modified", "last-modified", "lastmod")
@@ -73,12 +81,12 @@ def read_page(
         reason=judged.reason,
         charset=decoded.charset,
         is_cut=len(html) > LONGEST_HTML or decoded.text.count("<") >= MOST_TAGS,
-        title=_title(head, things, signals.heading),
+        title=read_title(head, things, first_headings(tree), url),
         description=_description(head, things),
-        author=_author(head, things),
+        author=read_author(tree, head, things, site_keys(head, things, url)),
         site=_site(head, things),
         language=_language(tree, head, said),
-        published=_date(head, _PUBLISHED, things, "datePublished", "uploadDate") or _time_element(tree),
+        published=_published(tree, head, things) or read_date(guess_published(source, url)),
         modified=_date(head, _MODIFIED, things, "dateModified"),
         canonical=canonical,
         canonical_hint=hint,
@@ -94,6 +102,11 @@ def read_page(
         word_count=words,
         reading_minutes=minutes,
     )
+
+
+def read_text(data: bytes, charset: str | None) -> str:
+    """A file of text, decoded as a page would be: only by encodings that pages may be in."""
+    return decode(data, charset).text.replace("\0", "")
 
 
 def _parser() -> type[LexborHTMLParser]:
@@ -132,33 +145,9 @@ def _markers(tree: LexborHTMLParser) -> str:
     return "\n".join(found)
 
 
-def _title(head: Head, things: list[dict[str, Json]], heading: str) -> str | None:
-    shared = head.first("og:title")
-    if shared and shared == head.first("og:site_name") and head.title:
-        shared = None  # the same on every page of the site
-    told = jsonld.text_of(jsonld.about(things), "headline", "name")
-    return shared or head.title or line(told) or head.first("twitter:title") or line(heading)
-
-
 def _description(head: Head, things: list[dict[str, Json]]) -> str | None:
     found = head.first("og:description", "description", "twitter:description", "dc.description", longest=1000)
     return found or line(jsonld.text_of(jsonld.about(things), "description", "abstract"), 1000)
-
-
-def _author(head: Head, things: list[dict[str, Json]]) -> str | None:
-    names = jsonld.names_of(jsonld.about(things), "author") or jsonld.names_of(jsonld.about(things), "creator")
-    told = [name for name in map(line, names) if name and not _is_address(name)]
-    if told:
-        return line(", ".join(told[:5]))
-    for name in ("author", "article:author", "dc.creator", "citation_author", "parsely-author", "twitter:creator"):
-        found = head.first(name)
-        if found and not _is_address(found):
-            return found
-    return None
-
-
-def _is_address(text: str) -> bool:
-    return text.startswith(("http://", "https://", "//", "/"))
 
 
 def _site(head: Head, things: list[dict[str, Json]]) -> str | None:
@@ -191,6 +180,10 @@ def _language_tag(text: str) -> str:
 def _date(head: Head, names: tuple[str, ...], things: list[dict[str, Json]], *keys: str) -> datetime | None:
     told = read_date(jsonld.text_of(jsonld.about(things), *keys))
     return told or next(filter(None, (read_date(content) for name in names for content in head.all(name))), None)
+
+
+def _published(tree: LexborHTMLParser, head: Head, things: list[dict[str, Json]]) -> datetime | None:
+    return _date(head, _PUBLISHED, things, "datePublished", "uploadDate") or _time_element(tree)
 
 
 def _time_element(tree: LexborHTMLParser) -> datetime | None:

@@ -22,6 +22,12 @@ def heading_of(tree: LexborHTMLParser) -> str | None:
     return next(filter(None, (line(node.text(), 300) for node in tree.css("h1, h2")[:10])), None)
 
 
+def first_headings(tree: LexborHTMLParser) -> list[str]:
+    """The first-level headings that say something, each once."""
+    found = (line(node.text(separator=" "), 300) for node in tree.css("h1")[:10])
+    return list(dict.fromkeys(text for text in found if text))
+
+
 def visible_text(tree: LexborHTMLParser) -> str:
     """What could be seen of the page, roughly; the tree loses everything else."""
     tree.strip_tags(_UNSEEN)

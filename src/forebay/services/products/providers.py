@@ -189,11 +189,9 @@ class HttpProvider(Provider):
             raise TransientError(f"{self.name} answered {status} without {expects.text}")
 
     def _throttled(self, said: str, headers: Mapping[str, str]) -> NoReturn:
-        told = headers.get(self._declared.errors.retry_after.lower(), "").strip()
-        seconds, dot, rest = told.partition(".")
-        whole = seconds if dot and rest.isdecimal() else told
-        wait = retry_after({"retry-after": whole}, most_s=self.limits.longest_wait_s)
-        raise ThrottledError(said, retry_after=self.limits.throttled_wait_s if wait is None else wait + bool(dot))
+        told = headers.get(self._declared.errors.retry_after.lower(), "")
+        wait = retry_after({"retry-after": told}, most_s=self.limits.longest_wait_s)
+        raise ThrottledError(said, retry_after=self.limits.throttled_wait_s if wait is None else wait)
 
     def _code(self, document: Json) -> str | None:
         path = self._declared.errors.code

@@ -1,3 +1,5 @@
--- The pictures of bookmark $1 of owner $2: $3 of what one sees first, $4 of the whole page.
-update forebay.bookmark b set screenshot_id = $3, full_page_id = $4, updated_at = clock_timestamp()
+-- The pictures of bookmark $1 of owner $2: $3 of what one sees first, $4 of the whole page; $5 are notes on them.
+update forebay.bookmark b set
+    screenshot_id = $3, full_page_id = $4, notes = forebay.with_notes(b.notes, 'screenshot', $5::text::jsonb),
+    updated_at = clock_timestamp()
 where b.id = $1 and b.owner_id = $2
