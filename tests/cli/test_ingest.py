@@ -44,7 +44,7 @@ def cli(tmp_path: Path, dsn: str) -> Cli:
         (["a.pdf"], "a.pdf: is a PDF: only tables and pictures are read"),
         (["a.csv", "--options", "{"], "--options: is not JSON: "),
         (["a.csv", "--options", '{"colour": 1}'], "--options colour: is not known"),
-        (["a.csv", "--options", "[]"], "--options: must be an object"),
+        (["a.csv", "--options", "[]"], '--options: must be an object, such as {"header": false}'),
         (
             ["a.csv", "--column", "titel=Name"],
             "--column: there is no field 'titel': did you mean title? The fields are",

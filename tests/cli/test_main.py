@@ -105,8 +105,10 @@ def test_an_unreachable_database_is_one_line_without_the_password(bare: Cli, com
 def test_without_any_database_it_says_how_to_get_one(bare: Cli) -> None:
     failed = bare.run("jobs")
     assert failed.code == 3
-    hint = "start one with `forebay up`, or set FOREBAY_DATABASE_URL"
-    assert failed.err == f"forebay: there is no database in {bare.folder / 'data'} yet: {hint}\n"
+    place = bare.folder / "data"
+    assert failed.err == (
+        f"forebay: there is no database in {place} yet: start one with `forebay up`, or set FOREBAY_DATABASE_URL\n"
+    )
 
 
 def test_a_database_that_refuses_is_told_in_its_words(bare: Cli, dsn: str) -> None:

@@ -25,7 +25,8 @@ def test_a_chosen_port_that_is_taken_is_an_error_that_names_the_program(taken: i
     assert str(refused.value).startswith(
         f"FOREBAY_API_PORT: 127.0.0.1:{taken} cannot be used: Address already in use by "
     )
-    assert f"(process {os.getpid()}). Stop that program, or choose another port" in str(refused.value)
+    hint = "Stop that program, or choose another port with FOREBAY_API_PORT or --port"
+    assert str(refused.value).endswith(f"(process {os.getpid()}). {hint}")
 
 
 def test_the_default_gives_way_and_says_so(taken: int, monkeypatch: pytest.MonkeyPatch) -> None:
