@@ -247,7 +247,7 @@ async def own_result(conn: Connection, job_id: int) -> dict[str, Any]:
 
 
 async def last_error(conn: Connection, job_id: int) -> str | None:
-    """What the job as a whole last failed on, if the schema knows that."""
+    """Why the latest attempt failed, unless the job is done."""
     async with in_words():
         found: str | None = await conn.fetchval(load("get_last_error"), job_id)
     return found

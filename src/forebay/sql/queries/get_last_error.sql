@@ -1,2 +1,2 @@
--- What a job last failed on; by name, as a schema of before has no such column.
-select to_jsonb(j) ->> 'last_error' from forebay.jobs j where j.id = cast($1 as bigint)
+-- Why the latest attempt of a job failed; none once the job is done, as the attempt was repeated.
+select j.last_error ->> 'reason' from forebay.jobs j where j.id = cast($1 as bigint) and j.state <> 'DONE'
