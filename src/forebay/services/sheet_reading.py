@@ -43,6 +43,8 @@ from forebay.services.spreadsheets.reading import Layout
 
 MAX_COLUMNS = 1000  # more than a table of the database, or a person, can take in
 MAX_INPUT_BYTES = 8 << 20
+_GROWTH = 200  # times its own size that a file may grow when it is read, as for what is packed in archives
+_SMALL_GROWTH = 256 << 20  # bytes up to which growth does not matter
 _TOO_LARGE = f"has more than {MAX_INPUT_BYTES >> 20} MiB"
 _NUMBER, _FAULT = "line", "fault"  # the columns before the others in a workbook that was written out
 _LONGEST_KEY = 200
@@ -141,14 +143,40 @@ def _no_table(kind: Literal["image", "images"], listed: list[Picture]) -> Looked
     return Looked(kind, None, ["Name"], Columns(fields={}), [], listed)
 
 
-def write_out(path: Path, layout: Layout, target: Path) -> CsvLayout:
-    """Writes the rows of a workbook as CSV, each after its number and what is wrong with it."""
+class ByteBudget:
+    """How many bytes a file may take once it is read: a few that refer to long strings, or to long names of columns,
+    would otherwise fill the disk."""
+
+    def __init__(self, size: int, most: int) -> None:
+        """Of a file of `size` bytes; `most` for any file."""
+        self._size = size
+        self.allowed = min(most, max(_SMALL_GROWTH, size * _GROWTH))
+        self._left = self.allowed
+
+    def spend(self, count: int) -> None:
+        """Raises: DataError when these are too many."""
+        self._left -= count
+        if self._left < 0:
+            raise DataError(
+                f"the rows of the file take more than {self.allowed} bytes, which is the most for a file of "
+                f"{self._size} bytes (FOREBAY_SHEETS_MAX_READ_BYTES at most): split the file"
+            )
+
+
+def write_out(path: Path, layout: Layout, target: Path, most_bytes: int) -> CsvLayout:
+    """Writes the rows of a workbook as CSV, each after its number and what is wrong with it.
+
+    Raises: DataError, also when they take more bytes than a file of this size may.
+    """
     columns = (_NUMBER, _FAULT, *layout.columns)
     file = new_file("csv", columns, escape=False)
+    budget = ByteBudget(path.stat().st_size, most_bytes)
     with target.open("wb") as out, read_rows(path, layout) as reader:
         while True:
             batch = take(reader, 1000)
-            out.write(file.write(_written(row) for row in batch.rows))
+            piece = file.write(_written(row) for row in batch.rows)
+            budget.spend(len(piece))
+            out.write(piece)
             if batch.is_last:
                 break
         out.write(file.close())

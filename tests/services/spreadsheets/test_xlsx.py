@@ -12,7 +12,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from forebay.errors import DataError
-from forebay.services.spreadsheets import BadRow, Place, Row, XlsxLayout, look_at, read_rows, take
+from forebay.services.spreadsheets import (
+    BadRow,
+    Place,
+    Row,
+    XlsxLayout,
+    look_at,
+    read_rows,
+    take,
+    xlsx_parts,
+    xlsx_rows,
+)
 from forebay.services.spreadsheets.archives import WORKBOOK, opened
 from forebay.services.spreadsheets.cells import moment_text
 from forebay.services.spreadsheets.xlsx_parts import Format, format_of
@@ -308,3 +318,20 @@ def test_no_markup_breaks_the_reader(rows: str) -> None:
 def test_what_goes_wrong_outside_is_not_the_archives_fault() -> None:
     with pytest.raises(ValueError, match="mine"), opened(file(_whole), WORKBOOK):
         raise ValueError("mine")
+
+
+@pytest.mark.parametrize("row", ["<row></row>", '<row r="2"/>', '<row r="2"></row>', "<x:row xmlns:x='x'/>"])
+def test_more_rows_than_a_spreadsheet_has_are_refused_early(monkeypatch: pytest.MonkeyPatch, row: str) -> None:
+    """Empty ones, too: millions of them are packed into nearly nothing, and each takes its time."""
+    monkeypatch.setattr(xlsx_rows, "MAX_ROWS", 1000)
+    header = '<row r="1"><c r="A1" t="str"><v>Name</v></c></row>'
+    assert good(workbook(header + row * 999), header=True) == []
+    with pytest.raises(DataError, match="the sheet has more than 1000 rows, which no spreadsheet has"):
+        good(workbook(header + row * 1000), header=True)
+
+
+def test_more_shared_strings_than_memory_has_places_for_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(xlsx_parts, "MAX_STRINGS", 1000)
+    row = '<row r="1"><c r="A1" t="s"><v>0</v></c></row>'
+    with pytest.raises(DataError, match="the workbook shares more than 1000 strings"):
+        good(workbook(row, strings="<si><t>x</t></si>" + "<si/>" * 1000))

@@ -19,6 +19,7 @@ from forebay.services.spreadsheets.rows import MAX_ROW_BYTES
 
 MAX_PART_BYTES = 64 << 20  # of a part that is held in memory
 MAX_STRINGS_BYTES = 1 << 30  # they wait on the disk
+MAX_STRINGS = 1 << 24  # where each ends is held in memory
 _MAX_NAMES = 1 << 20  # the parser keeps the names of all tags and attributes
 _HEX = re.compile("_x([0-9A-Fa-f]{4})_")
 
@@ -255,6 +256,8 @@ class SharedStrings:
         for text in texts:
             end += self._file.write(text.encode("utf-8", "replace"))
             self._ends.append(end)
+        if len(self) > MAX_STRINGS:
+            raise DataError(f"the workbook shares more than {MAX_STRINGS} strings between its cells")
 
     def __len__(self) -> int:
         return len(self._ends) - 1

@@ -92,10 +92,10 @@ class _Split(SheetMarkup):
             return False
         if _ODD_TEXT.search(text):
             return False
-        before = self._row
+        before = self._row, self._rows_begun
         found = self._rows(_TOKEN.findall(text))
         if found is None:
-            self._row = before
+            self._row, self._rows_begun = before
             return False
         self._found += found
         return True

@@ -6,10 +6,11 @@ from collections.abc import Callable
 from functools import cache
 from typing import TypeAlias, TypeVar
 
+from forebay.errors import DataError
 from forebay.services.spreadsheets.cells import moment_text, number_text
 from forebay.services.spreadsheets.rows import MAX_COLUMNS, MAX_ROW_BYTES
 from forebay.services.spreadsheets.xlsx_parts import Markup, Workbook, local, plain
-from forebay.services.spreadsheets.xlsx_writing import letters
+from forebay.services.spreadsheets.xlsx_writing import MAX_ROWS, letters
 
 FoundRow: TypeAlias = tuple[int, list[str], str | None]  # its number, its cells, and what is wrong with it
 
@@ -48,7 +49,7 @@ class SheetMarkup(Markup):
         self._columns = _columns()
         self._book = book
         self._found: list[FoundRow] = []
-        self._row = self._column = self._size = self._spoken = self._open = 0
+        self._row = self._column = self._size = self._spoken = self._open = self._rows_begun = 0
         self._cells: list[str] = []
         self._fault: str | None = None
         self._kind = self._style = ""
@@ -91,6 +92,9 @@ class SheetMarkup(Markup):
         self._cells = []
 
     def _begin_row(self, given: dict[str, str]) -> None:
+        self._rows_begun += 1
+        if self._rows_begun > MAX_ROWS:  # empty ones count: millions of them are packed into nearly nothing
+            raise DataError(f"the sheet has more than {MAX_ROWS} rows, which no spreadsheet has")
         number = given.get("r", "")
         told = int(number) if number.isascii() and number.isdigit() and len(number) < 10 else 0
         self._row = max(told, self._row + 1)  # rows only go on, whatever they say
