@@ -66,6 +66,7 @@ class SheetInfo(SheetSummary):
     tab: str | None = Field(description="the sheet of a workbook that is read")
     tabs: list[str] | None
     has_header: bool | None
+    notes: list[str] = Field(description="what to know about how it was read, such as formulas without a saved result")
     providers: list[str] | None = Field(description="asked first, in this order; null: as they are declared")
     options: dict[str, Any]
 
@@ -111,6 +112,7 @@ def sheet_info(sheet: Sheet) -> SheetInfo:
         tab=layout.get("sheet"),
         tabs=layout.get("sheets"),
         has_header=layout.get("has_header"),
+        notes=layout.get("notes", []),
         providers=sheet.providers,
         options=dict(sheet.options),
     )

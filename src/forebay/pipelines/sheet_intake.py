@@ -30,7 +30,10 @@ from forebay.errors import DataError, StepError, TransientError, WrongState, err
 from forebay.pipelines import web
 from forebay.pipelines.sheet_sources import opened_source, version_of
 from forebay.services import sheet_reading as reading
-from forebay.services.sheet_reading import ByteBudget, Looked, ReadBatch, SheetOptions, Unpacked
+from forebay.services.byte_budget import ByteBudget
+from forebay.services.sheet_reading import Looked, ReadBatch, SheetOptions, Unpacked
+from forebay.services.spreadsheets import XlsxLayout
+from forebay.services.workbook_reading import write_out
 from forebay.storage.spool import spooled
 from forebay.types import Done, ErrorClass, Skip
 
@@ -373,10 +376,11 @@ async def _source(
     blobs.store.spool.mkdir(parents=True, exist_ok=True)
     with NamedTemporaryFile(prefix="put-", dir=blobs.store.spool) as scratch:
         layout = looked.layout
-        if looked.kind == "xlsx":
+        if isinstance(layout, XlsxLayout):
             child.ctx.progress(note="unpacking the workbook")
             most = child.settings.sheets_max_read_bytes
-            layout = await child.call(reading.write_out, path, layout, Path(scratch.name), most)
+            layout = await child.call(write_out, path, layout, Path(scratch.name), most)
+            await rows.write_notes(await child.ctx.get(web.database), sheet.id, layout.notes)
             path = Path(scratch.name)
         async with aclosing(_rows(child, path, layout, options.key)) as source:
             yield source

@@ -6,7 +6,7 @@ A workbook is first written out as CSV, so that any batch of its rows can be rea
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from itertools import islice, repeat
 from json.encoder import encode_basestring as _quoted
@@ -29,24 +29,20 @@ from forebay.services.spreadsheets import (
     Picture,
     Place,
     Row,
+    XlsxLayout,
     detect,
     look_at,
-    new_file,
     opened,
     pictures,
     read_picture,
     read_rows,
-    take,
 )
-from forebay.services.spreadsheets.csv_file import look_at_csv
 from forebay.services.spreadsheets.reading import Layout
+from forebay.services.workbook_reading import WrittenOut, sample_of_workbook, typed_cells, typed_inputs, write_out
 
 MAX_COLUMNS = 1000  # more than a table of the database, or a person, can take in
 MAX_INPUT_BYTES = 8 << 20
-_GROWTH = 200  # times its own size that a file may grow when it is read, as for what is packed in archives
-_SMALL_GROWTH = 256 << 20  # bytes up to which growth does not matter
 _TOO_LARGE = f"has more than {MAX_INPUT_BYTES >> 20} MiB"
-_NUMBER, _FAULT = "line", "fault"  # the columns before the others in a workbook that was written out
 _LONGEST_KEY = 200
 
 
@@ -80,7 +76,7 @@ class Looked(NamedTuple):
     """What a file is. `layout` is that of a table."""
 
     kind: Literal["csv", "xlsx", "image", "images"]
-    layout: CsvLayout | Any
+    layout: CsvLayout | XlsxLayout | None
     columns: list[str]
     mapping: Columns
     suggestions: list[Suggestion]
@@ -126,13 +122,20 @@ def look(path: Path, options: SheetOptions) -> Looked:
     for name in options.key:
         if name not in columns:
             raise DataError(f"key: there is no column {name!r}; the columns are {', '.join(columns[:20])}")
-    with read_rows(path, layout) as reader:
-        sample = [row.cells for row in islice(reader, SAMPLE) if isinstance(row, Row)]
+    sample = _sample(path, layout)
     mapping = _mapping(columns, sample, options)
     return Looked(layout.kind, layout, columns, mapping, suggest(columns, sample), [])
 
 
-def _mapping(columns: Sequence[str], sample: Sequence[dict[str, str]], options: SheetOptions) -> Columns:
+def _sample(path: Path, layout: Layout) -> Sequence[Mapping[str, object]]:
+    """The first rows; numbers are numbers where a workbook says so."""
+    if isinstance(layout, XlsxLayout):
+        return sample_of_workbook(path, layout, SAMPLE)
+    with read_rows(path, layout) as reader:
+        return [row.cells for row in islice(reader, SAMPLE) if isinstance(row, Row)]
+
+
+def _mapping(columns: Sequence[str], sample: Sequence[Mapping[str, object]], options: SheetOptions) -> Columns:
     try:
         return choose_columns(columns, sample, options.columns, mark=options.decimal_mark, currency=options.currency)
     except InvalidField as error:
@@ -143,65 +146,20 @@ def _no_table(kind: Literal["image", "images"], listed: list[Picture]) -> Looked
     return Looked(kind, None, ["Name"], Columns(fields={}), [], listed)
 
 
-class ByteBudget:
-    """How many bytes a file may take once it is read: a few that refer to long strings, or to long names of columns,
-    would otherwise fill the disk."""
-
-    def __init__(self, size: int, most: int) -> None:
-        """Of a file of `size` bytes; `most` for any file."""
-        self._size = size
-        self.allowed = min(most, max(_SMALL_GROWTH, size * _GROWTH))
-        self._left = self.allowed
-
-    def spend(self, count: int) -> None:
-        """Raises: DataError when these are too many."""
-        self._left -= count
-        if self._left < 0:
-            raise DataError(
-                f"the rows of the file take more than {self.allowed} bytes, which is the most for a file of "
-                f"{self._size} bytes (FOREBAY_SHEETS_MAX_READ_BYTES at most): split the file"
-            )
-
-
-def write_out(path: Path, layout: Layout, target: Path, most_bytes: int) -> CsvLayout:
-    """Writes the rows of a workbook as CSV, each after its number and what is wrong with it.
-
-    Raises: DataError, also when they take more bytes than a file of this size may.
-    """
-    columns = (_NUMBER, _FAULT, *layout.columns)
-    file = new_file("csv", columns, escape=False)
-    budget = ByteBudget(path.stat().st_size, most_bytes)
-    with target.open("wb") as out, read_rows(path, layout) as reader:
-        while True:
-            batch = take(reader, 1000)
-            piece = file.write(_written(row) for row in batch.rows)
-            budget.spend(len(piece))
-            out.write(piece)
-            if batch.is_last:
-                break
-        out.write(file.close())
-    with target.open("rb") as written:
-        found = look_at_csv(written, header=True, encoding="utf-8", delimiter=",")
-    return found.model_copy(update={"columns": columns})
-
-
-def _written(row: Row | BadRow) -> Sequence[object]:
-    if isinstance(row, BadRow):
-        return (str(row.line), row.reason, row.excerpt)
-    return (str(row.line), "", *row.cells.values())
-
-
 def read_batch(
     path: Path, layout: CsvLayout, place: Place | None, most: int, most_bytes: int, key: Sequence[str]
 ) -> ReadBatch:
     """The next rows from a place on, ready to be stored."""
     with read_rows(path, layout, place) as reader:
         cells = reader.take(most, most_bytes)
-    columns, lines = layout.columns, cells.lines
-    if columns[:2] == (_NUMBER, _FAULT):
-        cells = _written_out(cells)
-        columns, lines = columns[2:], cells.lines
-    data = _encoded(lines, cells.rows, columns)
+    columns = layout.columns
+    if isinstance(layout, WrittenOut):
+        columns = layout.own_columns
+        cells, kinds = typed_cells(cells)
+        data = typed_inputs(cells, kinds, columns)
+    else:
+        data = _encoded(cells.lines, cells.rows, columns)
+    lines = cells.lines
     keys = _keys(cells.rows, columns, key)
     broken = [BadRow(line, _TOO_LARGE) for line, each in zip(lines, data, strict=True) if len(each) > MAX_INPUT_BYTES]
     if not cells.bad and not broken:
@@ -234,15 +192,6 @@ def _with_bad(
     ]
     named = None if keys is None else [None if line in broken else good[line][1] for line in order]
     return ReadBatch(inputs, named, faults, cells.next, cells.is_last)
-
-
-def _written_out(cells: Cells) -> Cells:
-    """What was written out of a workbook, with the numbers of its rows, and those that could not be read."""
-    made = Cells([], [], list(cells.bad), cells.next, cells.is_last)
-    for number, fault, *row in cells.rows:
-        line = int(number)
-        made.add(line, BadRow(line, fault, row[0] if row else "") if fault else row)
-    return made
 
 
 def _key_of(cells: Sequence[str]) -> str | None:

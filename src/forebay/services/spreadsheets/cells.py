@@ -62,6 +62,23 @@ def number_text(value: float) -> str:
     return f"{digits}e{int(exponent):+d}"
 
 
+def number_shown(value: float, *, decimals: int = 0, digits: int = 0, is_percent: bool = False) -> str:
+    """A number of a spreadsheet as its format shows it: with the 15 digits that it has, and with the zeros of the
+    format. It is never rounded: what the file says is what counts."""
+    value = float(f"{value:.15g}")
+    if not math.isfinite(value):
+        return number_text(value)
+    if is_percent:
+        value = float(Decimal(repr(value)) * 100)
+    text = number_text(value)
+    if digits and text.isdigit():
+        text = text.zfill(digits)
+    if decimals and "e" not in text:
+        whole, _, rest = text.partition(".")
+        text = f"{whole}.{rest.ljust(decimals, '0')}"
+    return f"{text}%" if is_percent else text
+
+
 def escaped(text: str) -> str:
     """A cell that no spreadsheet takes for a formula. A plain number is none."""
     return f"'{text}" if _FORMULA.match(text) and not _NUMBER.fullmatch(text) else text
