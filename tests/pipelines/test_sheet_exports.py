@@ -133,7 +133,7 @@ async def test_what_was_read_and_its_warnings_are_columns_to_choose(exports: Exp
 
 
 async def test_nasty_cells(exports: Exports) -> None:
-    lines = [Line({"a": text, "b": f"x{text}"}, {"title": text, "reasons": text}) for text in NASTY]
+    lines = [Line({"a": text, "b": f"x{text}"}, {"title": text, "category": text}) for text in NASTY]
     await agree(exports, await add_sheet(exports.conn, ["a", "b"], lines))
 
 

@@ -41,7 +41,9 @@ from forebay.services.spreadsheets.reading import Layout
 from forebay.services.workbook_reading import WrittenOut, sample_of_workbook, typed_cells, typed_inputs, write_out
 
 MAX_COLUMNS = 1000  # more than a table of the database, or a person, can take in
+MAX_NAMES = 1 << 17  # characters of all names of columns: each row is stored with them
 MAX_INPUT_BYTES = 8 << 20
+_MOST_ENCODED = 32 << 20  # bytes of names in a batch of rows
 _TOO_LARGE = f"has more than {MAX_INPUT_BYTES >> 20} MiB"
 _LONGEST_KEY = 200
 
@@ -119,6 +121,8 @@ def look(path: Path, options: SheetOptions) -> Looked:
     columns = list(layout.columns)
     if len(columns) > MAX_COLUMNS:
         raise DataError(f"the file has {len(columns)} columns; {MAX_COLUMNS} are allowed")
+    if (length := sum(map(len, columns))) > MAX_NAMES:
+        raise DataError(f"the names of the columns have {length} characters; {MAX_NAMES} are allowed: shorten them")
     for name in options.key:
         if name not in columns:
             raise DataError(f"key: there is no column {name!r}; the columns are {', '.join(columns[:20])}")
@@ -150,6 +154,7 @@ def read_batch(
     path: Path, layout: CsvLayout, place: Place | None, most: int, most_bytes: int, key: Sequence[str]
 ) -> ReadBatch:
     """The next rows from a place on, ready to be stored."""
+    most = min(most, max(1, _MOST_ENCODED // (1 + sum(map(len, layout.columns)))))
     with read_rows(path, layout, place) as reader:
         cells = reader.take(most, most_bytes)
     columns = layout.columns

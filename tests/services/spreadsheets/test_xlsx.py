@@ -20,6 +20,7 @@ from forebay.services.spreadsheets import (
     look_at,
     read_rows,
     take,
+    xlsx_file,
     xlsx_parts,
     xlsx_rows,
 )
@@ -343,13 +344,17 @@ def test_what_goes_wrong_outside_is_not_the_archives_fault() -> None:
 
 
 @pytest.mark.parametrize("row", ["<row></row>", '<row r="2"/>', '<row r="2"></row>', "<x:row xmlns:x='x'/>"])
-def test_more_rows_than_a_spreadsheet_has_are_refused_early(monkeypatch: pytest.MonkeyPatch, row: str) -> None:
+@pytest.mark.parametrize("before", [1000, 1 << 20], ids=["before", "while they are read"])
+def test_more_rows_than_a_spreadsheet_has_are_refused_early(
+    monkeypatch: pytest.MonkeyPatch, row: str, before: int
+) -> None:
     """Empty ones, too: millions of them are packed into nearly nothing, and each takes its time."""
     monkeypatch.setattr(xlsx_rows, "MAX_ROWS", 1000)
+    monkeypatch.setattr(xlsx_file, "MAX_ROWS", before)
     header = '<row r="1"><c r="A1" t="str"><v>Name</v></c></row>'
     assert good(workbook(header + row * 999), header=True) == []
-    with pytest.raises(DataError, match="the sheet has more than 1000 rows, which no spreadsheet has"):
-        good(workbook(header + row * 1000), header=True)
+    with pytest.raises(DataError, match=r"the sheet .*has more than 1000 rows, which no spreadsheet has"):
+        good(workbook(header + row * 1002), header=True)
 
 
 def test_more_shared_strings_than_memory_has_places_for_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:

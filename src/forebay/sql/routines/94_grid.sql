@@ -3,11 +3,9 @@
 
 -- What `harmless` does for a cell with semicolons or tabs.
 create or replace function forebay.harmless_parts(cell text) returns text language sql immutable parallel safe as $$
-select case when cell ~ '^''*[=+@\t\r\n\uff1d\uff0b\uff0d\uff20-]' then '''' else '' end
-    || case when cell ~ '[;\t]''*[=+@\uff1d\uff0b\uff0d\uff20-]' then
-           regexp_replace(
-               cell, '([;\t])(?![-+]?[0-9]+(?:[.,][0-9]+)*(?:[;\t]|$))(''*[=+@\uff1d\uff0b\uff0d\uff20-])', '\1''\2', 'g')
-       else cell end
+select case when cell !~ '(?:^|[;\t])''*[=+@\t\r\n\uff1d\uff0b\uff0d\uff20-]' then cell  -- as nearly always
+            else case when cell ~ '^''*[=+@\t\r\n\uff1d\uff0b\uff0d\uff20-]' then '''' else '' end || regexp_replace(
+                cell, '([;\t])(?![-+]?[0-9]+(?:[.,][0-9]+)*(?:[;\t]|$))(''*[=+@\uff1d\uff0b\uff0d\uff20-])', '\1''\2', 'g') end
 $$;
 
 -- A cell of CSV that no spreadsheet takes for a formula, nor a part of it after a semicolon or a tab, where some divide cells; a
@@ -133,8 +131,8 @@ begin
             when 'plain' then made
             when 'typed' then made || ', g.kinds'
             when 'harmless' then array_to_string(array(
-                -- the line, the status, numbers, codes and addresses are ours, or were checked
-                select case when c ~ '^v\.(line|status|[fm] ->> ''(gtin|price|currency|quantity|url|image|provider|score)'')$' then p
+                -- the line, the status, numbers, codes, addresses and reasons are ours, or were checked
+                select case when c ~ '^v\.(line|status|[fm] ->> ''(gtin|price|currency|quantity|url|image|provider|score|reasons)'')$' then p
                             else format('forebay.harmless(%s)', p) end
                 from unnest(places, grid.cells) with ordinality o(p, c, place) order by place), ', ')
             when 'object' then format('''{'' || array_to_string(array[%s], '', '') || ''}''', array_to_string(array(
