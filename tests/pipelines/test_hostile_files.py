@@ -103,7 +103,7 @@ class Serves(BaseHTTPRequestHandler):
         with contextlib.suppress(ConnectionError):  # who has enough of it hangs up
             self.wfile.write(data)
 
-    def log_message(self, *_: object) -> None:
+    def log_message(self, format: str, *_: object) -> None:  # noqa: A002 - its name is given
         """Says nothing."""
 
 

@@ -91,7 +91,7 @@ async def test_types_of_a_workbook_are_kept(exports: Exports) -> None:
     assert cells[0][2:11] == [
         "Pen", "12.50", "4006381333931", "19%", "2026-03-01", "2026-03-01T02:00:00", "true", "12.50", "",
     ]  # fmt: skip
-    page = openpyxl.load_workbook(io.BytesIO(await exports.made(job, "xlsx"))).active
+    page = openpyxl.load_workbook(io.BytesIO(await exports.made(job, "xlsx"))).worksheets[0]
     values = [cell.value for cell in page[2]]
     assert values[2:11] == [
         "Pen", 12.5, 4006381333931, 0.19, datetime(2026, 3, 1), datetime(2026, 3, 1, 2), True, "12.50", None,  # noqa: DTZ001

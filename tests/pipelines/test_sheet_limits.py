@@ -6,7 +6,6 @@ import asyncio
 import importlib
 import os
 import time
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -73,10 +72,10 @@ async def test_cancelling_the_job_of_a_file_ends_the_reading_and_its_process(
             await registry.register(conn, pipeline.definition())
         file = NewSheet("rows.csv", 3, {})
         added = await intake.hand_in(conn, open_store(settings), "ann", file, b"a\n1")
-        pid = await eventually("it is being read", partial(asyncio.to_thread, _hanging_in, tmp_path))
+        pid = await eventually("it is being read", lambda: asyncio.to_thread(_hanging_in, tmp_path))
         began = time.monotonic()
         await conn.execute("select forebay.cancel($1)", added.job_id)
-        await eventually("the process is gone", partial(asyncio.to_thread, _is_gone, pid))
+        await eventually("the process is gone", lambda: asyncio.to_thread(_is_gone, pid))
         assert time.monotonic() - began < 5  # without it, it ends after hours
         sheet = await sheets.get(conn, job_id=added.job_id)
         assert sheet is not None

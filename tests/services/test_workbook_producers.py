@@ -1,5 +1,5 @@
-"""Workbooks that other programs have written, with number formats, dates of both epochs, truth, errors, merged cells, and
-strings of every kind, all say the same.
+"""Workbooks that other programs have written, with number formats, dates of both epochs, truth, errors, merged cells
+and strings of every kind, all say the same.
 
 The files of `tests/corpus/workbooks` are named after the programs that wrote them.
 """
@@ -56,6 +56,7 @@ def test_what_openpyxl_writes(tmp_path: Path) -> None:
     book = openpyxl.Workbook()
     book.iso_dates = True
     page = book.active
+    assert page is not None
     page.append(["Title", "Price", "When", "Since", "In stock", "Error"])
     moment = datetime.datetime(2026, 3, 1, 18, 30)  # noqa: DTZ001 - sheets know no zones
     page.append(["Pen", 12.5, datetime.date(2026, 3, 1), moment, True, "#N/A"])

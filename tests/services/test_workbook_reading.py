@@ -23,10 +23,12 @@ _MUCH = 1 << 30
 
 def _book(*rows: list[Any], formats: dict[str, str] | None = None) -> bytes:
     book = openpyxl.Workbook()
+    page = book.active
+    assert page is not None
     for row in rows:
-        book.active.append(row)
+        page.append(row)
     for place, code in (formats or {}).items():
-        book.active[place].number_format = code
+        page[place].number_format = code
     data = io.BytesIO()
     book.save(data)
     return data.getvalue()

@@ -65,9 +65,7 @@ def write_out(path: Path, layout: XlsxLayout, target: Path, most_bytes: int) -> 
         for batch in _batches(reader.typed()):
             for _, _, kinds in batch:
                 if NO_RESULT in kinds:
-                    no_result.update(
-                        name for name, kind in zip(layout.columns, kinds, strict=False) if kind == NO_RESULT
-                    )
+                    no_result.update(_columns_of(NO_RESULT, kinds, layout.columns))
             piece = file.write(_record(*row) for row in batch)
             budget.spend(len(piece))
             out.write(piece)
