@@ -1,6 +1,7 @@
-# Everything runs from .venv, which `scripts/bootstrap.py` makes from requirements.lock on first use.
+# Everything runs from .venv, which `scripts/bootstrap.py` makes on first use: `make up` with the packages that run
+# (requirements.runtime.lock), the others with the developers' tools as well (requirements.lock).
 .DEFAULT_GOAL := help
-.PHONY: help setup up test check bench soak fmt lock clean
+.PHONY: help python runtime setup up test check bench soak fmt lock clean
 MAKEFLAGS += --no-print-directory
 
 BIN := .venv/bin
@@ -11,17 +12,22 @@ ARGS ?=
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-7s %s\n", $$1, $$2}' Makefile
 
-setup: ## make .venv; instant when it is up to date
+python:
 	@command -v $(PYTHON) >/dev/null || { echo "forebay needs Python 3.11 or newer: install python3"; exit 1; }
+
+runtime: python ## make .venv with what forebay needs to run
 	@$(PYTHON) scripts/bootstrap.py
 
-up: setup ## start forebay with its own PostgreSQL
+setup: python ## make .venv with the tools of developers, too; instant when it is up to date
+	@$(PYTHON) scripts/bootstrap.py --dev
+
+up: runtime ## start forebay with its own PostgreSQL
 	@$(BIN)/forebay up $(ARGS)
 
 test: setup ## run the tests; ARGS goes to pytest
 	@$(BIN)/python -m pytest $(ARGS)
 
-check: setup ## formatting, lint, types, imports, schema, documents
+check: setup ## formatting, lint, types, imports, schema, licences, documents
 	@echo "check: format" && $(BIN)/ruff format --check --quiet .
 	@echo "check: lint" && $(BIN)/ruff check --quiet .
 	@echo "check: mypy" && $(BIN)/mypy --no-error-summary
@@ -29,6 +35,7 @@ check: setup ## formatting, lint, types, imports, schema, documents
 	@echo "check: imports" && $(BIN)/lint-imports
 	@echo "check: schema" && $(BIN)/python scripts/schema_dump.py --check
 	@echo "check: metrics" && $(BIN)/python scripts/metrics_docs.py --check
+	@echo "check: licences" && $(BIN)/python scripts/licences.py --check
 	@echo "check: docs" && $(BIN)/python scripts/reference_docs.py --check && $(BIN)/python -m pytest -q --no-header tests/docs
 
 bench: setup ## measure ours, the limit and the peers; QUICK=1 for a short run
@@ -41,12 +48,16 @@ fmt: setup ## format and repair what can be repaired
 	@$(BIN)/ruff check --fix --quiet . || true
 	@$(BIN)/ruff format .
 
-lock: setup ## remake requirements.lock from pyproject.toml
-	@UV_PYTHON_DOWNLOADS=never $(BIN)/uv pip compile pyproject.toml --all-extras --group dev --universal \
-	  --python-version 3.11 --generate-hashes --no-header --no-annotate --no-emit-index-url --quiet \
-	  --output-file requirements.lock $(ARGS)
-	@! grep -n '://' requirements.lock
-	@$(PYTHON) scripts/bootstrap.py
+# The extras that `make up` installs: all but the drivers that only programs of one's own use.
+RUNTIME := api embedded images ocr sentry sheets sources storage tracing web
+COMPILE := UV_PYTHON_DOWNLOADS=never $(BIN)/uv pip compile pyproject.toml --universal --python-version 3.11 \
+  --generate-hashes --no-header --no-annotate --no-emit-index-url --quiet
+
+lock: setup ## remake both lock files from pyproject.toml
+	@$(COMPILE) --all-extras --group dev --output-file requirements.lock $(ARGS)
+	@$(COMPILE) $(RUNTIME:%=--extra %) --group build --constraint requirements.lock --output-file requirements.runtime.lock
+	@! grep -n '://' requirements.lock requirements.runtime.lock
+	@$(PYTHON) scripts/bootstrap.py --dev
 
 clean: ## remove .venv, caches and builds; keeps data
 	@rm -rf .venv build dist .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache

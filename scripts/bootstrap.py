@@ -1,7 +1,8 @@
-"""Make ``.venv`` from ``requirements.lock`` and install this project into it.
+"""Make ``.venv`` and install this project into it, with what it needs to run; ``--dev``: with the developers' tools.
 
-Uses the standard library only, and syntax that an old Python still parses, so that it can say what
-is missing. A stamp makes every later call instant; a lock lets two calls at once share the work.
+The packages are those of ``requirements.runtime.lock``, a part of ``requirements.lock``. Uses the standard library
+only, and syntax that an old Python still parses, so that it can say what is missing. A stamp makes every later call
+instant; a lock lets two calls at once share the work.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import re
 import shutil
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parent.parent
 OLDEST = (3, 11)
 NEWEST = (3, 16)
+LOCKS = {"runtime": "requirements.runtime.lock", "dev": "requirements.lock"}
 
 _UNREACHABLE = (
     r"NewConnectionError|name resolution|Network is unreachable|ConnectTimeout|Read timed out"
@@ -163,20 +166,59 @@ def stream(step: str, command: list[str], log: Path, seen: Callable[[str], None]
         raise failure(step, "".join(lines), log)
 
 
-def counter(total: int, show: Callable[[str], None]) -> Callable[[str], None]:
-    """Return a reader of pip's output that shows how many packages were fetched."""
-    done = 0
+def package(line: str) -> str | None:
+    """Return the package that a line of pip's output is about, if it tells that pip has got it or needs it not."""
+    words = line.strip().split(" ")
+    if line.startswith("Requirement already satisfied: "):
+        named = words[3]
+    elif words[0] == "Processing":  # a file, as of a mirror on this machine
+        named = words[1].rstrip("/").rpartition("/")[2].partition("-")[0]
+    elif words[0] in ("Collecting", "Ignoring") and len(words) > 1:
+        named = words[1]
+    else:
+        return None
+    return re.split("[ =:;<>!~[]", named)[0].replace("_", "-").replace(".", "-").lower()
 
-    def seen(line: str) -> None:
-        nonlocal done
-        word, _, rest = line.strip().partition(" ")
-        if word in ("Collecting", "Ignoring") or line.startswith("Requirement already satisfied"):
-            done = min(done + 1, total)
-            show(f"{done} of {total} packages ({re.split('[ =:;]', rest)[0]})")
-        elif line.startswith("Installing collected"):
-            show("unpacking")
 
-    return seen
+class Counter:
+    """Shows how many packages pip has got, and how many of them it has unpacked."""
+
+    def __init__(self, wanted: set[str], site: Path, show: Callable[[str], None]) -> None:
+        self._wanted = wanted
+        self._site = site
+        self._show = show
+        self._seen: set[str] = set()
+        self._stop = threading.Event()
+        self._unpacking: threading.Thread | None = None
+
+    def __enter__(self) -> Counter:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stop.set()
+        if self._unpacking is not None:
+            self._unpacking.join()
+
+    def __call__(self, line: str) -> None:
+        """Read a line of pip's output."""
+        name = package(line)
+        if name in self._wanted and name not in self._seen:
+            self._seen.add(str(name))
+            self._show(f"{len(self._seen)} of {len(self._wanted)} packages ({name})")
+        elif line.startswith("Installing collected packages: "):
+            total = line.count(",") + 1
+            self._unpacking = threading.Thread(target=self._watch, args=(total, self._unpacked()), daemon=True)
+            self._unpacking.start()
+
+    def _watch(self, total: int, before: int) -> None:
+        over = False
+        while not over:
+            over = self._stop.wait(0.5)
+            self._show(f"unpacking, {min(self._unpacked() - before, total)} of {total}")
+
+    def _unpacked(self) -> int:
+        """Count what has been unpacked: pip itself says nothing about it."""
+        return sum(1 for _ in self._site.glob("*.dist-info"))
 
 
 def make_venv(python: str, venv: Path) -> None:
@@ -192,53 +234,63 @@ def make_venv(python: str, venv: Path) -> None:
         raise failure("Making .venv", made.stdout + made.stderr)
 
 
-def install(venv: Path, screen: Screen) -> None:
+def install(venv: Path, kind: str, screen: Screen) -> None:
     """Install the locked packages, each checked by its hash, then this project."""
-    lock, log = ROOT / "requirements.lock", venv / "bootstrap.log"
+    lock, log = ROOT / LOCKS[kind], venv / "bootstrap.log"
     pip = [str(venv / "bin" / "python"), "-m", "pip", "install", "--no-input", "--progress-bar", "off"]
-    total = len(re.findall(r"^\S+==", lock.read_text(), re.MULTILINE))
-    with screen.stage("Installing packages") as show:
+    names = re.findall(r"^([^\s=\[]+)\S*==", lock.read_text(), re.MULTILINE)
+    wanted = {name.replace("_", "-").replace(".", "-").lower() for name in names}
+    site = next(iter(venv.glob("lib/python*/site-packages")), venv)
+    with screen.stage("Installing packages") as show, Counter(wanted, site, show) as counter:
         locked = [*pip, "--require-hashes", "--no-compile", "-r", str(lock)]
-        stream("Installing the packages", locked, log, counter(total, show))
+        stream("Installing the packages", locked, log, counter)
     with screen.stage("Installing forebay"):
         editable = [*pip, "--quiet", "--no-deps", "--no-build-isolation", "-e", str(ROOT)]
         stream("Installing forebay", editable, log, lambda _: None)
 
 
-def fingerprint() -> str:
+def fingerprint(kind: str) -> str:
     """Return what the environment depends on: locked packages, project metadata and place."""
     digest = hashlib.sha256(os.fsencode(ROOT))
-    for name in ("requirements.lock", "pyproject.toml"):
+    for name in (LOCKS[kind], "pyproject.toml"):
         digest.update((ROOT / name).read_bytes())
     return digest.hexdigest()
 
 
-def is_current(venv: Path, wanted: str) -> bool:
-    """Tell whether the environment was completed for this fingerprint and still has a Python."""
-    stamp = venv / "stamp"
-    return stamp.exists() and stamp.read_text() == wanted and (venv / "bin" / "python").exists()
+def stamp(venv: Path, kind: str) -> Path:
+    return venv / f"stamp-{kind}"
 
 
-def build(venv: Path, wanted: str) -> None:
+def is_current(venv: Path, kind: str) -> bool:
+    """Tell whether the environment was completed for this, or for the developers', and still has a Python."""
+    if not (venv / "bin" / "python").exists():
+        return False
+    return any(
+        stamp(venv, made).exists() and stamp(venv, made).read_text() == fingerprint(made) for made in {kind, "dev"}
+    )
+
+
+def build(venv: Path, kind: str) -> None:
     """Bring the environment up to date, stage by stage."""
     screen = Screen(stages=4)
-    (venv / "stamp").unlink(missing_ok=True)
+    for made in LOCKS:
+        stamp(venv, made).unlink(missing_ok=True)
     with screen.stage(f"Finding Python {OLDEST[0]}.{OLDEST[1]} or newer"):
         python = find_python(pythons())
     with screen.stage("Making .venv"):
         make_venv(python, venv)
-    install(venv, screen)
-    (venv / "stamp").write_text(wanted)
+    install(venv, kind, screen)
+    stamp(venv, kind).write_text(fingerprint(kind))
 
 
-def main() -> int:
+def main(*arguments: str) -> int:
     """Build the environment if needed; return the exit status."""
-    venv, wanted = ROOT / ".venv", fingerprint()
+    venv, kind = ROOT / ".venv", "dev" if "--dev" in arguments else "runtime"
     folder = os.open(ROOT, os.O_RDONLY)
     try:
         fcntl.flock(folder, fcntl.LOCK_EX)
-        if not is_current(venv, wanted):
-            build(venv, wanted)
+        if not is_current(venv, kind):
+            build(venv, kind)
     except StepFailed as error:
         print(f"\n{error}", file=sys.stderr)
         return 1
@@ -254,4 +306,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(*sys.argv[1:]))

@@ -15,9 +15,10 @@ HEAD = """\
 
 Written by `scripts/metrics_docs.py` from `forebay.api.catalogue`.
 
-`GET /metrics` shows these to Prometheus, `GET /api/statistics` as JSON to whoever has signed in. What comes from the
-database is counted at most every 30 seconds, by index and minute by minute, and is the same in every API process: take
-`max by (…)` over several. What is named for the API or the `db` is of one process: take `sum`.
+`GET /metrics` shows these to Prometheus, `GET /api/statistics` as JSON to administrators, and to others the numbers of
+their own work. What comes from the database is counted at most every 30 seconds, by index and minute by minute, and is
+the same in every API process: take `max by (…)` over several. What is named for the API or the `db` is of one process:
+take `sum`.
 Dashboard, alerts and a scrape example: [ops](../../ops/README.md).
 
 | name | type | labels | meaning | requirements |

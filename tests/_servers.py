@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING
 
 import psycopg
 
+from forebay.db.logins import SETTINGS, make_logins
 from forebay.embedded import EmbeddedPostgres
 
 if TYPE_CHECKING:
@@ -41,6 +42,8 @@ _FAST = {
     "shared_buffers": "128MB",
     "synchronous_commit": "off",
 }
+# The accounts of the service belong to the server: all tests have the same.
+PASSWORDS = dict.fromkeys(SETTINGS, "not a secret")
 _TEMPLATE = "forebay_template"
 _ROOM = 8 << 30
 
@@ -116,6 +119,7 @@ class Server:
                 self._execute(f"DROP DATABASE IF EXISTS {_TEMPLATE} WITH (FORCE)")
                 self._execute(f"CREATE DATABASE {_TEMPLATE}")
                 run_apart(migrate(self._dsn(_TEMPLATE)))
+                run_apart(make_logins(self._dsn(_TEMPLATE), PASSWORDS))
                 self._execute(f"ALTER DATABASE {_TEMPLATE} IS_TEMPLATE true ALLOW_CONNECTIONS false")
         return _TEMPLATE
 

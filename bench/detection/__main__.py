@@ -41,7 +41,8 @@ def _arguments() -> argparse.Namespace:
 
 
 def _measure(name: str) -> Measure:
-    measure: Measure = importlib.import_module(f"bench.detection.{name}").measure
+    module = "tables" if name == "csv" else name  # a module called csv would hide that of Python
+    measure: Measure = importlib.import_module(f"bench.detection.{module}").measure
     return measure
 
 

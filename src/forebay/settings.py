@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from ipaddress import ip_address, ip_network
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import Field, SecretStr, field_validator
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic.fields import FieldInfo
+from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 Seconds = Annotated[float, Field(ge=0)]
 
@@ -26,13 +28,75 @@ def port_ranges(text: str) -> tuple[range, ...]:
     return tuple(ranges)
 
 
+def days_by_name(text: str) -> dict[str, int]:
+    """Days by the name of a pipeline, as in bookmarks=1,sheets=90.
+
+    Raises: ValueError.
+    """
+    days: dict[str, int] = {}
+    for part in filter(None, (part.strip() for part in text.split(","))):
+        name, _, number = (piece.strip() for piece in part.partition("="))
+        if not name or not number.isdecimal() or int(number) < 1:
+            raise ValueError(f"{part!r} is not the name of a pipeline and a number of days, as bookmarks=1")
+        days[name] = int(number)
+    return days
+
+
+# Names under which other systems know some settings: the setting, and what a value is multiplied by.
+OTHER_NAMES: dict[str, tuple[str, float]] = {
+    "FOREBAY_WORKER_TARGET_SLICE_MS": ("slice_ms", 1),
+    "FOREBAY_SAFETY_FACTOR": ("claim_safety", 1),
+    "FOREBAY_LOCK_FLOOR_MS": ("lease_floor_s", 0.001),
+    "FOREBAY_LOCK_CAP_MS": ("lease_cap_s", 0.001),
+    "FOREBAY_MAX_ATTEMPTS_ERROR": ("sheets_max_attempts_error", 1),
+    "FOREBAY_MAX_ATTEMPTS_NOT_FOUND": ("sheets_max_attempts_not_found", 1),
+}
+
+
+class OtherNames(PydanticBaseSettingsSource):
+    """Reads settings by their other names; the proper name counts where both are given."""
+
+    def get_field_value(self, field: FieldInfo, field_name: str) -> tuple[Any, str, bool]:
+        return None, field_name, False
+
+    def __call__(self) -> dict[str, Any]:
+        given = {name: os.environ[name] for name in OTHER_NAMES if os.environ.get(name)}
+        return {OTHER_NAMES[name][0]: _scaled(text, OTHER_NAMES[name][1]) for name, text in given.items()}
+
+
+def _scaled(text: str, factor: float) -> str | float:
+    """Text that is no number is left as it is: the setting's own check says what is wrong with it."""
+    try:
+        return text if factor == 1 else float(text) * factor
+    except ValueError:
+        return text
+
+
 class Settings(BaseSettings):
     """The settings of forebay; each field is the variable FOREBAY_<NAME>."""
 
     model_config = SettingsConfigDict(env_prefix="FOREBAY_", env_file=".env", extra="ignore", frozen=True)
 
     database_url: SecretStr | None = Field(default=None, description="PostgreSQL to use; unset: an embedded one is run")
-    data_dir: Path = Field(default=Path("data"), description="where the embedded PostgreSQL and blobs are kept")
+    api_database_url: SecretStr | None = Field(
+        default=None,
+        description="the same database, as the API's requests of owners log in; unset: the account that `forebay up` "
+        "makes in its own PostgreSQL, else FOREBAY_DATABASE_URL",
+    )
+    identity_database_url: SecretStr | None = Field(
+        default=None, description="the same, as the API logs in to find out who is asking"
+    )
+    admin_database_url: SecretStr | None = Field(
+        default=None, description="the same, as the API logs in for administrators' requests"
+    )
+    worker_database_url: SecretStr | None = Field(
+        default=None, description="the same, as workers log in, and the API when it runs a slice of work itself"
+    )
+    data_dir: Path = Field(
+        default=Path("data"),
+        description="where the embedded PostgreSQL and blobs are kept; unset: commands use a `data` folder that "
+        "`forebay up` has used, here, above, or the last one",
+    )
     log_level: str = Field(default="info", description="debug, info, warning or error")
     log_json: bool | None = Field(default=None, description="logs as JSON lines; unset: only when not on a terminal")
     otlp_endpoint: str = Field(
@@ -40,6 +104,11 @@ class Settings(BaseSettings):
     )
     sentry_dsn: SecretStr | None = Field(default=None, description="Sentry that errors are sent to; unset: none")
 
+    owner: str = Field(
+        default="",
+        description="owner of what the command line submits; empty: the only user, else the only administrator, "
+        "else `default`",
+    )
     pipelines: str = Field(
         default="forebay.example,forebay.pipelines", description="modules with pipelines, separated by commas"
     )
@@ -69,6 +138,11 @@ class Settings(BaseSettings):
     sweep_s: Annotated[float, Field(gt=0)] = Field(default=1.0, description="pause between sweeps for expired leases")
     api_host: str = Field(default="127.0.0.1", description="address that the API listens on")
     api_port: Annotated[int, Field(ge=0, le=65535)] = Field(default=8080, description="port that the API listens on")
+    metrics_token: Annotated[SecretStr, Field(min_length=16)] | None = Field(
+        default=None,
+        description="what Prometheus sends to /metrics as `Authorization: Bearer …`; unset: only programs on this "
+        "machine, and administrators' tokens, see metrics",
+    )
     trusted_proxies: str = Field(default="", description="proxies whose X-Forwarded-For counts, separated by commas")
     api_pool_size: Annotated[int, Field(ge=2, le=200)] = Field(
         default=10, description="connections for owners' requests; uploads have half of them at most"
@@ -77,6 +151,17 @@ class Settings(BaseSettings):
         default=5.0, description="longest wait of a request for a connection, or of an upload for its turn"
     )
     api_timeout_s: Annotated[float, Field(gt=0)] = Field(default=15.0, description="longest statement of a request")
+    api_head_s: Annotated[float, Field(gt=0)] = Field(
+        default=20.0, description="longest wait for the head of a request, from its connection or the last answer on"
+    )
+    api_idle_s: Annotated[float, Field(gt=0)] = Field(
+        default=60.0, description="a request's body, or the reader of an answer, that does not move for so long ends"
+    )
+    api_max_connections: Annotated[int, Field(ge=1)] = Field(
+        default=4096,
+        description="connections of an API process at a time, half of them of one address, unless that is a trusted "
+        "proxy; fewer where the limit of open files is lower",
+    )
     api_max_body_bytes: Annotated[int, Field(ge=1024)] = Field(default=16 << 20, description="largest JSON submit")
     api_max_upload_bytes: Annotated[int, Field(ge=1024)] = Field(default=2 << 30, description="largest uploaded file")
     api_max_items: Annotated[int, Field(ge=1)] = Field(default=10_000, description="most items in one JSON request")
@@ -247,7 +332,28 @@ class Settings(BaseSettings):
 
     keep_attempts_days: Annotated[int, Field(ge=1)] = Field(default=30, description="attempts are dropped after this")
     keep_jobs_days: Annotated[int, Field(ge=1)] = Field(default=30, description="finished jobs are deleted after this")
+    keep_jobs_days_of: str = Field(
+        default="",
+        description="days for the finished jobs of single pipelines, as bookmarks=1,sheets=90; empty: the same for all",
+    )
     keep_audit_days: Annotated[int, Field(ge=1)] = Field(default=365, description="audit records go after this")
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        return init_settings, env_settings, OtherNames(settings_cls), dotenv_settings, file_secret_settings
+
+    @field_validator("keep_jobs_days_of")
+    @classmethod
+    def _days_of(cls, text: str) -> str:
+        days_by_name(text)
+        return text
 
     @field_validator("egress_allow_networks")
     @classmethod

@@ -63,7 +63,7 @@ class Page:
     def open(self, url: str) -> None:
         self._ask("Page.navigate", url="about:blank")  # another fragment alone would not load the page again
         self._ask("Page.navigate", url=url)
-        self.until("document.readyState === 'complete' && !document.getElementById('form').hidden")
+        self.until("document.readyState === 'complete'")
 
     def run(self, script: str) -> Any:
         done = self._ask("Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True)
@@ -72,9 +72,21 @@ class Page:
 
     def until(self, condition: str) -> None:
         deadline = time.monotonic() + PATIENCE
-        while not self.run(f"Boolean(document.getElementById('form')) && ({condition})"):
+        while not self._holds(condition):
             assert time.monotonic() < deadline, f"never: {condition}; the page says {self.text!r}"
             time.sleep(0.05)
+
+    def _holds(self, condition: str) -> bool:
+        """Not while one page goes and the next one comes: there is nobody to ask, or an element is not there yet."""
+        try:
+            return bool(self.run(f"(() => {{ try {{ return Boolean({condition}) }} catch {{ return false }} }})()"))
+        except AssertionError as error:
+            if "navigated" in str(error) or "context" in str(error):
+                return False
+            raise
+
+    def click(self, element: str) -> None:
+        self.run(f"document.getElementById({json.dumps(element)}).click()")
 
     def says(self, text: str) -> None:
         self.until(f"document.body.innerText.includes({json.dumps(text)})")

@@ -6,24 +6,26 @@ import asyncio
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import uvicorn
 
-from forebay.cli.api import address, listen
+from forebay import Pipeline
+from forebay.cli.api import address, listen, server_config
 from tests.api._service import Service, serving
 
 
 @contextmanager
-def live(dsn: str) -> Iterator[tuple[str, Service]]:
+def live(dsn: str, *pipelines: Pipeline[Any]) -> Iterator[tuple[str, Service]]:
     """A running server: its address, and the service with its callers' tokens."""
     listener = listen("127.0.0.1", 0)
     begun, found = threading.Event(), list[Service]()
     server: list[uvicorn.Server] = []
 
     async def serve() -> None:
-        async with serving(dsn) as service:
+        async with serving(dsn, *pipelines) as service:
             found.append(service)
-            config = uvicorn.Config(service.app, log_config=None, access_log=False, lifespan="off")
+            config = server_config(service.app, service.app.state.settings, lifespan="off")
             server.append(uvicorn.Server(config))
             server[0].install_signal_handlers = lambda: None  # type: ignore[attr-defined] # not the main thread
             begun.set()

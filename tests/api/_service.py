@@ -19,12 +19,15 @@ from forebay.api.app import create_app
 from forebay.api.cookies import CSRF_COOKIE
 from forebay.api.secrecy import hash_password
 from forebay.db import identity, registry
+from forebay.db.logins import login_name, login_urls, make_logins
 from forebay.db.pool import open_pool
+from forebay.db.room import API
 from forebay.db.writes import Writer
 from forebay.errors import DataError
 from forebay.settings import Settings
 from forebay.storage import Blobs, Stored, open_store
 from forebay.testing import testbed
+from tests._servers import PASSWORDS
 
 PASSWORD = "correct horse battery"
 BASE = "http://forebay.test"
@@ -116,11 +119,18 @@ async def _password() -> str:
     return _hashes[0]
 
 
+async def _make_logins(conn: asyncpg.Connection[Any], dsn: str) -> None:
+    """The accounts that the API logs in with, on a server of the test's own."""
+    if not await conn.fetchval("select count(*) from pg_roles where rolname = $1", login_name(API)):
+        await make_logins(dsn, PASSWORDS)
+
+
 @asynccontextmanager
 async def serving(dsn: str, *pipelines: Pipeline[Any], **settings: Any) -> AsyncIterator[Service]:
     conn = await asyncpg.connect(dsn)
     folder = tempfile.TemporaryDirectory(prefix="forebay-tests-")
-    given: dict[str, Any] = {"data_dir": folder.name} | settings
+    await _make_logins(conn, dsn)
+    given: dict[str, Any] = {"data_dir": folder.name} | login_urls(dsn, PASSWORDS) | settings
     app = create_app(dsn, Settings(**given), [pages, *pipelines])
     try:
         for pipeline in (pages, *pipelines):

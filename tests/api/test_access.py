@@ -81,6 +81,7 @@ MATRIX: dict[tuple[str, str], tuple[tuple[int, ...], Any]] = {
     ("POST", "/api/jobs/{job_id}/resume"): (_PRIVATE, None),
     ("POST", "/api/jobs/{job_id}/kickoff"): (_PRIVATE, None),
     ("POST", "/api/jobs/{job_id}/reprocess"): (_PRIVATE, {"scope": "job"}),
+    ("POST", "/api/jobs/{job_id}/dismiss"): (_PRIVATE, {"scope": "job"}),
     ("GET", "/api/jobs/{job_id}/items"): (_PRIVATE, None),
     ("GET", "/api/jobs/{job_id}/items/{item_id}"): (_PRIVATE, None),
     ("POST", "/api/jobs/{job_id}/cancel"): ((401, 409, 404, 409, 409, 401), None),  # it has ended by then
@@ -124,7 +125,7 @@ MATRIX: dict[tuple[str, str], tuple[tuple[int, ...], Any]] = {
     ("DELETE", "/api/session"): ((401, 204, 204, 204, 204, 401), None),
     ("GET", "/healthz"): (_OPEN, None),
     ("GET", "/readyz"): (_OPEN, None),
-    ("GET", "/metrics"): (_OPEN, None),
+    ("GET", "/metrics"): (_ADMIN, None),
 }
 # Streams never end: they are looked at in their own tests.
 ELSEWHERE = {("GET", "/api/events")}

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from forebay import Context, Pipeline
-from forebay.errors import PermanentError
+from forebay.errors import PermanentError, TransientError
 from forebay.pipelines.bookmarks import Link
 from forebay.types import Skip
 from tests.api._service import Service, serving
@@ -29,6 +29,8 @@ async def screenshot(ctx: Context, link: Link) -> str | Skip:
         return Skip()
     if "blind" in link.url:
         raise PermanentError("Network timeout")
+    if "shy" in link.url and ctx.attempt == 1:
+        raise TransientError("Network timeout")
     return link.url
 
 
@@ -105,6 +107,26 @@ async def test_the_consumer_works_on_ten_and_reports_on_each(service: Service) -
         assert (empty["message"], empty["processedCount"], empty["results"]) == ("No messages to process", 0, [])
 
 
+async def test_the_consumer_touches_no_other_pipeline_and_ends_with_its_bookmarks(service: Service) -> None:
+    await add(service, URL)
+    await service.admin.execute("""select forebay.submit('pages', '{"title": "x"}', 'ann')""")
+    async with service.client("ann") as client:
+        report = (await client.post("/api/v1/bookmarks/add/tasks/queue-consumer")).json()
+    assert (report["processedCount"], report["archivedCount"]) == (1, 1)
+    states = await service.admin.fetch("select pipeline, state::text from forebay.jobs order by pipeline")
+    assert [tuple(row) for row in states] == [("bookmarks", "DONE"), ("pages", "QUEUED")]
+
+
+async def test_a_failure_that_a_retry_has_made_good_is_reported_as_success(service: Service) -> None:
+    row = await add(service, "https://example.org/shy")
+    async with service.client("ann") as client:
+        first = (await client.post("/api/v1/bookmarks/add/tasks/queue-consumer")).json()["results"][0]
+        assert (first["archived"], first.get("screenshotSuccess")) == (False, None)  # it waits for its retry
+        await service.admin.execute("update forebay.scheduled set run_at = now()")
+        (second,) = (await client.post("/api/v1/bookmarks/add/tasks/queue-consumer")).json()["results"]
+    assert (second["bookmarkId"], second["archived"], second["screenshotSuccess"]) == (row["id"], True, True)
+
+
 async def test_who_consumes_what(service: Service) -> None:
     """Owners their own, the service everybody's, nobody nothing."""
     await add(service, URL, "ann")
@@ -154,6 +176,7 @@ async def test_single_steps_run_here_and_now_for_the_owner_that_the_service_name
             ({"userId": "nobody"}, 404),
             ({"id": 999}, 404),
             ({"userId": ""}, 422),
+            ({"url": "https://example.org/other"}, 422),
         ):
             assert (await client.post(f"{path}/screenshot", json=body | wrong)).status_code == status, wrong
 
@@ -196,6 +219,25 @@ async def test_the_names_of_the_old_queue(service: Service) -> None:
         await db.fetch("select pgmq_public.read('add-bookmark-url-queue', 30, 10)")
     with pytest.raises(Exception, match="queue_name: there is no queue 'other' here; there is add-bookmark-url-queue"):
         await db.fetchval("select pgmq_public.send('other', '{}')")
+
+
+async def test_messages_that_failed_for_good_stay_until_they_are_archived_by_hand(service: Service) -> None:
+    db = service.admin
+    await db.execute("select forebay.offer_pgmq()")
+    await add(service, "https://example.org/blind")
+    async with service.client("ann") as client:
+        (result,) = (await client.post("/api/v1/bookmarks/add/tasks/queue-consumer")).json()["results"]
+        assert result["archived"] is False
+        queued = await db.fetchval("select array_agg(msg_id) from pgmq_public.add_bookmark_url_queue")
+        assert queued == [result["messageId"]]
+        assert await db.fetchval("select count(*) from pgmq_public.add_bookmark_url_queue_archive") == 0
+        assert await db.fetchval("select pgmq_public.archive('add-bookmark-url-queue', $1)", queued[0]) is True
+        assert await db.fetchval("select count(*) from pgmq_public.add_bookmark_url_queue") == 0
+        assert await db.fetchval("select count(*) from pgmq_public.add_bookmark_url_queue_archive") == 1
+        assert await db.fetchval("select pgmq_public.archive('add-bookmark-url-queue', $1)", queued[0]) is False
+        assert (await client.get("/api/dead-letters")).json()["deadLetters"] == []
+        item = (await client.get(f"/api/jobs/{queued[0]}/items/1")).json()
+    assert (item["status"], item["error"]["reason"]) == ("ERROR", "Network timeout")
 
 
 async def test_the_old_names_are_not_taken_from_the_extension(service: Service) -> None:

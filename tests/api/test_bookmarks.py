@@ -352,6 +352,40 @@ async def test_a_file_is_brought_in_as_a_job_and_taken_out_the_same(service: Ser
         assert (wrong.status_code, wrong.json()["errors"][0]["field"]) == (422, "file")
 
 
+async def test_files_of_megabytes_are_brought_in(service: Service) -> None:
+    """As browsers write them: one of 400 links has more than 64 KiB already."""
+    icon = "data:image/png;base64," + "A" * 1000
+    links = "".join(f'<DT><A HREF="https://example.org/{n}" ICON="{icon}">Link {n}</A>\n' for n in range(1400))
+    file = f"<!DOCTYPE NETSCAPE-Bookmark-file-1>\n<DL><p>\n{links}</DL><p>\n"
+    assert len(file) > 1 << 20
+    async with service.client("ann") as client:
+        answer = await client.post("/api/bookmarks/import", files={"file": ("bookmarks.html", file)})
+    assert (answer.status_code, answer.json()["items"]) == (201, 1400)
+
+
+async def test_one_bad_line_of_a_file_costs_no_other(service: Service) -> None:
+    file = "url,title\nhttps://example.org/1,One\nhttps://example.org/2,Two,too,many\nhttps://example.org/3,Three\n"
+    async with service.client("ann") as client:
+        answer = await client.post("/api/bookmarks/import", files={"file": ("pocket.csv", file)})
+        assert (answer.status_code, answer.json()["items"]) == (201, 3)
+        async with testbed(service.dsn, [bookmark_imports], migrated=True) as bed:
+            await bed.finish()
+        assert sorted(await listed(client)) == ["https://example.org/1", "https://example.org/3"]
+        bad = (await client.get(f"/api/jobs/{answer.json()['jobId']}/items/2")).json()
+    assert bad["status"] == "ERROR"
+    assert bad["error"]["reason"].startswith("line 3 ")
+
+
+async def test_the_longest_note_can_be_sent_and_changed(service: Service) -> None:
+    note = "ä" * 100_000
+    async with service.client("ann") as client:
+        added = await client.post("/api/bookmarks", json={"url": URL, "note": note})
+        assert added.status_code == 201, added.text
+        path = f"/api/bookmarks/{added.json()['bookmark']['id']}"
+        changed = await client.patch(path, json={"note": note.upper()})
+    assert (changed.status_code, len(changed.json()["note"])) == (200, 100_000)
+
+
 async def test_more_bookmarks_than_a_page_of_the_export_are_all_there(service: Service) -> None:
     await service.admin.execute(
         """insert into forebay.bookmark (owner_id, url, page_hash)

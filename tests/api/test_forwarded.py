@@ -26,7 +26,8 @@ async def test_only_trusted_proxies_are_believed(dsn: str, trusted: str, address
                 body = {"pipeline": "pages", "input": {"title": "x"}}
                 assert (await client.post("/api/jobs", json=body, headers=headers)).status_code == 201
         jobs = (await client.get("/api/jobs")).json()["jobs"]
-        metrics = (await client.get("/metrics")).text.splitlines()
+        async with service.client(ip="127.0.0.1") as prometheus:
+            metrics = (await prometheus.get("/metrics")).text.splitlines()
     assert [job["ip"] for job in jobs] == [expected, expected, address]
     is_ignored = expected == address
     assert f"forebay_api_forwarded_ignored_total {2.0 if is_ignored else 0.0}" in metrics

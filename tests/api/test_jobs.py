@@ -83,6 +83,10 @@ async def test_items_can_be_paged_filtered_and_looked_at(service: Service) -> No
         for statuses, ids in (("ERROR", ["2"]), ("ERROR,NOT_FOUND", ["2", "4"]), ("DONE", ["1", "3", "5"])):
             page = (await client.get(f"/api/jobs/{job_id}/items?statuses={statuses}")).json()
             assert [item["id"] for item in page["items"]] == ids
+        page = (await client.get(f"/api/jobs/{job_id}/items?status=ERROR")).json()
+        assert [item["id"] for item in page["items"]] == ["2"]
+        both = await client.get(f"/api/jobs/{job_id}/items?status=ERROR&statuses=DONE")
+        assert (both.status_code, both.json()["errors"][0]["field"]) == (422, "query.status")
         item = (await client.get(f"/api/jobs/{job_id}/items/1")).json()
         assert [(step["name"], step["state"], step["result"]) for step in item["steps"]] == [
             ("fetch", "DONE", 0),
@@ -106,11 +110,11 @@ async def test_a_job_is_paused_resumed_cancelled_and_run_again(service: Service)
             assert (await client.post(f"/api/jobs/{job_id}/{verb}")).json() == answer
         await service.work()
         again = await client.post(f"/api/jobs/{job_id}/reprocess", json={"scope": "job"})
-        assert again.json() == {"items": 1}
+        assert again.json() == {"items": 1, "leftOut": {}}
         one = await client.post(
             f"/api/jobs/{job_id}/reprocess", json={"scope": "items", "itemIds": ["1"], "statuses": ["DONE"]}
         )
-        assert one.json() == {"items": 1}
+        assert one.json() == {"items": 1, "leftOut": {}}
         assert (await client.post(f"/api/jobs/{job_id}/cancel")).json()["changed"] is True
         assert (await client.post(f"/api/jobs/{job_id}/resume")).status_code == 409
 
@@ -153,10 +157,10 @@ async def test_a_reprocess_with_a_key_runs_once(service: Service) -> None:
     path = f"/api/jobs/{job_id}/reprocess"
     async with service.client("ann", **{"Idempotency-Key": "again"}) as client:
         first = await client.post(path, json={"scope": "job"})
-        assert (first.status_code, first.json()) == (200, {"items": 1})
+        assert (first.status_code, first.json()) == (200, {"items": 1, "leftOut": {}})
         await service.work()
         second = await client.post(path, json={"scope": "job"})
-        assert (second.status_code, second.json()) == (200, {"items": 1})
+        assert (second.status_code, second.json()) == (200, {"items": 1, "leftOut": {}})
         other = await client.post(path, json={"scope": "job", "statuses": ["DONE"]})
         assert other.json()["errors"] == [{"field": "Idempotency-Key", "reason": "was used with another request"}]
         job = (await client.get(f"/api/jobs/{job_id}")).json()
@@ -164,7 +168,7 @@ async def test_a_reprocess_with_a_key_runs_once(service: Service) -> None:
     async with service.client("bob", **{"Idempotency-Key": "again"}) as bob:  # keys are their owners'
         assert (await bob.post(path, json={"scope": "job"})).status_code == 404
     async with service.client("root", **{"Idempotency-Key": "again"}) as root:
-        assert (await root.post(path, json={"scope": "job"})).json() == {"items": 1}
+        assert (await root.post(path, json={"scope": "job"})).json()["items"] == 1
     taken = service.app.openapi()["paths"]["/api/jobs/{job_id}/reprocess"]["post"]["parameters"]
     assert "Idempotency-Key" in [parameter["name"] for parameter in taken]
 
@@ -175,7 +179,7 @@ async def test_a_reprocess_that_was_refused_may_come_again(service: Service) -> 
     async with service.client("ann", **{"Idempotency-Key": "k"}) as client:
         refused = await client.post("/api/jobs/999/reprocess", json={"scope": "job"})
         assert refused.status_code == 404
-        assert (await client.post(f"/api/jobs/{job_id}/reprocess", json={"scope": "job"})).json() == {"items": 1}
+        assert (await client.post(f"/api/jobs/{job_id}/reprocess", json={"scope": "job"})).json()["items"] == 1
 
 
 async def test_totals_are_those_of_the_caller(service: Service) -> None:
@@ -192,6 +196,25 @@ async def test_totals_are_those_of_the_caller(service: Service) -> None:
     for who, totals in expected.items():
         async with service.client(who) as client:
             assert (await client.get("/api/totals")).json() == [totals]
+
+
+async def test_dead_letters_are_dismissed_one_by_one_or_all(service: Service) -> None:
+    async with service.client("ann") as client:
+        job_id = await submitted(service, *["broken"] * 3)
+        await service.work()
+        path = f"/api/jobs/{job_id}/dismiss"
+        one = await client.post(path, json={"scope": "items", "itemIds": ["2"]})
+        assert one.json() == {"deadLetters": 1}
+        left = (await client.get("/api/dead-letters")).json()["deadLetters"]
+        assert sorted(letter["itemId"] for letter in left) == ["1", "3"]
+        assert (await client.post(path, json={})).json() == {"deadLetters": 2}
+        assert (await client.post(path, json={})).json() == {"deadLetters": 0}
+        wrong = await client.post(path, json={"itemIds": ["1"]})
+        assert (wrong.status_code, wrong.json()["errors"][0]["field"]) == (422, "itemIds")
+        again = await client.post(f"/api/jobs/{job_id}/reprocess", json={})
+        audit = (await client.get(f"/api/audit?jobId={job_id}")).json()["audit"]
+    assert again.json()["items"] == 3
+    assert [entry["action"] for entry in audit if entry["action"] == "dismiss"] == ["dismiss", "dismiss"]
 
 
 async def test_a_page_of_dead_letters_goes_on_where_the_one_before_ended(service: Service) -> None:
@@ -381,7 +404,8 @@ async def test_a_request_that_is_too_large(dsn: str) -> None:
 
         found = await client.post("/api/jobs", content=unsaid(), headers={"content-type": "application/json"})
     assert (said.status_code, found.status_code) == (413, 413)
-    assert said.json()["detail"] == "the request has more than 2000 bytes"
+    reason = "the request has more than 2000 bytes: raise FOREBAY_API_MAX_BODY_BYTES, or send less"
+    assert said.json()["detail"] == reason
 
 
 @pytest.mark.parametrize(
@@ -412,6 +436,17 @@ async def test_reprocessing_wants_items_with_their_scope(service: Service) -> No
     async with service.client("ann") as client:
         answer = await client.post(f"/api/jobs/{job_id}/reprocess", json={"scope": "items"})
     assert answer.json()["errors"] == [{"field": "itemIds", "reason": "goes with scope `items`, and only with it"}]
+
+
+async def test_reprocessing_tells_why_items_that_were_named_are_left_out(service: Service) -> None:
+    job_id = await submitted(service, "a", "broken")
+    path = f"/api/jobs/{job_id}/reprocess"
+    named = {"scope": "items", "itemIds": ["1", "2", "7"]}
+    async with service.client("ann") as client:
+        waiting = await client.post(path, json=named)
+        assert waiting.json() == {"items": 0, "leftOut": {"PENDING": 2, "MISSING": 1}}
+        await service.work()
+        assert (await client.post(path, json=named)).json() == {"items": 1, "leftOut": {"DONE": 1, "MISSING": 1}}
 
 
 async def test_pending_can_be_switched_off(dsn: str) -> None:
@@ -474,7 +509,7 @@ async def test_a_body_that_is_no_object_is_named(service: Service) -> None:
         ),
         (
             "/api/jobs/1/items?page=2&pageSize=1",
-            "there is no such parameter; there are after, pageSize, sort, statuses",
+            "there is no such parameter; there are after, pageSize, sort, status, statuses",
         ),
         ("/healthz?verbose", "there is no such parameter; this route takes none"),
     ],
@@ -571,8 +606,8 @@ async def test_cursors_of_no_time(service: Service, path: str, when: str) -> Non
         ("GET", "/api/jobs?from=yesterday", None, 422, "query.from: must be a time, for example 2030-01-31T12:00:00Z"),
         ("GET", "/api/jobs?pageSize=600", None, 422, "query.pageSize: must not be more than 500"),
         ("GET", "/api/attempts?jobId=x", None, 422, "query.jobId: must be a number, as text"),
-        ("GET", "/api/nothing", None, 404, "there is nothing at /api/nothing: /api/docs lists what there is"),
-        ("PUT", "/api/jobs", "{}", 405, "there is no PUT of /api/jobs: /api/docs lists what there is"),
+        ("GET", "/api/nothing", None, 404, "there is nothing at /api/nothing; see /api/docs"),
+        ("PUT", "/api/jobs", "{}", 405, "there is no PUT of /api/jobs; see /api/docs"),
     ],
 )  # fmt: skip
 async def test_what_is_wrong_is_said_in_words_for_callers(

@@ -20,7 +20,7 @@ from forebay.errors import ThrottledError
 from forebay.settings import Settings
 from forebay.testing import Testbed, testbed
 from tests.api._errands import Errand, errands
-from tests.api._service import Service, pages
+from tests.api._service import Service, pages, serving
 from tests.pipelines._catalogue import seek, sought
 
 _INSERT = """insert into forebay.attempt
@@ -31,8 +31,8 @@ Samples = dict[str, dict[frozenset[tuple[str, str]], float]]
 
 async def scraped(service: Service) -> Samples:
     """What /metrics says, by name and labels."""
-    async with service.client() as nobody:
-        answer = await nobody.get("/metrics")
+    async with service.client(ip="127.0.0.1") as prometheus:
+        answer = await prometheus.get("/metrics")
     assert answer.status_code == 200
     found: Samples = {}
     for family in text_string_to_metric_families(answer.text):
@@ -61,11 +61,12 @@ async def submit(service: Service, *titles: str) -> None:
 
 
 @asynccontextmanager
-async def worked(service: Service) -> AsyncIterator[Testbed]:
-    """All is done, and the worker is still there."""
+async def worked(service: Service, *, drain: bool = True) -> AsyncIterator[Testbed]:
+    """All is done, unless told otherwise, and the worker is still there."""
     quick = Settings(egress_confine=False)
     async with testbed(service.dsn, [pages, errands], migrated=True, settings=quick) as bed:
-        await bed.finish()
+        if drain:
+            await bed.finish()
         await bed.worker.sign_on()
         yield bed
 
@@ -157,7 +158,7 @@ async def test_workers_say_how_they_are(service: Service) -> None:
 
 async def test_an_item_that_is_not_found_was_processed_and_took_its_time(service: Service) -> None:
     await submit(service, "missing")
-    async with worked(service), service.client("ann") as client:
+    async with worked(service), service.client("root") as client:
         (worker,) = (await client.get("/api/workers")).json()["workers"]
         stats = json.loads(await service.admin.fetchval("select stats from forebay.worker"))
     assert (worker["processedCount"], worker["succeededCount"], worker["failedCount"]) == (1, 1, 0)
@@ -218,12 +219,52 @@ async def test_json_says_the_same(service: Service) -> None:
     await submit(service, "a", "broken")
     async with worked(service):
         samples = await scraped(service)
-        async with service.client("ann") as client:
+        async with service.client("root") as client:
             found: dict[str, list[dict[str, Any]]] = (await client.get("/api/statistics")).json()
     for name in ("forebay_queue_depth", "forebay_attempts_total", "forebay_worker_processed_total"):
         shown = {frozenset(one["labels"].items()): one["value"] for one in found[name]}
         assert shown == samples[name]
     assert set(samples) <= set(found)
+
+
+async def test_owners_see_numbers_of_their_own_work_only(service: Service) -> None:
+    await submit(service, "a", "broken")
+    async with service.client("bob") as client:
+        await client.post("/api/jobs", json={"pipeline": "pages", "input": {"title": "of bob"}})
+    async with service.client("ann") as ann, worked(service, drain=False):
+        found = (await ann.get("/api/statistics")).json()
+        workers = (await ann.get("/api/workers")).json()
+    assert set(found) == {
+        "forebay_queue_depth", "forebay_queue_paused", "forebay_queue_parked", "forebay_items"
+    }  # fmt: skip
+    pending = [one["value"] for one in found["forebay_items"] if one["labels"]["status"] == "pending"]
+    assert sum(pending) == 2
+    assert workers == {"isRunning": True, "isHealthy": True, "workers": [], "pendingCount": 2}
+
+
+_SCRAPES: tuple[tuple[str, dict[str, str], int], ...] = (
+    ("127.0.0.1", {}, 200),
+    ("::1", {}, 200),
+    ("192.0.2.7", {}, 401),
+    ("127.0.0.1", {"x-forwarded-for": "192.0.2.7"}, 401),  # a proxy that nobody has said to trust
+    ("127.0.0.1", {"forwarded": "for=192.0.2.7"}, 401),
+    ("127.0.0.1", {"authorization": "Bearer wrong"}, 401),
+    ("192.0.2.7", {"authorization": "Bearer the token of prometheus"}, 200),
+    ("192.0.2.7", {"authorization": "Bearer the token of prometheus2"}, 401),
+)
+
+
+async def test_who_may_scrape(dsn: str) -> None:
+    async with serving(dsn, metrics_token="the token of prometheus") as service:
+        for ip, headers, status in _SCRAPES:
+            async with service.client(ip=ip) as client:
+                assert (await client.get("/metrics", headers=headers)).status_code == status, (ip, headers)
+
+
+async def test_administrators_may_scrape_and_owners_may_not(service: Service) -> None:
+    for who, status in (("root", 200), ("ann", 403), ("service", 403)):
+        async with service.client(who) as client:
+            assert (await client.get("/metrics")).status_code == status
 
 
 async def test_requests_are_timed_by_route_and_status(service: Service) -> None:

@@ -133,7 +133,8 @@ async def everything_works(service: Service) -> None:
             assert {job["owner"] for job in listed} == {who}
             assert (await client.post(f"/api/jobs/{one.json()['jobId']}/pause")).json()["state"] == "PAUSED"
             assert (await client.get("/readyz")).text == "ready"
-            assert "forebay_database_up 1.0" in (await client.get("/metrics")).text
+        async with service.client(ip="127.0.0.1") as prometheus:
+            assert "forebay_database_up 1.0" in (await prometheus.get("/metrics")).text
 
     await asyncio.gather(*itertools.starmap(use, itertools.product(("ann", "bob"), range(3))))
     async with service.signed_in("root") as root:

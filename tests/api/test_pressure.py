@@ -66,6 +66,13 @@ async def test_strangers_send_no_large_bodies(
         assert (answer.status_code, answer.json()["detail"]) == (413, f"the request has more than {most} bytes")
 
 
+async def test_a_file_of_bookmarks_that_is_too_large_names_the_setting(dsn: str) -> None:
+    async with serving(dsn, api_max_body_bytes=2000) as small, small.client("ann") as client:
+        answer = await client.post("/api/bookmarks/import", files={"file": ("marks.json", b"[" + b" " * 9000 + b"]")})
+    reason = "the request has more than 8000 bytes: raise FOREBAY_API_MAX_BODY_BYTES, or send less"
+    assert (answer.status_code, answer.json()["detail"]) == (413, reason)
+
+
 async def test_submits_may_be_larger_and_uploads_larger_still(dsn: str) -> None:
     limits = {"api_max_body_bytes": 200_000, "api_max_upload_bytes": 2_000_000}
     async with serving(dsn, **limits) as service, service.client("ann") as ann:
@@ -74,7 +81,8 @@ async def test_submits_may_be_larger_and_uploads_larger_still(dsn: str) -> None:
         too_large = await ann.post("/api/jobs", **form(b'{"title": "%s"}\n' % (b"x" * 1000) * 2000))
         named = await ann.post("/api/jobs/1/reprocess", json={"scope": "items", "itemIds": ["1" * 9] * 10_000})
     assert (listed.status_code, uploaded.status_code) == (201, 201)
-    assert too_large.json()["detail"] == "the request has more than 2000000 bytes"
+    reason = "the request has more than 2000000 bytes: raise FOREBAY_API_MAX_UPLOAD_BYTES, or send less"
+    assert too_large.json()["detail"] == reason
     assert named.status_code != 413
 
 
@@ -199,7 +207,8 @@ async def test_the_administrators_room_is_not_on_an_owners_way(dsn: str) -> None
         for who in ("ann", "root"):  # an administrator's own submits are those of an owner
             async with service.client(who) as client:
                 assert [(await client.post("/api/jobs", json=body)).status_code for body in (ONE, many)] == [201, 201]
-                assert "forebay_database_up 1.0" in (await client.get("/metrics")).text
+        async with service.client(ip="127.0.0.1") as prometheus:
+            assert "forebay_database_up 1.0" in (await prometheus.get("/metrics")).text
 
 
 async def test_readiness_is_answered_soon(dsn: str) -> None:
@@ -264,6 +273,6 @@ async def test_a_client_that_hangs_up_is_no_error(service: Service, path: str, k
     with capture_logs() as logs:
         await service.app(scope, receive, send)
     assert [(line["event"], line["log_level"]) for line in logs] == [("client_left", "debug")]
-    async with service.client() as nobody:
-        metrics = (await nobody.get("/metrics")).text
+    async with service.client(ip="127.0.0.1") as prometheus:
+        metrics = (await prometheus.get("/metrics")).text
     assert f'forebay_api_requests_total{{method="POST",route="{path}",status="499"}} 1.0' in metrics

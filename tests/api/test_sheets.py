@@ -125,9 +125,22 @@ async def test_a_paused_sheet_waits_for_its_columns_to_be_checked(service: Servi
         assert (await ann.get(f"/api/jobs/{job}")).json()["counters"]["notFound"] == 2
         item = (await ann.get(f"/api/jobs/{job}/items/1")).json()
         assert item["normalized"]["fields"] == {"title": "Pen"}
-        again = await ann.post(f"/api/jobs/{job}/reprocess", json={"restart": True, "providers": ["b"]})
-        assert again.json() == {"items": 2}
-        assert (await ann.get(f"/api/sheets/{job}")).json()["providers"] == ["b"]
+        again = await ann.post(f"/api/jobs/{job}/reprocess", json={"restart": True, "providers": ["catalogue"]})
+        assert again.json() == {"items": 2, "leftOut": {}}
+        assert (await ann.get(f"/api/sheets/{job}")).json()["providers"] == ["catalogue"]
+
+
+async def test_a_provider_that_there_is_not_is_refused(service: Service) -> None:
+    why = {"field": "providers", "reason": "there is no provider 'nope'; the providers are catalogue"}
+    async with service.client("ann") as ann:
+        job = (await upload(ann, options=json.dumps({"paused": True}))).json()["jobId"]
+        asked = {"scope": "items", "itemIds": ["2"], "providers": ["catalogue", "nope"]}
+        for answer in (
+            await ann.post(f"/api/jobs/{job}/reprocess", json=asked),
+            await ann.patch(f"/api/sheets/{job}", json={"providers": ["nope"]}),
+        ):
+            assert (answer.status_code, answer.json()["errors"]) == (422, [why])
+        assert (await ann.get(f"/api/sheets/{job}")).json()["providers"] is None
 
 
 async def test_an_upload_in_pieces_goes_on_where_it_broke_off(

@@ -12,7 +12,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, TypeVar
@@ -67,7 +67,8 @@ class Cli:
         self.folder = folder
         (folder / "notes.py").write_text(PIPELINE)
         kept = {name: value for name, value in os.environ.items() if not name.startswith(("FOREBAY_", "PYTEST_"))}
-        self.env = {**kept, "FOREBAY_PIPELINES": "notes", "COLUMNS": "120", **variables}
+        own = {"FOREBAY_DATA_DIR": str(folder / "data"), "XDG_STATE_HOME": str(folder / "state")}
+        self.env = {**kept, "FOREBAY_PIPELINES": "notes", "COLUMNS": "120", **own, **variables}
 
     def run(self, *args: str, given: str | None = None, **variables: str) -> Result:
         """Run a command to its end."""
@@ -83,6 +84,21 @@ class Cli:
             finally:
                 forked.kill()
             return Result(code, _read(out), _read(err))
+
+    def on_terminal(self, *args: str, typed: str = "", **variables: str) -> Result:
+        """Run a command to its end on a terminal, where standard output and error are the same."""
+        ours, theirs = os.openpty()
+        os.write(ours, typed.encode())
+        try:
+            forked = Forked(args, self.folder, {**self.env, **variables}, (theirs, theirs, theirs))
+        finally:
+            os.close(theirs)
+        said = b""
+        with suppress(OSError):  # how Linux tells that the other end is closed
+            while piece := os.read(ours, 65536):
+                said += piece
+        os.close(ours)
+        return Result(forked.wait(PATIENCE), said.decode().replace("\r\n", "\n"), "")
 
     def start(self, *args: str, **variables: str) -> Process:
         """Start a command that goes on, as people start it."""

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from forebay.db.logins import login_urls
+from tests._servers import PASSWORDS
 from tests.cli._run import Cli, Process, starting
 
 if TYPE_CHECKING:
@@ -15,8 +17,9 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def cli(tmp_path: Path, dsn: str) -> Cli:
-    """With the schema, without a worker."""
-    return Cli(tmp_path, FOREBAY_DATABASE_URL=dsn)
+    """With the schema and the accounts of the service, without a worker."""
+    accounts = {f"FOREBAY_{name.upper()}": url for name, url in login_urls(dsn, PASSWORDS).items()}
+    return Cli(tmp_path, FOREBAY_DATABASE_URL=dsn, **accounts)
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ def test_a_port_that_is_taken_is_named(cli: Cli) -> None:
         port = taken.getsockname()[1]
         refused = cli.run("api", "--port", str(port))
     assert refused.code == 2
-    assert f"FOREBAY_API_PORT: 127.0.0.1:{port} cannot be listened on: Address already in use" in refused.err
+    assert f"FOREBAY_API_PORT: 127.0.0.1:{port} cannot be used: Address already in use" in refused.err
 
 
 def test_without_the_extra_it_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,13 +14,13 @@ def test_catalogues_are_listed_shared_and_dropped(cli: Cli, dsn: str) -> None:
     assert "stock" in listed
     assert "ann" in listed
     told = cli.run("catalogue", "share", "stock", "--owner", "ann")
-    assert told.out == "catalogue stock of ann is for everybody\n"
+    assert told.out == "catalogue stock of ann is shared with everybody\n"
     (row,) = cli.run("catalogue", "list", "--json").json
     assert (row["name"], row["owner"], row["products"], row["shared"]) == ("stock", "ann", 1, True)
     told = cli.run("catalogue", "share", "stock", "--owner", "ann", "--off")
-    assert told.out == "catalogue stock of ann is its owner's alone\n"
-    assert cli.run("catalogue", "drop", "stock", "--owner", "ann").out == "catalogue stock of ann is gone\n"
+    assert told.out == "catalogue stock of ann is no longer shared\n"
+    assert cli.run("catalogue", "drop", "stock", "--owner", "ann").out == "catalogue stock of ann is deleted\n"
     again = cli.run("catalogue", "drop", "stock", "--owner", "ann")
-    assert (again.code, again.err) == (2, "forebay: catalogue: ann has no catalogue 'stock'\n")
+    assert (again.code, again.err) == (2, "forebay: ann has no catalogue 'stock'\n")
     nobody = cli.run("catalogue", "drop", "stock", "--owner", "zoe")
-    assert nobody.err == "forebay: owner: there is no owner 'zoe'\n"
+    assert nobody.err == "forebay: there is no owner 'zoe'\n"

@@ -31,7 +31,7 @@ def test_every_setting_says_where_it_comes_from(bare: Cli) -> None:
     wanted = {
         "FOREBAY_PROCESSES": (4, "environment"),
         "FOREBAY_POOL_SIZE": (7, ".env"),
-        "FOREBAY_DATA_DIR": ("data", "default"),
+        "FOREBAY_DATA_DIR": (str(bare.folder / "data"), "environment"),
         "FOREBAY_LOG_JSON": (None, "default"),
         "FOREBAY_LISTEN": (True, "default"),
         "FOREBAY_DATABASE_URL": ("**********", "environment"),
@@ -45,7 +45,7 @@ def test_it_is_shown_to_people_without_secrets(bare: Cli) -> None:
     assert shown.code == 0
     assert "worker processes to run" in shown.out
     assert "hunter2" not in shown.out + shown.err
-    assert shown.err == "FOREBAY_LISTN is set, but there is no such setting: it has no effect\n"
+    assert shown.err == "FOREBAY_LISTN has no effect, as there is no such setting: did you mean FOREBAY_LISTEN?\n"
     assert bare.run("config", FOREBAY_POOL_SIZE="many").code == 2
 
 

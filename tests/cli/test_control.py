@@ -30,7 +30,8 @@ def test_what_failed_runs_again(failed: Cli, dsn: str) -> None:
     assert ask(dsn, STATE) == "RUNNING"
     assert ask(dsn, "select actor from forebay.audit") == f"cli:{getpass.getuser()}"
     nothing = failed.run("retry", "1")
-    assert (nothing.code, nothing.out) == (0, "job 1: nothing to run again, no such item is ERROR or NOT_FOUND\n")
+    hint = "--not-found runs those again that were not found"
+    assert (nothing.code, nothing.out) == (0, f"job 1: nothing to run again, no such item is failed; {hint}\n")
 
 
 def test_items_to_run_again_can_be_chosen(failed: Cli, dsn: str) -> None:
@@ -47,8 +48,8 @@ def test_a_job_is_paused_resumed_and_cancelled(known: Cli, dsn: str) -> None:
     assert said == [
         "job 1 is paused now\n",
         "job 1 is paused already\n",
-        "job 1 is going on now\n",
-        "job 1 is going on already\n",
+        "job 1 is resumed now\n",
+        "job 1 is resumed already\n",
         "job 1 is cancelled now\n",
         "job 1 is cancelled already\n",
     ]
@@ -61,18 +62,18 @@ def test_a_queue_is_paused_and_resumed(known: Cli, dsn: str) -> None:
     assert known.run("pause", "--queue", "notes.size").out == "queue notes.size is paused now\n"
     assert ask(dsn, "select paused from forebay.queue where name = 'notes.size'") is True
     assert known.run("resume", "--queue", "notes.size", "--json").json == {"queue": "notes.size", "changed": True}
-    assert known.run("resume", "--queue", "notes.size").out == "queue notes.size is going on already\n"
+    assert known.run("resume", "--queue", "notes.size").out == "queue notes.size is resumed already\n"
 
 
 @pytest.mark.parametrize(
     ("args", "complaint"),
     [
-        (["retry", "9"], "forebay: job_id: there is no job 9\n"),
+        (["retry", "9"], "forebay: there is no job 9\n"),
         (["retry", "1", "--status", "PENDING"], "--status"),
         (["cancel", "nine"], "JOB"),
         (["pause"], "name one: a job by its number, or a queue with --queue"),
         (["resume", "1", "--queue", "notes.size"], "name one: a job by its number, or a queue with --queue"),
-        (["pause", "--queue", "absent"], "forebay: queue: there is no queue 'absent'\n"),
+        (["pause", "--queue", "absent"], "forebay: there is no queue 'absent'\n"),
         (["pause", "1"], "job 1 is DONE: only one that has not ended can be paused"),
         (["resume", "1"], "job 1 is DONE: only a paused job can be resumed"),
         (["cancel", "1"], "job 1 is DONE: it has ended already"),
@@ -82,3 +83,20 @@ def test_what_cannot_be_is_refused(failed: Cli, args: list[str], complaint: str)
     refused = failed.run(*args)
     assert refused.code == 2
     assert complaint in refused.err
+
+
+def test_a_dry_run_counts_and_changes_nothing(failed: Cli, dsn: str) -> None:
+    tried = failed.run("retry", "1", "--status", "ERROR", "--status", "DONE", "--dry-run")
+    assert tried.out == "job 1: 3 items would run again: 2 failed, 1 done\n"
+    counted = failed.run("retry", "1", "--not-found", "--item", "2", "--dry-run", "--json").json
+    assert counted == {"job_id": "1", "items": 1, "by_status": {"ERROR": 1, "NOT_FOUND": 0}, "dry_run": True}
+    assert ask(dsn, STATE) == "DONE"
+
+
+def test_it_asks_before_it_repeats_what_did_not_fail(failed: Cli, dsn: str) -> None:
+    refused = failed.on_terminal("retry", "1", "--status", "DONE", typed="n\n")
+    assert refused.code == 130
+    assert "job 1: 1 done. Run all 1 again? [y/N]" in refused.out
+    assert ask(dsn, STATE) == "DONE"
+    assert "job 1: 1 item runs again" in failed.on_terminal("retry", "1", "--status", "DONE", typed="y\n").out
+    assert ask(dsn, STATE) == "RUNNING"

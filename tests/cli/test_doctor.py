@@ -1,4 +1,4 @@
-"""`forebay doctor` finds every fault that it knows, and names what mends it."""
+"""`forebay doctor` finds every fault that it knows, and says how to fix it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from urllib.request import Request, urlopen
 import pytest
 import trustme
 
-from forebay.cli.doctor import _egress, _own_certificates  # pyright: ignore[reportPrivateUsage]
+from forebay.cli.doctor import _egress, _here, _own_certificates  # pyright: ignore[reportPrivateUsage]
 from forebay.services.browser import find_browser
 from forebay.services.egress import confinement
 from forebay.services.egress.confinement import why_not_confined
@@ -107,7 +107,7 @@ def test_sources(tmp_path: Path) -> None:
         f"drop: file://{drop} has 1 file to take; link.csv is a symbolic link",
     )
     assert (gone["level"], gone["text"]) == ("FAIL", f"gone: file://{tmp_path}/gone is not there")
-    assert gone["fix"] == "mend that: docs/howto/sources.md tells how they are declared"
+    assert gone["fix"] == "fix that: docs/howto/sources.md tells how they are declared"
     assert (unset["level"], unset["fix"]) == ("WARN", "set FTP_PASSWORD for the workers")
     _, _, down = findings(cli, FTP_PASSWORD="hunter2")[1]["sources"]
     assert (down["level"], down["fix"]) == ("WARN", "see whether it is up, and lets this machine in")
@@ -192,6 +192,26 @@ def test_the_roles_of_the_api(cli: Cli) -> None:
     assert found["roles"][0]["text"] == "the API has its own, behind row-level security"
 
 
+def test_accounts_that_can_do_more_than_they_need(cli: Cli, dsn: str) -> None:
+    code, found = findings(cli)
+    assert [each["level"] for each in found["accounts"]] == ["OK"]
+    owners, worker = cli.env["FOREBAY_API_DATABASE_URL"], cli.env["FOREBAY_WORKER_DATABASE_URL"]
+    code, found = findings(cli, FOREBAY_API_DATABASE_URL="", FOREBAY_WORKER_DATABASE_URL=owners)
+    api, workers = found["accounts"]
+    assert (code, api["level"], workers["level"]) == (0, "WARN", "WARN")
+    assert api["text"] == "the API logs in as forebay, who is a superuser, where the rights of forebay_api suffice"
+    assert api["fix"] == (
+        "as an administrator of the database: "
+        "select forebay.make_login('forebay_api_login', 'forebay_api', 'PASSWORD'); "
+        "then set FOREBAY_API_DATABASE_URL to an address with that account"
+    )
+    assert workers["text"].startswith("workers log in as forebay_api_login, who may change to forebay_api,")
+    code, found = findings(cli, FOREBAY_ADMIN_DATABASE_URL=worker.replace("not%20a%20secret", "wrong"))
+    (wrong,) = found["accounts"]
+    assert (code, wrong["level"], wrong["fix"]) == (1, "FAIL", "fix FOREBAY_ADMIN_DATABASE_URL")
+    assert 'password authentication failed for user "forebay_worker_login"' in wrong["text"]
+
+
 def test_sessions_that_others_can_read(cli: Cli) -> None:
     public = {"FOREBAY_API_HOST": "0.0.0.0"}
     code, found = findings(cli, **public, FOREBAY_SECURE_COOKIES="false")
@@ -260,5 +280,12 @@ def test_chromium_does_not_trust_ones_own_authority(tmp_path: Path) -> None:
 
 def test_certificates_that_cannot_be_read(tmp_path: Path) -> None:
     finding = _own_certificates(Settings(egress_ca_file=tmp_path / "none.pem"))
-    assert (finding.level, finding.fix) == ("FAIL", "mend the file, or unset FOREBAY_EGRESS_CA_FILE")
+    assert (finding.level, finding.fix) == ("FAIL", "fix the file, or unset FOREBAY_EGRESS_CA_FILE")
     assert finding.text.endswith("none.pem cannot be read: No such file or directory")
+
+
+def test_misspelt_variables_are_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FOREBAY_LISTN", "no")
+    (finding,) = (each for each in _here(Settings()) if each.about == "settings")
+    assert finding.level == "WARN"
+    assert finding.text == "FOREBAY_LISTN has no effect, as there is no such setting: did you mean FOREBAY_LISTEN?"

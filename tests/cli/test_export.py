@@ -150,7 +150,7 @@ def test_csv_tells_of_fields_that_have_no_column(known: Cli, dsn: str) -> None:
 
 def test_a_job_that_does_not_exist(cli: Cli) -> None:
     missing = cli.run("export", "12")
-    assert (missing.code, missing.out, missing.err) == (2, "", "forebay: job_id: there is no job 12\n")
+    assert (missing.code, missing.out, missing.err) == (2, "", "forebay: there is no job 12\n")
 
 
 @pytest.mark.parametrize(
@@ -188,3 +188,9 @@ def test_csv_keeps_every_digit_and_takes_any_input() -> None:
         ["2", "DONE", "", "", "", "", "only text", ""],
     ]
     assert made.incomplete == 0
+
+
+def test_a_workbook_is_not_written_onto_a_terminal(cli: Cli) -> None:
+    refused = cli.on_terminal("export", "1", "--format", "xlsx")
+    assert refused.code == 2
+    assert "add --output FILE, or redirect with > FILE" in refused.out

@@ -42,11 +42,19 @@ def cli(tmp_path: Path, dsn: str) -> Cli:
     [
         ([], "name files, or sources by --scan"),
         (["a.pdf"], "a.pdf: is a PDF: only tables and pictures are read"),
-        (["a.csv", "--options", "{"], "options: is not JSON: "),
-        (["a.csv", "--options", '{"colour": 1}'], "options.colour: Extra inputs are not permitted"),
+        (["a.csv", "--options", "{"], "--options: is not JSON: "),
+        (["a.csv", "--options", '{"colour": 1}'], "--options colour: is not known"),
+        (["a.csv", "--options", "[]"], "--options: must be an object"),
+        (
+            ["a.csv", "--column", "titel=Name"],
+            "--column: there is no field 'titel': did you mean title? The fields are",
+        ),
+        (["a.csv", "--column", "title"], "--column: must be FIELD=COLUMN, such as title=Name; it is 'title'"),
+        (["a.csv", "--catalogue", "My Stock"], "--catalogue: must begin with a-z"),
+        (["a.csv", "--options", '{"header": 7}'], "--options header: must be true or false"),
         (["absent.csv"], "'absent.csv' does not exist"),
     ],
-    ids=["nothing", "kind", "JSON", "options", "absent"],
+    ids=["nothing", "kind", "JSON", "options", "list", "field", "pair", "catalogue", "header", "absent"],
 )
 def test_what_cannot_be_taken(cli: Cli, dsn: str, args: list[str], complaint: str) -> None:
     refused = cli.run("ingest", *args)
@@ -69,7 +77,8 @@ def test_files_and_sources_become_jobs(cli: Cli, dsn: str, fork: Callable[..., P
     job = taken.json["job_id"]
     assert taken.json == {
         "file": "a.csv", "job_id": job, "sheet_id": taken.json["sheet_id"], "state": "DONE", "total": 2, "done": 0,
-        "skipped": 0, "not_found": 2, "error": 0, "problem": None,
+        "skipped": 0, "not_found": 2, "error": 0, "reasons": [],
+        "problem": None,
     }  # fmt: skip
     mapping = ask(dsn, "select mapping ->> 'fields' from forebay.sheet where job_id = %s", int(job))
     assert mapping == '{"sku": "SKU", "title": "Name"}'
@@ -77,6 +86,8 @@ def test_files_and_sources_become_jobs(cli: Cli, dsn: str, fork: Callable[..., P
     assert broken.code == 1
     assert "1 row, 0 done, 0 not found, 1 failed" in broken.out
     assert "line 1 is longer than 4 MiB" in broken.err
+    shown = cli.run("job", broken.out.partition(": job ")[2].split()[0])
+    assert "line 1 is longer than 4 MiB" in shown.out
     scanned = cli.run("ingest", "--scan", "drop", "--wait")
     assert (scanned.code, scanned.out.splitlines()[0].split(": job ")[0]) == (0, "source drop")
     owner = "select o.name from forebay.sheet s join forebay.owner o on o.id = s.owner_id where s.source = 'drop'"

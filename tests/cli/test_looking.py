@@ -31,14 +31,28 @@ def test_jobs_can_be_chosen(worked: Cli) -> None:
 def test_a_job_shows_what_failed(worked: Cli) -> None:
     shown = worked.run("job", "1")
     assert "broken on purpose" in shown.out
-    assert "2 of 2: 1 done" in shown.out
+    assert "2: 1 done, 1 failed" in shown.out
+    assert '{"size": 4}' in shown.out  # what the item that is done has returned
     (letter,) = worked.run("job", "1", "--json").json["dead_letters"]
     assert (letter["n"], letter["step"], letter["class"]) == (2, "size", "data")
 
 
+def test_a_job_shows_its_items_and_can_be_watched(worked: Cli) -> None:
+    items = worked.run("job", "1", "--items", "--watch", "--json").json["items"]
+    assert [(item["n"], item["status"], item["result"]) for item in items] == [
+        (1, "DONE", {"size": 4}),
+        (2, "ERROR", None),
+    ]
+    assert items[1]["error"]["reason"] == "broken on purpose"
+    assert "1 done, 1 failed" in worked.run("job", "1", "--watch").out
+    listed = worked.run("jobs").out.splitlines()
+    assert listed[0].split() == ["job", "pipeline", "owner", "state", "done", "failed", "open", "submitted", "took"]
+    assert listed[2].split()[4:7] == ["1", "1", "0"]
+
+
 def test_a_job_that_does_not_exist(cli: Cli) -> None:
     missing = cli.run("job", "12")
-    assert (missing.code, missing.err) == (2, "forebay: job_id: there is no job 12\n")
+    assert (missing.code, missing.err) == (2, "forebay: there is no job 12\n")
     assert cli.run("job", "twelve").code == 2
 
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from importlib import metadata
 from typing import TYPE_CHECKING
 
+import click
 import pytest
 
-from forebay.cli import _COMMANDS  # pyright: ignore[reportPrivateUsage]
+from forebay.cli import _COMMANDS, cli  # pyright: ignore[reportPrivateUsage]
 from tests.cli._run import Cli
 
 if TYPE_CHECKING:
@@ -35,10 +38,48 @@ def test_help_names_every_command(bare: Cli) -> None:
         assert bare.run(command, "--help").code == 0
 
 
-def test_a_wrong_command_is_a_usage_error(bare: Cli) -> None:
-    wrong = bare.run("wroker")
-    assert wrong.code == 2
-    assert "No such command 'wroker'" in wrong.err
+def test_help_says_what_each_command_says_of_itself() -> None:
+    ctx = click.Context(cli, info_name="forebay")
+    said = {name: (cli.get_command(ctx, name) or cli).help or "" for name in COMMANDS}
+    assert {name: text.split("\n")[0] for name, text in said.items()} == {
+        name: summary for name, (_, summary) in _COMMANDS.items()
+    }
+
+
+def test_no_summary_is_cut_at_80_columns() -> None:
+    ctx = click.Context(cli, info_name="forebay", terminal_width=80)
+    for name in COMMANDS:
+        command = cli.get_command(ctx, name)
+        if isinstance(command, click.Group):
+            shown = command.get_help(click.Context(command, info_name=name, parent=ctx, terminal_width=80))
+            assert "..." not in shown.partition("Commands:")[2], shown
+
+
+def test_help_imports_no_command() -> None:
+    code = (
+        "import sys, forebay.cli; forebay.cli.cli.main(['--help'], standalone_mode=False); print(sorted(sys.modules))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert not [name for name in ("pydantic", "asyncpg", "rich", "structlog") if f"'{name}'" in done.stdout]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        (["wroker"], "There is no command 'wroker'. Did you mean worker?"),
+        (["users", "lsit"], "There is no command 'lsit'. Did you mean list"),
+        (["xyzzy"], "There is no command 'xyzzy'.\n"),
+        (["jobs", "--onwer", "ann"], "--owner"),
+        (["job", "abc"], "Invalid value for 'ID': 'abc' is not a whole number."),
+        (["job", "0"], "Invalid value for 'ID': 0 is not allowed: it must be at least 1."),
+        (["worker", "--processes", "1000"], "1000 is not allowed: it must be between 1 and 256."),
+        (["top", "--interval", "fast"], "'fast' is not a number."),
+    ],
+)
+def test_a_slip_of_the_keyboard_is_answered_in_plain_words(bare: Cli, wrong: list[str], words: str) -> None:
+    refused = bare.run(*wrong)
+    assert refused.code == 2
+    assert words in refused.err
 
 
 LOOKING = [
@@ -64,9 +105,8 @@ def test_an_unreachable_database_is_one_line_without_the_password(bare: Cli, com
 def test_without_any_database_it_says_how_to_get_one(bare: Cli) -> None:
     failed = bare.run("jobs")
     assert failed.code == 3
-    assert failed.err == (
-        "forebay: there is no database in data yet: start one with `forebay up`, or set FOREBAY_DATABASE_URL\n"
-    )
+    hint = "start one with `forebay up`, or set FOREBAY_DATABASE_URL"
+    assert failed.err == f"forebay: there is no database in {bare.folder / 'data'} yet: {hint}\n"
 
 
 def test_a_database_that_refuses_is_told_in_its_words(bare: Cli, dsn: str) -> None:
@@ -85,8 +125,16 @@ def test_a_missing_schema_says_what_to_run(tmp_path: Path, bare_dsn: str, comman
 def test_a_wrong_setting_is_named(bare: Cli) -> None:
     wrong = bare.run("jobs", FOREBAY_POOL_SIZE="many")
     assert wrong.code == 2
-    assert wrong.err.startswith("forebay: FOREBAY_POOL_SIZE: ")
-    assert bare.run("jobs", FOREBAY_LOG_LEVEL="loud").err.startswith("forebay: FOREBAY_LOG_LEVEL: ")
+    assert wrong.err == "forebay: FOREBAY_POOL_SIZE: must be a whole number; it is 'many'\n"
+    for variable, value, reason in (
+        ("POOL_SIZE", "1", "must be at least 2; it is '1'"),
+        ("API_PORT", "70000", "must be at most 65535; it is '70000'"),
+        ("LISTEN", "perhaps", "must be true or false; it is 'perhaps'"),
+        ("POLL_S", "0", "must be more than 0; it is '0'"),
+        ("SIGNING_KEY", "hunter2", "must have at least 32 characters"),
+        ("LOG_LEVEL", "loud", "must be one of debug, info, warning, error; it is 'loud'"),
+    ):
+        assert bare.run("jobs", **{f"FOREBAY_{variable}": value}).err == f"forebay: FOREBAY_{variable}: {reason}\n"
 
 
 def test_a_traceback_is_shown_only_when_debugging(bare: Cli) -> None:

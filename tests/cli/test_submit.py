@@ -16,6 +16,12 @@ def test_one_value_becomes_a_job(known: Cli, dsn: str) -> None:
     assert ask(dsn, query) == "ann7"
 
 
+def test_a_job_can_be_submitted_before_any_worker_has_started(cli: Cli, dsn: str) -> None:
+    done = cli.run("submit", "notes", '{"body": "hi"}')
+    assert (done.code, done.out) == (0, "job 1: 1 item\n"), done.err
+    assert ask(dsn, "select ready from forebay.queue_depth where step = 'size'") == 1
+
+
 @pytest.mark.parametrize("source", ["-", "@lines.jsonl"])
 def test_lines_become_one_job(known: Cli, source: str) -> None:
     lines = '{"body": "a"}\n\n{"body": "b"}\n'
@@ -42,9 +48,11 @@ def test_waiting_tells_how_it_ended(known: Cli, start: Callable[..., Process]) -
     lines = '{"body": "fine"}\n{"body": "broken"}\n'
     mixed = known.run("submit", "notes", "--wait", given=lines)
     assert mixed.code == 0
-    assert "DONE: 1 done, 0 skipped, 0 not found, 1 failed" in mixed.out
+    assert "DONE: 1 done, 1 failed\n" in mixed.out
+    assert mixed.err == "  broken on purpose\n"
     failed = known.run("submit", "notes", '{"body": "broken"}', "--wait", "--json")
     assert (failed.code, failed.json["state"], failed.json["error"]) == (1, "FAILED", 1)
+    assert failed.json["reasons"] == ["broken on purpose"]
 
 
 @pytest.mark.parametrize(
@@ -54,8 +62,11 @@ def test_waiting_tells_how_it_ended(known: Cli, start: Callable[..., Process]) -
         (["notes", "{}"], "input.body: Field required"),
         (["nots", "{}"], "there is no pipeline 'nots'"),
         (["No-Name", "{}"], "'No-Name' cannot be one: names are a-z, 0-9 and _"),
-        (["notes", "@absent.jsonl"], "cannot read absent.jsonl"),
-        (["notes", '{"body": "x"}', "--delay", "soon"], "'soon' is no duration; write for example 30s, 5min or 1h30m"),
+        (["notes", "@absent.jsonl"], "absent.jsonl: cannot be read: No such file"),
+        (
+            ["notes", '{"body": "x"}', "--delay", "soon"],
+            "'soon' is not a duration: write for example 30s, 5min or 1h30m",
+        ),
         (["notes", '{"body": "x"}', "--priority", "101"], "--priority"),
     ],
 )
@@ -69,6 +80,6 @@ def test_what_cannot_be_is_refused(known: Cli, dsn: str, args: list[str], compla
 def test_a_bad_line_is_named_and_nothing_is_written(known: Cli, dsn: str) -> None:
     refused = known.run("submit", "notes", given='{"body": "a"}\nnonsense\n')
     assert refused.code == 2
-    assert "line 2: is not JSON" in refused.err
-    assert known.run("submit", "notes", given="\n").err == "forebay: source: has no JSON lines\n"
+    assert "standard input, line 2: is not JSON" in refused.err
+    assert known.run("submit", "notes", given="\n").err == "forebay: standard input: has no JSON lines\n"
     assert ask(dsn, "select count(*) from forebay.job") == 0

@@ -66,7 +66,7 @@ def test_a_token_is_revoked(peopled: Cli, dsn: str) -> None:
         ),
         (["add", "ci", "--service", "--scope", "admin"], "only tokens of administrators can have the scope `admin`"),
         (["add", "ci", "--user", "ann", "--expires", "0"], "expires: must be more than nothing and at most 3650d"),
-        (["add", "ci", "--user", "ann", "--expires", "soon"], "'soon' is no duration"),
+        (["add", "ci", "--user", "ann", "--expires", "soon"], "'soon' is not a duration"),
         (["add", "", "--user", "ann"], "name: of a token must have 1 to 100 characters"),
         (["list", "--user", "bob"], "there is no user 'bob'"),
         (["list", "--user", "ann", "--service"], "--user and --service exclude each other"),

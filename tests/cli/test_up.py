@@ -57,6 +57,12 @@ def test_the_demo_runs_and_everything_ends_with_ctrl_c(cli: Cli, data_dir: Path,
     second = cli.run("up")
     hint = "look at it with `forebay top`, add workers with `forebay worker`"
     assert (second.code, second.err) == (1, f"forebay: forebay already runs in {data_dir}: {hint}\n")
+    up.says("users link admin` prints a link")
+    assert "fbl_" not in up.said  # no credential where no person looks
+    address = up.said.partition("Open ")[2].split()[0]
+    assert cli.run("users", "link", "admin").out.startswith(f"{address}/sign-in#fbl_")  # wherever it serves
+    misspelt = cli.run("up", FOREBAY_API_PROT="1")
+    assert "FOREBAY_API_PROT has no effect, as there is no such setting: did you mean FOREBAY_API_PORT?" in misspelt.out
     until(lambda: demo(server.dsn) == (1, 301, 300, 1), lambda: up.said)
     assert cli.run("jobs", "--json").json[0]["state"] == "DONE"  # other commands find the database by themselves
     assert cli.run("job", "1", "--json").json["result"]["summary"]["texts"] == 300
@@ -68,7 +74,7 @@ def test_the_demo_runs_and_everything_ends_with_ctrl_c(cli: Cli, data_dir: Path,
         assert stage in up.said
     stopped = cli.run("jobs")
     assert stopped.code == 3
-    assert stopped.err == f"forebay: the database in {data_dir} does not run: start it with `forebay up`\n"
+    assert stopped.err == f"forebay: the database in {data_dir} is not running: start it with `forebay up`\n"
 
 
 def test_a_second_start_finishes_what_a_kill_interrupted(data_dir: Path, start: Start) -> None:

@@ -83,7 +83,7 @@ def test_an_invitation_is_alone_on_standard_output(cli: Cli, dsn: str) -> None:
     invited = cli.run("users", "invite")
     place, _, secret = invited.out.strip().partition("#")
     assert place == "http://127.0.0.1:8080/sign-in"
-    assert invited.err == "Makes an account of a user, once, within a week:\n"
+    assert invited.err == "Creates an account of a user, once, within a week:\n"
     kept = "select account_id is null and role = 'user' from forebay.invitation where hash = %s"
     assert ask(dsn, kept, digest(secret)) is True
     again = cli.run("users", "invite", "--admin", "--url", "https://work.example/", "--json").json
@@ -95,18 +95,18 @@ def test_an_invitation_is_alone_on_standard_output(cli: Cli, dsn: str) -> None:
 
 def test_open_invitations_are_listed_and_ended(cli: Cli, dsn: str) -> None:
     none = cli.run("users", "invitations")
-    assert (none.code, none.out) == (0, "There are no open invitations: `forebay users invite` makes one.\n")
+    assert (none.code, none.out) == (0, "There are no open invitations: `forebay users invite` creates one.\n")
     assert cli.run("users", "invitations", "--json").json == []
     secret = cli.run("users", "invite").out.strip().partition("#")[2]
     cli.run("users", "invite", "--admin")
     add(cli, "ann", "--link")  # a link that signs in is no invitation
     shown = cli.run("users", "invitations").out
-    for word in ("id", "admin", "cli:", "good until"):
+    for word in ("id", "admin", "cli:", "valid until"):
         assert word in shown
     newest, oldest = cli.run("users", "invitations", "--json").json
     assert ((newest["id"], newest["role"]), (oldest["id"], oldest["role"])) == (("2", "admin"), ("1", "user"))
     assert secret not in str(oldest)
-    assert cli.run("users", "uninvite", "1").out == "invitation 1 works no more\n"
+    assert cli.run("users", "uninvite", "1").out == "invitation 1 is revoked\n"
     assert ask(dsn, "select count(*) from forebay.invitation where hash = %s", digest(secret)) == 0
     assert cli.run("users", "uninvite", "2", "--json").json == {"id": "2", "changed": True}
     again = cli.run("users", "uninvite", "2")
@@ -132,7 +132,7 @@ def test_what_an_owner_has_is_given_to_a_user_only_on_purpose(known: Cli, dsn: s
 
 
 def test_users_are_listed_with_what_they_get(cli: Cli) -> None:
-    assert cli.run("users", "list").out == "There are no users yet: `forebay users add NAME` makes one.\n"
+    assert cli.run("users", "list").out == "There are no users yet: `forebay users add NAME` creates one.\n"
     add(cli, "ann")
     cli.run("users", "weight", "ann", "2.5")
     cli.run("users", "limits", "ann", "--open-jobs", "7")
@@ -212,7 +212,7 @@ NOBODY = "'bob' is neither a user nor an owner of jobs: `forebay users list` sho
         (["weight", "bob", "2"], "", NOBODY),
         (["limits", "bob"], "", NOBODY),
         (["uninvite", "7"], "", "there is no open invitation 7"),
-        (["uninvite", "ann"], "", "'ann' is not a valid integer"),
+        (["uninvite", "ann"], "", "'ann' is not a whole number"),
         (["limits", "ann", "--open-jobs", "-1"], "", "--open-jobs"),
     ],
 )
@@ -228,12 +228,19 @@ async def test_the_first_administrator_needs_a_free_name(dsn: str) -> None:
     conn = await asyncpg.connect(dsn)
     await accounts.add(conn, accounts.FIRST_ADMIN, "user", None, "test")
     with pytest.raises(InvalidField, match="'admin' is a user without rights: make another one an administrator"):
-        await accounts.admin_link(conn)
+        await accounts.first_admin(conn)
     await conn.close()
 
 
 async def test_the_first_administrator_may_have_submitted_before(dsn: str) -> None:
     conn = await asyncpg.connect(dsn)
     await conn.execute("select forebay.owner_id($1)", accounts.FIRST_ADMIN)
-    assert (await accounts.admin_link(conn)).startswith("fbl_")
+    assert (await accounts.first_admin(conn)).role == "admin"
     await conn.close()
+
+
+def test_a_name_is_checked_before_a_password_is_asked_for(cli: Cli) -> None:
+    add(cli, "ann")
+    refused = cli.on_terminal("users", "add", "ann")
+    assert refused.code == 2
+    assert refused.out == "forebay: name: 'ann' is taken: `forebay users list` shows who is there\n"

@@ -22,6 +22,7 @@ import asyncpg
 import pytest
 from PIL import Image
 
+from forebay.db.logins import SETTINGS, login_name
 from forebay.db.registry import register
 from forebay.engine.pipeline import Pipeline
 from forebay.errors import ThrottledError
@@ -36,7 +37,7 @@ from forebay.storage import Blobs, open_store
 from forebay.testing import testbed
 from forebay.types import NotFound
 from tests.cli._run import ask
-from tests.docs._blocks import blocks
+from tests.docs._blocks import ROOT, blocks, files
 from tests.services.egress._world import answering, reply
 from tests.telemetry._collector import collecting
 
@@ -48,8 +49,14 @@ def _run(document: str) -> dict[str, Any]:
     return space
 
 
-async def test_testing(dsn: str) -> None:
-    await _run("docs/howto/testing.md")["test_letters_are_posted_in_the_end"](dsn)
+def test_testing(tmp_path: Path) -> None:
+    """As its reader does it: the files as they are, and pytest."""
+    for name, text in files("docs/howto/testing.md").items():
+        (tmp_path / name).write_text(text)
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("FOREBAY_", "PYTEST_"))}
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
+    done = subprocess.run(command, cwd=tmp_path, env=kept, capture_output=True, text=True, timeout=200, check=False)
+    assert "1 passed" in done.stdout, done.stdout + done.stderr
 
 
 async def test_steps(dsn: str) -> None:
@@ -240,7 +247,8 @@ def test_api(dsn: str, tmp_path: Path) -> None:
         check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    assert '{"jobId":"1","created":true,"items":1}{"jobId":"2","created":true,"items":2}' in done.stdout
+    assert '{"jobId":"1","created":true,"items":1}' in done.stdout
+    assert '"jobId":"2"' in done.stdout
     assert done.stdout.rpartition('"state":"')[2].startswith("DONE")
 
 
@@ -250,8 +258,8 @@ def test_bookmarks(dsn: str, tmp_path: Path) -> None:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    (block,) = blocks("docs/howto/bookmarks.md", "sh")
-    begin = "forebay users add ada --link\ntoken=$(forebay tokens add laptop --user ada)\nforebay api --port 8080 &\n"
+    block = "".join(blocks("docs/howto/bookmarks.md", "sh"))
+    begin = "forebay api --port 8080 &\n"
     kept = {name: value for name, value in os.environ.items() if not name.startswith("FOREBAY_")}
     path = f"{Path(sys.executable).parent}{os.pathsep}{kept['PATH']}"
     done = subprocess.run(
@@ -284,10 +292,7 @@ def test_sheets(dsn: str, tmp_path: Path) -> None:
     )
     Image.new("RGB", (64, 48), "red").save(tmp_path / "label.png")
     block = "".join(blocks("docs/howto/sheets.md", "sh"))
-    begin = (
-        "forebay users add ada --link\ntoken=$(forebay tokens add laptop --user ada)\n"
-        "trap 'kill %1 %2; wait' EXIT\nforebay api --port 8080 & forebay worker &\n"
-    )
+    begin = "trap 'kill %1 %2; wait' EXIT\nforebay api --port 8080 & forebay worker &\n"
     kept = {name: value for name, value in os.environ.items() if not name.startswith("FOREBAY_")}
     own = {
         "PATH": f"{Path(sys.executable).parent}{os.pathsep}{kept['PATH']}",
@@ -318,6 +323,29 @@ def test_sheets(dsn: str, tmp_path: Path) -> None:
     assert "march.csv" in done.stdout
 
 
+def test_operating(dsn: str, bare_dsn: str, tmp_path: Path) -> None:
+    """All of it in one go, but for what needs an index of packages."""
+    block = "".join(blocks("docs/howto/operating.md", "sh"))
+    lines = [line for line in block.splitlines() if not line.startswith("pip ")]
+    script = "\n".join(["forebay users add admin --admin --link", *lines, "forebay users list"])
+    (tmp_path / "data" / "blobs").mkdir(parents=True)
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("FOREBAY_")}
+    path = f"{Path(sys.executable).parent}{os.pathsep}{kept['PATH']}"
+    done = subprocess.run(
+        ["bash", "-ec", script.replace("postgresql://app@db.example/app", bare_dsn)],
+        cwd=tmp_path,
+        env={**kept, "PATH": path, "FOREBAY_DATABASE_URL": dsn, "FOREBAY_DATA_DIR": "data"},
+        capture_output=True,
+        text=True,
+        timeout=200,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "/sign-in#fbl_" in done.stdout
+    assert "0 blobs, 0 B, looked for: all are there" in done.stdout
+    assert ask(bare_dsn, "select name from forebay.account") == "admin"
+
+
 def test_tracing(dsn: str, tmp_path: Path) -> None:
     asyncio.run(_register(dsn))
     (block,) = blocks("docs/howto/tracing.md", "sh")
@@ -346,3 +374,12 @@ async def _register(dsn: str, *pipelines: Pipeline[Any]) -> None:
     for pipeline in pipelines or (texts,):
         await register(conn, pipeline.definition())
     await conn.close()
+
+
+def test_the_accounts_of_the_database() -> None:
+    """Not run: roles belong to the server, and all tests share them."""
+    (block,) = blocks("docs/howto/operating.md", "sql")
+    made = re.findall(r"select forebay\.make_login\('(\w+)', '(\w+)', '[\w ]+'\);", block)
+    assert dict(made) == {login_name(role): role for role in SETTINGS}
+    page = (ROOT / "docs/howto/operating.md").read_text("utf-8")
+    assert all(f"`FOREBAY_{name.upper()}`" in page for name in SETTINGS.values())

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from structlog.testing import capture_logs
 
 from forebay.pipelines import crawling as crawling_module
 from forebay.pipelines.housekeeping import Chore, housekeeping
@@ -235,7 +236,6 @@ PAYLOADS: list[tuple[dict[str, Any], str]] = [
         {name: value for name, value in GOOD.items() if name != "userId"},
         "userId: is missing; FOREBAY_BOOKMARKS_FALLBACK_OWNER may name an owner for such jobs",
     ),
-    (GOOD | {"userId": "bob"}, "bookmarkId: bookmark 1 belongs to another owner"),
 ]
 
 
@@ -252,6 +252,26 @@ async def test_a_message_that_cannot_be_is_a_dead_letter_with_the_reason(
     await crawl.bed.run()
     letters = await crawl.conn.fetch("select step, class, reason from forebay.dead_letters where job_id = $1", job)
     assert [tuple(row) for row in letters] == [("metadata", "data", reason)]  # the screenshot waits for a browser
+
+
+async def test_a_job_on_anothers_bookmark_ends_as_on_one_that_never_was(crawl: Crawl) -> None:
+    """Else whoever may submit could count what others have."""
+    assert await crawl.add("/plain") == 1
+    await crawl.bed.run()
+    ends: list[Any] = []
+    for bookmark in (1, 4711):
+        payload = json.dumps(GOOD | {"bookmarkId": bookmark, "userId": "bob"})
+        job = await crawl.conn.fetchval(
+            "select job_id from forebay.submit('bookmarks', $1::text::jsonb, 'bob')", payload
+        )
+        with capture_logs() as logs:
+            await crawl.bed.run()
+        item = await crawl.bed.item(job)
+        ends.append((item.status, item.error, item.result, len(await crawl.bed.items(job))))
+        told = [log["owner"] for log in logs if log["event"] == "bookmark_of_another_owner"]
+        assert set(told) == ({"bob"} if bookmark == 1 else set())
+    assert ends[0] == ends[1]
+    assert await crawl.conn.fetchval("select count(*) from forebay.dead_letters") == 0
 
 
 async def test_old_messages_without_an_owner_go_to_the_fallback(dsn: str, site: Site, tmp_path: Path) -> None:

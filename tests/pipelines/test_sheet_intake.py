@@ -102,7 +102,7 @@ async def test_a_workbook_becomes_items_with_the_numbers_of_its_rows(take: Takin
     assert pen["normalized"] == {"fields": {"title": "Pen", "brand": "Stabilo", "price": "1.50"}, "problems": []}
     (problem,) = ink["normalized"]["problems"]
     assert (problem["field"], problem["reason"]) == ("price", FORMULA_WITHOUT_RESULT)
-    assert (await take.sheet(job)).layout["notes"] == [f"1 cell of column 'Price': {FORMULA_WITHOUT_RESULT}"]
+    assert (await take.sheet(job)).layout["warnings"] == [f"1 cell of column 'Price': {FORMULA_WITHOUT_RESULT}"]
     assert (ink["input"]["line"], ink["input"]["row"]["Title"]) == (4, "Ink\nblack")
     assert (glue["status"], glue["reason"]) == ("ERROR", "line 5 has 6 cells, but there are 4 columns")
     assert (await take.sheet(job)).layout["sheet"] == "Sheet"

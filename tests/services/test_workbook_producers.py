@@ -34,7 +34,7 @@ def _rows(path: Path, folder: Path) -> tuple[Looked, list[dict[str, Any]]]:
     looked = look(path, SheetOptions())
     assert isinstance(looked.layout, XlsxLayout)
     layout = write_out(path, looked.layout, folder / "rows.csv", 1 << 24)
-    assert layout.notes == []
+    assert layout.warnings == []
     batch = read_batch(folder / "rows.csv", layout, None, 100, 1 << 20, [])
     assert batch.faults == {}
     return looked, [json.loads(each) for each in batch.data]

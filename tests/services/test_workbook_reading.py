@@ -87,7 +87,7 @@ def test_formulas_without_a_result_are_told(tmp_path: Path) -> None:
     _, layout = _written(tmp_path, data)
     assert layout.no_result == {"Price": 2, "Sum": 1}
     advice = "open the file in a spreadsheet program, save it there, and upload it again"
-    assert layout.notes == [
+    assert layout.warnings == [
         f"2 cells of column 'Price': a formula without a saved result is read as empty; {advice}",
         f"1 cell of column 'Sum': a formula without a saved result is read as empty; {advice}",
     ]

@@ -39,7 +39,7 @@ async def ready_in(db: Db, lane: int) -> int:
 # Pause and resume
 
 
-@pytest.mark.parametrize("verb", ["pause", "resume", "cancel", "reprocess"])
+@pytest.mark.parametrize("verb", ["pause", "resume", "cancel", "reprocess", "dismiss"])
 async def test_a_job_that_is_not_there(db: Db, verb: str) -> None:
     with refused("FB004", "job_id: there is no job 77"):
         await do(db, verb, 77)

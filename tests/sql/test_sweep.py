@@ -115,6 +115,15 @@ async def test_finished_jobs_are_deleted_after_a_while(db: Db) -> None:
     assert await db.one("select count(*) from forebay.dead_letter") == 2
 
 
+async def test_single_pipelines_keep_their_jobs_longer_or_shorter(db: Db) -> None:
+    await finish(db, 2)
+    db.after(days=2)
+    statement = "select forebay.delete_finished($1, interval '1 day', of_pipelines => $2, but_pipelines => $3)"
+    assert await db.one(statement, db.now, ["other"], None) == 0
+    assert await db.one(statement, db.now, None, ["p"]) == 0
+    assert await db.one(statement, db.now, ["p"], []) == 3
+
+
 async def test_a_large_job_is_deleted_in_pieces(db: Db) -> None:
     job = await finish(db, 1200)
     db.after(days=2)

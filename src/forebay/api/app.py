@@ -62,6 +62,7 @@ def create_app(dsn: str, settings: Settings, pipelines: Sequence[Pipeline[Any]])
         lifespan=lifespan,
         docs_url=None,  # FastAPI's own page fetches its scripts from elsewhere: ours is in routes/pages.py
         redoc_url=None,
+        redirect_slashes=False,  # they would lead to whatever host the request names
         openapi_url="/api/openapi.json",
         telemetry=_NONE_OF_ITS_OWN,
         responses={
@@ -71,6 +72,7 @@ def create_app(dsn: str, settings: Settings, pipelines: Sequence[Pipeline[Any]])
     )
     app.state.dsn, app.state.settings = dsn, settings
     app.state.pipelines = {pipeline.name: pipeline for pipeline in pipelines}
+    app.state.meter = meter
     app.state.allowance = Allowance(settings)
     app.state.shelf = Shelf(settings)
     app.state.slices = set[int]()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, Field
 
-from forebay.api.models import FromJson, Id, Model, Next, Status, Strict
+from forebay.api.models import FromJson, Id, Model, Next, Reference, Status, Strict
 
 if TYPE_CHECKING:
     import asyncpg
@@ -119,7 +119,7 @@ class BookmarkPage(Model):
 
 class AddedBookmark(Model):
     created: bool = Field(description="false: the page was bookmarked already, and has taken what was given")
-    bookmark: Bookmark
+    bookmark: Bookmark | Reference
 
 
 class Crawled(Model):

@@ -80,7 +80,7 @@ TASKS_PER_MINUTE = Described(
 )  # fmt: skip
 ITEMS_PER_SECOND = Described(
     "forebay_items_per_second", "gauge", _STEP,
-    "items that passed the step, DONE, SKIPPED or NOT_FOUND: items_sec; mean of five minutes", "S5-95 S5-106",
+    "items that passed the step, DONE, SKIPPED or NOT_FOUND: items_sec; mean of five minutes", "S5-95",
 )  # fmt: skip
 AVERAGE = Described(
     "forebay_step_duration_average_seconds", "gauge", _STEP, "mean time of the last hour's attempts that ended DONE",
@@ -226,6 +226,9 @@ INGEST = Described(
 DB_LATENCY = Described(
     "forebay_db_latency_ewma_seconds", "gauge", (), "one round trip to the database, moving mean: db_latency_ewma",
     "S5-98",
+)  # fmt: skip
+PENDING_SERVED = Described(
+    "forebay_pending_items_served_total", "counter", (), "items in the answers of the list of pending items", "S5-106",
 )  # fmt: skip
 POOL_WAIT = Described(
     "forebay_db_pool_wait_seconds", "histogram", ("room",), "wait for a connection of the pool: pool_wait_ms", "S5-99",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
@@ -9,6 +10,8 @@ from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 from forebay.log import get_logger
 
 if TYPE_CHECKING:
+    from collections.abc import Container
+
     from starlette.types import ASGIApp, Receive, Scope, Send
 
     from forebay.api.metrics import Meter
@@ -17,6 +20,18 @@ _HEADER = b"x-forwarded-for"
 _MOST_TOLD = 100  # addresses: whoever likes can send the header
 
 log = get_logger("api")
+
+
+@cache
+def trusted_hosts(trusted: str) -> Container[str]:
+    """The proxies that the setting names."""
+    middleware: Any = ProxyHeadersMiddleware(_nothing, trusted)
+    hosts: Container[str] = middleware.trusted_hosts
+    return hosts
+
+
+async def _nothing(*_: object) -> None:
+    """An application, for who only wants to know who is trusted."""
 
 
 class Forwarded:

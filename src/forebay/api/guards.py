@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import ClientDisconnect
@@ -23,7 +23,20 @@ _HEADERS = {
 }
 _CLIENT_LEFT = 499
 _SMALL = 64 << 10
-_MIDDLING = 1 << 20  # lists of items
+_MIDDLING = 1 << 20
+
+Size = Literal["middling", "body", "import", "upload"]
+
+# Bodies that may be larger than 64 KiB: the method, the path (one that ends in a slash: all below it), and how large.
+# Uploads and submits ask who sends them before they read; the others are read first, which their size has to bear.
+_LARGER: tuple[tuple[str, str, Size], ...] = (
+    ("POST", "/api/jobs", "body"),
+    ("POST", "/api/jobs/", "middling"),  # lists of items
+    ("PATCH", "/api/uploads/", "upload"),
+    ("POST", "/api/bookmarks", "middling"),  # notes
+    ("PATCH", "/api/bookmarks/", "middling"),
+    ("POST", "/api/bookmarks/import", "import"),
+)
 
 log = get_logger("api")
 
@@ -81,23 +94,27 @@ def media_type(headers: Headers) -> str:
 
 
 class BodyLimit:
-    """Refuses bodies that are too large, by what they say and by what they are. Most bodies are read before it is known
-    who sends them: only submits, whose route asks first, may be large."""
+    """Rejects bodies that are too large, by what they declare and by what they are."""
 
     def __init__(self, app: ASGIApp, most: int, most_uploaded: int) -> None:
         self._app = app
-        self._most = most
-        self._most_uploaded = most_uploaded
+        self._body = most
+        self._uploaded = most_uploaded
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
         headers = Headers(scope=scope)
-        most = self._most_of(scope, headers)
-        said = headers.get("content-length", "0")
-        if said.isdigit() and int(said) > most:
-            await self._refuse(most, scope, receive, send)
+        if "content-length" in headers and "transfer-encoding" in headers:
+            # Proxies and servers disagree on which of them counts, and thereby on where the next request begins.
+            detail = "the request has Content-Length and Transfer-Encoding: send one of them"
+            await answer(400, detail, headers={"Connection": "close"})(scope, receive, send)
+            return
+        most, setting = self._limit(scope, headers)
+        declared = headers.get("content-length", "0")
+        if declared.isdigit() and int(declared) > most:
+            await _too_large(most, setting)(scope, receive, send)
             return
         seen = 0
 
@@ -112,15 +129,35 @@ class BodyLimit:
         try:
             await self._app(scope, counted, send)
         except _TooLarge:
-            await self._refuse(most, scope, receive, send)
+            await _too_large(most, setting)(scope, receive, send)
 
-    def _most_of(self, scope: Scope, headers: Headers) -> int:
-        if scope["path"] == "/api/jobs" and scope["method"] == "POST":
-            return self._most_uploaded if media_type(headers) == "multipart/form-data" else self._most
-        if scope["path"].startswith("/api/uploads/") and scope["method"] == "PATCH":
-            return self._most_uploaded
-        return min(self._most, _MIDDLING if scope["path"].startswith("/api/jobs/") else _SMALL)
+    def _limit(self, scope: Scope, headers: Headers) -> tuple[int, str | None]:
+        """The most bytes, and the setting that raises it."""
+        size = _size(scope["method"], scope["path"])
+        if size == "body" and media_type(headers) == "multipart/form-data":
+            size = "upload"
+        match size:
+            case "upload":
+                return self._uploaded, "FOREBAY_API_MAX_UPLOAD_BYTES"
+            case "import":  # read whole, as one JSON document would be, but mostly markup
+                return self._body * 4, "FOREBAY_API_MAX_BODY_BYTES"
+            case "body":
+                return self._body, "FOREBAY_API_MAX_BODY_BYTES"
+            case _:
+                fixed = _SMALL if size is None else _MIDDLING
+                return min(self._body, fixed), "FOREBAY_API_MAX_BODY_BYTES" if self._body <= fixed else None
 
-    async def _refuse(self, most: int, scope: Scope, receive: Receive, send: Send) -> None:
-        detail = f"the request has more than {most} bytes"
-        await answer(413, detail, headers={"Connection": "close"})(scope, receive, send)
+
+def _size(method: str, path: str) -> Size | None:
+    """What the most exact entry says."""
+    fitting = [
+        (place, size)
+        for of, place, size in _LARGER
+        if of == method and (path == place or (place.endswith("/") and path.startswith(place)))
+    ]
+    return max(fitting, default=("", None), key=lambda entry: len(entry[0]))[1]
+
+
+def _too_large(most: int, setting: str | None) -> Response:
+    raised_by = f": raise {setting}, or send less" if setting else ""
+    return answer(413, f"the request has more than {most} bytes{raised_by}", headers={"Connection": "close"})

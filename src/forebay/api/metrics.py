@@ -65,6 +65,7 @@ class Meter:
         self.ingests: defaultdict[str, Distribution] = defaultdict(lambda: Distribution(_QUICK))
         self.waits: defaultdict[str, Distribution] = defaultdict(lambda: Distribution(_QUICK))
         self.latency: float | None = None
+        self.pending_served = 0  # items in the answers of the pending list
         self.forwarded_ignored = 0  # requests whose X-Forwarded-For came from nobody who is trusted
 
     def answered(self, method: str, route: str, status: int, seconds: float) -> None:

@@ -50,6 +50,12 @@ class Strict(Model):
     model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, extra="forbid")
 
 
+class Reference(Model):
+    """What may be changed, for tokens that may not read it."""
+
+    id: Id
+
+
 class JobRef(Model):
     """The answer to a submit: the rows are safe."""
 
@@ -227,11 +233,33 @@ class Changed(Model):
 
 class Reprocessed(Model):
     items: int = Field(description="how many run again")
+    left_out: dict[str, int] = Field(
+        default={},
+        description="of the items named, how many do not run again, by the reason: their status, which is none of "
+        "those asked for (PENDING: not ended yet), MISSING: the job has no such item, or NOTHING_TO_RUN",
+    )
 
 
-class Reprocess(Strict):
+class Dismissed(Model):
+    dead_letters: int = Field(description="how many are off the list now")
+
+
+class Chosen(Strict):
+    """All items of a job, or some."""
+
     scope: Literal["job", "items"] = "job"
     item_ids: list[Annotated[str, Field(pattern=r"^[0-9]{1,9}$")]] | None = Field(default=None, max_length=10_000)
+
+    @property
+    def ns(self) -> list[int] | None:
+        return None if self.item_ids is None else [int(item) for item in self.item_ids]
+
+
+class Dismiss(Chosen):
+    """Which dead letters are to leave the list."""
+
+
+class Reprocess(Chosen):
     statuses: list[Literal["DONE", "SKIPPED", "NOT_FOUND", "ERROR"]] = Field(
         default=["ERROR", "NOT_FOUND"], min_length=1, max_length=4
     )
@@ -345,5 +373,7 @@ class WorkerStatus(Model):
 
 
 class WorkerList(Model):
-    workers: list[WorkerStatus]
-    pending_count: int
+    is_running: bool = Field(description="at least one worker is alive")
+    is_healthy: bool = Field(description="and none of them is stuck")
+    workers: list[WorkerStatus] = Field(description="empty for who is no administrator")
+    pending_count: int = Field(description="tasks that wait: the caller's own, for administrators all")

@@ -44,6 +44,10 @@ class Principal:
         return self.role == "admin" and "admin" in self.scopes
 
     @property
+    def can_read(self) -> bool:
+        return "read" in self.scopes
+
+    @property
     def actor(self) -> str:
         """As the audit names it."""
         return self.owner if self.kind != "service" else f"service for {self.owner}"

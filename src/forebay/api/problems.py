@@ -147,8 +147,8 @@ def _http(request: Request, error: Exception) -> JSONResponse:
 
 
 _NOWHERE = {
-    404: "there is nothing at {path}: /api/docs lists what there is",
-    405: "there is no {method} of {path}: /api/docs lists what there is",
+    404: "there is nothing at {path}; see /api/docs",
+    405: "there is no {method} of {path}; see /api/docs",
 }
 
 

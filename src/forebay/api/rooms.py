@@ -1,4 +1,8 @@
-"""The database as the API may use it: one room for each role, so that no route can see more than its caller."""
+"""The database as the API may use it: one room for each role, so that no route can see more than its caller.
+
+Each room logs in with an account of its own, which can take no other role: SQL that is smuggled into an owner's request
+stays an owner's.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from forebay.api.turns import Turns
 from forebay.db import sessions
+from forebay.db.logins import login_url
 from forebay.db.pool import close_pool
 from forebay.db.room import ADMIN, API, IDENTITY, open_room, probe
 
@@ -69,7 +74,7 @@ async def open_rooms(dsn: str, settings: Settings, meter: Meter) -> AsyncGenerat
             ("watch", ADMIN, 3, min(_BRIEFLY, settings.api_pool_wait_s)),
         ):
             room = await open_room(
-                dsn,
+                login_url(settings, role, dsn),
                 role,
                 size=size,
                 patience=patience,

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from forebay.api.catalogue import Described
     from forebay.api.metrics import Meter
     from forebay.api.window import Tally, Window
-    from forebay.db.numbers import Numbers
-    from forebay.db.overview import WorkerRow
+    from forebay.db.numbers import ItemCounts, Numbers
+    from forebay.db.overview import Depth, WorkerRow
 
 _OUTCOMES = (
     "DONE",
@@ -70,7 +70,14 @@ def _labels(what: Described, values: tuple[str, ...]) -> dict[str, str]:
 def write_work(sheet: Sheet, numbers: Numbers) -> None:
     """What waits, runs and has failed for good."""
     sheet.put(catalogue.PENDING, numbers.pending)
-    for one in numbers.depth:
+    write_depth(sheet, numbers.depth)
+    _write_jobs(sheet, numbers)
+    _write_letters(sheet, numbers)
+
+
+def write_depth(sheet: Sheet, depth: Iterable[Depth]) -> None:
+    """What waits and runs at each step."""
+    for one in depth:
         for status, count in (
             ("pending", one.ready),
             ("scheduled", one.scheduled),
@@ -80,8 +87,6 @@ def write_work(sheet: Sheet, numbers: Numbers) -> None:
             sheet.put(catalogue.QUEUE_DEPTH, float(count), one.pipeline, one.step, status)
         sheet.put(catalogue.QUEUE_PAUSED, one.paused, one.pipeline, one.step)
         sheet.put(catalogue.QUEUE_PARKED, one.parked is not None, one.pipeline, one.step)
-    _write_jobs(sheet, numbers)
-    _write_letters(sheet, numbers)
 
 
 def _write_jobs(sheet: Sheet, numbers: Numbers) -> None:
@@ -91,7 +96,12 @@ def _write_jobs(sheet: Sheet, numbers: Numbers) -> None:
         items.update({(jobs.pipeline, status): getattr(jobs, status) for status in _ITEM_STATUSES})
     for (pipeline, status), count in items.items():
         sheet.put(catalogue.OPEN_JOB_ITEMS, count, pipeline, status)
-    for counts in numbers.items:
+    write_items(sheet, numbers.items)
+
+
+def write_items(sheet: Sheet, items: Iterable[ItemCounts]) -> None:
+    """The items of each pipeline by their status."""
+    for counts in items:
         for status in _STATUSES:
             sheet.put(catalogue.ITEMS, getattr(counts, status), counts.pipeline, status)
 
@@ -228,5 +238,6 @@ def write_api(sheet: Sheet, meter: Meter) -> None:
     for room, seconds in meter.waits.items():
         sheet.spread(catalogue.POOL_WAIT, seconds, room)
     sheet.put(catalogue.FORWARDED_IGNORED, meter.forwarded_ignored)
+    sheet.put(catalogue.PENDING_SERVED, meter.pending_served)
     if meter.latency is not None:
         sheet.put(catalogue.DB_LATENCY, meter.latency)

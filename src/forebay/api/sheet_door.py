@@ -24,7 +24,9 @@ from forebay.log import get_logger
 from forebay.pipelines.sheet_intake import piece_key
 from forebay.pipelines.sheet_sources import ASKED
 from forebay.services.sheet_reading import SheetOptions
+from forebay.services.sources.names import checked_path
 from forebay.services.spreadsheets import detect
+from forebay.storage.names import file_name
 from forebay.storage.spool import spooled
 from forebay.telemetry.tracing import submitting
 
@@ -101,10 +103,18 @@ def described(values: dict[str, Any]) -> UploadedSheet:
         about = UploadedSheet.model_validate(values)
     except ValidationError as error:
         raise RequestValidationError(error.errors(include_url=False, include_context=False)) from error
-    checked_text("file", about.file, 500)
+    about = about.model_copy(update={"file": file_name(about.file)})
     if about.run_at is not None:
         raise Problem(422, "files are read at once: use options.paused, and resume the job later", field="runAt")
     return about
+
+
+def _checked_path(path: str) -> str:
+    """A path within a source, as sources take it."""
+    try:
+        return "/".join(checked_path(checked_text("file", path, 500)))
+    except DataError as error:
+        raise Problem(422, str(error), field="file") from error
 
 
 def _check(file: IO[bytes]) -> None:
@@ -146,7 +156,7 @@ async def refer(state: State, who: Principal, once: Idempotency, body: NewJob) -
     if body.pipeline != PIPELINE or not path or body.items is not None or "input" in body.model_fields_set:
         raise Problem(422, "names a file of a source, as drop:march.csv, for pipeline `sheets` alone", field="file")
     given: dict[str, Any] = {
-        "file": checked_text("file", path, 500),
+        "file": _checked_path(path),
         "options": body.options or {},
         "runAt": body.run_at,
     }

@@ -63,10 +63,12 @@ class SheetInfo(SheetSummary):
     suggestions: list[FieldSuggestion] | None
     encoding: str | None
     delimiter: str | None
+    quote: str | None = Field(description="what stands around cells; empty: quotes are part of them")
+    notes: list[str] | None = Field(description="lines above the table, as a title, which are no rows")
     tab: str | None = Field(description="the sheet of a workbook that is read")
     tabs: list[str] | None
     has_header: bool | None
-    notes: list[str] = Field(description="what to know about how it was read, such as formulas without a saved result")
+    warnings: list[str] = Field(description="what went amiss when it was read, as formulas without a saved result")
     providers: list[str] | None = Field(description="asked first, in this order; null: as they are declared")
     options: dict[str, Any]
 
@@ -109,10 +111,12 @@ def sheet_info(sheet: Sheet) -> SheetInfo:
         suggestions=sheet.suggestions,
         encoding=layout.get("encoding"),
         delimiter=layout.get("delimiter"),
+        quote=layout.get("quote"),
+        notes=layout.get("notes"),
         tab=layout.get("sheet"),
         tabs=layout.get("sheets"),
         has_header=layout.get("has_header"),
-        notes=layout.get("notes", []),
+        warnings=layout.get("warnings", []),
         providers=sheet.providers,
         options=dict(sheet.options),
     )

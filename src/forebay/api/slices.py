@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from forebay.api.problems import Problem
 from forebay.db import overview
+from forebay.db.logins import WORKER, login_url
 from forebay.engine.worker import Worker
 
 if TYPE_CHECKING:
@@ -18,7 +19,8 @@ _MOST_AT_ONCE = 2  # each is a whole worker, with connections of its own
 
 
 async def run_slice(state: State, owner_id: int, job_ids: Sequence[int], seconds: float) -> int:
-    """Work for so long on the lanes that the tasks of these jobs are in; answers how many attempts ended.
+    """Work for so long on the lanes that the tasks of these jobs are in, on their pipelines only, and no longer than
+    until they have ended; answers how many attempts ended.
 
     Raises: Problem 429 when others do so already, or the same owner does.
     """
@@ -36,12 +38,14 @@ async def run_slice(state: State, owner_id: int, job_ids: Sequence[int], seconds
 
 
 async def _run_slice(state: State, job_ids: Sequence[int], seconds: float) -> int:
-    async with overview.connected(state.dsn, "forebay kickoff") as conn:
+    dsn = login_url(state.settings, WORKER, state.dsn)
+    async with overview.connected(dsn, "forebay kickoff") as conn:
         lanes = await overview.lanes_of(conn, job_ids)
+        names = await overview.pipelines_of(conn, job_ids)
     worker = Worker(
-        state.dsn,
-        list(state.pipelines.values()),
+        dsn,
+        [pipeline for name, pipeline in state.pipelines.items() if name in names],
         settings=state.settings.model_copy(update={"grace_s": 5.0}),
         lanes=lanes,
     )
-    return await worker.run_slice(seconds)
+    return await worker.run_slice(seconds, job_ids)

@@ -9,7 +9,16 @@ from typing import TYPE_CHECKING, Any
 from prometheus_client import CollectorRegistry, generate_latest
 
 from forebay.api import catalogue
-from forebay.api.sheet import Sheet, write_api, write_attempts, write_web, write_work, write_workers
+from forebay.api.sheet import (
+    Sheet,
+    write_api,
+    write_attempts,
+    write_depth,
+    write_items,
+    write_web,
+    write_work,
+    write_workers,
+)
 from forebay.api.window import BOUNDS, Window
 from forebay.db import numbers
 from forebay.db.pool import LOST
@@ -17,9 +26,12 @@ from forebay.errors import DatabaseUnavailable, brief
 from forebay.log import get_logger
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from forebay.api.metrics import Meter
     from forebay.api.rooms import Rooms
-    from forebay.db.numbers import Numbers
+    from forebay.db.numbers import ItemCounts, Numbers
+    from forebay.db.overview import Depth
     from forebay.db.pool import Connection
 
 log = get_logger("api")
@@ -28,6 +40,22 @@ _FRESH = 30.0
 _FAILED = 5.0  # seconds in which a count that failed is not tried again: who asks wants to know now
 _SOON = 3.0  # seconds within which a database that is there says what time it is
 _AWAY = (DatabaseUnavailable, *LOST)
+
+
+def own_numbers(depth: Sequence[Depth], items: Sequence[ItemCounts]) -> dict[str, Any]:
+    """The numbers of one owner's work, under the names of the service's."""
+    sheet = Sheet()
+    write_depth(sheet, depth)
+    write_items(sheet, items)
+    return _as_json(sheet)
+
+
+def _as_json(sheet: Sheet) -> dict[str, Any]:
+    found: dict[str, list[dict[str, Any]]] = {}
+    for family in sheet.collect():
+        for sample in family.samples:
+            found.setdefault(sample.name, []).append({"labels": sample.labels, "value": sample.value})
+    return found
 
 
 class Statistics:
@@ -81,11 +109,7 @@ class Statistics:
         return generate_latest(registry)
 
     async def as_json(self) -> dict[str, Any]:
-        found: dict[str, list[dict[str, Any]]] = {}
-        for family in (await self._sheet()).collect():
-            for sample in family.samples:
-                found.setdefault(sample.name, []).append({"labels": sample.labels, "value": sample.value})
-        return found
+        return _as_json(await self._sheet())
 
     async def _sheet(self) -> Sheet:
         """Everything; without a database, what this process knows by itself."""

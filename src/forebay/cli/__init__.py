@@ -8,48 +8,47 @@ from __future__ import annotations
 
 import os
 import sys
-import traceback
-from importlib import import_module, metadata
-from pathlib import Path
-from typing import NoReturn, cast
+from importlib import import_module
+from typing import TYPE_CHECKING, NoReturn, cast
 
 import click
 
-from forebay.errors import DatabaseUnavailable, ForebayError, RequestError, SchemaError
+from forebay.cli._group import Group
 
+if TYPE_CHECKING:
+    from forebay.errors import ForebayError
+
+# The file of each command, and its line in `forebay --help`, which imports none of them.
 _COMMANDS = {
-    "up": "up",
-    "api": "api",
-    "worker": "worker",
-    "migrate": "migrate",
-    "submit": "submit",
-    "ingest": "ingest",
-    "jobs": "jobs",
-    "job": "jobs",
-    "retry": "control",
-    "pause": "control",
-    "resume": "control",
-    "cancel": "control",
-    "export": "export",
-    "catalogue": "catalogue",
-    "storage": "storage",
-    "top": "top",
-    "doctor": "doctor",
-    "users": "users",
-    "tokens": "tokens",
-    "config": "config",
-    "completion": "completion",
+    "up": ("up", "Start PostgreSQL, the API and workers."),
+    "api": ("api", "Serve the API."),
+    "worker": ("worker", "Run the steps of pipelines."),
+    "migrate": ("migrate", "Bring the database's schema up to date; safe while workers run."),
+    "submit": ("submit", "Submit a job."),
+    "ingest": ("ingest", "Read files of rows (CSV, XLSX) or pictures."),
+    "bookmarks": ("bookmarks", "Save, find, import and export links."),
+    "jobs": ("jobs", "List the newest jobs."),
+    "job": ("jobs", "Show one job: counts, results, failures."),
+    "retry": ("control", "Run failed items of a job again."),
+    "pause": ("control", "Pause a job or a queue."),
+    "resume": ("control", "Resume a paused job or queue."),
+    "cancel": ("control", "Cancel a job."),
+    "export": ("export", "Write a job's items or a sheet's grid to a file."),
+    "catalogue": ("catalogue", "List, share and delete product catalogues."),
+    "storage": ("storage", "Look after stored files."),
+    "backup": ("backup", "Write the database to a file."),
+    "restore": ("backup", "Read a backup into the database."),
+    "top": ("top", "Watch jobs, queues and workers live."),
+    "doctor": ("doctor", "Check the installation."),
+    "users": ("users", "Manage users and their limits."),
+    "tokens": ("tokens", "Create and revoke API tokens."),
+    "config": ("config", "Show every setting."),
+    "completion": ("completion", "Print a shell's completion script."),
 }
-_EXIT_CODES: tuple[tuple[type[ForebayError], int], ...] = (
-    (RequestError, 2),
-    (DatabaseUnavailable, 3),
-    (SchemaError, 4),
-    (ForebayError, 1),
-)
 _INTERRUPTED = 130
 
 
-class _Commands(click.Group):
+class _Commands(Group):
     """Finds commands by the names of their files, in the order in which people meet them."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -58,13 +57,19 @@ class _Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in _COMMANDS:
             return None
-        command = getattr(import_module(f"forebay.cli.{_COMMANDS[cmd_name]}"), cmd_name)
+        command = getattr(import_module(f"forebay.cli.{_COMMANDS[cmd_name][0]}"), cmd_name)
         assert isinstance(command, click.Command)  # noqa: S101 - a file without its command is our own mistake
         return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, summary) for name, (_, summary) in _COMMANDS.items()])
 
 
 def _show_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
     if wanted:
+        from importlib import metadata  # noqa: PLC0415 - slow, and only needed here
+
         click.echo(f"forebay {metadata.version('forebay')}")
         ctx.exit()
 
@@ -74,10 +79,10 @@ def _show_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
     "--version", is_flag=True, expose_value=False, is_eager=True, callback=_show_version, help="Show the version."
 )
 def cli() -> None:
-    """Save first, answer at once, process later, lose nothing, and show everything.
+    """A durable job queue and pipeline engine on PostgreSQL.
 
-    Settings come from FOREBAY_… variables and from .env. Without FOREBAY_DATABASE_URL the commands use the
-    PostgreSQL that `forebay up` runs in FOREBAY_DATA_DIR.
+    Begin with `forebay up`: it starts PostgreSQL, the API and a worker. The other commands find that database by
+    themselves; with FOREBAY_DATABASE_URL they use another one. Settings come from FOREBAY_… variables and from .env.
     """
 
 
@@ -112,7 +117,10 @@ def _run() -> NoReturn:
 
 def exit_code(error: Exception) -> int:
     """What the shell is told about an error."""
-    return next((code for kind, code in _EXIT_CODES if isinstance(error, kind)), 1)
+    from forebay.errors import DatabaseUnavailable, RequestError, SchemaError  # noqa: PLC0415 - help needs no errors
+
+    codes: dict[type[ForebayError], int] = {RequestError: 2, DatabaseUnavailable: 3, SchemaError: 4}
+    return next((code for kind, code in codes.items() if isinstance(error, kind)), 1)
 
 
 def _first(error: Exception) -> Exception:
@@ -124,13 +132,23 @@ def _first(error: Exception) -> Exception:
 
 
 def _tell(error: Exception) -> None:
-    if isinstance(error, ForebayError):
+    from forebay.errors import ForebayError, NotThere, WrongState  # noqa: PLC0415 - help needs no errors
+
+    if isinstance(error, NotThere | WrongState):  # their reasons are sentences; the fields are names of the API's
+        click.echo(f"forebay: {error.reason}", err=True)
+    elif isinstance(error, ForebayError):
         click.echo(f"forebay: {error}", err=True)
-        return
+    else:
+        click.echo(f"forebay: unexpected {_described(error)}; FOREBAY_LOG_LEVEL=debug shows all)", err=True)
+
+
+def _described(error: Exception) -> str:
+    import traceback  # noqa: PLC0415 - help needs none
+    from pathlib import Path  # noqa: PLC0415
+
     what = " ".join(f"{type(error).__name__}: {error}".split())
     last = traceback.extract_tb(error.__traceback__)[-1]
-    where = f"{Path(last.filename).name}:{last.lineno}"
-    click.echo(f"forebay: unexpected {what} (at {where}; FOREBAY_LOG_LEVEL=debug shows all)", err=True)
+    return f"{what} (at {Path(last.filename).name}:{last.lineno}"
 
 
 def _raise_when_debugging() -> None:

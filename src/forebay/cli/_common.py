@@ -6,17 +6,27 @@ import asyncio
 import getpass
 import os
 import re
-from collections.abc import Coroutine
-from typing import Any, TypeVar
+import shutil
+import sys
+from collections.abc import Coroutine, Mapping
+from difflib import get_close_matches
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
 
 import click
-from pydantic import ValidationError
+from pydantic import SecretStr, ValidationError
+from pydantic_settings import DotEnvSettingsSource
 
 from forebay import log
+from forebay.cli import _data_dir
+from forebay.db.logins import login_urls
 from forebay.embedded import EmbeddedError, EmbeddedPostgres
 from forebay.errors import DatabaseUnavailable, InvalidField
-from forebay.settings import Settings
+from forebay.settings import OTHER_NAMES, Settings
+
+if TYPE_CHECKING:
+    from pydantic_core import ErrorDetails
 
 T = TypeVar("T")
 
@@ -26,7 +36,7 @@ LEVELS = ("debug", "info", "warning", "error")
 _PART = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|s|min|m|h|d)\s*")
 _SECONDS = {"ms": 0.001, "s": 1, "m": 60, "min": 60, "h": 3600, "d": 86400}
 
-json_option = click.option("--json", "as_json", is_flag=True, help="Answer in JSON, for programs.")
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
 
 def load_settings(**given: object) -> Settings:
@@ -34,15 +44,83 @@ def load_settings(**given: object) -> Settings:
 
     Raises: InvalidField that names the variable.
     """
+    said = {name: value for name, value in given.items() if value is not None}
     try:
-        settings = Settings(**{name: value for name, value in given.items() if value is not None})  # type: ignore[arg-type] # pyright: ignore[reportArgumentType]
+        settings = Settings(**said)  # type: ignore[arg-type] # pyright: ignore[reportArgumentType]
     except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        raise InvalidField(f"FOREBAY_{'_'.join(map(str, first['loc'])).upper()}", first["msg"]) from error
+        raise _refused_setting(error) from error
+    if "data_dir" not in settings.model_fields_set and (found := _data_dir.find()) is not None:
+        settings = settings.model_copy(update={"data_dir": found})
     if settings.log_level.lower() not in LEVELS:
-        raise InvalidField("FOREBAY_LOG_LEVEL", f"must be one of {', '.join(LEVELS)}")
+        reason = f"must be one of {', '.join(LEVELS)}; it is {settings.log_level!r}"
+        raise InvalidField("FOREBAY_LOG_LEVEL", reason)
     log.configure(settings.log_level, json_lines=settings.log_json)
     return settings
+
+
+def _refused_setting(error: ValidationError) -> InvalidField:
+    """The first wrong setting: its variable, what it must be, and what it is unless that is a secret."""
+    first = error.errors(include_url=False)[0]
+    name = str(first["loc"][0])
+    is_secret = "Secret" in str(Settings.model_fields[name].annotation)
+    given = "" if is_secret else f"; it is {first['input']!r}"
+    return InvalidField(f"FOREBAY_{name.upper()}", f"{plain_reason(first)}{given}")
+
+
+_REASONS = {
+    "int_parsing": "must be a whole number",
+    "int_type": "must be a whole number",
+    "int_from_float": "must be a whole number",
+    "float_parsing": "must be a number",
+    "float_type": "must be a number",
+    "bool_parsing": "must be true or false",
+    "bool_type": "must be true or false",
+    "string_type": "must be a text",
+    "list_type": "must be a list",
+    "dict_type": "must be an object",
+    "missing": "is missing",
+    "extra_forbidden": "is not known",
+    "greater_than_equal": "must be at least {ge:g}",
+    "greater_than": "must be more than {gt:g}",
+    "less_than_equal": "must be at most {le:g}",
+    "less_than": "must be less than {lt:g}",
+    "string_too_short": "must have at least {min_length} characters",
+    "string_too_long": "must have at most {max_length} characters",
+    "too_short": "must have at least {min_length} {unit}",
+    "too_long": "must have at most {max_length} {unit}",
+    "literal_error": "must be {expected}",
+    "value_error": "{error}",
+}
+
+
+def plain_reason(error: ErrorDetails) -> str:
+    """One complaint of pydantic in plain words."""
+    pattern = _REASONS.get(error["type"])
+    unit = "entries" if isinstance(error["input"], list) else "characters"
+    return error["msg"] if pattern is None else pattern.format(**error.get("ctx", {}), unit=unit)
+
+
+def unknown_variables() -> dict[str, str]:
+    """FOREBAY_ variables that no setting has, most often misspelt ones, and a sentence about each."""
+    known = {f"FOREBAY_{name.upper()}" for name in Settings.model_fields} | OTHER_NAMES.keys()
+    given = {name.upper() for name in (*os.environ, *DotEnvSettingsSource(Settings).env_vars)}
+    return {name: _unknown(name, known) for name in sorted(given - known) if name.startswith("FOREBAY_")}
+
+
+def _unknown(name: str, known: set[str]) -> str:
+    near = get_close_matches(name, known, n=1, cutoff=0.8)
+    hint = f"did you mean {near[0]}?" if near else "`forebay config` lists all settings"
+    return f"{name} has no effect, as there is no such setting: {hint}"
+
+
+def program() -> str:
+    """How this program is called from here: by its name where the shell finds it, else by its path."""
+    here = Path(sys.argv[0] if Path(sys.argv[0]).name == "forebay" else Path(sys.executable).with_name("forebay"))
+    found = shutil.which("forebay")
+    if found is not None and Path(found).absolute() == here.absolute():
+        return "forebay"
+    path, cwd = here.absolute(), Path.cwd()
+    return str(path.relative_to(cwd) if path.is_relative_to(cwd) else path)
 
 
 def find_dsn(settings: Settings, *, running: bool = True) -> str:
@@ -61,8 +139,26 @@ def find_dsn(settings: Settings, *, running: bool = True) -> str:
             f"there is no database in {settings.data_dir} yet: start one with `forebay up`, or set FOREBAY_DATABASE_URL"
         ) from error
     if is_down:
-        raise DatabaseUnavailable(f"the database in {settings.data_dir} does not run: start it with `forebay up`")
+        raise DatabaseUnavailable(f"the database in {settings.data_dir} is not running: start it with `forebay up`")
     return dsn
+
+
+def with_logins(settings: Settings) -> Settings:
+    """The settings with the accounts that `forebay up` has made in the embedded database, where none are set."""
+    if settings.dsn:
+        return settings
+    embedded = EmbeddedPostgres(settings.data_dir)
+    try:
+        urls = login_urls(embedded.dsn, embedded.login_passwords)
+    except EmbeddedError:
+        return settings  # nothing is there yet: find_dsn says what to do
+    return add_logins(settings, urls)
+
+
+def add_logins(settings: Settings, urls: Mapping[str, str]) -> Settings:
+    """The settings with these addresses, by the names of their settings, where none are set."""
+    missing = {name: SecretStr(url) for name, url in urls.items() if not getattr(settings, name)}
+    return settings.model_copy(update=missing)
 
 
 def place_of(dsn: str) -> str:
@@ -91,7 +187,7 @@ def duration(text: str) -> float:
     if re.fullmatch(r"\d+(\.\d+)?", text):
         return float(text)
     if not text or _PART.sub("", text):
-        raise click.BadParameter(f"{text!r} is no duration; write for example 30s, 5min or 1h30m")
+        raise click.BadParameter(f"{text!r} is not a duration: write for example 30s, 5min or 1h30m")
     return sum(float(amount) * _SECONDS[unit] for amount, unit in _PART.findall(text))
 
 

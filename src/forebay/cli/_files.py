@@ -23,7 +23,7 @@ _PATIENCE = 20.0
 _EXTRAS = {
     "images": (("PIL", "pypdfium2", "blurhash_rs"), "only pictures and PDF need it"),
     "ocr": (("rapidocr", "onnxruntime"), "only text in pictures needs it"),
-    "sheets": (("charset_normalizer",), "only tables in old encodings of other alphabets than the Latin need it"),
+    "sheets": (("chardet", "rapidfuzz"), "only tables in other encodings than Unicode and matching by title need it"),
 }
 
 
@@ -57,7 +57,7 @@ async def _storage(settings: Settings) -> Finding:
         async with asyncio.timeout(_PATIENCE):
             return await _probed(store)
     except InvalidField as error:
-        return Finding("FAIL", "storage", str(error), "mend FOREBAY_STORAGE_URL")
+        return Finding("FAIL", "storage", str(error), "fix FOREBAY_STORAGE_URL")
     except TimeoutError:
         return Finding(
             "FAIL", "storage", f"{settings.storage_url} does not answer", "check the FOREBAY_STORAGE_… settings"

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Group
@@ -12,6 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from forebay.cli import _show as show
+from forebay.cli._rates import Rates
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,79 +21,25 @@ if TYPE_CHECKING:
 
     from rich.console import RenderableType
 
-    from forebay.db.overview import Depth, JobRow, Overview, WorkerRow
-
-_WINDOW = 10.0  # seconds; workers tell their counters every two
-
-
-@dataclass(frozen=True, slots=True)
-class _Sample:
-    """Counters at one moment: kind → whose → how many."""
-
-    at: datetime
-    counts: dict[str, dict[str, int]]
-
-
-class Rates:
-    """Speeds from counters, over the last seconds."""
-
-    def __init__(self, window: float = _WINDOW) -> None:
-        self._window = window
-        self._samples: deque[_Sample] = deque()
-
-    def add(self, seen: Overview) -> None:
-        ended = {str(job.id): job.ended for job in seen.jobs}
-        self._samples.append(_Sample(seen.at, {"tasks": seen.settled, "items": ended}))
-        while len(self._samples) > 2 and self._seconds_since(self._samples[1]) >= self._window:
-            self._samples.popleft()
-
-    def _seconds_since(self, sample: _Sample) -> float:
-        return (self._samples[-1].at - sample.at).total_seconds()
-
-    @property
-    def tasks(self) -> float | None:
-        """Attempts that all workers settled, a second."""
-        return self._speed("tasks")
-
-    @property
-    def items(self) -> float | None:
-        """Items that ended, a second, of the jobs in view."""
-        return self._speed("items")
-
-    def job(self, job_id: int) -> float | None:
-        """Items of one job that ended, a second."""
-        return self._speed("items", str(job_id))
-
-    def _speed(self, of: str, only: str | None = None) -> float | None:
-        if not self._samples:
-            return None
-        last = self._samples[-1].counts[of]
-        grown, longest = 0, 0.0
-        for who in last if only is None else {only} & last.keys():
-            # Whoever came in between counts from when it was first seen: what it did before is another time's.
-            first = next(sample for sample in self._samples if who in sample.counts[of])
-            grown += max(0, last[who] - first.counts[of][who])
-            longest = max(longest, self._seconds_since(first))
-        return grown / longest if longest > 0 else None
-
-
-def remaining(job: JobRow, speed: float | None) -> float | None:
-    """Seconds until a running job ends if it goes on like this."""
-    if job.state != "RUNNING" or not speed or job.ended >= job.total:
-        return None
-    return (job.total - job.ended) / speed
+    from forebay.db.overview import DeadLetter, Depth, JobRow, Overview, WorkerRow
 
 
 class View:
-    """Draws what was seen, within so many lines."""
+    """Draws what was seen, within so many lines.
 
-    def __init__(self, title: str, *, lanes: bool = True, footer: str = "") -> None:
+    `guide` is what a newcomer needs all the time; `folded` shows pipelines instead of their steps; `starting` is said
+    while no worker runs, by whom starts one.
+    """
+
+    def __init__(self, title: str, *, folded: bool = False, footer: str = "", starting: str = "") -> None:
         self.rates = Rates()
         self.trouble = ""  # shown instead of silence while the database is away
+        self.guide: list[Text] = []
         self.notices: deque[str] = deque(maxlen=3)
         self._title = title
-        self._lanes = lanes
+        self._folded = folded
         self._footer = footer
+        self._starting = starting
         self._seen: Overview | None = None
 
     def add(self, seen: Overview) -> None:
@@ -100,15 +48,16 @@ class View:
         self.rates.add(seen)
 
     def draw(self, height: int, width: int) -> RenderableType:
-        parts: list[RenderableType] = [self._head()]
+        parts: list[RenderableType] = [self._head(), *self.guide]
         if self.trouble:
             parts.append(Text(self.trouble, style="red"))
-        if self._seen is not None:
-            parts += self._sections(self._seen, max(12, height - 4), wide=width >= _WIDE)
-        parts += [Text(notice, style="yellow") for notice in self.notices]
+        rest: list[RenderableType] = [Text(notice, style="yellow") for notice in self.notices]
         if self._footer:
-            parts.append(Text(self._footer, style="dim"))
-        return Group(*parts)
+            rest.append(Text(self._footer, style="dim"))
+        if self._seen is not None:
+            sections = self._few if self._folded else self._all
+            parts += sections(self._seen, height - len(parts) - len(rest) - 1, wide=width >= _WIDE)
+        return Group(*parts, *rest)
 
     def _head(self) -> RenderableType:
         head = Table.grid(expand=True)
@@ -118,50 +67,127 @@ class View:
         head.add_row(Text(self._title, style="bold"), Text(speeds, style="bold cyan"))
         return head
 
-    def _sections(self, seen: Overview, lines: int, *, wide: bool) -> list[RenderableType]:
-        """The parts that have something to show; steps get the lines that the others leave."""
-        jobs, workers, letters = seen.jobs[:4], _freshest(seen)[:5], seen.dead_letters[:3]
-        lanes = seen.lanes[:3] if self._lanes else []
-        taken = sum(len(part) + 3 for part in (jobs, workers, letters, lanes) if part)
-        parts = [self._jobs(jobs)] if jobs else []
-        parts.append(_steps(seen, max(4, lines - taken - 3), wide=wide))
-        if lanes:
-            parts.append(_lane_table(seen.lanes[:3]))
-        parts.append(_workers(workers, len(seen.workers), seen.at))
-        if letters:
-            parts.append(_letters(seen, len(letters)))
+    def _few(self, seen: Overview, lines: int, *, wide: bool) -> list[RenderableType]:
+        """Jobs, what waits by pipeline, one line about workers, and the last failures, in that order of need."""
+        lines -= 2  # the line about workers
+        jobs = seen.jobs[: max(1, min(5, lines - 3))]
+        lines -= len(jobs) + 3 if jobs else 0
+        busy = _pipelines(seen)[: max(0, lines - 3)]
+        lines -= len(busy) + 3 if busy else 0
+        letters = seen.dead_letters[: max(0, min(3, lines - 3))]
+        parts = [_jobs(jobs, seen.at, wide=wide)] if jobs else []
+        parts += [_pipeline_table(busy)] if busy else []
+        parts += [_letters(letters)] if letters else []
+        parts.append(self._worker_line(seen))
         return [part for section in parts for part in (Text(), section)]
 
-    def _jobs(self, jobs: Sequence[JobRow]) -> RenderableType:
-        made = show.table(">job", "pipeline", "owner", "state", "*done", ">items", ">failed", ">ends in", expand=True)
-        for job in jobs:
-            bar = ProgressBar(
-                total=max(1, job.total), completed=job.ended, complete_style="cyan", finished_style="green"
-            )
-            left = remaining(job, self.rates.job(job.id))
-            made.add_row(
-                str(job.id),
-                job.pipeline,
-                job.owner,
-                show.state(job.state),
-                bar,
-                f"{show.number(job.ended)} of {show.number(job.total)}",
-                show.faint_zero(job.error, "red"),
-                show.duration(left),
-            )
-        return made
+    def _worker_line(self, seen: Overview) -> Text:
+        alive = [worker for worker in seen.workers if worker.alive]
+        if not alive:
+            return self._no_worker()
+        tasks = show.plural(sum(worker.in_flight for worker in alive), "task")
+        text = f"{show.plural(len(alive), 'worker')} running, {tasks} at work"
+        stuck = sum(worker.stuck for worker in alive)
+        return Text(f"{text}, {stuck} stuck: `forebay doctor`" if stuck else text, style="red" if stuck else "green")
+
+    def _no_worker(self) -> Text:
+        return Text(self._starting or "no worker is running: start one with `forebay worker`", style="yellow")
+
+    def _all(self, seen: Overview, lines: int, *, wide: bool) -> list[RenderableType]:
+        """The parts that have something to show; steps get the lines that the others leave."""
+        jobs, workers, letters = seen.jobs[:4], _freshest(seen)[:5], seen.dead_letters[:3]
+        lanes = seen.lanes[:3]
+        taken = sum(len(part) + 3 for part in (jobs, workers, letters, lanes) if part)
+        parts = [_jobs(jobs, seen.at, wide=wide)] if jobs else []
+        parts.append(_steps(seen, max(4, lines - taken - 3), wide=wide))
+        if lanes:
+            parts.append(_lane_table(lanes))
+        parts.append(_workers(workers, len(seen.workers), seen.at) if workers else self._no_worker())
+        if letters:
+            parts.append(_letters(letters))
+        return [part for section in parts for part in (Text(), section)]
 
 
 _WIDE = 100  # columns of a terminal that has room for the controllers of steps, beside their names
 
 
+# Columns of counts that are shown when a job in view has such items.
+_RARE = {"not found": "not_found", "skipped": "skipped"}
+
+
+def _jobs(jobs: Sequence[JobRow], at: datetime, *, wide: bool) -> RenderableType:
+    rare = [(name, counter) for name, counter in _RARE.items() if any(getattr(job, counter) for job in jobs)]
+    has_bar = wide or not rare
+    made = show.table(">job", "pipeline" if has_bar else "*pipeline", "owner", "state", expand=True)
+    if has_bar:
+        made.add_column("", ratio=1)
+    for name in ("done", *(name for name, _ in rare), "failed", "ETA"):
+        made.add_column(name, justify="right", no_wrap=True, min_width=6, header_style="dim")
+    for job in jobs:
+        bar = ProgressBar(total=max(1, job.total), completed=job.ended, complete_style="cyan", finished_style="green")
+        made.add_row(
+            str(job.id),
+            job.pipeline,
+            job.owner,
+            show.state(job.state),
+            *((bar,) * has_bar),
+            f"{show.number(job.done)} of {show.number(job.total)}",
+            *(show.faint_zero(getattr(job, counter), "yellow") for _, counter in rare),
+            show.faint_zero(job.error, "red"),
+            show.between(at, job.eta),
+        )
+    return made
+
+
+# What waits and runs, by pipeline or by step.
+
+
+def _pipelines(seen: Overview) -> list[tuple[Text, int, int, int]]:
+    """Of each pipeline with something in it: its name, and how many tasks wait, run and are held."""
+    found: list[tuple[Text, int, int, int]] = []
+    for name, group in groupby(sorted(seen.depth, key=_pipeline_of), key=_pipeline_of):
+        steps = list(group)
+        stopped = [step for step in steps if step.parked or step.paused]
+        if stopped or any(step.open for step in steps):
+            label = Text(name)
+            for step in stopped[:1]:
+                label.append(f"  {step.step} {_stop(step)}", style="red" if step.parked else "yellow")
+            counts = (sum(step.waiting for step in steps), sum(step.leased for step in steps))
+            found.append((label, *counts, sum(step.on_hold for step in steps)))
+    return found
+
+
+def _pipeline_of(depth: Depth) -> str:
+    return depth.pipeline
+
+
+def _pipeline_table(busy: Sequence[tuple[Text, int, int, int]]) -> RenderableType:
+    made = show.table("*pipeline", ">waiting", ">running", ">held", expand=True)
+    for name, waiting, running, held in busy:
+        made.add_row(name, show.faint_zero(waiting), show.faint_zero(running, "cyan"), show.faint_zero(held, "yellow"))
+    return made
+
+
 def _steps(seen: Overview, most: int, *, wide: bool) -> RenderableType:
-    controllers = (">limit", ">claim", ">item") if wide else ()
-    made = show.table("*step", ">ready", ">scheduled", ">leased", ">on hold", ">running", *controllers, expand=True)
-    ordered = seen.depth
-    if len(ordered) > most:  # the busiest, when not all fit, and before the others those that have done something
-        ordered = sorted(seen.depth, key=lambda depth: (-depth.open, _is_fresh(depth, seen.workers)))[: most - 1]
-    for depth in ordered:
+    """The steps with something in them, and the names of the pipelines that are idle."""
+    if not seen.depth:
+        return Text("no pipeline has been registered yet: a worker does that when it starts", style="dim")
+    busy = sorted((depth for depth in seen.depth if _is_busy(depth, seen.workers)), key=lambda depth: -depth.open)
+    idle = sorted({depth.pipeline for depth in seen.depth} - {depth.pipeline for depth in busy})
+    told = Text(f"idle: {', '.join(idle)}", style="dim")
+    return Group(_step_table(busy, most, seen, wide=wide), *([told] if idle else [])) if busy else told
+
+
+def _is_busy(depth: Depth, workers: Sequence[WorkerRow]) -> bool:
+    control = _control(f"{depth.pipeline}.{depth.step}", workers)
+    return bool(depth.open or depth.parked or depth.paused or (control and control["running"]))
+
+
+def _step_table(busy: Sequence[Depth], most: int, seen: Overview, *, wide: bool) -> RenderableType:
+    controllers = (">limit", ">batch", ">item") if wide else ()
+    made = show.table("*step", ">ready", ">scheduled", ">leased", ">held", ">running", *controllers, expand=True)
+    shown = busy if len(busy) <= most else busy[: most - 1]
+    for depth in shown:
         control = _control(f"{depth.pipeline}.{depth.step}", seen.workers) or {}
         made.add_row(
             _step_name(depth),
@@ -172,10 +198,8 @@ def _steps(seen: Overview, most: int, *, wide: bool) -> RenderableType:
             show.number(control.get("running")),
             *_controllers(control)[: len(controllers)],
         )
-    if len(ordered) < len(seen.depth):
-        made.add_row(Text(f"and {len(seen.depth) - len(ordered)} more steps", style="dim"))
-    if not seen.depth:
-        made.add_row(Text("no pipeline has been registered yet: a worker does that when it starts", style="dim"))
+    if len(shown) < len(busy):
+        made.add_row(Text(f"and {len(busy) - len(shown)} more steps", style="dim"))
     return made
 
 
@@ -184,19 +208,15 @@ def _controllers(control: dict[str, float | None]) -> tuple[str, str, str]:
     return show.number(control.get("limit")), show.number(control.get("claim")), item
 
 
-def _is_fresh(depth: Depth, workers: Sequence[WorkerRow]) -> bool:
-    """Whether nobody has run it yet."""
-    control = _control(f"{depth.pipeline}.{depth.step}", workers)
-    return control is None or control["item_ms"] is None
-
-
 def _step_name(depth: Depth) -> Text:
     name = Text(f"{depth.pipeline}.{depth.step}")
-    if depth.parked:
-        name.append(f"  parked: {depth.parked}", style="red")
-    elif depth.paused:
-        name.append("  paused", style="yellow")
+    if depth.parked or depth.paused:
+        name.append(f"  {_stop(depth)}", style="red" if depth.parked else "yellow")
     return name
+
+
+def _stop(depth: Depth) -> str:
+    return f"parked: {depth.parked}" if depth.parked else "paused"
 
 
 def _control(step: str, workers: Sequence[WorkerRow]) -> dict[str, float | None] | None:
@@ -224,9 +244,7 @@ def _lane_table(lanes: Sequence[Any]) -> RenderableType:
 
 
 def _workers(workers: Sequence[WorkerRow], total: int, at: datetime) -> RenderableType:
-    if not workers:
-        return Text("no worker is running: start one with `forebay worker`", style="yellow")
-    made = show.table("*worker", "state", ">in flight", ">settled", ">stale", ">running for", ">seen", expand=True)
+    made = show.table("*worker", "state", ">in flight", ">completed", ">lost", ">running for", ">seen", expand=True)
     for worker in workers:
         made.add_row(
             worker.name,
@@ -253,9 +271,9 @@ def _worker_state(worker: WorkerRow) -> Text:
     return Text("alive", style="green") if worker.alive else Text("silent", style="yellow")
 
 
-def _letters(seen: Overview, count: int) -> RenderableType:
+def _letters(letters: Sequence[DeadLetter]) -> RenderableType:
     made = show.table("failed at", "task", "class", "*reason", expand=True)
-    for letter in seen.dead_letters[:count]:
+    for letter in letters:
         task = f"job {letter.job_id} item {letter.n} {letter.step}"
         made.add_row(show.moment(letter.at), task, letter.error_class or "", letter.reason or "")
     return made

@@ -20,7 +20,7 @@ def examine(settings: Settings) -> Iterator[Finding]:
     try:
         providers = load_providers(settings.sheets_providers)
     except ConfigError as error:
-        yield Finding("FAIL", "providers", str(error), "mend that: docs/howto/providers.md tells how they are declared")
+        yield Finding("FAIL", "providers", str(error), "fix that: docs/howto/providers.md tells how they are declared")
         return
     names = ", ".join(provider.name for provider in providers) or "none"
     yield Finding("OK", "providers", f"{names} from {settings.sheets_providers}")

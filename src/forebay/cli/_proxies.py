@@ -6,13 +6,15 @@ import asyncio
 from ipaddress import ip_network
 from typing import TYPE_CHECKING
 from urllib.error import URLError
-from urllib.request import ProxyHandler, build_opener
+from urllib.request import ProxyHandler, Request, build_opener
 
 from forebay.cli import _show as show
 from forebay.cli import api
 from forebay.cli._finding import Finding
 
 if TYPE_CHECKING:
+    from pydantic import SecretStr
+
     from forebay.settings import Settings
 
 _SECONDS = 5
@@ -26,7 +28,7 @@ async def examine(settings: Settings) -> Finding:
         text = f"FOREBAY_TRUSTED_PROXIES: {wrong[0]!r} is no address or network, and never met"
         return Finding("WARN", "proxies", text, "name proxies by their addresses, for example 10.0.0.5 or 10.0.0.0/24")
     place = api.place(settings)
-    ignored = await asyncio.to_thread(_ignored, place)
+    ignored = await asyncio.to_thread(_ignored, place, settings.metrics_token)
     if ignored is None:
         return Finding("OK", "proxies", f"no API of ours answers at {place}: not looked at")
     if not ignored:
@@ -44,10 +46,12 @@ def _is_network(name: str) -> bool:
     return True
 
 
-def _ignored(place: str) -> int | None:
+def _ignored(place: str, token: SecretStr | None) -> int | None:
     """How many requests with X-Forwarded-For the API has not believed since it began; None when it does not say."""
+    shown = {"Authorization": f"Bearer {token.get_secret_value()}"} if token else {}
     try:
-        with build_opener(ProxyHandler({})).open(f"{place}/metrics", timeout=_SECONDS) as answer:
+        request = Request(f"{place}/metrics", headers=shown)  # noqa: S310 - our own place
+        with build_opener(ProxyHandler({})).open(request, timeout=_SECONDS) as answer:
             lines = answer.read().decode().splitlines()
     except (URLError, OSError, ValueError):
         return None

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from forebay.db.overview import DeadLetter, JobRow
+    from forebay.types import JobSummary
 
 NOTHING = "–"  # noqa: RUF001 - what a table shows where there is no value
 
@@ -97,6 +98,13 @@ def plural(count: int, noun: str) -> str:
     return f"{number(count)} {noun}{'' if count == 1 else 's'}"
 
 
+def counts(job: JobRow | JobSummary) -> str:
+    """How a job's items have ended, and how many have not: what is none is left out, done is not."""
+    left = job.total - job.done - job.skipped - job.not_found - job.error
+    rest = (("not found", job.not_found), ("skipped", job.skipped), ("failed", job.error), ("open", left))
+    return ", ".join([f"{number(job.done)} done", *(f"{number(count)} {word}" for word, count in rest if count)])
+
+
 def state(name: str) -> Text:
     return Text(name, style=_STATE_STYLES.get(name, "default"))
 
@@ -135,7 +143,7 @@ def fill(made: Table, rows: Iterable[Iterable[RenderableType]]) -> Table:
 def console() -> Console:
     """Standard output, as wide as the terminal; files and pipes get lines long enough to keep all columns."""
     out = Console(highlight=False)
-    return out if out.is_terminal else Console(highlight=False, width=110)
+    return out if out.is_terminal else Console(highlight=False, width=140)
 
 
 def answer(value: Any, text: str, *, as_json: bool) -> None:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _SECONDS = 10.0  # for an answer, and three times as long for all of them
 _ENTRIES = 1000  # that are looked at
-_GUIDE = "mend that: docs/howto/sources.md tells how they are declared"
+_GUIDE = "fix that: docs/howto/sources.md tells how they are declared"
 
 
 async def examine(settings: Settings) -> list[Finding]:

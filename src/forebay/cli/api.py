@@ -7,20 +7,27 @@ import os
 import signal
 import socket
 import sys
+from contextlib import ExitStack
 from importlib.util import find_spec
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from forebay import telemetry
-from forebay.cli._common import find_dsn, load_settings, place_of
+from forebay import open_files, telemetry
+from forebay.cli import _data_dir
+from forebay.cli._common import find_dsn, load_settings, place_of, with_logins
+from forebay.cli._group import Whole
 from forebay.db import migrate, overview
+from forebay.db.logins import SETTINGS, account_of, login_url
+from forebay.db.room import API
 from forebay.engine.loading import load_pipelines
 from forebay.engine.supervisor import Supervisor, watch_parent
 from forebay.errors import ForebayError, InvalidField
 from forebay.log import get_logger
 
 if TYPE_CHECKING:
+    import uvicorn
+
     from forebay.settings import Settings
 
 log = get_logger("cli")
@@ -30,34 +37,31 @@ _GRACE = 10
 
 @click.command()
 @click.option("--host", help="Address to listen on.  [FOREBAY_API_HOST]")
-@click.option("--port", type=click.IntRange(0, 65535), help="Port to listen on; 0: a free one.  [FOREBAY_API_PORT]")
+@click.option("--port", type=Whole(0, 65535), help="Port to listen on; 0: a free one.  [FOREBAY_API_PORT]")
 @click.option("--pipelines", help="Modules with pipelines, separated by commas.  [FOREBAY_PIPELINES]")
 def api(host: str | None, port: int | None, pipelines: str | None) -> None:
-    """Serve the API until stopped by Ctrl-C or SIGTERM."""
+    """Serve the API.
+
+    Ctrl-C or SIGTERM stops it.
+    """
     settings = load_settings(api_host=host, api_port=port, pipelines=pipelines)
     watch_parent(_GRACE + 5)
-    dsn = find_dsn(settings, running=False)
+    settings = with_logins(settings)
+    dsn = login_url(settings, API, "") or find_dsn(settings, running=False)
     with telemetry.running(settings, "api"):
         sys.exit(_serve(settings, dsn))
 
 
 def _serve(settings: Settings, dsn: str) -> int:
     require()
+    open_files.raise_limit()
     import uvicorn  # noqa: PLC0415 - only this command needs the extra
 
     from forebay.api.app import create_app  # noqa: PLC0415
 
     asyncio.run(_check(dsn, settings))
     app = create_app(dsn, settings, load_pipelines(settings.pipeline_modules))
-    config = uvicorn.Config(
-        app,
-        log_config=None,
-        access_log=False,
-        loop="uvloop",
-        timeout_graceful_shutdown=_GRACE,
-        server_header=False,
-        proxy_headers=False,  # forebay.api.forwarded does that
-    )
+    config = server_config(app, settings, loop="uvloop")
     listener = listen(settings.api_host, settings.api_port)
     log.info("api_started", address=address(listener), database=place_of(dsn))
     # uvicorn raises the signal that stopped it once more at its end: what is left to do must not die of it.
@@ -67,6 +71,25 @@ def _serve(settings: Settings, dsn: str) -> int:
     finally:
         log.info("api_stopped")
     return 0
+
+
+def server_config(app: Any, settings: Settings, **more: Any) -> uvicorn.Config:
+    """How the API is served: with an end to waiting, and to the number of connections."""
+    import uvicorn  # noqa: PLC0415 - only this command needs the extra
+
+    from forebay.api.connections import ConnectionLimits, protocol_for  # noqa: PLC0415
+
+    return uvicorn.Config(
+        app,
+        http=protocol_for(ConnectionLimits.of(settings)),
+        ws="none",
+        log_config=None,
+        access_log=False,
+        timeout_graceful_shutdown=_GRACE,
+        server_header=False,
+        proxy_headers=False,  # forebay.api.forwarded does that
+        **more,
+    )
 
 
 def _end(_number: int, _frame: object) -> None:
@@ -79,6 +102,9 @@ async def _check(dsn: str, settings: Settings) -> None:
 
     async with overview.connected(dsn, "forebay api") as conn:
         await migrate.check(conn)
+        account = await account_of(conn, API)
+    if account.excess:
+        log.warning("api_account_too_powerful", account=account.name, because=account.excess, see="forebay doctor")
     async with open_rooms(dsn, settings, Meter()):
         pass  # what it says of rights is better read here than in the middle of a server's start
 
@@ -90,13 +116,15 @@ def listen(host: str, port: int) -> socket.socket:
     """
     try:
         family, *_, place = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        listener = socket.socket(family, socket.SOCK_STREAM)
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listener.bind(place)
-        listener.listen(2048)
+        with ExitStack() as undo:
+            listener = undo.enter_context(socket.socket(family, socket.SOCK_STREAM))
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            listener.bind(place)
+            listener.listen(2048)
+            undo.pop_all()
     except OSError as error:
         why = os.strerror(error.errno or 0)
-        raise InvalidField("FOREBAY_API_PORT", f"{host}:{port} cannot be listened on: {why}") from error
+        raise InvalidField("FOREBAY_API_PORT", f"{host}:{port} cannot be used: {why}") from error
     return listener
 
 
@@ -117,21 +145,12 @@ def require() -> None:
         raise ForebayError("the API is not installed: pip install 'forebay[api]'")
 
 
-def free_port(settings: Settings, tries: int = 20) -> int:
-    """The port of the settings, or if another program has it, one of the next that is free."""
-    if settings.api_port:
-        for port in range(settings.api_port, min(settings.api_port + tries, 65536)):
-            try:
-                listen(settings.api_host, port).close()
-            except InvalidField:
-                continue
-            return port
-    with listen(settings.api_host, 0) as listener:
-        return int(listener.getsockname()[1])
-
-
 def place(settings: Settings, port: int | None = None) -> str:
-    """Where the API is reached, seen from this machine."""
+    """Where the API is reached, seen from this machine: where `forebay up` serves it, unless a port is set."""
+    if port is None and "api_port" not in settings.model_fields_set and settings.dsn is None:
+        found = _data_dir.address(settings.data_dir)
+        if found is not None:
+            return found
     host = "127.0.0.1" if settings.api_host in {"0.0.0.0", "::"} else settings.api_host  # noqa: S104 - compared, not bound
     return f"http://{f'[{host}]' if ':' in host else host}:{port or settings.api_port}"
 
@@ -140,9 +159,11 @@ def supervisor_of(settings: Settings, dsn: str, port: int) -> Supervisor:
     """A supervisor of one API process; it is stopped by its owner."""
     argv = [sys.executable, "-m", "forebay", "api"]
     env = os.environ | {
-        "FOREBAY_DATABASE_URL": dsn,
+        "FOREBAY_DATABASE_URL": login_url(settings, API, dsn),  # the API has no use for the schema's owner
+        **{f"FOREBAY_{name.upper()}": login_url(settings, role, dsn) for role, name in SETTINGS.items()},
         "FOREBAY_PIPELINES": settings.pipelines,
         "FOREBAY_LOG_LEVEL": settings.log_level,
+        "FOREBAY_DATA_DIR": str(settings.data_dir.absolute()),
         "FOREBAY_API_HOST": settings.api_host,
         "FOREBAY_API_PORT": str(port),
         "PYTHONUNBUFFERED": "1",

@@ -9,6 +9,8 @@ import click
 
 from forebay.cli import _show as show
 from forebay.cli._common import find_dsn, json_option, load_settings, run
+from forebay.cli._group import Group
+from forebay.cli._owner import choose_owner, owner_option
 from forebay.db import catalogues, migrate, overview, owners
 from forebay.errors import NotThere
 
@@ -19,12 +21,15 @@ if TYPE_CHECKING:
 
     from forebay.db.pool import Connection
 
-_owner = click.option("--owner", default="default", show_default=True, help="Whose it is.")
+_owner = owner_option
 
 
-@click.group()
+@click.group(cls=Group)
 def catalogue() -> None:
-    """See, share and drop catalogues: products that rows of sheets are looked up in."""
+    """List, share and delete product catalogues.
+
+    Rows of sheets are looked up in them. `forebay ingest FILE --catalogue NAME` makes one.
+    """
 
 
 @asynccontextmanager
@@ -37,7 +42,7 @@ async def _connected() -> AsyncGenerator[Connection]:
 @catalogue.command("list")
 @json_option
 def list_(as_json: bool) -> None:
-    """Show all catalogues."""
+    """List all catalogues."""
     rows = run(_list())
     if as_json:
         click.echo(show.dump([{name: value for name, value in row.items() if name != "id"} for row in rows]))
@@ -55,32 +60,36 @@ async def _list() -> list[asyncpg.Record]:
 @catalogue.command()
 @click.argument("name")
 @_owner
-def drop(name: str, owner: str) -> None:
-    """Delete a catalogue with all that is in it."""
-    run(_drop(name, owner))
-    click.echo(f"catalogue {name} of {owner} is gone")
+def drop(name: str, owner: str | None) -> None:
+    """Delete a catalogue and its products."""
+    whose = run(_drop(name, owner))
+    click.echo(f"catalogue {name} of {whose} is deleted")
 
 
-async def _drop(name: str, owner: str) -> None:
+async def _drop(name: str, given: str | None) -> str:
     async with _connected() as conn:
+        owner = await choose_owner(conn, load_settings(), given)
         if not await catalogues.drop(conn, await _owner_id(conn, owner), name):
             raise _not_there(name, owner)
+        return owner
 
 
 @catalogue.command()
 @click.argument("name")
 @_owner
-@click.option("--off", is_flag=True, help="No longer.")
-def share(name: str, owner: str, off: bool) -> None:
-    """Let the rows of everybody be looked up in a catalogue."""
-    run(_share(name, owner, shared=not off))
-    click.echo(f"catalogue {name} of {owner} is " + ("its owner's alone" if off else "for everybody"))
+@click.option("--off", is_flag=True, help="Stop sharing it.")
+def share(name: str, owner: str | None, off: bool) -> None:
+    """Let everybody's rows be looked up in a catalogue."""
+    whose = run(_share(name, owner, shared=not off))
+    click.echo(f"catalogue {name} of {whose} is " + ("no longer shared" if off else "shared with everybody"))
 
 
-async def _share(name: str, owner: str, *, shared: bool) -> None:
+async def _share(name: str, given: str | None, *, shared: bool) -> str:
     async with _connected() as conn:
+        owner = await choose_owner(conn, load_settings(), given)
         if not await catalogues.share(conn, await _owner_id(conn, owner), name, shared=shared):
             raise _not_there(name, owner)
+        return owner
 
 
 async def _owner_id(conn: Connection, owner: str) -> int:

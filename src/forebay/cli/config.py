@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -12,7 +11,7 @@ from pydantic_settings import DotEnvSettingsSource, EnvSettingsSource
 from rich.text import Text
 
 from forebay.cli import _show as show
-from forebay.cli._common import json_option, load_settings
+from forebay.cli._common import json_option, load_settings, unknown_variables
 from forebay.settings import Settings
 
 _PREFIX = "FOREBAY_"
@@ -30,14 +29,17 @@ class _Line:
 @click.command()
 @json_option
 def config(as_json: bool) -> None:
-    """Show every setting: its variable, its value, where that comes from and what it means. Secrets are masked."""
-    lines, unknown = _lines(load_settings()), _unknown()
+    """Show every setting.
+
+    Each has its variable, its value, where that comes from and what it means. Secrets are masked.
+    """
+    lines, unknown = _lines(load_settings()), unknown_variables()
     if as_json:
-        click.echo(show.dump({"settings": [asdict(line) for line in lines], "unknown": unknown}))
+        click.echo(show.dump({"settings": [asdict(line) for line in lines], "unknown": list(unknown)}))
         return
     show.console().print(_table(lines))
-    for name in unknown:
-        click.echo(f"{name} is set, but there is no such setting: it has no effect", err=True)
+    for sentence in unknown.values():
+        click.echo(sentence, err=True)
 
 
 def _lines(settings: Settings) -> list[_Line]:
@@ -58,13 +60,6 @@ def _plain(value: Any) -> Any:
     if isinstance(value, SecretStr):
         return _MASK
     return value if value is None or isinstance(value, bool | int | float) else str(value)
-
-
-def _unknown() -> list[str]:
-    """Variables that look like ours, most often by a slip of the keyboard."""
-    known = {f"{_PREFIX}{name.upper()}" for name in Settings.model_fields}
-    given = {name.upper() for name in (*os.environ, *DotEnvSettingsSource(Settings).env_vars)}
-    return sorted(name for name in given - known if name.startswith(_PREFIX))
 
 
 def _table(lines: list[_Line]) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
@@ -9,6 +10,7 @@ import click
 
 from forebay.cli import _show as show
 from forebay.cli._common import actor, find_dsn, json_option, load_settings, run
+from forebay.cli._group import JOB_ID, Whole
 from forebay.db import control, overview
 
 if TYPE_CHECKING:
@@ -17,11 +19,10 @@ if TYPE_CHECKING:
     Verb = Callable[[Connection, Any, str], Awaitable[bool]]
 
 _ENDED = ("ERROR", "NOT_FOUND", "SKIPPED", "DONE")
-_FAILED = ("ERROR", "NOT_FOUND")
+_WORDS = {"ERROR": "failed", "NOT_FOUND": "not found", "SKIPPED": "skipped", "DONE": "done"}
 
-_job = click.IntRange(1, 2**63 - 1)
-job_argument = click.argument("job_id", type=_job, metavar="JOB")
-job_or_none = click.argument("job_id", type=_job, metavar="[JOB]", required=False)
+job_argument = click.argument("job_id", type=JOB_ID, metavar="JOB")
+job_or_none = click.argument("job_id", type=JOB_ID, metavar="[JOB]", required=False)
 queue_option = click.option("--queue", help="A queue instead of a job; PIPELINE.STEP unless the step says otherwise.")
 
 
@@ -32,26 +33,66 @@ queue_option = click.option("--queue", help="A queue instead of a job; PIPELINE.
     "statuses",
     type=click.Choice(_ENDED, case_sensitive=False),
     multiple=True,
-    help="Only items that ended so; may be repeated.  [ERROR and NOT_FOUND]",
+    help="Only items with this status; may be repeated.  [ERROR]",
 )
-@click.option(
-    "--item", "items", type=click.IntRange(1, 2**31 - 1), multiple=True, help="Only this item; may be repeated."
-)
-@click.option("--keep-attempts", is_flag=True, help="Give each step one more attempt, not all of them anew.")
+@click.option("--not-found", is_flag=True, help="Also items that were not found: the same as --status NOT_FOUND.")
+@click.option("--item", "items", type=Whole(1, 2**31 - 1), multiple=True, help="Only this item; may be repeated.")
+@click.option("--keep-attempts", is_flag=True, help="Give each step one more attempt, not all of them again.")
+@click.option("--dry-run", is_flag=True, help="Only say how many items would run again.")
+@click.option("--yes", is_flag=True, help="Do not ask before running items again that did not fail.")
 @json_option
 def retry(
-    job_id: int, *, statuses: tuple[str, ...], items: tuple[int, ...], keep_attempts: bool, as_json: bool
+    job_id: int,
+    *,
+    statuses: tuple[str, ...],
+    items: tuple[int, ...],
+    dry_run: bool,
+    yes: bool,
+    as_json: bool,
+    **given: bool,
 ) -> None:
-    """Run items of a job that have ended again.
+    """Run failed items of a job again.
 
-    A failed item goes on after the steps that it has done; one that is DONE starts from nothing.
+    A failed item continues after the steps that it has done; one that is DONE starts from the beginning. On a
+    terminal it asks before it runs items again that did not fail.
     """
-    wanted = statuses or _FAILED
-    count = run(_retry(job_id, wanted, items, reset_attempts=not keep_attempts))
-    nothing = f"job {job_id}: nothing to run again, no such item is {' or '.join(wanted)}"
+    wanted = tuple(dict.fromkeys([*(statuses or ("ERROR",)), *(["NOT_FOUND"] * given["not_found"])]))
+    counts = run(_counts(job_id, wanted, items))
+    would = sum(counts.values())
+    if dry_run:
+        _show_dry_run(job_id, counts, as_json=as_json)
+        return
+    others = would - counts.get("ERROR", 0)
+    if others and not yes and not as_json and sys.stdin.isatty():
+        click.confirm(f"job {job_id}: {_told(counts)}. Run all {show.number(would)} again?", abort=True, err=True)
+    count = run(_retry(job_id, wanted, items, reset_attempts=not given["keep_attempts"])) if would else 0
     verb = "runs" if count == 1 else "run"
-    text = f"job {job_id}: {show.plural(count, 'item')} {verb} again" if count else nothing
+    text = f"job {job_id}: {show.plural(count, 'item')} {verb} again" if count else _nothing(job_id, wanted)
     show.answer({"job_id": str(job_id), "items": count}, text, as_json=as_json)
+
+
+async def _counts(job_id: int, statuses: tuple[str, ...], items: tuple[int, ...]) -> dict[str, int]:
+    """How many items have each of the statuses, of those that are named or of all."""
+    async with overview.connected(find_dsn(load_settings()), "forebay retry") as conn:
+        await overview.job(conn, job_id)
+        return await control.count_ended(conn, job_id, statuses, items or None)
+
+
+def _told(counts: dict[str, int]) -> str:
+    return ", ".join(f"{show.number(count)} {_WORDS[status]}" for status, count in counts.items() if count)
+
+
+def _nothing(job_id: int, wanted: tuple[str, ...]) -> str:
+    words = " or ".join(_WORDS[status] for status in wanted)
+    hint = "; --not-found runs those again that were not found" if wanted == ("ERROR",) else ""
+    return f"job {job_id}: nothing to run again, no such item is {words}{hint}"
+
+
+def _show_dry_run(job_id: int, counts: dict[str, int], *, as_json: bool) -> None:
+    total = sum(counts.values())
+    text = f"job {job_id}: {show.plural(total, 'item')} would run again: {_told(counts)}"
+    answer = {"job_id": str(job_id), "items": total, "by_status": counts, "dry_run": True}
+    show.answer(answer, text if total else _nothing(job_id, tuple(counts)), as_json=as_json)
 
 
 async def _retry(job_id: int, statuses: tuple[str, ...], items: tuple[int, ...], *, reset_attempts: bool) -> int:
@@ -64,7 +105,10 @@ async def _retry(job_id: int, statuses: tuple[str, ...], items: tuple[int, ...],
 @queue_option
 @json_option
 def pause(job_id: int | None, queue: str | None, as_json: bool) -> None:
-    """Hold a job, or a queue, back: what runs ends, nothing new starts."""
+    """Pause a job or a queue.
+
+    Running steps end, and nothing new starts.
+    """
     _steer(job_id, queue, (control.pause, control.pause_queue), "paused", as_json=as_json)
 
 
@@ -73,15 +117,18 @@ def pause(job_id: int | None, queue: str | None, as_json: bool) -> None:
 @queue_option
 @json_option
 def resume(job_id: int | None, queue: str | None, as_json: bool) -> None:
-    """Let a paused job, or queue, go on."""
-    _steer(job_id, queue, (control.resume, control.resume_queue), "going on", as_json=as_json)
+    """Resume a paused job or queue."""
+    _steer(job_id, queue, (control.resume, control.resume_queue), "resumed", as_json=as_json)
 
 
 @click.command()
 @job_argument
 @json_option
 def cancel(job_id: int, as_json: bool) -> None:
-    """End a job: what runs is told to stop, the rest is skipped. `forebay retry --status SKIPPED` brings it back."""
+    """Cancel a job.
+
+    Running steps are told to stop, and the rest is skipped. `forebay retry JOB --status SKIPPED` runs it again.
+    """
     _steer_job(job_id, control.cancel, "cancelled", as_json=as_json)
 
 

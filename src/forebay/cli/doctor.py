@@ -1,4 +1,4 @@
-"""`forebay doctor`: what is missing or wrong, and the command that mends it."""
+"""`forebay doctor`: what is missing or wrong, and the command that fixes it."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 import click
 
 from forebay import log
-from forebay.cli import _files, _providers, _proxies, _sources
+from forebay.cli import _accounts, _files, _providers, _proxies, _sources
 from forebay.cli import _show as show
-from forebay.cli._common import find_dsn, json_option, load_settings, place_of, run
+from forebay.cli._common import find_dsn, json_option, load_settings, place_of, run, unknown_variables
 from forebay.cli._finding import Finding, of_space
 from forebay.db import checkup, migrate, overview
 from forebay.engine.loading import load_pipelines
@@ -38,7 +38,10 @@ _WEB = ("h11", "h2", "httpx", "idna", "protego")  # what the extra brings
 @click.command()
 @json_option
 def doctor(as_json: bool) -> None:
-    """Check the installation; each line that is not OK says what mends it. Exit code 1 when something fails."""
+    """Check the installation.
+
+    Each line that is not OK says how to fix it. Exit code 1 when something fails.
+    """
     settings = load_settings()
     if settings.log_level == "info":
         log.configure("warning", json_lines=settings.log_json)  # the findings are what is to be read
@@ -72,7 +75,7 @@ async def _examine(settings: Settings) -> list[Finding]:
         async with overview.connected(dsn, "forebay doctor") as conn:
             found += [finding async for finding in _database(conn, dsn, settings)]
     except DatabaseUnavailable as error:
-        fix = "start it, or mend FOREBAY_DATABASE_URL" if settings.dsn else "forebay up"
+        fix = "start it, or fix FOREBAY_DATABASE_URL" if settings.dsn else "forebay up"
         found.append(Finding("FAIL", "database", str(error), fix))
     return found
 
@@ -82,6 +85,8 @@ async def _examine(settings: Settings) -> list[Finding]:
 
 def _here(settings: Settings) -> Iterator[Finding]:
     yield Finding("OK", "python", ".".join(map(str, sys.version_info[:3])))
+    for sentence in unknown_variables().values():
+        yield Finding("WARN", "settings", sentence, "correct its name, or unset it")
     yield _modules(settings)
     yield _cookies(settings)
     yield _egress(settings)
@@ -94,7 +99,7 @@ def _modules(settings: Settings) -> Finding:
     try:
         names = [pipeline.name for pipeline in load_pipelines(settings.pipeline_modules)]
     except DefinitionError as error:
-        return Finding("FAIL", "pipelines", str(error), "mend the module, or FOREBAY_PIPELINES")
+        return Finding("FAIL", "pipelines", str(error), "fix the module, or FOREBAY_PIPELINES")
     return Finding("OK", "pipelines", f"{', '.join(names)} from {settings.pipelines}")
 
 
@@ -145,7 +150,7 @@ def _own_certificates(settings: Settings) -> Finding:
 
         own_trust(settings.egress_ca_file)
     except ConfigError as error:
-        return Finding("FAIL", "certificates", str(error), "mend the file, or unset FOREBAY_EGRESS_CA_FILE")
+        return Finding("FAIL", "certificates", str(error), "fix the file, or unset FOREBAY_EGRESS_CA_FILE")
     except ImportError:
         return Finding("WARN", "certificates", f"{name} is not used yet", "pip install 'forebay[web]'")
     text = f"{name}: trusted where pages are read, not by Chromium: pages with such certificates get no screenshot"
@@ -163,7 +168,7 @@ async def _browser(settings: Settings) -> Finding:
         async with open_egress(settings) as egress, open_browser(settings, egress) as browser:
             started = await browser.check()
     except StepError as error:
-        return Finding("WARN", "browser", str(error), "mend that; only screenshots of pages need it")
+        return Finding("WARN", "browser", str(error), "fix that; only screenshots of pages need it")
     text = f"Chromium {started.version}"
     if started.sandboxed:
         return Finding("OK", "browser", f"{text}, in its own sandbox")
@@ -186,7 +191,11 @@ async def _database(conn: Connection, dsn: str, settings: Settings) -> AsyncIter
     schema = await _schema(conn)
     yield schema
     if schema.level != "FAIL":
-        yield await _roles(conn)
+        roles = await _roles(conn)
+        yield roles
+        if roles.level == "OK":
+            async for finding in _accounts.examine(settings, dsn):
+                yield finding
         yield await _partitions(conn)
         for finding in _work(await overview.depth(conn), await overview.workers(conn), settings):
             yield finding
@@ -306,7 +315,7 @@ def _queues(depth: list[Depth]) -> Iterator[Finding]:
     parked = {step.queue: step.parked for step in depth if step.parked}
     for queue, reason in parked.items():
         text = f"{queue} is parked: {reason}"
-        fix = f"mend that; it goes on by itself, or at once by: select forebay.unpark_queue('{queue}')"
+        fix = f"fix that; it continues by itself, or at once by: select forebay.unpark_queue('{queue}')"
         yield Finding("FAIL", "queues", text, fix)
     for queue in {step.queue: None for step in depth if step.paused}:
         yield Finding("WARN", "queues", f"{queue} is paused", f"forebay resume --queue {queue}")

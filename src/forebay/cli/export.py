@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import sys
 import time
 from contextlib import aclosing, contextmanager
-from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING
 
 import click
 from rich.console import Console
@@ -18,24 +15,24 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from forebay.cli import _show
 from forebay.cli._common import find_dsn, json_option, load_settings, run
 from forebay.cli._formats import Csv, JsonLines, Xlsx
+from forebay.cli._group import JOB_ID
+from forebay.cli._sink import opened
 from forebay.db import grid as grids
 from forebay.db import overview, pages
-from forebay.errors import ForebayError, InvalidField
+from forebay.errors import InvalidField
 from forebay.services.grid_files import GridFile
 from forebay.types import ItemStatus
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
-    from typing import BinaryIO
 
+    from forebay.cli._sink import Sink
     from forebay.db.pool import Connection
     from forebay.services.spreadsheets import Kind
 
-_READER_LEFT = 141  # what shells say of a program that wrote to a closed pipe
-
 
 @click.command()
-@click.argument("job_id", type=click.IntRange(1, 2**63 - 1), metavar="JOB")
+@click.argument("job_id", type=JOB_ID, metavar="JOB")
 @click.option("--format", "kind", type=click.Choice(["jsonl", "csv", "xlsx"]), default="jsonl", show_default=True)
 @click.option(
     "--status",
@@ -52,7 +49,7 @@ _READER_LEFT = 141  # what shells say of a program that wrote to a closed pipe
     multiple=True,
     help="Of a sheet, also what was read from its own columns, or what was refused or changed then; may be repeated.",
 )
-@click.option("--raw", is_flag=True, help="Leave cells of CSV that a spreadsheet would run as formulas as they are.")
+@click.option("--raw", is_flag=True, help="Do not escape cells of CSV that a spreadsheet would run as formulas.")
 @json_option
 def export(
     job_id: int,
@@ -64,14 +61,16 @@ def export(
     raw: bool,
     as_json: bool,
 ) -> None:
-    """Write a job's items: of a sheet its grid, of others id, status, key, input, result and error.
+    """Write a job's items or a sheet's grid to a file.
 
-    CSV and XLSX have a column for each field of input and result that the first 100 items have; those of a sheet have
-    the columns of its grid. With --json the summary is JSON; it is on standard error when the items are on standard
-    output.
+    Of a job that is no sheet: id, status, key, input, result and error of each item. CSV and XLSX have a column for
+    each field of input and result that the first 100 items have; those of a sheet have the columns of its grid. With
+    --json the summary is JSON; it is on standard error when the items are on standard output.
     """
+    if kind == "xlsx" and output == "-" and sys.stdout.isatty():
+        raise click.UsageError("a workbook is no text for a terminal: add --output FILE, or redirect with > FILE")
     began = time.monotonic()
-    with _opened(output) as sink:
+    with opened(output) as sink:
         format_ = JsonLines(sink) if kind == "jsonl" else Xlsx(sink) if kind == "xlsx" else Csv(sink, raw=raw)
         count = run(_export(job_id, grids.Part(statuses or None, show=show), format_, sink, kind, raw=raw))
     took = time.monotonic() - began
@@ -138,73 +137,3 @@ def _progress(total: int) -> Generator[Callable[[int], None]]:
             progress.update(bar, completed=n)
 
         yield seen
-
-
-# Where it goes.
-
-
-@dataclass
-class Sink:
-    """A file whose trouble is told as its own: a full disk is not a lost database."""
-
-    stream: BinaryIO
-    place: str
-    size: int = 0
-
-    def write(self, text: str) -> None:
-        self.write_bytes(text.encode())
-
-    def write_bytes(self, data: bytes) -> None:
-        try:
-            self.stream.write(data)
-        except OSError as error:
-            _refuse(error, self.place)
-        self.size += len(data)
-
-
-def _refuse(error: OSError, place: str) -> NoReturn:
-    if isinstance(error, BrokenPipeError):  # `| head` has seen enough; the interpreter shall not try again at its end
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        raise click.exceptions.Exit(_READER_LEFT) from None
-    raise ForebayError(f"cannot write {place}: {error.strerror}") from error
-
-
-@contextmanager
-def _in_words(place: str) -> Generator[None]:
-    try:
-        yield
-    except OSError as error:
-        _refuse(error, place)
-
-
-@contextmanager
-def _opened(output: str) -> Generator[Sink]:
-    """Standard output or the file, which gets its name only when it is whole: half an export looks like one."""
-    if output == "-":
-        yield Sink(sys.stdout.buffer, "standard output")
-        with _in_words("standard output"):
-            sys.stdout.buffer.flush()
-        return
-    target = Path(output)
-    is_special = target.exists() and not target.is_file()  # such as a named pipe
-    part = target if is_special else target.with_name(f"{target.name}.part")
-    with _in_words(output):
-        stream = part.open("wb")
-    try:
-        yield Sink(stream, output)
-        with _in_words(output):
-            stream.close()
-            part.replace(target)
-    except BaseException:
-        _discard(stream, part if not is_special else None)
-        raise
-
-
-def _discard(stream: BinaryIO, part: Path | None) -> None:
-    try:
-        stream.close()
-    except OSError:  # what could not be written before cannot be written now
-        pass
-    finally:
-        if part is not None:
-            part.unlink(missing_ok=True)

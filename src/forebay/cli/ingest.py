@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import json
 import sys
+from difflib import get_close_matches
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 from pydantic import ValidationError
 
+from forebay.cli import _job_page as pages
 from forebay.cli import _show as show
-from forebay.cli._common import find_dsn, json_option, load_settings, run
+from forebay.cli._common import find_dsn, json_option, load_settings, plain_reason, run
+from forebay.cli._group import Whole
+from forebay.cli._owner import choose_owner, owner_option
 from forebay.cli._waiting import ended
-from forebay.db import overview, registry, sheets
+from forebay.db import overview, registry
 from forebay.db.sheets import NewSheet
 from forebay.errors import InvalidField
 from forebay.pipelines import catalogue_rows, sheet_images, sheet_intake, sheet_scans
@@ -21,6 +25,7 @@ from forebay.pipelines import sheets as sheet_rows
 from forebay.pipelines.sheet_intake import hand_in
 from forebay.pipelines.sheet_scans import ScanRequest
 from forebay.pipelines.sheet_sources import find_source
+from forebay.services.products.columns import FIELDS
 from forebay.services.sheet_reading import SheetOptions
 from forebay.services.spreadsheets import detect
 from forebay.storage import open_store
@@ -34,18 +39,22 @@ _ALL = (sheet_intake, sheet_rows, sheet_images, catalogue_rows, sheet_scans)
 
 @click.command()
 @click.argument("files", nargs=-1, type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.option("--scan", "sources", multiple=True, metavar="SOURCE", help="Take what is new in a declared source.")
-@click.option("--owner", default="default", show_default=True, help="Whom the rows belong to.")
+@click.option("--scan", "sources", multiple=True, metavar="SOURCE", help="Read the new files of a declared source.")
+@owner_option
 @click.option("--column", "columns", multiple=True, metavar="FIELD=COLUMN", help="Which column holds a field.")
 @click.option("--key", "key", multiple=True, metavar="COLUMN", help="Rows with the same value here are one.")
-@click.option("--provider", "providers", multiple=True, help="Ask this one first; may be repeated.")
-@click.option("--catalogue", metavar="NAME", help="Make the rows the catalogue of this name, to look others up in.")
-@click.option("--options", "more", metavar="JSON", help='All else, as {"header": false, "encoding": "cp1252"}.')
-@click.option("--priority", type=click.IntRange(-100, 100), default=0, show_default=True, help="Higher goes first.")
+@click.option("--provider", "providers", multiple=True, help="Ask this provider first; may be repeated.")
+@click.option(
+    "--catalogue", metavar="NAME", help="Make the rows the catalogue of this name, which other rows are looked up in."
+)
+@click.option("--options", "more", metavar="JSON", help='Other options, as {"header": false, "encoding": "cp1252"}.')
+@click.option("--priority", type=Whole(-100, 100), default=0, show_default=True, help="Higher goes first.")
 @click.option("--wait", is_flag=True, help="Wait until all rows have ended; exit code 1 when a file cannot be read.")
 @json_option
 def ingest(files: tuple[Path, ...], sources: tuple[str, ...], *, wait: bool, as_json: bool, **given: Any) -> None:
-    """Take in files of rows (CSV, XLSX) or pictures (also in a ZIP); each becomes a job whose items are its rows.
+    """Read files of rows (CSV, XLSX) or pictures.
+
+    Each file, which may be a ZIP of pictures, becomes a job whose items are its rows.
 
     \b
     forebay ingest products.csv --column title=Name --wait
@@ -59,26 +68,60 @@ def ingest(files: tuple[Path, ...], sources: tuple[str, ...], *, wait: bool, as_
         find_source(settings, name)
     for file in files:
         _check(file)
-    taken = run(_ingest(settings, files, sources, _options(given), given["owner"], given["priority"], wait=wait))
+    taken = run(_ingest(settings, files, sources, _options(given), given, wait=wait, quiet=as_json))
     _tell(taken, as_json=as_json)
     if any(each.get("problem") for each in taken):
         sys.exit(1)
 
 
 def _options(given: dict[str, Any]) -> dict[str, Any]:
-    """Raises: InvalidField."""
+    """What is said of the files.
+
+    Raises: InvalidField that names the option of the command line.
+    """
     try:
-        values: dict[str, Any] = json.loads(given["more"] or "{}")
+        values: Any = json.loads(given["more"] or "{}")
     except ValueError as error:
-        raise InvalidField("options", f"is not JSON: {error}") from error
-    columns = dict(pair.partition("=")[::2] for pair in given["columns"])
+        raise InvalidField("--options", f"is not JSON: {error}") from error
+    if not isinstance(values, dict):
+        raise InvalidField("--options", 'must be an object, such as {"header": false}')
     named = {"key": list(given["key"]), "providers": list(given["providers"]), "catalogue": given["catalogue"]}
-    values |= {name: value for name, value in {**named, "columns": columns}.items() if value}
+    named["columns"] = dict(map(_column, given["columns"]))
+    said = cast("dict[str, Any]", values) | {name: value for name, value in named.items() if value}
     try:
-        return SheetOptions.model_validate(values).model_dump(by_alias=True, exclude_defaults=True)
+        options = SheetOptions.model_validate(said)
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        raise InvalidField(f"options.{'.'.join(map(str, first['loc']))}", first["msg"]) from error
+        raise _refused(error, {name for name, value in named.items() if value}) from error
+    for field in options.columns:
+        _check_field(field, "--options columns" if field not in named["columns"] else "--column")
+    return options.model_dump(by_alias=True, exclude_defaults=True)
+
+
+def _column(pair: str) -> tuple[str, str]:
+    field, sign, column = pair.partition("=")
+    if not sign or not column:
+        raise InvalidField("--column", f"must be FIELD=COLUMN, such as title=Name; it is {pair!r}")
+    return field, column
+
+
+def _check_field(field: str, option: str) -> None:
+    if field not in FIELDS:
+        near = get_close_matches(field, FIELDS, n=1)
+        hint = f"did you mean {near[0]}? " if near else ""
+        raise InvalidField(option, f"there is no field {field!r}: {hint}The fields are {', '.join(FIELDS)}")
+
+
+_OPTIONS = {"columns": "--column", "key": "--key", "providers": "--provider", "catalogue": "--catalogue"}
+
+
+def _refused(error: ValidationError, named: set[str]) -> InvalidField:
+    """The first complaint, about the option that was given."""
+    first = error.errors(include_url=False)[0]
+    field = str(first["loc"][0]) if first["loc"] else ""
+    option = _OPTIONS[field] if field in named else f"--options {'.'.join(map(str, first['loc']))}"
+    if field == "catalogue":
+        return InvalidField(option, "must begin with a-z, and have up to 50 of a-z, 0-9, _ and -")
+    return InvalidField(option, plain_reason(first))
 
 
 def _check(file: Path) -> None:
@@ -94,10 +137,10 @@ async def _ingest(
     files: tuple[Path, ...],
     sources: tuple[str, ...],
     options: dict[str, Any],
-    owner: str,
-    priority: int,
+    given: dict[str, Any],
     *,
     wait: bool,
+    quiet: bool,
 ) -> list[dict[str, Any]]:
     taken: list[dict[str, Any]] = []
     store = open_store(settings) if files else None
@@ -109,10 +152,11 @@ async def _ingest(
             declared = find_source(settings, name)
             job = await sheet_scans.submit(conn, ScanRequest(source=name), owner=declared.owner)
             taken.append({"source": name, "job_id": str(job.job_id)})
+        owner = await choose_owner(conn, settings, given["owner"], quiet=quiet) if files else ""
         for file in files:
             if store is not None:
                 new = NewSheet(file.name[-500:], file.stat().st_size, options)
-                added = await hand_in(conn, store, owner, new, file, priority=priority)
+                added = await hand_in(conn, store, owner, new, file, priority=given["priority"])
                 taken.append({"file": str(file), "job_id": str(added.job_id), "sheet_id": str(added.id)})
         if wait:
             for each in taken:
@@ -123,9 +167,10 @@ async def _ingest(
 async def _waited(conn: Connection, taken: dict[str, Any]) -> dict[str, Any]:
     """How a job has ended, with a bar on standard error while a person waits."""
     job = await ended(conn, int(taken["job_id"]))
+    page = await pages.read(conn, job.job_id)
     counts = {name: getattr(job, name) for name in ("state", "total", "done", "skipped", "not_found", "error")}
-    sheet = await sheets.get(conn, job_id=job.job_id)
-    return counts if sheet is None else {**counts, "problem": sheet.problem}
+    told = {**counts, "reasons": list(page.reasons)}
+    return told if "source" in taken else {**told, "problem": page.problem}
 
 
 def _tell(taken: list[dict[str, Any]], *, as_json: bool) -> None:
@@ -139,5 +184,7 @@ def _tell(taken: list[dict[str, Any]], *, as_json: bool) -> None:
         if "state" in each:
             counts = f"{each['done']} done, {each['not_found']} not found, {each['error']} failed"
             click.echo(f"  {each['state']}: {show.plural(each['total'], 'row')}, {counts}")
-        if each.get("problem"):
-            click.echo(f"  {each['problem']}", err=True)
+            for reason in each["reasons"]:
+                click.echo(f"  {reason}", err=True)
+        else:
+            click.echo(f"`forebay job {each['job_id']}` shows what becomes of it.", err=True)

@@ -2,27 +2,36 @@
 
 from __future__ import annotations
 
+import asyncio
+from contextlib import suppress
 from datetime import UTC, datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
-from rich.console import Group
-from rich.text import Text
+from rich.live import Live
 
+from forebay.cli import _job_page as pages
 from forebay.cli import _show as show
 from forebay.cli._common import find_dsn, json_option, load_settings, run
+from forebay.cli._group import JOB_ID, Whole
 from forebay.db import overview
-from forebay.db.overview import DeadLetter, JobRow
+from forebay.db.overview import JobRow
 from forebay.types import JobState
+
+if TYPE_CHECKING:
+    from forebay.cli._job_page import Page
+
+# Columns of counts that are shown when a job of the list has such items.
+_RARE = {"not found": "not_found", "skipped": "skipped"}
 
 
 @click.command()
 @click.option(
-    "--state", type=click.Choice([state.value for state in JobState], case_sensitive=False), help="Only these."
+    "--state", type=click.Choice([state.value for state in JobState], case_sensitive=False), help="Only in this state."
 )
 @click.option("--pipeline", help="Only of this pipeline.")
 @click.option("--owner", help="Only of this owner.")
-@click.option("--limit", type=click.IntRange(1, 10_000), default=20, show_default=True, help="How many at most.")
+@click.option("--limit", type=Whole(1, 10_000), default=20, show_default=True, help="How many at most.")
 @json_option
 def jobs(as_json: bool, **wanted: Any) -> None:
     """List the newest jobs."""
@@ -41,64 +50,64 @@ async def _jobs(dsn: str, wanted: dict[str, Any]) -> list[JobRow]:
 
 
 def _job_table(found: list[JobRow]) -> Any:
-    made = show.table(">job", "pipeline", "owner", "state", ">done", ">failed", ">open", "submitted", ">took", "key")
+    rare = [(name, counter) for name, counter in _RARE.items() if any(getattr(job, counter) for job in found)]
+    keys = ("key",) * any(job.key for job in found)
+    counts = (">done", *(f">{name}" for name, _ in rare), ">failed", ">open")
+    made = show.table(">job", "pipeline", "owner", "state", *counts, "submitted", ">took", *keys)
     for job in found:
         made.add_row(
             str(job.id),
             job.pipeline,
             job.owner,
             show.state(job.state),
-            show.number(job.ended - job.error),
+            show.number(job.done),
+            *(show.faint_zero(getattr(job, counter), "yellow") for _, counter in rare),
             show.faint_zero(job.error, "red"),
             show.faint_zero(job.total - job.ended, "cyan"),
             show.moment(job.created_at),
             show.between(job.started_at, job.finished_at or datetime.now(UTC)),
-            job.key or "",
+            *((job.key or "",) * len(keys)),
         )
     return made
 
 
 @click.command()
-@click.argument("job_id", type=click.IntRange(1), metavar="ID")
+@click.argument("job_id", type=JOB_ID, metavar="ID")
+@click.option("--items", "all_items", is_flag=True, help="Show the first 500 items, whatever their status.")
+@click.option("--watch", is_flag=True, help="Keep showing it until it has ended; Ctrl-C stops watching.")
 @json_option
-def job(job_id: int, as_json: bool) -> None:
-    """Show one job: its counters, what its last steps returned, and what failed."""
-    row, letters, result = run(_job(find_dsn(load_settings()), job_id))
+def job(job_id: int, *, all_items: bool, watch: bool, as_json: bool) -> None:
+    """Show one job: counts, results, failures.
+
+    It shows a few items of each status with their results or reasons; `forebay export` writes all of them to a file.
+    """
+    dsn = find_dsn(load_settings())
+    if watch and not as_json:
+        with suppress(KeyboardInterrupt):  # the usual end of it
+            run(_watch(dsn, job_id, all_items=all_items))
+        return
+    page = run(_read(dsn, job_id, all_items=all_items, until_over=watch))
     if as_json:
-        letters_json = [show.letter_json(letter) for letter in letters]
-        click.echo(show.dump({**show.job_json(row), "result": result, "dead_letters": letters_json}))
+        click.echo(show.dump(pages.as_json(page)))
     else:
-        show.console().print(_job_page(row, letters, result))
+        show.console().print(pages.drawn(page))
 
 
-async def _job(dsn: str, job_id: int) -> tuple[JobRow, list[DeadLetter], dict[str, Any]]:
+async def _read(dsn: str, job_id: int, *, all_items: bool, until_over: bool = False) -> Page:
     async with overview.connected(dsn, "forebay job") as conn:
-        row = await overview.job(conn, job_id)
-        return row, await overview.dead_letters(conn, job_id=job_id), await overview.own_result(conn, job_id)
+        while True:
+            page = await pages.read(conn, job_id, all_items=all_items)
+            if page.is_over or not until_over:
+                return page
+            await asyncio.sleep(1)
 
 
-def _job_page(row: JobRow, letters: list[DeadLetter], result: dict[str, Any]) -> Any:
-    facts = show.table("", "")
-    facts.show_header = False
-    counts = f"{row.done} done, {row.skipped} skipped, {row.not_found} not found, {row.error} failed"
-    show.fill(
-        facts,
-        [
-            ("job", Text(f"{row.id}, {row.pipeline} of {row.owner}")),
-            ("state", show.state(row.state)),
-            ("items", f"{show.number(row.ended)} of {show.number(row.total)}: {counts}"),
-            ("submitted", show.moment(row.created_at)),
-            ("waited", show.between(row.created_at, row.started_at)),
-            ("took", show.between(row.started_at, row.finished_at or datetime.now(UTC))),
-            *((("key", Text(row.key)),) if row.key else ()),
-            *((step, Text(show.dump(value))) for step, value in result.items()),
-        ],
-    )
-    if not letters:
-        return facts
-    failed = show.table(">item", "step", "class", ">attempt", "failed at", "*reason", expand=True)
-    failed.columns[-1].no_wrap = False
-    for letter in letters:
-        kind, reason = letter.error_class or "", Text(letter.reason or "")
-        failed.add_row(str(letter.n), letter.step, kind, str(letter.attempt), show.moment(letter.at), reason)
-    return Group(facts, Text(), failed)
+async def _watch(dsn: str, job_id: int, *, all_items: bool) -> None:
+    async with overview.connected(dsn, "forebay job") as conn:
+        with Live(console=show.console(), auto_refresh=False) as live:
+            while True:
+                page = await pages.read(conn, job_id, all_items=all_items)
+                live.update(pages.drawn(page), refresh=True)
+                if page.is_over:
+                    return
+                await asyncio.sleep(1)

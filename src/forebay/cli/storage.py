@@ -14,6 +14,7 @@ from rich.progress import Progress, TextColumn
 
 from forebay.cli import _show as show
 from forebay.cli._common import duration, find_dsn, json_option, load_settings, run
+from forebay.cli._group import Group
 from forebay.db import files, migrate, overview
 from forebay.db.pool import open_pool
 
@@ -28,9 +29,12 @@ if TYPE_CHECKING:
 _SHORTEST_GRACE = 600
 
 
-@click.group()
+@click.group(cls=Group)
 def storage() -> None:
-    """See, check and clean the blobs: the contents of files."""
+    """Look after stored files.
+
+    Their contents are blobs in FOREBAY_STORAGE_URL.
+    """
 
 
 @asynccontextmanager
@@ -49,7 +53,7 @@ def _store() -> Store:
 @storage.command()
 @json_option
 def usage(as_json: bool) -> None:
-    """Show what is kept, and by whom."""
+    """Show how much is stored, and by whom."""
     whole, owners = run(_usage())
     if as_json:
         click.echo(show.dump({**asdict(whole), "owners": [asdict(owner) for owner in owners]}))
@@ -78,7 +82,10 @@ def _print_usage(whole: Usage, owners: list[OwnerUsage]) -> None:
 @click.option("--deep", is_flag=True, help="Read everything, and compare it with its hash.")
 @json_option
 def check(deep: bool, as_json: bool) -> None:
-    """Look whether the store has what files refer to. Exit code 1 when something is missing or damaged."""
+    """Check that every stored file is there.
+
+    Exit code 1 when something is missing or damaged.
+    """
     report = run(_check(deep=deep))
     if as_json:
         click.echo(show.dump(_report_json(report)))
@@ -130,7 +137,10 @@ def _print_report(report: Report, *, deep: bool) -> None:
 @click.option("--grace", help="Delete what nobody has put for so long, at least 10min.  [FOREBAY_STORAGE_GRACE_S]")
 @json_option
 def clean(grace: str | None, as_json: bool) -> None:
-    """Delete blobs that no file refers to. Workers do this by themselves, now and then."""
+    """Delete blobs that no file refers to.
+
+    Workers do this regularly by themselves.
+    """
     seconds = load_settings().storage_grace_s if grace is None else duration(grace)
     if seconds < _SHORTEST_GRACE:
         raise click.BadParameter("must be 10min at least: what is just being put has no file yet", param_hint="--grace")

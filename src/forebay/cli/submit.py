@@ -11,10 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from forebay.cli import _job_page as pages
 from forebay.cli import _show as show
 from forebay.cli._common import duration, find_dsn, json_option, load_settings, run
+from forebay.cli._group import Whole
+from forebay.cli._owner import choose_owner, owner_option
 from forebay.cli._waiting import ended
-from forebay.db import overview
+from forebay.db import overview, registry
 from forebay.engine.loading import load_pipelines
 from forebay.engine.pipeline import Pipeline
 from forebay.errors import InvalidField, UnknownPipeline
@@ -23,21 +26,25 @@ from forebay.types import JobState
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from forebay.cli._job_page import Page
     from forebay.engine.pipeline import ManyOptions
-    from forebay.types import JobSummary, Submitted
+    from forebay.settings import Settings
+    from forebay.types import Submitted
 
 
 @click.command()
 @click.argument("pipeline")
 @click.argument("source", required=False, default="-", metavar="[JSON|-|@FILE]")
-@click.option("--owner", default="default", show_default=True, help="Whom the job belongs to.")
-@click.option("--key", help="Idempotency key: the job that has it already is answered.")
-@click.option("--priority", type=click.IntRange(-100, 100), default=0, show_default=True, help="Higher goes first.")
+@owner_option
+@click.option("--key", help="Idempotency key: a job that has this key already is not submitted again.")
+@click.option("--priority", type=Whole(-100, 100), default=0, show_default=True, help="Higher goes first.")
 @click.option("--delay", type=duration, metavar="DURATION", help="Start later, for example in 30s or 1h30m.")
-@click.option("--wait", is_flag=True, help="Wait for the job's end; exit code 1 when it failed.")
+@click.option("--wait", is_flag=True, help="Wait until the job has ended; exit code 1 when it failed.")
 @json_option
 def submit(pipeline: str, source: str, *, wait: bool, as_json: bool, **options: Any) -> None:
-    """Submit one JSON value, or many: JSON lines from standard input (-) or a file become one job.
+    """Submit a job.
+
+    Its input is one JSON value, or many: JSON lines from standard input (-) or a file become one job.
 
     \b
     forebay submit texts '{"title": "Hello", "body": "A short text."}'
@@ -47,15 +54,9 @@ def submit(pipeline: str, source: str, *, wait: bool, as_json: bool, **options: 
     declared = {each.name: each for each in load_pipelines(settings.pipeline_modules)}
     # One that is declared elsewhere can be submitted too; then only the database knows what it takes.
     chosen = declared.get(pipeline) or _undeclared(pipeline)
-    wanted: ManyOptions = {
-        "owner": options["owner"],
-        "key": options["key"],
-        "priority": options["priority"],
-        "delay": options["delay"],
-    }
-    job, summary = run(_submit(find_dsn(settings), chosen, source, wanted, wait=wait, quiet=as_json))
+    job, summary = run(_submit(settings, chosen, source, options, wait=wait, quiet=as_json))
     _answer(job, summary, as_json=as_json)
-    if summary is not None and summary.state is not JobState.DONE:
+    if summary is not None and summary.job.state != JobState.DONE:
         sys.exit(1)
 
 
@@ -67,15 +68,31 @@ def _undeclared(name: str) -> Pipeline[Any]:
 
 
 async def _submit(
-    dsn: str, pipeline: Pipeline[Any], source: str, options: ManyOptions, *, wait: bool, quiet: bool
-) -> tuple[Submitted, JobSummary | None]:
-    async with overview.connected(dsn, "forebay submit") as conn:
+    settings: Settings, pipeline: Pipeline[Any], source: str, given: dict[str, Any], *, wait: bool, quiet: bool
+) -> tuple[Submitted, Page | None]:
+    async with overview.connected(find_dsn(settings), "forebay submit") as conn:
+        options: ManyOptions = {
+            "owner": await choose_owner(conn, settings, given["owner"], quiet=quiet),
+            "key": given["key"],
+            "priority": given["priority"],
+            "delay": given["delay"],
+        }
+        if pipeline.steps and not await registry.is_known(conn, pipeline.name):
+            pipeline.tune(settings)  # nobody has run a worker yet: it can be submitted all the same
+            await registry.register(conn, pipeline.definition())
         if _is_one(source):
             job = await pipeline.submit(conn, _parsed(source, "input"), **options)
         else:
             with _opened(source) as lines:
-                job = await pipeline.submit_many(conn, _values(lines), **options)
-        return job, await ended(conn, job.job_id, quiet=quiet) if wait else None
+                job = await pipeline.submit_many(conn, _values(lines, _name(source)), **options)
+        if not wait:
+            return job, None
+        await ended(conn, job.job_id, quiet=quiet)
+        return job, await pages.read(conn, job.job_id)
+
+
+def _name(source: str) -> str:
+    return "standard input" if source == "-" else source[1:]
 
 
 def _is_one(source: str) -> bool:
@@ -90,18 +107,18 @@ def _opened(source: str) -> Any:
     try:
         return Path(source[1:]).open("rb")
     except OSError as error:
-        raise InvalidField("source", f"cannot read {source[1:]}: {error.strerror}") from error
+        raise InvalidField(source[1:], f"cannot be read: {error.strerror}") from error
 
 
-def _values(lines: Iterable[bytes]) -> Iterator[Any]:
+def _values(lines: Iterable[bytes], name: str) -> Iterator[Any]:
     """The values of the lines, empty ones left out; read while they are sent."""
     empty = True
     for number, line in enumerate(lines, 1):
         if line.strip():
             empty = False
-            yield _parsed(line, f"line {number}")
+            yield _parsed(line, f"{name}, line {number}")
     if empty:
-        raise InvalidField("source", "has no JSON lines")
+        raise InvalidField(name, "has no JSON lines")
 
 
 def _parsed(text: str | bytes, field: str) -> Any:
@@ -111,18 +128,19 @@ def _parsed(text: str | bytes, field: str) -> Any:
         raise InvalidField(field, f"is not JSON: {error}") from error
 
 
-def _answer(job: Submitted, summary: JobSummary | None, *, as_json: bool) -> None:
+def _answer(job: Submitted, page: Page | None, *, as_json: bool) -> None:
     if as_json:
         answer: dict[str, Any] = {"job_id": str(job.job_id), "created": job.created, "items": job.items}
-        if summary is not None:
-            answer |= {"state": summary.state}
-            answer |= {name: getattr(summary, name) for name in ("total", "done", "skipped", "not_found", "error")}
+        if page is not None:
+            counters = ("state", "total", "done", "skipped", "not_found", "error")
+            answer |= {name: getattr(page.job, name) for name in counters} | {"reasons": list(page.reasons)}
         click.echo(show.dump(answer))
         return
     known = "" if job.created else " (it was there already)"
     click.echo(f"job {job.job_id}: {show.plural(job.items, 'item')}{known}")
-    if summary is not None:
-        counts = (
-            f"{summary.done} done, {summary.skipped} skipped, {summary.not_found} not found, {summary.error} failed"
-        )
-        click.echo(f"{summary.state}: {counts}")
+    if page is None:
+        click.echo(f"`forebay job {job.job_id}` shows what becomes of it.", err=True)
+    else:
+        click.echo(f"{page.job.state}: {show.counts(page.job)}")
+        for reason in page.reasons:
+            click.echo(f"  {reason}", err=True)

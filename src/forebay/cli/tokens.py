@@ -1,4 +1,4 @@
-"""`forebay tokens`: what programs show at the API's door."""
+"""`forebay tokens`: with which programs use the API."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import click
 from forebay.cli import _show as show
 from forebay.cli import api
 from forebay.cli._common import actor, duration, find_dsn, json_option, load_settings, run
+from forebay.cli._group import Group, Whole
 from forebay.db import identity, overview
 
 if TYPE_CHECKING:
@@ -22,9 +23,9 @@ if TYPE_CHECKING:
 _SCOPES = ("read", "write", "admin")
 
 
-@click.group()
+@click.group(cls=Group)
 def tokens() -> None:
-    """Make and end the tokens with which programs use the API.
+    """Create and revoke API tokens.
 
     \b
     forebay tokens add ci --user ann --scope read --expires 90d
@@ -40,7 +41,10 @@ def _connected() -> AbstractAsyncContextManager[Connection]:
 @click.option("--service", is_flag=True, help="Only the service's own.")
 @json_option
 def list_tokens(user: str | None, service: bool, as_json: bool) -> None:
-    """List tokens, newest first; their secrets are not kept."""
+    """List tokens, newest first.
+
+    Their secrets are not stored.
+    """
     if user is not None and service:
         raise click.UsageError("--user and --service exclude each other")
     found = run(_list(user, service=service))
@@ -63,7 +67,7 @@ async def _list(user: str | None, *, service: bool) -> list[tuple[str | None, To
 
 
 def _table(found: list[tuple[str | None, Token]]) -> Any:
-    made = show.table(">token", "name", "of", "ends with", "scopes", "state", "last used", "made")
+    made = show.table(">token", "name", "of", "ends with", "scopes", "state", "last used", "created")
     for holder, token in found:
         made.add_row(
             str(token.id),
@@ -96,15 +100,16 @@ def _token_json(holder: str | None, token: Token) -> dict[str, Any]:
 @click.argument("name")
 @click.option("--user", help="Whose it is: it may do what this user may.")
 @click.option("--service", is_flag=True, help="The service's own: each request names the owner that it acts for.")
-@click.option(
-    "--scope", "scopes", type=click.Choice(_SCOPES), multiple=True, help="What it is good for.  [read and write]"
-)
+@click.option("--scope", "scopes", type=click.Choice(_SCOPES), multiple=True, help="What it may do.  [read and write]")
 @click.option("--expires", type=duration, metavar="DURATION", help="For how long, for example 90d.  [until revoked]")
 @json_option
 def add(
     name: str, *, user: str | None, service: bool, scopes: tuple[str, ...], expires: float | None, as_json: bool
 ) -> None:
-    """Make a token. Its secret is printed this once, alone on standard output."""
+    """Create a token.
+
+    Its secret is printed once, alone on standard output.
+    """
     if (user is None) != service:
         raise click.UsageError("say whose token it is: --user NAME or --service")
     api.require()
@@ -124,10 +129,10 @@ async def _add(name: str, user: str | None, scopes: list[str], expires: float | 
 
 
 @tokens.command()
-@click.argument("token_id", type=click.IntRange(1, 2**63 - 1), metavar="ID")
+@click.argument("token_id", type=Whole(1, 2**63 - 1), metavar="ID")
 @json_option
 def revoke(token_id: int, as_json: bool) -> None:
-    """End a token, at once and for good."""
+    """Revoke a token for good."""
     api.require()
     changed = run(_revoke(token_id))
     text = f"token {token_id} is revoked {'now' if changed else 'already'}"

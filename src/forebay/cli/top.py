@@ -11,7 +11,9 @@ from rich.live import Live
 
 from forebay.cli import _show as show
 from forebay.cli._common import find_dsn, json_option, load_settings, place_of, run
-from forebay.cli._live import Rates, View, as_json
+from forebay.cli._group import Number
+from forebay.cli._live import View, as_json
+from forebay.cli._rates import Rates
 from forebay.db import migrate, overview
 from forebay.errors import DatabaseUnavailable
 
@@ -22,15 +24,14 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.option("--once", is_flag=True, help="Show it once and end.")
-@click.option(
-    "--interval", type=click.FloatRange(0.1, 60), default=2.0, show_default=True, help="Seconds between looks."
-)
+@click.option("--once", is_flag=True, help="Show it once and exit.")
+@click.option("--interval", type=Number(0.1, 60), default=2.0, show_default=True, help="Seconds between updates.")
 @json_option
 def top(once: bool, interval: float, as_json: bool) -> None:
-    """Show depth, speed, lanes, controllers and workers; Ctrl-C ends it.
+    """Watch jobs, queues and workers live.
 
-    With --json: one JSON object a line, every interval. Speeds are over the interval, so the first look waits for it.
+    Ctrl-C ends it. With --json: one JSON object a line, every interval. Speeds are measured over the interval, so the
+    first output waits for it.
     """
     settings = load_settings()
     dsn = find_dsn(settings)

@@ -16,17 +16,21 @@ import click
 from rich.live import Live
 
 from forebay import log, telemetry
+from forebay.cli import _data_dir, _guide, api
 from forebay.cli import _show as show
-from forebay.cli import api
 from forebay.cli._chromium import install_chromium
-from forebay.cli._common import load_settings, place_of
-from forebay.cli._live import View, remaining
+from forebay.cli._common import add_logins, load_settings, place_of, unknown_variables
+from forebay.cli._group import Whole
+from forebay.cli._live import View
+from forebay.cli._ports import choose_port
 from forebay.cli._server import alone_in, keep_running, recover, running_postgres, short
 from forebay.cli._stages import stage
 from forebay.cli.top import follow
 from forebay.cli.worker import check_queues, supervisor_of
 from forebay.db import migrate, overview, registry
+from forebay.db.logins import SETTINGS, login_urls, make_logins, open_public
 from forebay.embedded import EmbeddedPostgres
+from forebay.embedded.system import opened_log
 from forebay.engine.loading import load_pipelines
 from forebay.errors import DatabaseUnavailable
 
@@ -35,6 +39,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
+    from forebay.cli._guide import Guide
     from forebay.db.overview import Overview
     from forebay.db.pool import Connection
     from forebay.settings import Settings
@@ -42,34 +47,42 @@ if TYPE_CHECKING:
 _LOG_LIMIT = 16 * 2**20
 _EXAMPLE = "forebay.example"
 _PIPELINES = "forebay.pipelines"
+_DEMO_OWNER = "admin"  # the first administrator, who then sees the demo after signing in
 _AFTER_CATALOGUE = 10.0  # seconds: by then the demo's catalogue is loaded
 
 
 @click.command()
-@click.option("--processes", type=click.IntRange(1, 256), help="How many worker processes.  [FOREBAY_PROCESSES]")
+@click.option("--processes", type=Whole(1, 256), help="How many worker processes.  [FOREBAY_PROCESSES]")
 @click.option("--pipelines", help="Modules with pipelines, separated by commas.  [FOREBAY_PIPELINES]")
-@click.option("--demo/--no-demo", default=True, help="Submit the example's texts to a database without jobs.")
-def up(processes: int | None, pipelines: str | None, demo: bool) -> None:
-    """Run everything: a PostgreSQL of its own in FOREBAY_DATA_DIR, the schema, and workers with a live view.
+@click.option("--port", type=Whole(0, 65535), help="Port of the API; 0: a free one.  [FOREBAY_API_PORT]")
+@click.option("--demo/--no-demo", default=True, help="Submit example jobs to a database without jobs.")
+def up(processes: int | None, pipelines: str | None, port: int | None, demo: bool) -> None:
+    """Start PostgreSQL, the API and workers.
 
-    With FOREBAY_DATABASE_URL it uses that server instead. Ctrl-C stops all of it; the next start goes on where
-    this one ended, however it ended.
+    PostgreSQL runs in FOREBAY_DATA_DIR; with FOREBAY_DATABASE_URL that server is used instead. Ctrl-C stops
+    everything; the next start continues where this one ended, however it ended.
     """
-    settings = load_settings(processes=processes, pipelines=pipelines)
+    settings = load_settings(processes=processes, pipelines=pipelines, api_port=port)
     check_queues(settings, load_pipelines(settings.pipeline_modules))
     out = show.console()
+    for sentence in unknown_variables().values():
+        out.print(sentence, style="yellow", soft_wrap=True)
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # until the supervisor takes over
     with ExitStack() as running:
         running.enter_context(telemetry.supervising(settings))
         running.enter_context(alone_in(settings.data_dir))
+        chosen, moved = choose_port(settings) if api.is_installed() else (None, "")
         install_chromium(settings, out)
         server = running.enter_context(running_postgres(settings, out)) if settings.dsn is None else None
         dsn = settings.dsn or (server.dsn if server else "")
         asyncio.run(_prepare(settings, dsn, out, demo=demo and _EXAMPLE in settings.pipeline_modules))
-        port = api.free_port(settings) if api.is_installed() else None
-        out.print(asyncio.run(_invite(settings, dsn, port)), soft_wrap=True)
-        code = asyncio.run(_work(settings, dsn, server, out, port))
-    out.print("Stopped. All work is kept: start again and it goes on.")
+        if server:
+            settings = add_logins(settings, asyncio.run(_make_logins(server)))
+        guide = asyncio.run(_guide.make(settings, dsn, chosen, moved, for_a_person=out.is_terminal))
+        running.enter_context(_data_dir.serving(settings.data_dir, guide.address))
+        _data_dir.remember(settings.data_dir)
+        code = asyncio.run(_work(settings, dsn, server, out, chosen, guide))
+    out.print("Stopped. All work is kept: `forebay up` continues it.")
     sys.exit(code)
 
 
@@ -89,6 +102,14 @@ async def _prepare(settings: Settings, dsn: str, out: Console, *, demo: bool) ->
         await _submit_demo(settings, dsn, out)
 
 
+async def _make_logins(server: EmbeddedPostgres) -> dict[str, str]:
+    """The accounts of the API and of the workers, as addresses by the names of their settings."""
+    passwords = server.make_login_passwords(SETTINGS)
+    await make_logins(server.dsn, passwords)
+    await open_public(server.dsn)
+    return login_urls(server.dsn, passwords)
+
+
 async def _submit_demo(settings: Settings, dsn: str, out: Console) -> None:
     """Something to look at on the first start; keys keep a crash in between from doubling it."""
     from forebay.example import demo_texts, texts  # noqa: PLC0415 - not everyone runs the example
@@ -98,7 +119,7 @@ async def _submit_demo(settings: Settings, dsn: str, out: Console) -> None:
             return
         with stage(out, "Demo") as now:
             await registry.register(conn, texts.definition())
-            job = await texts.submit_many(conn, demo_texts(), owner="demo", key="demo")
+            job = await texts.submit_many(conn, demo_texts(), owner=_DEMO_OWNER, key="demo")
             now.result = f"job {job.job_id} with {show.plural(job.items, 'text')} submitted"
             if _PIPELINES in settings.pipeline_modules and find_spec("obstore") is not None:
                 sheet = await _hand_in_demo(settings, conn)
@@ -117,45 +138,40 @@ async def _hand_in_demo(settings: Settings, conn: Connection) -> int:
         await registry.register(conn, pipeline.definition())
     store, products, rows = open_store(settings), demo_catalogue(), demo_sheet()
     new = NewSheet("demo-catalogue.csv", len(products), {"catalogue": "demo"})
-    await hand_in(conn, store, "demo", new, products, key="demo catalogue", priority=10)
+    await hand_in(conn, store, _DEMO_OWNER, new, products, key="demo catalogue", priority=10)
     sheet = NewSheet("demo-sheet.csv", len(rows))
-    return (await hand_in(conn, store, "demo", sheet, rows, key="demo sheet", delay=_AFTER_CATALOGUE)).job_id
-
-
-async def _invite(settings: Settings, dsn: str, port: int | None) -> str:
-    """Where the API is, and a link with which the administrator enters."""
-    if port is None:
-        return "API: not installed, add it with: pip install 'forebay[api]'"
-    from forebay.api import accounts  # noqa: PLC0415 - an extra
-
-    async with overview.connected(dsn, "forebay up") as conn:
-        link = await accounts.admin_link(conn)
-    place = api.place(settings, port)
-    return f"API: {place}/api/docs\nSign in as administrator, once, within an hour: {place}/sign-in#{link}"
+    return (await hand_in(conn, store, _DEMO_OWNER, sheet, rows, key="demo sheet", delay=_AFTER_CATALOGUE)).job_id
 
 
 # Working.
 
 
-async def _work(settings: Settings, dsn: str, server: EmbeddedPostgres | None, out: Console, port: int | None) -> int:
+async def _work(
+    settings: Settings, dsn: str, server: EmbeddedPostgres | None, out: Console, port: int | None, guide: Guide
+) -> int:
     """Run the API and the workers and show what they do, until told to stop."""
     log_file = settings.data_dir / "worker.log"
+    workers = "the worker is" if settings.processes == 1 else "the workers are"
     view = View(
-        f"forebay {metadata.version('forebay')}  {place_of(dsn)}",
-        lanes=False,
-        footer=f"Ctrl-C stops.  Logs: {short(log_file.absolute())}",
+        f"forebay {metadata.version('forebay')}",
+        folded=True,
+        starting=f"{workers} starting",
+        footer=f"Ctrl-C stops.  Data: {short(settings.data_dir.absolute())}  Logs: {short(log_file.absolute())}",
     )
 
     def notice(text: str) -> None:
         view.notices.append(text)
 
+    if not out.is_terminal:
+        out.print(guide.plain(), soft_wrap=True)
     with _logs_to(log_file, settings) if out.is_terminal else nullcontext():
         supervisor = supervisor_of(settings, dsn, notice)
         asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, supervisor.stop, signal.SIGTERM)
         supervised = asyncio.create_task(supervisor.run())
         serving = None if port is None else api.supervisor_of(settings, dsn, port)
         served = asyncio.create_task(serving.run()) if serving else None
-        care = [asyncio.create_task(keep_running(server, notice))] if server else []
+        care = [asyncio.create_task(_guide.keep_fresh(guide, view, settings, dsn, port))]
+        care += [asyncio.create_task(keep_running(server, notice))] if server else []
         await _show_until(supervisor.told, supervised, dsn, view, out)
         with stage(out, f"Stopping {show.plural(settings.processes, 'worker')} and the API"):
             if serving:
@@ -207,13 +223,11 @@ def _line(seen: Overview, view: View) -> str:
     waiting = sum(depth.waiting for depth in seen.depth)
     running = sum(depth.leased for depth in seen.depth)
     alive = sum(worker.alive for worker in seen.workers)
-    parts = [f"{show.number(waiting)} tasks wait, {show.number(running)} run on {show.plural(alive, 'worker')}"]
+    parts = [f"{show.number(waiting)} tasks waiting, {show.number(running)} running on {show.plural(alive, 'worker')}"]
     for job in seen.jobs[:1]:
-        left = remaining(job, view.rates.job(job.id))
-        parts.insert(
-            0, f"job {job.id} {job.pipeline} {job.state}: {job.ended} of {job.total} items, {job.error} failed"
-        )
-        parts += [f"ends in {show.duration(left)}"] * (left is not None)
+        counts = f"{show.counts(job)} of {show.plural(job.total, 'item')}"
+        parts.insert(0, f"job {job.id} {job.pipeline} {job.state}: {counts}")
+        parts += [f"ETA {show.between(seen.at, job.eta)}"] * (job.eta is not None)
     if waiting or running:
         parts.insert(1, show.rate(view.rates.items, "items"))
     return "; ".join(parts)
@@ -225,7 +239,7 @@ def _logs_to(file: Path, settings: Settings) -> Generator[None]:
     if file.exists() and file.stat().st_size > _LOG_LIMIT:
         file.replace(file.with_suffix(".log.1"))
     kept = os.dup(2)
-    with file.open("ab") as opened:
+    with opened_log(file) as opened:
         os.dup2(opened.fileno(), 2)
     log.configure(settings.log_level, json_lines=settings.log_json)
     try:

@@ -11,6 +11,7 @@ import click
 from forebay.cli import _show as show
 from forebay.cli import api
 from forebay.cli._common import actor, find_dsn, json_option, load_settings, run
+from forebay.cli._group import Group, Whole
 from forebay.db import identity, overview, owners
 from forebay.errors import InvalidField, NotThere
 
@@ -36,9 +37,9 @@ url_option = click.option(
 )
 
 
-@click.group()
+@click.group(cls=Group)
 def users() -> None:
-    """Let people in and keep them out; say how much each may have.
+    """Manage users and their limits.
 
     \b
     forebay users add ann --link
@@ -63,7 +64,7 @@ def list_users(as_json: bool) -> None:
     if as_json:
         click.echo(show.dump([_user_json(account) | asdict(terms) for account, terms in found]))
     elif not found:
-        click.echo("There are no users yet: `forebay users add NAME` makes one.")
+        click.echo("There are no users yet: `forebay users add NAME` creates one.")
     else:
         show.console().print(_table(found))
 
@@ -75,7 +76,9 @@ async def _list(settings: Settings) -> list[tuple[Account, Terms]]:
 
 
 def _table(found: list[tuple[Account, Terms]]) -> Any:
-    made = show.table("user", "role", "state", ">weight", ">jobs", ">items", ">submits/min", "last signed in", "made")
+    made = show.table(
+        "user", "role", "state", ">weight", ">jobs", ">items", ">submits/min", "last signed in", "created"
+    )
     for account, terms in found:
         made.add_row(
             account.name,
@@ -102,15 +105,20 @@ def _user_json(account: Account) -> dict[str, Any]:
 
 @users.command()
 @click.argument("name")
-@click.option("--admin", is_flag=True, help="One who sees and does everything.")
+@click.option("--admin", is_flag=True, help="An administrator, who sees and does everything.")
 @click.option("--link", is_flag=True, help="Print a one-time sign-in link instead of asking for a password.")
 @click.option("--adopt", is_flag=True, help="Give the user the jobs that an owner of this name has already.")
 @url_option
 @json_option
 def add(name: str, *, admin: bool, link: bool, adopt: bool, url: str | None, as_json: bool) -> None:
-    """Add a user. Asks for the password twice; without a terminal it is the first line of standard input."""
+    """Add a user.
+
+    Asks for the password twice; without a terminal it is the first line of standard input.
+    """
     settings = load_settings()
     api.require()
+    if not link:
+        run(_check_new(settings, name, adopt=adopt))
     password = None if link else _read_password()
     account, secret = run(_add(settings, name, "admin" if admin else "user", password, adopt=adopt))
     answer = _user_json(account)
@@ -118,6 +126,14 @@ def add(name: str, *, admin: bool, link: bool, adopt: bool, url: str | None, as_
         show.answer(answer, f"{name} can sign in, as {_role(account.role)}", as_json=as_json)
     else:
         _show_link(answer, secret, settings, url, as_json=as_json)
+
+
+async def _check_new(settings: Settings, name: str, *, adopt: bool) -> None:
+    """Nobody types a password twice to be told that the name is taken."""
+    from forebay.api import accounts  # noqa: PLC0415 - an extra
+
+    async with _connected(settings) as conn:
+        await accounts.check_new(conn, name, adopt=adopt)
 
 
 def _read_password() -> str:
@@ -146,7 +162,10 @@ async def _add(
 @url_option
 @json_option
 def link(name: str, url: str | None, as_json: bool) -> None:
-    """Print a link that signs a user in, once, within an hour: for a first or a forgotten password."""
+    """Print a one-time sign-in link.
+
+    It signs the user in within an hour, and lets them set a password: for a first or a forgotten one.
+    """
     settings = load_settings()
     api.require()
     account, secret = run(_link(settings, name))
@@ -174,16 +193,19 @@ def _place(secret: str, settings: Settings, url: str | None) -> str:
 
 
 @users.command()
-@click.option("--admin", is_flag=True, help="One who sees and does everything.")
+@click.option("--admin", is_flag=True, help="An administrator, who sees and does everything.")
 @url_option
 @json_option
 def invite(*, admin: bool, url: str | None, as_json: bool) -> None:
-    """Print a link with which someone makes an account, once, within a week: they choose name and password."""
+    """Print a link with which someone creates an account.
+
+    It works once, within a week. Whoever follows it chooses a name and a password.
+    """
     settings = load_settings()
     api.require()
     made, secret = run(_invite(settings, "admin" if admin else "user"))
     if not as_json:
-        click.echo(f"Makes an account of {_role(made.role)}, once, within a week:", err=True)
+        click.echo(f"Creates an account of {_role(made.role)}, once, within a week:", err=True)
     place = _place(secret, settings, url)
     show.answer(_invitation_json(made) | {"link": place}, place, as_json=as_json)
 
@@ -198,14 +220,17 @@ async def _invite(settings: Settings, role: str) -> tuple[Invitation, str]:
 @users.command()
 @json_option
 def invitations(as_json: bool) -> None:
-    """List the invitations that nobody has followed yet. Their links are not kept: who lost one is invited anew."""
+    """List the open invitations.
+
+    Their links are not stored: if one is lost, create a new invitation.
+    """
     found = run(_invitations(load_settings()))
     if as_json:
         click.echo(show.dump([_invitation_json(each) for each in found]))
     elif not found:
-        click.echo("There are no open invitations: `forebay users invite` makes one.")
+        click.echo("There are no open invitations: `forebay users invite` creates one.")
     else:
-        made = show.table(">id", "role", "by", "made", "good until")
+        made = show.table(">id", "role", "by", "created", "valid until")
         for each in found:
             made.add_row(
                 str(each.id), each.role, each.created_by, show.moment(each.created_at), show.moment(each.expires_at)
@@ -219,14 +244,17 @@ async def _invitations(settings: Settings) -> list[Invitation]:
 
 
 @users.command()
-@click.argument("invitation", type=click.IntRange(1, 2**63 - 1), metavar="ID")
+@click.argument("invitation", type=Whole(1, 2**63 - 1), metavar="ID")
 @json_option
 def uninvite(invitation: int, as_json: bool) -> None:
-    """End an invitation: its link works no more. `forebay users invitations` shows the ids."""
+    """Revoke an invitation.
+
+    `forebay users invitations` shows the ids.
+    """
     settings = load_settings()
     api.require()
     run(_uninvite(settings, invitation))
-    show.answer({"id": str(invitation), "changed": True}, f"invitation {invitation} works no more", as_json=as_json)
+    show.answer({"id": str(invitation), "changed": True}, f"invitation {invitation} is revoked", as_json=as_json)
 
 
 async def _uninvite(settings: Settings, invitation: int) -> None:
@@ -254,7 +282,10 @@ def _role(role: str) -> str:
 @click.argument("name")
 @json_option
 def disable(name: str, as_json: bool) -> None:
-    """Keep a user out: sessions end, tokens and links work no more. The user's jobs go on."""
+    """Disable a user.
+
+    Sessions end, and tokens and links no longer work. The user's jobs continue.
+    """
     account, changed = run(_change(load_settings(), name, disabled=True))
     _show_change(account, "disabled", changed=changed, as_json=as_json)
 
@@ -263,7 +294,7 @@ def disable(name: str, as_json: bool) -> None:
 @click.argument("name")
 @json_option
 def enable(name: str, as_json: bool) -> None:
-    """Let a disabled user in again."""
+    """Enable a disabled user again."""
     account, changed = run(_change(load_settings(), name, disabled=False))
     _show_change(account, "enabled", changed=changed, as_json=as_json)
 
@@ -301,7 +332,10 @@ def _show_change(account: Account, what: str, *, changed: bool, as_json: bool) -
 @click.argument("number", type=float, metavar="N")
 @json_option
 def weight(name: str, number: float, as_json: bool) -> None:
-    """Set a user's share of the workers: twice the weight gets twice the tasks."""
+    """Set a user's share of the workers.
+
+    Twice the weight gets twice the tasks.
+    """
     changed = run(_weigh(load_settings(), name, number))
     text = f"{name} has weight {number:g} {'now' if changed else 'already'}"
     show.answer({"name": name, "weight": number, "changed": changed}, text, as_json=as_json)
@@ -324,7 +358,7 @@ class _LimitType(click.ParamType[Limit]):
     name = "limit"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Limit:
-        return "default" if value == "default" else click.IntRange(0, 2**31 - 1).convert(value, param, ctx)
+        return "default" if value == "default" else Whole(0, 2**31 - 1).convert(value, param, ctx)
 
 
 @users.command()
@@ -334,9 +368,9 @@ class _LimitType(click.ParamType[Limit]):
 @click.option("--submits-per-minute", type=_LimitType(), metavar="N|default", help="Submits a minute.")
 @json_option
 def limits(name: str, as_json: bool, **given: Limit | None) -> None:
-    """Show what a user has open and may have, after setting the limits that are given.
+    """Show or set a user's limits.
 
-    `default` gives a limit back to FOREBAY_MAX_OPEN_JOBS, FOREBAY_MAX_OPEN_ITEMS and FOREBAY_SUBMITS_PER_MINUTE.
+    `default` resets a limit to FOREBAY_MAX_OPEN_JOBS, FOREBAY_MAX_OPEN_ITEMS and FOREBAY_SUBMITS_PER_MINUTE.
     """
     settings = load_settings()
     wanted = {_LIMITS[key]: None if value == "default" else value for key, value in given.items() if value is not None}

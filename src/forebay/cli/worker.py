@@ -15,9 +15,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from forebay import telemetry
-from forebay.cli._common import find_dsn, load_settings, place_of
+from forebay import open_files, telemetry
+from forebay.cli._common import find_dsn, load_settings, place_of, with_logins
+from forebay.cli._group import Whole
 from forebay.db import migrate, overview
+from forebay.db.logins import SETTINGS, WORKER, login_url
 from forebay.engine.controllers import Backoff
 from forebay.engine.loading import load_pipelines
 from forebay.engine.loops import either
@@ -36,19 +38,20 @@ log = get_logger("cli")
 
 
 @click.command()
-@click.option("--processes", type=click.IntRange(1, 256), help="How many processes to run.  [FOREBAY_PROCESSES]")
+@click.option("--processes", type=Whole(1, 256), help="How many processes to run.  [FOREBAY_PROCESSES]")
 @click.option("--queues", help="Serve only these queues, separated by commas.  [FOREBAY_QUEUES]")
 @click.option("--pipelines", help="Modules with pipelines, separated by commas.  [FOREBAY_PIPELINES]")
 def worker(processes: int | None, queues: str | None, pipelines: str | None) -> None:
-    """Run the steps of pipelines until stopped by Ctrl-C or SIGTERM; a second signal stops at once.
+    """Run the steps of pipelines.
 
-    Waits for a database that cannot be reached yet.
+    Ctrl-C or SIGTERM stops it when running steps have ended; a second signal stops it at once. A database that
+    cannot be reached yet is waited for.
     """
     settings = load_settings(processes=processes, queues=queues, pipelines=pipelines)
     watch_parent(settings.grace_s + 10)
     loaded = load_pipelines(settings.pipeline_modules)
     check_queues(settings, loaded)
-    dsn = find_dsn(settings, running=False)
+    dsn = login_url(with_logins(settings), WORKER, "") or find_dsn(settings, running=False)
     if settings.processes == 1:
         with telemetry.running(settings, "worker"):
             code = _on_uvloop(work_here(settings, dsn, loaded))
@@ -75,6 +78,7 @@ def _on_uvloop(work: Any) -> int:
 
 async def work_here(settings: Settings, dsn: str, pipelines: Sequence[Pipeline[Any]]) -> int:
     """Work in this process; answers its exit code."""
+    open_files.raise_limit()
     stop = _stop_on_signals()
     if not await _wait_for_database(dsn, stop):
         return 0
@@ -175,11 +179,19 @@ def supervisor_of(settings: Settings, dsn: str, notice: Callable[[str], None] | 
 
     argv = [sys.executable, "-m", "forebay", "worker", "--processes", "1"]
     # What the command line said reaches the children as variables; a URL with a password is no argument.
-    env = os.environ | {
-        "FOREBAY_DATABASE_URL": dsn,
-        "FOREBAY_PIPELINES": settings.pipelines,
-        "FOREBAY_QUEUES": settings.queues,
-        "FOREBAY_LOG_LEVEL": settings.log_level,
-        "PYTHONUNBUFFERED": "1",
-    }
+    own = login_url(settings, WORKER, dsn)
+    others = {f"FOREBAY_{name.upper()}": "" for name in SETTINGS.values()}  # not theirs to know
+    env = (
+        os.environ
+        | others
+        | {
+            "FOREBAY_DATABASE_URL": own,
+            "FOREBAY_WORKER_DATABASE_URL": own,
+            "FOREBAY_DATA_DIR": str(settings.data_dir.absolute()),
+            "FOREBAY_PIPELINES": settings.pipelines,
+            "FOREBAY_QUEUES": settings.queues,
+            "FOREBAY_LOG_LEVEL": settings.log_level,
+            "PYTHONUNBUFFERED": "1",
+        }
+    )
     return WorkerSupervisor(argv, settings.processes, grace=settings.grace_s + 15, on_lost=write_off, env=env)

@@ -104,6 +104,7 @@ class JobRow:
     created_at: datetime
     started_at: datetime | None
     finished_at: datetime | None
+    eta: datetime | None = None
 
     @property
     def ended(self) -> int:
@@ -236,6 +237,13 @@ async def own_result(conn: Connection, job_id: int) -> dict[str, Any]:
     return found
 
 
+async def last_error(conn: Connection, job_id: int) -> str | None:
+    """What the job as a whole last failed on, if the schema knows that."""
+    async with in_words():
+        found: str | None = await conn.fetchval(load("get_last_error"), job_id)
+    return found
+
+
 async def dead_letters(conn: Connection, *, job_id: int | None = None, limit: int = 10) -> list[DeadLetter]:
     """The tasks that failed last."""
     async with in_words():
@@ -250,10 +258,22 @@ async def lanes_of(conn: Connection, job_ids: Sequence[int]) -> frozenset[int]:
     return frozenset(lane for (lanes,) in found for lane in lanes or ())
 
 
+async def pipelines_of(conn: Connection, job_ids: Sequence[int]) -> frozenset[str]:
+    """The names of the pipelines of these jobs."""
+    async with in_words():
+        return frozenset(name for (name,) in await conn.fetch(load("pipelines_of"), list(job_ids)))
+
+
 async def has_jobs(conn: Connection) -> bool:
     """Whether any job is known here."""
     async with in_words():
         return bool(await conn.fetchval(load("has_jobs")))
+
+
+async def has_data(conn: Connection) -> bool:
+    """Whether any job, user or bookmark is known here."""
+    async with in_words():
+        return bool(await conn.fetchval(load("has_data")))
 
 
 async def close_worker(conn: Connection, name: str) -> int:

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 from forebay.db.pool import translated
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from forebay.db.pool import Pool
 
 
@@ -63,9 +65,18 @@ async def drop_partitions(pool: Pool, now: datetime | None, days: int) -> None:
     await _count(pool, "select cardinality(forebay.drop_partitions($1, $2))", now, timedelta(days=days))
 
 
-async def delete_finished(pool: Pool, now: datetime | None, days: int) -> int:
-    """Delete some of the jobs that finished long ago; answers how many rows went."""
-    return await _count(pool, "select forebay.delete_finished($1, $2)", now, timedelta(days=days))
+async def delete_finished(
+    pool: Pool,
+    now: datetime | None,
+    days: int,
+    *,
+    only: Sequence[str] | None = None,
+    but: Sequence[str] = (),
+) -> int:
+    """Delete some of the jobs that finished long ago, of some pipelines or of all but some; answers how many rows
+    went."""
+    statement = "select forebay.delete_finished($1, $2, of_pipelines => $3, but_pipelines => $4)"
+    return await _count(pool, statement, now, timedelta(days=days), None if only is None else list(only), list(but))
 
 
 async def delete_audit(pool: Pool, now: datetime | None, days: int) -> int:

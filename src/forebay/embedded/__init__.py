@@ -1,6 +1,7 @@
 """A private PostgreSQL server: made on first use, bound to loopback, found again after a crash."""
 
+from forebay.embedded.cluster import find_program
 from forebay.embedded.server import DEFAULTS, EmbeddedPostgres
 from forebay.embedded.system import EmbeddedError
 
-__all__ = ["DEFAULTS", "EmbeddedError", "EmbeddedPostgres"]
+__all__ = ["DEFAULTS", "EmbeddedError", "EmbeddedPostgres", "find_program"]

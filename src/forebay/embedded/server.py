@@ -5,6 +5,7 @@ location     only when the data had to live elsewhere: the path of that folder
 cluster/     what initdb made (``cluster.new/`` until it is complete)
 alive        locked by every process of the server, so the kernel knows when the last one has gone
 password     of the superuser, readable by the caller alone
+logins       passwords of the accounts that the service's processes log in with, readable by the caller alone
 port         chosen once, chosen again only when taken
 server.log   what the server said; ``initdb.log`` the same of its making
 runtime-*/   the binaries, copied here when the server's account cannot read the installed ones
@@ -15,6 +16,7 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import hashlib
+import json
 import os
 import secrets
 import signal
@@ -28,7 +30,7 @@ from forebay.embedded.system import EmbeddedError
 
 if TYPE_CHECKING:
     import subprocess
-    from collections.abc import Callable, Generator, Mapping
+    from collections.abc import Callable, Generator, Iterable, Mapping
 
     from forebay.embedded.system import Account
 
@@ -121,6 +123,22 @@ class EmbeddedPostgres:
         except (OSError, ValueError) as error:
             raise EmbeddedError(f"{self.home} has no started database: start it first ({error})") from error
         return f"postgresql://{USER}:{password}@127.0.0.1:{port}/{USER}"
+
+    @property
+    def login_passwords(self) -> dict[str, str]:
+        """The passwords of the service's accounts, by role; empty before the first `make_login_passwords`."""
+        file = self.home / "logins"
+        with system.explained(self.home):
+            return dict(json.loads(file.read_text())) if file.exists() else {}
+
+    def make_login_passwords(self, roles: Iterable[str]) -> dict[str, str]:
+        """The same, with new ones for roles that have none yet."""
+        known = self.login_passwords
+        wanted = {role: known.get(role) or secrets.token_urlsafe(24) for role in roles}
+        if wanted != known:
+            with system.explained(self.home):
+                system.write_private(self.home / "logins", json.dumps(wanted, indent=2))
+        return wanted
 
     def start(self) -> str:
         """Make the cluster if there is none, start the server unless it runs, and return the DSN."""

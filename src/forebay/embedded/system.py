@@ -8,11 +8,12 @@ import os
 import pwd
 import shutil
 import socket
+import stat
 import struct
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
 from forebay.errors import ForebayError
 
@@ -96,7 +97,7 @@ def spawn(
     stdin: int = subprocess.DEVNULL,
 ) -> subprocess.Popen[bytes]:
     """Start a program under the account, with its output in the log and the open file `keep`."""
-    with log.open("ab") as output:
+    with opened_log(log) as output:
         child = subprocess.Popen(
             command,
             stdin=stdin,
@@ -197,6 +198,14 @@ def write_private(path: Path, text: str) -> None:
     handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with os.fdopen(handle, "w") as file:
         file.write(text)
+
+
+def opened_log(log: Path) -> BinaryIO:
+    """A file to add to that only its owner can read: statements that failed are in it, with their values."""
+    handle = os.open(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+    if stat.S_ISREG(os.fstat(handle).st_mode):
+        os.fchmod(handle, 0o600)  # one of a release before
+    return os.fdopen(handle, "ab")
 
 
 def need_space(folder: Path, megabytes: int) -> None:

@@ -11,6 +11,7 @@ from forebay.db import sweeps
 from forebay.engine import schedules
 from forebay.engine.loops import every
 from forebay.log import get_logger
+from forebay.settings import days_by_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -110,7 +111,11 @@ class Sweeper:
         now, s = self._clock.stamp(), self._settings
         await self.make_partitions()
         await sweeps.drop_partitions(self._pool, now, s.keep_attempts_days)
-        while await sweeps.delete_finished(self._pool, now, s.keep_jobs_days):
+        own = days_by_name(s.keep_jobs_days_of)
+        for name, days in own.items():
+            while await sweeps.delete_finished(self._pool, now, days, only=[name]):
+                pass
+        while await sweeps.delete_finished(self._pool, now, s.keep_jobs_days, but=list(own)):
             pass
         while await sweeps.delete_audit(self._pool, now, s.keep_audit_days):
             pass

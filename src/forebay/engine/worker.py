@@ -37,7 +37,7 @@ from forebay.telemetry import tracing
 from forebay.types import ErrorClass
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine, Mapping, Sequence
+    from collections.abc import Callable, Collection, Coroutine, Mapping, Sequence
 
     from forebay.db.pool import Pool
     from forebay.db.tasks import Settled
@@ -78,6 +78,8 @@ class Worker:
         self._closed = closed
         self._lanes = lanes
         self._replaced = resources
+        self._awaited: set[int] = set()  # jobs whose end ends a slice
+        self._ended = asyncio.Event()
         self._ready = asyncio.Event()
         self._stopping = asyncio.Event()
         self._executors: dict[int, StepExecutor] = {}
@@ -128,13 +130,15 @@ class Worker:
         """Stop claiming; running steps get the grace period to end."""
         self._stopping.set()
 
-    async def run_slice(self, seconds: float) -> int:
-        """Work for a bounded time, or until nothing is left to do; answers how many attempts were settled."""
+    async def run_slice(self, seconds: float, jobs: Collection[int] = ()) -> int:
+        """Work for a bounded time, until nothing is left to do, or until these jobs have ended; answers how many
+        attempts were settled."""
+        self._awaited = set(jobs)
         running = asyncio.create_task(self.run())
         try:
             async with asyncio.timeout(seconds):
                 await self.ready_or_failed(running)
-                await self.idle()
+                await self._idle_or_ended()
         except TimeoutError:
             pass
         finally:
@@ -157,6 +161,19 @@ class Worker:
             settled = self.settled
             await self.look()
             await self._claimer.idle()
+
+    async def _idle_or_ended(self) -> None:
+        """Waits until there is nothing to do, or until this worker has ended the last of the awaited jobs."""
+        waits: list[asyncio.Task[Any]] = [asyncio.create_task(self.idle())]
+        if self._awaited:
+            waits.append(asyncio.create_task(self._ended.wait()))
+        try:
+            done, _ = await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+            for task in done:
+                task.result()
+        finally:
+            for task in waits:
+                task.cancel()
 
     async def look(self) -> None:
         """Look now for what is ready."""
@@ -385,12 +402,19 @@ class Worker:
         self._leases.settled(batch)
         if settled.finished_jobs:
             chronicle.tell_finished(settled.finished_jobs)
+            self._note_ended(settled.finished_jobs)
         if tells_details():
             chronicle.tell_attempts(batch, self._executors)
         for step_id, lane_id, seq in settled.woken:
             self._claimer.wake(step_id, lane_id, seq)
         if not self._leases:
             self._claimer.hungry()
+
+    def _note_ended(self, jobs: Sequence[int]) -> None:
+        if self._awaited:
+            self._awaited.difference_update(jobs)
+            if not self._awaited:
+                self._ended.set()
 
     # -- care -----------------------------------------------------------------------------------------------------
 

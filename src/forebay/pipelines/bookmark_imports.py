@@ -12,6 +12,7 @@ from forebay.db import bookmarks as rows
 from forebay.db.bookmarks import NewBookmark
 from forebay.engine.context import Context
 from forebay.engine.pipeline import Pipeline
+from forebay.errors import DataError
 from forebay.services.egress import checked_url
 from forebay.services.links import looks_like_image, page_hash
 from forebay.types import Done
@@ -27,6 +28,7 @@ class Imported(BaseModel):
     category: str | None = None
     added_at: datetime | None = None
     archived: bool = False
+    fault: str | None = None
 
 
 bookmark_imports = Pipeline("bookmark_imports", Imported)
@@ -35,6 +37,8 @@ bookmark_imports = Pipeline("bookmark_imports", Imported)
 @bookmark_imports.step(concurrency=(1, 8))
 async def add(ctx: Context, given: Imported) -> Done[Any]:
     """Saves the bookmark, and submits the work on it."""
+    if given.fault is not None:
+        raise DataError(given.fault)
     url = checked_url(given.url)
     new = NewBookmark(
         str(url),

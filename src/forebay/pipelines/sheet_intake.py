@@ -34,7 +34,7 @@ from forebay.services.byte_budget import ByteBudget
 from forebay.services.sheet_reading import Looked, ReadBatch, SheetOptions, Unpacked
 from forebay.services.spreadsheets import XlsxLayout
 from forebay.services.workbook_reading import write_out
-from forebay.storage.spool import spooled
+from forebay.storage.spool import make_private, spooled
 from forebay.types import Done, ErrorClass, Skip
 
 if TYPE_CHECKING:
@@ -373,14 +373,14 @@ async def _source(
         async with aclosing(_pictures(child, path, looked.pictures[begin:], blobs, sheet)) as source:
             yield source
         return
-    blobs.store.spool.mkdir(parents=True, exist_ok=True)
+    make_private(blobs.store.spool)
     with NamedTemporaryFile(prefix="put-", dir=blobs.store.spool) as scratch:
         layout = looked.layout
         if isinstance(layout, XlsxLayout):
             child.ctx.progress(note="unpacking the workbook")
             most = child.settings.sheets_max_read_bytes
             layout = await child.call(write_out, path, layout, Path(scratch.name), most)
-            await rows.write_notes(await child.ctx.get(web.database), sheet.id, layout.notes)
+            await rows.write_warnings(await child.ctx.get(web.database), sheet.id, layout.warnings)
             path = Path(scratch.name)
         async with aclosing(_rows(child, path, layout, options.key)) as source:
             yield source

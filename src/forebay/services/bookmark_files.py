@@ -38,6 +38,7 @@ class Entry:
     category: str | None = None
     added_at: datetime | None = None
     archived: bool = False
+    fault: str | None = None  # why it could not be read
 
 
 def media_type(kind: Format) -> str:
@@ -219,7 +220,8 @@ def _from_csv(text: str) -> Iterator[Entry]:
         raise InvalidField("file", str(error)) from error
     for row in CsvReader(source, layout):
         if isinstance(row, BadRow):
-            raise InvalidField("file", f"line {row.line} {row.reason}")
+            yield Entry("", fault=f"line {row.line} {row.reason}")
+            continue
         cells = {name.lower(): unescaped(cell) for name, cell in row.cells.items()}
         if url := cells.get("url", "").strip():
             tags = cells.get("tags", "")
@@ -243,8 +245,8 @@ def _from_json(text: str) -> Iterator[Entry]:
     if not _is_list(listed):
         raise InvalidField("file", 'must be a list of bookmarks, or an object with a list "bookmarks"')
     for one in listed:
-        # One that cannot be is kept, too: as an error of its own it costs no other.
-        yield _from_object(one) if _is_object(one) else Entry("")
+        # A wrong one becomes an item with an error of its own: it costs no other.
+        yield _from_object(one) if _is_object(one) else Entry("", fault="is not an object with a url")
 
 
 def _is_object(value: object) -> TypeGuard[dict[str, Any]]:

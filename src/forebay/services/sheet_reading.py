@@ -45,6 +45,7 @@ MAX_NAMES = 1 << 17  # characters of all names of columns: each row is stored wi
 MAX_INPUT_BYTES = 8 << 20
 _MOST_ENCODED = 32 << 20  # bytes of names in a batch of rows
 _TOO_LARGE = f"has more than {MAX_INPUT_BYTES >> 20} MiB"
+_NO_ROWS = "there is a header, and no rows below it; say header=false if the first line is a row"
 _LONGEST_KEY = 200
 
 
@@ -126,17 +127,20 @@ def look(path: Path, options: SheetOptions) -> Looked:
     for name in options.key:
         if name not in columns:
             raise DataError(f"key: there is no column {name!r}; the columns are {', '.join(columns[:20])}")
-    sample = _sample(path, layout)
+    sample, is_empty = _sample(path, layout)
+    if is_empty:
+        raise DataError(_NO_ROWS)
     mapping = _mapping(columns, sample, options)
     return Looked(layout.kind, layout, columns, mapping, suggest(columns, sample), [])
 
 
-def _sample(path: Path, layout: Layout) -> Sequence[Mapping[str, object]]:
-    """The first rows; numbers are numbers where a workbook says so."""
+def _sample(path: Path, layout: Layout) -> tuple[Sequence[Mapping[str, object]], bool]:
+    """The first rows that can be read, with numbers where a workbook says so; and whether there is no row at all."""
     if isinstance(layout, XlsxLayout):
         return sample_of_workbook(path, layout, SAMPLE)
     with read_rows(path, layout) as reader:
-        return [row.cells for row in islice(reader, SAMPLE) if isinstance(row, Row)]
+        rows = list(islice(reader, SAMPLE))
+    return [row.cells for row in rows if isinstance(row, Row)], not rows
 
 
 def _mapping(columns: Sequence[str], sample: Sequence[Mapping[str, object]], options: SheetOptions) -> Columns:
@@ -166,10 +170,9 @@ def read_batch(
         data = _encoded(cells.lines, cells.rows, columns)
     lines = cells.lines
     keys = _keys(cells.rows, columns, key)
-    broken = [BadRow(line, _TOO_LARGE) for line, each in zip(lines, data, strict=True) if len(each) > MAX_INPUT_BYTES]
-    if not cells.bad and not broken:
+    if not cells.bad and max(map(len, data), default=0) <= MAX_INPUT_BYTES:
         return ReadBatch(data, keys, {}, cells.next, cells.is_last)
-    return _with_bad(lines, data, keys, [*cells.bad, *broken], cells)
+    return _with_bad(lines, data, keys, cells)
 
 
 def _encoded(lines: Sequence[int], rows: Sequence[Sequence[str]], columns: Sequence[str]) -> list[bytes]:
@@ -185,18 +188,32 @@ def _keys(rows: Sequence[Sequence[str]], columns: Sequence[str], key: Sequence[s
 
 
 def _with_bad(
-    lines: Sequence[int], data: Sequence[bytes], keys: Sequence[str | None] | None, bad: Sequence[BadRow], cells: Cells
+    lines: Sequence[int], data: Sequence[bytes], keys: Sequence[str | None] | None, cells: Cells
 ) -> ReadBatch:
     """The same with the rows that cannot be read at their places."""
-    good = dict(zip(lines, zip(data, keys or repeat(None), strict=False), strict=True))
-    broken = {row.line: row for row in bad}
-    order = sorted(good.keys() | broken.keys())
-    faults = {place: f"line {line} {broken[line].reason}" for place, line in enumerate(order) if line in broken}
-    inputs = [
-        to_json({"line": line, "excerpt": broken[line].excerpt}) if line in broken else good[line][0] for line in order
+    rows = [
+        _StoredRow(line, each, key) if len(each) <= MAX_INPUT_BYTES else _broken(BadRow(line, _TOO_LARGE))
+        for line, each, key in zip(lines, data, keys or repeat(None), strict=False)
     ]
-    named = None if keys is None else [None if line in broken else good[line][1] for line in order]
-    return ReadBatch(inputs, named, faults, cells.next, cells.is_last)
+    rows += map(_broken, cells.bad)
+    rows.sort(key=lambda row: row.line)  # two may have the same line: none takes the place of the other
+    faults = {place: row.fault for place, row in enumerate(rows) if row.fault}
+    named = None if keys is None else [row.key for row in rows]
+    return ReadBatch([row.data for row in rows], named, faults, cells.next, cells.is_last)
+
+
+class _StoredRow(NamedTuple):
+    """A row as it is stored, and what is wrong with it."""
+
+    line: int
+    data: bytes
+    key: str | None = None
+    fault: str = ""
+
+
+def _broken(row: BadRow) -> _StoredRow:
+    data = to_json({"line": row.line, "excerpt": row.excerpt})
+    return _StoredRow(row.line, data, fault=f"line {row.line} {row.reason}")
 
 
 def _key_of(cells: Sequence[str]) -> str | None:

@@ -36,7 +36,7 @@ class WrittenOut(CsvLayout):
         return self.columns[len(_LEADING) :]
 
     @property
-    def notes(self) -> list[str]:
+    def warnings(self) -> list[str]:
         """What the owner of the file should know."""
         return [
             f"{count} {'cell' if count == 1 else 'cells'} of column {column!r}: {FORMULA_WITHOUT_RESULT}"
@@ -145,14 +145,16 @@ def _value(text: str, kind: str) -> str:
     return _quoted(text)
 
 
-def sample_of_workbook(path: Path, layout: XlsxLayout, count: int) -> list[Mapping[str, object]]:
-    """The first rows that can be read; numbers are numbers."""
+def sample_of_workbook(path: Path, layout: XlsxLayout, count: int) -> tuple[list[Mapping[str, object]], bool]:
+    """The first rows that can be read, with numbers that are such; and whether there is no row at all."""
     with path.open("rb") as source, open_xlsx(source, layout) as reader:
-        return [
-            dict(zip(layout.columns, _values(cells, kinds), strict=True))
-            for _, cells, kinds in islice(reader.typed(), count)
-            if not isinstance(cells, BadRow)
-        ]
+        rows = list(islice(reader.typed(), count))
+    sample: list[Mapping[str, object]] = [
+        dict(zip(layout.columns, _values(cells, kinds), strict=True))
+        for _, cells, kinds in rows
+        if not isinstance(cells, BadRow)
+    ]
+    return sample, not rows
 
 
 def _values(cells: Sequence[str], kinds: str) -> list[object]:

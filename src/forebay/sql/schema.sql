@@ -368,7 +368,13 @@ CREATE VIEW forebay.bookmark_messages WITH (security_invoker='true') AS
     j.created_at AS enqueued_at,
     COALESCE(j.started_at, j.created_at) AS vt,
     j.finished_at,
-    i.input AS message
+    i.input AS message,
+        CASE
+            WHEN ((j.finished_at IS NOT NULL) AND (NOT (EXISTS ( SELECT
+               FROM forebay.dead_letter d
+              WHERE (d.job_id = j.id))))) THEN j.updated_at
+            ELSE NULL::timestamp with time zone
+        END AS archived_at
    FROM (forebay.job j
      JOIN forebay.item i ON (((i.job_id = j.id) AND (i.n = 1))))
   WHERE (j.pipeline_id = ( SELECT p.id

@@ -9,6 +9,7 @@ import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from forebay.storage.spool import make_private
 from forebay.storage.store import Found, Store
 
 if TYPE_CHECKING:
@@ -49,6 +50,7 @@ class LocalStore(Store):
     def _open(self) -> Any:
         from obstore.store import LocalStore as Inner  # noqa: PLC0415 - an extra
 
+        make_private(self.folder)
         return Inner(self.folder, mkdir=True)
 
 
@@ -63,7 +65,7 @@ def _name(made: Path, target: Path) -> None:
     """Gives a file that is safe another name, safely; the first one stays, as it may be needed once more."""
     folder = target.parent
     is_new = not folder.exists()
-    folder.mkdir(parents=True, exist_ok=True)
+    make_private(folder)
     second = made.with_name(f"{made.name}-named")
     try:
         _double(made, second)

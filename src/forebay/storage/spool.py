@@ -104,8 +104,15 @@ class Spool:
             return self._path
 
 
+def make_private(folder: Path) -> None:
+    """Make the folder, with those above it that are missing, for its owner only: names tell what is kept."""
+    if not folder.exists():
+        make_private(folder.parent)
+        folder.mkdir(mode=0o700, exist_ok=True)
+
+
 def _open(folder: Path) -> tuple[BinaryIO, Path]:
-    folder.mkdir(parents=True, exist_ok=True)
+    make_private(folder)
     handle, name = tempfile.mkstemp(prefix=_PREFIX, dir=folder)
     return os.fdopen(handle, "wb"), Path(name)
 

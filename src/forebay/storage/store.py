@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import cached_property, partial
@@ -184,7 +184,17 @@ def open_store(settings: Settings) -> Store:
         return _s3(url, settings)
     from forebay.storage.local import LocalStore  # noqa: PLC0415 - which builds upon this
 
-    return LocalStore(folder_of(settings))
+    folder = folder_of(settings)
+    if not url:
+        _close_to_others(folder)
+    return LocalStore(folder)
+
+
+def _close_to_others(folder: Path) -> None:
+    """Releases before made it so that other accounts could list it."""
+    with suppress(OSError):  # not there yet, or another account's
+        if folder.stat().st_mode & 0o077:
+            folder.chmod(0o700)
 
 
 def folder_of(settings: Settings) -> Path:

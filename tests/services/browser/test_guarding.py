@@ -46,6 +46,18 @@ async def test_web_rtc_sends_nothing_around_the_proxy(guarded: Browser, site: Si
             stun.recv(100)
 
 
+async def test_web_transport_sends_nothing_around_the_proxy(guarded: Browser, site: Site) -> None:
+    """QUIC is UDP; only a page that came by HTTPS may try it."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as canary:
+        canary.bind(("127.0.0.1", 0))
+        canary.setblocking(False)
+        place = f"https://good.test:{site.tls_ports['good']}/calls?stun=127.0.0.1:{canary.getsockname()[1]}"
+        seen = await guarded.capture(place, timeout=60)
+        assert "no transport" in seen.html  # it was tried
+        with pytest.raises(BlockingIOError):
+            canary.recv(100)
+
+
 async def test_web_sockets(guarded: Browser, site: Site) -> None:
     assert "socket: hello" in (await captured(guarded, site, "/listening")).html
     seen = await captured(guarded, site, "/listening?target=ws://socket.bad.test/")

@@ -137,7 +137,7 @@ async def test_a_trusted_name_that_moves_to_the_metadata(opened: Opened, names: 
         with egress.admit("captions", trusted=[Origin.of(url)]) as admitted:
             assert (await ask(egress, getting(admitted, url)))[0] == 200
             status, _, body = await ask(egress, getting(admitted, url))
-    assert (status, b"resolves to 169.254.169.254, which is link-local" in body) == (403, True)
+    assert (status, b"is at no public address" in body) == (403, True)
 
 
 async def test_limits_hold_for_trusted_places(opened: Opened) -> None:
@@ -173,7 +173,7 @@ async def test_a_service_on_this_machine(opened: Opened, authority: trustme.CA, 
         assert (await http.fetch(wanted(url, origin))).content == b"a cat"
         with hearing() as logs:
             for refused in (wanted(url, None), wanted(url, Origin("http", "other.test", 80))):
-                with pytest.raises(Refused, match=r"good\.test resolves to 127\.0\.0\.1, which is this machine"):
+                with pytest.raises(Refused, match=r"good\.test is at no public address"):
                     await http.fetch(refused)
             with pytest.raises(Refused):
                 await http.get(url, purpose="captions")  # the same purpose, but not the leave
@@ -197,7 +197,7 @@ async def test_redirects_away_lose_the_trust(opened: Opened, names: Names) -> No
         place = f"http://other.test:{other.port}/"
         async with answering(moved(place)) as site:
             url = f"http://good.test:{site.port}/"
-            with pytest.raises(Refused, match=r"other\.test resolves to 127\.0\.0\.1"):
+            with pytest.raises(Refused, match=r"other\.test is at no public address"):
                 await http.fetch(wanted(url, Origin.of(url)))
     assert other.heads == []
 
@@ -211,7 +211,7 @@ async def test_redirects_that_lead_back_do_not_bring_it_back(opened: Opened, nam
             url = f"http://good.test:{site.port}/"
             async with answering(moved(f"{url}admin?delete=all"), host="127.9.9.9") as far:
                 inside[0] = moved(f"http://far.test:{far.port}/")
-                with pytest.raises(Refused, match=r"good\.test resolves to 127\.0\.0\.1"):
+                with pytest.raises(Refused, match=r"good\.test is at no public address"):
                     await http.fetch(wanted(url, Origin.of(url)))
             assert (len(site.heads), len(far.heads)) == (1, 1)
 

@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -121,8 +123,8 @@ def _of(**row: object) -> Normalized:
         ({"gtin": "36000291452"}, "gtin", "mended", "lost its leading zeros"),
         ({"title": "..."}, "title", "refused", "has no words"),
         ({"title": "x" * 600}, "title", "mended", "cut after 500"),
-        ({"currency": "kr"}, "currency", "refused", "DKK, NOK or SEK"),
-        ({"currency": "USD", "price": "5 €"}, "currency", "mended", "is USD, but the price is in EUR"),
+        ({"currency": "kr"}, "currency", "refused", "DKK, NOK, SEK or ISK"),
+        ({"currency": "USD", "price": "5 €"}, "currency", "mended", "is USD, but the price says EUR; USD was kept"),
         ({"url": "example.org/a"}, "url", "mended", "no https://"),
         ({"url": "ftp://example.org/"}, "url", "refused", "must begin with http"),
         ({"image": "javascript:alert(1)"}, "image", "refused", "must begin with http"),
@@ -149,7 +151,58 @@ def test_spellings() -> None:
     assert found.fields == {
         "sku": "00012", "mpn": "0012.50", "price": "5", "currency": "JPY", "quantity": 3, "url": "https://www.a.example/",
     }  # fmt: skip
-    assert _of(price="5 €", currency="USD").fields["currency"] == "EUR"
+
+
+@pytest.mark.parametrize(
+    ("price", "column", "option", "currency"),
+    [
+        ("$12.99", "CAD", None, "CAD"),
+        ("$12.99", None, "CAD", "CAD"),
+        ("$12.99", None, None, "USD"),
+        ("¥128", "CNY", None, "CNY"),
+        ("Rs 500", "PKR", None, "PKR"),
+        ("99 kr", "NOK", None, "NOK"),
+        ("99 kr", None, "SEK", "SEK"),
+        ("99 kr", "kr", "SEK", "SEK"),
+        ("99 kr", None, None, None),
+        ("CAD 5", "$", None, "CAD"),
+        ("$ 5", "C$", None, "CAD"),
+        ("5", "$", "AUD", "AUD"),
+        ("5 €", None, "USD", "EUR"),
+        ("5 €", "USD", None, "USD"),
+        ("8.29", "£ 8.29", None, "GBP"),
+        ("17,95", "DKK/stk", None, "DKK"),
+        ("34.44", "Price: $ 34.44", None, "USD"),
+        ("5.00", "ID:", "EUR", "EUR"),
+    ],
+)
+def test_a_symbol_is_what_the_row_or_else_the_sheet_says(
+    price: str, column: str | None, option: str | None, currency: str | None
+) -> None:
+    columns = ALL.model_copy(update={"currency": option})
+    assert normalize({"price": price, "currency": column}, columns).fields.get("currency") == currency
+
+
+def test_a_currency_that_contradicts_the_price_is_told() -> None:
+    row = {"price": "5 €", "currency": "USD"}
+    [problem] = normalize(row, ALL).problems
+    assert (problem.field, problem.reason) == ("currency", "is USD, but the price says EUR; USD was kept")
+    [problem] = normalize({"price": "5 €"}, ALL.model_copy(update={"currency": "USD"})).problems
+    assert (problem.field, problem.reason) == (
+        "price", "says EUR, which was kept; the currency of the whole sheet is USD",
+    )  # fmt: skip
+    [problem] = _of(price="8.29", currency="£ 8.29").problems
+    assert (problem.field, problem.reason) == ("currency", "'£ 8.29' holds more than the currency; GBP was taken")
+
+
+def test_cells_that_are_numbers_are_not_guessed_at() -> None:
+    """As number cells of workbooks, beside texts in the same column that have commas."""
+    columns = ALL.model_copy(update={"decimal_mark": ","})
+    for number in (1.459, Decimal("1.459")):
+        found = normalize({"price": number, "quantity": 3.0, "gtin": 4006381333931, "sku": 12.0}, columns)
+        assert found.fields == {"price": "1.4590", "quantity": 3, "gtin": "4006381333931", "sku": "12"}
+        assert not found.problems
+    assert normalize({"price": "1.459"}, columns).fields["price"] == "1459.00"
 
 
 CELLS = st.one_of(st.none(), st.text(max_size=40), st.integers(), st.floats(), st.booleans(), st.lists(st.integers()))

@@ -14,8 +14,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from forebay.services.products.currencies import CODES, places, read_currency
-from forebay.services.products.gtins import check_digit, is_valid, read_gtin, same_gtin
+from forebay.services.products.currencies import CODES, places
+from forebay.services.products.gtins import check_digit, expand_upc_e, is_valid, read_gtin, same_gtin
+from forebay.services.products.price_texts import read_currency
 from forebay.services.products.prices import Mark, decimal_mark, read_price, read_quantity
 from forebay.services.products.texts import Unreadable, clean, code, words
 
@@ -102,6 +103,27 @@ def test_codes_are_the_same_however_they_are_written() -> None:
         ("4,006381333931e12", "4006381333931", "written by a spreadsheet"),
         ("0-306-40615-2", "9780306406157", "ISBN-10"),
         ("080442957X", "9780804429573", "ISBN-10"),
+        ("EAN 8717801048538", "8717801048538", None),
+        ("EAN8717801048538", "8717801048538", None),
+        ("EAN-8717801048538", "8717801048538", None),
+        ("EAN 8 717801 048538", "8717801048538", None),
+        ("GTIN 1334567890125", "1334567890125", None),
+        ("GTIN1334567890125", "1334567890125", None),
+        ("EAN 1061414100044", "1061414100044", None),
+        ("GTIN1410614141000415", "10614141000415", None),
+        ("EAN 13 4006381333931", "4006381333931", None),
+        ("EAN-13: 36000291452", "036000291452", "lost its leading zeros"),
+        ("EAN 13 36000291452", "036000291452", "lost its leading zeros"),
+        ("EAN 8: 96385074", "96385074", None),
+        ("EAN 8 96385074", "96385074", None),
+        ("ISBN10-0-306-40615-2", "9780306406157", "ISBN-10"),
+        ("04252614", "042100005264", "is a UPC-E"),
+        ("UPC-E 04252614", "042100005264", "is a UPC-E"),
+        ("UPC 01234565", "012345000065", "is a UPC-E"),
+        ("01234565", "01234565", None),  # an EAN-8 as well
+        ("0000096385074", "96385074", None),
+        ("00000096385074", "96385074", None),
+        ("000096385074", "96385074", None),
         ("4006381333931 / 96385074", "4006381333931", "more than one number"),
         ("4006381333931;4006381333931", "4006381333931", "more than one number"),
         ("4006381333931 (neu)", "4006381333931", "more than the number"),
@@ -128,6 +150,24 @@ def test_gtin(value: object, digits: str | None, mended: str | None) -> None:
     assert found.digits == digits
     assert (mended is None) == (found.mended is None)
     assert mended is None or mended in (found.mended or "")
+
+
+@pytest.mark.parametrize(
+    ("short", "full"),
+    [
+        ("0123450", "01200000345"),
+        ("0123451", "01210000345"),
+        ("0123452", "01220000345"),
+        ("0123453", "01230000045"),
+        ("0123454", "01234000005"),
+        ("0123455", "01234500005"),
+        ("0123459", "01234500009"),
+    ],
+)
+def test_a_short_upc_is_expanded_by_its_last_digit(short: str, full: str) -> None:
+    check = check_digit(full)
+    assert expand_upc_e(short + check) == full + check
+    assert read_gtin(f"UPC {short}{check}").digits == full + check
 
 
 BODIES = st.sampled_from([7, 11, 12, 13]).flatmap(lambda size: st.text("0123456789", min_size=size, max_size=size))
@@ -162,7 +202,7 @@ def test_currency(value: str, currency: str) -> None:
 @pytest.mark.parametrize(
     ("value", "why"),
     [
-        ("kr", "'kr' may be DKK, NOK or SEK: write the code"),
+        ("kr", "'kr' may be DKK, NOK, SEK or ISK: write the code"),
         ("XXQ", "'XXQ' is no currency: write its code, as EUR or USD"),
         ("", "'' is no currency: write its code"),
     ],

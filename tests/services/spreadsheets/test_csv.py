@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from forebay.errors import ConfigError, DataError
 from forebay.services.spreadsheets import AnyRow, BadRow, CsvLayout, Place, Row, look_at, read_rows, take
 from forebay.services.spreadsheets.csv_file import CsvReader, look_at_csv
+from forebay.services.spreadsheets.dialect import Dialect
 from forebay.services.spreadsheets.records import Records, Stretch
 from tests.services.spreadsheets._tables import bad, file, good, read
 
@@ -167,7 +168,7 @@ def test_files_without_rows(data: bytes, why: str) -> None:
 
 
 def test_an_alphabet_that_needs_a_package_says_which(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "charset_normalizer", None)
+    monkeypatch.setitem(sys.modules, "chardet", None)
     told = "telling this file's encoding needs a package that is not installed: pip install 'forebay[sheets]'"
     data = "имя,цена\nпиццы,1\n".encode("cp1251")
     with pytest.raises(ConfigError, match=re.escape(f"{told}; or say which it is")):
@@ -269,7 +270,7 @@ _odd = st.sampled_from(
 @example(b'"' + b"\n" * 10_050 + b'",1\nx,y\n', "utf-8", 1 << 18)
 @example(b"x," * 20_000 + b"\nx,y\n", "utf-8", 1 << 18)
 def test_lines_are_read_the_same_many_at_once_and_one_by_one(data: bytes, encoding: str, chunk: int) -> None:
-    told = (Place(offset=0), encoding, ",", "\n")
+    told = (Place(offset=0), encoding, Dialect(","), "\n")
     many, few = Records(io.BytesIO(data), *told, chunk=chunk), OneByOne(io.BytesIO(data), *told)
     assert _all(many) == _all(few)
     assert many.place == few.place

@@ -1,24 +1,22 @@
-"use strict";
-const part = id => document.getElementById(id);
-const given = new URLSearchParams(location.hash.slice(1));
+const fragment = location.hash;
+const given = new URLSearchParams(fragment.slice(1));
 const place = `${location.origin}${location.pathname}`;
 
 // What the bookmarklet does on the page that it is clicked on. The rest is for this page, where nobody else's scripts run.
 part("handle").href = "javascript:" + encodeURIComponent(
   `(()=>{const s=String(getSelection());open(${JSON.stringify(place)}+"#"+new URLSearchParams({url:location.href,` +
-  `title:document.title,note:s.slice(0,2000)}),"forebay","width=480,height=560")})()`);
+  `title:document.title,note:s.slice(0,2000)}),"forebay","width=480,height=600")})()`);
 
-function begin() {
+async function begin() {
+  history.replaceState(null, "", location.pathname);
+  const me = await greet();
+  part("visitor").hidden = Boolean(me);
+  part("form").hidden = !me;
+  part("how").hidden = !me || given.has("url");
+  if (!me) return part("enter").focus();
   part("url").value = given.get("url") || "";
   part("name").value = given.get("title") || "";
-  part("how").hidden = given.has("url");
-  history.replaceState(null, "", location.pathname);
   (given.has("url") ? part("send") : part("url")).focus();
-}
-
-function csrf() {
-  const found = document.cookie.split("; ").map(each => each.split("=")).find(([name]) => name.endsWith("forebay_csrf"));
-  return found ? decodeURIComponent(found[1]) : "";
 }
 
 function complain(text, field) {
@@ -35,16 +33,11 @@ async function send(event) {
   if (given.get("note")) body.note = given.get("note");
   part("send").disabled = true;
   try {
-    const answer = await fetch("/api/bookmarks", {
-      method: "POST",
-      headers: {"Content-Type": "application/json", "X-CSRF-Token": csrf()},
-      body: JSON.stringify(body),
-    });
-    const said = await answer.json().catch(() => ({detail: `The server answered ${answer.status}`}));
-    if (answer.ok) return finish(said);
+    const {ok, status, body: said} = await ask("POST", "/api/bookmarks", body);
+    if (ok) return finish(said);
+    if (status === 401) return signIn(`/bookmarks/add${fragment}`);
     const first = (said.errors || [])[0] || {};
-    complain(first.field === "url" ? `The address ${first.reason}.` : `${said.detail}.`, first.field);
-    part("next").hidden = answer.status !== 401;
+    complain(first.field === "url" ? `The address ${first.reason}.` : sentence(said.detail), first.field);
   } catch (error) {
     complain(`No answer: ${error.message}. Try again.`);
   } finally {
@@ -54,13 +47,17 @@ async function send(event) {
 
 function finish(said) {
   part("form").hidden = true;
-  part("next").hidden = true;
   part("title").textContent = said.created ? "Saved" : "Saved already";
   part("said").textContent = said.bookmark.title || said.bookmark.url;
+  part("next").hidden = false;
   part("title").focus();
 }
 
 part("form").addEventListener("submit", send);
+part("enter").addEventListener("click", event => {
+  event.preventDefault();
+  signIn(`/bookmarks/add${fragment}`);
+});
 // The bookmarklet opens this very window again: that changes only what is after #, and must begin anew.
 addEventListener("hashchange", () => { if (location.hash) location.reload(); });
 begin();

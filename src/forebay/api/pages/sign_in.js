@@ -1,5 +1,3 @@
-"use strict";
-const part = id => document.getElementById(id);
 const named = {name: "Name", password: "Password"};
 const rule = {name: part("name-rule").textContent, password: part("password-rule").textContent};
 
@@ -21,20 +19,13 @@ const ways = {
 };
 let link = "", way = ways.password;
 
-async function ask(path, body) {
-  const answer = await fetch(path, {
-    method: "POST", headers: {"Content-Type": "application/json"}, body: JSON.stringify(body),
-  });
-  const text = await answer.json().catch(() => ({detail: `The server answered ${answer.status}`}));
-  return {ok: answer.ok, body: text, wait: Number(answer.headers.get("Retry-After"))};
-}
-
 async function begin() {
   link = location.hash.slice(1);
   history.replaceState(null, "", location.pathname);  // it is a secret: not for bookmarks and shoulders
-  if (!link) return show(ways.password);
   try {
-    const {ok, body, wait} = await ask("/api/session/link/check", {link});
+    const me = await greet();
+    if (!link) return me ? welcome(me) : show(ways.password);
+    const {ok, body, wait} = await ask("POST", "/api/session/link/check", {link});
     if (ok) return show(ways[body.kind], body.name);
     show(ways.password);
     complain(words(body, wait));
@@ -55,7 +46,7 @@ function show(chosen, name) {
   part("name-part").hidden = Boolean(name);
   part("name").value = name || "";
   part("name-rule").hidden = part("password-rule").hidden = !way.isNew;
-  part("password-label").textContent = name ? "New password (may stay empty)" : "Password";
+  part("password-label").textContent = name ? "New password (optional)" : "Password";
   part("password").autocomplete = way.isNew ? "new-password" : "current-password";
   for (const field of ["name", "password"]) part(field).required = way.fields.includes(field);
   part("form").hidden = false;
@@ -85,7 +76,7 @@ async function send(event) {
   if (missing) return complain(`${named[missing]} is missing.`, missing);
   part("send").disabled = true;
   try {
-    const {ok, body, wait} = await ask(way.path, way.body(given));
+    const {ok, body, wait} = await ask("POST", way.path, way.body(given));
     if (ok) return finish(body);
     const field = ((body.errors || [])[0] || {}).field;
     complain(words(body, wait), named[field] ? field : undefined);
@@ -97,8 +88,15 @@ async function send(event) {
   }
 }
 
-function finish(me) {
+/** Where the person was when this page came in between, else home. Only places of this site: the browser keeps it for us. */
+function finish() {
+  const back = sessionStorage.getItem("forebay.back") || "/";
+  sessionStorage.removeItem("forebay.back");
   part("form").reset();
+  location.href = new URL(back, location.origin).origin === location.origin ? back : "/";
+}
+
+function welcome(me) {
   part("form").hidden = true;
   part("title").textContent = "Signed in";
   part("said").textContent = `You are signed in as ${me.name}.`;
@@ -107,6 +105,7 @@ function finish(me) {
 }
 
 part("form").addEventListener("submit", send);
+part("other").addEventListener("click", () => { part("next").hidden = true; show(ways.password); });
 part("show").addEventListener("change", event => { part("password").type = event.target.checked ? "text" : "password"; });
 addEventListener("hashchange", () => { if (location.hash) begin(); });
 begin();

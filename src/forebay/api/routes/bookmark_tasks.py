@@ -25,8 +25,9 @@ from forebay.api.routes.bookmarks import given_bookmark, save_bookmark
 from forebay.api.slices import run_slice
 from forebay.api.strict import StrictRoute
 from forebay.db import bookmarks as rows
-from forebay.errors import NotThere
+from forebay.errors import InvalidField, NotThere
 from forebay.log import get_logger
+from forebay.services.egress import checked_url
 
 if TYPE_CHECKING:
     import asyncpg
@@ -48,7 +49,7 @@ Duration = Annotated[int, Query(alias="durationMs", ge=1, le=60_000, description
 
 @router.post("/data", response_model=dict[str, Any])
 async def add_data(body: LegacyBookmark, request: Request) -> JSONResponse:
-    """Save a link; answers with its row at once. Without `update_access` the category is not touched."""
+    """Save a link; answers with its row at once. With `update_access` false the category is not touched."""
     who = await authorized(request, "write", makes_owner=True)
     rooms: Rooms = request.app.state.rooms
     allowance: Allowance = request.app.state.allowance
@@ -58,13 +59,14 @@ async def add_data(body: LegacyBookmark, request: Request) -> JSONResponse:
         new = replace(new, category_id=body.category_id)
     standing.admit()
     added = await save_bookmark(rooms, who, new)
-    return JSONResponse({"data": [_legacy_row(added.bookmark, who.owner)], "error": None})
+    shown: dict[str, Any] = {"id": int(added.bookmark.id), "user_id": who.owner, "url": new.url}
+    if who.can_read and isinstance(added.bookmark, Bookmark):
+        shown |= _legacy_row(added.bookmark)
+    return JSONResponse({"data": [shown], "error": None})
 
 
-def _legacy_row(bookmark: Bookmark, owner: str) -> dict[str, Any]:
+def _legacy_row(bookmark: Bookmark) -> dict[str, Any]:
     return {
-        "id": int(bookmark.id),
-        "user_id": owner,
         "url": bookmark.url,
         "title": bookmark.title,
         "description": bookmark.description,
@@ -75,8 +77,8 @@ def _legacy_row(bookmark: Bookmark, owner: str) -> dict[str, Any]:
 
 @router.get("/tasks/queue-consumer", response_model_exclude_none=True)
 async def consume(request: Request, duration_ms: Duration = 25_000) -> ConsumerReport:
-    """Work on up to ten bookmarks that wait, here and now, and report on each: the caller's own, or with the service's
-    token everybody's."""
+    """Work on ten bookmarks that wait, here and now, until they have ended, and report on each: the caller's own, or
+    with the service's token everybody's."""
     return await _consume(request, duration_ms)
 
 
@@ -136,10 +138,11 @@ def _result(row: asyncpg.Record) -> MessageResult:
 
 
 def _went_well(steps: tuple[str, ...], row: asyncpg.Record) -> bool | None:
-    """None while they have not ended."""
-    if not set(steps).isdisjoint(row["dead"]) or row["failed_step"] in steps:
-        return False
-    return True if set(steps) <= set(row["done"]) else None
+    """None while they have not ended; a failure that a retry has made good is none."""
+    if set(steps) <= set(row["done"]):
+        return True
+    failed = {*row["dead"], *([row["failed_step"]] if row["status"] in ("ERROR", "NOT_FOUND") else [])}
+    return None if failed.isdisjoint(steps) else False
 
 
 _ANSWERS: dict[int | str, dict[str, Any]] = {
@@ -187,6 +190,11 @@ async def _submit_steps(
     rooms: Rooms, who: Principal, body: LegacyScreenshot, steps: list[str], favicon: str | None
 ) -> int:
     async with rooms.own(who) as conn:
+        known = await rows.get_light(conn, body.id)
+        if known is None:
+            raise NotThere("id", f"{body.userId} has no bookmark {body.id}")
+        if str(checked_url(body.url)) != known["url"]:
+            raise InvalidField("url", f"is not the address of bookmark {body.id}, which is {known['url']}")
         job_id = await rows.crawl(conn, body.id, priority=10, only=steps, favicon=favicon)
     if job_id is None:
         raise NotThere("id", f"{body.userId} has no bookmark {body.id}")

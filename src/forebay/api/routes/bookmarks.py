@@ -31,7 +31,7 @@ from forebay.api.bookmark_models import (
     whole_bookmark,
 )
 from forebay.api.deps import After, Number, PageSize, RoomsDep
-from forebay.api.models import JobRef
+from forebay.api.models import JobRef, Reference
 from forebay.api.principal import Reader, Writer, authorized
 from forebay.api.problems import Problem
 from forebay.api.strict import StrictRoute
@@ -91,13 +91,22 @@ async def add_bookmark(body: NewBookmark, request: Request, response: Response) 
         async with rooms.own(who) as conn:
             if (known := await once.answer(conn, who)) is not None:
                 response.status_code = known.status
-                return AddedBookmark.model_validate(known.body)
+                return _added_for(who, AddedBookmark.model_validate(known.body))
             standing.admit()
             added = _added(await rows.add_in(conn, rooms.owners.role, who.owner_id, who.ip, new))
             kept = added.model_dump(mode="json", by_alias=True)
             await once.keep(conn, who, 201 if added.created else 200, kept)
     response.status_code = 201 if added.created else 200
-    return added
+    return _added_for(who, added)
+
+
+def _added_for(who: Principal, added: AddedBookmark) -> AddedBookmark:
+    return added.model_copy(update={"bookmark": _for(who, added.bookmark)})
+
+
+def _for(who: Principal, bookmark: Bookmark | Reference) -> Bookmark | Reference:
+    """What this caller may see of it: who may only write is told which one it is."""
+    return bookmark if who.can_read else Reference(id=bookmark.id)
 
 
 def given_bookmark(body: NewBookmark) -> rows.NewBookmark:
@@ -251,14 +260,14 @@ async def _exported(rooms: Rooms, who: Principal, kind: Format) -> AsyncGenerato
     while True:
         async with rooms.own(who) as conn:
             found = await rows.export(conn, after, _EXPORTED)
-        yield "".join(file.entry(_entry(row, kind)) for row in found)
+        yield "".join(file.entry(exported_entry(row, kind)) for row in found)
         if len(found) < _EXPORTED:
             yield file.tail()
             return
         after = (found[-1]["category_id"], found[-1]["id"])
 
 
-def _entry(row: asyncpg.Record, kind: Format) -> Entry:
+def exported_entry(row: asyncpg.Record, kind: Format) -> Entry:
     """JSON is for forebay itself, which finds the title of the page again; others are told it."""
     title = row["own_title"] if kind == "json" else row["own_title"] or row["title"]
     return Entry(
@@ -303,11 +312,7 @@ async def _uploaded(request: Request) -> tuple[str, bytes]:
     file = (await submissions.form(request)).get("file")
     if not isinstance(file, UploadFile):
         raise Problem(422, "must be a file of bookmarks", field="file")
-    most: int = request.app.state.settings.api_max_body_bytes * 4
-    data = await file.read(most + 1)
-    if len(data) > most:
-        raise Problem(413, f"has more than {most} bytes", field="file")
-    return file.filename or "bookmarks", data
+    return file.filename or "bookmarks", await file.read()
 
 
 async def _import(
@@ -321,14 +326,15 @@ async def _import(
             return JobRef.model_validate(known.body)
         standing.admit(len(entries))
         await sessions.begin_upload(conn, checked_text("file", name[:500], 500))
-        job = await submit_many(conn, bookmark_imports, map(_imported, entries), owner=who.owner)
+        job = await submit_many(conn, bookmark_imports, map(imported_of, entries), owner=who.owner)
         ref = JobRef(job_id=str(job.job_id), created=job.created, items=job.items)
         await once.keep(conn, who, 201, ref.model_dump(by_alias=True))
     log.info("bookmarks_imported", job=job.job_id, owner=who.owner, items=job.items)
     return ref
 
 
-def _imported(entry: Entry) -> Imported:
+def imported_of(entry: Entry) -> Imported:
+    """A bookmark of a file as the work on it takes it."""
     return Imported(
         url=_text(entry.url) or "",
         title=_text(entry.title),
@@ -337,6 +343,7 @@ def _imported(entry: Entry) -> Imported:
         category=_text(entry.category),
         added_at=entry.added_at,
         archived=entry.archived,
+        fault=_text(entry.fault),
     )
 
 
@@ -359,7 +366,9 @@ async def get_bookmark(bookmark_id: Number, who: Reader, rooms: RoomsDep) -> Who
 
 
 @router.patch("/{bookmark_id}")
-async def change_bookmark(bookmark_id: Number, body: BookmarkChange, who: Writer, rooms: RoomsDep) -> Bookmark:
+async def change_bookmark(
+    bookmark_id: Number, body: BookmarkChange, who: Writer, rooms: RoomsDep
+) -> Bookmark | Reference:
     """Change title, note, tags, category, or how often it is crawled."""
     given = body.model_dump(by_alias=True, exclude_unset=True)
     if "tags" in given:
@@ -371,7 +380,7 @@ async def change_bookmark(bookmark_id: Number, body: BookmarkChange, who: Writer
         await _found(conn, bookmark_id)
         if not await rows.change(conn, int(bookmark_id), given):
             raise NotThere("categoryId", f"there is no category {body.category_id}")
-        return await _found(conn, bookmark_id)
+        return _for(who, await _found(conn, bookmark_id))
 
 
 @router.delete("/{bookmark_id}", status_code=204)
@@ -383,21 +392,21 @@ async def delete_bookmark(bookmark_id: Number, who: Writer, rooms: RoomsDep) -> 
 
 
 @router.post("/{bookmark_id}/archive")
-async def archive_bookmark(bookmark_id: Number, who: Writer, rooms: RoomsDep) -> Bookmark:
+async def archive_bookmark(bookmark_id: Number, who: Writer, rooms: RoomsDep) -> Bookmark | Reference:
     """Put it away: lists show it no more, unless they are asked to."""
     return await _archived(bookmark_id, who, rooms, archived=True)
 
 
 @router.post("/{bookmark_id}/unarchive")
-async def unarchive_bookmark(bookmark_id: Number, who: Writer, rooms: RoomsDep) -> Bookmark:
+async def unarchive_bookmark(bookmark_id: Number, who: Writer, rooms: RoomsDep) -> Bookmark | Reference:
     """Take it out of the archive."""
     return await _archived(bookmark_id, who, rooms, archived=False)
 
 
-async def _archived(bookmark_id: str, who: Principal, rooms: Rooms, *, archived: bool) -> Bookmark:
+async def _archived(bookmark_id: str, who: Principal, rooms: Rooms, *, archived: bool) -> Bookmark | Reference:
     async with rooms.own(who) as conn:
         await rows.archive(conn, int(bookmark_id), archived=archived)
-        return await _found(conn, bookmark_id)
+        return _for(who, await _found(conn, bookmark_id))
 
 
 @router.post("/{bookmark_id}/crawl", status_code=201, openapi_extra=_TAKES_KEY)
@@ -419,14 +428,14 @@ async def crawl_bookmark(bookmark_id: Number, request: Request, who: Writer, roo
 
 
 @router.post("/{bookmark_id}/merge")
-async def merge_bookmark(bookmark_id: Number, who: Writer, rooms: RoomsDep) -> Bookmark:
+async def merge_bookmark(bookmark_id: Number, who: Writer, rooms: RoomsDep) -> Bookmark | Reference:
     """Give the tags and notes of a duplicate to the bookmark that it repeats, and delete it; answers that one."""
     async with rooms.own(who) as conn:
         await _found(conn, bookmark_id)
         kept = await rows.merge(conn, int(bookmark_id))
         if kept is None:
             raise Problem(409, f"bookmark {bookmark_id} is no duplicate of another")
-        return await _found(conn, str(kept))
+        return _for(who, await _found(conn, str(kept)))
 
 
 @router.get("/{bookmark_id}/changes")

@@ -3,21 +3,30 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any
+from ipaddress import ip_address
+from typing import TYPE_CHECKING, Any
 
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import PlainTextResponse
 from prometheus_client import CONTENT_TYPE_LATEST
 
+from forebay.api import secrecy
 from forebay.api.deps import PipelinesDep, RoomsDep
 from forebay.api.models import Model
-from forebay.api.principal import Reader
+from forebay.api.principal import Reader, address_of, authorized
+from forebay.api.statistics import own_numbers
 from forebay.api.strict import StrictRoute
-from forebay.db import migrate
+from forebay.db import migrate, overview
+from forebay.db import numbers as counts
+
+if TYPE_CHECKING:
+    from forebay.api.statistics import Statistics
+    from forebay.settings import Settings
 
 router = APIRouter(tags=["health"], route_class=StrictRoute)
 
 
+_PASSED_ON = frozenset(("forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-real-ip"))
 _SOON = 3.0  # who asks this has more patience with an answer than with none
 
 
@@ -43,15 +52,37 @@ async def readyz(rooms: RoomsDep) -> str:
 
 @router.get("/metrics", response_class=PlainTextResponse)
 async def metrics(request: Request) -> Response:
-    """Numbers for Prometheus."""
+    """Numbers for Prometheus: for programs on this machine, FOREBAY_METRICS_TOKEN, and administrators."""
+    await _check_collector(request)
     return Response(await request.app.state.statistics.exposition(), media_type=CONTENT_TYPE_LATEST)
 
 
+async def _check_collector(request: Request) -> None:
+    """Raises: Problem 401 or 403."""
+    settings: Settings = request.app.state.settings
+    shown = request.headers.get("authorization")
+    if shown is None and _is_here(request):
+        return
+    expected = settings.metrics_token
+    if shown and expected and secrecy.is_same(shown, f"Bearer {expected.get_secret_value()}"):
+        return
+    await authorized(request, "admin")
+
+
+def _is_here(request: Request) -> bool:
+    """Whether a program on this machine asks for itself, and not as a proxy for others."""
+    address = address_of(request)
+    return address is not None and ip_address(address).is_loopback and _PASSED_ON.isdisjoint(request.headers.keys())
+
+
 @router.get("/api/statistics")
-async def statistics(who: Reader, request: Request) -> dict[str, Any]:
-    """The same numbers as JSON."""
-    found: dict[str, Any] = await request.app.state.statistics.as_json()
-    return found
+async def statistics(who: Reader, rooms: RoomsDep, request: Request) -> dict[str, Any]:
+    """The same numbers as JSON, for administrators; for others those of their own work."""
+    numbers: Statistics = request.app.state.statistics
+    if who.is_admin:
+        return await numbers.as_json()
+    async with rooms.own(who) as conn:
+        return own_numbers(await overview.depth(conn), await counts.items(conn))
 
 
 @router.get("/api/pipelines")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Query, Request
 
 from forebay.api import paging
 from forebay.api.deps import After, ItemId, JobId, PageSize, RoomsDep, SettingsDep
@@ -54,14 +54,17 @@ async def list_items(
     rooms: RoomsDep,
     size: PageSize,
     statuses: Statuses = None,
+    status: Annotated[str | None, Query(description="the same as `statuses`", max_length=200)] = None,
     after: After = None,
     sort: Annotated[str, Query(pattern="^number$", description="items come in the order of the submission")] = "number",
 ) -> ItemPage:
     """Items in the order of the submission: their numbers never change, so nothing is skipped while they move."""
+    if status is not None and statuses is not None:
+        raise Problem(422, "is the same as `statuses`: give one of them", field="query.status")
     start = 0 if after is None else paging.decode(after, paging.small)[0]
     async with rooms.of(who) as conn:
         await find_job(conn, job_id)
-        rows, more = await pages.items(conn, job_id, start, chosen(statuses), size)
+        rows, more = await pages.items(conn, job_id, start, chosen(statuses or status), size)
     paging.tell("items", [row["n"] for row in rows], more)
     return ItemPage(items=[item_row(row) for row in rows], next=None if more is None else paging.encode(more))
 
@@ -109,6 +112,7 @@ async def list_pending(
     who: Reader,
     rooms: RoomsDep,
     settings: SettingsDep,
+    request: Request,
     size: PageSize,
     statuses: Annotated[str, Query(description="PENDING, PROCESSING, or both", max_length=60)] = "PENDING,PROCESSING",
     user_id: UserId = "me",
@@ -131,6 +135,7 @@ async def list_pending(
     async with rooms.of(who) as conn:
         rows, more = await pages.pending(conn, where, start, size)
     paging.tell("pending", [(row["job_id"], row["n"]) for row in rows], more)
+    request.app.state.meter.pending_served += len(rows)
     return ItemPage(items=[item_row(row) for row in rows], next=None if more is None else paging.encode(*more))
 
 

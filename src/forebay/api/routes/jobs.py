@@ -12,8 +12,12 @@ from fastapi.responses import JSONResponse
 
 from forebay.api import idempotency, paging, sheet_door, submissions
 from forebay.api.deps import After, JobId, PageSize, RoomsDep
+from forebay.api.known_providers import check_providers
 from forebay.api.models import (
     Changed,
+    Chosen,
+    Dismiss,
+    Dismissed,
     Job,
     JobPage,
     JobRef,
@@ -286,21 +290,47 @@ async def cancel_job(job_id: JobId, who: Writer, rooms: RoomsDep) -> Changed:
 @router.post("/{job_id}/reprocess", openapi_extra={"parameters": [idempotency.ANSWERED_AGAIN]})
 async def reprocess_job(job_id: JobId, body: Reprocess, who: Writer, rooms: RoomsDep, request: Request) -> Reprocessed:
     """Runs ended items again: all that have one of the statuses, or only those named."""
-    if (body.scope == "items") != (body.item_ids is not None):
-        raise Problem(422, "goes with scope `items`, and only with it", field="itemIds")
-    ns = None if body.item_ids is None else [int(item) for item in body.item_ids]
+    _check_scope(body)
     once = await idempotency.of(request)
     async with rooms.of(who) as conn:
         if (known := await once.answer(conn, who)) is not None:
             return Reprocessed.model_validate(known.body)
         await _turn_sheet(conn, job_id, body.providers)
+        await check_providers(conn, request.app.state.settings, body.providers)
+        found = {} if body.ns is None else await control.statuses_of(conn, job_id, body.ns)
         count = await control.reprocess(
-            conn, job_id, body.statuses, ns, who.actor, reset_attempts=body.reset_attempts, restart=body.restart
+            conn, job_id, body.statuses, body.ns, who.actor, reset_attempts=body.reset_attempts, restart=body.restart
         )
-        done = Reprocessed(items=count)
+        done = Reprocessed(items=count, left_out=_left_out(body, found, count))
         await once.keep(conn, who, 200, done.model_dump(by_alias=True))
     log.info("job_reprocessed", job=job_id, by=who.actor, items=count)
     return done
+
+
+def _left_out(body: Reprocess, found: dict[str, int], count: int) -> dict[str, int]:
+    """Why items that were named do not run again; whoever names none asks for whatever there is."""
+    if body.ns is None:
+        return {}
+    left = {status: number for status, number in found.items() if status not in body.statuses}
+    left["MISSING"] = len(set(body.ns)) - sum(found.values())
+    left["NOTHING_TO_RUN"] = sum(found.get(status, 0) for status in body.statuses) - count
+    return {reason: number for reason, number in left.items() if number > 0}
+
+
+def _check_scope(body: Chosen) -> None:
+    if (body.scope == "items") != (body.item_ids is not None):
+        raise Problem(422, "goes with scope `items`, and only with it", field="itemIds")
+
+
+@router.post("/{job_id}/dismiss")
+async def dismiss_dead_letters(job_id: JobId, body: Dismiss, who: Writer, rooms: RoomsDep) -> Dismissed:
+    """Takes dead letters off the list: those of the job, or of the items that are named. The items keep their status
+    and their error, and can still be reprocessed."""
+    _check_scope(body)
+    async with rooms.of(who) as conn:
+        count = await control.dismiss(conn, job_id, body.ns, who.actor)
+    log.info("dead_letters_dismissed", job=job_id, by=who.actor, dead_letters=count)
+    return Dismissed(dead_letters=count)
 
 
 async def _turn_sheet(conn: Connection, job_id: int, providers: list[str] | None) -> None:

@@ -16,6 +16,8 @@ from forebay.db import control, numbers, overview
 from forebay.log import get_logger
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from forebay.api.principal import Principal
     from forebay.db.overview import Depth, WorkerRow
 
@@ -81,13 +83,21 @@ def _totals(counts: dict[str, Any]) -> Totals:
 
 @router.get("/workers")
 async def list_workers(who: Reader, rooms: RoomsDep, request: Request) -> WorkerList:
-    """The workers, whether they are well, and how much waits for them."""
+    """Whether there are workers and all are well, and how much waits for them; for administrators, each of them."""
     async with rooms.of(who) as conn:
         rows = await overview.workers(conn)
-        errors = await overview.last_errors(conn) if who.is_admin else {}
+        if not who.is_admin:
+            return _worker_list(rows, [], sum(depth.waiting for depth in await overview.depth(conn)))
+        errors = await overview.last_errors(conn)
     now = datetime.now(UTC)
     pending = await request.app.state.statistics.pending_count()
-    return WorkerList(workers=[_worker(row, now, errors.get(row.id)) for row in rows], pending_count=pending)
+    return _worker_list(rows, [_worker(row, now, errors.get(row.id)) for row in rows], pending)
+
+
+def _worker_list(rows: Sequence[WorkerRow], shown: list[WorkerStatus], pending: int) -> WorkerList:
+    alive = [row for row in rows if row.alive]
+    is_healthy = bool(alive) and not any(row.stuck for row in alive)
+    return WorkerList(is_running=bool(alive), is_healthy=is_healthy, workers=shown, pending_count=pending)
 
 
 def _worker(row: WorkerRow, now: datetime, last_error: str | None) -> WorkerStatus:

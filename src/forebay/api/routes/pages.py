@@ -1,14 +1,12 @@
-"""The pages that are needed before there is a web app: signing in, saving a page, and what the API offers."""
+"""The pages until the web app comes: home, signing in, saving a link, and the API with forms to try it."""
 
 from __future__ import annotations
 
 import base64
 import hashlib
-from html import escape
 from importlib.resources import files
-from typing import Any
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter
 from fastapi.responses import HTMLResponse
 
 from forebay.api.accounts import NAME_RULE, PASSWORD_LENGTHS, PASSWORD_RULE
@@ -24,11 +22,23 @@ _WORDS = {
 }
 
 
-def _page(name: str) -> HTMLResponse:
+def _text(name: str) -> str:
+    found = _FILES / name
+    return found.read_text("utf-8") if found.is_file() else ""
+
+
+def _page(name: str, title: str) -> HTMLResponse:
     """A page with its script in it, and a policy under which no other script runs."""
-    script = (_FILES / f"{name}.js").read_text("utf-8")
-    page = (_FILES / f"{name}.html").read_text("utf-8")
-    for mark, text in {**_WORDS, "{script}": script}.items():
+    script = _text("shared.js") + _text(f"{name}.js")
+    page = _text("frame.html")
+    parts = {
+        "{title}": title,
+        "{style}": _text("shared.css") + _text(f"{name}.css"),
+        "{main}": _text(f"{name}.html"),
+        **_WORDS,
+        "{script}": script,  # the last: what is in it stays as it is
+    }
+    for mark, text in parts.items():
         page = page.replace(mark, text)
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     policy = (
@@ -38,8 +48,16 @@ def _page(name: str) -> HTMLResponse:
     return HTMLResponse(page, headers={"content-security-policy": policy})
 
 
-_SIGN_IN = _page("sign_in")
-_ADD = _page("add")
+_HOME = _page("home", "Home")
+_SIGN_IN = _page("sign_in", "Sign in")
+_ADD = _page("add", "Save a link")
+_DOCS = _page("docs", "API")
+
+
+@router.get("/")
+async def home() -> HTMLResponse:
+    """What is saved, what is being worked on, and where everything is."""
+    return _HOME
 
 
 @router.get("/sign-in")
@@ -54,28 +72,7 @@ async def add_bookmark() -> HTMLResponse:
     return _ADD
 
 
-_STYLE = """<style>body { font: 1rem/1.5 system-ui; max-width: 60rem; margin: 3rem auto; padding: 0 1rem }
-code { font-size: .95em } td { padding: .2rem 1rem .2rem 0; vertical-align: top } small { color: #666 }</style>"""
-
-
 @router.get("/api/docs")
-async def docs(request: Request) -> HTMLResponse:
-    """Every route, what it does and what it takes; nothing is fetched from elsewhere."""
-    document: dict[str, Any] = request.app.openapi()
-    rows = "".join(
-        _row(method, path, operation)
-        for path, operations in document["paths"].items()
-        for method, operation in operations.items()
-    )
-    page = f"""<!doctype html><html lang="en"><meta charset="utf-8"><title>forebay: the API</title>{_STYLE}
-<h1>The API</h1><p>{escape(document["info"]["description"])}</p>
-<p>Programs send <code>Authorization: Bearer &lt;token&gt;</code>: <code>forebay tokens add</code> makes one. In full,
-for tools: <a href="/api/openapi.json">openapi.json</a>.</p><table>{rows}</table></html>"""
-    return HTMLResponse(page, headers={"content-security-policy": "default-src 'none'; style-src 'unsafe-inline'"})
-
-
-def _row(method: str, path: str, operation: dict[str, Any]) -> str:
-    takes = ", ".join(parameter["name"] for parameter in operation.get("parameters", ()) if parameter["in"] == "query")
-    about = escape(operation.get("description") or operation["summary"])
-    small = f"<br><small>{escape(takes)}</small>" if takes else ""
-    return f"<tr><td><code>{method.upper()}</code></td><td><code>{escape(path)}</code></td><td>{about}{small}</td></tr>"
+async def docs() -> HTMLResponse:
+    """Every route, what it does and what it takes, with a form to try it; nothing is fetched from elsewhere."""
+    return _DOCS

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 from fastapi import APIRouter, Query
 
 from forebay.api import paging
-from forebay.api.deps import After, JobId, PageSize, RoomsDep
+from forebay.api.deps import After, JobId, PageSize, RoomsDep, SettingsDep
+from forebay.api.known_providers import check_providers
+from forebay.api.models import Reference
 from forebay.api.principal import Reader, Writer
 from forebay.api.problems import Problem
 from forebay.api.routes.jobs import whose
@@ -64,15 +66,18 @@ async def find_sheet(conn: Connection, job_id: int) -> Sheet:
 
 
 @router.patch("/{job_id}")
-async def change_sheet(job_id: JobId, body: ChangedSheet, who: Writer, rooms: RoomsDep) -> SheetInfo:
+async def change_sheet(
+    job_id: JobId, body: ChangedSheet, who: Writer, rooms: RoomsDep, settings: SettingsDep
+) -> SheetInfo | Reference:
     """Say which column holds what, or whom to ask first. Rows that were read before change with a reprocess."""
     async with rooms.of(who) as conn:
         await sheets.lock(conn, (await find_sheet(conn, job_id)).id)
+        await check_providers(conn, settings, body.providers)
         sheet = await find_sheet(conn, job_id)
         await sheets.change(conn, job_id, _mapping(sheet, body), body.providers)
         changed = await find_sheet(conn, job_id)
     log.info("sheet_changed", sheet=sheet.id, job=job_id, by=who.actor)
-    return sheet_info(changed)
+    return sheet_info(changed) if who.can_read else Reference(id=str(sheet.id))
 
 
 def _mapping(sheet: Sheet, body: ChangedSheet) -> dict[str, Any] | None:

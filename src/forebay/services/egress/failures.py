@@ -21,10 +21,12 @@ class InvalidUrl(DataError, InvalidField):
 class Refused(PermanentError):
     """The guard of the way out said no."""
 
-    def __init__(self, code: str, reason: str) -> None:
+    def __init__(self, code: str, reason: str, logged: str = "") -> None:
+        """`logged` is what the operator's log says instead of `reason`, which the owner of the work reads."""
         super().__init__(f"refused by the egress guard: {reason}")
         self.code = code
         self.reason = reason
+        self.logged = logged or reason
 
 
 class NotFoundError(PermanentError):

@@ -172,4 +172,4 @@ class Passes:
 def note_refusal(counts: Counts, purpose: str | None, host: str, port: int, refused: Refused) -> None:
     """Count and log one; `purpose` None for those who showed no Pass."""
     counts.refused[refused.code] += 1
-    log.warning("egress_refused", host=host, port=port, code=refused.code, reason=refused.reason, purpose=purpose)
+    log.warning("egress_refused", host=host, port=port, code=refused.code, reason=refused.logged, purpose=purpose)

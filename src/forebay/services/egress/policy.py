@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from forebay.settings import Settings
 
 
+_ALLOW = "FOREBAY_EGRESS_ALLOW_NETWORKS allows networks of your own"
+
+
 @dataclass(frozen=True, slots=True)
 class Limits:
     """How much one Pass may move, and how long each of its connections may take; 0 bytes stands for no limit."""
@@ -102,5 +105,8 @@ class Policy:
         """
         for address in addresses:
             if kind := why_closed(address, self.networks, internal=trusted):
-                where = "" if str(address) == host else f" resolves to {address}, which"
-                raise Refused("address", f"{host}{where} is {kind}")
+                if str(address) == host:
+                    raise Refused("address", f"{host} is {kind}; {_ALLOW}")
+                # What the DNS says of names inside is nothing for whoever may submit a URL.
+                logged = f"{host} resolves to {address}, which is {kind}"
+                raise Refused("address", f"{host} is at no public address; {_ALLOW}", logged)

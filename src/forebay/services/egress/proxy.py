@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import h11
 
 from forebay.log import get_logger
+from forebay.open_files import room_for
 from forebay.services.egress.failures import InvalidUrl, Refused, Unreachable
 from forebay.services.egress.forwarding import Forwarder, connected, forwarded_url
 from forebay.services.egress.messages import Side, answer, check_size, credentials
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 log = get_logger("egress")
 HOST = "127.0.0.1"
 _HEAD_S = 20.0  # for the head of a request, and between two requests
-_MOST = 4096  # connections of all clients together
+_MOST = 4096  # connections of all clients together, where so many files may be open
 _LEFT_OVER = 1 << 20  # bytes of a refused request's body that are read, so that its sender sees the answer
 
 
@@ -37,6 +38,7 @@ class Proxy:
         self._passes = passes
         self._serving: set[asyncio.Task[None]] = set()
         self._servers: set[asyncio.Server] = set()
+        self.most = room_for(_MOST, files_each=2)  # the client's, and the one on the other side
         self.port = 0
 
     async def open(self) -> None:
@@ -69,7 +71,7 @@ class Proxy:
         return Wire(self._begin)
 
     def _begin(self, wire: Wire) -> None:
-        if len(self._serving) >= _MOST:
+        if len(self._serving) >= self.most:
             wire.abort()
             return
         task = asyncio.get_running_loop().create_task(self._serve(wire, Client(self._dialer, self._passes, wire)))

@@ -6,8 +6,8 @@
         found += await by_name[ask.provider].find(ask.query, fetch)
     match = best(fields, found, settings.sheets_match_score)
 
-Plain code without engine, database or network: callers fetch through the egress. Declared providers need the extra
-`sheets`.
+Plain code without engine, database or network: callers fetch through the egress. Declared providers and matching by
+title need the extra `sheets`.
 """
 
 from __future__ import annotations

@@ -11,8 +11,9 @@ from typing import Literal, TypeAlias, get_args
 from pydantic import BaseModel, ConfigDict
 
 from forebay.errors import InvalidField
-from forebay.services.products.currencies import CODES, read_currency
+from forebay.services.products.currencies import CODES
 from forebay.services.products.gtins import LENGTHS, read_gtin
+from forebay.services.products.price_texts import read_currency
 from forebay.services.products.prices import Mark, decimal_mark, read_price
 from forebay.services.products.texts import Unreadable, clean, fold, shown, words
 
@@ -188,7 +189,7 @@ def _is_price(value: object) -> bool:
 
 def _is_price_with_currency(value: object) -> bool:
     try:
-        return isinstance(value, str) and read_price(value).currency is not None
+        return isinstance(value, str) and read_price(value).is_plain
     except Unreadable:
         return False
 

@@ -7,8 +7,8 @@ from typing import Annotated, Self
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator, model_validator
 
 from forebay.services.products.columns import FieldName
-from forebay.services.products.currencies import read_currency
 from forebay.services.products.json_paths import JsonPath
+from forebay.services.products.price_texts import read_currency
 from forebay.services.products.strategies import BY_NAME, NAMES
 from forebay.services.products.templates import HeaderTemplate, UrlTemplate
 

@@ -9,9 +9,7 @@ from typing import NamedTuple
 from forebay.services.products.texts import Unreadable, clean, latin_digits, shown
 
 LENGTHS = (8, 12, 13, 14)
-_NAME = re.compile(
-    r"^(?:(?:gtin|ean|upc|isbn|jan|code)(?:[- ]?(?:8|1[0234]|a|e))?\s*[:#.]?\s*)(?=[\d='\"])", re.IGNORECASE
-)
+_NAME = re.compile(r"(gtin|ean|upc|isbn|jan|code)(?:[- ]?(8|1[0234]|a|e))?(\s*[:#.-]?\s*)(?=[\d='\"])", re.IGNORECASE)
 _WHOLE = re.compile(r"(?<=\d)[.,]0+$")  # 4006381333931.0
 _ROUNDED = re.compile(r"(\d(?:[.,]\d+)?)e\+?(\d{1,2})", re.IGNORECASE)
 _SEPARATED = re.compile(r"[\s.\u2010-\u2015\u2212-]")
@@ -48,7 +46,7 @@ def read_gtin(value: object) -> Gtin:
     Raises: Unreadable.
     """
     text = latin_digits(clean(value, 200))
-    bare = _WHOLE.sub("", _NAME.sub("", text).strip("='\" "))
+    bare = _WHOLE.sub("", _without_name(text).strip("='\" "))
     if rounded := _ROUNDED.fullmatch(bare):
         return _unrounded(rounded[1].replace(",", "."), int(rounded[2]), text)
     digits = _SEPARATED.sub("", bare)
@@ -58,7 +56,47 @@ def read_gtin(value: object) -> Gtin:
         return _first_of_several(text)
     if len(digits) > 14 and (found := _several(text)):
         return found
+    if is_upc_e(digits) and (not is_valid(digits) or text[:3].lower() == "upc"):
+        return Gtin(expand_upc_e(digits), f"{digits} is a UPC-E")
     return _complete(digits)
+
+
+def is_upc_e(digits: str) -> bool:
+    """Whether eight digits are the short form of a UPC; those of systems other than 0 are hardly used."""
+    return len(digits) == 8 and digits.startswith("0") and is_valid(expand_upc_e(digits))
+
+
+def expand_upc_e(digits: str) -> str:
+    """The twelve digits of a UPC out of which zeros were left; the last but one of the eight says where."""
+    system, body, last, check = digits[0], digits[1:6], digits[6], digits[7]
+    if last in "012":
+        full = f"{body[:2]}{last}0000{body[2:]}"
+    elif last == "3":
+        full = f"{body[:3]}00000{body[3:]}"
+    elif last == "4":
+        full = f"{body[:4]}00000{body[4:]}"
+    else:
+        full = f"{body}0000{last}"
+    return f"{system}{full}{check}"
+
+
+def _without_name(text: str) -> str:
+    """The number after EAN, GTIN-13: and the like. In EAN 8717801048538 the 8 is the number's own."""
+    named = _NAME.match(text)
+    if named is None:
+        return text
+    size, separator, rest = named[2] or "", named[3], text[named.end() :]
+    if not size.isdecimal() or separator.strip():
+        return rest
+    whole = size + rest
+    if not separator:
+        return rest if len(_digits_of(rest)) == int(size) else whole
+    grouped = _digits_of(whole)  # 8 717801 048538 is a usual way to write one
+    return whole if size == "8" and len(grouped) in LENGTHS and is_valid(grouped) else rest
+
+
+def _digits_of(text: str) -> str:
+    return "".join(filter(str.isdecimal, text))
 
 
 def _complete(digits: str) -> Gtin:
@@ -75,6 +113,9 @@ def _complete(digits: str) -> Gtin:
 
 
 def _shortest(digits: str) -> str:
+    """No UPC begins with as many zeros as stand before an EAN-8 that was filled up."""
+    if (filled := digits.zfill(14)).startswith("000000") and filled[6] != "0":
+        return filled[6:]
     while len(digits) > 12 and digits.startswith("0"):
         digits = digits[1:]
     return digits

@@ -10,13 +10,13 @@ from pydantic import BaseModel, ConfigDict
 from forebay.services.egress.failures import InvalidUrl
 from forebay.services.egress.urls import checked_url
 from forebay.services.products.columns import FIELDS, Columns, FieldName, Row
-from forebay.services.products.currencies import read_currency
 from forebay.services.products.gtins import read_gtin
+from forebay.services.products.price_texts import one_of, read_currency_text
 from forebay.services.products.prices import read_price, read_quantity
 from forebay.services.products.texts import Unreadable, clean, shown, words
 
 if TYPE_CHECKING:
-    from forebay.services.products.prices import Mark
+    from forebay.services.products.prices import Mark, Price
 
 Value: TypeAlias = str | int
 Fields: TypeAlias = Mapping[FieldName, Value]
@@ -72,6 +72,7 @@ class _Reading:
         self._columns = columns
         self._fields: dict[FieldName, Value] = {}
         self._problems: list[Problem] = []
+        self._stated: tuple[str, ...] = ()  # what the currency of the row may be
 
     def read(self) -> Normalized:
         for field in _ORDER:
@@ -123,19 +124,43 @@ class _Reading:
             self._say(field, "mended", found.mended)
 
     def currency(self, field: FieldName, value: object) -> None:
-        self._fields[field] = read_currency(value)
+        """Kept as all that it may mean until the price has had its say."""
+        text = clean(value, 200)
+        found = read_currency_text(text)
+        self._stated = found.codes
+        code = found.currency(self._columns.currency)
+        if code is None:
+            raise Unreadable(f"{shown(text)} may be {one_of(found.codes)}: write the code")
+        if any(map(str.isdigit, text)) or found.ignored:
+            self._say(field, "mended", f"{shown(text)} holds more than the currency; {code} was taken")
+        self._fields[field] = code
 
     def price(self, field: FieldName, value: object) -> None:
-        of_row = self._fields.get("currency", self._columns.currency)
-        named = str(of_row) if of_row else None
-        price = read_price(value, mark=self._mark, currency=named)
+        named = self._fields.get("currency", self._columns.currency)
+        stated = str(named) if named else None
+        price = read_price(value, mark=self._mark, currency=stated)
         if price.guessed:
             self._say(field, "mended", price.guessed)
-        if price.currency and "currency" in self._fields and price.currency != named:
-            self._say("currency", "mended", f"is {named}, but the price is in {price.currency}, which was kept")
-        self._fields[field] = price.text(named)
-        if currency := price.currency or named:
+        currency = self._agreed(price, stated)
+        self._fields[field] = price.text(currency)
+        if currency:
             self._fields["currency"] = currency
+
+    def _agreed(self, price: Price, stated: str | None) -> str | None:
+        """The currency that the row's own column and its price agree on; a column is not overridden."""
+        if not price.codes:
+            return stated
+        if not self._stated:
+            if stated and stated not in price.codes:
+                why = f"says {one_of(price.codes)}, which was kept; the currency of the whole sheet is {stated}"
+                self._say("price", "mended", why)
+            return price.currency
+        common = [code for code in self._stated if code in price.codes]
+        if not common:
+            why = f"is {stated}, but the price says {one_of(price.codes)}; {stated} was kept"
+            self._say("currency", "mended", why)
+            return stated
+        return stated if stated in common else common[0]
 
     @property
     def _mark(self) -> Mark | None:

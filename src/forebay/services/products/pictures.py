@@ -44,7 +44,7 @@ def _gtin(line: str) -> str | None:
 
 def _is_price(line: str) -> bool:
     try:
-        return read_price(line).currency is not None
+        return read_price(line).is_plain
     except Unreadable:
         return False
 

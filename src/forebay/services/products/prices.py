@@ -7,34 +7,43 @@ from collections.abc import Iterable
 from decimal import Decimal
 from typing import Literal, NamedTuple, TypeAlias
 
-from forebay.services.products.currencies import find_currency, is_krone, places
+from forebay.services.products.currencies import CODES, find_naming, has_sign, places
+from forebay.services.products.price_texts import PERCENT, Beside, one_of, read_beside
 from forebay.services.products.texts import Unreadable, clean, fold, latin_digits, shown
 
 Mark: TypeAlias = Literal[".", ","]
 
 MOST = Decimal(10_000_000_000)
 _FINEST = Decimal("0.000001")
-_NUMBER = re.compile(r"\d(?:[\d.,' ]*\d)?|[.,]\d+")
-_DASHED = re.compile(r"(?<=\d)[.,]\s?[-\u2010-\u2015\u2212]{1,2}(?=$|[^\d])")  # 12,- and 12.-
-_MINUS = re.compile(r"^[^\d]*[-\u2010-\u2015\u2212]\s?[^\d]*$")
+_DASH = r"[-\u2010-\u2015\u2212]"
+# After a letter a mark ends an abbreviation, as in Rs.500, and so it does before a number that has marks of its own.
+_NUMBER = re.compile(r"\d(?:[\d.,' ]*\d)?|(?<![^\W_])[.,]\d+(?![\d' ]*[.,]\d)")
+_DASHED = re.compile(rf"(?<=\d)[.,:;/]\s?(?:{_DASH}{{1,2}}|=)(?=$|[^\d])")  # 12,- and 12.- and 12:- and 12/-
+_SPLIT = re.compile(r"(?<![\d.,'])(\d+(?:[.' ]\d{3})*)([^\w\s.,'])\s?(\d\d)(?![\d.,' ]*\d)")  # 12€50
+_RAISED = re.compile("(?<=[0-9])([\u00b2\u00b3\u00b9\u2070\u2074-\u2079]+)")
+_MINUS_BEFORE = re.compile(rf"(?<![^\W\d_]){_DASH}|{_DASH}(?![^\W\d_])")
+_MINUS_AFTER = re.compile(rf"^{_DASH}|{_DASH}$")
 _EXACT = re.compile(r"[+-]?\d+(?:\.\d+)?(?:e[+-]?\d{1,3})?", re.IGNORECASE)
-_SPOKEN = re.compile(
-    r"\b(?:inkl|incl|including|excl|exkl|ttc|ht|mwst|ust|vat|tax|taxes|brutto|netto|gross|net|each|per|pro|je|stk|stuck"
-    r"|piece|pc|unit|ea|uvp|rrp|msrp|price|preis|prix|precio|prezzo|nur|only|circa|ca)\b\.?|[/:*~()]"
-)
 _COUNTED = re.compile(
     r"\b(?:x|pcs?|pieces?|units?|stk|stuck|st|szt|uds?|pzs?|pezzi|pieces?|items?|ea|each|pack|packs|boxes|box)\b\.?|[x\u00d7()]"
 )
-_MARKS = {0x2019: "'", 0x2018: "'", 0xB4: "'", 0x60: "'", 0x66B: ",", 0x66C: "."}
-_CENTS = {"ct", "cts", "cent", "cents", "¢"}
+_MARKS = {0x2019: "'", 0x2018: "'", 0xB4: "'", 0x60: "'", 0x66C: "'"}
+_DECIMAL_MARK = "\u066b"  # of Arabic: this mark is never between thousands
 
 
 class Price(NamedTuple):
-    """An amount, its currency where it is told, and what had to be guessed, if anything."""
+    """An amount, its currency as far as that is told, and what had to be guessed, if anything."""
 
     amount: Decimal
     currency: str | None = None
     guessed: str | None = None
+    codes: tuple[str, ...] = ()  # all that the currency's symbol may mean
+    has_words: bool = False  # that were ignored
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether it is a number with a currency and no more."""
+        return self.currency is not None and not self.has_words
 
     def text(self, currency: str | None = None) -> str:
         """The amount in its one spelling, with the digits that its currency has, or more where there are more."""
@@ -49,21 +58,45 @@ class Price(NamedTuple):
 def read_price(value: object, *, mark: Mark | None = None, currency: str | None = None) -> Price:
     """The price in a cell; `mark` and `currency` are those of its column or row, for what the cell leaves open.
 
+    A number (int, float, Decimal) is taken as it is; `mark` is for texts.
+
     Raises: Unreadable.
     """
     text = clean(value, 200)
     if not isinstance(value, str):
         return _checked(Price(_exact(text)), text)
-    body = _DASHED.sub("", _latin_digits(text)).strip()
-    number = _only_number(body, text)
-    before, after = body[: number.start()], body[number.end() :]
+    body, percents = _prepared(text if text.isascii() else clean(_lowered(value), 200))
+    if _DECIMAL_MARK in body:
+        body, mark = body.replace(",", "'").replace(_DECIMAL_MARK, ","), ","
+    number, before, after = _only_number(body, text)
     if _is_negative(before, after):
         raise Unreadable(f"{shown(text)} is negative")
-    told, cents, krone = _told(f"{before} {after}", text)
-    amount, guessed = _amount(number[0], mark, told or currency)
-    if krone and currency is None:
-        guessed = f"{shown(text)} may be DKK, NOK or SEK: name the currency"
-    return _checked(Price(amount / 100 if cents else amount, told, guessed), text)
+    beside = read_beside(before, after, text, percents=percents)
+    told = beside.currency(currency)
+    amount, guessed = _amount(number, mark, told or currency)
+    notes = [*([guessed] if guessed else []), *_notes(beside, told, currency, text)]
+    return _checked(
+        Price(
+            amount / 100 if beside.hundredths else amount,
+            told,
+            "; ".join(notes) or None,
+            beside.codes,
+            bool(beside.ignored),
+        ),
+        text,
+    )
+
+
+def _notes(beside: Beside, told: str | None, stated: str | None, text: str) -> Iterable[str]:
+    if len(beside.codes) > 1 and stated not in beside.codes:
+        if told is None:
+            yield f"{shown(text)} may be {one_of(beside.codes)}: name the currency"
+        elif not beside.is_usual:
+            yield f"{shown(text)} was taken for {told}, but may be {one_of(beside.codes[1:])}: name the currency"
+    if beside.lowest:
+        yield f"{shown(text)} is the lowest of several prices"
+    if beside.ignored:
+        yield f"{shown(' '.join(beside.ignored), 40)} beside the price was ignored"
 
 
 def read_quantity(value: object, *, mark: Mark | None = None) -> int:
@@ -72,12 +105,11 @@ def read_quantity(value: object, *, mark: Mark | None = None) -> int:
     Raises: Unreadable.
     """
     text = clean(value, 100)
-    body = _latin_digits(text)
-    number = _only_number(body, text)
-    rest = _COUNTED.sub(" ", fold(f"{body[: number.start()]} {body[number.end() :]}")).strip(" +.")
+    number, before, after = _only_number(_plain_digits(text).replace(_DECIMAL_MARK, ","), text)
+    rest = _COUNTED.sub(" ", fold(f"{before} {after}")).strip(" +.")
     if rest:
         raise Unreadable(f"{shown(text)} is negative" if rest == "-" else f"{shown(text)} is no number of pieces")
-    amount, _ = _amount(number[0], mark, None) if isinstance(value, str) else (_exact(text), None)
+    amount, _ = _amount(number, mark, None) if isinstance(value, str) else (_exact(text), None)
     if amount != amount.to_integral_value() or amount >= MOST:
         raise Unreadable(f"{shown(text)} is no whole number" if amount < MOST else f"{shown(text)} is too many")
     return int(amount)
@@ -87,7 +119,7 @@ def decimal_mark(values: Iterable[str]) -> Mark | None:
     """The mark that the unmistakable prices of a column have before their last digits; None when they disagree."""
     seen: set[Mark] = set()
     for value in values:
-        for number in _NUMBER.findall(_latin_digits(clean(value, 200))):
+        for number in _NUMBER.findall(_plain_digits(PERCENT.sub(" ", clean(_lowered(value), 200)))):
             if (mark := _unmistakable(number)) is not None:
                 seen.add(mark)
     return seen.pop() if len(seen) == 1 else None
@@ -100,12 +132,40 @@ def _unmistakable(number: str) -> Mark | None:
         return last
     if number.count(last) == 1:
         before, _, rest = number.partition(last)
-        return last if len(rest) != 3 or before.strip("0") == "" else None
+        is_grouped = len(rest) == 3 and 0 < len(before) <= 3 and not before.startswith("0")
+        return None if is_grouped else last
     return other if number.count(last) > 1 else None
 
 
-def _latin_digits(text: str) -> str:
+def _plain_digits(text: str) -> str:
     return latin_digits(text.translate(_MARKS))
+
+
+def _prepared(text: str) -> tuple[str, list[str]]:
+    """A price's text with plain digits and one mark at most before its cents, and the percentages that were in it."""
+    body = _DASHED.sub("", _plain_digits(text))
+    percents = PERCENT.findall(body) if "%" in body else []
+    if percents:
+        body = PERCENT.sub(" ", body)
+    return _with_one_mark(body.strip()), percents
+
+
+def _lowered(text: str) -> str:
+    """12 with a raised 50 is 12.50; other raised digits are footnotes."""
+    return _RAISED.sub(lambda raised: f".{raised[1]}" if _are_cents(raised) else "", text)
+
+
+def _are_cents(raised: re.Match[str]) -> bool:
+    return len(raised[1]) == 2 and not re.search(r"[.,]\d*$", raised.string[: raised.start()])
+
+
+def _with_one_mark(body: str) -> str:
+    """12€50 as 12.50€."""
+    found = _SPLIT.search(body)
+    if found is None or sum(map(has_sign, body)) != 1 or not has_sign(found[2]) or len(_NUMBER.findall(body)) != 2:
+        return body
+    whole = re.sub(r"[.' ]", "", found[1])
+    return f"{body[: found.start()]}{whole}.{found[3]}{found[2]}{body[found.end() :]}"
 
 
 def _exact(text: str) -> Decimal:
@@ -117,35 +177,40 @@ def _exact(text: str) -> Decimal:
     return Decimal(text)
 
 
-def _only_number(body: str, text: str) -> re.Match[str]:
+def _only_number(body: str, text: str) -> tuple[str, str, str]:
+    """The number in a text, and what stands before and after it; the same one twice is one."""
     found = list(_NUMBER.finditer(body))
+    if len(found) > 1:  # some may be parts of words, as in m2
+        found = [each for each in found if not _is_in_word(body, each.start())]
     if not found:
         raise Unreadable(f"{shown(text)} has no number in it")
-    if len(found) > 1:
+    if len({each[0] for each in found}) > 1:
         raise Unreadable(f"{shown(text)} has more than one number in it: give one")
-    return found[0]
+    number, before = found[0][0], body[: found[0].start()]
+    if number[0] in ".," and _ends_with_short_form(before):
+        raise Unreadable(f"{shown(text)} may be {number} or {number[1:]}: write a digit before the mark")
+    ends = [*(each.start() for each in found[1:]), len(body)]
+    after = " ".join(body[each.end() : end] for each, end in zip(found, ends, strict=True))
+    return number, before, after
+
+
+def _is_in_word(body: str, start: int) -> bool:
+    letters = re.search(r"[^\W\d_]+$", body[:start])
+    return letters is not None and find_naming(letters[0]) is None
+
+
+def _ends_with_short_form(before: str) -> bool:
+    """Rs .50 may well be Rs. 50."""
+    letters = re.search(r"([^\W\d_]+)\s*$", before)
+    return letters is not None and letters[1] not in CODES
 
 
 def _is_negative(before: str, after: str) -> bool:
-    in_brackets = before.strip().endswith("(") and after.strip().startswith(")")
-    return in_brackets or any(_MINUS.fullmatch(each.strip(" ()")) for each in (before, after))
-
-
-def _told(around: str, text: str) -> tuple[str | None, bool, bool]:
-    """The currency that stands around a number, whether cents are meant, and whether it is one of the crowns."""
-    rest = " ".join(_SPOKEN.sub(" ", fold(around)).split()).strip(" .,+;")
-    if not rest:
-        return None, False, False
-    if rest in _CENTS:
-        return None, True, False
-    if is_krone(rest):
-        return None, False, True
-    parts = {find_currency(part) for part in ([rest] if find_currency(rest) else rest.split())}
-    if None in parts:
-        raise Unreadable(f"{shown(text)} has words that are no currency: {shown(rest, 40)}")
-    if len(parts) > 1:
-        raise Unreadable(f"{shown(text)} names more than one currency")
-    return parts.pop(), False, False
+    """A dash before a number, or at the end after it; or brackets around all, as accountants write it."""
+    left, right = before.strip(), after.strip()
+    if left.startswith("(") and ")" not in left and right.endswith(")") and "(" not in right:
+        return True
+    return bool(_MINUS_BEFORE.search(left.strip(" ()")) or _MINUS_AFTER.search(right.strip(" ()")))
 
 
 def _amount(number: str, mark: Mark | None, currency: str | None) -> tuple[Decimal, str | None]:
@@ -160,7 +225,9 @@ def _amount(number: str, mark: Mark | None, currency: str | None) -> tuple[Decim
         return Decimal(plain), None
     sign: Mark = "." if "." in plain else ","
     if places(currency) == 3:
-        return _decimal(plain, sign), None
+        amount = _decimal(plain, sign)
+        note = f"{shown(number)} was read as {amount:f}, as prices in {currency} have three digits after the mark"
+        return amount, note if sign == "," else None
     amount = _decimal(plain, "," if sign == "." else ".")
     if places(currency) == 0:
         return amount, None

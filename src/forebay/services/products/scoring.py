@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from decimal import Decimal
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
 from pydantic import BaseModel, ConfigDict
 
+from forebay.errors import ConfigError
 from forebay.services.products.columns import FieldName
 from forebay.services.products.gtins import same_gtin
 from forebay.services.products.normalizing import Value
@@ -18,7 +19,8 @@ from forebay.services.products.texts import code, fold, words
 if TYPE_CHECKING:
     from forebay.services.products.normalizing import Fields
 
-_ALIKE = 0.6  # words less alike are different words
+_ALIKE = 0.78  # words less alike are different words
+MISSING = "comparing titles needs a package that is not installed: pip install 'forebay[sheets]'"
 _SAME_NUMBER = 0.92  # the least score of two with the same GTIN
 _OTHER_NUMBER, _OTHER_BRAND, _OTHER_MODEL = 0.5, 0.6, 0.65  # the most of two that differ in it
 _NO_NAME = 0.4  # the most where neither a number nor a title could be compared
@@ -209,30 +211,29 @@ def _covered(these: tuple[str, ...], by: tuple[str, ...]) -> float:
 
 
 def _nearest(word: str, others: tuple[str, ...]) -> float:
-    """How like the likest of other words is, by their pairs of letters; numbers are the same or not."""
-    if _has_digit(word):
-        return 0.0
-    pairs = _letter_pairs(word)
-    value = max(
-        (_dice(pairs, _letter_pairs(each)) for each in others if not _has_digit(each) and _is_near(word, each)),
-        default=0.0,
-    )
-    return value if value >= _ALIKE else 0.0
+    """How like the likest of other words is, by the letters to put in or take out; numbers are the same or not."""
+    return 0.0 if _has_digit(word) else _likeness()(word, _without_digits(others))
 
 
-def _is_near(one: str, other: str) -> bool:
-    """Whether two words can be alike at all, by their lengths: spares most of the work."""
-    return 3 * min(len(one), len(other)) >= max(len(one), len(other))
+@lru_cache(256)
+def _without_digits(these: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(word for word in these if not _has_digit(word))
 
 
-def _dice(one: frozenset[str], other: frozenset[str]) -> float:
-    return 2 * len(one & other) / (len(one) + len(other))
+@cache
+def _likeness() -> Callable[[str, Sequence[str]], float]:
+    """Raises: ConfigError where the package is missing."""
+    try:
+        from rapidfuzz.distance import Indel  # noqa: PLC0415 - an extra
+        from rapidfuzz.process import extractOne  # noqa: PLC0415
+    except ImportError:
+        raise ConfigError(MISSING) from None
 
+    def likest(word: str, others: Sequence[str]) -> float:
+        found = extractOne(word, others, scorer=Indel.normalized_similarity, score_cutoff=_ALIKE)
+        return found[1] if found else 0.0
 
-@lru_cache(4096)
-def _letter_pairs(word: str) -> frozenset[str]:
-    edged = f" {word} "
-    return frozenset(edged[at : at + 2] for at in range(len(edged) - 1))
+    return likest
 
 
 @lru_cache(4096)

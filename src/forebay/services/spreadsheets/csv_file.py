@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import io
-from collections import Counter
-from collections.abc import Iterator
-from itertools import islice
+from collections.abc import Iterator, Sequence
 from typing import IO, Literal, cast
 
 from pydantic import BaseModel, ConfigDict
 
 from forebay.errors import DataError
+from forebay.services.spreadsheets.dialect import DELIMITERS, Dialect, find_dialect, read_sample
 from forebay.services.spreadsheets.encodings import find_encoding, find_mark, known_encoding
-from forebay.services.spreadsheets.records import Record, Records, Stretch
+from forebay.services.spreadsheets.headers import looks_like_header, table_start, widened
+from forebay.services.spreadsheets.lines import CHUNK, Lines
+from forebay.services.spreadsheets.records import Records, Stretch
 from forebay.services.spreadsheets.rows import (
+    MAX_COLUMNS,
     MOST_BYTES,
     AnyRow,
     BadRow,
@@ -21,15 +22,14 @@ from forebay.services.spreadsheets.rows import (
     Place,
     Row,
     columns_of,
+    excerpt,
     fitted,
-    looks_like_header,
     renamed,
     without_empty_end,
 )
 
-DELIMITERS = (",", ";", "\t", "|")
-_SAMPLE_BYTES = 256 << 10
-_SAMPLE_ROWS = 100
+_SAMPLE_BYTES = 64 << 10
+_MOST_NOTES = 20
 _SAMPLE_CHUNK = 16 << 10  # most have their hundred rows in that
 
 
@@ -41,11 +41,19 @@ class CsvLayout(BaseModel):
     kind: Literal["csv"] = "csv"
     encoding: str
     delimiter: str
+    quote: str = '"'
+    escape: str | None = None  # a backslash before quotes
+    spaced: bool = False  # whether there are spaces between quotes and delimiters
     line_end: str
     columns: tuple[str, ...]
     has_header: bool
     renamed: tuple[str, ...] = ()  # columns that have no name in the file, or the name of another
+    notes: tuple[str, ...] = ()  # lines above the table, as a title, which are no rows
     start: Place  # of the first row after the header
+
+    def records(self, source: IO[bytes], start: Place, chunk: int = CHUNK) -> Records:
+        dialect = Dialect(self.delimiter, self.quote, self.escape, self.spaced)
+        return Records(source, start, self.encoding, dialect, self.line_end, chunk=chunk)
 
 
 class CsvReader:
@@ -54,7 +62,7 @@ class CsvReader:
     def __init__(self, source: IO[bytes], layout: CsvLayout, start: Place | None = None) -> None:
         self._columns = layout.columns
         start = start or layout.start
-        self._records = Records(source, start, layout.encoding, layout.delimiter, layout.line_end)
+        self._records = layout.records(source, start)
         self._stretch = Stretch.at(start)
         self._at = 0  # how many records of the stretch were read
 
@@ -122,31 +130,74 @@ def look_at_csv(
     """
     encoding, start = _encoding(source, encoding)
     line_end, start, told = _line_end(source, encoding, start)
-    delimiter = delimiter or told or _delimiter(source, encoding, line_end, start)
-    if len(delimiter) != 1 or delimiter in '"\r\n\0':
+    if delimiter is not None and (len(delimiter) != 1 or delimiter in '"\r\n\0'):
         raise DataError(f"delimiter: {delimiter[:10]!r} must be one character, and neither a quote nor a line's end")
-    found = _first(Records(source, start, encoding, delimiter, line_end, chunk=_SAMPLE_CHUNK))
+    lines = _sample(source, encoding, line_end, start)
+    dialect = find_dialect(lines, delimiter or told)
+    sample = read_sample(lines, dialect)
+    first = _table_start([row.cells for row in sample], header)
+    skipped = sample[first].line if sample else 0
+    layout = CsvLayout(
+        encoding=encoding,
+        **dialect._asdict(),
+        line_end=line_end,
+        columns=(),
+        has_header=False,
+        notes=_notes(lines[:skipped]),
+        start=_place(source, start, line_end.encode(encoding), skipped),
+    )
+    return _with_columns(source, layout, [row.cells for row in sample[first:]], header)
+
+
+def _table_start(rows: list[list[str]], header: bool | None) -> int:
+    """How many rows come before the table.
+
+    A header that is told of is the first row. Without any, only lines without a delimiter are sure to be no rows.
+    """
+    first = table_start(rows) if rows and not header else 0
+    has_header = header is None and first > 0 and looks_like_header(rows[first], rows[first + 1 :])
+    return first if has_header or all(len(row) == 1 for row in rows[:first]) else 0
+
+
+def _with_columns(source: IO[bytes], layout: CsvLayout, sample: list[list[str]], header: bool | None) -> CsvLayout:
+    found = _first(layout.records(source, layout.start, _SAMPLE_CHUNK))
     if found is None:
         raise DataError("the file has no rows")
     first, after = found
-    if isinstance(first, BadRow):
+    is_whole = after.offset - layout.start.offset <= _SAMPLE_BYTES
+    if isinstance(first, BadRow) and not (sample and is_whole and len(sample[0]) <= MAX_COLUMNS):
         raise DataError(f"line {first.line} {first.reason}")
-    cells = without_empty_end(first, 1)
-    has_header = looks_like_header(cells) if header is None else header
-    if not has_header:
-        sample = _sample(source, encoding, delimiter, line_end, start)
-        widths = (len(without_empty_end(one.cells, 1)) for one in sample if isinstance(one, Record))
+    # A header with a NUL, or a quote too many, still names the columns.
+    cells = without_empty_end(sample[0] if isinstance(first, BadRow) else first, 1)
+    has_header = looks_like_header(cells, sample[1:]) if header is None else header
+    if has_header:
+        cells = widened(cells, sample[1:])
+    else:
+        widths = (len(without_empty_end(one, 1)) for one in sample)
         cells = [""] * max(widths, default=len(cells))
     columns = columns_of(cells)
-    return CsvLayout(
-        encoding=encoding,
-        delimiter=delimiter,
-        line_end=line_end,
-        columns=columns,
-        has_header=has_header,
-        renamed=renamed(columns, cells),
-        start=after if has_header else start,
+    return layout.model_copy(
+        update={
+            "columns": columns,
+            "has_header": has_header,
+            "renamed": renamed(columns, cells),
+            "start": after if has_header else layout.start,
+        }
     )
+
+
+def _notes(lines: Sequence[str]) -> tuple[str, ...]:
+    """What stands above the table, as far as a person may want to read it."""
+    told = (excerpt(line) for line in lines)
+    return tuple(line for line in told if line.strip(" ,;\t|"))[:_MOST_NOTES]
+
+
+def _place(source: IO[bytes], start: Place, end: bytes, lines: int) -> Place:
+    """The place so many lines after the start."""
+    found = Lines(source, start, end, _SAMPLE_CHUNK)
+    for _ in range(lines):
+        found.take()
+    return Place(offset=found.offset, line=found.count)
 
 
 def _first(records: Records) -> tuple[list[str] | BadRow, Place] | None:
@@ -170,7 +221,7 @@ def _line_end(source: IO[bytes], encoding: str, start: Place) -> tuple[str, Plac
     """How lines end; and what a first line "sep=;" says, which some programs write, and the place after it."""
     source.seek(start.offset)
     text = source.read(_SAMPLE_BYTES).decode(encoding, "replace")
-    line_end = "\n" if "\n" in text or "\r" not in text else "\r"
+    line_end = "\r" if text.count("\r") - text.count("\r\n") > text.count("\n") else "\n"
     line, found, _ = text.partition(line_end)
     told = line.rstrip("\r")
     if found and len(told) == 5 and told.lower().startswith("sep=") and told[4] in DELIMITERS:
@@ -179,23 +230,11 @@ def _line_end(source: IO[bytes], encoding: str, start: Place) -> tuple[str, Plac
     return line_end, start, None
 
 
-def _delimiter(source: IO[bytes], encoding: str, line_end: str, start: Place) -> str:
-    """The one by which most rows have as many cells as each other, and more than one; of equals that with the most."""
-    scores: dict[str, tuple[float, int]] = {}
-    for delimiter in DELIMITERS:
-        sample = _sample(source, encoding, delimiter, line_end, start)
-        widths = Counter(len(one.cells) for one in sample if isinstance(one, Record) and len(one.cells) > 1)
-        if widths:
-            width, count = max(widths.items(), key=lambda pair: (pair[1], pair[0]))
-            scores[delimiter] = (count / len(sample), width)
-    return max(scores, key=lambda delimiter: scores[delimiter]) if scores else ","
-
-
-def _sample(source: IO[bytes], encoding: str, delimiter: str, line_end: str, start: Place) -> list[Record | BadRow]:
-    """The first records; of a long file without the last, which may be cut off."""
+def _sample(source: IO[bytes], encoding: str, line_end: str, start: Place) -> list[str]:
+    """The first lines, with their ends; of a long file without the last, which may be cut off."""
     source.seek(start.offset)
     head = source.read(_SAMPLE_BYTES)
-    records = Records(io.BytesIO(head), Place(), encoding, delimiter, line_end, chunk=_SAMPLE_CHUNK)
-    found = list(islice(records, _SAMPLE_ROWS + 1))
-    is_cut = len(head) == _SAMPLE_BYTES or len(found) > _SAMPLE_ROWS
-    return found[:-1] if is_cut and len(found) > 1 else found
+    lines = head.decode(encoding, "replace").split(line_end)
+    if len(head) == _SAMPLE_BYTES and len(lines) > 1:
+        lines = [*lines[:-1], ""]
+    return [line + line_end for line in lines[:-1]] + lines[-1:] * bool(lines[-1])

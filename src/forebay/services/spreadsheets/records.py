@@ -10,8 +10,9 @@ import io
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from itertools import accumulate, compress
-from typing import IO, NamedTuple, Protocol, TypeAlias
+from typing import IO, NamedTuple, TypeAlias
 
+from forebay.services.spreadsheets.dialect import Dialect, Reader, cleaned, csv_reader
 from forebay.services.spreadsheets.lines import CHUNK, Line, Lines
 from forebay.services.spreadsheets.rows import MAX_COLUMNS, MAX_ROW_BYTES, BadRow, Place, excerpt
 
@@ -88,17 +89,18 @@ class Records:
         source: IO[bytes],
         start: Place,
         encoding: str,
-        delimiter: str,
+        dialect: Dialect,
         line_end: str,
         *,
         chunk: int = CHUNK,
     ) -> None:
         self._encoding = encoding
-        self._delimiter = delimiter
+        self._dialect = dialect
+        self._is_cleaned = dialect.spaced or not dialect.quote
         self._end = line_end.encode(encoding)
         self._is_usual = line_end == "\n"
         self._lines = Lines(source, start, self._end, chunk)
-        self._parsed = csv.reader(_Feed(self), delimiter=delimiter, strict=True)
+        self._parsed = csv_reader(_Feed(self), self._dialect)
         self._held: list[Line] = []  # lines of the record that is being read
         self._size = 0
         self._fault: str | None = None
@@ -128,10 +130,12 @@ class Records:
         if text is None:
             self._lines.put_back_many(block, split=True)
             return None
-        reader = csv.reader(io.StringIO(text, newline="\n"), delimiter=self._delimiter, strict=True)
+        reader = csv_reader(io.StringIO(text, newline="\n"), self._dialect)
         records: list[list[str]] = []
         ends: list[int] = []  # the line with which each record ends
-        error = _parse(reader, records, ends, is_simple='"' not in text)
+        error = _parse(reader, records, ends, is_simple=self._is_simple(text))
+        if self._is_cleaned:
+            records = [cleaned(cells, self._dialect) for cells in records]
         widths = frozenset(map(len, records))
         if max(widths, default=0) > MAX_COLUMNS or _has_long(ends):
             records, ends, error = [], [], "odd"
@@ -144,6 +148,11 @@ class Records:
             return None
         self._lines.count += ends[-1]
         return self._stretch(start, block, records, ends, widths)
+
+    def _is_simple(self, text: str) -> bool:
+        """Whether each line is a record."""
+        _, quote, escape, _ = self._dialect
+        return not quote or (quote not in text and (escape is None or escape not in text))
 
     def _plain_text(self, block: bytes) -> str | None:
         try:
@@ -208,6 +217,7 @@ class Records:
             return self._broken(line, error)
         if fault := self._fault_of(cells):
             return BadRow(line, fault, self._excerpt())
+        cells = cleaned(cells, self._dialect)
         return cells if any(cells) else []
 
     def _fault_of(self, cells: list[str]) -> str | None:
@@ -253,7 +263,7 @@ class Records:
         return text
 
 
-def _parse(reader: _Reader, records: list[list[str]], ends: list[int], *, is_simple: bool) -> str:
+def _parse(reader: Reader, records: list[list[str]], ends: list[int], *, is_simple: bool) -> str:
     """Fill in the records up to the first that is odd, and say what is odd."""
     try:
         if is_simple:  # a record a line
@@ -274,17 +284,6 @@ def _has_long(ends: list[int]) -> bool:
     if not ends or ends[-1] - len(ends) < _MAX_LINES:
         return False
     return max(end - begin for begin, end in zip((0, *ends), ends, strict=False)) > _MAX_LINES
-
-
-class _Reader(Protocol):
-    """What csv.reader gives."""
-
-    @property
-    def line_num(self) -> int: ...
-
-    def __iter__(self) -> Iterator[list[str]]: ...
-
-    def __next__(self) -> list[str]: ...
 
 
 class _Feed:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple, Protocol, TypeAlias
 
@@ -117,10 +116,13 @@ def columns_of(header: Sequence[str]) -> tuple[str, ...]:
     """
     if len(header) > MAX_COLUMNS:
         raise DataError(f"the file has {len(header)} columns; {MAX_COLUMNS} are allowed")
-    names: dict[str, None] = {}
-    for number, cell in enumerate(header, 1):
-        name = _name(cell) or f"column {number}"
-        names[name if name not in names else _numbered(name, names)] = None
+    names: dict[str, int] = {}  # and the number that the next of the same name may have
+    for place, cell in enumerate(header, 1):
+        name = wanted = _name(cell) or f"column {place}"
+        while name in names:
+            names[wanted] += 1
+            name = f"{wanted} {names[wanted]}"
+        names[name] = 1
     return tuple(names)
 
 
@@ -131,29 +133,6 @@ def renamed(columns: Sequence[str], header: Sequence[str]) -> tuple[str, ...]:
 
 def _name(cell: str) -> str:
     return " ".join(cell.split()).replace("\0", "")
-
-
-def _numbered(name: str, taken: dict[str, None]) -> str:
-    number = 2
-    while f"{name} {number}" in taken:
-        number += 1
-    return f"{name} {number}"
-
-
-_DATUM = re.compile(
-    r"""
-    [-+]?[\d.,\s]*\d[\d.,\s]*%?          # a number, also 1.234,50 or 12 %
-    | \d{1,4}[-./]\d{1,2}[-./]\d{1,4}.*  # a date
-    | https?://.* | [^@\s]+@[^@\s]+      # an address
-    """,
-    re.VERBOSE,
-)
-
-
-def looks_like_header(first: Sequence[str]) -> bool:
-    """Whether the first row names columns: no cell is a number, a date or an address, and no name comes twice."""
-    names = [cell.strip() for cell in first if cell.strip()]
-    return bool(names) and len(set(names)) == len(names) and not any(map(_DATUM.fullmatch, names))
 
 
 def without_empty_end(cells: list[str], wanted: int) -> list[str]:

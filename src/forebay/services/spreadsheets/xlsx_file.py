@@ -16,6 +16,7 @@ from pydantic import BaseModel, ConfigDict
 
 from forebay.errors import DataError
 from forebay.services.spreadsheets.archives import WORKBOOK, opened, pieces
+from forebay.services.spreadsheets.headers import looks_like_header
 from forebay.services.spreadsheets.rows import (
     MOST_BYTES,
     AnyRow,
@@ -26,7 +27,6 @@ from forebay.services.spreadsheets.rows import (
     columns_of,
     excerpt,
     fitted,
-    looks_like_header,
     renamed,
     without_empty_end,
 )
@@ -114,7 +114,7 @@ def look_at_xlsx(source: IO[bytes], *, sheet: str | None = None, header: bool | 
         if fault:
             raise DataError(f"row {line} {fault}")
         cells = without_empty_end(first, 1)
-        has_header = looks_like_header(cells) if header is None else header
+        has_header = looks_like_header(cells, [row for _, row, *_ in sample[1:]]) if header is None else header
         if not has_header:
             cells = [""] * max(len(without_empty_end(row, 1)) for _, row, _, _ in sample)
         columns = columns_of(cells)

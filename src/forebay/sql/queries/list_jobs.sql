@@ -9,6 +9,6 @@ with wanted as materialized (
     limit cast($5 as int)
 )
 select j.id, j.pipeline, j.owner, cast(j.state as text) as state, j.priority, j.key, j.total, j.done, j.skipped, j.not_found, j.error,
-       j.created_at, j.started_at, j.finished_at
+       j.created_at, j.started_at, j.finished_at, j.eta
 from wanted w cross join lateral (select * from forebay.jobs v where v.id = w.id offset 0) j
 order by j.id desc

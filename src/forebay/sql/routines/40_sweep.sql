@@ -2,9 +2,10 @@
 
 -- Makes the daily partitions of attempt (attempt_YYYYMMDD, UTC) from today to days_ahead, and those of earlier days whose
 -- rows sit in attempt_default; the rows move over. Returns the names of the new ones. Waits at most 3 s for a lock,
--- behind which others would queue up: what could not be made now is made by a later sweep.
+-- behind which others would queue up: what could not be made now is made by a later sweep. With the rights of the tables' owner,
+-- as a worker's account owns nothing.
 create or replace function forebay.make_partitions(now timestamptz default null, days_ahead int default 3)
-returns text[] language plpgsql set lock_timeout = '3s' set timezone = 'UTC' as $$
+returns text[] language plpgsql security definer set search_path = pg_catalog set lock_timeout = '3s' set timezone = 'UTC' as $$
 declare
     today date := coalesce(now, clock_timestamp())::date;
     day date;
@@ -41,7 +42,7 @@ end $$;
 
 -- Drops the partitions of attempt that hold nothing younger than keep, and such rows of attempt_default. Returns the names.
 create or replace function forebay.drop_partitions(now timestamptz default null, keep interval default '30 days')
-returns text[] language plpgsql set lock_timeout = '3s' set timezone = 'UTC' as $$
+returns text[] language plpgsql security definer set search_path = pg_catalog set lock_timeout = '3s' set timezone = 'UTC' as $$
 declare
     horizon timestamptz := coalesce(now, clock_timestamp()) - keep;
     part text;
@@ -65,20 +66,29 @@ begin
     delete from forebay.attempt_default d where d.ended_at < horizon;
     return dropped;
 end $$;
+revoke execute on function forebay.make_partitions(timestamptz, int), forebay.drop_partitions(timestamptz, interval) from public;
+
+create or replace function forebay.pipeline_ids(names text[]) returns int[] language sql stable as $$
+select array(select p.id from forebay.pipeline p where p.name = any(names))
+$$;
 
 -- Deletes jobs that finished more than keep ago with all that is theirs but attempts (those go by partition) and the audit.
--- A large job goes max_items at a time. Returns the rows deleted: repeat until 0.
+-- A large job goes max_items at a time. Of pipelines: only of these, or of all but these. Returns the rows deleted: repeat until 0.
 create or replace function forebay.delete_finished(
-    now timestamptz default null, keep interval default '30 days', max_jobs int default 100, max_items int default 10000
+    now timestamptz default null, keep interval default '30 days', max_jobs int default 100, max_items int default 10000,
+    of_pipelines text[] default null, but_pipelines text[] default null
 ) returns bigint language plpgsql set enable_seqscan = off as $$
 declare
     horizon timestamptz := coalesce(now, clock_timestamp()) - keep;
+    only_ids int[] := case when of_pipelines is not null then forebay.pipeline_ids(of_pipelines) end;
+    but_ids int[] := forebay.pipeline_ids(coalesce(but_pipelines, '{}'));
     doomed forebay.job;
     gone bigint;
     deleted bigint := 0;
 begin
     for doomed in
         select j.* from forebay.job j where j.finished_at < horizon
+          and (only_ids is null or j.pipeline_id = any(only_ids)) and not (j.pipeline_id = any(but_ids))
         order by j.finished_at limit max_jobs for update skip locked
     loop
         continue when not pg_try_advisory_xact_lock(hashtextextended('forebay.job', doomed.id));

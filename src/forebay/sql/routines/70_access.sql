@@ -102,6 +102,8 @@ begin
         to forebay_worker;
     grant update, delete on forebay.tally to forebay_worker;  -- update: to lock what it folds
     grant delete on forebay.audit to forebay_worker;
+    grant execute on function forebay.make_partitions(timestamptz, int), forebay.drop_partitions(timestamptz, interval)
+        to forebay_worker;
     -- The sweeper of a worker ends what is over, and sees no more of it than when.
     grant delete on forebay.session, forebay.invitation, forebay.sign_in_failure to forebay_worker;
     grant select (expires_at) on forebay.session, forebay.invitation to forebay_worker;

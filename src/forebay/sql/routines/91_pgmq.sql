@@ -1,9 +1,12 @@
 -- The names by which the second source knows its queue, for programs and people that use them. They are made on request only,
 -- by `select forebay.offer_pgmq()`: the schemas belong to an extension that may be here, or come.
 
--- Jobs of bookmarks as messages of a queue: the open ones, or those that have ended.
+-- Jobs of bookmarks as messages of a queue. A message is archived when all of its steps have succeeded, or by hand: one that has failed
+-- for good stays in the queue as long as its dead letters do.
 create or replace view forebay.bookmark_messages as
-select j.id as msg_id, 0 as read_ct, j.created_at as enqueued_at, coalesce(j.started_at, j.created_at) as vt, j.finished_at, i.input as message
+select j.id as msg_id, 0 as read_ct, j.created_at as enqueued_at, coalesce(j.started_at, j.created_at) as vt, j.finished_at, i.input as message,
+       case when j.finished_at is not null and not exists (select from forebay.dead_letter d where d.job_id = j.id) then j.updated_at end
+           as archived_at
 from forebay.job j
 join forebay.item i on i.job_id = j.id and i.n = 1
 where j.pipeline_id = (select p.id from forebay.pipeline p where p.name = 'bookmarks');
@@ -47,18 +50,22 @@ begin
     end if;
     return query
     select m.msg_id, m.read_ct, m.enqueued_at, m.vt, m.message from forebay.bookmark_messages m
-    where m.finished_at is null order by m.msg_id limit n;
+    where m.archived_at is null order by m.msg_id limit n;
 end $$;
 
--- Ends the work on a message.
+-- Ends the work on a message, or takes one that has failed for good off the queue.
 create or replace function forebay.archive_bookmark_message(queue_name text, message_id bigint) returns boolean
 language plpgsql as $$
+declare message forebay.bookmark_messages;
 begin
     perform forebay.check_bookmark_queue(queue_name);
-    if not exists (select from forebay.bookmark_messages m where m.msg_id = message_id and m.finished_at is null) then
+    select m.* into message from forebay.bookmark_messages m where m.msg_id = message_id and m.archived_at is null;
+    if message.msg_id is null then
         return false;
+    elsif message.finished_at is null then
+        return forebay.cancel(message_id, 'pgmq_public');
     end if;
-    return forebay.cancel(message_id, 'pgmq_public');
+    return forebay.dismiss(message_id, actor => 'pgmq_public') > 0;
 end $$;
 
 create or replace function forebay.offer_pgmq() returns void language plpgsql as $$
@@ -69,10 +76,10 @@ begin
     create schema if not exists pgmq;
     create schema if not exists pgmq_public;
     create or replace view pgmq_public.add_bookmark_url_queue as
-        select m.msg_id, m.read_ct, m.enqueued_at, m.vt, m.message from forebay.bookmark_messages m where m.finished_at is null;
+        select m.msg_id, m.read_ct, m.enqueued_at, m.vt, m.message from forebay.bookmark_messages m where m.archived_at is null;
     create or replace view pgmq_public.add_bookmark_url_queue_archive as
-        select m.msg_id, m.read_ct, m.enqueued_at, m.finished_at as archived_at, m.vt, m.message
-        from forebay.bookmark_messages m where m.finished_at is not null;
+        select m.msg_id, m.read_ct, m.enqueued_at, m.archived_at, m.vt, m.message
+        from forebay.bookmark_messages m where m.archived_at is not null;
     create or replace view pgmq.q_add_bookmark_url_queue as
         select * from pgmq_public.add_bookmark_url_queue;
     create or replace view pgmq.a_add_bookmark_url_queue as

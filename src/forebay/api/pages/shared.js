@@ -1,0 +1,51 @@
+"use strict";
+const part = id => document.getElementById(id);
+
+/** Make an element: its name, its attributes or properties, and what is in it. */
+function make(name, given = {}, ...inside) {
+  const made = document.createElement(name);
+  for (const [key, value] of Object.entries(given)) key in made ? made[key] = value : made.setAttribute(key, value);
+  made.append(...inside);
+  return made;
+}
+
+function csrf() {
+  const found = document.cookie.split("; ").map(each => each.split("=")).find(([name]) => name.endsWith("forebay_csrf"));
+  return found ? decodeURIComponent(found[1]) : "";
+}
+
+/** Ask the API; `body` is a form, or what becomes JSON. Answers {ok, status, body, wait}. */
+async function ask(method, path, body) {
+  const headers = {"X-CSRF-Token": csrf()}, isForm = body instanceof FormData;
+  if (body !== undefined && !isForm) headers["Content-Type"] = "application/json";
+  const answer = await fetch(path, {method, headers, body: isForm || body === undefined ? body : JSON.stringify(body)});
+  const said = answer.status === 204 ? {} : await answer.json().catch(() => ({detail: `The server answered ${answer.status}`}));
+  return {ok: answer.ok, status: answer.status, body: said, wait: Number(answer.headers.get("Retry-After"))};
+}
+
+const sentence = text => text ? `${text[0].toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? "" : "."}` : "";
+
+/** Show in the header who is signed in, and how to sign out; answers who that is, or null. */
+async function greet() {
+  const {ok, body} = await ask("GET", "/api/me");
+  part("who").textContent = ok ? body.name : "";
+  part("sign-out").hidden = !ok;
+  part("sign-in").hidden = ok;
+  return ok ? body : null;
+}
+
+/** Come back to this page after signing in. Kept by the browser, not in the address: it may hold what was about to be saved. */
+function signIn(back = `${location.pathname}${location.hash}`) {
+  if (location.pathname === "/sign-in") return;
+  sessionStorage.setItem("forebay.back", back);
+  location.href = "/sign-in";
+}
+
+part("sign-out").addEventListener("click", async () => {
+  await ask("DELETE", "/api/session");
+  location.href = "/";
+});
+part("sign-in").addEventListener("click", event => {
+  event.preventDefault();
+  signIn();
+});

@@ -1,0 +1,39 @@
+"""Whether the processes of the service log in to the database with no more rights than they need."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from forebay.cli._common import with_logins
+from forebay.cli._finding import Finding
+from forebay.db import overview
+from forebay.db.logins import SETTINGS, WORKER, account_of, login_name, login_url
+from forebay.errors import ForebayError
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from forebay.settings import Settings
+
+
+async def examine(settings: Settings, dsn: str) -> AsyncIterator[Finding]:
+    """One line for each account that has too many rights or cannot log in, or one that all is well."""
+    settings, is_well = with_logins(settings), True
+    for role, setting in SETTINGS.items():
+        who = "workers log in" if role == WORKER else "the API logs in"
+        variable = f"FOREBAY_{setting.upper()}"
+        try:
+            async with overview.connected(login_url(settings, role, dsn), "forebay doctor") as conn:
+                account = await account_of(conn, role)
+        except ForebayError as error:
+            is_well = False
+            yield Finding("FAIL", "accounts", f"{who} with {variable}, and {error}", f"fix {variable}")
+            continue
+        if account.excess:
+            is_well = False
+            text = f"{who} as {account.name}, who {account.excess}, where the rights of {role} suffice"
+            made = f"select forebay.make_login('{login_name(role)}', '{role}', 'PASSWORD')"
+            fix = f"as an administrator of the database: {made}; then set {variable} to an address with that account"
+            yield Finding("WARN", "accounts", text, fix)
+    if is_well:
+        yield Finding("OK", "accounts", "the API and the workers log in with no more rights than they need")

@@ -1,0 +1,73 @@
+"""Groups of commands and types of arguments that answer a slip of the keyboard in plain words."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from typing import NoReturn
+
+
+class Group(click.Group):
+    """A group that proposes the command that was probably meant."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        name = args[0]
+        if self.get_command(ctx, name) is None and not name.startswith("-"):
+            near = get_close_matches(name, self.list_commands(ctx), n=2, cutoff=0.6)
+            hint = f" Did you mean {' or '.join(near)}?" if near else ""
+            raise click.UsageError(f"There is no command {name!r}.{hint}", ctx)
+        return super().resolve_command(ctx, args)
+
+
+class Whole(click.IntRange):
+    """A whole number within bounds."""
+
+    name = "integer"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        try:
+            number = int(value)
+        except (TypeError, ValueError):
+            self.fail(f"{value!r} is not a whole number.", param, ctx)
+        _check(self, number, param, ctx)
+        return number
+
+
+class Number(click.FloatRange):
+    """A number within bounds."""
+
+    name = "number"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        try:
+            number = float(value)
+        except (TypeError, ValueError):
+            self.fail(f"{value!r} is not a number.", param, ctx)
+        _check(self, number, param, ctx)
+        return number
+
+
+def _check(kind: Whole | Number, number: float, param: click.Parameter | None, ctx: click.Context | None) -> None:
+    least, most = kind.min, kind.max
+    if (least is None or number >= least) and (most is None or number <= most):
+        return
+    _refuse(kind, number, param, ctx)
+
+
+def _refuse(kind: Whole | Number, number: float, param: click.Parameter | None, ctx: click.Context | None) -> NoReturn:
+    bounds = f"between {kind.min:g} and {kind.max:g}" if _is_short(kind.max) else f"at least {kind.min:g}"
+    kind.fail(f"{number:g} is not allowed: it must be {bounds}.", param, ctx)
+
+
+def _is_short(most: float | None) -> bool:
+    """Whether people are told the upper bound: that of a column in the database says nothing to them."""
+    return most is not None and most < 2**31 - 1
+
+
+JOB_ID = Whole(1, 2**63 - 1)

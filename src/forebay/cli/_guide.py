@@ -1,0 +1,125 @@
+"""What `forebay up` tells a newcomer all the time: the address, how to sign in, and what to do next."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from rich.text import Text
+
+from forebay.cli import api
+from forebay.cli._common import program
+from forebay.db import identity, overview
+from forebay.errors import DatabaseUnavailable
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from forebay.cli._live import View
+    from forebay.db.identity import Account
+    from forebay.db.pool import Connection
+    from forebay.settings import Settings
+
+_EVERY = 2.0  # seconds between looks at whether the API answers, and the administrator has signed in
+
+
+@dataclass(frozen=True, slots=True)
+class Guide:
+    """`link` is a one-time sign-in link; None when the administrator has a password, or nobody may see one."""
+
+    address: str | None
+    admin: str = ""
+    link: str | None = None
+    signed_in_at: datetime | None = None  # when the administrator last has, as this was made
+    moved: str = ""  # why the API is not where it usually is
+
+    def lines(self, *, answers: bool = True, signed_in: bool = False) -> list[Text]:
+        """For the screen; each fits in 80 columns."""
+        if self.address is None:
+            return [Text("The API is not installed: pip install 'forebay[api]'", style="yellow"), *self._commands()]
+        state = "" if answers else "  (starting)"
+        lines = [_line("Open", self.address, state)]
+        if self.link is not None and not signed_in:
+            lines += [Text("Sign in  as administrator, once, within an hour:"), _address(self.link)]
+        else:
+            lines.append(_line("Sign in", f"{self.address}/sign-in", f"  as {self.admin}"))
+        lines += self._commands()
+        return [*lines, Text(self.moved, style="yellow")] if self.moved else lines
+
+    def _commands(self) -> list[Text]:
+        called = program()
+        steps = [("Save a link", "bookmarks add URL"), ("Upload a sheet", "ingest FILE")]
+        if self.link is None and self.admin:
+            steps.append(("Forgot the password", f"users link {self.admin}"))
+        return [Text.assemble(f"{what + ':':<21}", (f"{called} {command}", "bold")) for what, command in steps]
+
+    def plain(self) -> str:
+        """For a log, where everybody who may read it would find a credential."""
+        if self.address is None:
+            return self.lines()[0].plain
+        steps = (
+            f"Open {self.address}",
+            f"sign in as {self.admin}: `{program()} users link {self.admin}` prints a link",
+        )
+        return "\n".join([*steps, *([self.moved] if self.moved else [])])
+
+
+def _line(what: str, address: str, after: str) -> Text:
+    return Text.assemble(f"{what:<9}", _address(address), (after, "dim"))
+
+
+def _address(url: str) -> Text:
+    return Text(url, style=f"bold link {url}", no_wrap=True, overflow="fold")
+
+
+async def make(settings: Settings, dsn: str, port: int | None, moved: str, *, for_a_person: bool) -> Guide:
+    """Makes the first administrator if there is none, and a sign-in link if a person looks, and needs one."""
+    if port is None:
+        return Guide(None)
+    from forebay.api import accounts  # noqa: PLC0415 - an extra
+
+    address = api.place(settings, port)
+    async with overview.connected(dsn, "forebay up") as conn:
+        account = await accounts.first_admin(conn)
+        if not for_a_person or await _has_password(conn, account):
+            return Guide(address, account.name, moved=moved)
+        secret = await accounts.sign_in_link(conn, account, "forebay up")
+    return Guide(address, account.name, f"{address}/sign-in#{secret}", account.signed_in_at, moved)
+
+
+async def _has_password(conn: Connection, account: Account) -> bool:
+    found = await identity.find_account(conn, account.name)
+    return found is not None and found[1] is not None
+
+
+async def keep_fresh(guide: Guide, view: View, settings: Settings, dsn: str, port: int | None) -> None:
+    """Say when the API answers, and take the link away once it has been used."""
+    view.guide = guide.lines(answers=False)
+    if port is None:
+        return
+    while not await _answers(settings, port):  # noqa: ASYNC110 - another process listens there
+        await asyncio.sleep(_EVERY / 4)
+    view.guide = guide.lines()
+    while guide.link is not None:
+        await asyncio.sleep(_EVERY)
+        with suppress(DatabaseUnavailable):  # the view says so
+            async with overview.connected(dsn, "forebay up") as conn:
+                if await _signed_in_at(conn, guide.admin) != guide.signed_in_at:
+                    break
+    view.guide = guide.lines(signed_in=True)
+
+
+async def _answers(settings: Settings, port: int) -> bool:
+    try:
+        _, writer = await asyncio.open_connection(settings.api_host, port)
+    except OSError:
+        return False
+    writer.close()
+    return True
+
+
+async def _signed_in_at(conn: Connection, name: str) -> datetime | None:
+    found = await identity.find_account(conn, name)
+    return None if found is None else found[0].signed_in_at

@@ -1,0 +1,173 @@
+"""One job as `forebay job` shows it: counts, results, and why items failed."""
+
+from __future__ import annotations
+
+from contextlib import aclosing
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, cast
+
+from pydantic_core import from_json
+from rich.console import Group
+from rich.text import Text
+
+from forebay.cli import _show as show
+from forebay.db import overview, pages, sheets
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from rich.console import RenderableType
+
+    from forebay.db.overview import DeadLetter, JobRow
+    from forebay.db.pages import WholeItem
+    from forebay.db.pool import Connection
+
+_EACH = 3  # items of each status that are shown unless all are asked for
+_MOST = 500  # items at most, when they are
+_ENDED = {"ERROR": "error", "NOT_FOUND": "not_found", "SKIPPED": "skipped", "DONE": "done"}
+_LONGEST = 200  # characters of a result on a screen
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A job and what is known about it. `problem`: why its sheet could not be read; `result`: of its last steps."""
+
+    job: JobRow
+    result: dict[str, Any]
+    problem: str | None
+    last_error: str | None
+    letters: list[DeadLetter]
+    items: list[WholeItem] = field(default_factory=list["WholeItem"])
+
+    @property
+    def is_over(self) -> bool:
+        return self.job.finished_at is not None
+
+    @property
+    def reasons(self) -> Iterator[str]:
+        """Why something failed, each reason once."""
+        told = [self.problem, self.last_error, *(reason_of(item) for item in self.items if item.status == "ERROR")]
+        yield from dict.fromkeys(reason for reason in told if reason)
+
+
+async def read(conn: Connection, job_id: int, *, all_items: bool = False) -> Page:
+    """Raises: NotThere."""
+    job = await overview.job(conn, job_id)
+    sheet = await sheets.get(conn, job_id=job_id)
+    return Page(
+        job,
+        await overview.own_result(conn, job_id),
+        None if sheet is None else sheet.problem,
+        await overview.last_error(conn, job_id),
+        await overview.dead_letters(conn, job_id=job_id),
+        await _items(conn, job, None, _MOST) if all_items else await _some(conn, job),
+    )
+
+
+async def _some(conn: Connection, job: JobRow) -> list[WholeItem]:
+    """A few of each status, the failed ones first."""
+    found: list[WholeItem] = []
+    for status, counter in _ENDED.items():
+        if getattr(job, counter):
+            found += await _items(conn, job, [status], _EACH)
+    return found
+
+
+async def _items(conn: Connection, job: JobRow, statuses: Sequence[str] | None, most: int) -> list[WholeItem]:
+    found: list[WholeItem] = []
+    async with aclosing(pages.whole_items(conn, job.id, statuses)) as items:
+        async for item in items:
+            found.append(item)
+            if len(found) == most:
+                break
+    return found
+
+
+def reason_of(item: WholeItem) -> str:
+    """Why an item ended as it did; empty where nothing is said."""
+    error: Any = from_json(item.error) if item.error else None
+    return str(cast("dict[str, Any]", error).get("reason") or "") if isinstance(error, dict) else str(error or "")
+
+
+# For people.
+
+
+def drawn(page: Page) -> RenderableType:
+    parts: list[RenderableType] = [_facts(page)]
+    if page.letters:
+        parts += [Text(), _letters(page.letters)]
+    told = {letter.n for letter in page.letters}
+    items = [item for item in page.items if item.status != "ERROR" or item.n not in told]
+    if items:
+        parts += [Text(), _item_table(items)]
+    left = page.job.total - len(items) - len(told)
+    if left > 0 and (items or told):
+        parts.append(Text(f"and {show.number(left)} more: `forebay export {page.job.id}` writes all", style="dim"))
+    return Group(*parts)
+
+
+def _facts(page: Page) -> RenderableType:
+    job = page.job
+    facts = show.table("", "*")
+    facts.show_header = False
+    facts.columns[1].no_wrap = False
+    rows: list[tuple[str, RenderableType]] = [
+        ("job", Text(f"{job.id}, {job.pipeline} of {job.owner}")),
+        ("state", show.state(job.state)),
+        ("items", f"{show.number(job.total)}: {show.counts(job)}"),
+        ("submitted", show.moment(job.created_at)),
+        ("waited", show.between(job.created_at, job.started_at)),
+        ("took", show.between(job.started_at, job.finished_at or datetime.now(UTC))),
+    ]
+    if job.eta is not None:
+        rows.append(("ETA", show.between(datetime.now(UTC), job.eta)))
+    named = (("key", job.key), ("problem", page.problem), ("last error", page.last_error))
+    rows += [(name, Text(value, style="default" if name == "key" else "red")) for name, value in named if value]
+    rows += [(step, Text(show.dump(value))) for step, value in page.result.items()]
+    return show.fill(facts, rows)
+
+
+def _letters(letters: Sequence[DeadLetter]) -> RenderableType:
+    failed = show.table(">item", "failed step", "class", ">attempt", "failed at", "*reason", expand=True)
+    failed.columns[-1].no_wrap = False
+    for letter in letters:
+        kind, reason = letter.error_class or "", Text(letter.reason or "")
+        failed.add_row(str(letter.n), letter.step, kind, str(letter.attempt), show.moment(letter.at), reason)
+    return failed
+
+
+def _item_table(items: Sequence[WholeItem]) -> RenderableType:
+    made = show.table(">item", "status", "*result, or the reason", expand=True)
+    made.columns[-1].no_wrap = False
+    for item in items:
+        made.add_row(str(item.n), _status(item.status), _outcome(item))
+    return made
+
+
+def _status(status: str) -> Text:
+    return Text(status.replace("_", " ").lower(), style={"ERROR": "red", "DONE": "green"}.get(status, "default"))
+
+
+def _outcome(item: WholeItem) -> Text:
+    text = item.result or "" if item.status == "DONE" else reason_of(item)
+    return Text(text if len(text) <= _LONGEST else f"{text[:_LONGEST]} …")
+
+
+# For programs.
+
+
+def as_json(page: Page) -> dict[str, Any]:
+    return {
+        **show.job_json(page.job),
+        "result": page.result,
+        "problem": page.problem,
+        "last_error": page.last_error,
+        "dead_letters": [show.letter_json(letter) for letter in page.letters],
+        "items": [_item_json(item) for item in page.items],
+    }
+
+
+def _item_json(item: WholeItem) -> dict[str, Any]:
+    parsed = {name: None if (text := getattr(item, name)) is None else from_json(text) for name in ("result", "error")}
+    return {"n": item.n, "status": item.status, "key": item.key, **parsed}

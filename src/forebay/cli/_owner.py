@@ -1,0 +1,39 @@
+"""Whom that belongs to what the command line submits, so that somebody who can sign in sees it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from forebay.db import identity
+
+if TYPE_CHECKING:
+    from forebay.db.identity import Account
+    from forebay.db.pool import Connection
+    from forebay.settings import Settings
+
+NOBODY = "default"
+
+owner_option = click.option(
+    "--owner", help="Whom it belongs to.  [FOREBAY_OWNER, else the only user, else the only administrator]"
+)
+
+
+async def choose_owner(conn: Connection, settings: Settings, given: str | None, *, quiet: bool = False) -> str:
+    """The owner that is given or configured, else the one person who would look for it; says whom it has chosen."""
+    if given or settings.owner:
+        return given or settings.owner
+    accounts = [account for account in await identity.accounts(conn) if account.disabled_at is None]
+    admins = [account for account in accounts if account.role == "admin"]
+    chosen = _only(accounts) or _only(admins)
+    if chosen is None:
+        return NOBODY
+    if not quiet:
+        who = "the only user" if len(accounts) == 1 else "the only administrator"
+        click.echo(f"Owner: {chosen.name}, {who}; --owner or FOREBAY_OWNER names another one.", err=True)
+    return chosen.name
+
+
+def _only(accounts: list[Account]) -> Account | None:
+    return accounts[0] if len(accounts) == 1 else None

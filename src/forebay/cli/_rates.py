@@ -1,0 +1,61 @@
+"""Speeds of the live view, from counters that only grow."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from forebay.db.overview import Overview
+
+_WINDOW = 10.0  # seconds; workers tell their counters every two
+
+
+@dataclass(frozen=True, slots=True)
+class _Sample:
+    """Counters at one moment: kind → whose → how many."""
+
+    at: datetime
+    counts: dict[str, dict[str, int]]
+
+
+class Rates:
+    """Speeds from counters, over the last seconds."""
+
+    def __init__(self, window: float = _WINDOW) -> None:
+        self._window = window
+        self._samples: deque[_Sample] = deque()
+
+    def add(self, seen: Overview) -> None:
+        ended = {str(job.id): job.ended for job in seen.jobs}
+        self._samples.append(_Sample(seen.at, {"tasks": seen.settled, "items": ended}))
+        while len(self._samples) > 2 and self._seconds_since(self._samples[1]) >= self._window:
+            self._samples.popleft()
+
+    def _seconds_since(self, sample: _Sample) -> float:
+        return (self._samples[-1].at - sample.at).total_seconds()
+
+    @property
+    def tasks(self) -> float | None:
+        """Attempts that all workers settled, a second."""
+        return self._speed("tasks")
+
+    @property
+    def items(self) -> float | None:
+        """Items that ended, a second, of the jobs in view."""
+        return self._speed("items")
+
+    def _speed(self, of: str) -> float | None:
+        if not self._samples:
+            return None
+        last = self._samples[-1].counts[of]
+        grown, longest = 0, 0.0
+        for who in last:
+            # Whoever came in between counts from when it was first seen: what it did before is another time's.
+            first = next(sample for sample in self._samples if who in sample.counts[of])
+            grown += max(0, last[who] - first.counts[of][who])
+            longest = max(longest, self._seconds_since(first))
+        return grown / longest if longest > 0 else None

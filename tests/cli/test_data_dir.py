@@ -1,0 +1,64 @@
+"""Commands find the data folder, and the API's address, of a `forebay up` that was started elsewhere."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from forebay.cli import _data_dir
+from forebay.cli._common import load_settings
+from forebay.cli.api import place
+from forebay.settings import Settings
+
+
+@pytest.fixture(autouse=True)
+def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder of its own to be in, outside of any source tree, in a home of its own."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    monkeypatch.delenv("FOREBAY_DATA_DIR", raising=False)
+    monkeypatch.setattr(_data_dir, "__file__", str(tmp_path / "site-packages" / "forebay" / "cli" / "_data_dir.py"))
+    folder = tmp_path / "projects" / "one"
+    folder.mkdir(parents=True)
+    monkeypatch.chdir(folder)
+    return folder
+
+
+def used(folder: Path) -> Path:
+    folder.mkdir(parents=True)
+    (folder / "up.lock").touch()
+    return folder
+
+
+def test_the_folder_that_was_last_started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert load_settings().data_dir == Path("data")
+    _data_dir.remember(used(tmp_path / "first"))
+    assert load_settings().data_dir == tmp_path / "first"
+    used(tmp_path / "projects" / "data")
+    assert load_settings().data_dir == tmp_path / "projects" / "data"  # above
+    used(Path("data"))
+    assert load_settings().data_dir == Path("data")  # here
+    monkeypatch.setenv("FOREBAY_DATA_DIR", "other")
+    assert load_settings().data_dir == Path("other")
+
+
+def test_that_of_the_source_tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_data_dir, "__file__", str(tmp_path / "clone" / "src" / "forebay" / "cli" / "_data_dir.py"))
+    data = used(tmp_path / "clone" / "data")
+    assert load_settings().data_dir == Path("data")
+    (tmp_path / "clone" / "pyproject.toml").touch()
+    assert load_settings().data_dir == data
+
+
+def test_an_account_without_a_home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", "/proc/none")
+    _data_dir.remember(tmp_path)
+    assert load_settings().data_dir == Path("data")
+
+
+def test_links_lead_to_the_port_that_it_serves(tmp_path: Path) -> None:
+    settings = Settings(data_dir=tmp_path)
+    with _data_dir.serving(tmp_path, "http://127.0.0.1:8081"):
+        assert place(settings) == "http://127.0.0.1:8081"
+        assert place(Settings(data_dir=tmp_path, api_port=9000)) == "http://127.0.0.1:9000"
+    assert place(settings) == "http://127.0.0.1:8080"
