@@ -303,6 +303,17 @@ class Settings(BaseSettings):
     db_p95_ms: Annotated[float, Field(gt=0)] = Field(
         default=250.0, description="batches of rows shrink when committing one takes longer, on average"
     )
+    sheets_max_read_bytes: Annotated[int, Field(ge=1 << 20, le=1 << 44)] = Field(
+        default=16 << 30,
+        description="most bytes that the rows of one file may take: 200 times its size, or this if that is less",
+    )
+    sheets_read_s: Seconds = Field(
+        default=60.0,
+        description="seconds that reading a file may take, whatever its size",
+    )
+    sheets_read_s_per_mb: Seconds = Field(
+        default=20.0, description="seconds more that reading a file may take for each megabyte that it has"
+    )
     sheets_max_attempts_error: Annotated[int, Field(ge=1, le=1000)] = Field(
         default=3, description="attempts to look a row up that may fail before it is in error"
     )

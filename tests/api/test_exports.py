@@ -125,6 +125,25 @@ async def test_a_part_of_the_grid(sheets: Service) -> None:
     )
 
 
+async def test_columns_to_choose(sheets: Service) -> None:
+    read = {"fields": {"price": "1.50"}, "problems": [{"field": "gtin", "reason": "is no GTIN", "column": "EAN"}]}
+    job = await add_sheet(sheets.admin, ["EAN"], [Line({"EAN": "1"}, read=read)])
+    async with sheets.client("ann") as ann:
+        columns, rows = await grid_of(ann, job, show="read,warnings")
+        told, data = await exported(sheets, ann, job, show="read,warnings")
+        assert csv_cells(data) == [columns, [cell or "" for cell in rows[0]["cells"]]]
+        assert told["options"] == {"show": ["read", "warnings"]}
+        refused = [
+            await ann.get(f"/api/jobs/{job}/grid", params={"show": "read,all"}),
+            await ann.post(f"/api/jobs/{job}/export", params={"show": "read,all"}),
+        ]
+    shown = dict(zip(columns, rows[0]["cells"], strict=True))
+    assert (shown["Read price"], shown["Warnings"]) == ("1.50", "EAN: is no GTIN")
+    reason = "there is no group of columns 'all'; there are read, warnings"
+    for answer in refused:
+        assert (answer.status_code, answer.json()["errors"]) == (422, [{"field": "query.show", "reason": reason}])
+
+
 async def test_an_empty_grid(sheets: Service) -> None:
     job = await a_sheet(sheets, 0)
     async with sheets.client("ann") as ann:

@@ -16,7 +16,11 @@ from tests.cli._run import Cli, Process
 from tests.pipelines._sheets import OURS, Line, add_sheet, csv_cells, exporting, jsonl_cells, xlsx_cells
 
 LINES = [
-    Line({"Name": "=1+1", "Note": "a\nb"}, {"title": "Kettle", "score": 0.5}),
+    Line(
+        {"Name": "=1+1", "Note": "a\nb"},
+        {"title": "Kettle", "score": 0.5},
+        read={"fields": {"price": "1.50"}, "problems": [{"field": "gtin", "reason": "is no GTIN", "column": "EAN"}]},
+    ),
     Line({"Name": "pan", "Note": ""}, status="NOT_FOUND", reason="nobody knows it"),
     Line({"Name": "x" * 40_000, "Note": "ü"}, status="PENDING"),
 ]
@@ -65,15 +69,20 @@ def test_what_is_in_it(cli: Cli, dsn: str) -> None:
     assert book[1][:5] == ["2", "DONE", "=1+1", "a\nb", "Kettle"]
     assert book[3][2].endswith("x… [cut]")
     assert len(book[3][2]) == 32_767
+    more = xlsx_cells(exported("--format", "xlsx", "--with", "read", "--with", "warnings"))
+    shown = dict(zip(more[0], more[1], strict=True))
+    assert (shown["Read price"], shown["Warnings"]) == ("1.50", "EAN: is no GTIN")
 
 
 def test_other_jobs_as_a_workbook(cli: Cli, start: Callable[..., Process]) -> None:
     start("worker").says("worker_started")
     assert cli.run("submit", "notes", "--wait", given='{"body": "fine"}\n{"body": "=1+1"}\n').code == 0
     assert cli.run("export", "1", "--format", "xlsx", "--output", "out").code == 0
+    refused = cli.run("export", "1", "--with", "read")
+    assert "--with: job 1 is not made of a sheet, so nothing was read from columns" in refused.err
     book = load_workbook(io.BytesIO((cli.folder / "out").read_bytes()))
     assert [list(row) for row in book.worksheets[0].values] == [
         ["id", "status", "key", "input.body", "result.size", "error"],
-        ["1", "DONE", None, "fine", "4", None],
-        ["2", "DONE", None, "'=1+1", "4", None],
+        [1, "DONE", None, "fine", 4, None],
+        [2, "DONE", None, "=1+1", 4, None],
     ]

@@ -128,3 +128,11 @@ def dying_once(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if len(notes.read_text().splitlines()) == 2:
             os.kill(os.getpid(), signal.SIGKILL)
     return sheet_reading.run(name, args, kwargs)
+
+
+def hanging(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Reads no file to its end; notes which process it is."""
+    path: Path = args[0]
+    path.with_name(f"{path.name}.hanging").write_text(str(os.getpid()))
+    while True:
+        signal.pause()

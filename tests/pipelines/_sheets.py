@@ -11,6 +11,7 @@ import sys
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -41,10 +42,11 @@ OURS = [
     "Found quantity", "Found category", "Found link", "Found image", "Provider", "Score", "Why", "Error",
 ]  # fmt: skip
 
-_ADD = """insert into forebay.item (job_id, n, owner_id, pipeline_id, status, input, result, error)
+_ADD = """insert into forebay.item (job_id, n, owner_id, pipeline_id, status, input, result, error, normalized)
 select j.id, g.n, j.owner_id, j.pipeline_id, g.status::forebay.item_status,
-       g.input::jsonb, g.result::jsonb, g.error::jsonb
-from forebay.job j, unnest($2::int[], $3::text[], $4::text[], $5::text[], $6::text[]) g(n, status, input, result, error)
+       g.input::jsonb, g.result::jsonb, g.error::jsonb, g.normalized::jsonb
+from forebay.job j, unnest($2::int[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[])
+     g(n, status, input, result, error, normalized)
 where j.id = $1"""
 
 
@@ -52,12 +54,13 @@ where j.id = $1"""
 class Line:
     """A row of a sheet, and what has become of it."""
 
-    row: Mapping[str, str] | None = None
+    row: Mapping[str, Any] | None = None
     found: Mapping[str, Any] | None = None
     status: str = "DONE"
     reason: str | None = None
     image: str | None = None
     more: Mapping[str, Any] = field(default_factory=dict)
+    read: Mapping[str, Any] | None = None
 
     def input(self, line: int) -> dict[str, Any]:
         given: dict[str, Any] = {"line": line, **self.more}
@@ -91,12 +94,19 @@ async def add_sheet(
         job_id,
         list(ns),
         [line.status for line in lines],
-        [json.dumps(line.input(n + 1)) for n, line in zip(ns, lines, strict=True)],
+        [_json(line.input(n + 1)) for n, line in zip(ns, lines, strict=True)],
         [None if line.found is None else json.dumps({"look_up": dict(line.found)}) for line in lines],
         [None if line.reason is None else json.dumps({"reason": line.reason}) for line in lines],
+        [None if line.read is None else json.dumps(dict(line.read)) for line in lines],
     )
     await conn.execute("update forebay.job set total = $2 where id = $1", job_id, len(lines))
     return int(job_id)
+
+
+def _json(value: Any) -> str:
+    """Numbers that are given as decimals keep their digits."""
+    text = json.dumps(value, default=lambda number: f"<number {number}>")
+    return text.replace('"<number ', "").replace('>"', "") if "<number " in text else text
 
 
 @dataclass
@@ -128,13 +138,14 @@ class Exports:
         )
         return await self.blobs.read(sha, 1 << 30)
 
-    async def grid(self, job_id: int) -> tuple[list[str], list[list[str | None]]]:
-        columns = await self.conn.fetchval("select names from forebay.grid_columns($1)", job_id)
+    async def grid(self, job_id: int, *show: str) -> tuple[list[str], list[list[str | None]]]:
+        columns = await self.conn.fetchval("select names from forebay.grid_columns($1, $2)", job_id, show)
         total = await self.conn.fetchval("select total from forebay.job where id = $1", job_id)
         rows = await self.conn.fetch(
-            "select cells from forebay.grid_rows($1, array(select generate_series(1, $2::int))) order by n",
+            "select cells from forebay.grid_rows($1, array(select generate_series(1, $2::int)), $3) order by n",
             job_id,
             total,
+            show,
         )
         return list(columns), [list(row["cells"]) for row in rows]
 
@@ -175,14 +186,39 @@ def csv_cells(data: bytes, *, raw: bool = False) -> list[list[str]]:
 
 
 def jsonl_cells(data: bytes) -> list[dict[str, str | None]]:
-    return [json.loads(line) for line in data.decode().split("\n")[:-1]]
+    """What people see of values of any kind: numbers with the digits that they were written with."""
+    lines = data.decode().split("\n")[:-1]
+    return [
+        {name: _SAID.get(cell, cell) for name, cell in json.loads(line, parse_float=str, parse_int=str).items()}
+        for line in lines
+    ]
 
 
-def xlsx_cells(data: bytes, *, raw: bool = False) -> list[list[str]]:
+_SAID: dict[Any, str] = {True: "true", False: "false"}
+
+
+def xlsx_cells(data: bytes) -> list[list[str]]:
     book = load_workbook(io.BytesIO(data), read_only=True)
     try:
-        rows = [["" if cell is None else unescape(str(cell)) for cell in row] for sheet in book for row in sheet.values]
+        rows = [[_seen(cell) for cell in row] for sheet in book for row in sheet.rows]
     finally:
         book.close()
     width = len(rows[0])  # cells that are empty are not written
-    return [[cell if raw else unescaped(cell) for cell in row] + [""] * (width - len(row)) for row in rows]
+    return [row + [""] * (width - len(row)) for row in rows]
+
+
+def _seen(cell: Any) -> str:
+    """What a spreadsheet shows, by the value and the format of its number."""
+    value, code = cell.value, cell.number_format
+    match value:
+        case None:
+            return ""
+        case bool():
+            return "true" if value else "false"
+        case datetime():
+            return value.isoformat() if "hh" in code else value.date().isoformat()
+        case int() | float() if code != "General":
+            digits = len(code.partition(".")[2].rstrip("%"))
+            return f"{value * 100:.{digits}f}%" if code.endswith("%") else f"{value:.{digits}f}"
+        case _:
+            return str(unescape(str(value)))

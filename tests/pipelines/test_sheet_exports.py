@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import io
+import json
 from collections.abc import AsyncIterator, Callable, Iterator
+from datetime import datetime
+from decimal import Decimal
 from pathlib import Path
 
+import openpyxl  # type: ignore[import-untyped]
 import psycopg
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -24,6 +29,7 @@ FOUND = {
     "reasons": "same GTIN",
 }  # fmt: skip
 NASTY = [
+    "x;=1", "x\t=1", "a;-5;b", "a;'-x", ";",
     "=1+1", "+1", "-1", "@x", "\tx", "\rx", "\nx", "'=x", "''", "'", '"', '""', ",", "a,b", 'a"b', "a\nb", "a\r\nb",
     " ", "", "\\.", "\\N", "\\", "NULL", "null", "ü", "日本", "\U0001f600", "\uff1d1",
     "\uff0b1", "\uff0d1", "\uff20x", "+49 30 1", "1,5", "-1.5", "_x0041_", "<b>&amp;",
@@ -60,19 +66,74 @@ async def test_a_row_of_every_kind(exports: Exports) -> None:
     await agree(exports, job)
 
 
-async def agree(exports: Exports, job: int) -> None:
+async def agree(exports: Exports, job: int, *show: str) -> None:
     """The grid and all files have the same cells."""
-    columns, rows = await exports.grid(job)
+    columns, rows = await exports.grid(job, *show)
     shown = [columns, *([cell or "" for cell in row] for row in rows)]
-    assert csv_cells(await exports.made(job, "csv")) == shown
-    assert csv_cells(await exports.made(job, "csv", raw=True), raw=True) == shown
-    assert xlsx_cells(await exports.made(job, "xlsx")) == shown
-    assert xlsx_cells(await exports.made(job, "xlsx", raw=True), raw=True) == shown
-    assert jsonl_cells(await exports.made(job, "jsonl")) == [dict(zip(columns, row, strict=True)) for row in rows]
+    assert csv_cells(await exports.made(job, "csv", show=show)) == shown
+    assert csv_cells(await exports.made(job, "csv", show=show, raw=True), raw=True) == shown
+    assert xlsx_cells(await exports.made(job, "xlsx", show=show)) == shown
+    lines = jsonl_cells(await exports.made(job, "jsonl", show=show))
+    assert lines == [dict(zip(columns, row, strict=True)) for row in rows]
+
+
+async def test_types_of_a_workbook_are_kept(exports: Exports) -> None:
+    """Numbers, dates and truth of the file, and prices of ours, are such in a workbook and in JSON, as the grid shows
+    them; a text that looks like one of them stays a text."""
+    names = ["Name", "Price", "EAN", "VAT", "When", "Since", "In stock", "Text", "Formula"]
+    row = {
+        "Name": "Pen", "Price": Decimal("12.50"), "EAN": 4006381333931, "VAT": "19%", "When": "2026-03-01",
+        "Since": "2026-03-01T02:00:00", "In stock": True, "Text": "12.50", "Formula": "",
+    }  # fmt: skip
+    job = await add_sheet(exports.conn, names, [Line(row, FOUND, more={"kinds": "snnpddbsf"})], kind="xlsx")
+    await agree(exports, job)
+    _, cells = await exports.grid(job)
+    assert cells[0][2:11] == [
+        "Pen", "12.50", "4006381333931", "19%", "2026-03-01", "2026-03-01T02:00:00", "true", "12.50", "",
+    ]  # fmt: skip
+    page = openpyxl.load_workbook(io.BytesIO(await exports.made(job, "xlsx"))).worksheets[0]
+    values = [cell.value for cell in page[2]]
+    assert values[2:11] == [
+        "Pen", 12.5, 4006381333931, 0.19, datetime(2026, 3, 1), datetime(2026, 3, 1, 2), True, "12.50", None,  # noqa: DTZ001
+    ]  # fmt: skip
+    names = [cell.value for cell in page[1]]
+    found = {name: values[names.index(name)] for name in ("Line", "Found price", "Found quantity", "Score")}
+    assert found == {"Line": 2, "Found price": 19.9, "Found quantity": 3, "Score": 0.93}
+    (line,) = (await exports.made(job, "jsonl")).decode().splitlines()
+    told = json.loads(line)
+    assert (told["Price"], told["In stock"], told["Text"], told["Found quantity"]) == (12.5, True, "12.50", 3)
+    assert '"Price": 12.50' in line
+
+
+async def test_what_was_read_and_its_warnings_are_columns_to_choose(exports: Exports) -> None:
+    read = {
+        "fields": {"title": "Pen", "price": "1.50", "currency": "EUR", "gtin": "4006381333931"},
+        "problems": [
+            {"field": "price", "kind": "mended", "reason": "was taken for 1.50", "column": "Preis"},
+            {"field": "url", "kind": "refused", "reason": "is no address", "column": None},
+        ],
+    }
+    lines = [
+        Line({"Name": "Pen", "Preis": "1,5"}, FOUND, read=read),
+        Line({"Name": "x", "Preis": ""}, status="PENDING"),
+    ]
+    job = await add_sheet(exports.conn, ["Name", "Preis"], lines)
+    columns, rows = await exports.grid(job, "read", "warnings")
+    assert columns[4:16] == [
+        "Read title", "Read brand", "Read GTIN", "Read SKU", "Read MPN", "Read price", "Read currency", "Read quantity",
+        "Read category", "Read link", "Read image", "Warnings",
+    ]  # fmt: skip
+    shown = dict(zip(columns, rows[0], strict=True))
+    assert (shown["Read title"], shown["Read price"], shown["Read GTIN"]) == ("Pen", "1.50", "4006381333931")
+    assert shown["Warnings"] == "Preis: was taken for 1.50; url: is no address"
+    assert rows[1][4:16] == [None] * 12
+    await agree(exports, job, "read", "warnings")
+    assert (await exports.grid(job, "warnings"))[0] == ["Line", "Status", "Name", "Preis", "Warnings", *OURS]
+    await agree(exports, job, "warnings")
 
 
 async def test_nasty_cells(exports: Exports) -> None:
-    lines = [Line({"a": text, "b": f"x{text}"}, {"title": text, "reasons": text}) for text in NASTY]
+    lines = [Line({"a": text, "b": f"x{text}"}, {"title": text, "category": text}) for text in NASTY]
     await agree(exports, await add_sheet(exports.conn, ["a", "b"], lines))
 
 
@@ -211,7 +272,7 @@ async def test_a_store_that_fails_ends_the_reading(exports: Exports, tmp_path: P
 
 
 _TEXTS = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]))
-_LEADING = st.builds(str.__add__, st.text("'=+-@\t\r\n\uff1d\uff0b\uff0d\uff20019.,", max_size=5), _TEXTS)
+_LEADING = st.builds(str.__add__, st.text("';=+-@\t\r\n\uff1d\uff0b\uff0d\uff20019.,", max_size=9), _TEXTS)
 
 
 @given(texts=st.lists(_TEXTS | _LEADING, min_size=1, max_size=50))

@@ -26,6 +26,7 @@ from forebay.errors import TransientError, WrongState
 from forebay.pipelines import sheets as sheet_rows
 from forebay.pipelines.sheets import SheetRow
 from forebay.services.spreadsheets import Picture
+from forebay.services.workbook_reading import FORMULA_WITHOUT_RESULT
 from tests.pipelines._intake import Taking, dying_once, table, taking
 
 intake = importlib.import_module("forebay.pipelines.sheet_intake")  # the name in the package is the pipeline's
@@ -96,8 +97,12 @@ async def test_a_workbook_becomes_items_with_the_numbers_of_its_rows(take: Takin
     job = await take.taken(data.getvalue(), "book.xlsx")
     pen, ink, glue = await take.items(job)
     assert pen["input"] == {
-        "line": 2, "row": {"Title": "Pen", "Brand": "Stabilo", "Price": "1.5", "When": "2026-03-01"},
+        "line": 2, "kinds": "ssnd", "row": {"Title": "Pen", "Brand": "Stabilo", "Price": 1.5, "When": "2026-03-01"},
     }  # fmt: skip
+    assert pen["normalized"] == {"fields": {"title": "Pen", "brand": "Stabilo", "price": "1.50"}, "problems": []}
+    (problem,) = ink["normalized"]["problems"]
+    assert (problem["field"], problem["reason"]) == ("price", FORMULA_WITHOUT_RESULT)
+    assert (await take.sheet(job)).layout["warnings"] == [f"1 cell of column 'Price': {FORMULA_WITHOUT_RESULT}"]
     assert (ink["input"]["line"], ink["input"]["row"]["Title"]) == (4, "Ink\nblack")
     assert (glue["status"], glue["reason"]) == ("ERROR", "line 5 has 6 cells, but there are 4 columns")
     assert (await take.sheet(job)).layout["sheet"] == "Sheet"
@@ -220,7 +225,7 @@ async def test_a_job_that_is_cancelled_takes_no_more_rows(take: Taking) -> None:
     assert (await take.job(job))["total"] == 0
     sheet = await take.sheet(job)
     state = await take.conn.fetchval("select state::text from forebay.job where id = $1", sheet.intake_job_id)
-    assert state == "DONE"
+    assert state == "CANCELLED"
 
 
 async def test_rows_without_a_sheet(take: Taking) -> None:

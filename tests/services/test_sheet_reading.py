@@ -9,7 +9,9 @@ from typing import Any
 import pytest
 
 from forebay.errors import DataError
-from forebay.services.sheet_reading import SheetOptions, look, read_batch, write_out
+from forebay.services.sheet_reading import SheetOptions, look, read_batch
+from forebay.services.spreadsheets import XlsxLayout
+from forebay.services.workbook_reading import write_out
 from tests.services.spreadsheets._tables import workbook
 
 
@@ -32,8 +34,9 @@ def test_columns_called_line_and_fault_are_columns(tmp_path: Path) -> None:
 def test_a_workbook_that_was_written_out_keeps_its_lines(tmp_path: Path) -> None:
     path, target = tmp_path / "rows.xlsx", tmp_path / "rows.csv"
     path.write_bytes(workbook(f'<row r="1">{_text("line", "fault")}</row><row r="4">{_text("x", "jam")}</row>'))
-    layout = write_out(path, look(path, SheetOptions()).layout, target)
-    assert layout.is_written_out
+    found = look(path, SheetOptions()).layout
+    assert isinstance(found, XlsxLayout)
+    layout = write_out(path, found, target, 1 << 20)
     assert _read(target, layout) == [{"line": 4, "row": {"line": "x", "fault": "jam"}}]
 
 

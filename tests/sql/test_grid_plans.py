@@ -41,9 +41,10 @@ async def _plan(conn: asyncpg.Connection[Any], job: int, *args: object) -> list[
     return _nodes(found[0]["Plan"])
 
 
-@pytest.mark.parametrize("shape", ["plain", "harmless", "object"])
-async def test_rows_are_read_in_order(conn: asyncpg.Connection[Any], shape: str) -> None:
-    nodes = await _plan(conn, await _filled(conn), shape, 2000, 9000, None)
+@pytest.mark.parametrize("shape", ["plain", "typed", "harmless", "object"])
+@pytest.mark.parametrize("shown", [[], ["read", "warnings"]], ids=["usual", "more"])
+async def test_rows_are_read_in_order(conn: asyncpg.Connection[Any], shape: str, shown: list[str]) -> None:
+    nodes = await _plan(conn, await _filled(conn), shape, 2000, 9000, None, shown)
     kinds = {node["Node Type"] for node in nodes}
     assert not [kind for kind in kinds if "Sort" in kind or "Bitmap" in kind or "Gather" in kind], kinds
     (scan,) = [node for node in nodes if node.get("Relation Name") == "item"]
@@ -51,6 +52,6 @@ async def test_rows_are_read_in_order(conn: asyncpg.Connection[Any], shape: str)
 
 
 async def test_a_few_errors_are_found_by_their_own_index(conn: asyncpg.Connection[Any]) -> None:
-    nodes = await _plan(conn, await _filled(conn), "plain", 0, 10_000, ["ERROR", "NOT_FOUND"])
+    nodes = await _plan(conn, await _filled(conn), "plain", 0, 10_000, ["ERROR", "NOT_FOUND"], [])
     (scan,) = [node for node in nodes if node.get("Relation Name") == "item"]
     assert (scan["Index Name"], scan["Actual Rows"]) == ("item_failed", 10)

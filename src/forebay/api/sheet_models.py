@@ -68,6 +68,7 @@ class SheetInfo(SheetSummary):
     tab: str | None = Field(description="the sheet of a workbook that is read")
     tabs: list[str] | None
     has_header: bool | None
+    warnings: list[str] = Field(description="what went amiss when it was read, as formulas without a saved result")
     providers: list[str] | None = Field(description="asked first, in this order; null: as they are declared")
     options: dict[str, Any]
 
@@ -115,6 +116,7 @@ def sheet_info(sheet: Sheet) -> SheetInfo:
         tab=layout.get("sheet"),
         tabs=layout.get("sheets"),
         has_header=layout.get("has_header"),
+        warnings=layout.get("warnings", []),
         providers=sheet.providers,
         options=dict(sheet.options),
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from forebay.services.spreadsheets import XlsxFile, escaped
@@ -28,7 +29,7 @@ class WritesBytes(Protocol):
 
 
 class WritesRows(Protocol):
-    def writerow(self, row: Iterable[str], /) -> object: ...
+    def writerow(self, row: Iterable[object], /) -> object: ...
 
 
 class JsonLines:
@@ -82,19 +83,28 @@ class Csv:
     def _write(self, cells: dict[str, Any]) -> None:
         columns = self._columns or {}
         self.incomplete += not cells.keys() <= columns.keys()
-        self._writer.writerow([text(cells.get(name), raw=self._raw) for name in columns])
+        self._writer.writerow([self._value(cells.get(name)) for name in columns])
+
+    def _value(self, value: Any) -> object:
+        return text(value, raw=self._raw)
 
 
 class Xlsx(Csv):
-    """The same as a workbook."""
+    """The same as a workbook, in which a text is never a formula."""
 
-    def __init__(self, sink: WritesBytes, *, raw: bool = False) -> None:
-        super().__init__(io.StringIO(), raw=raw)
+    def __init__(self, sink: WritesBytes) -> None:
+        super().__init__(io.StringIO(), raw=True)
         self._rows = self._writer = _Workbook(sink)
 
     def end(self) -> None:
         super().end()
         self._rows.close()
+
+    def _value(self, value: Any) -> object:
+        """Numbers and truth stay what they are."""
+        if isinstance(value, _Exact):
+            return Decimal(value.written)
+        return value if isinstance(value, int) else super()._value(value)
 
 
 class _Workbook:
@@ -104,9 +114,9 @@ class _Workbook:
         self._sink = sink
         self._file: XlsxFile | None = None
 
-    def writerow(self, row: Iterable[str], /) -> None:
+    def writerow(self, row: Iterable[object], /) -> None:
         if self._file is None:
-            self._file = XlsxFile(list(row), escape=False)  # what comes here is harmless already, or to be raw
+            self._file = XlsxFile([str(name) for name in row])
         else:
             self._sink.write_bytes(self._file.write([list(row)]))
 

@@ -12,13 +12,14 @@ import click
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from forebay.cli import _show as show
+from forebay.cli import _show
 from forebay.cli._common import find_dsn, json_option, load_settings, run
 from forebay.cli._formats import Csv, JsonLines, Xlsx
 from forebay.cli._group import JOB_ID
 from forebay.cli._sink import opened
 from forebay.db import grid as grids
 from forebay.db import overview, pages
+from forebay.errors import InvalidField
 from forebay.services.grid_files import GridFile
 from forebay.types import ItemStatus
 
@@ -41,9 +42,25 @@ if TYPE_CHECKING:
     help="Only items with this status; may be repeated.",
 )
 @click.option("--output", default="-", show_default=True, metavar="FILE|-", help="Where to; - is standard output.")
-@click.option("--raw", is_flag=True, help="Do not escape cells that a spreadsheet would run as formulas.")
+@click.option(
+    "--with",
+    "show",
+    type=click.Choice(grids.GROUPS),
+    multiple=True,
+    help="Of a sheet, also what was read from its own columns, or what was refused or changed then; may be repeated.",
+)
+@click.option("--raw", is_flag=True, help="Do not escape cells of CSV that a spreadsheet would run as formulas.")
 @json_option
-def export(job_id: int, *, kind: Kind, statuses: tuple[str, ...], output: str, raw: bool, as_json: bool) -> None:
+def export(
+    job_id: int,
+    *,
+    kind: Kind,
+    statuses: tuple[str, ...],
+    output: str,
+    show: tuple[str, ...],
+    raw: bool,
+    as_json: bool,
+) -> None:
     """Write a job's items or a sheet's grid to a file.
 
     Of a job that is no sheet: id, status, key, input, result and error of each item. CSV and XLSX have a column for
@@ -54,8 +71,8 @@ def export(job_id: int, *, kind: Kind, statuses: tuple[str, ...], output: str, r
         raise click.UsageError("a workbook is no text for a terminal: add --output FILE, or redirect with > FILE")
     began = time.monotonic()
     with opened(output) as sink:
-        format_ = JsonLines(sink) if kind == "jsonl" else (Xlsx if kind == "xlsx" else Csv)(sink, raw=raw)
-        count = run(_export(job_id, statuses, format_, sink, kind, raw=raw))
+        format_ = JsonLines(sink) if kind == "jsonl" else Xlsx(sink) if kind == "xlsx" else Csv(sink, raw=raw)
+        count = run(_export(job_id, grids.Part(statuses or None, show=show), format_, sink, kind, raw=raw))
     took = time.monotonic() - began
     summary = {
         "job_id": str(job_id),
@@ -65,22 +82,22 @@ def export(job_id: int, *, kind: Kind, statuses: tuple[str, ...], output: str, r
         "output": output,
         "incomplete": format_.incomplete,
     }
-    text = f"job {job_id}: {show.plural(count, 'item')}, {show.size(sink.size)}, in {show.duration(took)}"
-    click.echo(show.dump(summary) if as_json else text, err=output == "-")
+    text = f"job {job_id}: {_show.plural(count, 'item')}, {_show.size(sink.size)}, in {_show.duration(took)}"
+    click.echo(_show.dump(summary) if as_json else text, err=output == "-")
     if format_.incomplete:
         fields = "have fields that the first 100 items do not have, which have no column: --format jsonl has all"
-        click.echo(f"{show.plural(format_.incomplete, 'item')} {fields}", err=True)
+        click.echo(f"{_show.plural(format_.incomplete, 'item')} {fields}", err=True)
 
 
-async def _export(
-    job_id: int, statuses: tuple[str, ...], format_: Csv | JsonLines, sink: Sink, kind: Kind, *, raw: bool
-) -> int:
+async def _export(job_id: int, part: grids.Part, format_: Csv | JsonLines, sink: Sink, kind: Kind, *, raw: bool) -> int:
     count = 0
     async with overview.connected(find_dsn(load_settings()), "forebay export") as conn:
         job = await overview.job(conn, job_id)
         if await grids.is_sheet(conn, job_id):
-            return await _export_grid(conn, job_id, statuses, sink, kind, raw=raw)
-        items = pages.whole_items(conn, job_id, statuses or None)
+            return await _export_grid(conn, job_id, part, sink, kind, raw=raw)
+        if part.show:
+            raise InvalidField("--with", f"job {job_id} is not made of a sheet, so nothing was read from columns")
+        items = pages.whole_items(conn, job_id, part.statuses)
         with _progress(job.total) as seen:
             async with aclosing(items):
                 async for item in items:
@@ -92,20 +109,18 @@ async def _export(
     return count
 
 
-async def _export_grid(
-    conn: Connection, job_id: int, statuses: tuple[str, ...], sink: Sink, kind: Kind, *, raw: bool
-) -> int:
+async def _export_grid(conn: Connection, job_id: int, part: grids.Part, sink: Sink, kind: Kind, *, raw: bool) -> int:
     """The file that the API would have written."""
 
     async def take(data: bytes) -> None:
         await asyncio.to_thread(sink.write_bytes, data)
 
-    async with grids.reading(conn, job_id, grids.Part(statuses or None)) as grid:
+    async with grids.reading(conn, job_id, part) as grid:
         file = GridFile(grid, kind, raw=raw)
         with _progress(grid.total) as seen:
             await file.write(take, lambda _, upto: seen(upto))
     if file.cut:
-        text = f"{show.plural(file.cut, 'cell')} longer than a workbook can hold cut: --format csv has all"
+        text = f"{_show.plural(file.cut, 'cell')} longer than a workbook can hold cut: --format csv has all"
         click.echo(text, err=True)
     return file.rows
 

@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 
     Sink: TypeAlias = Callable[[bytes], Coroutine[Any, Any, None]]
 
-Shape = Literal["plain", "harmless", "object"]
+Shape = Literal["plain", "typed", "harmless", "object"]
+ColumnType = Literal["own", "number", "text"]
+GROUPS = ("read", "warnings")  # of columns that may be shown beside the usual ones
 
 _STEP = 20_000  # numbers that are read by one statement
 _LONG = 86_400.0  # seconds: one waits for whoever reads what it makes
@@ -30,11 +32,13 @@ _AS_IT_IS = {"quote": "\x01", "escape": "\x01", "delimiter": "\x02"}
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Which rows of a grid: from item `first` to item `last`, and only those with one of the statuses."""
+    """Which rows of a grid: from item `first` to item `last`, and only those with one of the statuses; and which
+    groups of columns beside the usual ones: `read`, `warnings`."""
 
     statuses: Sequence[str] | None = None
     first: int = 1
     last: int | None = None
+    show: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,19 +48,26 @@ class Page:
     next_after: int | None
 
 
-async def page(conn: Connection, job_id: int, after: int, statuses: Sequence[str] | None, size: int) -> Page:
+async def page(
+    conn: Connection,
+    job_id: int,
+    after: int,
+    statuses: Sequence[str] | None,
+    size: int,
+    show: Sequence[str] = (),
+) -> Page:
     """Rows of the grid of a job in order, and after which number the next page begins. A page may be short before the
     end.
 
-    Raises: NotThere; WrongState when the job is not made of a sheet.
+    Raises: NotThere; WrongState when the job is not made of a sheet; RequestError for groups that there are not.
     """
     async with translated():
-        columns = (await _columns(conn, job_id))["names"]
+        columns = (await _columns(conn, job_id, show))["names"]
         found = await conn.fetchrow(
             "select * from forebay.find_items($1, $2, $3::forebay.item_status[], $4)", job_id, after, statuses, size
         )
         assert found is not None  # noqa: S101 - the function always answers one row
-        rows = await conn.fetch(load("read_grid"), job_id, found["ns"]) if found["ns"] else []
+        rows = await conn.fetch(load("read_grid"), job_id, found["ns"], list(show)) if found["ns"] else []
     return Page(list(columns), rows, found["next_after"])
 
 
@@ -66,8 +77,8 @@ async def is_sheet(conn: Connection, job_id: int) -> bool:
         return bool(await conn.fetchval(load("is_sheet"), job_id))
 
 
-async def _columns(conn: Connection, job_id: int) -> asyncpg.Record:
-    row = await conn.fetchrow(load("grid_columns"), job_id)
+async def _columns(conn: Connection, job_id: int, show: Sequence[str]) -> asyncpg.Record:
+    row = await conn.fetchrow(load("grid_columns"), job_id, list(show))
     assert row is not None  # noqa: S101 - else the function has refused
     return row
 
@@ -80,6 +91,7 @@ class Reading:
 
     def __init__(self, conn: Connection, job_id: int, part: Part, about: asyncpg.Record) -> None:
         self.columns: list[str] = list(about["names"])
+        self.types: list[ColumnType] = list(about["types"])
         self.owner_id: int = about["owner_id"]
         self.total: int = about["total"]  # items of the job
         self._conn = conn
@@ -96,7 +108,9 @@ class Reading:
         while after < last:
             upto = min(after + _STEP, last)
             async with translated():
-                sql = await self._conn.fetchval(load("grid_query"), self._job_id, shape, after, upto, part.statuses)
+                sql = await self._conn.fetchval(
+                    load("grid_query"), self._job_id, shape, after, upto, part.statuses, list(part.show)
+                )
                 told = await self._conn.copy_from_query(sql, output=sink, format="csv", timeout=_LONG, **form)
             rows += int(told.removeprefix("COPY "))
             after = upto
@@ -112,7 +126,7 @@ async def reading(conn: Connection, job_id: int, part: Part) -> AsyncGenerator[R
     async with conn.transaction(isolation="repeatable_read", readonly=True):
         async with translated():
             await conn.execute(load("begin_export"))
-            about = await _columns(conn, job_id)
+            about = await _columns(conn, job_id, part.show)
         yield Reading(conn, job_id, part, about)
 
 

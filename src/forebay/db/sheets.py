@@ -239,6 +239,12 @@ async def write_layout(pool: Pool, sheet_id: int, kind: str, layout: Any, column
         await _execute(conn, "write_layout", *args)
 
 
+async def write_warnings(pool: Pool, sheet_id: int, warnings: Sequence[str]) -> None:
+    """What its owner should know about a file whose layout is known."""
+    async with pool.acquire() as conn:
+        await _execute(conn, "write_sheet_warnings", sheet_id, list(warnings))
+
+
 async def is_cancelled(pool: Pool, job_id: int) -> bool:
     """Whether nobody wants the rows of a job any more."""
     async with pool.acquire() as conn:

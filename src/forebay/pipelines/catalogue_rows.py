@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import AsyncGenerator
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BaseModel, Field
 
@@ -31,7 +31,7 @@ class Line(BaseModel):
     """One row of a file, as its columns name what is in it."""
 
     line: Annotated[int, Field(ge=1)]
-    row: dict[str, str]
+    row: dict[str, Any]
 
 
 class Loads:

@@ -34,7 +34,8 @@ class Export(BaseModel):
     name: str
     format: Literal["csv", "xlsx", "jsonl"]
     statuses: list[Status] | None = None
-    raw: bool = False  # leaves what a spreadsheet takes for formulas as it is
+    raw: bool = False  # leaves what a spreadsheet takes for formulas in CSV as it is
+    show: list[Literal["read", "warnings"]] = []  # groups of columns beside the usual ones
     first: Number = 1
     last: Number | None = None
 
@@ -55,7 +56,7 @@ sheet_exports = Pipeline("sheet_exports", Export, internal=True)
 async def write(ctx: Context, export: Export) -> Done[Written]:
     """Reads the grid as it is at one moment, and stores it as a file."""
     pool, blobs = await ctx.get(web.database), await ctx.get(web.blobs)
-    part = grids.Part(export.statuses, export.first, export.last)
+    part = grids.Part(export.statuses, export.first, export.last, export.show)
     made: list[GridFile] = []
 
     async def fill(sink: Sink) -> None:

@@ -30,7 +30,10 @@ from forebay.errors import DataError, StepError, TransientError, WrongState, err
 from forebay.pipelines import web
 from forebay.pipelines.sheet_sources import opened_source, version_of
 from forebay.services import sheet_reading as reading
+from forebay.services.byte_budget import ByteBudget
 from forebay.services.sheet_reading import Looked, ReadBatch, SheetOptions, Unpacked
+from forebay.services.spreadsheets import XlsxLayout
+from forebay.services.workbook_reading import write_out
 from forebay.storage.spool import make_private, spooled
 from forebay.types import Done, ErrorClass, Skip
 
@@ -113,7 +116,8 @@ class ReadSheet(BaseModel):
 sheet_intake = Pipeline("sheet_intake", Intake, internal=True)
 
 
-@sheet_intake.step(timeout=_LONG, concurrency=(1, 4), retry=_PATIENT, max_expiries=1000)
+# Two files at least are received, and read, at a time: what takes long must not keep all others waiting.
+@sheet_intake.step(timeout=_LONG, concurrency=(2, 4), retry=_PATIENT, max_expiries=1000)
 async def receive(ctx: Context, given: Intake) -> Done[Received] | Skip:
     """Fetches the file, or puts its pieces together, and keeps it."""
     database, blobs = await ctx.get(web.database), await ctx.get(web.blobs)
@@ -223,7 +227,7 @@ async def put_away(ctx: Context, given: Intake, received: Received) -> bool | Sk
         return await source.done(sheet.path or "", received.version)
 
 
-@sheet_intake.step(after=receive, timeout=_LONG, concurrency=(1, 2), retry=_PATIENT, max_expiries=1000)
+@sheet_intake.step(after=receive, timeout=_LONG, concurrency=(2, 4), retry=_PATIENT, max_expiries=1000)
 async def read(ctx: Context, given: Intake, received: Received) -> Done[ReadSheet] | Skip:
     """Reads the rows into the items of the sheet's job."""
     database, blobs = await ctx.get(web.database), await ctx.get(web.blobs)
@@ -237,7 +241,7 @@ async def read(ctx: Context, given: Intake, received: Received) -> Done[ReadShee
     problem = None
     if not stream.is_sealed:
         try:
-            problem = await _read_into(ctx, sheet, stream, blobs, received.sha256)
+            problem = await _read_into(ctx, sheet, stream, blobs, received)
         except WrongState as error:
             if await rows.is_cancelled(database, sheet.job_id):
                 return Skip("its job was cancelled")
@@ -249,17 +253,19 @@ async def read(ctx: Context, given: Intake, received: Received) -> Done[ReadShee
     return Done(ReadSheet(rows=stream.loaded, items=stream.total), [rows.write_read(sheet.id, problem)])
 
 
-async def _read_into(ctx: Context, sheet: Sheet, stream: JobStream, blobs: Blobs, sha256: str) -> str | None:
+async def _read_into(ctx: Context, sheet: Sheet, stream: JobStream, blobs: Blobs, received: Received) -> str | None:
     """Reads the file; gives back why it cannot be read, which its job tells, too."""
+    sha256, size = received.sha256, received.size
     options = SheetOptions.model_validate(sheet.options)
     async with blobs.local(sha256) as path:
         try:
             ctx.progress(note="looking at the file")
-            looked = await _in_child(ctx, reading.look, path, options)
+            child = _Child(ctx, size, await ctx.get(web.settings))
+            looked = await child.call(reading.look, path, options)
             await _note_layout(ctx, sheet, options, looked)
             begin = 0 if looked.layout is not None else stream.loaded  # a picture is a row: known ones are not unpacked
-            async with _source(ctx, path, looked, options, blobs, sheet, begin) as source:
-                await _load(ctx, stream, source, await ctx.get(web.settings), begin)
+            async with _source(child, path, looked, options, blobs, sheet, begin) as source:
+                await _load(ctx, stream, source, child.settings, begin)
             await stream.seal()
         except DataError as error:
             await stream.send(_unreadable(sheet, str(error)), BatchSize(), seal=True)
@@ -321,10 +327,39 @@ def batch_size(settings: Settings) -> BatchSize:
     )
 
 
-async def _in_child(ctx: Context, fn: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
-    """What one of the functions for files returns, in a process with limits."""
-    answer: R = await ctx.call(IN_CHILD, fn.__name__, args, kwargs)
-    return answer
+class _Child:
+    """The process that reads one file. It has seconds by the size of the file: what takes longer holds up others."""
+
+    def __init__(self, ctx: Context, size: int, settings: Settings) -> None:
+        self.ctx = ctx
+        self.settings = settings
+        self.size = size
+        self._allowed = settings.sheets_read_s + settings.sheets_read_s_per_mb * size / 1e6
+        self._left = self._allowed
+
+    async def call(self, fn: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
+        """What one of the functions for files returns.
+
+        Raises: what it raises; DataError when the file takes too long to read twice.
+        """
+        clock = asyncio.get_running_loop().time
+        began = clock()
+        try:
+            async with asyncio.timeout(self._left):
+                answer: R = await self.ctx.call(IN_CHILD, fn.__name__, args, kwargs)
+        except TimeoutError:
+            raise self._too_long() from None
+        finally:
+            self._left = max(0.0, self._left - (clock() - began))
+        return answer
+
+    def _too_long(self) -> StepError:
+        reason = (
+            f"reading the file took longer than {self._allowed:.0f} s, which is the most for a file of {self.size} "
+            "bytes: split it, or raise FOREBAY_SHEETS_READ_S or FOREBAY_SHEETS_READ_S_PER_MB"
+        )
+        # Once may be bad luck, as on a machine that is busy.
+        return TransientError(reason) if self.ctx.attempt < 2 else DataError(reason)
 
 
 # Where rows come from.
@@ -332,31 +367,34 @@ async def _in_child(ctx: Context, fn: Callable[P, R], *args: P.args, **kwargs: P
 
 @asynccontextmanager
 async def _source(
-    ctx: Context, path: Path, looked: Looked, options: SheetOptions, blobs: Blobs, sheet: Sheet, begin: int
+    child: _Child, path: Path, looked: Looked, options: SheetOptions, blobs: Blobs, sheet: Sheet, begin: int
 ) -> AsyncGenerator[AsyncIterator[SourceRows]]:
     if looked.layout is None:
-        async with aclosing(_pictures(ctx, path, looked.pictures[begin:], blobs, sheet)) as source:
+        async with aclosing(_pictures(child, path, looked.pictures[begin:], blobs, sheet)) as source:
             yield source
         return
     make_private(blobs.store.spool)
     with NamedTemporaryFile(prefix="put-", dir=blobs.store.spool) as scratch:
         layout = looked.layout
-        if looked.kind == "xlsx":
-            ctx.progress(note="unpacking the workbook")
-            layout = await _in_child(ctx, reading.write_out, path, layout, Path(scratch.name))
+        if isinstance(layout, XlsxLayout):
+            child.ctx.progress(note="unpacking the workbook")
+            most = child.settings.sheets_max_read_bytes
+            layout = await child.call(write_out, path, layout, Path(scratch.name), most)
+            await rows.write_warnings(await child.ctx.get(web.database), sheet.id, layout.warnings)
             path = Path(scratch.name)
-        async with aclosing(_rows(ctx, path, layout, options.key)) as source:
+        async with aclosing(_rows(child, path, layout, options.key)) as source:
             yield source
 
 
-async def _rows(ctx: Context, path: Path, layout: CsvLayout, key: list[str]) -> AsyncGenerator[SourceRows]:
+async def _rows(child: _Child, path: Path, layout: CsvLayout, key: list[str]) -> AsyncGenerator[SourceRows]:
     """Chunks of rows; some are read ahead while those before them are committed."""
     ahead: asyncio.Queue[ReadBatch] = asyncio.Queue(_AHEAD)
+    budget = ByteBudget(child.size, child.settings.sheets_max_read_bytes)
 
     async def read_on() -> None:
         place: Place | None = None
         while True:
-            batch = await _in_child(ctx, reading.read_batch, path, layout, place, _CHUNK, _CHUNK_BYTES, key)
+            batch = await child.call(reading.read_batch, path, layout, place, _CHUNK, _CHUNK_BYTES, key)
             await ahead.put(batch)
             if batch.is_last:
                 return
@@ -366,6 +404,7 @@ async def _rows(ctx: Context, path: Path, layout: CsvLayout, key: list[str]) -> 
     try:
         while True:
             batch = await _next(ahead, reader)
+            budget.spend(sum(map(len, batch.data)))
             yield SourceRows(batch.data, batch.keys, batch.faults)
             if batch.is_last:
                 return
@@ -392,12 +431,12 @@ async def _next(ahead: asyncio.Queue[ReadBatch], reader: asyncio.Task[None]) -> 
 
 
 async def _pictures(
-    ctx: Context, path: Path, listed: list[Picture], blobs: Blobs, sheet: Sheet
+    child: _Child, path: Path, listed: list[Picture], blobs: Blobs, sheet: Sheet
 ) -> AsyncGenerator[SourceRows]:
     """Pictures, each stored as a file of its own."""
     for group in _groups(listed):
         made = SourceRows()
-        unpacked = await _in_child(ctx, reading.unpack_pictures, path, [picture.name for picture in group])
+        unpacked = await child.call(reading.unpack_pictures, path, [picture.name for picture in group])
         for picture, one in zip(group, unpacked, strict=True):
             made.add(await _picture(picture, one, blobs, sheet))
             if len(made) == _PICTURES:

@@ -24,9 +24,11 @@ from forebay.services import images as pictures
 from forebay.services import ocr as reader
 from forebay.services.products import Columns, Normalized
 from forebay.services.products import normalize as normalized
-from forebay.services.products.normalizing import identity
+from forebay.services.products.normalizing import Problem, identity
 from forebay.services.products.pictures import fields_in
 from forebay.services.sheet_reading import MAX_INPUT_BYTES
+from forebay.services.spreadsheets.xlsx_rows import NO_RESULT
+from forebay.services.workbook_reading import FORMULA_WITHOUT_RESULT
 from forebay.types import ErrorClass, NotFound
 
 if TYPE_CHECKING:
@@ -49,6 +51,7 @@ class SheetRow(BaseModel):
 
     line: Annotated[int, Field(ge=0)] = 0
     row: dict[str, Any] = {}
+    kinds: str = ""  # a letter for what each cell of a workbook is, as `xlsx_rows` has them
     excerpt: str | None = None  # of a row that could not be read
 
 
@@ -121,7 +124,20 @@ async def normalize(ctx: Context, given: SheetRow) -> Normalized:
     if given.excerpt is not None:
         raise DataError(f"line {given.line} could not be read: mend it in the file, and upload that again")
     sheet = await (await ctx.get(book)).of(ctx)
-    return normalized(given.row, Columns.model_validate(sheet.mapping or {"fields": {}}))
+    columns = Columns.model_validate(sheet.mapping or {"fields": {}})
+    read = normalized(given.row, columns)
+    if NO_RESULT not in given.kinds:
+        return read
+    return read.model_copy(update={"problems": [*read.problems, *_without_results(given, sheet, columns)]})
+
+
+def _without_results(given: SheetRow, sheet: Sheet, columns: Columns) -> list[Problem]:
+    missing = {name for name, kind in zip(sheet.columns or (), given.kinds, strict=False) if kind == NO_RESULT}
+    return [
+        Problem(field=field, kind="refused", reason=FORMULA_WITHOUT_RESULT, column=column)
+        for field, column in columns.fields.items()
+        if column in missing
+    ]
 
 
 @sheets.step(after=normalize, timeout=300, concurrency=_ASKING)

@@ -5,11 +5,14 @@ from __future__ import annotations
 import asyncio
 import csv
 import io
+import re
 from contextlib import aclosing, asynccontextmanager
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
-from forebay.services.spreadsheets import XlsxFile, escaped, header_of
-from forebay.services.spreadsheets.cells import number_text
+from forebay.services.spreadsheets import XlsxFile, header_of
+from forebay.services.spreadsheets.cells import Moment, Percent
+from forebay.services.spreadsheets.xlsx_rows import MOMENT, NO_RESULT, NUMBER, PERCENT, TEXT, TRUTH
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Coroutine, Iterator, Sequence
@@ -20,16 +23,17 @@ if TYPE_CHECKING:
     Sink: TypeAlias = Callable[[bytes], Coroutine[Any, Any, None]]
     Seen: TypeAlias = Callable[[int, int], None]  # rows so far, and the number of the item that was the last
 
-Shape = Literal["plain", "harmless", "object"]
+Shape = Literal["plain", "typed", "harmless", "object"]
+ColumnType = Literal["own", "number", "text"]
 
 _BLOCK = 256 << 10  # bytes that are made into rows of a workbook at a time
-_NUMBERS = (0, -10, -8, -3)  # where a grid has its line, price, quantity and score
 
 
 class Grid(Protocol):
     """A grid, as the database reads it."""
 
     columns: list[str]
+    types: list[ColumnType]
 
     def copy(self, shape: Shape, sink: Sink) -> AsyncIterator[tuple[int, int]]:
         """Hands the rows to the sink: CSV, or JSON Lines; tells how many there were, and up to which item."""
@@ -65,27 +69,20 @@ class GridFile:
             seen(rows, upto)
 
     async def _write_workbook(self, sink: Sink, seen: Seen) -> None:
-        columns = self._grid.columns
-        # What comes from the database is harmless already; the names of columns are not.
-        file = XlsxFile(columns if self._raw else harmless(columns), escape=False)
-        records = _Records()
+        file = XlsxFile(self._grid.columns)
+        records, cells = _Records(), _Cells(self._grid.types)
 
         async def take(data: bytes) -> None:
             if (whole := records.add(data)) and (piece := await asyncio.to_thread(pack, whole)):
                 await sink(piece)
 
         def pack(whole: bytes) -> bytes:
-            return file.write(_rows(whole))
+            return file.write(cells.rows(whole))
 
-        await self._copy(self._shape, take, seen)
+        await self._copy("typed", take, seen)
         await sink(await asyncio.to_thread(pack, records.rest()))
         await sink(await asyncio.to_thread(file.close))
         self.cut = file.cut
-
-
-def harmless(columns: Sequence[str]) -> list[str]:
-    """Names of columns that no spreadsheet takes for formulas."""
-    return [escaped(name) for name in columns]
 
 
 class _Records:
@@ -109,21 +106,47 @@ class _Records:
         return whole
 
 
-def _rows(whole: bytes) -> Iterator[list[object]]:
-    cells: list[object]
-    for cells in csv.reader(io.StringIO(whole.decode(), newline="")):  # type: ignore[assignment]
-        for place in _NUMBERS:
-            cells[place] = _number(str(cells[place]))
-        yield cells
+class _Cells:
+    """Makes values of texts: of the columns that hold numbers, and of what a workbook's own cells are."""
+
+    def __init__(self, types: Sequence[ColumnType]) -> None:
+        self._numbers = [place for place, kind in enumerate(types) if kind == "number"]
+        self._own = types.index("own") if "own" in types else 0
+
+    def rows(self, whole: bytes) -> Iterator[list[object]]:
+        row: list[object]
+        for row in csv.reader(io.StringIO(whole.decode(), newline="")):  # type: ignore[assignment]
+            kinds = str(row.pop())
+            for place in self._numbers:
+                row[place] = _number(str(row[place]))
+            for place, kind in enumerate(kinds, self._own):
+                if kind != TEXT:
+                    row[place] = _VALUES[kind](str(row[place]))
+            yield row
 
 
 def _number(text: str) -> object:
-    """A number, if it is written as a spreadsheet would write it: what people see is the same in any case."""
-    try:
-        value = float(text)
-    except ValueError:
-        return text
-    return value if number_text(value) == text else text
+    """A number with the digits that it has, so that people see the same everywhere."""
+    return Decimal(text) if _DIGITS.fullmatch(text) else text
+
+
+def _truth(text: str) -> object:
+    return text == "true" if text in {"true", "false"} else text
+
+
+def _percent(text: str) -> object:
+    digits = text.removesuffix("%")
+    return Percent(Decimal(digits).scaleb(-2)) if digits != text and _DIGITS.fullmatch(digits) else text
+
+
+_DIGITS = re.compile("-?[0-9]+(?:[.][0-9]+)?")
+_VALUES: dict[str, Callable[[str], object]] = {
+    NUMBER: _number,
+    TRUTH: _truth,
+    PERCENT: _percent,
+    MOMENT: Moment,
+    NO_RESULT: str,
+}
 
 
 # From a sink to a source.

@@ -6,7 +6,7 @@ A workbook is first written out as CSV, so that any batch of its rows can be rea
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from itertools import islice, repeat
 from json.encoder import encode_basestring as _quoted
@@ -29,19 +29,21 @@ from forebay.services.spreadsheets import (
     Picture,
     Place,
     Row,
+    XlsxLayout,
     detect,
     look_at,
-    new_file,
     opened,
     pictures,
     read_picture,
     read_rows,
-    take,
 )
 from forebay.services.spreadsheets.reading import Layout
+from forebay.services.workbook_reading import WrittenOut, sample_of_workbook, typed_cells, typed_inputs, write_out
 
 MAX_COLUMNS = 1000  # more than a table of the database, or a person, can take in
+MAX_NAMES = 1 << 17  # characters of all names of columns: each row is stored with them
 MAX_INPUT_BYTES = 8 << 20
+_MOST_ENCODED = 32 << 20  # bytes of names in a batch of rows
 _TOO_LARGE = f"has more than {MAX_INPUT_BYTES >> 20} MiB"
 _NO_ROWS = "there is a header, and no rows below it; say header=false if the first line is a row"
 _LONGEST_KEY = 200
@@ -77,7 +79,7 @@ class Looked(NamedTuple):
     """What a file is. `layout` is that of a table."""
 
     kind: Literal["csv", "xlsx", "image", "images"]
-    layout: CsvLayout | Any
+    layout: CsvLayout | XlsxLayout | None
     columns: list[str]
     mapping: Columns
     suggestions: list[Suggestion]
@@ -120,19 +122,28 @@ def look(path: Path, options: SheetOptions) -> Looked:
     columns = list(layout.columns)
     if len(columns) > MAX_COLUMNS:
         raise DataError(f"the file has {len(columns)} columns; {MAX_COLUMNS} are allowed")
+    if (length := sum(map(len, columns))) > MAX_NAMES:
+        raise DataError(f"the names of the columns have {length} characters; {MAX_NAMES} are allowed: shorten them")
     for name in options.key:
         if name not in columns:
             raise DataError(f"key: there is no column {name!r}; the columns are {', '.join(columns[:20])}")
-    with read_rows(path, layout) as reader:
-        rows = list(islice(reader, SAMPLE))
-    if not rows:
+    sample, is_empty = _sample(path, layout)
+    if is_empty:
         raise DataError(_NO_ROWS)
-    sample = [row.cells for row in rows if isinstance(row, Row)]
     mapping = _mapping(columns, sample, options)
     return Looked(layout.kind, layout, columns, mapping, suggest(columns, sample), [])
 
 
-def _mapping(columns: Sequence[str], sample: Sequence[dict[str, str]], options: SheetOptions) -> Columns:
+def _sample(path: Path, layout: Layout) -> tuple[Sequence[Mapping[str, object]], bool]:
+    """The first rows that can be read, with numbers where a workbook says so; and whether there is no row at all."""
+    if isinstance(layout, XlsxLayout):
+        return sample_of_workbook(path, layout, SAMPLE)
+    with read_rows(path, layout) as reader:
+        rows = list(islice(reader, SAMPLE))
+    return [row.cells for row in rows if isinstance(row, Row)], not rows
+
+
+def _mapping(columns: Sequence[str], sample: Sequence[Mapping[str, object]], options: SheetOptions) -> Columns:
     try:
         return choose_columns(columns, sample, options.columns, mark=options.decimal_mark, currency=options.currency)
     except InvalidField as error:
@@ -143,47 +154,21 @@ def _no_table(kind: Literal["image", "images"], listed: list[Picture]) -> Looked
     return Looked(kind, None, ["Name"], Columns(fields={}), [], listed)
 
 
-def write_out(path: Path, layout: Layout, target: Path) -> CsvLayout:
-    """Writes the rows of a workbook as CSV, each after its number and what is wrong with it."""
-    columns = ("line", "fault", *layout.columns)
-    file = new_file("csv", columns, escape=False)
-    header = file.write(())
-    with target.open("wb") as out, read_rows(path, layout) as reader:
-        out.write(header)
-        while True:
-            batch = take(reader, 1000)
-            out.write(file.write(_written(row) for row in batch.rows))
-            if batch.is_last:
-                break
-        out.write(file.close())
-    return CsvLayout(
-        encoding="utf-8",
-        delimiter=",",
-        line_end="\n",
-        columns=columns,
-        has_header=True,
-        start=Place(offset=len(header), line=1),
-        is_written_out=True,
-    )
-
-
-def _written(row: Row | BadRow) -> Sequence[object]:
-    if isinstance(row, BadRow):
-        return (str(row.line), row.reason, row.excerpt)
-    return (str(row.line), "", *row.cells.values())
-
-
 def read_batch(
     path: Path, layout: CsvLayout, place: Place | None, most: int, most_bytes: int, key: Sequence[str]
 ) -> ReadBatch:
     """The next rows from a place on, ready to be stored."""
+    most = min(most, max(1, _MOST_ENCODED // (1 + sum(map(len, layout.columns)))))
     with read_rows(path, layout, place) as reader:
         cells = reader.take(most, most_bytes)
-    columns, lines = layout.columns, cells.lines
-    if layout.is_written_out:
-        cells = _written_out(cells)
-        columns, lines = columns[2:], cells.lines
-    data = _encoded(lines, cells.rows, columns)
+    columns = layout.columns
+    if isinstance(layout, WrittenOut):
+        columns = layout.own_columns
+        cells, kinds = typed_cells(cells)
+        data = typed_inputs(cells, kinds, columns)
+    else:
+        data = _encoded(cells.lines, cells.rows, columns)
+    lines = cells.lines
     keys = _keys(cells.rows, columns, key)
     if not cells.bad and max(map(len, data), default=0) <= MAX_INPUT_BYTES:
         return ReadBatch(data, keys, {}, cells.next, cells.is_last)
@@ -229,15 +214,6 @@ class _StoredRow(NamedTuple):
 def _broken(row: BadRow) -> _StoredRow:
     data = to_json({"line": row.line, "excerpt": row.excerpt})
     return _StoredRow(row.line, data, fault=f"line {row.line} {row.reason}")
-
-
-def _written_out(cells: Cells) -> Cells:
-    """What was written out of a workbook, with the numbers of its rows, and those that could not be read."""
-    made = Cells([], [], list(cells.bad), cells.next, cells.is_last)
-    for number, fault, *row in cells.rows:
-        line = int(number)
-        made.add(line, BadRow(line, fault, row[0] if row else "") if fault else row)
-    return made
 
 
 def _key_of(cells: Sequence[str]) -> str | None:

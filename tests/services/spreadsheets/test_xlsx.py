@@ -12,17 +12,31 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from forebay.errors import DataError
-from forebay.services.spreadsheets import BadRow, Place, Row, XlsxLayout, look_at, read_rows, take
+from forebay.services.spreadsheets import (
+    BadRow,
+    Place,
+    Row,
+    XlsxLayout,
+    look_at,
+    read_rows,
+    take,
+    xlsx_file,
+    xlsx_parts,
+    xlsx_rows,
+)
 from forebay.services.spreadsheets.archives import WORKBOOK, opened
 from forebay.services.spreadsheets.cells import moment_text
+from forebay.services.spreadsheets.xlsx_file import look_at_xlsx, open_xlsx
 from forebay.services.spreadsheets.xlsx_parts import Format, format_of
 from tests.services.spreadsheets._tables import archive, bad, file, good, read, workbook
 
 _HEADER = '<row r="1"><c r="A1" t="inlineStr"><is><t>a</t></is></c><c r="B1" t="str"><v>b</v></c></row>'
 _STYLES = (
-    '<numFmts><numFmt numFmtId="164" formatCode="dd.mm.yyyy\\ hh:mm"/></numFmts>'
+    '<numFmts><numFmt numFmtId="164" formatCode="dd.mm.yyyy\\ hh:mm"/>'
+    '<numFmt numFmtId="165" formatCode="0000000000000"/></numFmts>'
     '<cellStyleXfs><xf numFmtId="14"/></cellStyleXfs>'
-    '<cellXfs><xf numFmtId="0"/><xf numFmtId="14"/><xf numFmtId="164"/><xf numFmtId="46"/></cellXfs>'
+    '<cellXfs><xf numFmtId="0"/><xf numFmtId="14"/><xf numFmtId="164"/><xf numFmtId="46"/>'
+    '<xf numFmtId="2"/><xf numFmtId="9"/><xf numFmtId="165"/></cellXfs>'
 )
 
 
@@ -44,6 +58,13 @@ _STYLES = (
         ('<c r="A2" s="2"><v>45351.75</v></c>', "2024-02-29T18:00:00"),
         ('<c r="A2" s="3"><v>1.5</v></c>', "36:00:00"),
         ('<c r="A2" s="99"><v>7</v></c>', "7"),
+        ('<c r="A2" s="4"><v>12.5</v></c>', "12.50"),
+        ('<c r="A2" s="4"><v>12.345</v></c>', "12.345"),
+        ('<c r="A2" s="4"><v>1E+30</v></c>', "1e+30"),
+        ('<c r="A2" s="5"><v>0.07</v></c>', "7%"),
+        ('<c r="A2" s="5"><v>0.0725</v></c>', "7.25%"),
+        ('<c r="A2" s="6"><v>12345678905</v></c>', "0012345678905"),
+        ('<c r="A2" s="6"><v>1.5</v></c>', "1.5"),
         ('<c r="A2" t="s"><v>0</v></c>', "plain"),
         ('<c r="A2" t="s"><v>1</v></c>', "rich text"),
         ('<c r="A2" t="s"><v>2</v></c>', "a\rb"),
@@ -87,10 +108,22 @@ def test_odd_days(days: float, text: str) -> None:
     ("code", "expected"),
     [
         ("General", None),
-        ("0.00", None),
+        ("0", None),
+        ("0.00", Format(decimals=2)),
         ('0 "days"', None),
-        ("[Red]0.00", None),
+        ("[Red]0.00", Format(decimals=2)),
         ("#,##0\\d", None),
+        ("#,##0.00 [$€-407];[Red]-#,##0.00 [$€-407]", Format(decimals=2)),
+        ('_-* #,##0.00\\ "€"_-', Format(decimals=2)),
+        ("$#,##0.000", Format(decimals=3)),
+        ("0.0##", Format(decimals=1)),
+        ("0.00E+00", None),
+        ("# ?/?", None),
+        ("0%", Format(is_percent=True)),
+        ("0.0 %", Format(is_percent=True, decimals=1)),
+        ("0000000000000", Format(digits=13)),
+        ("0" * 900, None),
+        ("@", None),
         ("yyyy-mm-dd", Format(has_date=True, has_time=False)),
         ("mmm", Format(has_date=True, has_time=False)),
         ("[$-407]d. mmmm yyyy;@", Format(has_date=True, has_time=False)),
@@ -308,3 +341,67 @@ def test_no_markup_breaks_the_reader(rows: str) -> None:
 def test_what_goes_wrong_outside_is_not_the_archives_fault() -> None:
     with pytest.raises(ValueError, match="mine"), opened(file(_whole), WORKBOOK):
         raise ValueError("mine")
+
+
+@pytest.mark.parametrize("row", ["<row></row>", '<row r="2"/>', '<row r="2"></row>', "<x:row xmlns:x='x'/>"])
+@pytest.mark.parametrize("before", [1000, 1 << 20], ids=["before", "while they are read"])
+def test_more_rows_than_a_spreadsheet_has_are_refused_early(
+    monkeypatch: pytest.MonkeyPatch, row: str, before: int
+) -> None:
+    """Empty ones, too: millions of them are packed into nearly nothing, and each takes its time."""
+    monkeypatch.setattr(xlsx_rows, "MAX_ROWS", 1000)
+    monkeypatch.setattr(xlsx_file, "MAX_ROWS", before)
+    header = '<row r="1"><c r="A1" t="str"><v>Name</v></c></row>'
+    assert good(workbook(header + row * 999), header=True) == []
+    with pytest.raises(DataError, match=r"the sheet .*has more than 1000 rows, which no spreadsheet has"):
+        good(workbook(header + row * 1002), header=True)
+
+
+def test_more_shared_strings_than_memory_has_places_for_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(xlsx_parts, "MAX_STRINGS", 1000)
+    row = '<row r="1"><c r="A1" t="s"><v>0</v></c></row>'
+    with pytest.raises(DataError, match="the workbook shares more than 1000 strings"):
+        good(workbook(row, strings="<si><t>x</t></si>" + "<si/>" * 1000))
+
+
+@pytest.mark.parametrize(
+    ("cell", "kind"),
+    [
+        ('<c r="A2"><v>1.459</v></c>', "n"),
+        ('<c r="A2"><v>1459</v></c>', "n"),
+        ('<c r="A2" s="4"><v>1.459</v></c>', "n"),
+        ('<c r="A2"><v>nan</v></c>', "s"),
+        ('<c r="A2"><v>1e999</v></c>', "s"),
+        ('<c r="A2" t="str"><v>1.459</v></c>', "s"),
+        ('<c r="A2" t="inlineStr"><is><t>1.459</t></is></c>', "s"),
+        ('<c r="A2" t="s"><v>0</v></c>', "s"),
+        ('<c r="A2" t="b"><v>1</v></c>', "b"),
+        ('<c r="A2" t="e"><v>#N/A</v></c>', "s"),
+        ('<c r="A2" s="1"><v>45351</v></c>', "d"),
+        ('<c r="A2" t="d"><v>2024-02-29</v></c>', "d"),
+        ('<c r="A2" s="5"><v>0.5</v></c>', "p"),
+        ('<c r="A2" s="6"><v>5</v></c>', "s"),
+        ('<c r="A2"><f>1+1</f><v>2</v></c>', "n"),
+        ('<c r="A2"><f>1+1</f></c>', "f"),
+        ('<c r="A2"><f>1+1</f><v></v></c>', "f"),
+        ('<c r="A2"><f>1+1</f><v/></c>', "f"),
+        ('<c r="A2"><f t="shared" si="0"/><v></v></c>', "f"),
+        ('<c r="A2" t="str"><f>""</f><v></v></c>', ""),
+        ('<c r="B2"><v>1</v></c>', "sn"),
+    ],
+)
+def test_what_cells_are_is_kept(cell: str, kind: str) -> None:
+    data = workbook(
+        f'{_HEADER}<row r="2">{cell}</row><row r="3"><c r="A3"><v>1</v></c></row>',
+        styles=_STYLES,
+        strings="<si><t>plain</t></si>",
+    )
+    source = file(data)
+    with open_xlsx(source, look_at_xlsx(source)) as reader:
+        kinds = [kinds for line, _, kinds in reader.typed() if line == 2]
+    assert kinds == ([kind] if kind else [])
+
+
+def test_a_row_of_nothing_but_formulas_without_results_is_a_row() -> None:
+    data = workbook(f'{_HEADER}<row r="2"><c r="A2"><f>1</f></c><c r="B2"><f>2</f></c></row>')
+    assert good(data) == [{"a": "", "b": ""}]

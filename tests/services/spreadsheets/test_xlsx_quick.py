@@ -12,7 +12,7 @@ from forebay.services.spreadsheets.xlsx_quick import SheetRows
 from forebay.services.spreadsheets.xlsx_rows import FoundRow, SheetMarkup
 
 _LONG = "x" * 1_500_000
-_FORMATS = [None, Format(has_date=True, has_time=False)]
+_FORMATS = [None, Format(has_date=True), Format(decimals=2), Format(digits=5), Format(is_percent=True)]
 
 
 def _book() -> Workbook:
@@ -58,7 +58,7 @@ _texts = st.one_of(
 )
 _kinds = st.sampled_from(["", "", ' t="n"', ' t="s"', ' t="b"', ' t="e"', ' t="str"', ' t="inlineStr"', ' t="d"'])
 _letters = st.sampled_from(["A", "B", "C", "D", "AA", "XFD", "XFE", "a", ""])
-_styles = st.sampled_from(["", "", "", ' s="0"', ' s="1"', ' s="9"', ' s=""'])
+_styles = st.sampled_from(["", "", "", "", ' s="0"', ' s="1"', ' s="2"', ' s="3"', ' s="4"', ' s="9"', ' s=""'])
 
 
 @st.composite
@@ -84,7 +84,11 @@ def _plain_cells(draw: st.DrawFn) -> str:
     number = draw(st.integers(0, 5))
     place = f' r="{"ABCDEF"[number]}{draw(st.integers(1, 9))}"'
     text = draw(st.sampled_from(["1", "0", "1.50", "2", "3", "a &amp; b", "_x0041_", "", "x", "9" * 20]))
-    inside = draw(st.sampled_from([f"<v>{text}</v>", f"<is><t>{text}</t></is>", f"<f>A1</f><v>{text}</v>", ""]))
+    inside = draw(
+        st.sampled_from(
+            [f"<v>{text}</v>", f"<is><t>{text}</t></is>", f"<f>A1</f><v>{text}</v>", "<f>A1</f>", "<f>A1</f><v/>", ""]
+        )
+    )
     return f"<c{place}{draw(_styles)}{draw(_kinds)}>{inside}</c>"
 
 
@@ -157,4 +161,4 @@ def test_the_shorter_way_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
     found += rows.feed(b"", is_last=True)
     book.strings.close()
     assert fed == [b"<x><sheetData>", odd, b"</sheetData></x>"]
-    assert found == [(1, ["a"], None), (2, ["1"], None), (3, ["a"], None)]
+    assert found == [(1, ["a"], None, "s"), (2, ["1"], None, "n"), (3, ["a"], None, "s")]

@@ -33,6 +33,14 @@ router = APIRouter(prefix="/api", tags=["sheets"], route_class=StrictRoute)
 log = get_logger("api")
 
 Number = Annotated[int | None, Query(ge=1, le=2**31 - 1)]
+Show = Annotated[
+    str | None,
+    Query(
+        description="groups of columns beside the usual ones, separated by commas: read (what was read from the file's "
+        "own), warnings (what was refused or changed when it was read)",
+        max_length=100,
+    ),
+]
 
 
 class GridRow(Model):
@@ -84,17 +92,32 @@ class ExportPage(Model):
 
 @router.get("/jobs/{job_id}/grid")
 async def get_grid(
-    job_id: JobId, who: Reader, rooms: RoomsDep, size: PageSize, statuses: Statuses = None, after: After = None
+    job_id: JobId,
+    who: Reader,
+    rooms: RoomsDep,
+    size: PageSize,
+    statuses: Statuses = None,
+    show: Show = None,
+    after: After = None,
 ) -> GridPage:
     """The rows of a sheet with what was found for them, in the order of the file: the cells that exports have. A page
     may be short while there is a `next`."""
     start = 0 if after is None else paging.decode(after, paging.small)[0]
+    groups = _groups(show)
     async with rooms.of(who) as conn:
-        page = await grids.page(conn, job_id, start, chosen(statuses), size)
+        page = await grids.page(conn, job_id, start, chosen(statuses), size, groups)
     more = page.next_after
     paging.tell("grid", [row["n"] for row in page.rows], more)
     rows = [GridRow(id=row["n"], status=row["status"], cells=row["cells"]) for row in page.rows]
     return GridPage(columns=page.columns, rows=rows, next=None if more is None else paging.encode(more))
+
+
+def _groups(show: str | None) -> list[str]:
+    groups = [group.strip() for group in show.split(",")] if show else []
+    if wrong := [group for group in groups if group not in grids.GROUPS]:
+        what = f"there is no group of columns {wrong[0][:40]!r}; there are {', '.join(grids.GROUPS)}"
+        raise Problem(422, what, field="query.show")
+    return groups
 
 
 @router.post("/jobs/{job_id}/export", status_code=202, openapi_extra={"parameters": [idempotency.ANSWERED_AGAIN]})
@@ -105,14 +128,16 @@ async def export_grid(
     request: Request,
     kind: Annotated[Literal["csv", "xlsx", "jsonl"], Query(alias="format")] = "csv",
     statuses: Statuses = None,
-    raw: Annotated[bool, Query(description="leave what a spreadsheet would run as a formula as it is")] = False,
+    show: Show = None,
+    raw: Annotated[bool, Query(description="leave what a spreadsheet would run as a formula in CSV as it is")] = False,
     first: Annotated[Number, Query(alias="from", description="the first item")] = None,
     last: Annotated[Number, Query(alias="to", description="the last item")] = None,
 ) -> ExportRef:
     """Write the grid to a file, as it is when that begins; ask for the export to see how far it is."""
     if first is not None and last is not None and last < first:
         raise Problem(422, "must not be before `from`", field="query.to")
-    given = {"statuses": chosen(statuses), "raw": raw or None, "first": first, "last": last}
+    groups = _groups(show)
+    given = {"statuses": chosen(statuses), "show": groups or None, "raw": raw or None, "first": first, "last": last}
     options = json.dumps({name: value for name, value in given.items() if value is not None})
     once = await idempotency.of(request)
     allowance: Allowance = request.app.state.allowance

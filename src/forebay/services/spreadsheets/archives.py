@@ -31,7 +31,7 @@ class Bounds(NamedTuple):
 
 
 WORKBOOK = Bounds(entries=5_000)
-PICTURES = Bounds(entries=50_000, entry_bytes=MAX_IMAGE_BYTES, all_bytes=32 << 30)
+PICTURES = Bounds(entries=50_000, all_bytes=32 << 30)  # one that is too large is refused alone, by `read_picture`
 
 
 @contextmanager
@@ -71,23 +71,42 @@ def pieces(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, size: int = 1 << 16
             yield piece
 
 
-_DIRECTORY_END = b"PK\x05\x06"
+_END, _END_64, _LOCATOR_64 = b"PK\x05\x06", b"PK\x06\x06", b"PK\x06\x07"
+_TAIL = (1 << 16) + 22 + 20 + 56  # the longest comment, and the records around it
+_ENTRY_BYTES = 512  # of an entry in the directory, on average: names are short in honest archives
 
 
 def _check_count(source: IO[bytes], bounds: Bounds) -> None:
-    """The directory is read whole when an archive is opened: one that is too large is refused before."""
+    """The directory is parsed whole when an archive is opened, which takes a while and memory for each entry: too many
+    are refused before, by what the end of the archive says, and a directory that is too large for these, too."""
     size = source.seek(0, 2)
-    source.seek(max(0, size - (1 << 16) - 22))
+    source.seek(max(0, size - _TAIL))
     tail = source.read()
-    place = tail.rfind(_DIRECTORY_END)
+    # As zipfile looks for it: at the very end, else the last that there is before a comment.
+    place = len(tail) - 22 if tail[-22:].startswith(_END) and tail.endswith(b"\0\0") else tail.rfind(_END)
     if place < 0:
         raise DataError("this is not a ZIP archive, or its end is missing")
-    directory = int.from_bytes(tail[place + 12 : place + 16], "little")
-    most = bounds.entries * 512  # bytes: names are short in honest archives
-    if directory == 0xFFFFFFFF:  # ZIP64: the size stands elsewhere; it is a part of the file at any rate
-        directory = size
-    if directory > max(most, 1 << 20):
-        raise DataError(f"the archive's directory has {directory} bytes; {most} are allowed")
+    count, directory = _number(tail, place + 10, 2), _number(tail, place + 12, 4)
+    if tail[max(0, place - 20) :].startswith(_LOCATOR_64):  # where it is, zipfile goes by it
+        count, directory = _counts_64(source, size, _number(tail, place - 12, 8))
+    if count > bounds.entries:
+        raise DataError(f"the archive has {count} entries; {bounds.entries} are allowed")
+    most = max(count * _ENTRY_BYTES, 1 << 16)
+    if directory > most:
+        raise DataError(f"the archive's directory has {directory} bytes; {most} are allowed for {count} entries")
+
+
+def _counts_64(source: IO[bytes], size: int, place: int) -> tuple[int, int]:
+    """The entries and the bytes of a directory of ZIP64."""
+    source.seek(min(place, size))
+    record = source.read(56)
+    if not record.startswith(_END_64):
+        raise DataError("the archive is cut off or damaged: the end of its directory is missing")
+    return _number(record, 32, 8), _number(record, 40, 8)
+
+
+def _number(data: bytes, place: int, size: int) -> int:
+    return int.from_bytes(data[place : place + size], "little")
 
 
 def _check(entries: list[zipfile.ZipInfo], bounds: Bounds) -> None:

@@ -9,11 +9,15 @@ from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 
 _NO_TEXT = re.compile("[\0\ud800-\udfff]")
-# What a spreadsheet takes for a formula, also in wide letters; and what has been made harmless before.
-_FORMULA = re.compile("'*[=+\\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
-_HARMLESS = re.compile("'+[=+\\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
-_LEADS = frozenset("'=+-@\t\r\n\uff1d\uff0b\uff0d\uff20")
-_NUMBER = re.compile(r"[-+]?\d+(?:[.,]\d+)*", re.ASCII)
+# What a spreadsheet takes for a formula, also in wide letters; and what has been made harmless before. Where lists are
+# separated by semicolons or tabs, a cell of CSV is divided there, and each part of it may be a formula.
+_SIGNS = "=+\\-@\uff1d\uff0b\uff0d\uff20"
+_DIGITS = r"[-+]?[0-9]+(?:[.,][0-9]+)*"
+_FORMULA = re.compile(f"'*[{_SIGNS}\t\r\n]")
+_HARMLESS = re.compile(f"'+[{_SIGNS}\t\r\n]")
+_INNER_FORMULA = re.compile(rf"([;\t])(?!{_DIGITS}(?:[;\t]|\Z))('*[{_SIGNS}])")
+_INNER_HARMLESS = re.compile(rf"([;\t])'('*[{_SIGNS}])")
+_NUMBER = re.compile(_DIGITS)
 
 
 def cell_text(value: object) -> str:
@@ -62,20 +66,39 @@ def number_text(value: float) -> str:
     return f"{digits}e{int(exponent):+d}"
 
 
+def number_shown(value: float, *, decimals: int = 0, digits: int = 0, is_percent: bool = False) -> str:
+    """A number of a spreadsheet as its format shows it: with the 15 digits that it has, and with the zeros of the
+    format. It is never rounded: what the file says is what counts."""
+    value = float(f"{value:.15g}")
+    if not math.isfinite(value):
+        return number_text(value)
+    if is_percent:
+        value = float(Decimal(repr(value)) * 100)
+    text = number_text(value)
+    if digits and text.isdigit():
+        text = text.zfill(digits)
+    if decimals and "e" not in text:
+        whole, _, rest = text.partition(".")
+        text = f"{whole}.{rest.ljust(decimals, '0')}"
+    return f"{text}%" if is_percent else text
+
+
 def escaped(text: str) -> str:
-    """A cell that no spreadsheet takes for a formula. A plain number is none."""
-    return f"'{text}" if _FORMULA.match(text) and not _NUMBER.fullmatch(text) else text
+    """A cell of CSV that no spreadsheet takes for a formula, nor a part of it. A plain number is none."""
+    made = f"'{text}" if _FORMULA.match(text) and not _NUMBER.fullmatch(text) else text
+    return _INNER_FORMULA.sub(r"\1'\2", made) if ";" in text or "\t" in text else made
 
 
 def escaped_text(value: object) -> str:
     """A value as text that is no formula. Numbers, truth and moments are none, so only text is looked at."""
     text = cell_text(value)
-    return escaped(text) if isinstance(value, str) and text[:1] in _LEADS else text
+    return escaped(text) if isinstance(value, str) else text
 
 
 def unescaped(text: str) -> str:
     """What `escaped` was given."""
-    return text[1:] if _HARMLESS.match(text) else text
+    made = text[1:] if _HARMLESS.match(text) else text
+    return _INNER_HARMLESS.sub(r"\1\2", made)
 
 
 # Moments in XLSX are days since an epoch.
@@ -113,3 +136,41 @@ def _clock(days: float) -> str:
     seconds, thousandths = divmod(thousandths, 1000)
     fraction = f".{thousandths:03d}" if thousandths else ""
     return f"{'-' if days < 0 else ''}{hours:02d}:{minutes:02d}:{seconds:02d}{fraction}"
+
+
+class Moment(str):
+    """A date, a time, or both, as `moment_text` writes them."""
+
+    __slots__ = ()
+
+
+class Percent(Decimal):
+    """A number that people see with a % behind it: 0.19 is 19%."""
+
+
+def moment_days(text: str) -> tuple[float, str] | None:
+    """The days since the epoch of what `moment_text` has written, and the number format that shows it like this; None
+    for what spreadsheets know no number for."""
+    if found := _CLOCK.fullmatch(text):
+        sign, hours, minutes, seconds, fraction = found.groups()
+        day = (int(hours) * 3600 + int(minutes) * 60 + float(seconds + (fraction or ""))) / 86_400
+        return (-day if sign else day), f"[hh]:mm:ss{_thousandths(fraction)}"
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    if moment.tzinfo is not None or moment.year < 1900 or moment.microsecond % 1000:
+        return None
+    days = (moment - _EPOCH) / timedelta(days=1)
+    days -= days < 61  # 29 February 1900 never was
+    if "T" not in text:
+        return days, "yyyy\\-mm\\-dd"
+    return days, f"yyyy\\-mm\\-dd\\Thh:mm:ss{_thousandths('.' in text)}"
+
+
+_CLOCK = re.compile(r"(-?)([0-9]{2,6}):([0-9]{2}):([0-9]{2})(\.[0-9]{3})?")
+_EPOCH = datetime(1899, 12, 30)  # noqa: DTZ001 - sheets know no zones
+
+
+def _thousandths(there: object) -> str:
+    return ".000" if there else ""

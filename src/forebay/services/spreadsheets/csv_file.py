@@ -50,7 +50,6 @@ class CsvLayout(BaseModel):
     renamed: tuple[str, ...] = ()  # columns that have no name in the file, or the name of another
     notes: tuple[str, ...] = ()  # lines above the table, as a title, which are no rows
     start: Place  # of the first row after the header
-    is_written_out: bool = False  # whether a workbook was written out as this, see `sheet_reading`
 
     def records(self, source: IO[bytes], start: Place, chunk: int = CHUNK) -> Records:
         dialect = Dialect(self.delimiter, self.quote, self.escape, self.spaced)

@@ -14,7 +14,6 @@ from forebay.services.spreadsheets.encodings import find_mark
 FileKind: TypeAlias = Literal["csv", "jsonl", "xlsx", "image", "images", "unknown"]
 
 _HEAD = 64 << 10
-_ANY = WORKBOOK._replace(entries=PICTURES.entries, all_bytes=PICTURES.all_bytes)
 _LOOKED_AT = 20  # entries of an archive
 _BINARY = bytes(set(range(32)) - set(b"\t\n\r\x0b\x0c\x1a\x1b")) + b"\x7f"
 _OTHERS = (
@@ -61,10 +60,9 @@ def is_image(head: bytes) -> bool:
 
 def _archive(source: IO[bytes]) -> Found:
     try:
-        with opened(source, _ANY) as archive:
+        with opened(source, PICTURES) as archive:
             if "[Content_Types].xml" in archive.NameToInfo:
                 return _office(archive.NameToInfo)
-        with opened(source, PICTURES) as archive:
             listed = pictures(archive)
             if listed and all(_is_picture(archive, one.name) for one in listed[:_LOOKED_AT]):
                 return Found("images")

@@ -91,7 +91,7 @@ def new_file(kind: Kind, columns: Sequence[str], *, escape: bool = True) -> RowF
         case "csv":
             return CsvFile(columns, escape=escape)
         case "xlsx":
-            return XlsxFile(columns, escape=escape)
+            return XlsxFile(columns)  # a text in a workbook is never a formula
         case "jsonl":
             return JsonLinesFile(columns)
 

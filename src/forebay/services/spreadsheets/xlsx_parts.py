@@ -19,6 +19,7 @@ from forebay.services.spreadsheets.rows import MAX_ROW_BYTES
 
 MAX_PART_BYTES = 64 << 20  # of a part that is held in memory
 MAX_STRINGS_BYTES = 1 << 30  # they wait on the disk
+MAX_STRINGS = 1 << 24  # where each ends is held in memory
 _MAX_NAMES = 1 << 20  # the parser keeps the names of all tags and attributes
 _HEX = re.compile("_x([0-9A-Fa-f]{4})_")
 
@@ -80,10 +81,13 @@ class Sheet:
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """What a number means."""
+    """What a number means, and how it is shown."""
 
-    has_date: bool
-    has_time: bool
+    has_date: bool = False
+    has_time: bool = False
+    is_percent: bool = False
+    digits: int = 0  # of a code, such as an article number, which is filled up with zeros
+    decimals: int = 0  # at least
 
 
 @dataclass(slots=True)
@@ -194,6 +198,9 @@ _BUILT_IN = {
     ),
     **dict.fromkeys((18, 19, 20, 21, 32, 33, 45, 46, 47), Format(has_date=False, has_time=True)),
     22: Format(has_date=True, has_time=True),
+    **dict.fromkeys((2, 4, 7, 8, 39, 40, 43, 44), Format(decimals=2)),
+    9: Format(is_percent=True),
+    10: Format(is_percent=True, decimals=2),
 }
 _MAX_FORMATS = 1 << 16
 _QUOTED = re.compile(r'"[^"]*"|\\.|_.|\*.|\[(?!h+\]|m+\]|s+\])[^\]]*\]', re.IGNORECASE)
@@ -229,12 +236,25 @@ def _whole(text: str) -> int:
     return int(text) if text.isascii() and text.isdigit() and len(text) < 9 else 0
 
 
+_FIXED = re.compile(r"[#,?]*0*(?:\.(0*)[#?]*)?")
+_CODE = re.compile("0{2,40}")
+_MAX_DECIMALS = 15
+
+
 def format_of(code: str) -> Format | None:
-    """What numbers in a custom format mean."""
+    """What numbers in a custom format mean: None is just a number."""
     positive = _QUOTED.sub("", code[:1000]).partition(";")[0].lower().replace("general", "")
     has_date = bool(re.search("[dy]", positive)) or ("m" in positive and not re.search("[hs]", positive))
     has_time = bool(re.search("[hs]|\\[m", positive))
-    return Format(has_date=has_date, has_time=has_time) if has_date or has_time else None
+    if has_date or has_time:
+        return Format(has_date=has_date, has_time=has_time)
+    if _CODE.fullmatch(positive.strip()):
+        return Format(digits=len(positive.strip()))
+    is_percent = positive.count("%") == 1
+    # What is around the digits, such as the sign of a currency, is not a part of the number.
+    fixed = _FIXED.fullmatch("".join(sign for sign in positive if sign in "#0?.,e/"))
+    decimals = min(len(fixed[1] or ""), _MAX_DECIMALS) if fixed else 0
+    return Format(is_percent=is_percent, decimals=decimals) if is_percent or decimals else None
 
 
 # Strings.
@@ -255,6 +275,8 @@ class SharedStrings:
         for text in texts:
             end += self._file.write(text.encode("utf-8", "replace"))
             self._ends.append(end)
+        if len(self) > MAX_STRINGS:
+            raise DataError(f"the workbook shares more than {MAX_STRINGS} strings between its cells")
 
     def __len__(self) -> int:
         return len(self._ends) - 1

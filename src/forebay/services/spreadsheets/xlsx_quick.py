@@ -11,7 +11,7 @@ from functools import lru_cache
 
 from forebay.services.spreadsheets.rows import MAX_COLUMNS, MAX_ROW_BYTES
 from forebay.services.spreadsheets.xlsx_parts import Workbook
-from forebay.services.spreadsheets.xlsx_rows import NOWHERE, FoundRow, SheetMarkup
+from forebay.services.spreadsheets.xlsx_rows import NOWHERE, NUMBER, TEXT, FoundRow, SheetMarkup
 
 _LONGEST = 1 << 18  # bytes without the end of a row
 _BEGIN, _END = b"<sheetData>", b"</row>"
@@ -23,7 +23,7 @@ _DECLARED = re.compile(
 _TEXT = r"[^<\x00-\x08\x0b-\x1f\ufffe\uffff]*"
 _TOKEN = re.compile(
     r'<c r="([A-Z]{1,3})[0-9]+"(?: s="([0-9]*)")?(?: t="(?:n|([A-Za-z]+))")?'
-    rf'(?:/>|>(?:<f>{_TEXT}</f>)?(?:<v>({_TEXT})</v>|<is><t(?: xml:space="preserve")?>({_TEXT})</t></is>)?</c>)'
+    rf'(?:/>|>(<f>{_TEXT}</f>)?(?:<v>({_TEXT})</v>|<v ?/>|<is><t(?: xml:space="preserve")?>({_TEXT})</t></is>)?</c>)'
     r'|<row r="([0-9]{1,9})"((?: [A-Za-z][A-Za-z0-9:]*="[A-Za-z0-9.: -]*")*)(/?)>'
     r"|(</row>)|[ \t\r\n]+|(.)",
     re.DOTALL,
@@ -92,10 +92,10 @@ class _Split(SheetMarkup):
             return False
         if _ODD_TEXT.search(text):
             return False
-        before = self._row
+        before = self._row, self._rows_begun
         found = self._rows(_TOKEN.findall(text))
         if found is None:
-            self._row = before
+            self._row, self._rows_begun = before
             return False
         self._found += found
         return True
@@ -104,17 +104,19 @@ class _Split(SheetMarkup):
         found: list[FoundRow] = []
         is_inside = False
         cell = self._cell
-        for letters, style, kind, value, inline, row, attributes, closed, end, odd in tokens:
+        for letters, style, kind, formula, value, inline, row, attributes, closed, end, odd in tokens:
             if letters and is_inside:
                 if text := value or inline:
                     cell(letters, style, kind, text)
+                elif formula:
+                    self._no_result(letters, kind)
             elif end and is_inside:
-                found.append((self._row, self._cells, self._fault))
+                found.append(self._made())
                 is_inside = False
             elif row and not is_inside and _is_plain(attributes):
                 self._begin_row({"r": row})
                 if closed:
-                    found.append((self._row, self._cells, self._fault))
+                    found.append(self._made())
                 is_inside = not closed
             elif letters or end or row or odd:
                 return None
@@ -129,10 +131,16 @@ class _Split(SheetMarkup):
         is_usual = self._column == len(cells) + 1 <= MAX_COLUMNS and not self._fault and self._size <= MAX_ROW_BYTES
         if is_usual and ("_x" not in text if kind in _STRINGS else not kind and not style and _is_whole(text)):
             cells.append(text)
+            self._kinds.append(TEXT if kind else NUMBER)
             return
-        self._kind, self._style, self._text = kind or "n", style, [text]
+        self._kind, self._style, self._text, self._has_formula = kind or "n", style, [text], False
         if self._add_size(""):
             self._end_cell()
+
+    def _no_result(self, letters: str, kind: str) -> None:
+        self._column = self._columns.get(letters, NOWHERE)
+        self._kind, self._text, self._has_formula = kind or "n", [], True
+        self._end_cell()
 
 
 _is_whole = re.compile("[1-9][0-9]{0,14}").fullmatch

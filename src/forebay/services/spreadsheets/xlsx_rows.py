@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
+from math import isfinite
 from typing import TypeAlias, TypeVar
 
-from forebay.services.spreadsheets.cells import moment_text, number_text
+from forebay.errors import DataError
+from forebay.services.spreadsheets.cells import moment_text, number_shown
 from forebay.services.spreadsheets.rows import MAX_COLUMNS, MAX_ROW_BYTES
 from forebay.services.spreadsheets.xlsx_parts import Markup, Workbook, local, plain
-from forebay.services.spreadsheets.xlsx_writing import letters
+from forebay.services.spreadsheets.xlsx_writing import MAX_ROWS, letters
 
-FoundRow: TypeAlias = tuple[int, list[str], str | None]  # its number, its cells, and what is wrong with it
+FoundRow: TypeAlias = tuple[int, list[str], str | None, str]  # its number, cells, fault, and a kind for each cell
+
+# What a cell is, by a letter: each row has as many as it has cells.
+TEXT, NUMBER, TRUTH, MOMENT, PERCENT, NO_RESULT = "snbdpf"
 
 _DIGITS = "0123456789"
 NOWHERE = MAX_COLUMNS + 1
@@ -41,19 +46,20 @@ class SheetMarkup(Markup):
         self.parser.StartElementHandler = self._start
         self.parser.EndElementHandler = self._end
         self.parser.CharacterDataHandler = self._add
-        text = {"v": self._begin_text, "t": self._begin_text}
+        text = {"v": self._begin_text, "t": self._begin_text, "f": self._begin_formula}
         self._starts = _ByName({"c": self._begin_cell, "row": self._begin_row, "rPh": self._begin_spoken, **text})
         text_end = {"v": self._end_text, "t": self._end_text}
         self._ends = _ByName({"c": self._end_cell, "row": self._end_row, "rPh": self._end_spoken, **text_end})
         self._columns = _columns()
         self._book = book
         self._found: list[FoundRow] = []
-        self._row = self._column = self._size = self._spoken = self._open = 0
+        self._row = self._column = self._size = self._spoken = self._open = self._rows_begun = 0
         self._cells: list[str] = []
+        self._kinds: list[str] = []
         self._fault: str | None = None
         self._kind = self._style = ""
         self._text: list[str] = []
-        self._is_text = False
+        self._is_text = self._has_formula = False
 
     def taken(self) -> list[FoundRow]:
         found, self._found = self._found, []
@@ -86,16 +92,25 @@ class SheetMarkup(Markup):
     def _end_spoken(self) -> None:
         self._spoken -= 1
 
+    def _begin_formula(self, _: dict[str, str]) -> None:
+        self._has_formula = True
+
     def _end_row(self) -> None:
-        self._found.append((self._row, self._cells, self._fault))
+        self._found.append(self._made())
         self._cells = []
 
+    def _made(self) -> FoundRow:
+        return self._row, self._cells, self._fault, "".join(self._kinds)
+
     def _begin_row(self, given: dict[str, str]) -> None:
+        self._rows_begun += 1
+        if self._rows_begun > MAX_ROWS:  # empty ones count: millions of them are packed into nearly nothing
+            raise DataError(f"the sheet has more than {MAX_ROWS} rows, which no spreadsheet has")
         number = given.get("r", "")
         told = int(number) if number.isascii() and number.isdigit() and len(number) < 10 else 0
         self._row = max(told, self._row + 1)  # rows only go on, whatever they say
         self._column = self._size = 0
-        self._cells, self._fault = [], None
+        self._cells, self._kinds, self._fault = [], [], None
 
     def _begin_cell(self, given: dict[str, str]) -> None:
         place = given.get("r")
@@ -103,6 +118,7 @@ class SheetMarkup(Markup):
         self._column = self._columns.get(place.rstrip(_DIGITS), NOWHERE) if place else self._column + 1
         self._kind, self._style = given.get("t", "n"), given.get("s", "")
         self._text = []
+        self._has_formula = False
 
     def _add(self, text: str) -> None:
         if self._is_text and self._add_size(text):
@@ -118,30 +134,38 @@ class SheetMarkup(Markup):
 
     def _end_cell(self) -> None:
         text = "".join(self._text)
-        if not text or self._fault:
+        # A formula may have given an empty text, which is then said to be a text.
+        is_missing = not text and self._has_formula and self._kind != "str"
+        if (not text and not is_missing) or self._fault:
             return
         missing = self._column - len(self._cells) - 1
         if missing < 0 or self._column > MAX_COLUMNS:
             self._fault = "has cells out of order" if missing < 0 else f"has more than {MAX_COLUMNS} cells"
             return
-        value = self._value(text)
+        kind, value = (NO_RESULT, "") if is_missing else self._value(text)
         if self._kind == "s" and not self._add_size(value):
             return
         if "\0" in value:
             self._fault = "has a NUL character"
-        self._cells.extend([""] * missing)
+        if missing:
+            self._cells.extend([""] * missing)
+            self._kinds.append(TEXT * missing)
         self._cells.append(value)
+        self._kinds.append(kind)
 
-    def _value(self, text: str) -> str:
+    def _value(self, text: str) -> tuple[str, str]:
+        """What the cell is, and what it shows."""
         match self._kind:
             case "s":
-                return self._shared(text)
+                return TEXT, self._shared(text)
             case "n" | "":
                 return self._number(text)
             case "b":
-                return "true" if text.strip() in {"1", "true"} else "false"
-            case _:  # inlineStr, str, e, d
-                return plain(text)
+                return TRUTH, "true" if text.strip() in {"1", "true"} else "false"
+            case "d":
+                return MOMENT, plain(text)
+            case _:  # inlineStr, str, e
+                return TEXT, plain(text)
 
     def _shared(self, text: str) -> str:
         try:
@@ -150,18 +174,25 @@ class SheetMarkup(Markup):
             self._fault = "refers to a string that is not in the file"
             return ""
 
-    def _number(self, text: str) -> str:
+    def _number(self, text: str) -> tuple[str, str]:
         if not self._style and len(text) < 16 and text.isascii() and text.isdigit() and text[0] != "0":
-            return text
+            return NUMBER, text
         try:
             value = float(text)
         except ValueError:
-            return text
+            return TEXT, text
         style = int(self._style) if self._style.isascii() and self._style.isdigit() and len(self._style) < 9 else 0
         formats = self._book.formats
         meaning = formats[style] if style < len(formats) else None
         if meaning is None:
-            return number_text(float(f"{value:.15g}"))
-        return moment_text(
-            value, has_date=meaning.has_date, has_time=meaning.has_time, since_1904=self._book.since_1904
-        )
+            return NUMBER if isfinite(value) else TEXT, number_shown(value)
+        if meaning.has_date or meaning.has_time:
+            shown = moment_text(
+                value, has_date=meaning.has_date, has_time=meaning.has_time, since_1904=self._book.since_1904
+            )
+            return MOMENT, shown
+        shown = number_shown(value, decimals=meaning.decimals, digits=meaning.digits, is_percent=meaning.is_percent)
+        if meaning.digits:
+            return TEXT, shown  # a code: its zeros are a part of it
+        kind = PERCENT if meaning.is_percent else NUMBER
+        return kind if isfinite(value) else TEXT, shown

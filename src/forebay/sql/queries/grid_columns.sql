@@ -1,3 +1,3 @@
--- The names of the columns of the grid of job $1, whose it is, and the last number of its items.
-select c.names, s.owner_id, coalesce((select j.total from forebay.job j where j.id = $1), 0) as total
-from forebay.grid_columns($1) c join forebay.sheet s on s.job_id = $1
+-- The columns of the grid of job $1 with the groups $2, whose it is, and the last number of its items.
+select c.names, c.types, s.owner_id, coalesce((select j.total from forebay.job j where j.id = $1), 0) as total
+from forebay.grid_columns($1, $2::text[]) c join forebay.sheet s on s.job_id = $1

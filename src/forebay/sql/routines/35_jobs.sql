@@ -247,6 +247,7 @@ begin
     update forebay.lane l set paused = false where l.job_id = job.id;
     perform pg_notify('forebay', 'cancel ' || job.id);
     perform forebay.note(actor, 'cancel', job.owner_id, job.id, null, null, at);
+    perform forebay.cancel_intake(job.id, actor, at);
     return true;
 end $$;
 

@@ -68,6 +68,21 @@ begin
     return submitted;
 end $$;
 
+-- The file of a job that was cancelled is not read any further; nothing happens when the job is not made of a file.
+create or replace function forebay.cancel_intake(job_id bigint, actor text, at timestamptz) returns void language plpgsql as $$
+#variable_conflict use_column
+declare
+    intake bigint := (
+        select i.id from forebay.sheet s join forebay.job i on i.id = s.intake_job_id
+        where s.job_id = cancel_intake.job_id and i.finished_at is null);
+begin
+    if intake is not null then
+        perform forebay.cancel(intake, actor, at);
+    end if;
+exception when sqlstate 'FB005' then
+    null;  -- it has ended meanwhile
+end $$;
+
 -- Makes a job that has no items yet one of another pipeline: what a file is, is known only when it is read.
 create or replace function forebay.turn_job(job_id bigint, pipeline text) returns void language plpgsql as $$
 #variable_conflict use_column
