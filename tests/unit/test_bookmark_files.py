@@ -106,6 +106,20 @@ def test_bytes_of_no_encoding_are_read_as_old_browsers_wrote_them() -> None:
 @pytest.mark.parametrize(
     ("data", "reason"),
     [
+        (b'url,title\nhttps://example.org,"' + b"x" * (5 << 20) + b'"\n', "line 2 is longer than 4 MiB"),
+        (b'url,title\nhttps://example.org,"a"b\n', 'line 2 has a quote inside a quoted cell: write it twice ("")'),
+        (b"url,title\na,b,c\n", "line 2 has 3 cells, but there are 2 columns"),
+        (b'[{"url": "https://example.org/"}, 7]', "is not an object with a url"),
+    ],
+)
+def test_a_bad_entry_is_kept_with_the_reason_and_costs_no_other(data: bytes, reason: str) -> None:
+    *_, last = read(data)
+    assert (last.url, last.fault) == ("", reason)
+
+
+@pytest.mark.parametrize(
+    ("data", "reason"),
+    [
         (b"", "is neither a bookmarks file of a browser (HTML), nor Pocket's (CSV or HTML), nor JSON"),
         (b"PK\x03\x04 a zip", "is neither a bookmarks file of a browser (HTML), nor Pocket's (CSV or HTML), nor JSON"),
         (b"<html><body>no links</body></html>", "has no bookmarks"),
@@ -113,9 +127,6 @@ def test_bytes_of_no_encoding_are_read_as_old_browsers_wrote_them() -> None:
         (b"[{", "is not JSON: "),
         (b"[" * 100_000, "is not JSON: "),
         (b'{"links": []}', 'must be a list of bookmarks, or an object with a list "bookmarks"'),
-        (b'url,title\nhttps://example.org,"' + b"x" * (5 << 20) + b'"\n', "line 2 is longer than 4 MiB"),
-        (b'url,title\nhttps://example.org,"a"b\n', 'line 2 has a quote inside a quoted cell: write it twice ("")'),
-        (b"url,title\na,b,c\n", "line 2 has 3 cells, but there are 2 columns"),
         (b'url,"title\n', "line 1 has a quote that is not closed"),
     ],
 )
