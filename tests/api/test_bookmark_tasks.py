@@ -177,9 +177,11 @@ async def test_single_steps_run_here_and_now_for_the_owner_that_the_service_name
             ({"userId": "nobody"}, 404),
             ({"id": 999}, 404),
             ({"userId": ""}, 422),
-            ({"url": "https://example.org/other"}, 422),
         ):
             assert (await client.post(f"{path}/screenshot", json=body | wrong)).status_code == status, wrong
+        other = await client.post(f"{path}/screenshot", json=body | {"url": "https://example.org/other"})
+        reason = f"url: is not the address of bookmark {row['id']}, which is {URL}"
+        assert (other.status_code, other.json()["detail"]) == (422, reason)
 
 
 async def test_a_step_that_fails_is_told_with_its_name(service: Service) -> None:

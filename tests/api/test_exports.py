@@ -144,6 +144,13 @@ async def test_columns_to_choose(sheets: Service) -> None:
         assert (answer.status_code, answer.json()["errors"]) == (422, [{"field": "query.show", "reason": reason}])
 
 
+async def test_groups_of_columns_that_sql_does_not_know(sheets: Service) -> None:
+    job = await add_sheet(sheets.admin, ["EAN"], [])
+    reason = "show: names groups of columns, separated by commas: read, warnings"
+    with pytest.raises(Exception, match=reason):
+        await sheets.admin.fetch("select * from forebay.grid_columns($1, '{all}')", job)
+
+
 async def test_an_empty_grid(sheets: Service) -> None:
     job = await a_sheet(sheets, 0)
     async with sheets.client("ann") as ann:

@@ -7,11 +7,13 @@ import itertools
 import asyncpg
 import pytest
 
+from forebay import Context, Pipeline
 from forebay.api.principal import Principal
 from forebay.db import migrate
 from forebay.db.logins import SETTINGS, WORKER, account_of, login_url, login_urls, open_public
 from forebay.db.migrate import ROLES
 from forebay.db.room import ADMIN, API, IDENTITY
+from forebay.errors import UnknownPipeline
 from forebay.testing import testbed
 from tests._servers import PASSWORDS
 from tests.api._service import Page, Service, pages
@@ -114,3 +116,22 @@ async def test_a_worker_needs_no_more_than_its_account(service: Service) -> None
     assert await conn.fetchval("select forebay.drop_partitions(now() + interval '80 days')") != []
     await conn.close()
     assert set(ROLES) == set(SETTINGS)
+
+
+async def test_an_account_that_may_not_register_is_told_what_to_do(dsn: str) -> None:
+    unknown: Pipeline[dict[str, str]] = Pipeline("strangers", dict)
+
+    @unknown.step()
+    async def step(ctx: Context, given: dict[str, str]) -> None:
+        pass
+
+    conn = await asyncpg.connect(login_urls(dsn, PASSWORDS)[SETTINGS[API]])
+    try:
+        with pytest.raises(UnknownPipeline) as refused:
+            await unknown.submit(conn, {}, owner="ann")
+    finally:
+        await conn.close()
+    assert refused.value.reason == (
+        "there is no pipeline 'strangers' here, and this account may not register it: start its worker, or run "
+        "`forebay migrate --pipelines MODULE`"
+    )

@@ -48,6 +48,16 @@ def _text(*cells: str) -> str:
 def test_a_header_without_rows_is_a_problem(tmp_path: Path, content: str) -> None:
     path = tmp_path / "rows.csv"
     path.write_text(content)
-    with pytest.raises(DataError, match="there is a header, and no rows below it; say header=false"):
+    with pytest.raises(
+        DataError, match="there is a header, and no rows below it; say header=false if the first line is a row"
+    ):
         look(path, SheetOptions())
     assert look(path, SheetOptions(header=False)).columns[0] == "column 1"
+
+
+def test_names_of_columns_that_are_stored_with_each_row_are_bounded(tmp_path: Path) -> None:
+    path = tmp_path / "rows.csv"
+    path.write_text(f"{'x' * 140_000},b\n1,2\n")
+    with pytest.raises(DataError) as refused:
+        look(path, SheetOptions(header=True))
+    assert str(refused.value) == "the names of the columns have 140001 characters; 131072 are allowed: shorten them"

@@ -40,5 +40,5 @@ def test_other_names_lead_to_settings_that_there_are() -> None:
 def test_days_of_single_pipelines() -> None:
     assert days_by_name(" bookmarks = 1, sheets=90,") == {"bookmarks": 1, "sheets": 90}
     for wrong in ("bookmarks", "=3", "sheets=0", "sheets=soon"):
-        with pytest.raises(ValidationError, match="is not the name of a pipeline and a number of days"):
+        with pytest.raises(ValidationError, match="is not the name of a pipeline and a number of days, as bookmarks=1"):
             Settings(keep_jobs_days_of=wrong)

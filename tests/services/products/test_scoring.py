@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from forebay.errors import ConfigError
+from forebay.services.products import scoring
 from forebay.services.products.columns import FIELDS, FieldName
 from forebay.services.products.normalizing import Value
 from forebay.services.products.scoring import Candidate, best, rank, score, similarity
@@ -125,3 +129,14 @@ def test_scores_are_within_bounds_and_the_same_each_time(
     assert 0 <= found.value <= 1
     assert score(row, candidate) == found
     assert type(found).model_validate_json(found.model_dump_json()) == found
+
+
+def test_without_the_package_the_error_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "rapidfuzz.distance", None)
+    scoring._likeness.cache_clear()
+    reason = r"comparing titles needs a package that is not installed: pip install 'forebay\[sheets\]'"
+    with pytest.raises(ConfigError, match=reason):
+        _score(ROW, title="Sonny")
+    monkeypatch.undo()
+    scoring._likeness.cache_clear()
+    assert _score(ROW, title="Sonny") > 0
