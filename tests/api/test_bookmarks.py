@@ -376,6 +376,15 @@ async def test_one_bad_line_of_a_file_costs_no_other(service: Service) -> None:
     assert bad["error"]["reason"].startswith("line 3 ")
 
 
+async def test_links_that_could_never_be_fetched_are_rejected_at_the_door(service: Service) -> None:
+    async with service.client("ann") as client:
+        for url in ("http://127.0.0.1:8080/", "http://[::1]/", "http://localhost/x", "http://192.168.1.7/router"):
+            answer = await client.post("/api/bookmarks", json={"url": url})
+            assert (answer.status_code, answer.json()["errors"][0]["field"]) == (422, "url"), url
+            assert "FOREBAY_EGRESS_ALLOW_NETWORKS" in answer.json()["detail"]
+        assert await listed(client) == []
+
+
 async def test_the_longest_note_can_be_sent_and_changed(service: Service) -> None:
     note = "ä" * 100_000
     async with service.client("ann") as client:

@@ -140,7 +140,7 @@ def _given(body: Any, category_id: int | None) -> rows.NewBookmark:
     from forebay.api.routes.bookmarks import given_bookmark  # noqa: PLC0415 - an extra
 
     named = body if category_id is None else body.model_copy(update={"category_id": str(category_id)})
-    return given_bookmark(named)
+    return given_bookmark(named, load_settings())
 
 
 async def _category(conn: Connection, owner_id: int, name: str | None) -> int | None:

@@ -54,7 +54,7 @@ async def add_data(body: LegacyBookmark, request: Request) -> JSONResponse:
     rooms: Rooms = request.app.state.rooms
     allowance: Allowance = request.app.state.allowance
     standing = await allowance.of(rooms.owners, who.owner_id)
-    new = given_bookmark(NewBookmark(url=body.url))
+    new = given_bookmark(NewBookmark(url=body.url), request.app.state.settings)
     if body.update_access and body.category_id:
         new = replace(new, category_id=body.category_id)
     standing.admit()

@@ -45,7 +45,7 @@ from forebay.log import get_logger
 from forebay.pipelines.bookmark_imports import Imported, bookmark_imports, tidy_tags
 from forebay.services import bookmark_files
 from forebay.services.bookmark_files import BookmarkFile, Entry, Format
-from forebay.services.egress import checked_url
+from forebay.services.egress import Policy, allowed_url
 from forebay.services.links import looks_like_image, page_hash
 from forebay.telemetry.tracing import submitting
 
@@ -58,6 +58,7 @@ if TYPE_CHECKING:
     from forebay.api.principal import Principal
     from forebay.api.rooms import Rooms
     from forebay.db.pool import Connection
+    from forebay.settings import Settings
 
 router = APIRouter(prefix="/api/bookmarks", tags=["bookmarks"], route_class=StrictRoute)
 
@@ -83,7 +84,7 @@ async def add_bookmark(body: NewBookmark, request: Request, response: Response) 
     rooms: Rooms = state.rooms
     allowance: Allowance = state.allowance
     standing = await allowance.of(rooms.owners, who.owner_id)
-    new = given_bookmark(body)
+    new = given_bookmark(body, state.settings)
     if once.key is None:
         standing.admit()
         added = await save_bookmark(rooms, who, new)
@@ -109,12 +110,13 @@ def _for(who: Principal, bookmark: Bookmark | Reference) -> Bookmark | Reference
     return bookmark if who.can_read else Reference(id=bookmark.id)
 
 
-def given_bookmark(body: NewBookmark) -> rows.NewBookmark:
-    """What was given, checked.
+def given_bookmark(body: NewBookmark, settings: Settings) -> rows.NewBookmark:
+    """What was given, checked; a link that could never be fetched is rejected here.
 
     Raises: InvalidUrl.
     """
-    url = str(checked_url(body.url))
+    policy = Policy.of(settings)
+    url = str(allowed_url(body.url, policy))
     return rows.NewBookmark(
         url,
         page_hash(url),
@@ -123,7 +125,7 @@ def given_bookmark(body: NewBookmark) -> rows.NewBookmark:
         None if body.tags is None else tidy_tags(body.tags),
         None if body.category_id is None else int(body.category_id),
         looks_like_image(url),
-        None if body.favicon is None else str(checked_url(body.favicon, "favicon")),
+        None if body.favicon is None else str(allowed_url(body.favicon, policy, "favicon")),
     )
 
 
