@@ -36,7 +36,7 @@ def read_title(head: Head, things: list[dict[str, Json]], headings: list[str], u
     headline = line(unescape(jsonld.text_of(jsonld.about(things), "headline") or ""))  # some escape it twice
     if headline and _is_alike(headline, f"{head.title} {head.first('og:title')}", _SAME_SUBJECT):
         return _without_site(headline, sites) or headline
-    for told in (_shared_title(head), head.first("dc.title", "dcterms.title")):
+    for told in (_shared_title(head), head.first("dc.title", "dcterms.title", "parsely-title")):
         if title := _without_site(told, sites):
             return title
     shown = _without_site(_without_trail(head.title, headings), sites)
