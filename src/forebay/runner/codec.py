@@ -89,7 +89,7 @@ def _plain(value: Any, attached: list[bytes], depth: int) -> Any:
 
 
 def _tagged(value: Any, attached: list[bytes], depth: int) -> Any:
-    kind = cast("type[Any]", type(value))
+    kind: Any = type(value)
     make = _CONTAINERS.get(kind)
     if make is not None:
         return make(value, attached, depth)

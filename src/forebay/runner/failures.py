@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import builtins
 import traceback
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from forebay.errors import (
     ConfigError,
@@ -87,10 +87,9 @@ def text_of(body: bytes) -> tuple[str, str]:
 
 def _same_class(told: dict[str, Any]) -> Exception | None:
     """An error of the same class, where that is made of its words alone."""
-    arguments: Any = told["arguments"]
-    if type(arguments) is not list or not all(isinstance(each, _PLAIN) for each in cast("list[Any]", arguments)):
+    arguments = _plain_list(told["arguments"])
+    if arguments is None:
         return None
-    arguments = cast("list[Any]", arguments)
     module, _, name = str(told["class"]).partition(":")
     if told["class"] == codec.name_of(ThrottledError):
         return ThrottledError(str(arguments[0]), retry_after=float(told["retryAfter"]), ours=told["ours"] is True)
@@ -100,6 +99,11 @@ def _same_class(told: dict[str, Any]) -> Exception | None:
         if codec.name_of(kind) == told["class"] and kind.__init__ is StepError.__init__:
             return kind(*arguments)
     return None
+
+
+def _plain_list(value: Any) -> list[Any] | None:
+    """A list of plain values; None for anything else."""
+    return value if isinstance(value, list) and all(isinstance(each, _PLAIN) for each in value) else None
 
 
 def _known(kind: type[StepError]) -> Iterator[type[StepError]]:
