@@ -89,7 +89,7 @@ def _plain(value: Any, attached: list[bytes], depth: int) -> Any:
 
 
 def _tagged(value: Any, attached: list[bytes], depth: int) -> Any:
-    kind: Any = type(value)
+    kind = value.__class__
     make = _CONTAINERS.get(kind)
     if make is not None:
         return make(value, attached, depth)
@@ -150,7 +150,7 @@ _CONTAINERS: dict[type[Any], Callable[[Any, list[bytes], int], Any]] = {
 
 
 def _fields(value: Any) -> dict[str, Any] | None:
-    kind: Any = type(value)
+    kind = value.__class__
     if isinstance(value, BaseModel):
         return {name: getattr(value, name) for name in type(value).model_fields} | (value.model_extra or {})
     if dataclasses.is_dataclass(kind):

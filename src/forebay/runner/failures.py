@@ -103,7 +103,7 @@ def _same_class(told: dict[str, Any]) -> Exception | None:
 
 def _plain_list(value: Any) -> list[Any] | None:
     """A list of plain values; None for anything else."""
-    return value if isinstance(value, list) and all(isinstance(each, _PLAIN) for each in value) else None
+    return value if value.__class__ is list and all(isinstance(each, _PLAIN) for each in value) else None
 
 
 def _known(kind: type[StepError]) -> Iterator[type[StepError]]:
