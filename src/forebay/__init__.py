@@ -1,4 +1,4 @@
-"""A durable job queue and pipeline engine on PostgreSQL."""
+"""Save first, answer at once, process later, lose nothing, and show everything."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -30,22 +30,27 @@ __all__ = [
     "resource",
 ]
 
-_MODULES = {
-    "Context": "engine.context",
-    "Limit": "engine.policy",
-    "Pipeline": "engine.pipeline",
-    "Retry": "engine.policy",
-    "Step": "engine.pipeline",
-    "Worker": "engine.worker",
-    "limited": "engine.limited",
-    "resource": "engine.resources",
+# Imported when they are asked for: guards and children of the runner start in a few milliseconds without the engine,
+# and a program that only submits needs no worker.
+_PLACES = {
+    "engine.context": ("Context",),
+    "engine.limited": ("limited",),
+    "engine.pipeline": ("Pipeline", "Step"),
+    "engine.policy": ("Limit", "Retry"),
+    "engine.resources": ("resource",),
+    "engine.worker": ("Worker",),
+    "types": ("Cancel", "Done", "NotFound", "Rows", "Skip", "Snooze", "Statement"),
 }
+_MODULES = {name: f"forebay.{module}" for module, names in _PLACES.items() for name in names}
 
 
 def __getattr__(name: str) -> Any:
-    """Imported when asked for: `forebay --help` needs none of it, and a program that only submits no worker."""
-    if name in __all__:
-        value = getattr(import_module(f"forebay.{_MODULES.get(name, 'types')}"), name)
-        globals()[name] = value
-        return value
-    raise AttributeError(f"module 'forebay' has no attribute {name!r}")
+    if name not in _MODULES:
+        raise AttributeError(f"module 'forebay' has no attribute {name!r}")
+    value = getattr(import_module(_MODULES[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

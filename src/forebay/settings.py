@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from ipaddress import ip_address, ip_network
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, SecretStr, field_validator
 from pydantic.fields import FieldInfo
@@ -214,6 +214,13 @@ class Settings(BaseSettings):
     )
     caption_model: str = Field(default="", description="its model")
     caption_key: SecretStr | None = Field(default=None, description="its key")
+    sandbox: Literal["required", "preferred", "off"] | None = Field(
+        default=None,
+        description="of programs and functions that touch what strangers made: required, or they do not run; "
+        "preferred, so that they run with less where the kernel allows none; off; unset: required for programs that "
+        "fetch, preferred for parsers",
+    )
+
     egress_allow_hosts: str = Field(
         default="", description="only these hosts are reached, as example.com,*.example.org; empty: all public ones"
     )

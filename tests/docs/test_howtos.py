@@ -383,3 +383,12 @@ def test_the_accounts_of_the_database() -> None:
     assert dict(made) == {login_name(role): role for role in SETTINGS}
     page = (ROOT / "docs/howto/operating.md").read_text("utf-8")
     assert all(f"`FOREBAY_{name.upper()}`" in page for name in SETTINGS.values())
+
+
+def test_the_sandbox(tmp_path: Path) -> None:
+    space: dict[str, Any] = {"__name__": "example"}
+    for example in blocks("docs/howto/sandbox.md", "python"):
+        exec(compile(example, "docs/howto/sandbox.md", "exec", dont_inherit=True), space)
+    (tmp_path / "upload.csv").write_text("a\nb\n")
+    assert space["COUNT"].fn(tmp_path / "upload.csv", tmp_path / "count.txt") == 2
+    assert (tmp_path / "count.txt").read_text() == "2"

@@ -18,7 +18,8 @@ from pydantic import BaseModel
 from forebay.engine.context import Context, Progress
 from forebay.engine.pipeline import Pipeline
 from forebay.errors import DataError, PermanentError, ThrottledError
-from forebay.types import Done, NotFound
+from forebay.runner.progress import report
+from forebay.types import Done, NotFound, Statement
 
 pipeline = Pipeline("process_tests", dict[str, Any])
 
@@ -120,8 +121,8 @@ def unsendable(ctx: Context, given: Any) -> Any:
 
 
 @pipeline.step(kind="process")
-def unreadable(ctx: Context, given: Any) -> Any:
-    return Stubborn(at="reading")
+def unannounced(ctx: Context, given: Any) -> Any:
+    return Page(url="here")
 
 
 @pipeline.step(kind="process")
@@ -250,3 +251,24 @@ def asks_for_more(ctx: Context, given: Any) -> str:
         except RuntimeError as error:
             said.append(str(error))
     return "; ".join(said)
+
+
+_calls = 0
+
+
+def copy(sources: list[Path], target: Path) -> dict[str, Any]:
+    global _calls  # noqa: PLW0603 - of this child
+    _calls += 1
+    report(0.5, "half way")
+    target.write_bytes(b"".join(source.read_bytes() for source in sources))
+    return {"name": sources[0].name, "inputs": len(list(sources[0].parent.iterdir())), "calls": _calls}
+
+
+def report_and_hang() -> None:
+    report(note="it runs")
+    threading.Event().wait()
+
+
+@pipeline.step(kind="process", sandbox=True)
+def writes_rows(ctx: Context, given: Any) -> Any:
+    return Done(1, [Statement("drop table forebay.job")])

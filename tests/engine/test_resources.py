@@ -153,11 +153,11 @@ async def test_a_step_calls_a_function_in_a_process_with_limits(dsn: str) -> Non
     reasons = [(item.error or {})["reason"] for item in (bad, late, large, dead)]
     assert reasons == [
         "'zz' is no number",
-        "timed out after 0.2 s",
-        "needed more than 64 MB of memory",
+        "timed out after 0.2 s, and did so before: the file is too large or too complex",
+        "needed more than 64 MB of memory, and did so before: the file is too large or too complex",
         "the step's process was killed by SIGKILL",
     ]
-    assert (bad.error or {})["class"] == "data"
+    assert [(item.error or {})["class"] for item in (bad, late, large, dead)] == ["data", "data", "data", "transient"]
 
 
 async def test_a_process_step_is_told_that_these_are_not_for_it() -> None:
@@ -177,6 +177,7 @@ def test_functions_that_a_process_cannot_find_and_limits_that_cannot_be_are_refu
 
     with pytest.raises(DefinitionError, match="must be a function of a module, for its process to import"):
         limited(local)
-    for wrong in ({"memory_mb": 8}, {"timeout": 0}):
+    wrong: list[dict[str, Any]] = [{"memory_mb": 8}, {"timeout": 0}]
+    for each in wrong:
         with pytest.raises(DefinitionError, match="memory_mb must be at least 32, and the timeout positive"):
-            limited(steps.parse, **wrong)
+            limited(steps.parse, **each)

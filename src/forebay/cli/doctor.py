@@ -20,6 +20,7 @@ from forebay.cli._finding import Finding, of_space
 from forebay.db import checkup, migrate, overview
 from forebay.engine.loading import load_pipelines
 from forebay.errors import ConfigError, DatabaseUnavailable, DefinitionError, ForebayError, SchemaError, StepError
+from forebay.runner.availability import available, gaps
 from forebay.services.browser import INSTALL, find_browser, open_browser
 from forebay.services.egress import open_egress
 
@@ -90,6 +91,7 @@ def _here(settings: Settings) -> Iterator[Finding]:
     yield _modules(settings)
     yield _cookies(settings)
     yield _egress(settings)
+    yield _sandbox(settings)
     yield from _providers.examine(settings)
     if settings.dsn is None:
         yield _space(settings)
@@ -128,6 +130,24 @@ def _egress(settings: Settings) -> Finding:
     text = f"children are told to use the guarded proxy, and could do otherwise: {because}"
     level: Level = "FAIL" if settings.egress_confine else "WARN"
     return Finding(level, "egress", text, "allow user namespaces to this account, or give it CAP_SYS_ADMIN")
+
+
+def _sandbox(settings: Settings) -> Finding:
+    """Whether programs and functions that touch untrusted data can be shut in, found out by trying."""
+    if settings.sandbox == "off":
+        text = "parsers and Chromium see the files and the network of this account: FOREBAY_SANDBOX is off"
+        return Finding("WARN", "sandbox", text, "unset FOREBAY_SANDBOX")
+    found = available()
+    if found.method is None:
+        required = settings.sandbox == "required"
+        runs = "parsers and Chromium do not run" if required else "parsers see the files of this account"
+        if settings.sandbox is None:
+            runs += ", Chromium does not run"
+        fix = "allow user namespaces to this account, or install bubblewrap; FOREBAY_SANDBOX=preferred runs with less"
+        return Finding("FAIL" if required else "WARN", "sandbox", f"{runs}: {found.because}", fix)
+    if lacking := gaps():
+        return Finding("WARN", "sandbox", f"by {found.method}, but {'; '.join(lacking)}", "nothing, but know it")
+    return Finding("OK", "sandbox", f"parsers and programs are shut in by {found.method}")
 
 
 def _space(settings: Settings) -> Finding:
@@ -172,7 +192,7 @@ async def _browser(settings: Settings) -> Finding:
     text = f"Chromium {started.version}"
     if started.sandboxed:
         return Finding("OK", "browser", f"{text}, in its own sandbox")
-    fix = "allow user namespaces: sysctl kernel.unprivileged_userns_clone=1, or AppArmor's profile for Chromium"
+    fix = "allow user namespaces to this account, and unset FOREBAY_SANDBOX"
     return Finding("WARN", "browser", f"{text} runs without its sandbox, which this kernel does not allow", fix)
 
 

@@ -6,33 +6,47 @@ import asyncio
 import contextlib
 import json
 import os
-import signal
 import socket
-import subprocess
 import sys
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import structlog
 
-from forebay.engine import child as wire
-from forebay.engine.parcel import load_error, loads, out_of_memory
+from forebay.engine import child as steps
+from forebay.engine.parcel import BrokenProtocol, Overrun, load_error, out_of_memory
 from forebay.errors import TransientError
+from forebay.runner import progress, wire
+from forebay.runner.availability import sandbox_for
+from forebay.runner.files import place
+from forebay.runner.process import Command, GuardedProcess, signal_name, words_for
+from forebay.runner.python import python_command
+from forebay.runner.spec import INPUTS, Limits
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from forebay.engine.context import Context
     from forebay.engine.limited import Callee
+    from forebay.engine.parcel import Parcel
+    from forebay.runner.availability import Mode
+    from forebay.runner.spec import Sandbox
 
 _log: structlog.typing.FilteringBoundLogger = structlog.get_logger(__name__)
 
-_GUARD = Path(__file__).parents[1] / "guard.py"
 _STREAM_BUFFER = 1 << 20
-_TAIL = 8192  # bytes of output that are kept
-_PATIENCE = 5.0  # seconds for a process to end by itself, or to be gone once it was killed
+_PATIENCE = 5.0  # seconds for a process to end by itself
 _CANCEL_POLL = 0.5  # seconds until a running step hears that its task was cancelled
+_PROGRESS_PAUSE = 0.001  # seconds; a child that floods us waits, not the others
+_CPU_BY_TIME = 4.0  # CPU seconds for a second of the time limit: parsers use several cores
+_LEAST_CPU = 60.0  # to start takes some, too
+_PROCESSES = 512  # threads count, too
+_OPEN_FILES = 1024
+_KINDS = (
+    wire.READY, wire.UNREADY, wire.STARTED, wire.PROGRESS,
+    wire.RESULT, wire.UNSENDABLE, wire.ERROR, wire.OUT_OF_MEMORY, wire.OVERRUN,
+)  # fmt: skip
 
 
 class NotStartedError(Exception):
@@ -42,24 +56,27 @@ class NotStartedError(Exception):
 class ChildProcess:
     """One child with its guard, seen from the pool."""
 
-    def __init__(self, callee: Callee, max_bytes: int) -> None:
+    def __init__(self, callee: Callee, max_bytes: int, mode: Mode) -> None:
         self.callee = callee
         self.tasks = 0
         self.idle_since = 0.0
-        self.ended = asyncio.Event()
         self._max_bytes = max_bytes
-        self._output = b""
-        self._report = ""
-        self._opening: asyncio.Task[None] | None = None
-        self._watching: asyncio.Task[None] | None = None
+        self._mode: Mode = mode
+        self._process: GuardedProcess | None = None
+        self._opening: asyncio.Task[GuardedProcess] | None = None
+        self._placed: dict[Path, tuple[tuple[int, ...], str]] = {}
         self._cancel_poll: asyncio.TimerHandle | None = None
+
+    @property
+    def has_ended(self) -> bool:
+        return self._process is not None and self._process.ended.is_set()
 
     async def start(self, app_modules: Sequence[str]) -> None:
         """Start the process and wait until it has imported its step."""
         # Shielded, because a process that is started halfway could not be ended.
         self._opening = asyncio.get_running_loop().create_task(self._open())
-        await asyncio.shield(self._opening)
-        self._order(b"r")
+        process = await asyncio.shield(self._opening)
+        process.order(b"r")
         hello = _hello(self.callee, app_modules, self._max_bytes)
         self._send(wire.HELLO, json.dumps(asdict(hello)).encode())
         kind, body = await self._frame()
@@ -68,85 +85,137 @@ class ChildProcess:
         if kind != wire.READY:
             raise load_error(self.callee, body)
 
-    async def call(self, ctx: Context, body: bytes) -> tuple[bytes, bytes]:
+    async def call(self, ctx: Context, parcel: Parcel) -> tuple[bytes, bytes]:
         """Run one task; gives back the frame that ends it."""
-        self.tasks, self._output = self.tasks + 1, b""
-        self._order(b"r")
-        self._send(wire.CALL, body)
+        process = self._running()
+        self.tasks += 1
+        process.forget_output()
+        process.order(b"r")
+        if parcel.inputs or parcel.outputs or self._placed:
+            await self._hand_files(parcel)
+        self._send(wire.CALL, parcel.body)
         self._poll_cancellation(ctx)
         try:
             await self._started()
             while True:
                 kind, answer = await self._frame()
                 if kind != wire.PROGRESS:
-                    self._order(b"i")
+                    process.order(b"i")
                     self._log_output()
                     return kind, answer
-                fraction, note, done, total = loads(answer)
-                ctx.progress(fraction, note, bytes_done=done, bytes_total=total)
+                self._note(ctx, answer)
+                await asyncio.sleep(_PROGRESS_PAUSE)
         finally:
             if self._cancel_poll is not None:
                 self._cancel_poll.cancel()
+            if process.uid is not None:
+                for path in parcel.outputs:
+                    os.chown(path, os.geteuid(), os.getegid())
 
     async def retire(self) -> None:
         """Let the process end by itself, and kill it when it does not."""
-        if self._watching is not None:
+        if self._process is not None:
             self._out.close()
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(_PATIENCE):
-                    await self.ended.wait()
+                    await self._process.ended.wait()
         await self.kill()
 
     async def kill(self) -> None:
         """Kill the process and all that it started; returns when they are gone."""
         if self._opening is not None:
             await asyncio.wait([self._opening])
-        if self._watching is None:
-            return
-        with contextlib.suppress(RuntimeError):  # the guard is gone already
-            self._control.write_eof()
-        try:
-            async with asyncio.timeout(_PATIENCE):
-                await self.ended.wait()
-        except TimeoutError:  # stuck in the kernel, or its guard was stopped
-            _log.warning("step_process_stuck", step=self.callee.label, guard=self._guard.pid)
-            _kill_session(self._guard.pid)
+        if self._process is not None:
+            await self._process.kill()
+            self._out.close()
+            self._files.close()
 
-    async def _open(self) -> None:
-        control, data = self._spawn()
-        loop = asyncio.get_running_loop()
-        self._control_in, self._control = await asyncio.open_unix_connection(sock=control)
+    def _running(self) -> GuardedProcess:
+        if self._process is None:
+            raise RuntimeError("the child was not started")
+        return self._process
+
+    async def _open(self) -> GuardedProcess:
+        sandbox = await self._sandbox()
+        process = GuardedProcess(self._command(sandbox))
+        process.start()
+        self._process = process
+        data, self._files = process.sockets
+        self._files.setblocking(False)
         self._in, self._out = await asyncio.open_unix_connection(sock=data, limit=_STREAM_BUFFER)
-        loop.add_reader(self._output_fd, self._read_output)
-        self._watching = loop.create_task(self._watch())
+        return process
 
-    def _spawn(self) -> tuple[socket.socket, socket.socket]:
-        """Start the guard; on the loop's thread, because the kernel tells the guard when that thread ends."""
-        with contextlib.ExitStack() as ours_on_error, contextlib.ExitStack() as theirs:
-            control, guards_control = _pair(ours_on_error, theirs)
-            data, childs_data = _pair(ours_on_error, theirs)
-            self._output_fd, output = os.pipe()
-            os.set_blocking(self._output_fd, False)
-            theirs.callback(os.close, output)
-            ours_on_error.callback(os.close, self._output_fd)
-            handed = (guards_control.fileno(), childs_data.fileno())
-            self._guard = subprocess.Popen(
-                [sys.executable, "-P", str(_GUARD), *self._guard_arguments(*handed)],
-                stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=output,
-                pass_fds=handed,
-                start_new_session=True,
-            )
-            ours_on_error.pop_all()
-        return control, data
+    async def _sandbox(self) -> Sandbox | None:
+        if not self.callee.confines.sandbox:
+            return None
+        # On a thread: the first one finds out what this machine allows.
+        found = await asyncio.to_thread(
+            sandbox_for, self._mode, self.callee.title, scratch_mb=self.callee.confines.scratch_mb
+        )
+        file = getattr(sys.modules.get(self.callee.fn.__module__), "__file__", None)
+        if found is None or file is None or any(file.startswith(f"{target}/") for _, _, target in found.mounts):
+            return found
+        return replace(found, mounts=[*found.mounts, ("read", file, file)])
 
-    def _guard_arguments(self, control: int, data: int) -> list[str]:
-        return [str(control), str(os.getpid()), str(self.callee.memory_mb), "serve", wire.__name__, str(data)]
+    def _command(self, sandbox: Sandbox | None) -> Command:
+        callee = self.callee
+        trusted = not callee.confines.sandbox
+        return Command(
+            callee.label,
+            Limits(
+                callee.memory_mb,
+                cpu_s=None if callee.timeout is None else max(_LEAST_CPU, callee.timeout * _CPU_BY_TIME),
+                file_mb=callee.confines.file_mb,
+                processes=_PROCESSES,
+                open_files=None if trusted else _OPEN_FILES,
+            ),
+            module="forebay.runner.serving",
+            sockets=2,
+            sandbox=sandbox,
+            environment=None if trusted else {},
+            # With site packages where the child is one of ours: editable installations bring finders of their own.
+            python=[sys.executable, "-P"] if sandbox is None else python_command(),
+        )
 
-    def _order(self, what: bytes) -> None:
-        with contextlib.suppress(RuntimeError):  # the guard is gone, as reading the answer will tell
-            self._control.write(what)
+    # Files.
+
+    async def _hand_files(self, parcel: Parcel) -> None:
+        """Make the files of a call visible to the child, and those of the one before it no longer."""
+        inputs = [await self._placed_at(path) for path in parcel.inputs]
+        for path in set(self._placed) - set(parcel.inputs):
+            os.unlink(self._running().inbox / self._placed.pop(path)[1])  # noqa: PTH108 - at once, on one's own disk
+        told = {"inputs": inputs, "outputs": [str(path) for path in parcel.outputs]}
+        if self._running().command.sandbox is None or not parcel.outputs:
+            self._send(wire.FILES, json.dumps(told).encode())
+            return
+        with contextlib.ExitStack() as stack:
+            descriptors = [self._opened(path, stack) for path in parcel.outputs]
+            self._send(wire.FILES, json.dumps(told | {"outputs": len(descriptors)}).encode())
+            socket.send_fds(self._files, [b"f"], descriptors)
+
+    def _opened(self, path: Path, stack: contextlib.ExitStack) -> int:
+        fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+        stack.callback(os.close, fd)
+        if (uid := self._running().uid) is not None:
+            os.fchown(fd, uid, uid)  # the child opens it by its own name for it
+        return fd
+
+    async def _placed_at(self, path: Path) -> str:
+        """Where the child sees a file: a link or a copy of it, made once for all calls in a row that need it."""
+        process = self._running()
+        sandbox = process.command.sandbox
+        if sandbox is None:
+            return str(path)
+        status = os.stat(path)  # noqa: PTH116 - at once
+        version = (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
+        known = self._placed.get(path)
+        if known is None or known[0] != version:
+            name = known[1] if known else f"{len(self._placed)}-{status.st_ino}{path.suffix}"
+            await asyncio.to_thread(place, path, process.inbox / name, copied=process.uid is not None)
+            self._placed[path] = (version, name)
+        return f"{INPUTS if sandbox.is_walled else process.inbox}/{self._placed[path][1]}"
+
+    # Frames.
 
     def _send(self, kind: bytes, body: bytes) -> None:
         # Not drained: the frame is in memory anyway, and reading the answer tells of a broken connection.
@@ -156,18 +225,30 @@ class ChildProcess:
 
     async def _started(self) -> None:
         try:
-            await self._frame()
+            kind, _ = await self._frame()
         except TransientError:
             if self.tasks > 1:
                 raise NotStartedError from None
             raise
+        if kind != wire.STARTED:  # left over from a call before
+            raise NotStartedError
 
     async def _frame(self) -> tuple[bytes, bytes]:
         try:
             kind, size = wire.HEAD.unpack(await self._in.readexactly(wire.HEAD.size))
+            most = self._max_bytes if kind == wire.RESULT else wire.SMALL
+            if kind not in _KINDS or size > most:
+                raise BrokenProtocol(f"{self.callee.title}: its process broke the protocol ({size} bytes of {kind!r})")
             return kind, await self._in.readexactly(size)
         except (asyncio.IncompleteReadError, ConnectionError):
-            raise TransientError(await self._cause_of_death()) from None
+            raise await self._cause_of_death() from None
+
+    def _note(self, ctx: Context, body: bytes) -> None:
+        try:
+            fraction, note, done, total = progress.read(body)
+        except (ValueError, TypeError) as error:
+            raise BrokenProtocol(f"{self.callee.title}: its process broke the protocol: {error}") from error
+        ctx.progress(fraction, note, bytes_done=done, bytes_total=total)
 
     def _poll_cancellation(self, ctx: Context) -> None:
         if ctx.cancelled:
@@ -176,62 +257,26 @@ class ChildProcess:
             loop = asyncio.get_running_loop()
             self._cancel_poll = loop.call_later(_CANCEL_POLL, self._poll_cancellation, ctx)
 
-    async def _watch(self) -> None:
-        """Wait for the guard's last word, then clean up."""
-        with contextlib.suppress(ConnectionError):
-            self._report = (await self._control_in.read()).decode().strip()
-        if not self._report:
-            _kill_session(self._guard.pid)
-        while self._guard.poll() is None:  # noqa: ASYNC110 - on its way out; the same on every event loop
-            await asyncio.sleep(0.001)
-        asyncio.get_running_loop().remove_reader(self._output_fd)
-        self._read_output()
-        os.close(self._output_fd)
-        self._control.close()
-        self._out.close()
-        self.ended.set()
-
-    def _read_output(self) -> None:
-        with contextlib.suppress(BlockingIOError):
-            read = os.read(self._output_fd, 1 << 16)  # as much as a pipe holds
-            if not read:
-                asyncio.get_running_loop().remove_reader(self._output_fd)
-            self._output = (self._output + read)[-_TAIL:]
-
     def _log_output(self) -> None:
-        if self._output:
-            _log.debug("step_printed", step=self.callee.label, tail=self._output.decode(errors="replace"))
+        if said := self._running().said:
+            _log.debug("step_printed", step=self.callee.label, tail=said)
 
-    async def _cause_of_death(self) -> str:
+    async def _cause_of_death(self) -> TransientError:
+        process = self._running()
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_PATIENCE):
-                await self.ended.wait()
-        text = self._output.decode(errors="replace")
-        _log.warning("step_process_died", step=self.callee.label, how=self._report, tail=text)
-        how, _, number = self._report.partition(" ")
-        if how == "memory":
-            return str(out_of_memory(self.callee))
+                await process.ended.wait()
+        _log.warning("step_process_died", step=self.callee.label, how=process.how, tail=process.said)
+        if over := words_for(process.how, process.command.limits):
+            return Overrun(over)
+        how, _, number = process.how.partition(" ")
         if how == "signal":
-            return f"the step's process was killed by {signal.Signals(int(number)).name}"
+            return TransientError(f"the step's process was killed by {signal_name(number)}")
         if how == "exit":
-            last = text.strip().rpartition("\n")[2].strip()
-            return f"the step's process ended with exit status {number}" + (f": {last}" if last else "")
-        return "the connection to the step's process was lost"
-
-
-def _pair(ours_on_error: contextlib.ExitStack, theirs: contextlib.ExitStack) -> tuple[socket.socket, socket.socket]:
-    ours, other = socket.socketpair()
-    ours_on_error.callback(ours.close)
-    theirs.callback(other.close)
-    return ours, other
-
-
-def _kill_session(sid: int) -> None:
-    """Kill what a guard did not, and the guard; it is not reaped yet, so that its number is not reused."""
-    for stat in Path("/proc").glob("[0-9]*/stat"):
-        with contextlib.suppress(OSError):
-            if int(stat.read_bytes().rpartition(b")")[2].split()[3]) == sid:
-                os.kill(int(stat.parent.name), signal.SIGKILL)
+            last = process.said.rpartition("\n")[2].strip()
+            text = f"the step's process ended with exit status {number}"
+            return TransientError(text + (f": {last}" if last else ""))
+        return TransientError("the connection to the step's process was lost")
 
 
 def _hello(callee: Callee, app_modules: Sequence[str], max_bytes: int) -> wire.Hello:
@@ -239,6 +284,7 @@ def _hello(callee: Callee, app_modules: Sequence[str], max_bytes: int) -> wire.H
     module = sys.modules.get(name)
     return wire.Hello(
         path=[entry or str(Path.cwd()) for entry in sys.path],
+        prefix=sys.prefix,
         app_modules=list(app_modules),
         module=name,
         package=getattr(module, "__package__", None),
@@ -246,4 +292,5 @@ def _hello(callee: Callee, app_modules: Sequence[str], max_bytes: int) -> wire.H
         qualname=callee.fn.__qualname__,
         label=callee.label,
         max_bytes=max_bytes,
+        adapter=steps.__name__ if callee.takes_context else "",
     )

@@ -16,6 +16,7 @@ from pydantic import TypeAdapter
 
 from forebay.engine import producer
 from forebay.engine.context import Context
+from forebay.engine.limited import Confines
 from forebay.engine.policy import Kind, Limit, Retry
 from forebay.errors import DefinitionError
 from forebay.types import Cancel, Done, JobSummary, NotFound, Outcome, Skip, Snooze, Submitted
@@ -35,6 +36,7 @@ Rs = TypeVarTuple("Rs")
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,62}")
 _NAME_RULE = "a name is a-z, 0-9 and _, begins with a letter, and has at most 63 characters"
 _MAX_STEPS = 62  # bits of a mask in the database
+_SANDBOXED, _TRUSTED = Confines(), Confines(sandbox=False, file_mb=None)
 
 
 class StepOptions(TypedDict, total=False):
@@ -49,6 +51,7 @@ class StepOptions(TypedDict, total=False):
     concurrency: tuple[int, int]  # bounds of the adaptive limit in one worker
     limits: Sequence[Limit]
     memory_mb: int  # process steps only
+    sandbox: bool  # process steps only: no network, no files but Python's, no rows to write
     max_expiries: int  # how often a worker may be lost with a task before it is a dead letter
     normalizes: bool  # what it returns is kept in `item.normalized`, not in `item.result`
 
@@ -87,6 +90,7 @@ class Step(Generic[I, R]):
     concurrency: tuple[int, int] = (1, 100)
     limits: tuple[Limit, ...] = ()
     memory_mb: int = 512
+    sandbox: bool = False
     max_expiries: int = 20
     normalizes: bool = False
 
@@ -101,6 +105,10 @@ class Step(Generic[I, R]):
     @property
     def label(self) -> str:
         return f"{self.pipeline.name}.{self.name}"
+
+    @property
+    def confines(self) -> Confines:
+        return _SANDBOXED if self.sandbox else _TRUSTED
 
     @property
     def result_key(self) -> str:
@@ -458,5 +466,7 @@ def _check_options(step: Step[Any, Any]) -> None:
         )
     if step.kind is Kind.PROCESS and step.memory_mb < 32:
         raise DefinitionError(f"{where}: memory_mb must be at least 32")
+    if step.sandbox and step.kind is not Kind.PROCESS:
+        raise DefinitionError(f'{where}: sandbox is for steps of kind "process"')
     if step.kind is Kind.PROCESS and "<locals>" in step.fn.__qualname__:
         raise DefinitionError(f"{where}: a process step must be a function of a module, for its child to import")

@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from forebay.engine import child as wire
-from forebay.engine import parcel
 from forebay.engine.child_process import ChildProcess, NotStartedError
-from forebay.errors import TransientError
+from forebay.engine.parcel import BrokenProtocol, Overrun, Parcel, unpack
+from forebay.errors import DataError, TransientError
+from forebay.runner import wire
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Coroutine, Sequence
 
     from forebay.engine.context import Context
     from forebay.engine.limited import Callee
+    from forebay.runner.availability import Mode
+
+_REMEMBERED = 10_000  # calls that ran over their limits
+_SURELY = 3  # attempts after which an overrun is not the first one
 
 
 class ProcessPool:
@@ -35,6 +40,7 @@ class ProcessPool:
         max_tasks: int = 200,
         max_bytes: int = 256 << 20,
         start_seconds: float = 60.0,
+        sandbox: Mode = "preferred",
     ) -> None:
         self._app_modules = tuple(app_modules)
         self._keep_idle = keep_idle
@@ -42,6 +48,8 @@ class ProcessPool:
         self._max_tasks = max_tasks
         self._max_bytes = max_bytes
         self._start_seconds = start_seconds
+        self._mode: Mode = sandbox
+        self._overran: dict[tuple[str, str], None] = {}
         self._idle: list[ChildProcess] = []  # the longest idle first
         self._busy: set[ChildProcess] = set()
         self._ending: set[asyncio.Task[None]] = set()
@@ -54,17 +62,32 @@ class ProcessPool:
         """What the function of a step, or one that is limited, returns for these arguments.
 
         Raises: what the function raises; TransientError when its process dies, or runs over its time or
-            memory; DataError when the input or the result cannot be sent; ConfigError when the process cannot
-            import it.
+            memory, and DataError when a limited function does so for the same item again; DataError when the input or
+            the result cannot be sent; ConfigError when the process cannot import it, or has no sandbox that it needs.
         """
-        body = parcel.pack(callee, ctx, args, kwargs or {}, self._max_bytes)
-        while True:
-            child = self._take(callee)
-            try:
-                kind, answer = await self._attempt(child, ctx, body)
-            except NotStartedError:
-                continue  # it died while it was idle: this task is not to blame, and nothing of it has run
-            return parcel.unpack(callee, kind, answer)
+        parcel = Parcel(callee, ctx, args, kwargs or {}, self._max_bytes)
+        try:
+            while True:
+                child = self._take(callee)
+                try:
+                    return await self._attempt(child, callee, ctx, parcel)
+                except NotStartedError:
+                    continue  # it died while it was idle: this task is not to blame, and nothing of it has run
+        except Overrun as error:
+            raise self._judged(callee, ctx, error) from None
+
+    def _judged(self, callee: Callee, ctx: Context, error: Overrun) -> TransientError | DataError:
+        """Once may be bad luck, on a busy machine; twice is the file."""
+        if callee.takes_context:
+            return TransientError(str(error))
+        key = (callee.label, ctx.key)
+        if key in self._overran or ctx.attempt >= _SURELY:
+            self._overran.pop(key, None)
+            return DataError(f"{error}, and did so before: the file is too large or too complex")
+        self._overran[key] = None
+        while len(self._overran) > _REMEMBERED:
+            del self._overran[next(iter(self._overran))]
+        return TransientError(str(error))
 
     async def close(self) -> None:
         """End all children: the idle ones may clean up, running ones are killed."""
@@ -82,29 +105,30 @@ class ProcessPool:
     def _take(self, callee: Callee) -> ChildProcess:
         if self._closed:
             raise RuntimeError("the process pool is closed")
-        self._idle = [child for child in self._idle if not child.ended.is_set()]
-        child = next((child for child in reversed(self._idle) if child.callee is callee), None)
+        self._idle = [child for child in self._idle if not child.has_ended]
+        child = next((child for child in reversed(self._idle) if _are_alike(child.callee, callee)), None)
         if child is None:
-            child = ChildProcess(callee, self._max_bytes)
+            child = ChildProcess(callee, self._max_bytes, self._mode)
         else:
             self._idle.remove(child)
         self._busy.add(child)
         return child
 
-    async def _attempt(self, child: ChildProcess, ctx: Context, body: bytes) -> tuple[bytes, bytes]:
+    async def _attempt(self, child: ChildProcess, callee: Callee, ctx: Context, parcel: Parcel) -> Any:
         try:
             if child.tasks == 0:
                 async with _at_most(self._start_seconds, "the step's process was not ready after"):
                     await child.start(self._app_modules)
-            async with _at_most(child.callee.timeout, "timed out after"):
-                kind, answer = await child.call(ctx, body)
+            async with _at_most(callee.timeout, "timed out after"):
+                kind, answer = await child.call(ctx, parcel)
+            returned = _Returned.of(callee, kind, answer)
         except BaseException:
             self._busy.discard(child)
             # Shielded: whoever cancels twice does not wait, and the child is still buried.
             await asyncio.shield(self._in_background(child.kill()))
             raise
-        self._give_back(child, reusable=kind != wire.OUT_OF_MEMORY)
-        return kind, answer
+        self._give_back(child, reusable=kind not in (wire.OUT_OF_MEMORY, wire.OVERRUN))
+        return returned.get()
 
     def _give_back(self, child: ChildProcess, *, reusable: bool) -> None:
         self._busy.discard(child)
@@ -134,6 +158,29 @@ class ProcessPool:
         return task
 
 
+@dataclass(frozen=True)
+class _Returned:
+    """What a call gave back, or raised."""
+
+    value: Any = None
+    error: Exception | None = None
+
+    @classmethod
+    def of(cls, callee: Callee, kind: bytes, answer: bytes) -> _Returned:
+        """Raises: BrokenProtocol, after which the child cannot be trusted with another call."""
+        try:
+            return cls(unpack(callee, kind, answer))
+        except BrokenProtocol:
+            raise
+        except Exception as error:  # the function's own
+            return cls(error=error)
+
+    def get(self) -> Any:
+        if self.error is not None:
+            raise self.error
+        return self.value
+
+
 @contextlib.asynccontextmanager
 async def _at_most(seconds: float | None, text: str) -> AsyncGenerator[None]:
     deadline = asyncio.timeout(seconds)
@@ -143,4 +190,12 @@ async def _at_most(seconds: float | None, text: str) -> AsyncGenerator[None]:
     except TimeoutError:
         if not deadline.expired():
             raise
-        raise TransientError(f"{text} {seconds:g} s") from None
+        raise Overrun(f"{text} {seconds:g} s") from None
+
+
+def _are_alike(one: Callee, other: Callee) -> bool:
+    """Whether one child does for both: functions that are declared twice need no more processes."""
+    if one is other:
+        return True
+    limits = [(callee.fn, callee.label, callee.memory_mb, callee.timeout, callee.confines) for callee in (one, other)]
+    return one.takes_context == other.takes_context and limits[0] == limits[1]

@@ -211,7 +211,7 @@ class Worker:
 
     def _assemble(self, ids: dict[str, dict[str, int]]) -> None:
         pool, me, s, clock = self._pool, self.worker_id, self.settings, self.clock
-        self._threads, self._processes = Threads(), ProcessPool()
+        self._threads, self._processes = Threads(), ProcessPool(sandbox=s.sandbox or "preferred")
         self._spans = _spans(pool, clock)
         self._limits = Limits(pool, me, clock, on_room=self._on_hungry)
         self._progress = ProgressBook(pool, clock)

@@ -23,7 +23,7 @@ from forebay.db.sheets import Piece
 from forebay.engine.batching import BatchSize
 from forebay.engine.context import Context
 from forebay.engine.job_stream import JobStream, SourceRows
-from forebay.engine.limited import limited
+from forebay.engine.limited import OutputFile, limited
 from forebay.engine.pipeline import Pipeline
 from forebay.engine.policy import Retry
 from forebay.errors import DataError, StepError, TransientError, WrongState, error_class
@@ -33,7 +33,8 @@ from forebay.services import sheet_reading as reading
 from forebay.services.byte_budget import ByteBudget
 from forebay.services.sheet_reading import Looked, ReadBatch, SheetOptions, Unpacked
 from forebay.services.spreadsheets import XlsxLayout
-from forebay.services.workbook_reading import write_out
+from forebay.services.spreadsheets.reading import Layout
+from forebay.services.workbook_reading import WrittenOut, write_out
 from forebay.storage.spool import make_private, spooled
 from forebay.types import Done, ErrorClass, Skip
 
@@ -59,7 +60,9 @@ _UNPACKED = 512  # pictures, and their bytes, that are unpacked at once
 _UNPACKED_BYTES = 16 << 20
 _MOST_BREAKS = 5  # of a line, before the file is fetched anew
 
-IN_CHILD = limited(reading.run, memory_mb=768, timeout=3600)  # one for all: a process takes a while to begin
+IN_CHILD = limited(  # one for all: a process takes a while to begin
+    reading.run, memory_mb=768, timeout=3600, file_mb=4096, returns=(Looked, ReadBatch, Unpacked, Layout, WrittenOut)
+)
 
 
 async def hand_in(
@@ -379,7 +382,7 @@ async def _source(
         if isinstance(layout, XlsxLayout):
             child.ctx.progress(note="unpacking the workbook")
             most = child.settings.sheets_max_read_bytes
-            layout = await child.call(write_out, path, layout, Path(scratch.name), most)
+            layout = await child.call(write_out, path, layout, OutputFile(scratch.name), most)
             await rows.write_warnings(await child.ctx.get(web.database), sheet.id, layout.warnings)
             path = Path(scratch.name)
         async with aclosing(_rows(child, path, layout, options.key)) as source:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -37,7 +38,9 @@ class Browser:
         self._starting = asyncio.Lock()
         self._current: BrowserProcess | None = None
         self._retiring: set[asyncio.Task[None]] = set()
-        self._sandboxed = True
+        self._aging: asyncio.TimerHandle | None = None
+        # As root it refuses to start with its own sandbox, if we give it no account.
+        self._sandboxed = settings.sandbox != "off" or os.geteuid() != 0
         self.started = 0
         self._captures = self._failures = self._running = 0
         self._seconds = 0.0
@@ -113,6 +116,8 @@ class Browser:
 
     async def close(self) -> None:
         """End every process of it."""
+        if self._aging is not None:
+            self._aging.cancel()
         if self._current is not None:
             await self._current.kill()
         await asyncio.gather(*self._retiring, return_exceptions=True)
@@ -149,7 +154,10 @@ class Browser:
             current = self._current
             if current is None or not current.is_open or self._is_due(current):
                 self._current = None
+                if current is not None:
+                    self._retire_if_due(current)
                 self._current = current = await self._start()
+                self._plan_retirement(current)
             return current
 
     async def _start(self) -> BrowserProcess:
@@ -161,10 +169,20 @@ class Browser:
         except ConfigError:
             if not self._sandboxed or "sandbox" not in process.said.lower():
                 raise
+            if self._settings.sandbox in (None, "required"):
+                raise ConfigError(
+                    "Chromium's own sandbox does not start here: allow user namespaces to this account, or let it run "
+                    f"without by FOREBAY_SANDBOX=preferred ({process.said.rpartition(chr(10))[2][-200:]})"
+                ) from None
             log.warning("browser_sandbox_unavailable", said=process.said[-300:])
             self._sandboxed = False
             return await self._start()
         return process
+
+    def _plan_retirement(self, process: BrowserProcess) -> None:
+        """One that nobody uses ends with its time, and not with the next capture."""
+        due = process.started_at + self._settings.browser_max_age_s
+        self._aging = asyncio.get_running_loop().call_at(due, self._retire_if_due, process)
 
     def _is_due(self, process: BrowserProcess) -> bool:
         """Whether it has done enough."""
@@ -177,6 +195,11 @@ class Browser:
             return
         if process is self._current:
             self._current = None
+            if self._aging is not None:
+                self._aging.cancel()
+        if process.is_retired:
+            return
+        process.is_retired = True
         task = asyncio.get_running_loop().create_task(process.kill())
         self._retiring.add(task)
         task.add_done_callback(self._retiring.discard)

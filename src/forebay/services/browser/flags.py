@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
+    from pathlib import PurePath
 
 _QUIET = (
     "--headless",
@@ -70,7 +70,7 @@ _OFF = (
 _HEAP_MB = 512  # of one page's scripts: a page that wants more loses its tab, not the whole browser
 
 
-def arguments(folder: Path, proxy: tuple[str, int], *, sandboxed: bool, extra: str) -> Iterator[str]:
+def arguments(folder: PurePath, proxy: tuple[str, int], *, sandboxed: bool, extra: str) -> Iterator[str]:
     """All arguments; what the setting adds comes last, where it wins."""
     yield from _QUIET
     yield from _GUARDED

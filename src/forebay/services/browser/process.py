@@ -1,48 +1,32 @@
-"""One running Chromium behind its guard: in its own network, under its own account, with an end to its memory."""
+"""One running Chromium behind its guard: in its own sandbox and network, with an end to its memory."""
 
 from __future__ import annotations
 
 import asyncio
-import contextlib
-import os
-import pwd
-import signal
-import socket
-import subprocess
-import sys
-import tempfile
-from pathlib import Path
+from dataclasses import replace
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from forebay.errors import ConfigError, TransientError
 from forebay.log import get_logger
+from forebay.runner.availability import sandbox_for
+from forebay.runner.process import HOME, Command, GuardedProcess
+from forebay.runner.spec import Limits
 from forebay.services.browser.flags import arguments
 from forebay.services.browser.wire import BrowserGone, Wire
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from forebay.runner.spec import Sandbox
     from forebay.services.egress import Egress
     from forebay.settings import Settings
 
 log = get_logger("browser")
 
-_GUARD = Path(__file__).parents[2] / "guard.py"
-_ACCOUNTS = ("forebay", "nobody")
-_TAIL = 8192
 _STARTS_WITHIN = 30.0
-_ENDS_WITHIN = 10.0
-
-
-def account() -> tuple[int, int] | None:
-    """Whom root runs the browser as; None is the caller."""
-    if os.geteuid() != 0:
-        return None
-    for name in _ACCOUNTS:
-        with contextlib.suppress(KeyError):
-            entry = pwd.getpwnam(name)
-            return entry.pw_uid, entry.pw_gid
-    return None
+_SCRATCH_MB = 1024  # its profile, and the memory that its processes share
+_PROCESSES, _OPEN_FILES = 4096, 8192
 
 
 class BrowserProcess:
@@ -52,15 +36,14 @@ class BrowserProcess:
         self.sandboxed = sandboxed
         self.captures = 0
         self.running = 0
+        self.is_retired = False
         self.version = ""
         self.user_agent = ""
-        self.how = ""
-        self.ended = asyncio.Event()
         self.listeners: dict[str, Callable[[str, dict[str, Any]], None]] = {}
         """By context: what happens to all targets in it."""
         self._settings, self._egress, self._program = settings, egress, program
-        self._output = b""
-        self._watching: asyncio.Task[None] | None = None
+        self._process: GuardedProcess | None = None
+        self._ending: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
         """Return when it answers.
@@ -68,23 +51,71 @@ class BrowserProcess:
         Raises:
             TransientError: it does not start; `ConfigError` when that is how it is installed.
         """
-        self.started_at = asyncio.get_running_loop().time()
-        data = self._spawn()
         loop = asyncio.get_running_loop()
-        _, self.wire = await loop.create_unix_connection(Wire, sock=data)
-        self._watching = loop.create_task(self._watch())
+        self.started_at = loop.time()
+        mode = self._settings.sandbox or "required"  # it fetches what strangers have written
+        found = await asyncio.to_thread(sandbox_for, mode, "Chromium", scratch_mb=_SCRATCH_MB, programs=[self._program])
         try:
             async with asyncio.timeout(_STARTS_WITHIN):
-                told = await self.wire.call("Browser.getVersion")
-                self.wire.listen("", self._hear)
-                # Everything that opens waits until it is looked at: a popup is closed before it has loaded anything.
-                await self.wire.call("Target.setAutoAttach", autoAttach=True, waitForDebuggerOnStart=True, flatten=True)
-        except (BrowserGone, TimeoutError) as error:
-            await self.kill()
-            raise self._not_started(error) from None
+                told = await self._begin(found)
+        except BaseException as error:
+            await asyncio.shield(self.kill())  # also when the capture that needs it is cancelled
+            if isinstance(error, BrowserGone | TimeoutError):
+                raise self._not_started(error) from None
+            raise
+        self._ending = loop.create_task(self._close_wire())
         self.version = told["product"].partition("/")[2]
         self.user_agent = told["userAgent"].replace("Headless", "")
-        log.info("browser_started", version=self.version, sandboxed=self.sandboxed, confined=self._egress.is_confining)
+        method = None if found is None else found.method
+        log.info("browser_started", version=self.version, sandboxed=self.sandboxed, sandbox=method)
+
+    async def _begin(self, sandbox: Sandbox | None) -> dict[str, Any]:
+        self._process = process = GuardedProcess(self._command(sandbox))
+        process.start()
+        process.order(b"r")
+        loop = asyncio.get_running_loop()
+        _, self.wire = await loop.create_unix_connection(Wire, sock=process.sockets[0])
+        told = await self.wire.call("Browser.getVersion")
+        self.wire.listen("", self._hear)
+        # Everything that opens waits until it is looked at: a popup is closed before it has loaded anything.
+        await self.wire.call("Target.setAutoAttach", autoAttach=True, waitForDebuggerOnStart=True, flatten=True)
+        return told
+
+    def _command(self, sandbox: Sandbox | None) -> Command:
+        settings = self._settings
+        if sandbox is not None:
+            sandbox = replace(sandbox, nesting=True, network=self._egress.network(walled=sandbox.is_walled))
+        proxy = (self._egress.host, self._egress.port)
+        flags = arguments(PurePosixPath(HOME, "profile"), proxy, sandboxed=self.sandboxed, extra=settings.browser_args)
+        return Command(
+            "chromium",
+            Limits(settings.browser_memory_mb, processes=_PROCESSES, open_files=_OPEN_FILES),
+            argv=(self._program, *flags),
+            sockets=1,
+            doubled=True,
+            sandbox=sandbox,
+            environment={},
+        )
+
+    @property
+    def ended(self) -> asyncio.Event:
+        return self._guarded.ended
+
+    @property
+    def how(self) -> str:
+        """Why it has ended, in the guard's words."""
+        return "" if self._process is None else self._process.how
+
+    @property
+    def said(self) -> str:
+        """The last words of its output."""
+        return "" if self._process is None else self._process.said
+
+    @property
+    def _guarded(self) -> GuardedProcess:
+        if self._process is None:
+            raise RuntimeError("the browser was not started")
+        return self._process
 
     @property
     def is_open(self) -> bool:
@@ -92,103 +123,28 @@ class BrowserProcess:
 
     def begin(self) -> None:
         self.captures, self.running = self.captures + 1, self.running + 1
-        self._order(b"r")
+        self._guarded.order(b"r")
 
     def end(self) -> None:
         self.running -= 1
         if self.running == 0:
-            self._order(b"i")
+            self._guarded.order(b"i")
 
     async def kill(self) -> None:
         """End it and all that it started; returns when they are gone."""
-        if self._watching is None:
-            return
-        with contextlib.suppress(OSError):
-            self._control.shutdown(socket.SHUT_WR)
-        try:
-            async with asyncio.timeout(_ENDS_WITHIN):
-                await self.ended.wait()
-        except TimeoutError:
-            log.warning("browser_stuck", guard=self._guard.pid)
-            _kill_session(self._guard.pid)
-            await self.ended.wait()
+        if self._process is not None:
+            await self._process.kill()
+
+    async def _close_wire(self) -> None:
+        await self._guarded.ended.wait()
+        self.wire.close()
+        log.info("browser_ended", how=self.how, captures=self.captures)
 
     def why_gone(self) -> str:
         """Words for its end, for those who were using it."""
         if self.how == "memory":
             return f"the browser used more than {self._settings.browser_memory_mb} MB and was stopped"
         return "the browser has ended unexpectedly"
-
-    def _spawn(self) -> socket.socket:
-        user = account()
-        folder = Path(tempfile.mkdtemp(prefix="forebay-browser-"))
-        if user is not None:
-            os.chown(folder, *user)
-        with self._egress.admit("browser") as own:  # only for the proxy's address; nothing is let out with it
-            proxy = (own.host, own.port)
-        argv = [
-            self._program,
-            *arguments(folder, proxy, sandboxed=self.sandboxed, extra=self._settings.browser_args),
-        ]
-        self._control, guards_control = socket.socketpair()
-        data, browsers_data = socket.socketpair()
-        self._output_fd, output = os.pipe()
-        os.set_blocking(self._output_fd, False)
-        handed = (guards_control.fileno(), browsers_data.fileno())
-        guard = [sys.executable, "-I", "-S", str(_GUARD), str(handed[0]), str(os.getpid())]
-        guard += [str(self._settings.browser_memory_mb), "become", str(handed[1]), str(folder)]
-        try:
-            self._guard = subprocess.Popen(
-                [*guard, *self._egress.confined(argv, user)],
-                stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=output,
-                pass_fds=handed,
-                start_new_session=True,
-                cwd="/",
-                env=_environment(folder),
-            )
-        finally:
-            guards_control.close()
-            browsers_data.close()
-            os.close(output)
-        self._control.setblocking(False)
-        asyncio.get_running_loop().add_reader(self._output_fd, self._read_output)
-        self._order(b"r")
-        return data
-
-    def _order(self, what: bytes) -> None:
-        with contextlib.suppress(OSError):
-            self._control.send(what)
-
-    async def _watch(self) -> None:
-        """Wait for the guard's last word, then clean up."""
-        loop = asyncio.get_running_loop()
-        with contextlib.suppress(OSError):
-            self.how = (await loop.sock_recv(self._control, 64)).decode().strip()
-        if not self.how:
-            _kill_session(self._guard.pid)
-        while self._guard.poll() is None:  # noqa: ASYNC110 - on its way out; the same on every event loop
-            await asyncio.sleep(0.001)
-        loop.remove_reader(self._output_fd)
-        self._read_output()
-        os.close(self._output_fd)
-        self._control.close()
-        self.wire.close()
-        log.info("browser_ended", how=self.how, captures=self.captures)
-        self.ended.set()
-
-    def _read_output(self) -> None:
-        with contextlib.suppress(BlockingIOError):
-            read = os.read(self._output_fd, 1 << 16)
-            if not read:
-                asyncio.get_running_loop().remove_reader(self._output_fd)
-            self._output = (self._output + read)[-_TAIL:]
-
-    @property
-    def said(self) -> str:
-        """The last words of its output."""
-        return self._output.decode(errors="replace").strip()
 
     def _not_started(self, error: BaseException) -> TransientError | ConfigError:
         last = self.said.rpartition("\n")[2][-300:]
@@ -208,17 +164,3 @@ class BrowserProcess:
         elif method.startswith("Browser.download"):
             for listener in tuple(self.listeners.values()):
                 listener(method, params)
-
-
-def _environment(folder: Path) -> dict[str, str]:
-    """Nothing of ours: settings are full of secrets."""
-    kept = {name: os.environ[name] for name in ("PATH", "TZ", "FONTCONFIG_PATH") if name in os.environ}
-    return kept | {"HOME": str(folder), "TMPDIR": str(folder), "LANG": "C.UTF-8"}
-
-
-def _kill_session(sid: int) -> None:
-    """Kill what a guard did not, and the guard; it is not reaped yet, so that its number is not reused."""
-    for stat in Path("/proc").glob("[0-9]*/stat"):
-        with contextlib.suppress(OSError):
-            if int(stat.read_bytes().rpartition(b")")[2].split()[3]) == sid:
-                os.kill(int(stat.parent.name), signal.SIGKILL)

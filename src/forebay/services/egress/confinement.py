@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from forebay.log import get_logger
+from forebay.runner.spec import Network
 from forebay.services.egress.folders import PrivateFolder
 from forebay.services.egress.proxy import HOST
 
@@ -83,6 +84,10 @@ class Confinement:
     def children(self) -> int:
         """How many confined children live."""
         return len(self._children)
+
+    def network(self) -> Network:
+        """The same for a sandbox of the runner."""
+        return Network(str(self.folder / "handover"), self._proxy.port)
 
     def confined(self, argv: Sequence[str], user: tuple[int, int] | None = None) -> list[str]:
         """The command that runs `argv` with no way out but the proxy, as far as the kernel allows."""

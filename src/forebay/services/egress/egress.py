@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from forebay.errors import ConfigError
 from forebay.log import get_logger
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Collection, Generator, Sequence
     from pathlib import Path
 
+    from forebay.runner.spec import Network
     from forebay.services.egress.origins import Origin
     from forebay.services.egress.passes import Pass
     from forebay.services.egress.resolver import Resolver
@@ -66,6 +67,10 @@ class Egress:
     def is_confining(self) -> bool:
         """Whether children have no other way out; else they are only told to use the proxy."""
         return self._confinement.is_confining
+
+    def network(self, *, walled: bool = True) -> Network | Literal["host"]:
+        """What a sandbox is granted that may use the proxy: nothing else, where that can be enforced."""
+        return self._confinement.network() if walled and self.is_confining else "host"
 
     def confined(self, argv: Sequence[str], user: tuple[int, int] | None = None) -> list[str]:
         """The command that runs `argv` with no way out but the proxy; give it a Pass's `environment`.

@@ -1,23 +1,20 @@
-"""The guard of one child: starts the process that works, watches its memory, leaves nothing of it behind.
+"""The guard of one child: starts the process that works, watches what it uses, leaves nothing of it behind.
 
-Run as a script by pools of process steps and by the browser, on the standard library alone, so that it stays small:
-the process that does the work is forked from it before anything else is imported. The guard adopts what that process
-leaves behind, daemons and other sessions included, and ends only when all of it has ended. It kills all of it when
-its owner says so, when the owner's process dies, when memory runs over, and when the working process ends by itself.
+Run as a script on the standard library alone, so that it stays small: the process that does the work is forked from
+it before anything else is imported. The guard adopts what that process leaves behind, daemons and other sessions
+included, and ends only when all of it has ended. It kills all of it when its owner says so, when the owner's process
+dies, when memory, CPU time or disk run over, and when the working process ends by itself.
 
-    guard.py CONTROL OWNER MEMORY_MB serve MODULE DATA          runs `serve(socket)` of that module
-    guard.py CONTROL OWNER MEMORY_MB become DATA FOLDER ARGV…   becomes that program; its descriptors 3 and 4 are DATA,
-                                                                and FOLDER is removed when all of it is gone
+    guard.py SPEC     see `spec.py`: a module to serve or a program to run, limits, and the sandbox for it
 
-    owner → guard    r  it works: watch the memory      i  it rests      end of file: kill everything
-    guard → owner    one line before the end: `exit 3`, `signal 11` or `memory`
+    owner → guard    r  it works: watch it      i  it rests      end of file: kill everything
+    guard → owner    one line before the end: `exit 3`, `signal 11`, `memory`, `cpu` or `disk`
 """
 
 from __future__ import annotations
 
 import contextlib
 import ctypes
-import importlib
 import os
 import resource
 import select
@@ -29,11 +26,20 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+if __name__ == "__main__":
+    sys.path.append(str(Path(__file__).resolve().parents[2]))
+
+from forebay.runner import bubblewrap, launch, namespaces
+from forebay.runner.spec import Network, Spec
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 MB = 1 << 20
-_TICK = 0.1  # seconds between two looks at the memory
+_TICK = 0.1  # seconds between two looks at what is used
+_TICKS_OF_DISK = 5
+_MOST_FILES = 20_000
+_SIGNALLED = 128
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
 _PARENT_DIED = signal.SIGUSR1
@@ -43,10 +49,13 @@ _HEARD = (signal.SIGCHLD, _PARENT_DIED, signal.SIGTERM, signal.SIGINT, signal.SI
 class Guard:
     """The parent of one working process."""
 
-    def __init__(self, control: socket.socket, owner: int, memory_mb: int) -> None:
+    def __init__(self, control: socket.socket, spec: Spec) -> None:
         self._control = control
-        self._owner = owner
-        self._limit = memory_mb * MB
+        self._owner = spec.owner
+        self._spec = spec
+        self._limit = spec.limits.memory_mb * MB
+        self._cpu_before = 0.0
+        self._ticks = 0
         self._runner = 0
         self._ended: str | None = None
         self._task_runs = False
@@ -66,18 +75,32 @@ class Guard:
             os.setpgid(self._runner, self._runner)
         return False
 
-    def watch(self, folder: str = "") -> None:
+    def watch(self) -> None:
         """Return when all processes are gone, and say on the control socket why."""
-        memory_is_out = False
-        while self._ended is None and not memory_is_out:
+        over = ""
+        while self._ended is None and not over:
             if not self._hear():
                 break
-            memory_is_out = self._task_runs and used_memory(_descendants(os.getpid()), self._limit) > self._limit
+            over = self._overrun() if self._task_runs else ""
         self._kill_all()
-        if folder:
-            shutil.rmtree(folder, ignore_errors=True)
+        if self._spec.watched and os.geteuid() == 0:
+            _give_back(self._spec.watched)
+        if self._spec.folder:
+            shutil.rmtree(self._spec.folder, ignore_errors=True)
         with contextlib.suppress(OSError):
-            self._control.sendall(f"{'memory' if memory_is_out else self._ended}\n".encode())
+            self._control.sendall(f"{over or self._ended}\n".encode())
+
+    def _overrun(self) -> str:
+        """What is used beyond its limit."""
+        pids = _descendants(os.getpid())
+        if used_memory(pids, self._limit) > self._limit:
+            return "memory"
+        cpu = self._spec.limits.cpu_s
+        if cpu is not None and used_cpu(pids) - self._cpu_before > cpu:
+            return "cpu"
+        self._ticks += 1
+        looks = self._spec.watched and self._ticks % _TICKS_OF_DISK == 0
+        return "disk" if looks and holds_more(self._spec.watched, self._spec.watched_mb * MB) else ""
 
     def _listen_to_signals(self) -> None:
         self._woken.setblocking(False)
@@ -101,7 +124,8 @@ class Guard:
         _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
         if os.getppid() != guard:
             os._exit(1)
-        _limit_memory(self._limit)
+        with contextlib.suppress(OSError):  # when the machine runs out, the step goes before the worker
+            Path("/proc/self/oom_score_adj").write_text("500")
 
     def _hear(self) -> bool:
         """Wait for something to happen; false when everything must end."""
@@ -114,6 +138,8 @@ class Guard:
             if not said:
                 return False
             self._task_runs = said.endswith(b"r")
+            if self._task_runs and self._spec.limits.cpu_s is not None:
+                self._cpu_before = used_cpu(_descendants(os.getpid()))
         # The kernel tells of the end of the thread that started us; only the process matters.
         return os.getppid() == self._owner
 
@@ -128,6 +154,8 @@ class Guard:
                 return True
             if pid == self._runner:
                 code = os.waitstatus_to_exitcode(status)
+                if self._spec.sandbox is not None and self._spec.sandbox.is_walled and code > _SIGNALLED:
+                    code = _SIGNALLED - code  # as the first process of a sandbox tells it
                 self._ended = f"exit {code}" if code >= 0 else f"signal {-code}"
 
     def _kill_all(self) -> None:
@@ -197,14 +225,39 @@ def _children(pid: int) -> Iterator[int]:
                 yield from map(int, Path(f"/proc/{pid}/task/{thread}/children").read_bytes().split())
 
 
-def _limit_memory(limit: int) -> None:
-    """A backstop for what grows faster than the guard looks; wide, as it counts memory never touched, too."""
-    most = 2 * limit + 512 * MB
-    _, hard = resource.getrlimit(resource.RLIMIT_DATA)
-    if hard == resource.RLIM_INFINITY or most < hard:
-        resource.setrlimit(resource.RLIMIT_DATA, (most, most))
-    with contextlib.suppress(OSError):  # when the machine runs out, the step goes before the worker
-        Path("/proc/self/oom_score_adj").write_text("500")
+def used_cpu(pids: list[int]) -> float:
+    """Seconds of CPU time of these processes, and of those that they have waited for."""
+    return sum(map(_cpu_ticks, pids)) / os.sysconf("SC_CLK_TCK")
+
+
+def _cpu_ticks(pid: int) -> int:
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()
+    except OSError:
+        return 0
+    return sum(map(int, fields[11:15]))
+
+
+def holds_more(folder: str, most: int) -> bool:
+    """Whether the files below a folder take more than that, or are too many to count."""
+    total = count = 0
+    for place, _, names in os.walk(folder):
+        for name in names:
+            with contextlib.suppress(OSError):
+                total += os.lstat(os.path.join(place, name)).st_blocks * 512  # noqa: PTH118 - many of them
+            count += 1
+            if total > most or count > _MOST_FILES:
+                return True
+    return False
+
+
+def _give_back(folder: str) -> None:
+    """Make what was written there root's again."""
+    os.chown(folder, 0, 0)
+    for place, folders, names in os.walk(folder):
+        for name in (*folders, *names):
+            with contextlib.suppress(OSError):
+                os.lchown(os.path.join(place, name), 0, 0)  # noqa: PTH118
 
 
 def _prctl(option: int, value: int) -> None:
@@ -227,29 +280,53 @@ def _leave_output() -> None:
     os.dup2(null, 2)
 
 
-def main(control_fd: str, owner: str, memory_mb: str, what: str, *how: str) -> None:
+def main(text: str) -> None:
     """Be the guard, and in the fork the process that works."""
-    control = socket.socket(fileno=int(control_fd))
-    data = socket.socket(fileno=int(how[1] if what == "serve" else how[0]))
-    for end in (control, data):
-        end.set_inheritable(False)
-    guard = Guard(control, int(owner), int(memory_mb))
-    if not guard.fork():
-        data.close()
-        _leave_output()
-        guard.watch(how[1] if what == "become" else "")
-    elif what == "serve":
-        sys.path.append(str(Path(__file__).resolve().parents[1]))
-        importlib.import_module(how[0]).serve(data)  # never in the guard: it stays small
-    else:
-        _become(data, how[2:])
+    spec = Spec.load(text)
+    control = socket.socket(fileno=spec.control)
+    control.set_inheritable(False)
+    handover = _handover(spec)
+    guard = Guard(control, spec)
+    uid = 0 if spec.sandbox is None or spec.sandbox.uid_base is None else spec.sandbox.uid_base + os.getpid()
+    if spec.watched and uid:
+        os.chown(spec.watched, uid, uid)
+    if guard.fork():
+        sys.exit(work(spec, uid, handover))
+    for fd in {*spec.descriptors, *([] if handover < 0 else [handover])}:
+        os.close(fd)
+    _leave_output()
+    guard.watch()
 
 
-def _become(data: socket.socket, argv: tuple[str, ...]) -> None:
-    kept = os.dup(data.fileno()) if data.fileno() == 4 else data.fileno()
-    for fd in (3, 4):
-        os.dup2(kept, fd)
-    os.execv(argv[0], argv)  # noqa: S606 - a list, and the caller's own
+def _handover(spec: Spec) -> int:
+    """A connection to the egress proxy, which gets a socket in the sandbox by it, and knows this process by it."""
+    if spec.sandbox is None or not isinstance(spec.sandbox.network, Network):
+        return -1
+    proxy = socket.socket(socket.AF_UNIX)
+    proxy.connect(spec.sandbox.network.handover)
+    proxy.set_inheritable(True)
+    return proxy.detach()
+
+
+def work(spec: Spec, uid: int, handover: int) -> int:
+    """Be the process that works; returns its exit status, unless it becomes a program."""
+    if spec.sandbox is None:
+        launch.limit(spec)
+        return launch.run(spec)
+    if spec.sandbox.method == "bubblewrap":
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+            signal.signal(number, signal.SIG_IGN)  # bubblewrap would obey them
+        inside = [*spec.python, launch.__file__, spec.dump(), str(uid), str(handover)]
+        argv = bubblewrap.command(spec.sandbox, inside)
+        os.execv(argv[0], argv)  # noqa: S606 - a list of our own
+    try:
+        if spec.sandbox.is_walled:
+            namespaces.enter(spec.sandbox)
+        launch.seal(spec, uid, handover)
+    except (OSError, namespaces.Forbidden) as error:
+        print(f"sandbox: {error}", file=sys.stderr)  # noqa: T201 - all that it can do
+        return 1
+    return launch.run(spec)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,123 @@
+"""Which sandbox this machine allows, found out by trying each once."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Literal
+
+from forebay.errors import ConfigError
+from forebay.runner import accounts, seccomp, view
+from forebay.runner.python import GUARD, python_command
+from forebay.runner.spec import Limits, Sandbox, Spec
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from forebay.runner.spec import Method
+
+Mode = Literal["required", "preferred", "off"]
+_PROBE_S = 30.0
+_METHODS: tuple[Method, ...] = ("bubblewrap", "namespaces")
+
+
+@dataclass(frozen=True)
+class Available:
+    """The method that works, or why none does."""
+
+    method: Method | None
+    bubblewrap: str
+    uid_base: int | None
+    because: str  # why there is none, or why not the first one
+
+
+@lru_cache(maxsize=8)
+def available(methods: tuple[Method, ...] = _METHODS) -> Available:
+    """The first of these methods that this machine allows."""
+    if sys.platform != "linux":
+        return Available(None, "", None, "only Linux has namespaces")
+    try:
+        base = accounts.uid_base()
+    except LookupError as error:
+        return Available(None, "", None, str(error))
+    reasons: list[str] = []
+    for method in methods:
+        program = shutil.which("bwrap") or "" if method == "bubblewrap" else ""
+        because = "bwrap is not installed" if method == "bubblewrap" and not program else _tried(method, program, base)
+        if because is None:
+            return Available(method, program, base, "; ".join(reasons))
+        reasons.append(f"{method}: {because}")
+    return Available(None, "", None, "; ".join(reasons))
+
+
+def _tried(method: Method, program: str, base: int | None) -> str | None:
+    """Why this method does not work, in the words of who refused; None when it does."""
+    with tempfile.TemporaryDirectory(prefix="forebay-probe-") as root:
+        mounts = [*view.system_mounts(), *view.python_mounts([])]
+        sandbox = Sandbox(method, mounts, 16, base, bubblewrap=program, root=root)
+        return _run(Spec(-1, os.getpid(), python_command(), Limits(256), argv=["/bin/true"], sandbox=sandbox))
+
+
+def _run(spec: Spec) -> str | None:
+    try:
+        tried = subprocess.run(
+            [*spec.python, str(GUARD.with_name("probe.py")), spec.dump()],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=_PROBE_S,
+            check=False,
+            env={"LANG": "C.UTF-8"},
+            cwd="/",
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return str(error)
+    said = tried.stderr.strip().rpartition("\n")[2].removeprefix("sandbox: ").removeprefix("bwrap: ")
+    return None if tried.returncode == 0 else said or f"it ended with {tried.returncode}"
+
+
+def sandbox_for(
+    mode: Mode, what: str, *, scratch_mb: int, programs: Iterable[str] = (), python: bool = True
+) -> Sandbox | None:
+    """The sandbox for something, as the mode demands; None when it is off.
+
+    Raises: ConfigError when one is required and this machine has none.
+    """
+    if mode == "off":
+        return None
+    found = available()
+    if found.method is None and mode == "required":
+        raise ConfigError(
+            f"{what} needs a sandbox, and this machine allows none ({found.because}): allow user namespaces to this "
+            "account or install bubblewrap, or let it run with less by FOREBAY_SANDBOX=preferred"
+        )
+    if found.method is None:
+        return Sandbox("process", [], scratch_mb, _base_without_walls(programs))
+    modules = view.python_mounts(_search_path() if python else [])  # the launcher runs on it, too
+    mounts = [*view.system_mounts(), *modules, *view.program_mounts(programs)]
+    return Sandbox(found.method, mounts, scratch_mb, found.uid_base, bubblewrap=found.bubblewrap)
+
+
+def _search_path() -> list[str]:
+    return [entry or os.getcwd() for entry in sys.path]  # noqa: PTH109 - plain texts
+
+
+def _base_without_walls(programs: Iterable[str]) -> int | None:
+    """An account of its own for a process that sees the files of this machine, if that one could read its programs."""
+    try:
+        base = accounts.uid_base()
+    except LookupError:
+        return None
+    needed = [*programs, os.path.realpath(sys.executable), __file__, *_search_path()]
+    return base if all(map(accounts.is_open_to_all, filter(os.path.exists, needed))) else None
+
+
+def gaps() -> list[str]:
+    """What the sandbox of this machine lacks."""
+    lacking = seccomp.why_not()
+    return [lacking] if lacking else []

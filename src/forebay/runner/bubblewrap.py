@@ -1,0 +1,54 @@
+"""The command line of bubblewrap for a sandbox. Standard library only."""
+
+from __future__ import annotations
+
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
+
+from forebay.runner.spec import INPUTS, SCRATCH
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from forebay.runner.spec import Sandbox
+
+_MB = 1 << 20
+_KINDS = {"read": "--ro-bind", "write": "--bind", "link": "--symlink"}
+# The launcher inside needs these to become another account and to lose them for good; only root has them to give.
+_RIGHTS = ("CAP_SETUID", "CAP_SETGID", "CAP_SETPCAP")
+
+
+def command(sandbox: Sandbox, inside: Sequence[str]) -> list[str]:
+    """What runs `inside` in the sandbox."""
+    return [sandbox.bubblewrap, *_options(sandbox), "--", *inside]
+
+
+def _options(sandbox: Sandbox) -> Iterator[str]:
+    yield from ("--die-with-parent", "--unshare-ipc", "--unshare-pid", "--unshare-uts")
+    if sandbox.network != "host":
+        yield "--unshare-net"
+    if sandbox.uid_base is None:
+        yield "--unshare-user"
+    else:
+        for right in _RIGHTS:
+            yield from ("--cap-add", right)
+    yield from ("--size", str(sandbox.scratch_mb * _MB), "--perms", "1777", "--tmpfs", SCRATCH)
+    yield from ("--dir", INPUTS, "--dir", "/run", "--dev", "/dev", "--proc", "/proc")
+    yield from ("--size", str(64 * _MB), "--perms", "1777", "--tmpfs", "/dev/shm")  # noqa: S108
+    for folder in _parents(sandbox):  # else it makes them for their owner alone
+        yield from ("--perms", "0755", "--dir", folder)
+    for kind, source, target in sandbox.mounts:
+        yield from (_KINDS[kind], source, target)
+    yield from ("--remount-ro", "/", "--chdir", "/")
+
+
+def _parents(sandbox: Sandbox) -> list[str]:
+    """The folders that mounts lie in, but for those that are mounted themselves."""
+    mounted = {target for _, _, target in sandbox.mounts}
+    found = {
+        str(parent)
+        for target in mounted
+        for parent in PurePosixPath(target).parents
+        if not any(str(each) in mounted for each in (parent, *parent.parents))
+    }
+    return sorted(found - {"/", SCRATCH, INPUTS, "/dev", "/proc"})

@@ -1,0 +1,226 @@
+"""The process that runs one function, call after call; its guard forks it, its pool talks to it.
+
+It imports what the function needs and little else: what makes functions into steps is an adapter's business.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import importlib
+import io
+import json
+import os
+import pickle
+import shutil
+import socket
+import sys
+import types
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol, cast
+
+from forebay.runner import codec, failures, progress
+from forebay.runner.spec import SCRATCH, WALLED
+from forebay.runner.wire import (
+    CALL,
+    ERROR,
+    FILES,
+    MAIN_ALIAS,
+    OUT_OF_MEMORY,
+    OVERRUN,
+    READY,
+    RESULT,
+    STARTED,
+    UNREADY,
+    UNSENDABLE,
+    Hello,
+    Link,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One task: what its context knows, for a step, and the arguments."""
+
+    context: dict[str, Any] | None
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+
+
+_FULL = 1 << 16  # bytes
+
+
+class Adapter(Protocol):
+    """What a module for steps has: how their functions are found, and their first argument."""
+
+    def find_function(self, hello: Hello, module: types.ModuleType) -> Callable[..., Any]: ...
+    def context(self, known: dict[str, Any], link: Link) -> Any: ...
+
+
+def work(link: Link, files: socket.socket, hello: Hello) -> None:
+    """Run calls until the pool hangs up."""
+    child = _Child(link, files, hello)
+    if child.introduce():
+        child.work()
+
+
+class _Child:
+    def __init__(self, link: Link, files: socket.socket, hello: Hello) -> None:
+        self._link, self._files, self._hello = link, files, hello
+        self._inputs: list[str] = []
+        self._outputs: list[str] = []
+        self._descriptors: list[int] = []
+
+    def introduce(self) -> bool:
+        """Find the function, and say so."""
+        hello, link = self._hello, self._link
+        try:
+            self._adapter = cast("Adapter", importlib.import_module(hello.adapter)) if hello.adapter else None
+            self._fn = self._found()
+        except MemoryError:
+            link.send(OUT_OF_MEMORY)
+            return False
+        except Exception as error:  # whatever a module raises when it is imported
+            link.send(UNREADY, failures.dump(error))
+            return False
+        progress.connect(link)
+        link.send(READY)
+        return True
+
+    def _found(self) -> Callable[..., Any]:
+        for name in self._hello.app_modules:
+            importlib.import_module(name)
+        module = _load(self._hello)
+        if self._adapter is not None:
+            return self._adapter.find_function(self._hello, module)
+        found: Any = module
+        for part in self._hello.qualname.split("."):
+            found = getattr(found, part)
+        return cast("Callable[..., Any]", found)
+
+    def work(self) -> None:
+        while (frame := self._link.receive()) is not None:
+            kind, body = frame
+            if kind == FILES:
+                self._take_files(json.loads(body))
+            elif kind == CALL:  # else a cancellation that came after the end of its task
+                self._link.send(STARTED)
+                self._link.send(*self._answer(body))
+                self._clean_up()
+            del frame, body  # an idle process holds no input
+
+    def _take_files(self, told: dict[str, Any]) -> None:
+        self._inputs, outputs = told["inputs"], told["outputs"]
+        if isinstance(outputs, int):  # they come as open files: nothing else of the machine is seen here
+            _, self._descriptors, _, _ = socket.recv_fds(self._files, 1, outputs)
+            outputs = [f"/proc/self/fd/{fd}" for fd in self._descriptors]
+        self._outputs = outputs
+
+    def _clean_up(self) -> None:
+        for fd in self._descriptors:
+            os.close(fd)
+        self._inputs, self._outputs, self._descriptors = [], [], []
+        with contextlib.suppress(Exception):  # the function may have closed or replaced it
+            sys.stdout.flush()
+        _empty_scratch()
+
+    def _answer(self, body: bytes) -> tuple[bytes, bytes]:
+        try:
+            try:
+                call = cast("Call", _Reader(body, self._inputs, self._outputs).load())
+            except Exception as error:  # a pickle may run anything
+                return UNSENDABLE, _text(f"its input cannot be read in its process: {failures.described(error)}")
+            first = () if self._adapter is None else (self._adapter.context(call.context or {}, self._link),)
+            return _result(self._fn(*first, *call.args, **call.kwargs), self._link.max_bytes)
+        except MemoryError:
+            return OUT_OF_MEMORY, b""
+        except SystemExit:
+            raise
+        except BaseException as error:  # all of it goes to the pool
+            return _failed(error, with_writes=self._adapter is not None)
+
+
+class _Reader(pickle.Unpickler):
+    """Reads a call; files in it are where this process sees them."""
+
+    def __init__(self, body: bytes, inputs: list[str], outputs: list[str]) -> None:
+        super().__init__(io.BytesIO(body))
+        self._files = {"input": inputs, "output": outputs}
+
+    def persistent_load(self, pid: Any) -> Path:
+        kind, number = cast("tuple[str, int]", pid)
+        return Path(self._files[kind][number])
+
+
+def _failed(error: BaseException, *, with_writes: bool) -> tuple[bytes, bytes]:
+    if isinstance(error, OSError) and error.errno == errno.EFBIG:
+        return OVERRUN, b"wrote a file that is larger than it may be"
+    if isinstance(error, OSError) and error.errno == errno.ENOSPC and _scratch_is_full():
+        return OVERRUN, b"filled its scratch space"
+    return ERROR, failures.dump(error, with_writes=with_writes)
+
+
+def _scratch() -> Path | None:
+    """The file system of its own, where it has one."""
+    folder = Path(os.environ.get("TMPDIR") or "/")
+    return folder if str(folder) == SCRATCH and folder.is_mount() and WALLED in os.environ else None
+
+
+def _scratch_is_full() -> bool:
+    scratch = _scratch()
+    return scratch is not None and shutil.disk_usage(scratch).free < _FULL
+
+
+def _empty_scratch() -> None:
+    """What one call has left is no business of the next."""
+    for entry in () if (scratch := _scratch()) is None else scratch.iterdir():
+        if entry.is_dir() and not entry.is_symlink():
+            shutil.rmtree(entry, ignore_errors=True)
+        else:
+            with contextlib.suppress(OSError):  # a module of the application that lies there, too
+                entry.unlink()
+
+
+def _result(value: object, max_bytes: int) -> tuple[bytes, bytes]:
+    try:
+        encoded = codec.encode(value)
+    except MemoryError:
+        raise
+    except Exception as error:  # properties of objects may raise anything
+        kind = type(value).__qualname__
+        return UNSENDABLE, _text(f"its result ({kind}) cannot leave its process: {error}")
+    if len(encoded) > max_bytes:
+        return UNSENDABLE, _text(f"its result has {len(encoded)} bytes; at most {max_bytes} can leave its process")
+    return RESULT, encoded
+
+
+def _load(hello: Hello) -> types.ModuleType:
+    if hello.module == "__main__":
+        module = _load_file(MAIN_ALIAS, hello)
+        sys.modules["__main__"] = module  # inputs name their classes so
+        return module
+    try:
+        return importlib.import_module(hello.module)
+    except ModuleNotFoundError as missing:
+        # Loaded by path in the pool's process, or by a finder that this process lacks.
+        if hello.file is None or not f"{hello.module}.".startswith(f"{missing.name}."):
+            raise
+        return _load_file(hello.module, hello)
+
+
+def _load_file(name: str, hello: Hello) -> types.ModuleType:
+    if hello.file is None:
+        raise ImportError(f"{hello.label} must be declared in a file, not at a prompt")
+    module = types.ModuleType(name)
+    module.__file__, module.__package__ = hello.file, hello.package
+    sys.modules[name] = module  # before it runs: models look their module up while they are made
+    exec(compile(Path(hello.file).read_bytes(), hello.file, "exec"), vars(module))  # noqa: S102 - the app's own file
+    return module
+
+
+def _text(text: str) -> bytes:
+    return text.encode(errors="replace")

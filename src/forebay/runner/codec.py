@@ -1,0 +1,320 @@
+"""Values on their way from a child to its worker: data only, of classes that the worker has chosen beforehand.
+
+A child that reads untrusted files may be under their control, so nothing that it sends can name code to run: a value
+is JSON whose objects say what they are, and bytes that follow it. The classes are those that the return type of the
+function mentions, and those that its declaration adds; pydantic checks their fields.
+
+    size of the JSON (4 bytes) · JSON · bytes
+    {"o": {…}} dict with text keys     {"d": [[k, v], …]} other dict     {"t": […]} tuple     {"s": […]} set
+    {"b": size} bytes, in order        {"B": [size, …]} list of bytes    {"v": [name, text]} date, decimal …
+    {"c": [class, {field: value}]} dataclass, named tuple or model       {"e": [class, value]} enumeration
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import struct
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal
+from enum import Enum
+from functools import lru_cache
+from pathlib import Path, PurePath
+from types import GenericAlias, UnionType
+from typing import TYPE_CHECKING, Any, TypeAlias, cast, get_args, get_type_hints
+from uuid import UUID
+
+from pydantic import BaseModel, ConfigDict, TypeAdapter
+from pydantic.errors import PydanticUserError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+Classes: TypeAlias = "Mapping[str, type[Any]]"
+
+_SIZE = struct.Struct("!I")
+_MOST_JSON = 64 << 20
+_MOST_VALUES = 5_000_000  # a frame of small values would take many times its size in the worker
+_DEEPEST = 100
+_PLAIN = (type(None), bool, int, float, str)
+_VALUES: dict[str, tuple[type[Any], Callable[[Any], str], Callable[[str], Any]]] = {
+    "datetime": (datetime, datetime.isoformat, datetime.fromisoformat),
+    "date": (date, date.isoformat, date.fromisoformat),
+    "time": (time, time.isoformat, time.fromisoformat),
+    "timedelta": (
+        timedelta,
+        lambda value: f"{value.days} {value.seconds} {value.microseconds}",
+        lambda text: timedelta(*map(int, text.split())),
+    ),
+    "decimal": (Decimal, str, Decimal),
+    "uuid": (UUID, str, UUID),
+    "path": (PurePath, str, Path),
+}
+
+
+class CodecError(ValueError):
+    """A value that cannot be sent, or bytes that are none."""
+
+
+def name_of(kind: type[Any]) -> str:
+    return f"{kind.__module__}:{kind.__qualname__}"
+
+
+# In the child.
+
+
+def encode(value: object) -> bytes:
+    """The bytes of a value.
+
+    Raises: CodecError that names the class which cannot be sent.
+    """
+    attached: list[bytes] = []
+    try:
+        text = json.dumps(_plain(value, attached, 0), separators=(",", ":")).encode()
+    except (RecursionError, ValueError) as error:
+        if isinstance(error, CodecError):
+            raise
+        raise CodecError(f"{type(error).__name__}: {error}") from error
+    if len(text) > _MOST_JSON:
+        raise CodecError(f"it has {len(text)} bytes besides its bytes objects; {_MOST_JSON} are allowed")
+    return b"".join((_SIZE.pack(len(text)), text, *attached))
+
+
+def _plain(value: Any, attached: list[bytes], depth: int) -> Any:
+    if value.__class__ in _PLAIN:
+        return value
+    if depth > _DEEPEST:
+        raise CodecError(f"it is nested deeper than {_DEEPEST} levels")
+    return _tagged(value, attached, depth + 1)
+
+
+def _tagged(value: Any, attached: list[bytes], depth: int) -> Any:
+    kind = value.__class__
+    make = _CONTAINERS.get(kind)
+    if make is not None:
+        return make(value, attached, depth)
+    if isinstance(value, Enum):
+        return {"e": [name_of(kind), _plain(value.value, attached, depth)]}
+    fields = _fields(value)
+    if fields is not None:
+        return {"c": [name_of(kind), {name: _plain(each, attached, depth) for name, each in fields.items()}]}
+    return _plain_value(value)
+
+
+def _plain_value(value: Any) -> Any:
+    for name, (base, written, _) in _VALUES.items():
+        if isinstance(value, base):
+            return {"v": [name, written(value)]}
+    for plain in (str, int, float):  # classes of their own that are no more than that
+        if isinstance(value, plain):
+            return plain(value)
+    raise CodecError(f"objects of class {type(value).__qualname__} cannot be sent")
+
+
+def _plain_bytes(value: Any, attached: list[bytes], _depth: int) -> Any:
+    attached.append(bytes(value))
+    return {"b": len(attached[-1])}
+
+
+def _plain_tuple(value: tuple[Any, ...], attached: list[bytes], depth: int) -> Any:
+    return {"t": [_plain(each, attached, depth) for each in value]}
+
+
+def _plain_set(value: set[Any] | frozenset[Any], attached: list[bytes], depth: int) -> Any:
+    return {"s": [_plain(each, attached, depth) for each in value]}
+
+
+def _plain_list(value: list[Any], attached: list[bytes], depth: int) -> Any:
+    if value and all(each.__class__ is bytes for each in value):
+        attached.extend(value)
+        return {"B": [len(each) for each in value]}
+    return [_plain(each, attached, depth) for each in value]
+
+
+def _plain_dict(value: dict[Any, Any], attached: list[bytes], depth: int) -> Any:
+    if all(key.__class__ is str for key in value):
+        return {"o": {key: _plain(each, attached, depth) for key, each in value.items()}}
+    return {"d": [[_plain(key, attached, depth), _plain(each, attached, depth)] for key, each in value.items()]}
+
+
+_CONTAINERS: dict[type[Any], Callable[[Any, list[bytes], int], Any]] = {
+    list: _plain_list,
+    dict: _plain_dict,
+    tuple: _plain_tuple,
+    set: _plain_set,
+    frozenset: _plain_set,
+    bytes: _plain_bytes,
+    bytearray: _plain_bytes,
+    memoryview: _plain_bytes,
+}
+
+
+def _fields(value: Any) -> dict[str, Any] | None:
+    kind = value.__class__
+    if isinstance(value, BaseModel):
+        return {name: getattr(value, name) for name in type(value).model_fields} | (value.model_extra or {})
+    if dataclasses.is_dataclass(kind):
+        return {field.name: getattr(value, field.name) for field in dataclasses.fields(kind)}
+    if isinstance(value, tuple) and hasattr(kind, "_fields"):
+        return cast("dict[str, Any]", cast("Any", value)._asdict())
+    return None
+
+
+# In the worker.
+
+
+def decode(data: bytes, classes: Classes) -> Any:
+    """The value of such bytes, made of nothing but these classes and plain data.
+
+    Raises: CodecError.
+    """
+    if len(data) < _SIZE.size:
+        raise CodecError("it is cut off")
+    (size,) = _SIZE.unpack_from(data)
+    start = _SIZE.size + size
+    if size > _MOST_JSON or start > len(data):
+        raise CodecError("it is cut off, or has too much JSON")
+    text = data[_SIZE.size : start]
+    if sum(map(text.count, (b",", b"[", b"{"))) > _MOST_VALUES:
+        raise CodecError(f"it has more than {_MOST_VALUES} values")
+    try:
+        return _Decoder(memoryview(data)[start:], classes).whole(json.loads(text))
+    except (ValueError, TypeError, LookupError, RecursionError, AttributeError, ArithmeticError) as error:
+        if isinstance(error, CodecError):
+            raise
+        raise CodecError(f"{type(error).__name__}: {str(error)[:500]}") from error
+
+
+class _Decoder:
+    def __init__(self, attached: memoryview, classes: Classes) -> None:
+        self._attached, self._classes, self._at = attached, classes, 0
+
+    def whole(self, value: Any) -> Any:
+        made = self._made(value, 0)
+        if self._at != len(self._attached):
+            raise CodecError("bytes are left over")
+        return made
+
+    def _made(self, value: Any, depth: int) -> Any:
+        if value.__class__ in _PLAIN:
+            return value
+        if depth > _DEEPEST + 1:
+            raise CodecError("it is nested too deeply")
+        if value.__class__ is list:
+            return [self._made(each, depth + 1) for each in value]
+        ((tag, content),) = value.items()
+        return self._of(tag, content, depth + 1)
+
+    def _of(self, tag: str, content: Any, depth: int) -> Any:  # noqa: PLR0911 - a table of tags
+        match tag:
+            case "o":
+                return {key: self._made(each, depth) for key, each in content.items()}
+            case "d":
+                return {self._made(key, depth): self._made(each, depth) for key, each in content}
+            case "t":
+                return tuple(self._made(each, depth) for each in content)
+            case "s":
+                return {self._made(each, depth) for each in content}
+            case "b":
+                return self._bytes(content)
+            case "B":
+                return [self._bytes(size) for size in content]
+            case "v":
+                return _VALUES[content[0]][2](content[1])
+            case "e":
+                return self._class(content[0])(self._made(content[1], depth))
+            case "c":
+                fields = {str(name): self._made(each, depth) for name, each in content[1].items()}
+                return _validated(self._class(content[0]), fields)
+            case _:
+                raise CodecError(f"it has the unknown tag {tag[:20]!r}")
+
+    def _bytes(self, size: Any) -> bytes:
+        if size.__class__ is not int or not 0 <= size <= len(self._attached) - self._at:
+            raise CodecError("bytes are missing")
+        self._at += size
+        return bytes(self._attached[self._at - size : self._at])
+
+    def _class(self, name: Any) -> type[Any]:
+        found = self._classes.get(name) if isinstance(name, str) else None
+        if found is None:
+            raise CodecError(
+                f"it has an object of {str(name)[:200]!r}, which the function's return type does not mention: "
+                "name the class there, or in returns="
+            )
+        return found
+
+
+def _validated(kind: type[Any], fields: dict[str, Any]) -> Any:
+    if issubclass(kind, BaseModel):
+        return kind.model_validate(_by_alias(kind, fields))
+    adapter = _adapter(cast("Any", kind))
+    return kind(**fields) if adapter is None else adapter.validate_python(fields)
+
+
+def _by_alias(kind: type[BaseModel], fields: dict[str, Any]) -> dict[str, Any]:
+    """Models that take a field by its alias only."""
+    aliases = {name: field.validation_alias for name, field in kind.model_fields.items()}
+    return {alias if isinstance(alias := aliases.get(name), str) else name: value for name, value in fields.items()}
+
+
+@lru_cache(maxsize=256)
+def _adapter(kind: type[Any]) -> TypeAdapter[Any] | None:
+    config = None if dataclasses.is_dataclass(kind) else ConfigDict(arbitrary_types_allowed=True)
+    try:
+        return TypeAdapter(kind, config=config)
+    except (PydanticUserError, NameError, TypeError):  # its annotations cannot be resolved
+        return None
+
+
+# Which classes.
+
+
+def classes_of(*annotations: Any) -> dict[str, type[Any]]:
+    """The data classes, named tuples, models and enumerations that annotations mention, and those these mention."""
+    found: dict[str, type[Any]] = {}
+    for annotation in annotations:
+        _collect(annotation, found)
+    return found
+
+
+def _collect(annotation: Any, found: dict[str, type[Any]]) -> None:
+    for part in get_args(annotation):
+        _collect(part, found)
+    origin = getattr(annotation, "__origin__", None)
+    kind = origin if isinstance(origin, type) else annotation
+    if isinstance(annotation, UnionType | GenericAlias) or not isinstance(kind, type) or not _is_data(kind):
+        return
+    if name_of(kind) in found:
+        return
+    found[name_of(kind)] = kind
+    for part in _mentioned(kind):
+        _collect(part, found)
+
+
+def _is_data(kind: type[Any]) -> bool:
+    if issubclass(kind, BaseModel):
+        return kind is not BaseModel
+    return dataclasses.is_dataclass(kind) or issubclass(kind, Enum) or hasattr(kind, "_fields")
+
+
+def _mentioned(kind: type[Any]) -> Iterator[Any]:
+    if issubclass(kind, BaseModel):
+        yield from (field.annotation for field in kind.model_fields.values())
+        return
+    try:
+        yield from get_type_hints(kind).values()
+    except (NameError, TypeError):  # names that exist for type checkers only: `returns=` adds what they mean
+        return
+
+
+def returned_by(fn: Callable[..., Any]) -> Any:
+    """The return type of a function; None where it names what exists for type checkers only."""
+
+    def alone() -> None: ...
+
+    alone.__annotations__ = {"return": getattr(fn, "__annotations__", {}).get("return")}
+    try:
+        return get_type_hints(alone, getattr(fn, "__globals__", None)).get("return")
+    except (NameError, TypeError, AttributeError):
+        return None

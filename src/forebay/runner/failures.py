@@ -1,0 +1,137 @@
+"""What a function has raised, on its way from its process to the worker: its class by name, and its words."""
+
+from __future__ import annotations
+
+import builtins
+import traceback
+from typing import TYPE_CHECKING, Any
+
+from forebay.errors import (
+    ConfigError,
+    DataError,
+    PermanentError,
+    ResourceError,
+    StepError,
+    ThrottledError,
+    TransientError,
+    error_class,
+)
+from forebay.runner import codec
+from forebay.types import ErrorClass
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from forebay.runner.codec import Classes
+
+_LONGEST_TEXT = 20_000
+_BUILTIN: dict[str, type[Exception]] = {
+    name: kind
+    for name, kind in vars(builtins).items()
+    if isinstance(kind, type) and issubclass(kind, Exception) and not issubclass(kind, UnicodeError | ExceptionGroup)
+}
+_PLAIN = (str, int, float, bool, type(None))
+
+
+def dump(error: BaseException, *, with_writes: bool = False) -> bytes:
+    """In the child: all that is told of an error."""
+    told: dict[str, Any] = {
+        "class": codec.name_of(type(error)),
+        "errorClass": error_class(error).value,
+        "text": described(error)[:_LONGEST_TEXT],
+        "arguments": _arguments(error),
+        "trace": "".join(traceback.format_exception(error))[-_LONGEST_TEXT:],
+    }
+    if isinstance(error, ThrottledError):
+        told |= {"retryAfter": float(error.retry_after), "ours": bool(error.ours)}
+    if with_writes and isinstance(error, StepError) and error.writes:
+        told["writes"] = list(error.writes)
+    return codec.encode(told)
+
+
+def _arguments(error: BaseException) -> list[Any] | None:
+    """What it was made of, if that is plain and short."""
+    plain = all(isinstance(each, _PLAIN) for each in error.args)
+    return list(error.args) if plain and len(str(error.args)) <= _LONGEST_TEXT else None
+
+
+def described(error: BaseException) -> str:
+    name = type(error).__qualname__
+    try:
+        return f"{name}: {error}" if str(error) else name
+    except Exception:  # its own text is broken
+        return name
+
+
+def load(body: bytes, classes: Classes, *, with_writes: bool) -> Exception:
+    """In the worker: an error of our own classes, or of Python's, that says the same.
+
+    Raises: CodecError when it is none.
+    """
+    told = codec.decode(body, classes)
+    try:
+        error = _same_class(told) or _substitute(told)
+        error.__cause__ = _TracebackInProcess(str(told["trace"]))
+        if with_writes and isinstance(error, StepError):
+            error.writes = tuple(told.get("writes", ()))
+    except (KeyError, TypeError, ValueError, AttributeError) as bad:
+        raise codec.CodecError(f"it is no error: {bad}") from bad
+    return error
+
+
+def text_of(body: bytes) -> tuple[str, str]:
+    """The words of an error, and its traceback."""
+    told = codec.decode(body, {})
+    return str(told["text"]), str(told["trace"])
+
+
+def _same_class(told: dict[str, Any]) -> Exception | None:
+    """An error of the same class, where that is made of its words alone."""
+    arguments = _plain_list(told["arguments"])
+    if arguments is None:
+        return None
+    module, _, name = str(told["class"]).partition(":")
+    if told["class"] == codec.name_of(ThrottledError):
+        return ThrottledError(str(arguments[0]), retry_after=float(told["retryAfter"]), ours=told["ours"] is True)
+    if module == "builtins":
+        return _BUILTIN[name](*arguments) if name in _BUILTIN else None
+    for kind in _known(StepError):
+        if codec.name_of(kind) == told["class"] and kind.__init__ is StepError.__init__:
+            return kind(*arguments)
+    return None
+
+
+def _plain_list(value: Any) -> list[Any] | None:
+    """A list of plain values; None for anything else."""
+    return value if value.__class__ is list and all(isinstance(each, _PLAIN) for each in value) else None
+
+
+def _known(kind: type[StepError]) -> Iterator[type[StepError]]:
+    yield kind
+    for each in kind.__subclasses__():
+        yield from _known(each)
+
+
+_SUBSTITUTES: dict[ErrorClass, type[StepError]] = {
+    kind.error_class: kind for kind in (TransientError, PermanentError, DataError, ConfigError, ResourceError)
+}
+
+
+def _substitute(told: dict[str, Any]) -> StepError:
+    """An error of the same kind for one that cannot leave its process."""
+    text = str(told["text"])[:_LONGEST_TEXT]
+    if "retryAfter" in told:
+        return ThrottledError(text, retry_after=float(told["retryAfter"]))
+    return _SUBSTITUTES.get(ErrorClass(told["errorClass"]), TransientError)(text)
+
+
+class _TracebackInProcess(Exception):
+    """Where in the step's process an error came from."""
+
+    def __str__(self) -> str:
+        return f"\n{self.args[0]}"
+
+
+def with_trace(error: Exception, trace: str) -> Exception:
+    error.__cause__ = _TracebackInProcess(trace)
+    return error

@@ -1,0 +1,240 @@
+"""Namespaces by the kernel's own calls, for machines without bubblewrap: a root of our own, processes, network.
+
+Standard library only, and single-threaded: it runs in the fork of a guard.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import fcntl
+import os
+import signal
+import socket
+import struct
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from forebay.runner.spec import INPUTS, SCRATCH
+
+if TYPE_CHECKING:
+    from forebay.runner.spec import Sandbox
+
+_NEWNS, _NEWUTS, _NEWIPC, _NEWUSER, _NEWPID, _NEWNET = (
+    0x00020000, 0x04000000, 0x08000000, 0x10000000, 0x20000000, 0x40000000,
+)  # fmt: skip
+_RDONLY, _NOSUID, _NODEV, _NOEXEC, _REMOUNT, _BIND, _REC, _PRIVATE = 1, 2, 4, 8, 1 << 5, 1 << 12, 1 << 14, 1 << 18
+_DETACH = 2
+_AT_RECURSIVE, _AT_FDCWD, _MOUNT_SETATTR = 0x8000, -100, 442
+_SIOCGIFFLAGS, _SIOCSIFFLAGS, _IFF_UP = 0x8913, 0x8914, 1
+_PR_SET_PDEATHSIG, _PR_CAPBSET_DROP, _PR_CAP_AMBIENT, _AMBIENT_CLEAR_ALL = 1, 24, 47, 4
+_DEVICES = ("null", "zero", "full", "random", "urandom")
+_SHARED_MEMORY = b"size=64m,mode=1777"
+
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+class Forbidden(Exception):
+    """The kernel does not allow it."""
+
+
+def enter(sandbox: Sandbox) -> None:
+    """Return in a process inside; this one waits for its end, and ends the same way."""
+    os.umask(0o022)
+    flags = _NEWNS | _NEWPID | _NEWIPC | _NEWUTS | (0 if sandbox.network == "host" else _NEWNET)
+    unshare(flags)
+    if sandbox.network != "host":
+        raise_loopback()
+    first = os.fork()
+    if first != 0:
+        _end_like(first)
+    end_with_parent()
+    _make_root(sandbox)
+    worker = os.fork()
+    if worker != 0:
+        drop_capabilities()
+        _end_like(worker)
+
+
+def unshare(flags: int) -> None:
+    """New namespaces within a user namespace of their own; root can do without the latter, if it must."""
+    uid, gid = os.geteuid(), os.getegid()
+    helper = _Helper({name: _identity(name) for name in ("uid_map", "gid_map")}) if uid == 0 else None
+    try:
+        call("unshare", _libc.unshare(_NEWUSER | flags))
+    except OSError as error:
+        if helper is None:
+            raise Forbidden(f"no user namespaces for this account ({error.strerror})") from None
+        helper.dismiss()
+        try:
+            call("unshare", _libc.unshare(flags))
+        except OSError as refused:
+            raise Forbidden(f"neither user nor other namespaces for root ({refused.strerror})") from None
+        return
+    if helper is None or not helper.write():
+        _map_only(uid, gid)
+
+
+def _identity(name: str) -> str:
+    """A map in which every id that we know is itself."""
+    lines = [line.split() for line in Path("/proc/self", name).read_text("ascii").splitlines()]
+    return "".join(f"{inside} {inside} {count}\n" for inside, _, count in lines)
+
+
+class _Helper:
+    """A process that stays outside, where it has the right to map all ids into the new namespace."""
+
+    def __init__(self, maps: dict[str, str]) -> None:
+        reading, self._writing = os.pipe()
+        owner = os.getpid()
+        self._pid = os.fork()
+        if self._pid == 0:
+            os.close(self._writing)
+            code = 1
+            with contextlib.suppress(OSError):
+                if os.read(reading, 1):
+                    for name, text in maps.items():
+                        Path(f"/proc/{owner}", name).write_text(text, "ascii")
+                    code = 0
+            os._exit(code)
+        os.close(reading)
+
+    def write(self) -> bool:
+        """Have the maps written; whether that was allowed."""
+        os.write(self._writing, b"w")
+        return self.dismiss()
+
+    def dismiss(self) -> bool:
+        os.close(self._writing)
+        return os.waitpid(self._pid, 0)[1] == 0
+
+
+def _map_only(uid: int, gid: int) -> None:
+    """The own ids alone, which everybody may do."""
+    with contextlib.suppress(FileNotFoundError):
+        Path("/proc/self/setgroups").write_text("deny", "ascii")
+    Path("/proc/self/uid_map").write_text(f"{uid} {uid} 1", "ascii")
+    Path("/proc/self/gid_map").write_text(f"{gid} {gid} 1", "ascii")
+
+
+def raise_loopback() -> None:
+    """Bring lo up: it is there in a new namespace, but down."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
+        request = struct.pack("16sH22x", b"lo", 0)
+        flags = struct.unpack("16sH22x", fcntl.ioctl(sock, _SIOCGIFFLAGS, request))[1]
+        try:
+            fcntl.ioctl(sock, _SIOCSIFFLAGS, struct.pack("16sH22x", b"lo", flags | _IFF_UP))
+        except PermissionError:
+            raise Forbidden("user namespaces have no rights here (AppArmor restricts them?)") from None
+
+
+# The new root.
+
+
+def _make_root(sandbox: Sandbox) -> None:
+    mount(None, "/", None, _REC | _PRIVATE)  # what follows is seen by nobody else
+    root = sandbox.root
+    mount("none", root, "tmpfs", _NOSUID | _NODEV, b"size=16m,mode=755")
+    for folder in ("proc", "dev", SCRATCH[1:], INPUTS[1:], "run", "old"):
+        Path(root, folder).mkdir()
+    mount("none", f"{root}{SCRATCH}", "tmpfs", _NOSUID | _NODEV, f"size={sandbox.scratch_mb}m,mode=1777".encode())
+    _make_devices(root)
+    for kind, source, target in sandbox.mounts:
+        place = Path(f"{root}{target}")
+        place.parent.mkdir(parents=True, exist_ok=True)
+        if kind == "link":
+            place.symlink_to(source)
+        else:
+            _bind(source, place, read_only=kind == "read")
+    # Where another /proc is covered in part, as in containers, a new one is refused: then there is none.
+    _libc.mount(b"proc", os.fsencode(f"{root}/proc"), b"proc", _NOSUID | _NODEV | _NOEXEC, None)
+    call("pivot_root", _libc.pivot_root(os.fsencode(root), os.fsencode(f"{root}/old")))
+    os.chdir("/")
+    call("umount2", _libc.umount2(b"/old", _DETACH))
+    Path("/old").rmdir()
+    mount("none", "/", None, _REMOUNT | _BIND | _RDONLY | _NOSUID | _NODEV)
+
+
+def _make_devices(root: str) -> None:
+    mount("none", f"{root}/dev", "tmpfs", _NOSUID | _NOEXEC, b"size=64k,mode=755")
+    for name in _DEVICES:
+        _bind(f"/dev/{name}", Path(root, "dev", name), read_only=False)
+    Path(root, "dev/fd").symlink_to("/proc/self/fd")
+    shared = Path(root, "dev", "shm")
+    shared.mkdir()
+    mount("none", str(shared), "tmpfs", _NOSUID | _NODEV, _SHARED_MEMORY)
+
+
+def _bind(source: str, place: Path, *, read_only: bool) -> None:
+    if os.path.isdir(source):  # noqa: PTH112 - as bind mounts follow links, too
+        place.mkdir(exist_ok=True)
+    else:
+        place.touch()
+    mount(source, str(place), None, _BIND | _REC)
+    if read_only:
+        _make_read_only(str(place))
+
+
+def _make_read_only(place: str) -> None:
+    attributes = struct.pack("QQQQ", _RDONLY | _NOSUID | _NODEV, 0, 0, 0)
+    buffer = ctypes.create_string_buffer(attributes, len(attributes))
+    arguments = (_AT_FDCWD, os.fsencode(place), _AT_RECURSIVE, buffer, ctypes.c_size_t(len(attributes)))
+    if _libc.syscall(_MOUNT_SETATTR, *arguments) == 0:
+        return
+    # Kernels before 5.12. Flags that are set already cannot be taken away in a user namespace.
+    kept = os.statvfs(place).f_flag & (_NOSUID | _NODEV | _NOEXEC | 1024 | 2048 | 4096)
+    mount("none", place, None, _REMOUNT | _BIND | _RDONLY | kept)
+
+
+def mount(source: str | None, target: str, kind: str | None, flags: int, data: bytes | None = None) -> None:
+    encoded = [None if text is None else os.fsencode(text) for text in (source, target, kind)]
+    try:
+        call("mount", _libc.mount(*encoded, flags, data))
+    except OSError as error:
+        raise OSError(error.errno, f"{error.strerror} ({source} on {target})") from None
+
+
+# Ends and rights.
+
+
+def end_with_parent() -> None:
+    parent = os.getppid()
+    _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    if os.getppid() != parent:
+        os._exit(1)
+
+
+def _end_like(child: int) -> None:
+    """Wait for a child, collecting what it leaves, and exit as it did; as a shell does where it was a signal."""
+    for fd in range(3, 64):
+        with contextlib.suppress(OSError):
+            os.close(fd)
+    while True:
+        pid, status = os.wait()
+        if pid == child:
+            code = os.waitstatus_to_exitcode(status)
+            os._exit(code if code >= 0 else 128 - code)
+
+
+def drop_capabilities() -> None:
+    """Give up every right that root has over others, for good."""
+    drop_bounding()
+    clear_capabilities()
+
+
+def drop_bounding() -> None:
+    """No program can bring capabilities back; allowed for root only, who alone would have them."""
+    for capability in range(64):
+        _libc.prctl(_PR_CAPBSET_DROP, capability, 0, 0, 0)
+
+
+def clear_capabilities() -> None:
+    _libc.prctl(_PR_CAP_AMBIENT, _AMBIENT_CLEAR_ALL, 0, 0, 0)
+    header = (ctypes.c_uint32 * 2)(0x20080522, 0)
+    call("capset", _libc.capset(header, (ctypes.c_uint32 * 6)()))
+
+
+def call(name: str, result: int) -> None:
+    if result != 0:
+        number = ctypes.get_errno()
+        raise OSError(number, f"{name}: {os.strerror(number)}")

@@ -1,0 +1,140 @@
+"""Programs that touch what strangers made, as yt-dlp and ffmpeg do: in a sandbox, within limits, line by line."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from forebay.errors import ConfigError, DataError, TransientError
+from forebay.runner.availability import sandbox_for
+from forebay.runner.files import place, take_over
+from forebay.runner.process import Command, GuardedProcess, signal_name, words_for
+from forebay.runner.spec import OUTPUT, Limits
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
+    from typing import Literal
+
+    from forebay.runner.availability import Mode
+    from forebay.runner.spec import Network, Sandbox
+
+
+@dataclass(frozen=True)
+class ProgramLimits:
+    """What one run of a program may use, with all that it starts."""
+
+    memory_mb: int = 512
+    timeout: float = 600.0
+    cpu_s: float | None = None
+    file_mb: int = 1024  # the largest file
+    scratch_mb: int = 256  # temporary files, in memory
+    output_mb: int = 1024  # all files of the output folder together
+    printed_mb: int = 64
+    processes: int = 256
+    open_files: int = 1024
+
+
+@dataclass(frozen=True)
+class Finished:
+    """How a program has ended: its status, the end of what it printed, and the files that it left in `output`."""
+
+    status: int
+    said: str
+    files: list[Path]
+
+
+async def run_program(
+    argv: Sequence[str],
+    *,
+    mode: Mode = "required",
+    inputs: Mapping[str, Path] | None = None,
+    output: Path | None = None,
+    network: Network | Literal["none", "host"] = "none",
+    environment: Mapping[str, str] | None = None,
+    limits: ProgramLimits | None = None,
+    on_line: Callable[[str], None] | None = None,
+) -> Finished:
+    """Run a program to its end.
+
+    It sees the system's programs and libraries, `inputs` by their names in the folder `@INPUTS@`, and may write to
+    `@OUTPUT@`, which is `output`, and to `@HOME@`, which is gone with it; arguments name these folders so. `network` is
+    what `Egress.network()` grants, with a Pass's `environment`. `on_line` is told each line that it prints.
+
+    Raises:
+        ConfigError: the program is not installed, or there is no sandbox although the mode requires one.
+        TransientError: it was stopped, as it ran over a limit or was killed.
+        DataError: a name of an input is not plain.
+    """
+    limits = limits or ProgramLimits()
+    program = shutil.which(argv[0])
+    if program is None:
+        raise ConfigError(f"{argv[0]} is not installed, or not on the PATH")
+    if network == "host" and mode == "required":
+        raise ConfigError(
+            f"{argv[0]} must not use the network but through the egress proxy, which is not enforced here: unset "
+            "FOREBAY_EGRESS_CONFINE and allow user namespaces, or accept that by FOREBAY_SANDBOX=preferred"
+        )
+    found = await asyncio.to_thread(
+        sandbox_for, mode, argv[0], scratch_mb=limits.scratch_mb, programs=[program], python=False
+    )
+    process = GuardedProcess(_command((program, *argv[1:]), found, network, output, environment, limits), on_line)
+    try:
+        await asyncio.to_thread(_prepare, process, inputs or {})
+        process.start()
+        process.order(b"r")
+        async with asyncio.timeout(limits.timeout):
+            await process.ended.wait()
+    except TimeoutError:
+        await asyncio.shield(process.kill())
+        raise TransientError(f"{argv[0]} timed out after {limits.timeout:g} s") from None
+    except BaseException:
+        await asyncio.shield(process.kill())
+        raise
+    return _finished(argv[0], process, [] if output is None else await asyncio.to_thread(take_over, output))
+
+
+def _command(
+    argv: tuple[str, ...],
+    sandbox: Sandbox | None,
+    network: Network | Literal["none", "host"],
+    output: Path | None,
+    environment: Mapping[str, str] | None,
+    limits: ProgramLimits,
+) -> Command:
+    if sandbox is not None:
+        mounts = sandbox.mounts if output is None else [*sandbox.mounts, ("write", str(output), OUTPUT)]
+        sandbox = replace(sandbox, network=network if sandbox.is_walled else "host", mounts=mounts)
+    return Command(
+        argv[0],
+        Limits(limits.memory_mb, limits.cpu_s, limits.file_mb, limits.processes, limits.open_files),
+        argv=argv,
+        sandbox=sandbox,
+        environment=environment or {},
+        watched="" if output is None else str(output.absolute()),
+        watched_mb=limits.output_mb,
+        printed_mb=limits.printed_mb,
+    )
+
+
+def _prepare(process: GuardedProcess, inputs: Mapping[str, Path]) -> None:
+    process.prepare()
+    sandbox = process.command.sandbox
+    for name, source in inputs.items():
+        if name != os.path.basename(name) or name in ("", ".", ".."):  # noqa: PTH119 - a text, no path yet
+            raise DataError(f"{name!r} is no name of a file")
+        place(source, process.inbox / name, copied=sandbox is not None and sandbox.uid_base is not None)
+
+
+def _finished(name: str, process: GuardedProcess, files: list[Path]) -> Finished:
+    if over := words_for(process.how, process.command.limits):
+        raise TransientError(f"{name} {over}")
+    how, _, number = process.how.partition(" ")
+    if how == "exit":
+        return Finished(int(number), process.said, files)
+    if how == "signal":
+        raise TransientError(f"{name} was killed by {signal_name(number)}: {process.said[-300:]}")
+    raise TransientError(f"{name} was lost: its guard ended before it")

@@ -1,0 +1,68 @@
+"""How far a function is that runs in a process of its own. Standard library only."""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import TYPE_CHECKING, Any, cast
+
+from forebay.runner.wire import PROGRESS
+
+if TYPE_CHECKING:
+    from forebay.runner.wire import Link
+
+_GAP = 0.01  # seconds; the pool's side throttles, this only keeps a tight loop from flooding it
+_LONGEST_NOTE = 1000
+
+
+class Reporter:
+    """Sends progress to the pool: every new note, and fractions unless they come in a flood."""
+
+    def __init__(self, link: Link) -> None:
+        self._link = link
+        self._sent, self._note = 0.0, ""
+
+    def report(self, fraction: float | None, note: str | None, done: int | None, total: int | None) -> None:
+        now, text = time.monotonic(), str(note or "")
+        if text == self._note and now - self._sent < _GAP:
+            return
+        self._sent, self._note = now, text
+        told: list[object] = [
+            None if fraction is None else float(fraction),
+            None if note is None else text[:_LONGEST_NOTE],
+        ]
+        told += [None if size is None else int(size) for size in (done, total)]
+        self._link.send(PROGRESS, json.dumps(told).encode())
+
+
+_reporter: Reporter | None = None
+
+
+def connect(link: Link) -> None:
+    """In a child: where `report` goes."""
+    global _reporter  # noqa: PLW0603 - there is one pool a process
+    _reporter = Reporter(link)
+
+
+def report(
+    fraction: float | None = None,
+    note: str | None = None,
+    *,
+    bytes_done: int | None = None,
+    bytes_total: int | None = None,
+) -> None:
+    """Tell the worker how far this function is; nothing happens where it is called directly."""
+    if _reporter is not None:
+        _reporter.report(fraction, note, bytes_done, bytes_total)
+
+
+def read(body: bytes) -> tuple[float | None, str | None, int | None, int | None]:
+    """In the worker: what a frame says.
+
+    Raises: ValueError or TypeError when it is none.
+    """
+    fraction, note, done, total = cast("tuple[Any, Any, Any, Any]", json.loads(body))
+    numbers = isinstance(fraction, float | int | None) and all(isinstance(size, int | None) for size in (done, total))
+    if not numbers or not isinstance(note, str | None):
+        raise ValueError("a fraction and sizes are numbers, and a note is a text")
+    return fraction, note, done, total

@@ -1,0 +1,30 @@
+"""The first lines of a child: hears where its modules are before it imports any. Standard library only."""
+
+from __future__ import annotations
+
+import faulthandler
+import importlib
+import json
+import sys
+from typing import TYPE_CHECKING, Any, cast
+
+from forebay.runner.wire import Hello, Link
+
+if TYPE_CHECKING:
+    import socket
+
+
+def serve(sock: socket.socket, files: socket.socket) -> None:
+    """Run tasks until the pool hangs up."""
+    faulthandler.enable()
+    for stream in (sys.stdout, sys.stderr):  # what was printed must be out when the process is killed
+        cast("Any", stream).reconfigure(line_buffering=True)
+    link = Link(sock)
+    first = link.receive()
+    if first is None:
+        return
+    hello = Hello(**json.loads(first[1]))
+    link.max_bytes = hello.max_bytes
+    sys.path[:] = hello.path
+    sys.prefix = hello.prefix
+    importlib.import_module("forebay.runner.child").work(link, files, hello)

@@ -1,0 +1,91 @@
+"""Limited functions in their sandbox: files, progress, shared children, and what they may hand back."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from forebay.engine.context import Context, Progress
+from forebay.engine.limited import OutputFile, limited
+from forebay.engine.process import ProcessPool
+from forebay.errors import DataError
+from tests.engine import process_steps as steps
+
+COPY = limited(steps.copy, timeout=30)
+SAME = limited(steps.copy, timeout=30)
+OTHER = limited(steps.copy, timeout=30, memory_mb=300)
+
+
+@pytest.fixture
+async def pool() -> AsyncIterator[ProcessPool]:
+    pool = ProcessPool()
+    yield pool
+    await pool.close()
+
+
+class _Host(steps.NoHost):
+    def __init__(self) -> None:
+        self.seen: list[tuple[float | None, str | None]] = []
+
+    def note(self, ctx: Context, told: Progress) -> None:
+        self.seen.append((told.fraction, told.note))
+
+
+def _context(host: Any = None) -> Context:
+    return Context(1, 1, 1, "s", 1, 1, host or steps.NoHost())
+
+
+async def test_files_are_given_and_taken(pool: ProcessPool, tmp_path: Path) -> None:
+    source, target, host = tmp_path / "private.csv", tmp_path / "target", _Host()
+    source.write_text("one")
+    source.chmod(0o600)
+    first = await pool.run(COPY, _context(host), ([source], OutputFile(target)))
+    assert (target.read_text(), target.stat().st_uid) == ("one", os.geteuid())
+    assert host.seen == [(0.5, "half way")]
+    assert first["name"].endswith(".csv")
+    source.write_text("two, which is longer")  # a new version of the same file
+    await pool.run(COPY, _context(), ([source], OutputFile(target)))
+    assert target.read_text() == "two, which is longer"
+    other = tmp_path / "other.csv"
+    other.write_text("three")
+    last = await pool.run(COPY, _context(), ([other], OutputFile(target)))
+    assert target.read_text() == "three"
+    assert last["inputs"] == 1  # what the calls before it read is gone
+    assert source.read_text() == "two, which is longer"
+
+
+async def test_functions_that_are_declared_twice_share_a_child(pool: ProcessPool, tmp_path: Path) -> None:
+    (tmp_path / "a").write_text("a")
+    args = ([tmp_path / "a"], OutputFile(tmp_path / "b"))
+    calls = [(await pool.run(each, _context(), args))["calls"] for each in (COPY, SAME, OTHER)]
+    assert calls == [1, 2, 1]
+
+
+async def test_a_cancelled_call_ends_its_child_at_once(pool: ProcessPool) -> None:
+    loop, host = asyncio.get_running_loop(), _Started()
+    task = asyncio.create_task(pool.run(limited(steps.report_and_hang), _context(host), ()))
+    await host.started.wait()
+    began = loop.time()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert loop.time() - began < 5  # a second, on a machine that does nothing else
+    assert not pool._ending
+
+
+class _Started(steps.NoHost):
+    def __init__(self) -> None:
+        self.started = asyncio.Event()
+
+    def note(self, ctx: Context, told: Progress) -> None:
+        self.started.set()
+
+
+async def test_a_sandboxed_step_writes_no_rows(pool: ProcessPool) -> None:
+    with pytest.raises(DataError, match=r"a sandboxed step cannot write rows|does not mention"):
+        await pool.run(steps.writes_rows, _context(), (None,))

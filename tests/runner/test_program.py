@@ -1,0 +1,124 @@
+"""Programs: what they get, what they leave, and how they end."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from pathlib import Path
+
+import psutil
+import pytest
+
+from forebay.errors import ConfigError, DataError, TransientError
+from forebay.runner import availability
+from forebay.runner.availability import Available, sandbox_for
+from forebay.runner.process import Command, GuardedProcess
+from forebay.runner.program import ProgramLimits, run_program
+from forebay.runner.spec import Limits
+
+pytestmark = pytest.mark.skipif(availability.available().method is None, reason=availability.available().because)
+
+
+@pytest.fixture
+def output(tmp_path: Path) -> Path:
+    (tmp_path / "output").mkdir()
+    return tmp_path / "output"
+
+
+def _names(folder: Path) -> list[str]:
+    return [path.name for path in folder.iterdir()]
+
+
+async def test_a_program_reads_writes_and_tells(tmp_path: Path, output: Path) -> None:
+    (tmp_path / "private").write_text("hello\n")
+    (tmp_path / "private").chmod(0o600)
+    script = (
+        'cat "$0/a.txt"; printf "10%%\\r20%%\\n"; echo x > "$1/made"; ln -s /etc/shadow "$1/link"; echo "$KEY"; exit 3'
+    )
+    lines: list[str] = []
+    done = await run_program(
+        ["sh", "-c", script, "@INPUTS@", "@OUTPUT@"],
+        inputs={"a.txt": tmp_path / "private"},
+        output=output,
+        environment={"KEY": "value"},
+        on_line=lines.append,
+    )
+    assert (done.status, done.files) == (3, [output / "made"])
+    assert lines == ["hello", "10%", "20%", "value"]
+    assert _names(output) == ["made"]  # links that could mislead us are gone
+    assert (output / "made").stat().st_uid == os.geteuid()
+
+
+@pytest.mark.parametrize(
+    ("script", "limits", "words"),
+    [
+        ("sleep 60", {"timeout": 0.5}, "sh timed out after 0.5 s"),
+        ("while :; do :; done", {"cpu_s": 0.3}, "sh needed more than 0.3 s of CPU time"),
+        ('while :; do i=$((i+1)); head -c 1000000 /dev/zero > "$1/$i"; done', {"output_mb": 5}, "sh wrote more files"),
+        ('head -c 3000000 /dev/zero > "$1/large"', {"file_mb": 1}, "sh wrote a file of more than 1 MB"),
+        ("yes", {"printed_mb": 1}, "sh printed more than it may"),
+        ("kill -9 $$", {}, "sh was killed by SIGKILL"),
+    ],
+)
+async def test_limits_end_a_program(script: str, limits: dict[str, float], words: str, output: Path) -> None:
+    given = ProgramLimits(**limits)  # type: ignore[arg-type]
+    with pytest.raises(TransientError, match=words):
+        await run_program(["sh", "-c", script, "sh", "@OUTPUT@"], output=output, limits=given)
+
+
+async def test_a_cancelled_program_is_gone() -> None:
+    task = asyncio.create_task(run_program(["sh", "-c", "echo; sleep 600"], on_line=lambda _: None))
+    before = set(psutil.Process().children())
+    while not any("sleep 600" in " ".join(each.cmdline()) for each in psutil.Process().children()):  # noqa: ASYNC110
+        await asyncio.sleep(0.005)  # processes tell nobody when they begin
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert set(psutil.Process().children()) <= before
+
+
+async def test_what_cannot_run_is_named(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="no-such-program is not installed"):
+        await run_program(["no-such-program"])
+    with pytest.raises(DataError, match=r"'\.\./x' is no name of a file"):
+        await run_program(["true"], inputs={"../x": tmp_path})
+    with pytest.raises(ConfigError, match="FOREBAY_EGRESS_CONFINE"):
+        await run_program(["true"], network="host")
+
+
+async def test_a_process_that_cannot_be_started_leaves_no_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    process = GuardedProcess(Command("absent", Limits(64), argv=("/bin/true",), python=["/absent/python"]))
+    with pytest.raises(FileNotFoundError):
+        process.start()
+    assert _names(tmp_path) == []
+
+
+# Machines that allow no sandbox.
+
+
+@pytest.fixture
+def forbidden(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(availability, "available", lambda: Available(None, "", None, "the kernel says no"))
+
+
+@pytest.mark.usefixtures("forbidden")
+async def test_what_requires_a_sandbox_does_not_run_without() -> None:
+    with pytest.raises(ConfigError, match=r"true needs a sandbox.*the kernel says no.*FOREBAY_SANDBOX=preferred"):
+        await run_program(["true"])
+
+
+@pytest.mark.usefixtures("forbidden")
+async def test_what_prefers_one_runs_with_less(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its environment is clean, its system calls are filtered, and as root it is somebody else if it can be."""
+    monkeypatch.setenv("FOREBAY_DATABASE_URL", "secret")
+    (tmp_path / "a").write_text("given\n")
+    lines: list[str] = []
+    argv = ["sh", "-c", 'cat "$0/a"; env; grep Seccomp: /proc/self/status', "@INPUTS@"]
+    await run_program(argv, mode="preferred", inputs={"a": tmp_path / "a"}, on_line=lines.append)
+    assert lines[0] == "given"
+    assert not [line for line in lines if "secret" in line]
+    assert lines[-1].split() == ["Seccomp:", "2" if not availability.gaps() else "0"]
+    assert sandbox_for("off", "it", scratch_mb=1) is None
