@@ -349,7 +349,8 @@ async def test_a_file_is_brought_in_as_a_job_and_taken_out_the_same(service: Ser
         ):
             assert refused.json()["detail"].endswith(reason)
         wrong = await client.post("/api/bookmarks/import", files={"file": ("x.bin", b"\x00\x01")})
-        assert (wrong.status_code, wrong.json()["errors"][0]["field"]) == (422, "file")
+        reason = "is neither a bookmarks file of a browser (HTML), nor Pocket's (CSV or HTML), nor JSON"
+        assert (wrong.status_code, wrong.json()["errors"]) == (422, [{"field": "file", "reason": reason}])
 
 
 async def test_files_of_megabytes_are_brought_in(service: Service) -> None:

@@ -59,6 +59,17 @@ async def test_files_are_given_and_taken(pool: ProcessPool, tmp_path: Path) -> N
     assert source.read_text() == "two, which is longer"
 
 
+async def test_files_that_come_and_go_are_never_taken_for_each_other(pool: ProcessPool, tmp_path: Path) -> None:
+    """A new file often has the number on disk of one that was deleted: here as several names of one file."""
+    first, target = tmp_path / "0.csv", tmp_path / "target"
+    first.write_text("same")
+    for n in range(1, 5):
+        path = tmp_path / f"{n}.csv"
+        path.hardlink_to(first)
+        seen = await pool.run(COPY, _context(), ([path], OutputFile(target)))
+        assert (target.read_text(), seen["inputs"]) == ("same", 1)
+
+
 async def test_functions_that_are_declared_twice_share_a_child(pool: ProcessPool, tmp_path: Path) -> None:
     (tmp_path / "a").write_text("a")
     args = ([tmp_path / "a"], OutputFile(tmp_path / "b"))

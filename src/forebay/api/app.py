@@ -35,6 +35,7 @@ from forebay.api.routes import (
 )
 from forebay.api.shelf import Shelf
 from forebay.api.statistics import Statistics
+from forebay.engine.limited_calls import open_limited_calls
 from forebay.telemetry import tracing
 
 if TYPE_CHECKING:
@@ -50,8 +51,12 @@ def create_app(dsn: str, settings: Settings, pipelines: Sequence[Pipeline[Any]])
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncGenerator[None]:
-        async with open_rooms(dsn, settings, meter) as rooms, Hub(rooms.watch).running() as hub:
-            app.state.rooms, app.state.hub = rooms, hub
+        async with (
+            open_rooms(dsn, settings, meter) as rooms,
+            Hub(rooms.watch).running() as hub,
+            open_limited_calls(settings) as limited,
+        ):
+            app.state.rooms, app.state.hub, app.state.limited = rooms, hub, limited
             app.state.statistics = Statistics(rooms, meter)
             yield
 

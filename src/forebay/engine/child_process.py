@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import itertools
 import json
 import os
 import socket
@@ -65,6 +66,7 @@ class ChildProcess:
         self._process: GuardedProcess | None = None
         self._opening: asyncio.Task[GuardedProcess] | None = None
         self._placed: dict[Path, tuple[tuple[int, ...], str]] = {}
+        self._names = itertools.count()  # of files in its inbox
         self._cancel_poll: asyncio.TimerHandle | None = None
 
     @property
@@ -210,7 +212,8 @@ class ChildProcess:
         version = (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
         known = self._placed.get(path)
         if known is None or known[0] != version:
-            name = known[1] if known else f"{len(self._placed)}-{status.st_ino}{path.suffix}"
+            # Never a name that was given before: that of the call before is removed after this one is there.
+            name = known[1] if known else f"{next(self._names)}{path.suffix}"
             await asyncio.to_thread(place, path, process.inbox / name, copied=process.uid is not None)
             self._placed[path] = (version, name)
         return f"{INPUTS if sandbox.is_walled else process.inbox}/{self._placed[path][1]}"

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from forebay.runner.availability import Mode
 
 _REMEMBERED = 10_000  # calls that ran over their limits
-_SURELY = 3  # attempts after which an overrun is not the first one
+SURELY = 3  # attempts after which an overrun is not the first one
 
 
 class ProcessPool:
@@ -81,7 +81,7 @@ class ProcessPool:
         if callee.takes_context:
             return TransientError(str(error))
         key = (callee.label, ctx.key)
-        if key in self._overran or ctx.attempt >= _SURELY:
+        if key in self._overran or ctx.attempt >= SURELY:
             self._overran.pop(key, None)
             return DataError(f"{error}, and did so before: the file is too large or too complex")
         self._overran[key] = None

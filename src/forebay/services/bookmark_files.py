@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from html.parser import HTMLParser
+from pathlib import Path
 from typing import Any, Literal, TypeAlias, TypeGuard
 
 from forebay.errors import DataError, InvalidField
@@ -66,6 +67,17 @@ def read(data: bytes) -> Iterator[Entry]:
             "file", "is neither a bookmarks file of a browser (HTML), nor Pocket's (CSV or HTML), nor JSON"
         )
     return _counted(entries)
+
+
+def read_file(path: Path) -> list[Entry]:
+    """The bookmarks of a file on disk, all at once: for a limited process, as nobody vouches for the file.
+
+    Raises: DataError with what is wrong with it.
+    """
+    try:
+        return list(read(path.read_bytes()))
+    except InvalidField as error:
+        raise DataError(error.reason) from error
 
 
 def _text(data: bytes) -> str:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
+from pathlib import Path
+from tempfile import NamedTemporaryFile
 from typing import TYPE_CHECKING, Annotated, Any
 
 from fastapi import APIRouter, Query, Request, Response
@@ -39,8 +42,9 @@ from forebay.db import bookmarks as rows
 from forebay.db import sessions
 from forebay.db.bookmarks import BookmarkFilter
 from forebay.engine.inputs import checked_text
+from forebay.engine.limited import limited
 from forebay.engine.producer import submit_many
-from forebay.errors import NotThere
+from forebay.errors import DataError, InvalidField, NotThere
 from forebay.log import get_logger
 from forebay.pipelines.bookmark_imports import Imported, bookmark_imports, tidy_tags
 from forebay.services import bookmark_files
@@ -58,12 +62,14 @@ if TYPE_CHECKING:
     from forebay.api.principal import Principal
     from forebay.api.rooms import Rooms
     from forebay.db.pool import Connection
+    from forebay.engine.limited_calls import LimitedCalls
     from forebay.settings import Settings
 
 router = APIRouter(prefix="/api/bookmarks", tags=["bookmarks"], route_class=StrictRoute)
 
 log = get_logger("api")
 
+READ_BOOKMARKS = limited(bookmark_files.read_file, memory_mb=1024, timeout=120, file_mb=1, scratch_mb=1)
 _EXPORTED = 500  # bookmarks of one page of an export
 _TAKES_KEY: dict[str, Any] = {
     "parameters": [
@@ -301,20 +307,29 @@ async def import_bookmarks(request: Request) -> JobRef:
     try:
         who = await authorized(request, "write", makes_owner=True)
         once = await idempotency.of(request)
-        name, data = await _uploaded(request)
-        entries = await asyncio.to_thread(lambda: list(bookmark_files.read(data)))
-        return await _import(request, who, once, name, entries)
+        return await _import(request, who, once, *await _uploaded(request))
     finally:
         await request.close()
 
 
-async def _uploaded(request: Request) -> tuple[str, bytes]:
+async def _uploaded(request: Request) -> tuple[str, list[Entry]]:
+    """The name of the file and its bookmarks, read in a process with limits: nobody vouches for the file.
+
+    Raises: Problem, InvalidField.
+    """
     if not submissions.is_upload(request):
         raise Problem(415, "send multipart/form-data with a file")
     file = (await submissions.form(request)).get("file")
     if not isinstance(file, UploadFile):
         raise Problem(422, "must be a file of bookmarks", field="file")
-    return file.filename or "bookmarks", await file.read()
+    calls: LimitedCalls = request.app.state.limited
+    with NamedTemporaryFile(prefix="forebay-bookmarks-") as copy:
+        await asyncio.to_thread(shutil.copyfileobj, file.file, copy)
+        copy.flush()
+        try:
+            return file.filename or "bookmarks", await calls.call(READ_BOOKMARKS, Path(copy.name))
+        except DataError as error:
+            raise InvalidField("file", str(error)) from error
 
 
 async def _import(
