@@ -8,7 +8,7 @@ from __future__ import annotations
 import csv
 import io
 from bisect import bisect_left
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import accumulate, compress
 from typing import IO, NamedTuple, TypeAlias
 
@@ -130,10 +130,13 @@ class Records:
         if text is None:
             self._lines.put_back_many(block, split=True)
             return None
-        reader = csv_reader(io.StringIO(text, newline="\n"), self._dialect)
+        source = io.StringIO(text, newline="\n")
         records: list[list[str]] = []
         ends: list[int] = []  # the line with which each record ends
-        error = _parse(reader, records, ends, is_simple=self._is_simple(text))
+        if self._dialect.spaced:
+            error = _parse_lines(source, self._dialect, records, ends)
+        else:
+            error = _parse(csv_reader(source, self._dialect), records, ends, is_simple=self._is_simple(text))
         if self._is_cleaned:
             records = [cleaned(cells, self._dialect) for cells in records]
         widths = frozenset(map(len, records))
@@ -210,15 +213,19 @@ class Records:
         self._held.clear()
         self._size, self._fault = 0, None
         try:
-            cells = next(self._parsed)
-        except StopIteration:
-            return None
+            cells = self._parsed_line() if self._dialect.spaced else next(self._parsed, None)
         except (csv.Error, _Refused) as error:
             return self._broken(line, error)
+        if cells is None:
+            return None
         if fault := self._fault_of(cells):
             return BadRow(line, fault, self._excerpt())
         cells = cleaned(cells, self._dialect)
         return cells if any(cells) else []
+
+    def _parsed_line(self) -> list[str] | None:
+        line = self.feed()
+        return None if line is None else _line_cells(line, self._dialect)
 
     def _fault_of(self, cells: list[str]) -> str | None:
         if len(cells) > MAX_COLUMNS:
@@ -261,6 +268,26 @@ class Records:
         if "\0" in text:
             self._fault = self._fault or "has a NUL character"
         return text
+
+
+def _line_cells(line: str, dialect: Dialect) -> list[str]:
+    """The cells of a line that is a record by itself.
+
+    Where there are spaces around quotes the parser has to be lenient, and cannot tell a quote that is left open: it
+    would go on into the next lines without a word. So these files have a record a line.
+    """
+    return next(csv_reader((line,), dialect), [])
+
+
+def _parse_lines(lines: Iterable[str], dialect: Dialect, records: list[list[str]], ends: list[int]) -> str:
+    """The same as `_parse`, for files that have a record a line."""
+    try:
+        for number, line in enumerate(lines, 1):
+            records.append(_line_cells(line, dialect))
+            ends.append(number)
+    except csv.Error as error:
+        return str(error)
+    return ""
 
 
 def _parse(reader: Reader, records: list[list[str]], ends: list[int], *, is_simple: bool) -> str:
