@@ -7,8 +7,8 @@ async function begin() {
   part("visitor").hidden = Boolean(me);
   part("member").hidden = !me;
   if (!me) return;
-  const {body} = await ask("GET", "/api/pipelines");
-  part("upload").hidden = !(body.pipelines || []).some(each => each.name === "sheets");
+  const {ok, body} = await ask("GET", "/api/pipelines");
+  part("upload").hidden = !ok || !body.some(each => each.name === "sheets");
   await show();
 }
 
