@@ -170,3 +170,51 @@ def test_throttling_keeps_its_time() -> None:
     back = failures.load(failures.dump(ThrottledError("slow", retry_after=7.0, ours=True)), {}, with_writes=False)
     assert isinstance(back, ThrottledError)
     assert (back.retry_after, back.ours) == (7.0, True)
+
+
+def _frame(text: str, attached: bytes = b"") -> bytes:
+    return codec._SIZE.pack(len(text)) + text.encode() + attached
+
+
+@pytest.mark.parametrize(
+    ("data", "reason"),
+    [
+        (b"", "it is cut off"),
+        (codec._SIZE.pack(10), "it is cut off, or has too much JSON"),
+        (_frame("1", b"x"), "bytes are left over"),
+        (_frame('{"z": 1}'), "it has the unknown tag 'z'"),
+        (encode(b"hello")[:-1], "bytes are missing"),
+    ],
+)
+def test_frames_that_are_none_are_told_from_each_other(data: bytes, reason: str) -> None:
+    with pytest.raises(CodecError) as refused:
+        decode(data, {})
+    assert str(refused.value) == reason
+
+
+def test_what_is_too_much_is_refused_on_both_sides(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(codec, "_MOST_VALUES", 2)
+    with pytest.raises(CodecError, match="it has more than 2 values"):
+        decode(encode([1, 2, 3, 4]), {})
+    monkeypatch.setattr(codec, "_MOST_JSON", 10)
+    with pytest.raises(CodecError, match=r"it has \d+ bytes besides its bytes objects; 10 are allowed"):
+        encode("x" * 20)
+    deep: list[Any] = []
+    for _ in range(200):
+        deep = [deep]
+    with pytest.raises(CodecError, match=r"it is nested deeper than \d+ levels"):
+        encode(deep)
+
+
+def test_classes_that_nobody_mentioned_are_named_with_what_to_do() -> None:
+    with pytest.raises(CodecError) as refused:
+        decode(encode(Stranger()), {})
+    assert str(refused.value).startswith("it has an object of ")
+    assert str(refused.value).endswith(
+        ", which the function's return type does not mention: name the class there, or in returns="
+    )
+
+
+def test_what_is_no_error_is_not_taken_for_one() -> None:
+    with pytest.raises(CodecError, match="it is no error: "):
+        failures.load(encode({}), {}, with_writes=False)

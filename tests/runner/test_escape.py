@@ -81,6 +81,7 @@ def test_nothing_escapes(account: str, method: str) -> None:
     assert program["forked"] < 256
     assert function["scratch"] == "TransientError: filled its scratch space"
     assert {function[how].partition(":")[0] for how in _escape.FORGERIES} == {"BrokenProtocol"}
+    assert "its process broke the protocol" in function["huge"]
     assert not function["made"]
     assert function["outlived"] == []
     assert told["input"] == "given"

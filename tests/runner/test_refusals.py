@@ -1,0 +1,110 @@
+"""What the runner says when it cannot, or must not, run something."""
+
+from __future__ import annotations
+
+import os
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from forebay import Pipeline
+from forebay.engine import parcel
+from forebay.engine.child_process import ChildProcess
+from forebay.engine.limited import limited
+from forebay.errors import ConfigError, DefinitionError, TransientError
+from forebay.runner import accounts, availability, launch, namespaces, program, progress
+from forebay.runner.availability import sandbox_for
+from forebay.runner.codec import CodecError
+from forebay.runner.namespaces import Forbidden
+from forebay.runner.process import Command, GuardedProcess
+from forebay.runner.program import run_program
+from forebay.runner.spec import Limits, Spec
+from forebay.services.browser.process import BrowserProcess
+from forebay.settings import Settings
+from forebay.types import Done
+
+
+def test_what_was_not_started_says_so() -> None:
+    with pytest.raises(RuntimeError, match="the process was not started"):
+        _ = GuardedProcess(Command("true", Limits(64), argv=("true",))).inbox
+    with pytest.raises(RuntimeError, match="the child was not started"):
+        ChildProcess(limited(os.getpid), 1000, "off")._running()
+    unknown: Any = None
+    with pytest.raises(RuntimeError, match="the browser was not started"):
+        _ = BrowserProcess(Settings(), unknown, "chromium", sandboxed=True).ended
+
+
+def test_a_sandbox_that_is_required_and_not_to_be_had(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = SimpleNamespace(method=None, because="it is forbidden")
+    monkeypatch.setattr(availability, "available", lambda: found)
+    with pytest.raises(ConfigError) as refused:
+        sandbox_for("required", "Chromium", scratch_mb=1)
+    assert str(refused.value) == (
+        "Chromium needs a sandbox, and this machine allows none (it is forbidden): allow user namespaces to this "
+        "account or install bubblewrap, or let it run with less by FOREBAY_SANDBOX=preferred"
+    )
+
+
+def test_no_ids_for_untrusted_programs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    monkeypatch.setattr(accounts, "_is_mapped", lambda _: False)
+    reason = "this container has no user ids above 100,000,000 to run untrusted programs under"
+    with pytest.raises(LookupError, match=reason):
+        accounts.uid_base()
+
+
+def test_namespaces_that_root_may_not_make_either(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise PermissionError(1, "Operation not permitted")
+
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    monkeypatch.setattr(namespaces, "_Helper", lambda _: SimpleNamespace(dismiss=lambda: None))
+    monkeypatch.setattr(namespaces, "call", refuse)
+    with pytest.raises(Forbidden, match=r"neither user nor other namespaces for root \(Operation not permitted\)"):
+        namespaces.unshare(0)
+
+
+def test_nothing_to_seal() -> None:
+    with pytest.raises(ValueError, match="there is no sandbox to seal"):
+        launch.seal(Spec(-1, os.getpid(), [], Limits(64)), 0, -1)
+
+
+async def test_programs_that_cannot_be_run() -> None:
+    with pytest.raises(ConfigError, match="no-such-program is not installed, or not on the PATH"):
+        await run_program(["no-such-program"])
+    with pytest.raises(ConfigError) as refused:
+        await run_program(["true"], network="host")
+    assert str(refused.value) == (
+        "true must not use the network but through the egress proxy, which is not enforced here: unset "
+        "FOREBAY_EGRESS_CONFINE and allow user namespaces, or accept that by FOREBAY_SANDBOX=preferred"
+    )
+    lost: Any = SimpleNamespace(how="", said="", command=SimpleNamespace(limits=Limits(64)))
+    with pytest.raises(TransientError, match="true was lost: its guard ended before it"):
+        program._finished("true", lost, [])
+
+
+def test_progress_that_is_none() -> None:
+    with pytest.raises(ValueError, match="a fraction and sizes are numbers, and a note is a text"):
+        progress.read(b'["half", null, null, null]')
+
+
+def test_limits_that_are_none() -> None:
+    with pytest.raises(DefinitionError, match="file_mb and scratch_mb must be at least 1"):
+        limited(os.getpid, file_mb=0)
+
+
+def test_a_sandbox_is_for_processes() -> None:
+    pipeline: Pipeline[dict[str, str]] = Pipeline("p", dict)
+    with pytest.raises(DefinitionError, match='sandbox is for steps of kind "process"'):
+
+        @pipeline.step(sandbox=True)
+        async def fetch(ctx: Any, given: dict[str, str]) -> None:
+            pass
+
+
+def test_rows_of_a_sandboxed_step_are_refused() -> None:
+    callee: Any = SimpleNamespace(confines=SimpleNamespace(sandbox=True))
+    write: Any = object()
+    with pytest.raises(CodecError, match="a sandboxed step cannot write rows: hand them over in a step after it"):
+        parcel._checked(callee, Done(1, [write]))
