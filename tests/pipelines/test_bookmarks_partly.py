@@ -182,7 +182,7 @@ def where_it_is(path: Path) -> PdfFacts:
 
 
 async def test_a_pdf_is_read_from_a_file_that_does_not_stay(opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(crawling_module, "READ_PDF", limited(where_it_is, memory_mb=512))
+    monkeypatch.setattr(crawling_module, "READ_PDF", limited(where_it_is, memory_mb=512, sandbox=False))
     async with opened() as crawl:
         mark = await crawl.crawled("/paper.pdf")
         spool = crawl.blobs.store.spool
