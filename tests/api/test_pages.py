@@ -9,6 +9,7 @@ import pytest
 
 from forebay import Context, Pipeline
 from forebay.api.accounts import account_named, sign_in_link
+from forebay.pipelines import sheet_intake, sheets
 from forebay.pipelines.bookmarks import Link
 from tests.api._browser import BROWSER, Page, browsing
 from tests.api._live import live
@@ -66,6 +67,18 @@ def test_a_visitor_is_led_in_and_saves_a_link_and_leaves(dsn: str, site: str, pa
     page.click("sign-out")
     page.says("No account yet?")
     assert page.run("fetch('/api/me').then(answer => answer.status)") == 401
+
+
+def test_a_spreadsheet_is_uploaded(dsn: str, page: Page) -> None:
+    with live(dsn, marks, sheets, sheet_intake) as (site, _):
+        enter(dsn, site, page)
+        page.says("Upload a spreadsheet")
+        page.run(
+            "(() => { const chosen = new DataTransfer(); chosen.items.add(new File(['Name\\nPen\\n'], 'stock.csv'));"
+            "document.getElementById('file').files = chosen.files;"
+            "document.getElementById('file').dispatchEvent(new Event('change')) })()"
+        )
+        page.says("stock.csv is being read: job ")
 
 
 def test_what_was_about_to_be_saved_survives_signing_in(dsn: str, site: str, page: Page) -> None:
