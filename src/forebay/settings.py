@@ -145,8 +145,8 @@ class Settings(BaseSettings):
     api_port: Annotated[int, Field(ge=0, le=65535)] = Field(default=8080, description="port that the API listens on")
     metrics_token: Annotated[SecretStr, Field(min_length=16)] | None = Field(
         default=None,
-        description="what Prometheus sends to /metrics as `Authorization: Bearer …`; unset: only programs on this "
-        "machine, and administrators' tokens, see metrics",
+        description="what Prometheus sends to /metrics as `Authorization: Bearer …`; unset: only administrators' "
+        "tokens see metrics, and programs on this machine if the API is for this machine only and behind no proxy",
     )
     trusted_proxies: str = Field(default="", description="proxies whose X-Forwarded-For counts, separated by commas")
     api_pool_size: Annotated[int, Field(ge=2, le=200)] = Field(

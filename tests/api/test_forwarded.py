@@ -26,7 +26,7 @@ async def test_only_trusted_proxies_are_believed(dsn: str, trusted: str, address
                 body = {"pipeline": "pages", "input": {"title": "x"}}
                 assert (await client.post("/api/jobs", json=body, headers=headers)).status_code == 201
         jobs = (await client.get("/api/jobs")).json()["jobs"]
-        async with service.client(ip="127.0.0.1") as prometheus:
+        async with service.client("root") as prometheus:
             metrics = (await prometheus.get("/metrics")).text.splitlines()
     assert [job["ip"] for job in jobs] == [expected, expected, address]
     is_ignored = expected == address

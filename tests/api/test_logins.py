@@ -10,7 +10,7 @@ import pytest
 from forebay import Context, Pipeline
 from forebay.api.principal import Principal
 from forebay.db import migrate
-from forebay.db.logins import SETTINGS, WORKER, account_of, login_url, login_urls, open_public
+from forebay.db.logins import SETTINGS, WORKER, account_of, close_temporary, login_url, login_urls, open_public
 from forebay.db.migrate import ROLES
 from forebay.db.room import ADMIN, API, IDENTITY
 from forebay.errors import UnknownPipeline
@@ -71,6 +71,57 @@ async def test_an_account_of_the_service_can_do_what_its_role_can_and_no_more(ds
             await conn.execute(statement)
     await conn.close()
     assert account.excess is None, account
+
+
+_TELL = "begin raise exception 'ran as %', current_user; end"
+
+# What would run with the rights of the schema's owner, if its functions looked at the caller's temporary objects first.
+SHADOWS = {
+    WORKER: (
+        f"""select forebay.make_partitions(now() - interval '40 days', 0);
+            create function pg_temp.evil() returns oid language plpgsql as $$ {_TELL} $$;
+            create temp view pg_inherits as
+            select pg_temp.evil() as inhrelid, 'forebay.attempt'::regclass as inhparent""",
+        "select forebay.drop_partitions()",
+    ),
+    API: (
+        f"""create function pg_temp.evil(tsquery) returns boolean language plpgsql as $$ {_TELL} $$;
+            create domain pg_temp.tsquery as pg_catalog.tsquery check (pg_temp.evil(value))""",
+        "select * from forebay.search_bookmarks('x', null, null, null, null, null, 1)",
+    ),
+}
+
+
+@pytest.mark.parametrize("role", SHADOWS)
+async def test_temporary_objects_do_not_shadow_those_of_the_system(dsn: str, role: str) -> None:
+    shadow, call = SHADOWS[role]
+    conn = await asyncpg.connect(login_urls(dsn, PASSWORDS)[SETTINGS[role]])
+    try:
+        await conn.execute(shadow)
+        await conn.fetch(call)  # raises where the shadow is looked at
+    finally:
+        await conn.close()
+
+
+async def test_every_function_with_its_owners_rights_looks_at_temporary_objects_last(service: Service) -> None:
+    found = await service.admin.fetch(
+        """select p.oid::regprocedure::text as name,
+                  (select c from unnest(p.proconfig) c where c like 'search_path=%') as path
+           from pg_proc p where p.pronamespace = 'forebay'::regnamespace and p.prosecdef"""
+    )
+    assert {row["name"]: row["path"] for row in found if row["path"] != "search_path=pg_catalog, pg_temp"} == {}
+    assert len(found) >= 6
+
+
+async def test_the_server_of_ours_lets_no_account_make_temporary_objects(dsn: str) -> None:
+    await close_temporary(dsn)
+    for url in login_urls(dsn, PASSWORDS).values():
+        conn = await asyncpg.connect(url)
+        try:
+            with pytest.raises(asyncpg.InsufficientPrivilegeError, match="temporary"):
+                await conn.execute("create temp table mine ()")
+        finally:
+            await conn.close()
 
 
 async def test_too_powerful_accounts_are_told(service: Service) -> None:

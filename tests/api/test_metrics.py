@@ -31,7 +31,7 @@ Samples = dict[str, dict[frozenset[tuple[str, str]], float]]
 
 async def scraped(service: Service) -> Samples:
     """What /metrics says, by name and labels."""
-    async with service.client(ip="127.0.0.1") as prometheus:
+    async with service.client(ip="127.0.0.1", base="http://127.0.0.1") as prometheus:
         answer = await prometheus.get("/metrics")
     assert answer.status_code == 200
     found: Samples = {}
@@ -243,23 +243,35 @@ async def test_owners_see_numbers_of_their_own_work_only(service: Service) -> No
     assert workers == {"isRunning": True, "isHealthy": True, "workers": [], "pendingCount": 2}
 
 
-_SCRAPES: tuple[tuple[str, dict[str, str], int], ...] = (
-    ("127.0.0.1", {}, 200),
-    ("::1", {}, 200),
-    ("192.0.2.7", {}, 401),
-    ("127.0.0.1", {"x-forwarded-for": "192.0.2.7"}, 401),  # a proxy that nobody has said to trust
-    ("127.0.0.1", {"forwarded": "for=192.0.2.7"}, 401),
-    ("127.0.0.1", {"authorization": "Bearer wrong"}, 401),
-    ("192.0.2.7", {"authorization": "Bearer the token of prometheus"}, 200),
-    ("192.0.2.7", {"authorization": "Bearer the token of prometheus2"}, 401),
+_TOKEN = {"metrics_token": "the token of prometheus"}
+_HERE = "http://127.0.0.1:8080"
+
+_SCRAPES: tuple[tuple[dict[str, str], str, str, dict[str, str], int], ...] = (
+    ({}, "127.0.0.1", _HERE, {}, 200),
+    ({}, "::1", "http://[::1]:8080", {}, 200),
+    ({}, "127.0.0.1", "http://localhost", {}, 200),
+    ({}, "192.0.2.7", _HERE, {}, 401),
+    ({}, "127.0.0.1", "http://forebay.example", {}, 401),  # a proxy that passes on the name that it was called by
+    ({}, "127.0.0.1", _HERE, {"host": "[::1"}, 401),
+    ({}, "127.0.0.1", _HERE, {"x-forwarded-for": "192.0.2.7"}, 401),  # a proxy that nobody has said to trust
+    ({}, "127.0.0.1", _HERE, {"forwarded": "for=192.0.2.7"}, 401),
+    ({"trusted_proxies": "10.0.0.5"}, "127.0.0.1", _HERE, {}, 401),  # there are proxies, and this may be one
+    ({"api_host": "0.0.0.0"}, "127.0.0.1", _HERE, {}, 401),
+    (_TOKEN, "127.0.0.1", _HERE, {}, 401),
+    (_TOKEN, "127.0.0.1", _HERE, {"authorization": "Bearer wrong"}, 401),
+    (_TOKEN, "192.0.2.7", "http://forebay.example", {"authorization": "Bearer the token of prometheus"}, 200),
+    (_TOKEN, "192.0.2.7", "http://forebay.example", {"authorization": "Bearer the token of prometheus2"}, 401),
 )
 
 
 async def test_who_may_scrape(dsn: str) -> None:
-    async with serving(dsn, metrics_token="the token of prometheus") as service:
-        for ip, headers, status in _SCRAPES:
-            async with service.client(ip=ip) as client:
-                assert (await client.get("/metrics", headers=headers)).status_code == status, (ip, headers)
+    async with serving(dsn) as service:
+        usual = service.app.state.settings
+        for given, ip, base, headers, status in _SCRAPES:
+            service.app.state.settings = Settings.model_validate(usual.model_dump() | given)
+            async with service.client(ip=ip, base=base) as client:
+                answer = await client.get("/metrics", headers=headers)
+            assert answer.status_code == status, (given, ip, base, headers)
 
 
 async def test_administrators_may_scrape_and_owners_may_not(service: Service) -> None:

@@ -133,7 +133,7 @@ async def everything_works(service: Service) -> None:
             assert {job["owner"] for job in listed} == {who}
             assert (await client.post(f"/api/jobs/{one.json()['jobId']}/pause")).json()["state"] == "PAUSED"
             assert (await client.get("/readyz")).text == "ready"
-        async with service.client(ip="127.0.0.1") as prometheus:
+        async with service.client(ip="127.0.0.1", base="http://127.0.0.1") as prometheus:
             assert "forebay_database_up 1.0" in (await prometheus.get("/metrics")).text
 
     await asyncio.gather(*itertools.starmap(use, itertools.product(("ann", "bob"), range(3))))

@@ -207,7 +207,7 @@ async def test_the_administrators_room_is_not_on_an_owners_way(dsn: str) -> None
         for who in ("ann", "root"):  # an administrator's own submits are those of an owner
             async with service.client(who) as client:
                 assert [(await client.post("/api/jobs", json=body)).status_code for body in (ONE, many)] == [201, 201]
-        async with service.client(ip="127.0.0.1") as prometheus:
+        async with service.client(ip="127.0.0.1", base="http://127.0.0.1") as prometheus:
             assert "forebay_database_up 1.0" in (await prometheus.get("/metrics")).text
 
 
@@ -273,6 +273,6 @@ async def test_a_client_that_hangs_up_is_no_error(service: Service, path: str, k
     with capture_logs() as logs:
         await service.app(scope, receive, send)
     assert [(line["event"], line["log_level"]) for line in logs] == [("client_left", "debug")]
-    async with service.client(ip="127.0.0.1") as prometheus:
+    async with service.client(ip="127.0.0.1", base="http://127.0.0.1") as prometheus:
         metrics = (await prometheus.get("/metrics")).text
     assert f'forebay_api_requests_total{{method="POST",route="{path}",status="499"}} 1.0' in metrics

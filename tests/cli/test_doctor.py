@@ -233,7 +233,7 @@ def port() -> str:
 def test_a_proxy_that_is_not_trusted(cli: Cli, start: Callable[..., Process], port: str) -> None:
     address = {"FOREBAY_API_PORT": port}
     _, found = findings(cli, **address)
-    nobody = f"no API of ours answers at http://127.0.0.1:{port}: not looked at"
+    nobody = f"no API at http://127.0.0.1:{port} shows us its metrics: not looked at"
     assert [(each["level"], each["text"]) for each in found["proxies"]] == [("OK", nobody)]
     api = start("api", **address, FOREBAY_TRUSTED_PROXIES="192.0.2.1")
     api.says("api_started")

@@ -65,6 +65,44 @@ async def test_a_function_that_answers_something_else_is_made_anew(dsn: str, mon
     await conn.close()
 
 
+_OLD_SIGNATURES = """
+create function forebay.delete_finished(
+    now timestamptz default null, keep interval default '30 days', max_jobs int default 100, max_items int default 10000
+) returns bigint language sql as 'select 7::bigint';
+create function forebay.acting_owner(more int default 0) returns bigint language sql as 'select 7::bigint';
+"""
+_ALL_SIGNATURES = "select oid::regprocedure::text from pg_proc where pronamespace = 'forebay'::regnamespace order by 1"
+
+
+async def test_functions_of_earlier_releases_leave_no_call_ambiguous(dsn: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither those of workers (`delete_finished`), nor those of our own functions (`acting_owner`)."""
+    conn = await connect(dsn)
+    monkeypatch.setattr(migrating, "routines_digest", lambda: "changed")
+    before = await conn.fetch(_ALL_SIGNATURES)
+    await conn.execute(_OLD_SIGNATURES)
+    with pytest.raises(asyncpg.AmbiguousFunctionError):
+        await conn.fetchval("select forebay.delete_finished(now(), '1 day'::interval)")
+    assert await migrate(dsn) == 0
+    assert await conn.fetch(_ALL_SIGNATURES) == before
+    assert await conn.fetchval("select forebay.delete_finished(now(), '1 day'::interval)") == 0
+    assert await conn.fetchval("select forebay.delete_finished(now(), '1 day'::interval, 10, 10)") == 0
+    await conn.close()
+
+
+async def test_an_old_function_that_others_built_upon_is_not_dropped(dsn: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    conn = await connect(dsn)
+    monkeypatch.setattr(migrating, "routines_digest", lambda: "changed")
+    await conn.execute("create function forebay.old(n int) returns int language sql as 'select 7'")
+    await conn.execute("create view public.mine as select forebay.old(1)")
+    with pytest.raises(SchemaError, match=r"view mine depends on function old\(integer\); drop that, migrate"):
+        await migrate(dsn)
+    assert await conn.fetchval("select old from public.mine") == 7
+    await conn.execute("drop view public.mine")
+    assert await migrate(dsn) == 0
+    assert await conn.fetchval("select to_regproc('forebay.old')") is None
+    await conn.close()
+
+
 @pytest.mark.pg15
 async def test_on_debian_15(pg15_dsn: str) -> None:
     assert await migrate(pg15_dsn) == 0

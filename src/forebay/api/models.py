@@ -316,7 +316,7 @@ class UploadedJob(Submission):
 
 class Kickoff(Model):
     settled: int = Field(description="attempts that ended in this slice")
-    job: Job
+    job: Job | Reference
 
 
 class Queue(Model):

@@ -102,14 +102,16 @@ async def _as_service(rooms: Rooms, request: Request, holder: Holder, *, makes_o
     return Principal("service", owner_id, name, "user", scopes & scopes_of("user"))
 
 
-async def is_service(request: Request) -> bool:
-    """Whether the caller is the service itself, with a token that may write, whether or not it names an owner."""
+async def service_scopes(request: Request) -> frozenset[str] | None:
+    """What the service's token may do, if the caller shows one that may write, whether or not it names an owner."""
     scheme, _, secret = request.headers.get("authorization", "").partition(" ")
     if scheme.lower() != "bearer" or not secret:
-        return False
+        return None
     rooms: Rooms = request.app.state.rooms
     holder = await identity.find_token(rooms.identity, secrecy.digest(secret.strip()))
-    return holder is not None and holder.account_id is None and "write" in (holder.scopes or ())
+    if holder is None or holder.account_id is not None or "write" not in (holder.scopes or ()):
+        return None
+    return frozenset(holder.scopes or ())
 
 
 async def for_owner(rooms: Rooms, name: str) -> Principal:

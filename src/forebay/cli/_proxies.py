@@ -30,7 +30,7 @@ async def examine(settings: Settings) -> Finding:
     place = api.place(settings)
     ignored = await asyncio.to_thread(_ignored, place, settings.metrics_token)
     if ignored is None:
-        return Finding("OK", "proxies", f"no API of ours answers at {place}: not looked at")
+        return Finding("OK", "proxies", f"no API at {place} shows us its metrics: not looked at")
     if not ignored:
         return Finding("OK", "proxies", f"the API at {place} has ignored no X-Forwarded-For")
     text = f"{show.plural(ignored, 'request')} came to {place} by a proxy that is not trusted: they count as its own"

@@ -28,7 +28,7 @@ from forebay.cli._stages import stage
 from forebay.cli.top import follow
 from forebay.cli.worker import check_queues, supervisor_of
 from forebay.db import migrate, overview, registry
-from forebay.db.logins import SETTINGS, login_urls, make_logins, open_public
+from forebay.db.logins import SETTINGS, close_temporary, login_urls, make_logins, open_public
 from forebay.embedded import EmbeddedPostgres
 from forebay.embedded.system import opened_log
 from forebay.engine.loading import load_pipelines
@@ -107,6 +107,7 @@ async def _make_logins(server: EmbeddedPostgres) -> dict[str, str]:
     passwords = server.make_login_passwords(SETTINGS)
     await make_logins(server.dsn, passwords)
     await open_public(server.dsn)
+    await close_temporary(server.dsn)
     return login_urls(server.dsn, passwords)
 
 

@@ -86,6 +86,12 @@ async def open_public(dsn: str) -> None:
         await conn.execute(load("open_public"))
 
 
+async def close_temporary(dsn: str) -> None:
+    """Takes from all accounts but its owner's the right to make temporary objects in the database at `dsn`."""
+    async with connected(dsn, "forebay logins") as conn:
+        await conn.execute(load("close_temporary"))
+
+
 async def account_of(conn: Connection, role: str) -> Account:
     """Whose connection this is, compared with what `role` needs."""
     async with in_words():

@@ -56,6 +56,18 @@ begin
 end $$
 """
 
+# Which versions of functions there are: one that is replaced gets another place in its table.
+_FUNCTIONS = "select oid::text || ctid::text from pg_proc where pronamespace = 'forebay'::regnamespace"
+
+# What earlier releases have left, such as functions with fewer parameters: calls would fit those and the new ones.
+_DROP_LEFT = """
+select 'drop routine ' || p.oid::regprocedure from pg_proc p
+where p.pronamespace = 'forebay'::regnamespace and p.oid::text || p.ctid::text = any($1)
+  and coalesce(obj_description(p.oid, 'pg_proc'), '') <> 'stored columns are made by it'
+  and not exists (select from pg_depend d where d.classid = 'pg_proc'::regclass and d.objid = p.oid and d.deptype = 'e')
+order by p.oid desc
+"""
+
 
 @dataclass(frozen=True, slots=True)
 class Migration:
@@ -156,22 +168,34 @@ async def _replace_routines(conn: Connection) -> None:
     if await conn.fetchval("select obj_description('forebay'::regnamespace)") == await routines_comment(conn):
         return
     try:
+        await _make_or_remake_routines(conn)
+    except asyncpg.DependentObjectsStillExistError as error:
+        raise SchemaError(
+            f"{error.args[0]}: {(error.detail or '').partition(chr(10))[0]}; drop that, migrate, and make it anew"
+        ) from error
+
+
+async def _make_or_remake_routines(conn: Connection) -> None:
+    try:
         await _make_routines(conn)
-    except (asyncpg.InvalidFunctionDefinitionError, asyncpg.InvalidTableDefinitionError):
-        # Another return type, or other columns of a view: those cannot be replaced, only made anew.
-        try:
-            async with conn.transaction():
-                await conn.execute(_DROP_ROUTINES)
-                await _make_routines(conn)
-        except asyncpg.DependentObjectsStillExistError as error:
-            raise SchemaError(
-                f"{error.args[0]}: {(error.detail or '').partition(chr(10))[0]}; drop that, migrate, and make it anew"
-            ) from error
+    except (
+        asyncpg.InvalidFunctionDefinitionError,
+        asyncpg.InvalidTableDefinitionError,
+        asyncpg.AmbiguousFunctionError,
+    ):
+        # Another return type, other columns of a view, or a call that fits an old function and its new form: those
+        # cannot be replaced, only made anew.
+        async with conn.transaction():
+            await conn.execute(_DROP_ROUTINES)
+            await _make_routines(conn)
 
 
 async def _make_routines(conn: Connection) -> None:
     async with conn.transaction():
+        before = [row[0] for row in await conn.fetch(_FUNCTIONS)]
         await conn.execute(routines())
+        for left in await conn.fetch(_DROP_LEFT, before):
+            await conn.execute(left[0])
         await conn.execute(f"comment on schema forebay is '{await routines_comment(conn)}'")
 
 

@@ -19,7 +19,7 @@ from forebay.api.bookmark_models import (
     NewBookmark,
     StepReport,
 )
-from forebay.api.principal import address_of, authorized, for_owner, is_service
+from forebay.api.principal import address_of, authorized, for_owner, service_scopes
 from forebay.api.problems import Problem
 from forebay.api.routes.bookmarks import given_bookmark, save_bookmark
 from forebay.api.slices import run_slice
@@ -90,17 +90,19 @@ async def consume_by_post(request: Request, duration_ms: Duration = 25_000) -> C
 
 async def _consume(request: Request, duration_ms: int) -> ConsumerReport:
     state = request.app.state
-    owner_id = None
-    if not await is_service(request):
+    owner_id, scopes = None, await service_scopes(request)
+    if scopes is None:
         who = await authorized(request, "write")
         if who.kind == "session" and request.method == "GET":  # a link on any page could start it
             raise Problem(403, "use POST, with the header that keeps other sites out, or a token")
-        owner_id = who.owner_id
+        owner_id, scopes = who.owner_id, who.scopes
     async with state.rooms.admins.acquire() as conn:
         jobs = await rows.messages(conn, owner_id, _MESSAGES)
     if jobs:
         await _work(state, _ANYONE if owner_id is None else owner_id, jobs, duration_ms / 1000)
     results = await _report(state, jobs)
+    if "read" not in scopes:  # reasons may quote what the bookmark says
+        results = [result.model_copy(update={"error": None}) for result in results]
     archived = sum(result.archived for result in results)
     log.info("bookmarks_consumed", messages=len(results), archived=archived)
     return ConsumerReport(
@@ -170,7 +172,8 @@ async def do_remaining(
 async def _run_steps(
     request: Request, body: LegacyScreenshot, steps: list[str], duration_ms: int, favicon: str | None = None
 ) -> StepReport | JSONResponse:
-    if not await is_service(request):
+    scopes = await service_scopes(request)
+    if scopes is None:
         await authorized(request, "write")  # who is nobody is told so
         raise Problem(403, "only the service's token may do this")
     state = request.app.state
@@ -181,7 +184,7 @@ async def _run_steps(
     if result.archived:
         return StepReport(success=True, message=f"{' and '.join(steps)} done", jobId=str(job_id))
     if result.error is not None:
-        raise Problem(502, result.error, about=str(job_id))
+        raise Problem(502, result.error if "read" in scopes else "a step has failed", about=str(job_id))
     answer = StepReport(success=False, message="still being worked on", jobId=str(job_id))
     return JSONResponse(answer.model_dump(), 202)
 
@@ -194,7 +197,7 @@ async def _submit_steps(
         if known is None:
             raise NotThere("id", f"{body.userId} has no bookmark {body.id}")
         if str(checked_url(body.url)) != known["url"]:
-            raise InvalidField("url", f"is not the address of bookmark {body.id}, which is {known['url']}")
+            raise InvalidField("url", f"is not the address of bookmark {body.id}")
         job_id = await rows.crawl(conn, body.id, priority=10, only=steps, favicon=favicon)
     if job_id is None:
         raise NotThere("id", f"{body.userId} has no bookmark {body.id}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import PlainTextResponse
@@ -52,7 +53,8 @@ async def readyz(rooms: RoomsDep) -> str:
 
 @router.get("/metrics", response_class=PlainTextResponse)
 async def metrics(request: Request) -> Response:
-    """Numbers for Prometheus: for programs on this machine, FOREBAY_METRICS_TOKEN, and administrators."""
+    """Numbers for Prometheus: with FOREBAY_METRICS_TOKEN, for administrators, and while that is unset and no proxy is
+    named for programs on the API's own machine."""
     await _check_collector(request)
     return Response(await request.app.state.statistics.exposition(), media_type=CONTENT_TYPE_LATEST)
 
@@ -60,19 +62,34 @@ async def metrics(request: Request) -> Response:
 async def _check_collector(request: Request) -> None:
     """Raises: Problem 401 or 403."""
     settings: Settings = request.app.state.settings
-    shown = request.headers.get("authorization")
-    if shown is None and _is_here(request):
+    shown, expected = request.headers.get("authorization"), settings.metrics_token
+    if expected is None and shown is None and _is_here(request, settings):
         return
-    expected = settings.metrics_token
     if shown and expected and secrecy.is_same(shown, f"Bearer {expected.get_secret_value()}"):
         return
     await authorized(request, "admin")
 
 
-def _is_here(request: Request) -> bool:
-    """Whether a program on this machine asks for itself, and not as a proxy for others."""
+def _is_here(request: Request, settings: Settings) -> bool:
+    """Whether a program on this machine asks for itself. A proxy on this machine asks for others, and need not say so:
+    the API must listen here only, with no proxy named, and must have been called by a name of this machine."""
     address = address_of(request)
-    return address is not None and ip_address(address).is_loopback and _PASSED_ON.isdisjoint(request.headers.keys())
+    return (
+        settings.is_local
+        and not settings.trusted_proxies.strip()
+        and address is not None
+        and ip_address(address).is_loopback
+        and _names_this_machine(request.headers.get("host", ""))
+        and _PASSED_ON.isdisjoint(request.headers.keys())
+    )
+
+
+def _names_this_machine(host: str) -> bool:
+    try:
+        name = urlsplit(f"//{host}").hostname or ""
+        return name == "localhost" or ip_address(name).is_loopback
+    except ValueError:
+        return False
 
 
 @router.get("/api/statistics")

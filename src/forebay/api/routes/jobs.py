@@ -23,6 +23,7 @@ from forebay.api.models import (
     JobRef,
     Kickoff,
     NewJob,
+    Reference,
     Reprocess,
     Reprocessed,
     State,
@@ -356,4 +357,5 @@ async def kick_off(
     async with asyncio.timeout(duration_ms / 1000 + 60):
         settled = await run_slice(request.app.state, who.owner_id, [job_id], duration_ms / 1000)
     async with rooms.of(who) as conn:
-        return Kickoff(settled=settled, job=await find_job(conn, job_id))
+        job = await find_job(conn, job_id)
+    return Kickoff(settled=settled, job=job if who.can_read else Reference(id=job.id))

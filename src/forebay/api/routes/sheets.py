@@ -16,13 +16,14 @@ from forebay.api.routes.jobs import whose
 from forebay.api.sheet_models import ChangedSheet, SheetInfo, SheetPage, listed_sheet, sheet_info
 from forebay.api.strict import StrictRoute
 from forebay.db import sheets
-from forebay.errors import NotThere
+from forebay.errors import InvalidField, NotThere
 from forebay.log import get_logger
 from forebay.services.products import FIELDS, Columns, choose_columns
 
 if TYPE_CHECKING:
     from typing import Any
 
+    from forebay.api.principal import Principal
     from forebay.db.pool import Connection
     from forebay.db.sheets import Sheet
 
@@ -74,18 +75,22 @@ async def change_sheet(
         await sheets.lock(conn, (await find_sheet(conn, job_id)).id)
         await check_providers(conn, settings, body.providers)
         sheet = await find_sheet(conn, job_id)
-        await sheets.change(conn, job_id, _mapping(sheet, body), body.providers)
+        await sheets.change(conn, job_id, _mapping(sheet, body, who), body.providers)
         changed = await find_sheet(conn, job_id)
     log.info("sheet_changed", sheet=sheet.id, job=job_id, by=who.actor)
     return sheet_info(changed) if who.can_read else Reference(id=str(sheet.id))
 
 
-def _mapping(sheet: Sheet, body: ChangedSheet) -> dict[str, Any] | None:
+def _mapping(sheet: Sheet, body: ChangedSheet, who: Principal) -> dict[str, Any] | None:
     """Raises: InvalidField; Problem 409 while the columns are not known."""
     if body.columns is None and body.decimal_mark is None and body.currency is None:
         return None
     if sheet.columns is None or sheet.kind not in ("csv", "xlsx"):
         raise Problem(409, "the columns of this file are not known", field="columns")
+    if not who.can_read:  # choose_columns would list those that there are
+        for field, column in (body.columns or {}).items():
+            if column is not None and column not in sheet.columns:
+                raise InvalidField(f"mapping.{field}", "names a column that the file does not have")
     now = Columns.model_validate(sheet.mapping)
     wanted: dict[str, str | None] = dict.fromkeys(FIELDS)
     wanted.update((str(field), column) for field, column in now.fields.items())

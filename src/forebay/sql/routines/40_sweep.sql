@@ -5,7 +5,7 @@
 -- behind which others would queue up: what could not be made now is made by a later sweep. With the rights of the tables' owner,
 -- as a worker's account owns nothing.
 create or replace function forebay.make_partitions(now timestamptz default null, days_ahead int default 3)
-returns text[] language plpgsql security definer set search_path = pg_catalog set lock_timeout = '3s' set timezone = 'UTC' as $$
+returns text[] language plpgsql security definer set search_path = pg_catalog, pg_temp set lock_timeout = '3s' set timezone = 'UTC' as $$
 declare
     today date := coalesce(now, clock_timestamp())::date;
     day date;
@@ -42,7 +42,7 @@ end $$;
 
 -- Drops the partitions of attempt that hold nothing younger than keep, and such rows of attempt_default. Returns the names.
 create or replace function forebay.drop_partitions(now timestamptz default null, keep interval default '30 days')
-returns text[] language plpgsql security definer set search_path = pg_catalog set lock_timeout = '3s' set timezone = 'UTC' as $$
+returns text[] language plpgsql security definer set search_path = pg_catalog, pg_temp set lock_timeout = '3s' set timezone = 'UTC' as $$
 declare
     horizon timestamptz := coalesce(now, clock_timestamp()) - keep;
     part text;

@@ -162,7 +162,7 @@ $$;
 -- that fits depends on which there are.
 create or replace function forebay.find_bookmarks(
     before bigint, archived boolean, category_id bigint, tag text, kind text, duplicates boolean, max_rows int
-) returns bigint[] language plpgsql stable security definer set search_path = pg_catalog as $$
+) returns bigint[] language plpgsql stable security definer set search_path = pg_catalog, pg_temp as $$
 declare
     ids bigint[];
 begin
@@ -183,7 +183,7 @@ end $$;
 create or replace function forebay.search_bookmarks(
     question text, archived boolean, category_id bigint, tag text, after_rank real, after_id bigint, max_rows int
 ) returns table (id bigint, rank real, snippet text)
-language plpgsql stable security definer set search_path = pg_catalog
+language plpgsql stable security definer set search_path = pg_catalog, pg_temp
 set enable_seqscan = off set enable_indexscan = off set plan_cache_mode = force_custom_plan as $$
 #variable_conflict use_column
 declare
@@ -214,7 +214,7 @@ end $$;
 create or replace function forebay.export_bookmarks(after_category bigint, after_id bigint, max_rows int) returns table (
     id bigint, category_id bigint, url text, own_title text, title text, note text, tags text[], category text,
     created_at timestamptz, archived boolean
-) language sql stable security definer set search_path = pg_catalog as $$
+) language sql stable security definer set search_path = pg_catalog, pg_temp as $$
 select b.id, coalesce(b.category_id, 0), b.url, b.own_title, b.title, b.note, b.tags, c.name, b.created_at,
        b.archived_at is not null
 from forebay.bookmark b left join forebay.category c on c.id = b.category_id
