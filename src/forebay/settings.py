@@ -128,9 +128,9 @@ class Settings(BaseSettings):
         default=1, description="fewest tasks a worker wants at hand"
     )
     owner_reserve: Annotated[int, Field(ge=0, le=100)] = Field(
-        default=1,
-        description="slots a step may use beyond its concurrency for owners who run nothing of it in this worker while "
-        "one other owner holds all of them; steps that run one at a time have none",
+        default=2,
+        description="slots a step may use beyond its concurrency, one for each owner who runs nothing of it in this "
+        "worker while one other owner holds all of them; steps that run one at a time have none",
     )
     claim_safety: Annotated[float, Field(gt=0, le=1)] = Field(
         default=0.8, description="share of `slice_ms` that claims are sized for"

@@ -494,3 +494,98 @@ async def test_steps_that_run_one_at_a_time_do_so_and_the_reserve_can_be_switche
     dsn: str, conn: asyncpg.Connection[Any], most: int, reserve: int
 ) -> None:
     assert await _filled(dsn, conn, most, owner_reserve=reserve) == (["ann"] * most, most)
+
+
+class _Held:
+    """A step whose tasks last until they are let go, one by one; says who has begun."""
+
+    def __init__(self, most: int) -> None:
+        self.pipeline: Pipeline[dict[str, str]] = Pipeline("held", dict)
+        self.begun: list[str] = []
+        self._go: dict[str, asyncio.Semaphore] = {}
+        self._news = asyncio.Condition()
+
+        @self.pipeline.step(concurrency=(2, most))
+        async def read(ctx: Context, value: dict[str, str]) -> None:
+            async with self._news:
+                self.begun.append(value["of"])
+                self._news.notify_all()
+            await self._gate(value["of"]).acquire()
+
+    def _gate(self, owner: str) -> asyncio.Semaphore:
+        return self._go.setdefault(owner, asyncio.Semaphore(0))
+
+    def let_go(self, owner: str, count: int = 1) -> None:
+        for _ in range(count):
+            self._gate(owner).release()
+
+    async def submit(self, conn: asyncpg.Connection[Any], owner: str, count: int, priority: int = 0) -> None:
+        for _ in range(count):
+            await self.pipeline.submit(conn, {"of": owner}, owner=owner, priority=priority)
+
+    async def until(self, **begun: int) -> None:
+        """Waits until so many of these owners' have begun; nobody else's, and no more of them."""
+        async with self._news:
+            await self._news.wait_for(lambda: len(self.begun) >= sum(begun.values()))
+        assert {owner: self.begun.count(owner) for owner in set(self.begun)} == begun
+
+
+async def test_every_owner_who_waits_gets_a_slot_before_one_who_runs_something(
+    dsn: str, conn: asyncpg.Connection[Any]
+) -> None:
+    held = _Held(2)
+    async with working(dsn, held.pipeline), asyncio.timeout(60):
+        await held.submit(conn, "ann", 6)
+        await held.until(ann=2)
+        await held.submit(conn, "bob", 1)
+        await held.until(ann=2, bob=1)
+        await held.submit(conn, "cid", 1)
+        await held.until(ann=2, bob=1, cid=1)
+        await held.submit(conn, "dot", 1)  # the reserve is used up: the next slot is hers
+        held.let_go("bob")
+        await held.until(ann=2, bob=1, cid=1, dot=1)
+        for owner in ("ann", "bob", "cid", "dot"):
+            held.let_go(owner, 6)
+
+
+async def test_a_flood_of_a_high_priority_leaves_others_a_slot(dsn: str, conn: asyncpg.Connection[Any]) -> None:
+    held = _Held(2)
+    async with working(dsn, held.pipeline, owner_reserve=1), asyncio.timeout(60):
+        await held.submit(conn, "ann", 12, priority=100)
+        await held.until(ann=2)
+        await held.submit(conn, "bob", 1)
+        await held.until(ann=2, bob=1)
+        await held.submit(conn, "cid", 1)
+        held.let_go("bob")
+        await held.until(ann=2, bob=1, cid=1)
+        for owner in ("ann", "bob", "cid"):
+            held.let_go(owner, 12)
+
+
+async def test_short_tasks_of_a_high_priority_leave_others_a_turn(dsn: str) -> None:
+    """They never wait for anything, so nobody ever holds a slot when the next one is chosen."""
+    quick: Pipeline[dict[str, str]] = Pipeline("quick", dict)
+    order: list[str] = []
+
+    @quick.step(concurrency=(2, 2))
+    async def spin(ctx: Context, value: dict[str, str]) -> None:
+        order.append(value["of"])
+
+    async with testbed(dsn, [quick], migrated=True) as bed:
+        await quick.submit_many(bed.pool, [{"of": "ann"}] * 3000, owner="ann", priority=100)
+        await quick.submit(bed.pool, {"of": "bob"}, owner="bob")
+        await bed.run()
+    assert order.index("bob") < 2900
+
+
+async def test_a_limit_that_has_shrunk_uses_up_none_of_the_reserve(dsn: str, conn: asyncpg.Connection[Any]) -> None:
+    held = _Held(4)
+    async with working(dsn, held.pipeline, owner_reserve=1) as worker, asyncio.timeout(60):
+        await held.submit(conn, "ann", 6)
+        await held.until(ann=4)
+        (executor,) = worker._executors.values()
+        executor.concurrency.limit = 2.0
+        await held.submit(conn, "bob", 1)
+        await held.until(ann=4, bob=1)
+        held.let_go("ann", 6)
+        held.let_go("bob")

@@ -176,3 +176,51 @@ def test_the_queue_gives_out_what_is_of_others() -> None:
     assert queue.pop_of_others({1}) == (theirs, 1)
     assert queue.pop_of_others({1}) is None
     assert (queue.size, queue.pop(), queue.pop(), queue.pop()) == (2, (mine, 0), (mine, 1), None)
+
+
+def queued(*lanes: tuple[int, int, int]) -> TaskQueue:
+    """Three tasks each of lanes as (lane, owner, priority)."""
+    queue = TaskQueue()
+    for lane_id, owner_id, priority in lanes:
+        run = lease(lane_id, 3)
+        run.owner_id = owner_id
+        queue.push(run, priority)
+    return queue
+
+
+def owner(task: tuple[Lease, int] | None) -> int | None:
+    return task and task[0].owner_id
+
+
+def test_who_holds_no_slot_comes_before_a_higher_priority() -> None:
+    queue = queued((1, 1, 100), (2, 2, 0), (3, 3, 0))
+    assert owner(queue.pop_shared({}, 1)) == 1  # nobody holds any: the priority decides
+    assert owner(queue.pop_shared({1: 1, 2: 1}, 1)) == 3
+    assert owner(queue.pop_shared({1: 2, 3: 1}, 5)) == 2
+    assert owner(queue.pop_shared({1: 2, 2: 1, 3: 1}, 5)) == 1
+
+
+def test_who_holds_all_slots_but_one_comes_after_those_who_hold_fewer() -> None:
+    queue = queued((1, 1, 100), (2, 2, 0))
+    assert owner(queue.pop_shared({1: 3, 2: 1}, 3)) == 2
+    assert owner(queue.pop_shared({1: 2, 2: 1}, 3)) == 1
+    assert owner(queue.pop_shared({1: 3, 2: 3}, 3)) == 1
+    alone = queued((1, 1, 0), (2, 1, 0))
+    assert owner(alone.pop_shared({1: 7}, 3)) == 1
+
+
+def test_whom_a_priority_keeps_from_their_turn_can_be_asked_for() -> None:
+    queue = queued((1, 1, 100), (2, 1, 0), (3, 2, 100), (4, 3, 0), (5, 4, 0))
+    assert owner(queue.pop_outranked({4})) == 3
+    assert owner(queue.pop_outranked({3, 4})) is None  # of the same priority, or one's own
+    assert owner(queued((1, 1, 0), (2, 2, 0)).pop_outranked({})) is None
+    gone = queued((1, 1, 100), (2, 2, 0))
+    gone.drop(lambda run: run.owner_id == 1)
+    assert gone.pop_outranked({}) is None
+
+
+def test_a_high_priority_does_not_keep_other_owners_from_being_claimed() -> None:
+    step = known((1, 1, 100, 1), (2, 1, 0, 1), (6, 4, 100, 1), (7, 4, 0, 1), (3, 2, 0, 1), (4, 2, 1, 1), (5, 3, 0, 1))
+    assert sorted((claim.lane_id, claim.quota) for claim in step.pick_outranked({1})) == [(4, 1), (5, 1)]
+    assert [claim.lane_id for claim in step.pick_outranked({1})] == [3]  # the others are being claimed from
+    assert known((1, 1, 7, 1), (2, 2, 7, 1)).pick_outranked({1}) == []

@@ -185,7 +185,13 @@ class Claimer:
             if served or owners:
                 room = self._admitted(executor, executor.concurrency.value)
                 claims += lanes.pick_waiting(room, served, () if served else owners)
+            if executor.is_shared and (holders := self._leases.holders(executor.step_id)) and self._may_start(executor):
+                claims += lanes.pick_outranked(holders)
         return claims
+
+    def _may_start(self, executor: StepExecutor) -> bool:
+        """Whether the step's limits let anything through, whatever waits for them already."""
+        return not executor.step.limits or self._limits.room(executor.step.limits, 1) != 0
 
     def _admitted(self, executor: StepExecutor, room: int) -> int:
         """How many of those could start soon: what the step's limits hold back is better left where it is."""

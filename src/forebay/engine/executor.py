@@ -21,7 +21,7 @@ from forebay.tuning import Concurrency, FailureSpike
 from forebay.types import ErrorClass
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Coroutine
+    from collections.abc import Awaitable, Callable, Coroutine, Iterable
 
     from forebay.db.tasks import Lease
     from forebay.engine.clock import Clock
@@ -52,7 +52,8 @@ class StepExecutor:
         size: ClaimSize,
         reserve: int = 0,
     ) -> None:
-        """`reserve`: slots beyond the step's concurrency for owners who would wait while another holds all of it."""
+        """`reserve`: slots beyond the step's concurrency, one for each owner who would wait while another holds all of
+        it."""
         self.step = step
         self.step_id = step_id
         self.queue = TaskQueue()
@@ -67,7 +68,10 @@ class StepExecutor:
         self.last_ended = 0.0  # epoch seconds
         self.last_error: tuple[float, str] | None = None
         self.slots: set[asyncio.Task[None]] = set()
-        self._reserve = reserve if step.concurrency[1] > 1 else 0  # one at a time is a promise
+        self.is_shared = step.concurrency[1] > 1  # one at a time is a promise
+        self._reserve = reserve if self.is_shared else 0
+        self._held: dict[int, int] = {}  # slots of each owner who runs something
+        self._newcomers: dict[asyncio.Task[None], int] = {}  # slots beyond the concurrency, and whose they are
         self._call = call
         self._read = read
         self._job_args = job_args
@@ -108,33 +112,41 @@ class StepExecutor:
 
     def kick(self) -> None:
         """Starts as many slots as the queue is worth."""
+        if self.is_shared and self.queue.size:
+            self._admit_newcomers()
         free = self.concurrency.value - len(self.slots)
         per_slot = 1 if self.size.item_s.mean is None else max(1, int(_YIELD_AFTER / max(self.size.item_s.mean, 1e-7)))
         batch = self.step.batch_size or 1
         for _ in range(min(free, -(-self.queue.size // (per_slot * batch)))):
             self._start(self._slot())
-        if free <= 0 and self._reserve and self.queue.size:
-            self._admit_newcomers(-free)
         self._refill_at = self.queue.size // 2
 
-    def _start(self, slot: Coroutine[Any, Any, None]) -> None:
+    def _start(self, slot: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         started = asyncio.create_task(slot, name=f"slot {self.step.pipeline.name}.{self.step.name}")
         self.slots.add(started)
-        started.add_done_callback(self.slots.discard)
+        started.add_done_callback(self._forget_slot)
+        return started
 
-    def _admit_newcomers(self, admitted: int) -> None:
-        """While one owner holds all slots, others who run nothing here get one beyond them: nobody waits for the end of
-        another's long tasks, and who is alone may use everything."""
-        held: dict[int, set[asyncio.Task[Any]]] = {}
-        for attempt in self.running:
-            held.setdefault(attempt.owner_id, set()).add(attempt.slot)
-        if max(map(len, held.values()), default=0) < self.concurrency.value:
-            return
-        for _ in range(self._reserve - admitted):
-            if (task := self.queue.pop_of_others(held)) is None:
-                return
-            held[task[0].owner_id] = set()
+    def _forget_slot(self, slot: asyncio.Task[None]) -> None:
+        self.slots.discard(slot)
+        self._newcomers.pop(slot, None)
+
+    def _admit_newcomers(self) -> None:
+        """Who runs nothing here need not wait behind the higher priority of others while a slot is free, nor for the
+        end of another's long tasks: while one owner holds all slots, others get one each beyond them. Who is alone may
+        use everything."""
+        busy = {*self._held, *self._newcomers.values()}
+        free = self.concurrency.value - len(self.slots)
+        spare = free if self.queue.is_next_of(busy) else free - 1  # the next one's, else
+        while spare > 0 and (task := self.queue.pop_outranked(busy)) is not None:
+            busy.add(task[0].owner_id)
             self._start(self._slot_of_newcomer(task))
+            spare -= 1
+        if free > 0 or max(self._held.values(), default=0) < self.concurrency.value:
+            return
+        while len(self._newcomers) < self._reserve and (task := self.queue.pop_of_others(busy)) is not None:
+            busy.add(task[0].owner_id)
+            self._newcomers[self._start(self._slot_of_newcomer(task))] = task[0].owner_id
 
     async def _slot_of_newcomer(self, task: tuple[Lease, int]) -> None:
         """Runs one task, or one call, and ends: who comes next is decided anew."""
@@ -145,14 +157,23 @@ class StepExecutor:
         else:
             await self._attempt_batch(me, [task], time.monotonic())
         self._learn()
+        self._forget_slot(me)
+        self.kick()
         self._hungry()
+
+    def _next(self, *, outranked: bool) -> tuple[Lease, int] | None:
+        """`outranked`: first of somebody who runs nothing, and whom the priority of others keeps from their turn."""
+        if outranked and (task := self.queue.pop_outranked(self._held)) is not None:
+            return task
+        return self.queue.pop_shared(self._held, self.concurrency.value - 1) if self.is_shared else self.queue.pop()
 
     async def _slot(self) -> None:
         me = asyncio.current_task()
         assert me is not None  # noqa: S101 - a coroutine always runs in a task here
         began = now = time.monotonic()
         size = self.step.batch_size
-        while (task := self.queue.pop()) is not None:
+        yields = 0
+        while (task := self._next(outranked=self.is_shared and now == began and yields % 2 == 1)) is not None:
             if self.queue.size <= self._refill_at:
                 self._refill_at = -1  # told once
                 self._hungry()
@@ -165,6 +186,7 @@ class StepExecutor:
                 if len(self.slots) > self.concurrency.value:
                     break
                 await asyncio.sleep(0)
+                yields += 1  # at every other one: short tasks of a high priority leave nobody out, and are not left out
                 began = now = time.monotonic()
         self._learn()
         self._hungry()
@@ -184,6 +206,8 @@ class StepExecutor:
     async def _attempt(self, slot: asyncio.Task[Any], lease: Lease, index: int, began: float) -> float:
         """Runs one task; answers the time at which it ended."""
         attempt = self._begin(slot, lease, index, began)
+        owners = (lease.owner_id,)
+        self._hold(owners)
         try:
             args = self._arguments(lease, index) or await self._late_arguments(attempt)
             if self.step.limits:
@@ -199,7 +223,7 @@ class StepExecutor:
         except (Exception, SystemExit) as error:
             report_error(attempt, self.step, error)
         finally:
-            self._let_end(slot, [attempt])
+            self._let_end(slot, [attempt], owners)
         ended = time.monotonic()
         if attempt.outcome is None:
             self._good += 1
@@ -218,12 +242,14 @@ class StepExecutor:
     async def _attempt_batch(self, slot: asyncio.Task[Any], tasks: list[tuple[Lease, int]], began: float) -> float:
         """One call for many tasks; the step sees the context of the first."""
         attempts = [self._begin(slot, lease, index, began) for lease, index in tasks]
+        owners = {lease.owner_id for lease, _ in tasks}
+        self._hold(owners)
         try:
             await self._call_batch(attempts, tasks)
         except asyncio.CancelledError:
             self._stopped(slot, attempts)
         finally:
-            self._let_end(slot, attempts)
+            self._let_end(slot, attempts, owners)
         ended = time.monotonic()
         for attempt in attempts:
             if attempt.outcome is None:
@@ -316,8 +342,16 @@ class StepExecutor:
             else:
                 report_error(attempt, self.step, TransientError("the step was cancelled from within"))
 
-    def _let_end(self, slot: asyncio.Task[Any], attempts: list[Attempt]) -> None:
+    def _hold(self, owners: Iterable[int]) -> None:
+        for owner_id in owners:
+            self._held[owner_id] = self._held.get(owner_id, 0) + 1
+
+    def _let_end(self, slot: asyncio.Task[Any], attempts: list[Attempt], owners: Iterable[int]) -> None:
         self.running.difference_update(attempts)
+        for owner_id in owners:
+            self._held[owner_id] -= 1
+            if not self._held[owner_id]:
+                del self._held[owner_id]
         if any(attempt.stop for attempt in attempts):
             while slot.uncancel():  # what was meant for these must not reach the slot's next tasks
                 pass

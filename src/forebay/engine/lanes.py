@@ -116,9 +116,26 @@ class StepLanes:
         waiting = sorted(waiting, key=self._turn)[: min(max(room, 0), _FEW)]
         return [self._claim(lane, max(1, room // len(waiting))) for lane in waiting]
 
+    def pick_outranked(self, owners: Container[int]) -> list[Claim]:
+        """One task each for a few who are none of these owners, and whom higher priorities keep from their turn: a
+        priority orders what many have waiting, and must not keep anybody out."""
+        top = self._top()
+        lanes = [self.lanes[i] for i in self.active]
+        leading = {lane.owner_id for lane in lanes if lane.priority == top}
+        first: dict[int, Lane] = {}
+        for lane in lanes:
+            if not (lane.claiming or lane.owner_id in leading or lane.owner_id in owners):
+                other = first.setdefault(lane.owner_id, lane)
+                if (-lane.priority, self._turn(lane)) < (-other.priority, self._turn(other)):
+                    first[lane.owner_id] = lane
+        return [self._claim(lane, 1) for lane in sorted(first.values(), key=self._turn)[:_FEW]]
+
+    def _top(self) -> int:
+        return max((self.lanes[i].priority for i in self.active), default=0)
+
     def _ready(self) -> list[Lane]:
         """The lanes of the highest priority. One that is being claimed from right now still keeps lower ones out."""
-        top = max((self.lanes[i].priority for i in self.active), default=0)
+        top = self._top()
         return [lane for i in self.active if (lane := self.lanes[i]).priority == top and not lane.claiming]
 
     def _claim(self, lane: Lane, quota: int) -> Claim:

@@ -11,7 +11,7 @@ from forebay.engine.controllers import LeaseTime
 from forebay.log import get_logger
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Collection, Iterable, Mapping
 
     from forebay.db.pool import Pool
     from forebay.db.tasks import Lease
@@ -75,6 +75,10 @@ class LeaseBook:
         """The owners who have as many tasks of this step here as can run at once, or more."""
         few = self._executors[step_id].concurrency.value
         return {owner_id for owner_id, count in self._owners[step_id].items() if count >= few}
+
+    def holders(self, step_id: int) -> Collection[int]:
+        """The owners who have any task of this step here."""
+        return self._owners[step_id].keys()
 
     def settled(self, attempts: Iterable[Attempt]) -> None:
         for attempt in attempts:

@@ -7,16 +7,17 @@ from collections import deque
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container
+    from collections.abc import Callable, Container, Mapping
 
     from forebay.db.tasks import Lease
 
 
 class _LaneQueue:
-    __slots__ = ("lane_id", "leases", "priority", "step_by", "virtual")
+    __slots__ = ("lane_id", "leases", "owner_id", "priority", "step_by", "virtual")
 
-    def __init__(self, lane_id: int, priority: int, weight: float, virtual: float) -> None:
+    def __init__(self, lane_id: int, owner_id: int, priority: int, weight: float, virtual: float) -> None:
         self.lane_id = lane_id
+        self.owner_id = owner_id
         self.leases: deque[tuple[Lease, int]] = deque()  # with the index of the next task in the lease
         self.priority = priority
         self.step_by = 1 / weight
@@ -32,6 +33,7 @@ class TaskQueue:
     def __init__(self) -> None:
         self._lanes: dict[int, _LaneQueue] = {}
         self._heap: list[_LaneQueue] = []
+        self._owners: dict[int, int] = {}  # how many lanes each has here
         self._now = 0.0  # virtual
         self.size = 0
 
@@ -40,14 +42,43 @@ class TaskQueue:
             return
         lane = self._lanes.get(lease.lane_id)
         if lane is None:
-            lane = self._lanes[lease.lane_id] = _LaneQueue(lease.lane_id, priority, weight, self._now)
+            lane = self._lanes[lease.lane_id] = _LaneQueue(lease.lane_id, lease.owner_id, priority, weight, self._now)
             heapq.heappush(self._heap, lane)
+            self._owners[lane.owner_id] = self._owners.get(lane.owner_id, 0) + 1
         lane.leases.append((lease, 0))
         self.size += len(lease.ns)
 
+    def pop_shared(self, held: Mapping[int, int], most: int) -> tuple[Lease, int] | None:
+        """The next task, where owners hold so many slots each: who holds none comes before who holds some, and who
+        holds `most` comes after those who hold fewer, whatever their priorities and weights."""
+        if len(self._owners) > 1 and (holds := held.get(self._heap[0].owner_id)):
+            if any(owner_id not in held for owner_id in self._owners):
+                return self.pop_of_others(held)
+            if holds >= most:
+                return self.pop_of_others({owner_id for owner_id, n in held.items() if n >= most}) or self.pop()
+        return self.pop()
+
+    def pop_outranked(self, owners: Container[int]) -> tuple[Lease, int] | None:
+        """The next task of somebody who is none of these owners and whose priority others here keep from its turn."""
+        if len(self._owners) < 2:
+            return None
+        top = self._heap[0].priority
+        leading = {lane.owner_id for lane in self._heap if lane.priority == top}
+        if len(leading) == len(self._owners):
+            return None
+        return self._pop_of(
+            [lane for lane in self._heap if lane.owner_id not in leading and lane.owner_id not in owners]
+        )
+
+    def is_next_of(self, owners: Container[int]) -> bool:
+        """Whether the next task is one of these owners'."""
+        return bool(self._heap) and self._heap[0].owner_id in owners
+
     def pop_of_others(self, owners: Container[int]) -> tuple[Lease, int] | None:
         """The next task of somebody who is none of these owners."""
-        lanes = [lane for lane in self._heap if lane.leases[0][0].owner_id not in owners]
+        return self._pop_of([lane for lane in self._heap if lane.owner_id not in owners])
+
+    def _pop_of(self, lanes: list[_LaneQueue]) -> tuple[Lease, int] | None:
         if not lanes:
             return None
         lane = min(lanes)
@@ -60,9 +91,15 @@ class TaskQueue:
             lane.leases.popleft()
             if not lane.leases:
                 self._heap.remove(lane)
-                del self._lanes[lane.lane_id]
+                self._forget(lane)
         heapq.heapify(self._heap)
         return lease, index
+
+    def _forget(self, lane: _LaneQueue) -> None:
+        del self._lanes[lane.lane_id]
+        self._owners[lane.owner_id] -= 1
+        if not self._owners[lane.owner_id]:
+            del self._owners[lane.owner_id]
 
     def pop(self) -> tuple[Lease, int] | None:
         """The next task: a lease and an index into it."""
@@ -80,7 +117,7 @@ class TaskQueue:
             lane.leases.popleft()
             if not lane.leases:
                 heapq.heappop(heap)
-                del self._lanes[lane.lane_id]
+                self._forget(lane)
                 return lease, index
         if len(heap) > 1:
             heapq.heapreplace(heap, lane)
@@ -90,6 +127,7 @@ class TaskQueue:
         """Takes everything out."""
         self._lanes.clear()
         self._heap.clear()
+        self._owners.clear()
         self.size = 0
 
     def drop(self, is_meant: Callable[[Lease], bool]) -> list[tuple[Lease, int]]:
@@ -105,7 +143,7 @@ class TaskQueue:
             lane.leases = kept
             if not kept:
                 self._heap.remove(lane)
-                del self._lanes[lane.lane_id]
+                self._forget(lane)
         heapq.heapify(self._heap)
         self.size -= len(dropped)
         return dropped
