@@ -337,6 +337,8 @@ def test_quantity(value: object, number: int) -> None:
         ("1.5", "'1.5' is no whole number"),
         ("many", "no number"),
         ("12 €", "'12 €' is no number of pieces"),
+        ("2²", "has '²' next to its number"),
+        ("2½", "has '½' next to its number"),
         (1e15, "'1000000000000000' is too many"),
     ],
 )

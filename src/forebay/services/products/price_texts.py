@@ -9,7 +9,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
-from forebay.services.products.currencies import CODES, Naming, common_codes, find_namings
+from forebay.services.products.currencies import CODES, Naming, common_codes, find_namings, has_sign
 from forebay.services.products.texts import Unreadable, clean, fold, shown
 
 _LISTED: dict[str, list[str]] = tomllib.loads(Path(__file__).with_name("price_words.toml").read_text("utf-8"))
@@ -29,6 +29,8 @@ class Beside(NamedTuple):
     is_open: bool = False  # none of the codes is likelier than the others
     is_usual: bool = True  # the first is so likely that nobody needs to be told
     hundredths: bool = False
+    has_major: bool = False  # the unit of which those are hundredths is named, too
+    has_major_sign: bool = False  # by a sign such as $
     lowest: bool = False
     ignored: tuple[str, ...] = ()
 
@@ -80,6 +82,8 @@ def _joined(namings: Sequence[Naming], text: str) -> Beside:
         is_open=all(naming.is_open for naming in namings),
         is_usual=any(naming.is_usual for naming in namings),
         hundredths=any(naming.hundredths for naming in namings),
+        has_major=any(naming.codes and not naming.hundredths for naming in namings),
+        has_major_sign=any(has_sign(naming.text) and not naming.hundredths for naming in namings),
     )
 
 

@@ -9,20 +9,22 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from forebay.services.products.currencies import CODES, find_naming, has_sign, places
 from forebay.services.products.price_texts import PERCENT, Beside, one_of, read_beside
+from forebay.services.products.raised_digits import check_digits, lower
 from forebay.services.products.texts import Unreadable, clean, fold, latin_digits, shown
 
 Mark: TypeAlias = Literal[".", ","]
 
 MOST = Decimal(10_000_000_000)
+_LONGEST = 1600  # characters that are looked at
 _FINEST = Decimal("0.000001")
 _DASH = r"[-\u2010-\u2015\u2212]"
 # After a letter a mark ends an abbreviation, as in Rs.500, and so it does before a number that has marks of its own.
 _NUMBER = re.compile(r"\d(?:[\d.,' ]*\d)?|(?<![^\W_])[.,]\d+(?![\d' ]*[.,]\d)")
 _DASHED = re.compile(rf"(?<=\d)[.,:;/]\s?(?:{_DASH}{{1,2}}|=)(?=$|[^\d])")  # 12,- and 12.- and 12:- and 12/-
 _SPLIT = re.compile(r"(?<![\d.,'])(\d+(?:[.' ]\d{3})*)([^\w\s.,'])\s?(\d\d)(?![\d.,' ]*\d)")  # 12€50
-_RAISED = re.compile("(?<=[0-9])([\u00b2\u00b3\u00b9\u2070\u2074-\u2079]+)")
 _MINUS_BEFORE = re.compile(rf"(?<![^\W\d_]){_DASH}|{_DASH}(?![^\W\d_])")
 _MINUS_AFTER = re.compile(rf"^{_DASH}|{_DASH}$")
+_BROKEN = re.compile(r"[.,]\d+[' ][\d' ]*$")  # a space among the digits after the last mark
 _EXACT = re.compile(r"[+-]?\d+(?:\.\d+)?(?:e[+-]?\d{1,3})?", re.IGNORECASE)
 _COUNTED = re.compile(
     r"\b(?:x|pcs?|pieces?|units?|stk|stuck|st|szt|uds?|pzs?|pezzi|pieces?|items?|ea|each|pack|packs|boxes|box)\b\.?|[x\u00d7()]"
@@ -62,10 +64,13 @@ def read_price(value: object, *, mark: Mark | None = None, currency: str | None 
 
     Raises: Unreadable.
     """
-    text = clean(value, 200)
     if not isinstance(value, str):
+        text = clean(value, 200)
         return _checked(Price(_exact(text)), text)
-    body, percents = _prepared(text if text.isascii() else clean(_lowered(value), 200))
+    lowered = lower(value[:_LONGEST])
+    check_digits(lowered.text)
+    text = clean(lowered.text, 200)
+    body, percents = _prepared(text)
     if _DECIMAL_MARK in body:
         body, mark = body.replace(",", "'").replace(_DECIMAL_MARK, ","), ","
     number, before, after = _only_number(body, text)
@@ -75,15 +80,23 @@ def read_price(value: object, *, mark: Mark | None = None, currency: str | None 
     told = beside.currency(currency)
     amount, guessed = _amount(number, mark, told or currency)
     notes = [*([guessed] if guessed else []), *_notes(beside, told, currency, text)]
-    return _checked(
-        Price(
-            amount / 100 if beside.hundredths else amount,
-            told,
-            "; ".join(notes) or None,
-            beside.codes,
-            bool(beside.ignored),
-        ),
-        text,
+    if beside.hundredths:
+        amount, note = _of_hundredths(amount, number, beside, text)
+        notes += [note] if note else []
+    notes += [f"the raised {shown(each)} was taken for a footnote and ignored" for each in lowered.footnotes]
+    return _checked(Price(amount, told, "; ".join(notes) or None, beside.codes, bool(beside.ignored)), text)
+
+
+def _of_hundredths(amount: Decimal, number: str, beside: Beside, text: str) -> tuple[Decimal, str | None]:
+    """The price in its currency's unit where cents are named: 99 cents are 0.99, but $0.99 with a cent sign is no
+    hundredth of that."""
+    is_whole = not set(number) & set(".,")
+    if is_whole and not beside.has_major_sign:
+        return amount / 100, None
+    if not is_whole and beside.has_major:
+        return amount, f"{shown(text)} was read as {amount:f}, not as hundredths"
+    raise Unreadable(
+        f"{shown(text)} may be {amount:f} or {(amount / 100).normalize():f}: write it in the unit of its currency"
     )
 
 
@@ -104,6 +117,8 @@ def read_quantity(value: object, *, mark: Mark | None = None) -> int:
 
     Raises: Unreadable.
     """
+    if isinstance(value, str):
+        check_digits(value[:_LONGEST])
     text = clean(value, 100)
     number, before, after = _only_number(_plain_digits(text).replace(_DECIMAL_MARK, ","), text)
     rest = _COUNTED.sub(" ", fold(f"{before} {after}")).strip(" +.")
@@ -119,7 +134,7 @@ def decimal_mark(values: Iterable[str]) -> Mark | None:
     """The mark that the unmistakable prices of a column have before their last digits; None when they disagree."""
     seen: set[Mark] = set()
     for value in values:
-        for number in _NUMBER.findall(_plain_digits(PERCENT.sub(" ", clean(_lowered(value), 200)))):
+        for number in _NUMBER.findall(_plain_digits(PERCENT.sub(" ", clean(lower(value).text, 200)))):
             if (mark := _unmistakable(number)) is not None:
                 seen.add(mark)
     return seen.pop() if len(seen) == 1 else None
@@ -148,15 +163,6 @@ def _prepared(text: str) -> tuple[str, list[str]]:
     if percents:
         body = PERCENT.sub(" ", body)
     return _with_one_mark(body.strip()), percents
-
-
-def _lowered(text: str) -> str:
-    """12 with a raised 50 is 12.50; other raised digits are footnotes."""
-    return _RAISED.sub(lambda raised: f".{raised[1]}" if _are_cents(raised) else "", text)
-
-
-def _are_cents(raised: re.Match[str]) -> bool:
-    return len(raised[1]) == 2 and not re.search(r"[.,]\d*$", raised.string[: raised.start()])
 
 
 def _with_one_mark(body: str) -> str:
@@ -215,6 +221,8 @@ def _is_negative(before: str, after: str) -> bool:
 
 def _amount(number: str, mark: Mark | None, currency: str | None) -> tuple[Decimal, str | None]:
     """The number that is written, and what was guessed about it."""
+    if _BROKEN.search(number):
+        raise Unreadable(f"{shown(number)} is no number, or more than one")
     plain = number.replace("'", "").replace(" ", "")
     found = mark if mark and _fits(plain, mark) else _unmistakable(plain)
     if found:

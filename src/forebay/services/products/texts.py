@@ -34,9 +34,14 @@ def clean(value: object, longest: int = LONGEST) -> str:
     text = _plain(value)[: 8 * longest]
     if text.isascii() and text.isprintable():  # most are, and have nothing but spaces to lose
         return " ".join(text.split())[:longest].rstrip()
-    text = unicodedata.normalize("NFKC", _JOINERS.sub("", _UNSEEN.sub("", _MARKS.sub("", text))))
+    text = unicodedata.normalize("NFKC", visible(_MARKS.sub("", text)))
     text = _SPACE.sub(" ", _UNSEEN.sub("", text)).strip()[:longest]
     return _JOINERS.sub("", text).strip()
+
+
+def visible(text: str) -> str:
+    """A text without what nobody sees."""
+    return _JOINERS.sub("", _UNSEEN.sub("", text))
 
 
 def _plain(value: object) -> str:
