@@ -14,7 +14,7 @@ from urllib.parse import unquote, urlsplit, urlunsplit
 import click
 
 from forebay.cli import _show as show
-from forebay.cli._common import find_dsn, load_settings, place_of, run
+from forebay.cli._common import find_dsn, load_own_settings, place_of, run
 from forebay.cli._server import alone_in
 from forebay.db import migrate, overview, restoring
 from forebay.embedded import EmbeddedPostgres, find_program
@@ -38,7 +38,7 @@ def backup(file: Path) -> None:
     It needs no pause: what is written is the database at one moment. The file is only readable by you, as it holds
     everybody's data. The contents of files (FOREBAY_STORAGE_URL, `blobs` in the data folder by default) are not in it.
     """
-    settings = load_settings()
+    settings = load_own_settings()
     dsn = find_dsn(settings)
     run(_check(dsn))
     part = file.with_name(f"{file.name}.part")
@@ -65,7 +65,7 @@ def restore(file: Path, *, replace: bool) -> None:
     Stop `forebay up`, workers and the API before. A database that has jobs or users is refused without --replace. The
     schema is brought up to date afterwards, so that a backup of an older forebay can be read.
     """
-    settings = load_settings()
+    settings = load_own_settings()
     with ExitStack() as running:
         dsn = settings.dsn or _started(settings, running)
         run(_prepare(dsn, replace=replace))

@@ -19,7 +19,7 @@ from forebay import log, telemetry
 from forebay.cli import _data_dir, _guide, api
 from forebay.cli import _show as show
 from forebay.cli._chromium import install_chromium
-from forebay.cli._common import add_logins, load_settings, place_of, unknown_variables
+from forebay.cli._common import add_logins, load_own_settings, place_of, unknown_variables
 from forebay.cli._group import Whole
 from forebay.cli._live import View
 from forebay.cli._ports import choose_port
@@ -62,7 +62,7 @@ def up(processes: int | None, pipelines: str | None, port: int | None, demo: boo
     PostgreSQL runs in FOREBAY_DATA_DIR; with FOREBAY_DATABASE_URL that server is used instead. Ctrl-C stops
     everything; the next start continues where this one ended, however it ended.
     """
-    settings = load_settings(processes=processes, pipelines=pipelines, api_port=port)
+    settings = load_own_settings(processes=processes, pipelines=pipelines, api_port=port)
     check_queues(settings, load_pipelines(settings.pipeline_modules))
     out = show.console()
     for sentence in unknown_variables().values():
