@@ -94,8 +94,8 @@ class Settings(BaseSettings):
     )
     data_dir: Path = Field(
         default=Path("data"),
-        description="where the embedded PostgreSQL and blobs are kept; unset: commands use a `data` folder that "
-        "`forebay up` has used, here, above, or the last one",
+        description="where the embedded PostgreSQL and blobs are kept; unset: `data` here; commands that talk to a "
+        "running server also find one of yours above, or the last that `forebay up` has used",
     )
     log_level: str = Field(default="info", description="debug, info, warning or error")
     log_json: bool | None = Field(default=None, description="logs as JSON lines; unset: only when not on a terminal")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from collections.abc import Callable
 from pathlib import Path
 
@@ -9,7 +11,7 @@ import pytest
 
 from forebay.cli import backup
 from forebay.errors import ForebayError
-from tests.cli._run import Cli, Process, ask
+from tests.cli._run import Cli, Process, ask, until
 
 
 @pytest.fixture
@@ -49,6 +51,65 @@ def test_nothing_is_lost_by_mistake(saved: Path, known: Cli, dsn: str) -> None:
     known.run("submit", "notes", '{"body": "later"}')
     assert known.run("restore", str(saved), "--replace").code == 0
     assert ask(dsn, "select count(*) from forebay.job") == 1
+
+
+ASIDE = "select count(*) from pg_namespace where nspname = 'forebay_aside'"
+
+
+def test_an_interrupted_restore_changes_nothing(
+    saved: Path, known: Cli, dsn: str, fork: Callable[..., Process]
+) -> None:
+    never = saved.with_name("never.dump")
+    os.mkfifo(never)  # pg_restore waits for it to be written
+    restoring = fork("restore", str(never), "--replace")
+    until(lambda: ask(dsn, ASIDE) == 1, lambda: restoring.said)
+    restoring.signal(signal.SIGTERM)
+    assert restoring.ends() == 130
+    assert (ask(dsn, ASIDE), ask(dsn, "select count(*) from forebay.job")) == (0, 1)
+    ask(dsn, "alter schema forebay rename to forebay_aside")  # as a kill leaves it that cannot be caught
+    assert known.run("migrate").code == 0
+    assert (ask(dsn, ASIDE), ask(dsn, "select count(*) from forebay.job")) == (0, 1)
+    ask(dsn, "create schema forebay_aside")
+    refused = known.run("restore", str(saved), "--replace")
+    said = (
+        "forebay: a restore was killed before its end: the schema forebay_aside has what was there before it, forebay "
+        "what came since. To go back: drop schema forebay cascade; alter schema forebay_aside rename to forebay. "
+        "To go on with what came since: drop schema forebay_aside cascade\n"
+    )
+    assert (refused.code, refused.err) == (4, said)
+    assert ask(dsn, "select count(*) from forebay.job") == 1
+
+
+def test_a_backup_of_a_newer_forebay_changes_nothing(known: Cli, dsn: str) -> None:
+    newer = known.folder / "newer.dump"
+    ask(dsn, "insert into forebay.migration (version, name) values (9999, 'later')")
+    backup._run_program("pg_dump", dsn, ["--format=custom", "--schema=forebay", f"--file={newer}", dsn])
+    ask(dsn, "delete from forebay.migration where version = 9999")
+    known.run("submit", "notes", '{"body": "hi"}')
+    refused = known.run("restore", str(newer), "--replace")
+    assert (refused.code, "the schema has version 9999, this forebay knows" in refused.err) == (4, True)
+    assert (ask(dsn, ASIDE), ask(dsn, "select count(*) from forebay.job")) == (0, 1)
+    assert known.run("migrate").code == 0
+
+
+def test_what_others_have_built_upon_it_is_not_dropped(saved: Path, known: Cli, dsn: str) -> None:
+    ask(dsn, "select forebay.offer_pgmq()")
+    ask(dsn, "grant select on pgmq_public.add_bookmark_url_queue to public")
+    ask(dsn, "create view public.waiting as select * from pgmq.q_add_bookmark_url_queue")
+    ask(dsn, "create view public.mine as select id from forebay.job; create view public.on_mine as select * from mine")
+    ask(dsn, "create table public.notes (id int, job bigint references forebay.job, s forebay.item_status)")
+    refused = known.run("restore", str(saved), "--replace")
+    built = "table constraint notes_job_fkey on public.notes, table public.notes, view public.mine, view public.on_mine"
+    said = (
+        f"forebay: these are not part of a backup, and would be lost with the tables that they use: {built}; "
+        "drop them, restore, and make them anew\n"
+    )
+    assert (refused.code, refused.err) == (1, said)
+    ask(dsn, "drop view public.on_mine, public.mine; drop table public.notes")
+    done = known.run("restore", str(saved), "--replace")
+    assert done.code == 0, done.err
+    assert ask(dsn, "select has_table_privilege('forebay_api', 'pgmq_public.add_bookmark_url_queue', 'select')") is True
+    assert ask(dsn, "select count(*) from public.waiting") == 0
 
 
 def test_a_running_worker_is_in_the_way(saved: Path, known: Cli, fork: Callable[..., Process]) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.cli._run import Cli, Process, ask
+from tests.cli._run import PIPELINE, Cli, Process, ask
 
 STATE = "select state::text from forebay.job"
 
@@ -100,3 +100,17 @@ def test_it_asks_before_it_repeats_what_did_not_fail(failed: Cli, dsn: str) -> N
     assert ask(dsn, STATE) == "DONE"
     assert "job 1: 1 item runs again" in failed.on_terminal("retry", "1", "--status", "DONE", typed="y\n").out
     assert ask(dsn, STATE) == "RUNNING"
+
+
+def test_the_jobs_own_step_runs_again_when_it_failed(cli: Cli, dsn: str, fork: Callable[..., Process]) -> None:
+    own = '\n@notes.after_all()\ndef report(ctx: Context, job: object) -> None:\n    raise DataError("no report")\n'
+    (cli.folder / "notes.py").write_text(PIPELINE + own)
+    worker = fork("worker")
+    worker.says("worker_started")
+    assert cli.run("submit", "notes", '{"body": "fine"}', "--wait").code == 1
+    worker.signal(15)
+    assert worker.ends() == 0
+    assert cli.run("retry", "1", "--item", "1", "--json").json == {"job_id": "1", "items": 0}
+    assert cli.run("retry", "1", "--dry-run").out == "job 1: 1 item would run again: 1 failed\n"
+    assert cli.run("retry", "1").out == "job 1: 1 item runs again\n"
+    assert ask(dsn, "select status::text from forebay.item where n = 0") == "PENDING"

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 
 from forebay.cli import _data_dir
-from forebay.cli._common import load_settings
+from forebay.cli._common import load_own_settings, load_settings
 from forebay.cli.api import place
 from forebay.settings import Settings
 
@@ -48,6 +50,57 @@ def test_that_of_the_source_tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert load_settings().data_dir == Path("data")
     (tmp_path / "clone" / "pyproject.toml").touch()
     assert load_settings().data_dir == data
+
+
+def test_only_a_running_server_is_looked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    above = used(tmp_path / "projects" / "data")
+    assert load_own_settings().data_dir == Path("data")
+    assert capsys.readouterr().err == ""
+    assert load_settings().data_dir == load_settings().data_dir == above
+    assert capsys.readouterr().err == f"Using the database in {above}; FOREBAY_DATA_DIR names another folder.\n"
+    monkeypatch.setenv("FOREBAY_DATABASE_URL", "postgresql://localhost/app")
+    assert load_settings().data_dir == Path("data")
+
+
+class Folder(Exception):
+    """The data folder that a command was about to use."""
+
+
+@pytest.mark.parametrize(
+    ("command", "args", "begins"),
+    [
+        ("up", [], "check_queues"),
+        ("worker", [], "check_queues"),
+        ("api", [], "with_logins"),
+        ("migrate", [], "find_dsn"),
+        ("backup", ["all.dump"], "find_dsn"),
+        ("restore", [__file__], "_started"),
+    ],
+)
+def test_what_starts_changes_or_copies_a_database_stays_in_its_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str, args: list[str], begins: str
+) -> None:
+    def begin(settings: Settings, *_: object) -> None:
+        raise Folder(str(settings.data_dir))
+
+    module = import_module("forebay.cli.backup" if command == "restore" else f"forebay.cli.{command}")
+    monkeypatch.setattr(module, begins, begin)
+    monkeypatch.setattr(module, "watch_parent", lambda _: None, raising=False)
+    monkeypatch.setenv("FOREBAY_PIPELINES", "forebay.example")
+    used(tmp_path / "projects" / "data")
+    with pytest.raises(Folder, match=r"^data$"):
+        getattr(module, command).main(args, standalone_mode=False)
+
+
+def test_a_folder_of_another_account_is_passed_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    used(tmp_path / "projects" / "data")
+    if os.getuid() == 0:
+        os.chown(tmp_path / "projects" / "data", 4242, -1)
+    else:
+        monkeypatch.setattr(os, "getuid", lambda: 4242)
+    assert load_settings().data_dir == Path("data")
 
 
 def test_an_account_without_a_home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

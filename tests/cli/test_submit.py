@@ -83,3 +83,20 @@ def test_a_bad_line_is_named_and_nothing_is_written(known: Cli, dsn: str) -> Non
     assert "standard input, line 2: is not JSON" in refused.err
     assert known.run("submit", "notes", given="\n").err == "forebay: standard input: has no JSON lines\n"
     assert ask(dsn, "select count(*) from forebay.job") == 0
+
+
+def test_what_workers_have_registered_stays(cli: Cli, dsn: str) -> None:
+    (cli.folder / "links.csv").write_text("url\nhttps://example.com/a\n")
+    (cli.folder / "rows.csv").write_text("Name\nPen\n")
+    modules = {"FOREBAY_PIPELINES": "forebay.pipelines,notes"}
+    assert cli.run("migrate", "--pipelines", modules["FOREBAY_PIPELINES"]).code == 0
+    ask(dsn, "update forebay.pipeline set digest = 'of a worker'")
+    for args in (
+        ["submit", "notes", '{"body": "hi"}'],
+        ["bookmarks", "add", "https://example.com/"],
+        ["bookmarks", "import", "links.csv"],
+        ["ingest", "rows.csv"],
+    ):
+        done = cli.run(*args, **modules)
+        assert done.code == 0, done.err
+    assert ask(dsn, "select count(*) from forebay.pipeline where digest <> 'of a worker'") == 0

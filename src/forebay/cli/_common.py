@@ -10,6 +10,7 @@ import shutil
 import sys
 from collections.abc import Coroutine, Mapping
 from difflib import get_close_matches
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
@@ -40,7 +41,28 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON."
 
 
 def load_settings(**given: object) -> Settings:
+    """The settings of a command that talks to a running server, whose folder is looked for when nothing names it.
+
+    Raises: InvalidField that names the variable.
+    """
+    settings = load_own_settings(**given)
+    if settings.dsn or "data_dir" in settings.model_fields_set or (found := _data_dir.find()) is None:
+        return settings
+    if found != settings.data_dir:
+        _tell_folder(found)
+    return settings.model_copy(update={"data_dir": found})
+
+
+@cache
+def _tell_folder(folder: Path) -> None:
+    """Once: the database may be another than was meant."""
+    click.echo(f"Using the database in {folder}; FOREBAY_DATA_DIR names another folder.", err=True)
+
+
+def load_own_settings(**given: object) -> Settings:
     """The settings with what the command line says in their place (None: nothing), and logging as they want it.
+
+    For what starts, changes or copies a database: that is never one that was found somewhere else.
 
     Raises: InvalidField that names the variable.
     """
@@ -49,8 +71,6 @@ def load_settings(**given: object) -> Settings:
         settings = Settings(**said)  # type: ignore[arg-type] # pyright: ignore[reportArgumentType]
     except ValidationError as error:
         raise _refused_setting(error) from error
-    if "data_dir" not in settings.model_fields_set and (found := _data_dir.find()) is not None:
-        settings = settings.model_copy(update={"data_dir": found})
     if settings.log_level.lower() not in LEVELS:
         reason = f"must be one of {', '.join(LEVELS)}; it is {settings.log_level!r}"
         raise InvalidField("FOREBAY_LOG_LEVEL", reason)

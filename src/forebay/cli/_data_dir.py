@@ -15,14 +15,17 @@ _ADDRESS = "api.address"
 
 
 def find() -> Path | None:
-    """A folder in use: `data` here or above, that of the source tree, else the one last started by this account."""
+    """A folder in use: `data` here or above, that of the source tree, else the one last started by this account.
+
+    One that belongs to another account is passed over: whoever made it would get what is sent to its server.
+    """
     above = [Path("data"), *(folder / "data" for folder in Path.cwd().parents)]
     return next((folder for folder in (*above, *_of_source_tree(), *_last_started()) if _is_used(folder)), None)
 
 
 def _is_used(folder: Path) -> bool:
     with suppress(OSError):  # such as a folder above that is closed to this account
-        return any((folder / sign).exists() for sign in _SIGNS)
+        return folder.stat().st_uid in {os.getuid(), 0} and any((folder / sign).exists() for sign in _SIGNS)
     return False
 
 

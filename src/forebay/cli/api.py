@@ -15,7 +15,7 @@ import click
 
 from forebay import open_files, telemetry
 from forebay.cli import _data_dir
-from forebay.cli._common import find_dsn, load_settings, place_of, with_logins
+from forebay.cli._common import find_dsn, load_own_settings, place_of, with_logins
 from forebay.cli._group import Whole
 from forebay.db import migrate, overview
 from forebay.db.logins import SETTINGS, account_of, login_url
@@ -44,7 +44,7 @@ def api(host: str | None, port: int | None, pipelines: str | None) -> None:
 
     Ctrl-C or SIGTERM stops it.
     """
-    settings = load_settings(api_host=host, api_port=port, pipelines=pipelines)
+    settings = load_own_settings(api_host=host, api_port=port, pipelines=pipelines)
     watch_parent(_GRACE + 5)
     settings = with_logins(settings)
     dsn = login_url(settings, API, "") or find_dsn(settings, running=False)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit, urlunsplit
@@ -13,14 +14,17 @@ from urllib.parse import unquote, urlsplit, urlunsplit
 import click
 
 from forebay.cli import _show as show
-from forebay.cli._common import find_dsn, load_settings, place_of, run
+from forebay.cli._common import find_dsn, load_own_settings, place_of, run
 from forebay.cli._server import alone_in
-from forebay.db import migrate, overview
-from forebay.db.sql import load
+from forebay.db import migrate, overview, restoring
 from forebay.embedded import EmbeddedPostgres, find_program
 from forebay.errors import ForebayError, InvalidField
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Generator
+    from types import FrameType
+
+    from forebay.db.pool import Connection
     from forebay.settings import Settings
 
 _WHERE = "Blobs are not part of it: copy {blobs} after it."
@@ -34,7 +38,7 @@ def backup(file: Path) -> None:
     It needs no pause: what is written is the database at one moment. The file is only readable by you, as it holds
     everybody's data. The contents of files (FOREBAY_STORAGE_URL, `blobs` in the data folder by default) are not in it.
     """
-    settings = load_settings()
+    settings = load_own_settings()
     dsn = find_dsn(settings)
     run(_check(dsn))
     part = file.with_name(f"{file.name}.part")
@@ -61,20 +65,53 @@ def restore(file: Path, *, replace: bool) -> None:
     Stop `forebay up`, workers and the API before. A database that has jobs or users is refused without --replace. The
     schema is brought up to date afterwards, so that a backup of an older forebay can be read.
     """
-    settings = load_settings()
+    settings = load_own_settings()
     with ExitStack() as running:
         dsn = settings.dsn or _started(settings, running)
         run(_prepare(dsn, replace=replace))
-        options = ["--no-owner", "--single-transaction", "--exit-on-error", f"--dbname={_without_password(dsn)}"]
-        try:
-            _run_program("pg_restore", dsn, [*options, str(file)])
-        except ForebayError:
-            run(_swap(dsn, "put_schema_back"))
-            raise
-        run(_swap(dsn, "drop_schema_aside"))
-        applied = run(migrate.migrate(dsn))
+        applied = _read_in(dsn, file)
         after = f", {show.plural(applied, 'migration')} applied" if applied else ""
         click.echo(f"{place_of(dsn)}: restored from {file}{after}")
+
+
+def _read_in(dsn: str, file: Path) -> int:
+    """Replace the schema by that of the backup; answers how many migrations brought it up to date.
+
+    However it is stopped, what was there comes back, unless the backup has taken its place for good. A kill that cannot
+    be caught leaves it aside; the next migration puts it back.
+    """
+    options = ["--no-owner", "--single-transaction", "--exit-on-error", f"--dbname={_without_password(dsn)}"]
+    with _handled(signal.default_int_handler, signal.SIGTERM, signal.SIGHUP):
+        try:
+            run(_swap(dsn, restoring.put_aside))
+            _run_program("pg_restore", dsn, [*options, str(file)])
+            applied = run(_brought_up_to_date(dsn))
+            run(_swap(dsn, restoring.drop_aside))
+        except BaseException:
+            # A second Ctrl-C must not stop this half way.
+            with _handled(signal.SIG_IGN, signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+                run(_swap(dsn, restoring.put_back))
+            raise
+    return applied
+
+
+@contextmanager
+def _handled(handler: Callable[[int, FrameType | None], None] | signal.Handlers, *numbers: int) -> Generator[None]:
+    """Handle signals like this for a while, but for those that are ignored, as by nohup."""
+    before = {number: signal.getsignal(number) for number in numbers}
+    before = {number: known for number, known in before.items() if known != signal.SIG_IGN}
+    for number in before:
+        signal.signal(number, handler)
+    try:
+        yield
+    finally:
+        for number, known in before.items():
+            signal.signal(number, known)
+
+
+async def _brought_up_to_date(dsn: str) -> int:
+    async with overview.in_words():
+        return await migrate.migrate(dsn, restoring=True)
 
 
 def _started(settings: Settings, running: ExitStack) -> str:
@@ -101,13 +138,11 @@ async def _prepare(dsn: str, *, replace: bool) -> None:
             raise ForebayError(f"{', '.join(alive)} is running: stop all workers first")
         if not replace and await overview.has_data(conn):
             raise ForebayError(f"{place_of(dsn)} has jobs or users: --replace deletes them, and reads the backup")
-    await _swap(dsn, "put_schema_aside")
 
 
-async def _swap(dsn: str, statement: str) -> None:
-    """What was there is kept aside until the backup is read."""
+async def _swap(dsn: str, change: Callable[[Connection], Awaitable[None]]) -> None:
     async with overview.connected(dsn, "forebay restore") as conn:
-        await conn.execute(load(statement))
+        await change(conn)
 
 
 def _run_program(name: str, dsn: str, options: list[str]) -> None:

@@ -18,10 +18,11 @@ from forebay.cli import api
 from forebay.cli._common import find_dsn, json_option, load_settings, plain_reason, run
 from forebay.cli._group import Group, Whole
 from forebay.cli._owner import choose_owner, owner_option
+from forebay.cli._pipelines import make_known
 from forebay.cli._sink import opened
 from forebay.cli._waiting import ended
 from forebay.db import bookmarks as rows
-from forebay.db import migrate, overview, owners, registry, sessions
+from forebay.db import migrate, overview, owners, sessions
 from forebay.db.bookmarks import BookmarkFilter
 from forebay.db.room import API
 from forebay.errors import InvalidField, NotThere
@@ -106,8 +107,7 @@ async def _add(urls: Sequence[str], owner: str | None, given: dict[str, Any], *,
     wanted = [_checked(url, given) for url in urls]  # all of them, before the first is written
     added: list[asyncpg.Record] = []
     async with _connected(owner, quiet=quiet, makes=True) as (conn, _, owner_id):
-        pipeline.tune(load_settings())
-        await registry.register(conn, pipeline.definition())
+        await make_known(conn, load_settings(), pipeline)
         category = await _category(conn, owner_id, given["category"])
         for body in wanted:
             async with conn.transaction():
@@ -248,9 +248,7 @@ async def _import(
     from forebay.pipelines.bookmarks import bookmarks as pipeline  # noqa: PLC0415
 
     async with _connected(owner, quiet=quiet, makes=True) as (conn, whose, _):
-        for each in (pipeline, bookmark_imports):
-            each.tune(load_settings())
-            await registry.register(conn, each.definition())
+        await make_known(conn, load_settings(), pipeline, bookmark_imports)
         async with conn.transaction():
             await sessions.begin_upload(conn, checked_text("file", name[-500:], 500))
             with _counted(entries, quiet=quiet) as taken:

@@ -16,8 +16,9 @@ from forebay.cli import _show as show
 from forebay.cli._common import find_dsn, json_option, load_settings, plain_reason, run
 from forebay.cli._group import Whole
 from forebay.cli._owner import choose_owner, owner_option
+from forebay.cli._pipelines import make_known
 from forebay.cli._waiting import ended
-from forebay.db import overview, registry
+from forebay.db import overview
 from forebay.db.sheets import NewSheet
 from forebay.errors import InvalidField
 from forebay.pipelines import catalogue_rows, sheet_images, sheet_intake, sheet_scans
@@ -145,9 +146,7 @@ async def _ingest(
     taken: list[dict[str, Any]] = []
     store = open_store(settings) if files else None
     async with overview.connected(find_dsn(settings), "forebay ingest") as conn:
-        for pipeline in _ALL:
-            pipeline.tune(settings)  # else what a worker has registered would change with each file
-            await registry.register(conn, pipeline.definition())
+        await make_known(conn, settings, *_ALL)
         for name in sources:
             declared = find_source(settings, name)
             job = await sheet_scans.submit(conn, ScanRequest(source=name), owner=declared.owner)

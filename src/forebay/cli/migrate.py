@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from forebay.cli._common import find_dsn, json_option, load_settings, place_of, run
+from forebay.cli._common import find_dsn, json_option, load_own_settings, place_of, run
 from forebay.db import migrate as schema
 from forebay.db import overview
 from forebay.db.registry import register
@@ -27,7 +27,7 @@ def migrate(pipelines: str | None, as_json: bool) -> None:
 
     With --pipelines, what these modules declare can be submitted before a worker has started.
     """
-    settings = load_settings() if pipelines is None else load_settings(pipelines=pipelines)
+    settings = load_own_settings() if pipelines is None else load_own_settings(pipelines=pipelines)
     dsn = find_dsn(settings)
     declared = [] if pipelines is None else load_pipelines(settings.pipeline_modules)
     for pipeline in declared:

@@ -16,8 +16,9 @@ from forebay.cli import _show as show
 from forebay.cli._common import duration, find_dsn, json_option, load_settings, run
 from forebay.cli._group import Whole
 from forebay.cli._owner import choose_owner, owner_option
+from forebay.cli._pipelines import make_known
 from forebay.cli._waiting import ended
-from forebay.db import overview, registry
+from forebay.db import overview
 from forebay.engine.loading import load_pipelines
 from forebay.engine.pipeline import Pipeline
 from forebay.errors import InvalidField, UnknownPipeline
@@ -77,9 +78,8 @@ async def _submit(
             "priority": given["priority"],
             "delay": given["delay"],
         }
-        if pipeline.steps and not await registry.is_known(conn, pipeline.name):
-            pipeline.tune(settings)  # nobody has run a worker yet: it can be submitted all the same
-            await registry.register(conn, pipeline.definition())
+        if pipeline.steps:
+            await make_known(conn, settings, pipeline)
         if _is_one(source):
             job = await pipeline.submit(conn, _parsed(source, "input"), **options)
         else:

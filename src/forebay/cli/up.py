@@ -19,15 +19,16 @@ from forebay import log, telemetry
 from forebay.cli import _data_dir, _guide, api
 from forebay.cli import _show as show
 from forebay.cli._chromium import install_chromium
-from forebay.cli._common import add_logins, load_settings, place_of, unknown_variables
+from forebay.cli._common import add_logins, load_own_settings, place_of, unknown_variables
 from forebay.cli._group import Whole
 from forebay.cli._live import View
+from forebay.cli._pipelines import make_known
 from forebay.cli._ports import choose_port
 from forebay.cli._server import alone_in, keep_running, recover, running_postgres, short
 from forebay.cli._stages import stage
 from forebay.cli.top import follow
 from forebay.cli.worker import check_queues, supervisor_of
-from forebay.db import migrate, overview, registry
+from forebay.db import migrate, overview
 from forebay.db.logins import SETTINGS, close_temporary, login_urls, make_logins, open_public
 from forebay.embedded import EmbeddedPostgres
 from forebay.embedded.system import opened_log
@@ -62,7 +63,7 @@ def up(processes: int | None, pipelines: str | None, port: int | None, demo: boo
     PostgreSQL runs in FOREBAY_DATA_DIR; with FOREBAY_DATABASE_URL that server is used instead. Ctrl-C stops
     everything; the next start continues where this one ended, however it ended.
     """
-    settings = load_settings(processes=processes, pipelines=pipelines, api_port=port)
+    settings = load_own_settings(processes=processes, pipelines=pipelines, api_port=port)
     check_queues(settings, load_pipelines(settings.pipeline_modules))
     out = show.console()
     for sentence in unknown_variables().values():
@@ -119,7 +120,7 @@ async def _submit_demo(settings: Settings, dsn: str, out: Console) -> None:
         if await overview.has_jobs(conn):
             return
         with stage(out, "Demo") as now:
-            await registry.register(conn, texts.definition())
+            await make_known(conn, settings, texts)
             job = await texts.submit_many(conn, demo_texts(), owner=_DEMO_OWNER, key="demo")
             now.result = f"job {job.job_id} with {show.plural(job.items, 'text')} submitted"
             if _PIPELINES in settings.pipeline_modules and find_spec("obstore") is not None:
@@ -135,8 +136,7 @@ async def _hand_in_demo(settings: Settings, conn: Connection) -> int:
     from forebay.pipelines.sheet_intake import hand_in  # noqa: PLC0415
     from forebay.storage import open_store  # noqa: PLC0415
 
-    for pipeline in (sheet_intake, sheets, catalogue_rows):
-        await registry.register(conn, pipeline.definition())
+    await make_known(conn, settings, sheet_intake, sheets, catalogue_rows)
     store, products, rows = open_store(settings), demo_catalogue(), demo_sheet()
     new = NewSheet("demo-catalogue.csv", len(products), {"catalogue": "demo"})
     await hand_in(conn, store, _DEMO_OWNER, new, products, key="demo catalogue", priority=10)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from forebay import open_files, telemetry
-from forebay.cli._common import find_dsn, load_settings, place_of, with_logins
+from forebay.cli._common import find_dsn, load_own_settings, place_of, with_logins
 from forebay.cli._group import Whole
 from forebay.db import migrate, overview
 from forebay.db.logins import SETTINGS, WORKER, login_url
@@ -47,7 +47,7 @@ def worker(processes: int | None, queues: str | None, pipelines: str | None) -> 
     Ctrl-C or SIGTERM stops it when running steps have ended; a second signal stops it at once. A database that
     cannot be reached yet is waited for.
     """
-    settings = load_settings(processes=processes, queues=queues, pipelines=pipelines)
+    settings = load_own_settings(processes=processes, queues=queues, pipelines=pipelines)
     watch_parent(settings.grace_s + 10)
     loaded = load_pipelines(settings.pipeline_modules)
     check_queues(settings, loaded)

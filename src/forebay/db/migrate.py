@@ -11,6 +11,7 @@ from importlib.resources import files
 import asyncpg
 
 from forebay.db.pool import Connection, connect
+from forebay.db.sql import load
 from forebay.errors import SchemaError
 
 ROLES = ("forebay_api", "forebay_admin", "forebay_identity", "forebay_worker")
@@ -95,10 +96,13 @@ def routines_digest() -> str:
     return hashlib.sha256(routines().encode()).hexdigest()[:16]
 
 
-async def migrate(dsn: str, *, upto: int | None = None) -> int:
+async def migrate(dsn: str, *, upto: int | None = None, restoring: bool = False) -> int:
     """Bring the schema up to date, or to version `upto`; returns how many migrations were applied.
 
-    Raises: SchemaError when the database is newer than this forebay, or older than PostgreSQL 14.
+    What a restore that was killed has put aside is put back first; `restoring` is the restore itself.
+
+    Raises: SchemaError when the database is newer than this forebay, or older than PostgreSQL 14, or has two schemas
+    since a restore was killed.
     """
     conn = await connect(dsn, name="forebay migrate")
     try:
@@ -107,9 +111,24 @@ async def migrate(dsn: str, *, upto: int | None = None) -> int:
         # Asked for again and again: who waits inside the server would hold up indexes that are built concurrently.
         while not await conn.fetchval("select pg_try_advisory_lock($1)", _LOCK):  # noqa: ASYNC110 - in the server
             await asyncio.sleep(0.1)
+        if not restoring:
+            await _recover_aside(conn)
         return await _migrate(conn, upto)
     finally:
         await conn.close()
+
+
+async def _recover_aside(conn: Connection) -> None:
+    """An empty schema must not take the place of data that a restore had put aside when it was killed."""
+    if await conn.fetchval("select to_regnamespace('forebay_aside') is null"):
+        return
+    if await conn.fetchval("select to_regnamespace('forebay') is not null"):
+        raise SchemaError(
+            "a restore was killed before its end: the schema forebay_aside has what was there before it, forebay what "
+            "came since. To go back: drop schema forebay cascade; alter schema forebay_aside rename to forebay. "
+            "To go on with what came since: drop schema forebay_aside cascade"
+        )
+    await conn.execute(load("put_schema_back"))
 
 
 async def _migrate(conn: Connection, upto: int | None) -> int:

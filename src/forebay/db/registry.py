@@ -22,12 +22,6 @@ async def register(conn: Connection, definition: dict[str, Any]) -> dict[str, in
     return {row["name"]: row["id"] for row in rows}
 
 
-async def is_known(conn: Connection, pipeline: str) -> bool:
-    """Whether somebody has recorded it."""
-    async with translated():
-        return bool(await conn.fetchval("select exists (select from forebay.pipeline where name = $1)", pipeline))
-
-
 async def enlist(conn: Connection, name: str, now: datetime | None) -> int:
     """Make a row for a worker that begins."""
     async with translated():

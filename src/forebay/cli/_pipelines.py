@@ -1,0 +1,20 @@
+"""Pipelines that a command submits to before any worker has run them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from forebay.db.doors import door_of
+from forebay.engine.registering import register_unknown
+
+if TYPE_CHECKING:
+    from forebay.db.pool import Connection
+    from forebay.engine.pipeline import Pipeline
+    from forebay.settings import Settings
+
+
+async def make_known(conn: Connection, settings: Settings, *pipelines: Pipeline[Any]) -> None:
+    """Register those that the database does not know. The others stay as the workers' settings have made them."""
+    for pipeline in pipelines:
+        pipeline.tune(settings)
+        await register_unknown(door_of(conn), pipeline)

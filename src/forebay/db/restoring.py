@@ -1,0 +1,44 @@
+"""Reading a backup in place of what is there: that is kept aside until the backup is read and brought up to date."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from forebay.db.sql import load
+from forebay.errors import ForebayError
+
+if TYPE_CHECKING:
+    from forebay.db.pool import Connection
+
+
+async def put_aside(conn: Connection) -> None:
+    """Make way for the backup.
+
+    Raises: ForebayError when something outside of the schema would be lost with it; it is named.
+    """
+    async with conn.transaction():
+        await _check_dependents(conn, "forebay")
+        await conn.execute(load("put_schema_aside"))
+
+
+async def put_back(conn: Connection) -> None:
+    """Undo it, if it was done; the schema that was read from the backup goes."""
+    await conn.execute(load("put_schema_back"))
+
+
+async def drop_aside(conn: Connection) -> None:
+    """Drop what was there before; all or nothing."""
+    async with conn.transaction():
+        await conn.execute(load("renew_offer"))
+        await _check_dependents(conn, "forebay_aside")
+        await conn.execute(load("drop_schema_aside"))
+
+
+async def _check_dependents(conn: Connection, schema: str) -> None:
+    names = [row["name"] for row in await conn.fetch(load("list_dependents"), schema)]
+    if names:
+        shown = ", ".join(names[:10]) + (f" and {len(names) - 10} more" if len(names) > 10 else "")
+        raise ForebayError(
+            f"these are not part of a backup, and would be lost with the tables that they use: {shown}; "
+            "drop them, restore, and make them anew"
+        )
