@@ -176,7 +176,7 @@ def test_a_catalogue_of_ones_own(dsn: str, tmp_path: Path) -> None:
         check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "stock of ada is for everybody" in done.stdout
+    assert "stock of ada is shared with everybody" in done.stdout
     assert ask(dsn, "select count(*) from forebay.product") == 0
 
 
