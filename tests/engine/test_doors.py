@@ -23,10 +23,11 @@ from sqlalchemy.ext.asyncio import AsyncSession, create_async_engine
 from sqlalchemy.orm import Session
 
 from forebay import Context, Pipeline
-from forebay.db import doors
+from forebay.db import doors, registry
 from forebay.db.loads import Batch, ItemLoad
 from forebay.engine.producer import submit, submit_many, submit_many_sync, submit_sync
 from forebay.errors import InvalidField, UnknownPipeline
+from tests._servers import Server
 from tests.engine._producing import ONE_ITEM, Page, counts, inputs_of, pages, papers, register, strangers
 
 
@@ -250,9 +251,9 @@ async def test_a_refusal_has_forebays_own_error(dsn: str, watcher: asyncpg.Conne
     assert await counts(watcher) == {}
 
 
-def newcomers() -> Pipeline[Page]:
+def newcomers(name: str = "newcomers") -> Pipeline[Page]:
     """A pipeline that no worker has registered."""
-    made: Pipeline[Page] = Pipeline("newcomers", Page)
+    made: Pipeline[Page] = Pipeline(name, Page)
 
     @made.step()
     async def fetch(ctx: Context, page: Page) -> int:
@@ -294,6 +295,55 @@ async def test_the_first_submit_of_a_blocking_connection_registers_its_pipeline_
             submit_sync(conn, fresh, ONE)
             submit_many_sync(conn, fresh, MANY)
     assert await watcher.fetchval("select count(*) from forebay.job") == 6
+
+
+@pytest.fixture
+def second_dsn(server: Server, _template: str) -> Iterator[str]:
+    """Another database of the same server."""
+    with server.database(template=_template) as dsn:
+        yield dsn
+
+
+@every_async_door
+async def test_a_pipeline_that_is_known_in_one_database_is_registered_in_another(
+    dsn: str, second_dsn: str, opened: Any
+) -> None:
+    fresh = newcomers()
+    for at in (dsn, dsn, dsn, second_dsn, second_dsn, dsn):
+        async with opened(at) as conn:
+            await submit(conn, fresh, ONE)
+    for at in (dsn, second_dsn):
+        async with asyncpg.create_pool(at, min_size=0, max_size=2) as pool:
+            await submit(pool, fresh, ONE)
+            found = await doors.door_of(pool).database()
+            async with pool.acquire() as conn:
+                assert await doors.door_of(conn).database() == found is not None
+    for at, jobs in ((dsn, 5), (second_dsn, 3)):
+        conn = await asyncpg.connect(at)
+        try:
+            assert await conn.fetchval("select count(*) from forebay.job") == jobs
+        finally:
+            await conn.close()
+
+
+@every_sync_door
+def test_the_same_holds_for_blocking_connections(dsn: str, second_dsn: str, opened: Any) -> None:
+    fresh = newcomers()
+    for at in (dsn, dsn, dsn, second_dsn, second_dsn, dsn):
+        with opened(at) as conn:
+            submit_sync(conn, fresh, ONE)
+    for at, jobs in ((dsn, 4), (second_dsn, 2)):
+        with psycopg.connect(at) as conn:
+            assert conn.execute("select count(*) from forebay.job").fetchone() == (jobs,)
+
+
+async def test_a_transaction_that_registers_a_pipeline_keeps_no_worker_of_others_waiting(
+    dsn: str, watcher: asyncpg.Connection[Any]
+) -> None:
+    async with asyncpg_connection(dsn) as conn:
+        await submit(conn, newcomers(), ONE)
+        await watcher.execute("set lock_timeout = '5s'")
+        assert await registry.register(watcher, newcomers("others").definition())
 
 
 async def test_who_may_not_register_is_told_what_to_do(dsn: str, watcher: asyncpg.Connection[Any]) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Generator, Iterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Generator, Hashable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from functools import cache
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
@@ -49,6 +49,10 @@ PASSING = (*COLLIDED, *LOST, asyncpg.InternalClientError)
 class AsyncDoor(Protocol):
     """What every async connection can do for a submit."""
 
+    async def database(self) -> Hashable | None:
+        """What tells its database from others, without asking the server; None when that cannot be told."""
+        ...
+
     async def fetch_all(self, sql: str, args: Args) -> Sequence[Row]:
         """Run one statement and return its rows."""
         ...
@@ -68,6 +72,8 @@ class AsyncDoor(Protocol):
 
 class SyncDoor(Protocol):
     """The same for connections that block."""
+
+    def database(self) -> Hashable | None: ...
 
     def fetch_all(self, sql: str, args: Args) -> Sequence[Row]: ...
 
@@ -156,6 +162,18 @@ def _for_style(style: str, sql: str, args: Args) -> tuple[str, Any]:
     return text, tuple(args[place] for place in places)
 
 
+# Databases.
+
+
+def _database_of(conn: Any) -> Hashable | None:
+    """Where a driver's connection goes: the server's address and the name of the database."""
+    if info := getattr(conn, "info", None):  # psycopg
+        return (info.host, info.port, info.dbname)
+    address, asked = getattr(conn, "_addr", None), getattr(conn, "_params", None)  # asyncpg has no other way to tell
+    name = getattr(asked, "database", None)
+    return None if address is None or name is None else (address, name)
+
+
 # asyncpg.
 
 
@@ -164,6 +182,9 @@ class AsyncpgDoor:
 
     def __init__(self, conn: asyncpg.Connection[Any] | PoolConnectionProxy[Any]) -> None:
         self._conn = conn
+
+    async def database(self) -> Hashable | None:
+        return _database_of(self._conn)
 
     async def fetch_all(self, sql: str, args: Args) -> Sequence[Row]:
         with _refusals:
@@ -218,6 +239,10 @@ class AsyncpgPoolDoor:
     def __init__(self, pool: asyncpg.Pool[Any]) -> None:
         self._pool = pool
 
+    async def database(self) -> Hashable | None:
+        opened = (getattr(holder, "_con", None) for holder in reversed(getattr(self._pool, "_holders", ())))
+        return next((_database_of(conn) for conn in opened if conn is not None), None)
+
     async def fetch_all(self, sql: str, args: Args) -> Sequence[Row]:
         with _refusals:
             return await self._pool.fetch(sql, *args)
@@ -249,6 +274,9 @@ class AsyncPsycopgDoor:
 
     def __init__(self, conn: psycopg.AsyncConnection[Any]) -> None:
         self._conn = conn
+
+    async def database(self) -> Hashable | None:
+        return _database_of(self._conn)
 
     async def fetch_all(self, sql: str, args: Args) -> Sequence[Row]:
         from psycopg.rows import tuple_row  # noqa: PLC0415 - optional
@@ -285,6 +313,9 @@ class PsycopgDoor:
 
     def __init__(self, conn: psycopg.Connection[Any]) -> None:
         self._conn = conn
+
+    def database(self) -> Hashable | None:
+        return _database_of(self._conn)
 
     def fetch_all(self, sql: str, args: Args) -> Sequence[Row]:
         from psycopg.rows import tuple_row  # noqa: PLC0415 - optional
@@ -334,6 +365,10 @@ class AsyncSqlalchemyDoor:
     async def connection(self) -> AsyncConnection:
         return self._conn
 
+    async def database(self) -> Hashable | None:
+        raw = await (await self.connection()).get_raw_connection()
+        return _database_of(raw.driver_connection)
+
     async def fetch_all(self, sql: str, args: Args) -> Sequence[Row]:
         conn = await self.connection()
         text, values = _for_style(conn.dialect.paramstyle, sql, args)
@@ -376,6 +411,9 @@ class SqlalchemyDoor:
 
     def connection(self) -> Connection:
         return self._conn
+
+    def database(self) -> Hashable | None:
+        return _database_of(self.connection().connection.driver_connection)
 
     def fetch_all(self, sql: str, args: Args) -> Sequence[Row]:
         conn = self.connection()

@@ -1,27 +1,29 @@
 """The first submit of a pipeline: the database may not know it yet, since no worker has started.
 
 It is registered on the way, in the caller's transaction. That takes a savepoint, as the refusal of an unknown pipeline
-would end the transaction; so it is done until the pipeline has been found there once, and costs nothing afterwards.
+would end the transaction; so it is done until the pipeline has been found in that database once, and costs nothing
+afterwards.
 """
 
 from __future__ import annotations
 
 import json
 from typing import TYPE_CHECKING, Any, TypeVar
-from weakref import WeakSet
+from weakref import WeakKeyDictionary
 
 from forebay.db.sql import load
 from forebay.errors import UnknownPipeline
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Hashable
 
     from forebay.db.doors import AsyncDoor, SyncDoor
     from forebay.engine.pipeline import Pipeline
 
 R = TypeVar("R")
 
-_found: WeakSet[Pipeline[Any]] = WeakSet()  # registered by others, and committed
+# The databases in which each was found: registered by others, and committed.
+_found: WeakKeyDictionary[Pipeline[Any], set[Hashable]] = WeakKeyDictionary()
 
 
 async def submit_registered(door: AsyncDoor, pipeline: Pipeline[Any], submit: Callable[[AsyncDoor], Awaitable[R]]) -> R:
@@ -29,11 +31,12 @@ async def submit_registered(door: AsyncDoor, pipeline: Pipeline[Any], submit: Ca
 
     Raises: UnknownPipeline when it has no steps here either, or the account may not register it.
     """
-    if not _may_be_unknown(pipeline):
+    database = await door.database()
+    if not _may_be_unknown(pipeline, database):
         try:
             return await submit(door)
         except UnknownPipeline:
-            _found.discard(pipeline)  # another database
+            _forget(pipeline, database)  # it was dropped since, or made anew
             raise
     try:
         async with door.atomic() as inside:
@@ -42,17 +45,18 @@ async def submit_registered(door: AsyncDoor, pipeline: Pipeline[Any], submit: Ca
         async with door.atomic() as inside:
             await register_unknown(inside, pipeline)
             return await submit(inside)
-    _found.add(pipeline)
+    _remember(pipeline, database)
     return submitted
 
 
 def submit_registered_sync(door: SyncDoor, pipeline: Pipeline[Any], submit: Callable[[SyncDoor], R]) -> R:
     """The same on a connection that blocks."""
-    if not _may_be_unknown(pipeline):
+    database = door.database()
+    if not _may_be_unknown(pipeline, database):
         try:
             return submit(door)
         except UnknownPipeline:
-            _found.discard(pipeline)
+            _forget(pipeline, database)
             raise
     try:
         with door.atomic() as inside:
@@ -61,7 +65,7 @@ def submit_registered_sync(door: SyncDoor, pipeline: Pipeline[Any], submit: Call
         with door.atomic() as inside:
             inside.fetch_row(load("register_pipeline"), (json.dumps(pipeline.definition()),))
             return submit(inside)
-    _found.add(pipeline)
+    _remember(pipeline, database)
     return submitted
 
 
@@ -69,6 +73,15 @@ async def register_unknown(door: AsyncDoor, pipeline: Pipeline[Any]) -> None:
     await door.fetch_row(load("register_pipeline"), (json.dumps(pipeline.definition()),))
 
 
-def _may_be_unknown(pipeline: Pipeline[Any]) -> bool:
+def _may_be_unknown(pipeline: Pipeline[Any], database: Hashable | None) -> bool:
     """Not one without steps: that stands for a pipeline which is declared elsewhere."""
-    return bool(pipeline.steps) and pipeline not in _found
+    return bool(pipeline.steps) and database not in _found.get(pipeline, ())
+
+
+def _remember(pipeline: Pipeline[Any], database: Hashable | None) -> None:
+    if database is not None:
+        _found.setdefault(pipeline, set()).add(database)
+
+
+def _forget(pipeline: Pipeline[Any], database: Hashable | None) -> None:
+    _found.get(pipeline, set()).discard(database)

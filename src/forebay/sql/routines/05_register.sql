@@ -9,7 +9,9 @@ declare
     declared jsonb;
     taken bigint;
 begin
-    perform pg_advisory_xact_lock(hashtextextended('forebay.register', 4662));
+    -- Of this pipeline only: a submit that registers keeps it until its caller's transaction ends, and no other worker may
+    -- wait for that.
+    perform pg_advisory_xact_lock(hashtextextended('forebay.register ' || (definition ->> 'name'), 4662));
     insert into forebay.pipeline (name) values (definition ->> 'name') on conflict do nothing;
     select * into strict pipe from forebay.pipeline p where p.name = definition ->> 'name';
     if pipe.digest = md5(definition::text) then
