@@ -382,7 +382,8 @@ async def test_a_large_item_that_is_gone_when_its_task_begins_is_told(dsn: str) 
             "delete from forebay.item i using forebay.lease l where l.ns @> i.n and i.n <> $1", ctx.n
         )  # what the worker has claimed and not begun
 
-    async with testbed(dsn, [fading], migrated=True) as bed:
+    # Tasks that are slow on a busy machine would be claimed one by one.
+    async with testbed(dsn, [fading], migrated=True, settings=Settings(claim_min=20)) as bed:
         await fading.submit_many(bed.pool, [{"text": os.urandom(40_000).hex()}] * 20)
         await bed.run()
         lost = await bed.pool.fetch("select n, reason from forebay.attempt where outcome = 'ERROR'")
