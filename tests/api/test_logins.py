@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+from uuid import uuid4
 
 import asyncpg
 import pytest
@@ -16,7 +20,7 @@ from forebay.db.room import ADMIN, API, IDENTITY
 from forebay.errors import UnknownPipeline
 from forebay.testing import testbed
 from tests._servers import PASSWORDS
-from tests.api._service import Page, Service, pages
+from tests.api._service import Page, Service, admin_of, pages
 
 ESCAPES = (
     "reset role; set role {other}",
@@ -137,6 +141,50 @@ async def test_the_rooms_log_in_with_accounts_of_their_own(service: Service) -> 
         async with room.acquire() as conn:
             seen.append(await conn.fetchval("select session_user || ' as ' || current_user"))
     assert seen == [f"{role}_login as {role}" for role in (IDENTITY, API, ADMIN, ADMIN)]
+
+
+@asynccontextmanager
+async def roles_of_a_test(admin: asyncpg.Connection[Any]) -> AsyncIterator[dict[str, str]]:
+    """Names for a role, another one, and a login; and an account that may make roles and is no superuser."""
+    names = {name: f"test_{name}_{uuid4().hex[:12]}" for name in ("role", "other", "login", "maker")}
+    maker = names["maker"]
+    await admin.execute(f"create role {maker} login createrole password 'x'; grant usage on schema forebay to {maker}")
+    for name in ("role", "other"):
+        await admin.execute(f"create role {names[name]}; grant {names[name]} to {maker} with admin option")
+    try:
+        yield names
+    finally:
+        await admin.execute(f"drop owned by {maker}")
+        for name in ("login", "role", "other", "maker"):
+            await admin.execute(f"drop role if exists {names[name]}")
+
+
+_MAKE = "select forebay.make_login($1, $2, 'a password')"
+_RIGHTS = """select rolcanlogin, rolsuper or rolcreatedb or rolcreaterole or rolreplication or rolbypassrls,
+       array(select m.roleid::regrole::text from pg_auth_members m where m.member = r.oid)
+from pg_roles r where rolname = $1"""
+
+
+async def test_logins_are_made_by_who_may_make_roles(dsn: str) -> None:
+    async with admin_of(dsn) as admin, roles_of_a_test(admin) as names:
+        maker = await asyncpg.connect(dsn, user=names["maker"], password="x")
+        for _ in range(2):  # the second sets the password anew
+            await maker.execute(_MAKE, names["login"], names["role"])
+        await maker.close()
+        assert tuple(await admin.fetchrow(_RIGHTS, names["login"]) or ()) == (True, False, [names["role"]])
+        login = await asyncpg.connect(dsn, user=names["login"], password="a password")
+        await login.close()
+
+
+async def test_a_login_loses_what_it_has_too_much(dsn: str) -> None:
+    async with admin_of(dsn) as admin, roles_of_a_test(admin) as names:
+        await admin.execute(f"create role {names['login']} superuser createdb createrole replication bypassrls")
+        await admin.execute(f"grant {names['role']} to {names['login']} with admin option")
+        await admin.execute(f"grant {names['other']} to {names['login']} granted by {names['maker']}")
+        await admin.execute(_MAKE, names["login"], names["role"])
+        assert tuple(await admin.fetchrow(_RIGHTS, names["login"]) or ()) == (True, False, [names["role"]])
+        admins = "select count(*) from pg_auth_members where member = to_regrole($1) and admin_option"
+        assert await admin.fetchval(admins, names["login"]) == 0
 
 
 async def test_workers_write_to_tables_of_the_operator(dsn: str) -> None:

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
+from structlog.testing import capture_logs
 
 from forebay.cli import api, worker
 from forebay.cli._common import add_logins, find_dsn, with_logins
+from forebay.cli.migrate import migrate
 from forebay.db.logins import SETTINGS, WORKER, login_url, login_urls
 from forebay.db.room import ADMIN, API, IDENTITY
 from forebay.embedded import EmbeddedPostgres
 from forebay.settings import Settings
+from tests import _servers
 
 OWNER = "postgresql://forebay:the-owners-secret@127.0.0.1:5432/forebay"
 PASSWORDS = {API: "p-api", IDENTITY: "p-identity", ADMIN: "p-admin", WORKER: "p/worker"}
@@ -61,3 +66,32 @@ def test_commands_find_the_accounts_of_the_embedded_server(embedded: EmbeddedPos
     assert with_logins(elsewhere) == elsewhere
     given = Settings(data_dir=embedded.data_dir, api_database_url="postgresql://mine/app")  # type: ignore[arg-type]
     assert login_url(with_logins(given), API, "") == "postgresql://mine/app"
+
+
+async def test_every_account_of_the_api_that_can_do_too_much_is_told_once(dsn: str) -> None:
+    good = login_urls(dsn, _servers.PASSWORDS)
+    for given, expected in (
+        (good, []),
+        ({}, [("forebay", "is a superuser", "FOREBAY_API_DATABASE_URL")]),
+        (good | {"worker_database_url": dsn}, [("forebay", "is a superuser", "FOREBAY_WORKER_DATABASE_URL")]),
+        (
+            good | {"identity_database_url": good["admin_database_url"]},
+            [("forebay_admin_login", f"may change to {ADMIN}", "FOREBAY_IDENTITY_DATABASE_URL")],
+        ),
+    ):
+        with capture_logs() as logs:
+            await api.warn_of_accounts(dsn, Settings(**given))  # type: ignore[arg-type]
+        assert [(line["account"], line["because"], line["setting"]) for line in logs] == expected
+
+
+def test_migrating_makes_the_accounts_of_a_server_of_yours(dsn: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    # All tests share the accounts: they get the password that they have.
+    (password,) = set(_servers.PASSWORDS.values())
+    monkeypatch.setattr("forebay.cli.migrate.token_urlsafe", lambda _size: password)
+    expected = {f"FOREBAY_{name.upper()}": url for name, url in login_urls(dsn, _servers.PASSWORDS).items()}
+    env = {"FOREBAY_DATABASE_URL": dsn}
+    printed = CliRunner().invoke(migrate, ["--accounts"], env=env)
+    assert printed.exit_code == 0, printed.output
+    assert printed.output.splitlines()[1:] == [f"{variable}={url}" for variable, url in expected.items()]
+    assert json.loads(CliRunner().invoke(migrate, ["--accounts", "--json"], env=env).output)["accounts"] == expected
+    assert "accounts" not in json.loads(CliRunner().invoke(migrate, ["--json"], env=env).output)

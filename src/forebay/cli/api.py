@@ -102,11 +102,26 @@ async def _check(dsn: str, settings: Settings) -> None:
 
     async with overview.connected(dsn, "forebay api") as conn:
         await migrate.check(conn)
-        account = await account_of(conn, API)
-    if account.excess:
-        log.warning("api_account_too_powerful", account=account.name, because=account.excess, see="forebay doctor")
     async with open_rooms(dsn, settings, Meter()):
         pass  # what it says of rights is better read here than in the middle of a server's start
+    await warn_of_accounts(dsn, settings)
+
+
+async def warn_of_accounts(dsn: str, settings: Settings) -> None:
+    """Logs each account of the API, that of its slices of work included, that can do more than its role needs."""
+    told = set[str]()
+    for role, setting in SETTINGS.items():
+        async with overview.connected(login_url(settings, role, dsn), "forebay api") as conn:
+            account = await account_of(conn, role)
+        if account.excess and account.name not in told:
+            told.add(account.name)
+            log.warning(
+                "api_account_too_powerful",
+                account=account.name,
+                because=account.excess,
+                setting=f"FOREBAY_{setting.upper()}",
+                see="forebay doctor",
+            )
 
 
 def listen(host: str, port: int) -> socket.socket:

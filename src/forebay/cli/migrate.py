@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from secrets import token_urlsafe
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -10,6 +11,7 @@ import click
 from forebay.cli._common import find_dsn, json_option, load_own_settings, place_of, run
 from forebay.db import migrate as schema
 from forebay.db import overview
+from forebay.db.logins import SETTINGS, login_urls, make_logins
 from forebay.db.registry import register
 from forebay.engine.loading import load_pipelines
 
@@ -21,11 +23,15 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.option("--pipelines", help="Modules whose pipelines are registered, too, separated by commas.")
+@click.option(
+    "--accounts", is_flag=True, help="Make the accounts of the API and of workers, and print their settings."
+)
 @json_option
-def migrate(pipelines: str | None, as_json: bool) -> None:
+def migrate(pipelines: str | None, accounts: bool, as_json: bool) -> None:
     """Bring the database's schema up to date; safe while workers run.
 
-    With --pipelines, what these modules declare can be submitted before a worker has started.
+    With --pipelines, what these modules declare can be submitted before a worker has started. With --accounts, the
+    accounts of the service are made, each time with new passwords; this needs an account that may make roles.
     """
     settings = load_own_settings() if pipelines is None else load_own_settings(pipelines=pipelines)
     dsn = find_dsn(settings)
@@ -35,14 +41,17 @@ def migrate(pipelines: str | None, as_json: bool) -> None:
     applied = run(_migrate(dsn, declared))
     version = schema.migrations()[-1].version
     names = sorted(pipeline.name for pipeline in declared)
+    made = run(_make_accounts(dsn)) if accounts else {}
     if as_json:
-        registered = {} if pipelines is None else {"pipelines": names}
-        click.echo(json.dumps({"applied": applied, "version": version, **registered}))
+        more = ({} if pipelines is None else {"pipelines": names}) | ({"accounts": made} if accounts else {})
+        click.echo(json.dumps({"applied": applied, "version": version, **more}))
         return
     done = f"{applied} migration{'s' * (applied != 1)} applied" if applied else "nothing to do"
     click.echo(f"{place_of(dsn)}: {done}, the schema has version {version}")
     if names:
         click.echo(f"registered: {', '.join(names)}")
+    for variable, url in made.items():
+        click.echo(f"{variable}={url}")
 
 
 async def _migrate(dsn: str, declared: Sequence[Pipeline[Any]]) -> int:
@@ -53,3 +62,10 @@ async def _migrate(dsn: str, declared: Sequence[Pipeline[Any]]) -> int:
             for pipeline in declared:
                 await register(conn, pipeline.definition())
     return applied
+
+
+async def _make_accounts(dsn: str) -> dict[str, str]:
+    """The addresses of the service's accounts, by the variables that take them."""
+    passwords = {role: token_urlsafe(24) for role in SETTINGS}
+    await make_logins(dsn, passwords)
+    return {f"FOREBAY_{setting.upper()}": url for setting, url in login_urls(dsn, passwords).items()}
