@@ -23,9 +23,7 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.option("--pipelines", help="Modules whose pipelines are registered, too, separated by commas.")
-@click.option(
-    "--accounts", is_flag=True, help="Make the accounts of the API and of workers, and print their settings."
-)
+@click.option("--accounts", is_flag=True, help="Make the accounts of the API and of workers, and print their settings.")
 @json_option
 def migrate(pipelines: str | None, accounts: bool, as_json: bool) -> None:
     """Bring the database's schema up to date; safe while workers run.
