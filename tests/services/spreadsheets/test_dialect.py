@@ -48,6 +48,45 @@ def test_one_column_is_not_divided() -> None:
     assert good("phone\n+318855443322\n+552244331122\n+12233445567\n")[0] == {"phone": "+318855443322"}
 
 
+@pytest.mark.parametrize(
+    "cells",
+    [
+        ["Smith, John", "Doe, Jane"],
+        ["red, green, blue", "black, white, grey", "pink, lime, cyan"],
+    ],
+)
+def test_phrases_with_commas_below_one_name_are_one_column(cells: list[str]) -> None:
+    assert good("name\n" + "\n".join(cells) + "\n") == [{"name": cell} for cell in cells]
+
+
+def test_a_title_above_columns_with_spaces_is_still_a_title() -> None:
+    assert good("Sales\nname, price\nMug, 12\nCup, 13\n")[0] == {"name": "Mug", "price": " 12"}
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        ["+49 30 123", "+49 30 124", "+49 40 999"],
+        ["555 123 4567", "555 222 3333", "555 987 6543"],
+        ["2024-01-01 12:00", "2024-01-02 13:00", "2024-01-03 14:30"],
+        ["01.02.2024 12:00:05", "02.02.2024 13:00:06", "03.02.2024 14:30:07"],
+    ],
+)
+def test_telephones_and_moments_are_not_divided(cells: list[str]) -> None:
+    assert _cells("\n".join(cells) + "\n", header=False) == [[cell] for cell in cells]
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [["date", "time"], ["2024-01-01", "12:00"], ["2024-01-02", "13:00"], ["2024-01-03", "14:30"]],
+        [["x", "y"], ["1", "2"], ["3", "4"], ["5", "6"]],
+    ],
+)
+def test_spaces_divide_these_where_the_columns_have_names(rows: list[list[str]]) -> None:
+    assert _cells("\n".join(map(" ".join, rows)) + "\n") == rows[1:]
+
+
 @pytest.mark.parametrize("delimiter", [" ", "#", ":", "+", "\x1f", "\x1e", "~", "^"])
 def test_unusual_delimiters_that_divide_every_row(delimiter: str) -> None:
     rows = [["name", "size", "stock"], ["mug", "300", "5"], ["hat", "54", "12"], ["sock", "42", "7"]]

@@ -161,8 +161,16 @@ def _score(rows: Sequence[SampleRow], dialect: Dialect) -> float:
     is_named = first > 0 and all(len(row.cells) == 1 for row in rows[:first])
     if is_named and all(_is_typed(dialect.delimiter.join(row.cells)) for row in rows[first:]):
         return 0.0  # below a name without any delimiter: numbers with a decimal comma, times
+    if first == 1 and is_named and _are_phrases(rows[first:]):
+        return 0.0  # Smith, John
     table = 0.9 * _table_score(rows[first:], dialect, width) if first and len(rows) - first > 1 else 0.0
     return max(_table_score(rows, dialect, width), table)
+
+
+def _are_phrases(rows: Sequence[SampleRow]) -> bool:
+    """Whether a space follows each delimiter, and nothing but words follows that."""
+    rest = [cell for row in rows for cell in row.cells[1:]]
+    return all(cell.startswith(" ") and cell.strip() and not _is_typed(cell) for cell in rest)
 
 
 def _table_score(rows: Sequence[SampleRow], dialect: Dialect, width: int) -> float:
@@ -182,6 +190,7 @@ def _table_score(rows: Sequence[SampleRow], dialect: Dialect, width: int) -> flo
     is_sure = share > 0.9 and clean > 0.8 and len(filled) > 0.8 * len(cells) and len(rows) > 2
     if dialect.delimiter == " ":  # between words it is just a space
         is_sure = is_sure and sum(map(_is_typed, filled)) > 0.3 * len(filled)
+    is_sure = is_sure and not all(_IN_PARTS.fullmatch(dialect.delimiter.join(row.cells)) for row in rows)
     return score * 0.75 if is_sure else 0.0
 
 
@@ -203,6 +212,14 @@ _TYPED = re.compile(
     | (?:n/?a|nan|null|none|true|false|yes|no|-)
     )?\s*""",
     re.VERBOSE | re.IGNORECASE,
+)
+# What has spaces or colons in itself: whole numbers, as of telephones, and moments. Columns of these need names above.
+_IN_PARTS = re.compile(
+    r"""
+    \+?[\d\ ()]+
+    | (?:\d{1,4}([-./])\d{1,2}\1\d{1,4}\ +)?
+      \d{1,2}:\d\d(?::\d\d(?:[.,]\d+)?)?(?:\ ?(?:[AaPp][Mm]|Z|[-+]\d\d:?\d\d))?""",
+    re.VERBOSE,
 )
 _WORDS = re.compile(r"[^,;\t|\"\x1e\x1f]*")
 _LEFT_OVER = re.compile(r"\s*([\"']).*\1\s*", re.DOTALL)
