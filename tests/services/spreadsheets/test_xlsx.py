@@ -25,7 +25,7 @@ from forebay.services.spreadsheets import (
     xlsx_rows,
 )
 from forebay.services.spreadsheets.archives import WORKBOOK, opened
-from forebay.services.spreadsheets.cells import moment_text
+from forebay.services.spreadsheets.cells import moment_text, number_shown
 from forebay.services.spreadsheets.xlsx_file import look_at_xlsx, open_xlsx
 from forebay.services.spreadsheets.xlsx_parts import Format, format_of
 from tests.services.spreadsheets._tables import archive, bad, file, good, read, workbook
@@ -105,6 +105,43 @@ def test_odd_days(days: float, text: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("days", "is_duration", "text"),
+    [
+        (45000.75, False, "18:00:00"),
+        (0.75, False, "18:00:00"),
+        (1.5, False, "12:00:00"),
+        (1.5, True, "36:00:00"),
+        (0.9999999999, False, "00:00:00"),
+    ],
+)
+def test_times_are_of_a_day_and_durations_are_not(days: float, is_duration: bool, text: str) -> None:
+    assert moment_text(days, has_date=False, has_time=True, since_1904=False, is_duration=is_duration) == text
+
+
+@pytest.mark.parametrize(
+    ("code", "value", "text"),
+    [
+        ("000-00-0000", 12_345_678, "012-34-5678"),
+        ("00000-0000", 21_391_234, "02139-1234"),
+        ("000\\-00\\-0000", 12_345_678, "012-34-5678"),
+        ("(000) 000-0000;@", 301_234_567, "(030) 123-4567"),
+        ("000-0000", 49_301_234_567, "4930123-4567"),
+        ("000-00", 1.5, "1.5"),
+    ],
+)
+def test_zeros_with_signs_between(code: str, value: float, text: str) -> None:
+    found = format_of(code)
+    assert found is not None
+    assert number_shown(value, digits=found.digits, gaps=found.gaps) == text
+
+
+@pytest.mark.parametrize(("number", "text"), [(20, "18:00:00"), (45, "18:00:00"), (46, "1080018:00:00")])
+def test_built_in_formats_of_times(number: int, text: str) -> None:
+    styles = f'<styleSheet><cellXfs><xf/><xf numFmtId="{number}"/></cellXfs></styleSheet>'
+    assert good(workbook(f'{_HEADER}<row><c s="1"><v>45000.75</v></c></row>', styles=styles))[0]["a"] == text
+
+
+@pytest.mark.parametrize(
     ("code", "expected"),
     [
         ("General", None),
@@ -128,8 +165,11 @@ def test_odd_days(days: float, text: str) -> None:
         ("mmm", Format(has_date=True, has_time=False)),
         ("[$-407]d. mmmm yyyy;@", Format(has_date=True, has_time=False)),
         ("h:mm AM/PM", Format(has_date=False, has_time=True)),
-        ("[h]:mm", Format(has_date=False, has_time=True)),
-        ("[mm]:ss", Format(has_date=False, has_time=True)),
+        ("[h]:mm", Format(has_time=True, is_duration=True)),
+        ("[mm]:ss", Format(has_time=True, is_duration=True)),
+        ("[mm]", Format(has_time=True, is_duration=True)),
+        ("000-00-0000", Format(digits=9, gaps=("", "", "", "-", "", "-", "", "", "", ""))),
+        ('00000"-"00', Format(digits=7, gaps=("", "", "", "", "", "-", "", ""))),
         ("d/m/yy h:mm", Format(has_date=True, has_time=True)),
     ],
 )

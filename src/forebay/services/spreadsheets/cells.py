@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
+from collections.abc import Sequence
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 
@@ -66,9 +67,12 @@ def number_text(value: float) -> str:
     return f"{digits}e{int(exponent):+d}"
 
 
-def number_shown(value: float, *, decimals: int = 0, digits: int = 0, is_percent: bool = False) -> str:
+def number_shown(
+    value: float, *, decimals: int = 0, digits: int = 0, gaps: Sequence[str] = (), is_percent: bool = False
+) -> str:
     """A number of a spreadsheet as its format shows it: with the 15 digits that it has, and with the zeros of the
-    format. It is never rounded: what the file says is what counts."""
+    format; `gaps` is what stands before, between and after so many `digits`. It is never rounded: what the file says is
+    what counts."""
     value = float(f"{value:.15g}")
     if not math.isfinite(value):
         return number_text(value)
@@ -77,6 +81,9 @@ def number_shown(value: float, *, decimals: int = 0, digits: int = 0, is_percent
     text = number_text(value)
     if digits and text.isdigit():
         text = text.zfill(digits)
+        if gaps:
+            more = len(text) - digits
+            text = gaps[0] + text[:more] + "".join(map(str.__add__, text[more:], gaps[1:]))
     if decimals and "e" not in text:
         whole, _, rest = text.partition(".")
         text = f"{whole}.{rest.ljust(decimals, '0')}"
@@ -106,13 +113,14 @@ def unescaped(text: str) -> str:
 _LAST = 2_958_465  # 9999-12-31
 
 
-def moment_text(days: float, *, has_date: bool, has_time: bool, since_1904: bool) -> str:
+def moment_text(days: float, *, has_date: bool, has_time: bool, since_1904: bool, is_duration: bool = False) -> str:
     """The moment after so many days: a date, a time, or both with a T between, as its format says.
 
-    A time of more than a day is hours, and may be more than 24. What is no moment stays a number.
+    Hours of a duration may be more than 24; a time is one of a day, whichever day that is. What is no moment stays a
+    number.
     """
     if not has_date:
-        return _clock(days)
+        return _clock(days, is_duration=is_duration)
     if since_1904:
         days += 1462
     if not 1 <= days < _LAST + 1 or 60 <= days < 61:  # 60 is a 29 February 1900, which never was
@@ -127,10 +135,12 @@ def moment_text(days: float, *, has_date: bool, has_time: bool, since_1904: bool
     return moment.isoformat(timespec="milliseconds" if moment.microsecond else "seconds")
 
 
-def _clock(days: float) -> str:
+def _clock(days: float, *, is_duration: bool) -> str:
     if abs(days) > _LAST:
         return number_text(days)
     thousandths = round(abs(days) * 86_400_000)
+    if not is_duration:
+        thousandths %= 86_400_000
     minutes, thousandths = divmod(thousandths, 60_000)
     hours, minutes = divmod(minutes, 60)
     seconds, thousandths = divmod(thousandths, 1000)

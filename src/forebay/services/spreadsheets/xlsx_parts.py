@@ -86,7 +86,9 @@ class Format:
     has_date: bool = False
     has_time: bool = False
     is_percent: bool = False
+    is_duration: bool = False  # of hours, minutes or seconds that may be more than a day
     digits: int = 0  # of a code, such as an article number, which is filled up with zeros
+    gaps: tuple[str, ...] = ()  # what stands before, between and after these
     decimals: int = 0  # at least
 
 
@@ -196,7 +198,8 @@ _BUILT_IN = {
     **dict.fromkeys(
         (*range(14, 18), *range(27, 32), 34, 35, 36, *range(50, 59)), Format(has_date=True, has_time=False)
     ),
-    **dict.fromkeys((18, 19, 20, 21, 32, 33, 45, 46, 47), Format(has_date=False, has_time=True)),
+    **dict.fromkeys((18, 19, 20, 21, 32, 33, 45, 47), Format(has_date=False, has_time=True)),
+    46: Format(has_time=True, is_duration=True),
     22: Format(has_date=True, has_time=True),
     **dict.fromkeys((2, 4, 7, 8, 39, 40, 43, 44), Format(decimals=2)),
     9: Format(is_percent=True),
@@ -238,16 +241,22 @@ def _whole(text: str) -> int:
 
 _FIXED = re.compile(r"[#,?]*0*(?:\.(0*)[#?]*)?")
 _CODE = re.compile("0{2,40}")
+_ELAPSED = re.compile(r"\[(?:h+|m+|s+)\]")
+_UNSEEN = re.compile(r"_.|\*.|\[[^\]]*\]")
+_SPELLED = re.compile(r"""(0)|\\(.)|"([^"]*)"|([- ()])""")
 _MAX_DECIMALS = 15
 
 
 def format_of(code: str) -> Format | None:
     """What numbers in a custom format mean: None is just a number."""
     positive = _QUOTED.sub("", code[:1000]).partition(";")[0].lower().replace("general", "")
-    has_date = bool(re.search("[dy]", positive)) or ("m" in positive and not re.search("[hs]", positive))
-    has_time = bool(re.search("[hs]|\\[m", positive))
+    is_duration = _ELAPSED.search(positive) is not None
+    has_time = is_duration or re.search("[hs]", positive) is not None
+    has_date = re.search("[dy]", positive) is not None or ("m" in positive and not has_time)
     if has_date or has_time:
-        return Format(has_date=has_date, has_time=has_time)
+        return Format(has_date=has_date, has_time=has_time, is_duration=is_duration)
+    if gaps := _gaps(code[:1000]):
+        return Format(digits=len(gaps) - 1, gaps=gaps)
     if _CODE.fullmatch(positive.strip()):
         return Format(digits=len(positive.strip()))
     is_percent = positive.count("%") == 1
@@ -255,6 +264,23 @@ def format_of(code: str) -> Format | None:
     fixed = _FIXED.fullmatch("".join(sign for sign in positive if sign in "#0?.,e/"))
     decimals = min(len(fixed[1] or ""), _MAX_DECIMALS) if fixed else 0
     return Format(is_percent=is_percent, decimals=decimals) if is_percent or decimals else None
+
+
+def _gaps(code: str) -> tuple[str, ...]:
+    """What a format such as 000-00-0000 has before, between and after its zeros; nothing where none is between."""
+    gaps = [""]
+    at = 0
+    text = _UNSEEN.sub("", code)
+    while at < len(text) and text[at] != ";":
+        found = _SPELLED.match(text, at)
+        if found is None:
+            return ()
+        if found[1]:
+            gaps.append("")
+        else:
+            gaps[-1] += found[2] or found[3] or found[4] or ""
+        at = found.end()
+    return tuple(gaps) if len(gaps) <= 41 and any(gaps[1:-1]) else ()
 
 
 # Strings.

@@ -188,10 +188,20 @@ class SheetMarkup(Markup):
             return NUMBER if isfinite(value) else TEXT, number_shown(value)
         if meaning.has_date or meaning.has_time:
             shown = moment_text(
-                value, has_date=meaning.has_date, has_time=meaning.has_time, since_1904=self._book.since_1904
+                value,
+                has_date=meaning.has_date,
+                has_time=meaning.has_time,
+                since_1904=self._book.since_1904,
+                is_duration=meaning.is_duration,
             )
             return MOMENT, shown
-        shown = number_shown(value, decimals=meaning.decimals, digits=meaning.digits, is_percent=meaning.is_percent)
+        shown = number_shown(
+            value,
+            decimals=meaning.decimals,
+            digits=meaning.digits,
+            gaps=meaning.gaps,
+            is_percent=meaning.is_percent,
+        )
         if meaning.digits:
             return TEXT, shown  # a code: its zeros are a part of it
         kind = PERCENT if meaning.is_percent else NUMBER
