@@ -312,7 +312,8 @@ class Settings(BaseSettings):
     )
     sheets_max_read_bytes: Annotated[int, Field(ge=1 << 20, le=1 << 44)] = Field(
         default=16 << 30,
-        description="most bytes that the rows of one file may take: 200 times its size, or this if that is less",
+        description="most bytes that the rows of one file may take once read; a file may take 200 times its own size, "
+        "or 16 MiB if that is more, but never more than this",
     )
     sheets_read_s: Seconds = Field(
         default=60.0,

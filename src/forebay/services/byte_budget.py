@@ -5,7 +5,7 @@ from __future__ import annotations
 from forebay.errors import DataError
 
 _GROWTH = 200  # times its own size that a file may grow, as for what is packed in archives
-_SMALL = 256 << 20  # bytes up to which growth does not matter
+_SMALL = 16 << 20  # bytes up to which growth does not matter
 
 
 class ByteBudget:
