@@ -276,7 +276,8 @@ def _line_cells(line: str, dialect: Dialect) -> list[str]:
     Where there are spaces around quotes the parser has to be lenient, and cannot tell a quote that is left open: it
     would go on into the next lines without a word. So these files have a record a line.
     """
-    return next(csv_reader((line,), dialect), [])
+    empty: list[str] = []
+    return next(csv_reader((line,), dialect), empty)
 
 
 def _parse_lines(lines: Iterable[str], dialect: Dialect, records: list[list[str]], ends: list[int]) -> str:
