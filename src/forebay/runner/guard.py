@@ -60,6 +60,9 @@ class Guard:
         self._ended: str | None = None
         self._task_runs = False
         self._woken, self._wakes = socket.socketpair()
+        self._poll = select.poll()
+        for heard in (self._control, self._woken):
+            self._poll.register(heard, select.POLLIN)
 
     def fork(self) -> bool:
         """Make the process that works; true in that process, false in the guard."""
@@ -129,11 +132,12 @@ class Guard:
 
     def _hear(self) -> bool:
         """Wait for something to happen; false when everything must end."""
-        ready, _, _ = select.select([self._control, self._woken], [], [], _TICK if self._task_runs else None)
-        if self._woken in ready:
+        # Not `select.select`: a worker with many files open hands on a control socket numbered above 1,023.
+        ready = {fd for fd, _ in self._poll.poll(1000 * _TICK if self._task_runs else None)}
+        if self._woken.fileno() in ready:
             self._woken.recv(4096)
             self._reap()
-        if self._control in ready:
+        if self._control.fileno() in ready:
             said = self._control.recv(64)
             if not said:
                 return False

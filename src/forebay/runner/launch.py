@@ -22,13 +22,13 @@ if __name__ == "__main__":
     sys.path.append(str(Path(__file__).resolve().parents[2]))
 
 from forebay.runner import seccomp
-from forebay.runner.namespaces import Forbidden, call, clear_capabilities, drop_bounding
+from forebay.runner.namespaces import Forbidden, call, clear_capabilities, close_from, drop_bounding
 from forebay.runner.spec import Network, Sandbox, Spec
 
 MB = 1 << 20
 _PR_SET_NO_NEW_PRIVS = 38
 _HOST = "127.0.0.1"
-_HIGH = 100  # above every descriptor that was handed on
+_HIGH = 100  # above every descriptor that a program is given
 _COUNTS_BY_NAMESPACE = (5, 14)  # the kernel that counts the processes of each user namespace apart
 
 _libc = ctypes.CDLL(None, use_errno=True)
@@ -125,7 +125,7 @@ def _place(descriptors: list[int]) -> None:
     os.closerange(3, _HIGH)
     for fd, each in enumerate(high, 3):
         os.dup2(each, fd)
-        os.close(each)
+    close_from(3 + len(high))
 
 
 def _ignore(_number: int, _frame: object) -> None:

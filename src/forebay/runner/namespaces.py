@@ -29,6 +29,7 @@ _AT_RECURSIVE, _AT_FDCWD, _MOUNT_SETATTR = 0x8000, -100, 442
 _SIOCGIFFLAGS, _SIOCSIFFLAGS, _IFF_UP = 0x8913, 0x8914, 1
 _PR_SET_PDEATHSIG, _PR_CAPBSET_DROP, _PR_CAP_AMBIENT, _AMBIENT_CLEAR_ALL = 1, 24, 47, 4
 _DEVICES = ("null", "zero", "full", "random", "urandom")
+_MOST_DESCRIPTORS = 1 << 20  # the kernel gives no higher numbers, unless an administrator has said so
 _SHARED_MEMORY = b"size=64m,mode=1777"
 
 _libc = ctypes.CDLL(None, use_errno=True)
@@ -206,14 +207,17 @@ def end_with_parent() -> None:
 
 def _end_like(child: int) -> None:
     """Wait for a child, collecting what it leaves, and exit as it did; as a shell does where it was a signal."""
-    for fd in range(3, 64):
-        with contextlib.suppress(OSError):
-            os.close(fd)
+    close_from(3)
     while True:
         pid, status = os.wait()
         if pid == child:
             code = os.waitstatus_to_exitcode(status)
             os._exit(code if code >= 0 else 128 - code)
+
+
+def close_from(first: int) -> None:
+    """Close every descriptor from this one on."""
+    os.closerange(first, _MOST_DESCRIPTORS)
 
 
 def drop_capabilities() -> None:
