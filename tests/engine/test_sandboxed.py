@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import threading
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -14,10 +15,12 @@ from forebay.engine.context import Context, Progress
 from forebay.engine.limited import OutputFile, limited
 from forebay.engine.process import ProcessPool
 from forebay.errors import DataError
+from forebay.runner import codec
 from tests.engine import process_steps as steps
 
 COPY = limited(steps.copy, timeout=30)
 SAME = limited(steps.copy, timeout=30)
+REPEATED = limited(steps.repeated, timeout=30)
 OTHER = limited(steps.copy, timeout=30, memory_mb=300)
 
 
@@ -100,3 +103,14 @@ class _Started(steps.NoHost):
 async def test_a_sandboxed_step_writes_no_rows(pool: ProcessPool) -> None:
     with pytest.raises(DataError, match=r"a sandboxed step cannot write rows|does not mention"):
         await pool.run(steps.writes_rows, _context(), (None,))
+
+
+async def test_large_results_are_decoded_beside_the_event_loop(
+    pool: ProcessPool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    threads: list[int] = []
+    decode = codec.decode
+    monkeypatch.setattr(codec, "decode", lambda *given: (threads.append(threading.get_ident()), decode(*given))[1])
+    for size in (1 << 17, 10):
+        assert len(await pool.run(REPEATED, _context(), ("x", size))) == size
+    assert threads[0] != threading.get_ident() == threads[1]

@@ -218,3 +218,32 @@ def test_classes_that_nobody_mentioned_are_named_with_what_to_do() -> None:
 def test_what_is_no_error_is_not_taken_for_one() -> None:
     with pytest.raises(CodecError, match="it is no error: "):
         failures.load(encode({}), {}, with_writes=False)
+
+
+_P = (1 << 61) - 1  # integers have themselves modulo this as their hash
+
+
+class Numbers(BaseModel):
+    numbers: set[int]
+
+
+@pytest.mark.parametrize(
+    ("told", "what"),
+    [
+        ({"s": [n * _P for n in range(1, 1000)]}, "numbers"),
+        ({"d": [[n * _P, 0] for n in range(1, 1000)]}, "numbers"),
+        ({"c": [codec.name_of(Numbers), {"numbers": [n * _P for n in range(1, 1000)]}]}, "numbers"),
+        ({"s": [{"v": ["decimal", str(n * _P)]} for n in range(1, 1000)]}, "keys"),
+        ({"s": [{"v": ["uuid", f"{n * _P:032x}"]} for n in range(1, 1000)]}, "keys"),
+        ({"s": [float(n * 2**61) for n in (2.0 ** (61 * k) for k in range(16))] * 9}, "keys"),
+    ],
+)
+def test_values_that_are_chosen_for_their_hashes_are_refused(told: Any, what: str) -> None:
+    with pytest.raises(CodecError) as refused:
+        decode(_raw(told), classes_of(Numbers))
+    assert str(refused.value) == f"more than 64 of its {what} have the same hash"
+
+
+def test_large_numbers_come_back() -> None:
+    value = {"same": [10**30] * 1000, "other": {n * 10**20 for n in range(1000)}, "d": {(1, n): n for n in range(999)}}
+    assert decode(encode(value), {}) == value
