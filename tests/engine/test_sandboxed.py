@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import importlib
 import os
 import threading
 from collections.abc import AsyncIterator
@@ -15,7 +16,7 @@ from forebay.engine.context import Context, Progress
 from forebay.engine.limited import OutputFile, limited
 from forebay.engine.process import ProcessPool
 from forebay.errors import DataError
-from forebay.runner import codec
+from forebay.runner import availability, codec
 from tests.engine import process_steps as steps
 
 COPY = limited(steps.copy, timeout=30)
@@ -114,3 +115,16 @@ async def test_large_results_are_decoded_beside_the_event_loop(
     for size in (1 << 17, 10):
         assert len(await pool.run(REPEATED, _context(), ("x", size))) == size
     assert threads[0] != threading.get_ident() == threads[1]
+
+
+async def test_a_module_of_one_file_is_seen_without_bubblewrap(
+    pool: ProcessPool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = availability.available(("namespaces",))
+    if found.method is None:
+        pytest.skip(found.because)
+    monkeypatch.setattr(availability, "available", lambda: found)
+    (tmp_path / "alone_in_its_file.py").write_text("def double(n: int) -> int:\n    return 2 * n\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    module = importlib.import_module("alone_in_its_file")
+    assert await pool.run(limited(module.double, timeout=30), _context(), (21,)) == 42

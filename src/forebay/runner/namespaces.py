@@ -169,7 +169,7 @@ def _make_devices(root: str) -> None:
 def _bind(source: str, place: Path, *, read_only: bool) -> None:
     if os.path.isdir(source):  # noqa: PTH112 - as bind mounts follow links, too
         place.mkdir(exist_ok=True)
-    else:
+    elif not place.exists():  # what lies in a mount that is there already cannot be touched
         place.touch()
     mount(source, str(place), None, _BIND | _REC)
     if read_only:
