@@ -18,6 +18,7 @@ from forebay.engine.process import ProcessPool
 from forebay.errors import DataError
 from forebay.runner import availability, codec
 from tests.engine import process_steps as steps
+from tests.runner._escape import running
 
 COPY = limited(steps.copy, timeout=30)
 SAME = limited(steps.copy, timeout=30)
@@ -128,3 +129,10 @@ async def test_a_module_of_one_file_is_seen_without_bubblewrap(
     monkeypatch.syspath_prepend(tmp_path)
     module = importlib.import_module("alone_in_its_file")
     assert await pool.run(limited(module.double, timeout=30), _context(), (21,)) == 42
+
+
+async def test_a_child_that_left_a_process_is_not_used_again(pool: ProcessPool) -> None:
+    marker = f"986{os.getpid()}.5"
+    await pool.run(limited(steps.leave_process, timeout=30), _context(), (marker,))
+    while running(marker):  # noqa: ASYNC110 - processes tell nobody when they end
+        await asyncio.sleep(0.01)

@@ -7,8 +7,8 @@ dies, when memory, CPU time or disk run over, and when the working process ends 
 
     guard.py SPEC     see `spec.py`: a module to serve or a program to run, limits, and the sandbox for it
 
-    owner → guard    r  it works: watch it      i  it rests      end of file: kill everything
-    guard → owner    one line before the end: `exit 3`, `signal 11`, `memory`, `cpu` or `disk`
+    owner → guard    r  it works: watch it      i  it rests: watch it less often      end of file: kill everything
+    guard → owner    one line before the end: `exit 3`, `signal 11`, `memory`, `cpu`, `disk` or `processes`
 """
 
 from __future__ import annotations
@@ -37,8 +37,10 @@ if TYPE_CHECKING:
 
 MB = 1 << 20
 _TICK = 0.1  # seconds between two looks at what is used
+_IDLE_TICK = 1.0  # while it rests
 _TICKS_OF_DISK = 5
 _MOST_FILES = 20_000
+_WALLED_PROCESSES = 3  # one that waits outside, the first one inside, and the one that works
 _SIGNALLED = 128
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
@@ -59,6 +61,7 @@ class Guard:
         self._runner = 0
         self._ended: str | None = None
         self._task_runs = False
+        self._has_left_processes = False
         self._woken, self._wakes = socket.socketpair()
         self._poll = select.poll()
         for heard in (self._control, self._woken):
@@ -84,7 +87,7 @@ class Guard:
         while self._ended is None and not over:
             if not self._hear():
                 break
-            over = self._overrun() if self._task_runs else ""
+            over = self._overrun()
         self._kill_all()
         if self._spec.watched and os.geteuid() == 0:
             _give_back(self._spec.watched)
@@ -95,6 +98,8 @@ class Guard:
 
     def _overrun(self) -> str:
         """What is used beyond its limit."""
+        if self._has_left_processes:
+            return "processes"
         pids = _descendants(os.getpid())
         if used_memory(pids, self._limit) > self._limit:
             return "memory"
@@ -133,7 +138,7 @@ class Guard:
     def _hear(self) -> bool:
         """Wait for something to happen; false when everything must end."""
         # Not `select.select`: a worker with many files open hands on a control socket numbered above 1,023.
-        ready = {fd for fd, _ in self._poll.poll(1000 * _TICK if self._task_runs else None)}
+        ready = {fd for fd, _ in self._poll.poll(1000 * (_TICK if self._task_runs else _IDLE_TICK))}
         if self._woken.fileno() in ready:
             self._woken.recv(4096)
             self._reap()
@@ -142,10 +147,18 @@ class Guard:
             if not said:
                 return False
             self._task_runs = said.endswith(b"r")
-            if self._task_runs and self._spec.limits.cpu_s is not None:
-                self._cpu_before = used_cpu(_descendants(os.getpid()))
+            self._begin()
         # The kernel tells of the end of the thread that started us; only the process matters.
         return os.getppid() == self._owner
+
+    def _begin(self) -> None:
+        """A call begins, or a rest."""
+        pids = _descendants(os.getpid())
+        if self._spec.limits.cpu_s is not None:
+            self._cpu_before = used_cpu(pids)
+        if self._task_runs or self._spec.sandbox is None or not self._spec.module:
+            return  # what is trusted, and a browser, may keep processes
+        self._has_left_processes = len(pids) > (_WALLED_PROCESSES if self._spec.sandbox.is_walled else 1)
 
     def _reap(self) -> bool:
         """Collect the dead; false when there is no child left at all."""
