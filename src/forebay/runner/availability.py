@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 Mode = Literal["required", "preferred", "off"]
 _PROBE_S = 30.0
+_SEES_PROC = ("/bin/sh", "-c", "test -e /proc/self/fd")
 _METHODS: tuple[Method, ...] = ("bubblewrap", "namespaces")
 
 
@@ -55,12 +56,12 @@ def available(methods: tuple[Method, ...] = _METHODS) -> Available:
     return Available(None, "", None, "; ".join(reasons))
 
 
-def _tried(method: Method, program: str, base: int | None) -> str | None:
+def _tried(method: Method, program: str, base: int | None, argv: tuple[str, ...] = ("/bin/true",)) -> str | None:
     """Why this method does not work, in the words of who refused; None when it does."""
     with tempfile.TemporaryDirectory(prefix="forebay-probe-") as root:
         mounts = [*view.system_mounts(), *view.python_mounts([])]
         sandbox = Sandbox(method, mounts, 16, base, bubblewrap=program, root=root)
-        return _run(Spec(-1, os.getpid(), python_command(), Limits(256), argv=["/bin/true"], sandbox=sandbox))
+        return _run(Spec(-1, os.getpid(), python_command(), Limits(256), argv=list(argv), sandbox=sandbox))
 
 
 def _run(spec: Spec) -> str | None:
@@ -120,4 +121,14 @@ def _base_without_walls(programs: Iterable[str]) -> int | None:
 def gaps() -> list[str]:
     """What the sandbox of this machine lacks."""
     lacking = seccomp.why_not()
-    return [lacking] if lacking else []
+    return [*([lacking] if lacking else []), *_gaps_of(available())]
+
+
+@lru_cache(maxsize=8)
+def _gaps_of(found: Available) -> list[str]:
+    if found.method is None or _tried(found.method, found.bubblewrap, found.uid_base, _SEES_PROC) is None:
+        return []
+    return [
+        "a sandbox has no /proc, as parts of this container's own are hidden: files that functions write must fit into "
+        "their scratch space (scratch_mb)"
+    ]
