@@ -19,7 +19,7 @@ from forebay.runner.spec import Limits, Sandbox, Spec
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from forebay.runner.spec import Method
+    from forebay.runner.spec import Method, Network
 
 Mode = Literal["required", "preferred", "off"]
 _PROBE_S = 30.0
@@ -102,6 +102,15 @@ def sandbox_for(
     modules = view.python_mounts(_search_path() if python else [])  # the launcher runs on it, too
     mounts = [*view.system_mounts(), *modules, *view.program_mounts(programs)]
     return Sandbox(found.method, mounts, scratch_mb, found.uid_base, bubblewrap=found.bubblewrap)
+
+
+def check_network(mode: Mode, what: str, network: Network | Literal["none", "host"]) -> None:
+    """Raises: ConfigError when something would have this machine's network, although it must be sandboxed."""
+    if network == "host" and mode == "required":
+        raise ConfigError(
+            f"{what} must not use the network but through the egress proxy, which is not enforced here: unset "
+            "FOREBAY_EGRESS_CONFINE and allow user namespaces, or accept that by FOREBAY_SANDBOX=preferred"
+        )
 
 
 def _search_path() -> list[str]:

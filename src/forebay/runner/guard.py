@@ -54,6 +54,7 @@ class Guard:
     def __init__(self, control: socket.socket, spec: Spec) -> None:
         self._control = control
         self._owner = spec.owner
+        self._watched = list(watched_folders(spec))
         self._spec = spec
         self._limit = spec.limits.memory_mb * MB
         self._cpu_before = 0.0
@@ -107,8 +108,9 @@ class Guard:
         if cpu is not None and used_cpu(pids) - self._cpu_before > cpu:
             return "cpu"
         self._ticks += 1
-        looks = self._spec.watched and self._ticks % _TICKS_OF_DISK == 0
-        return "disk" if looks and holds_more(self._spec.watched, self._spec.watched_mb * MB) else ""
+        if self._ticks % _TICKS_OF_DISK != 0:
+            return ""
+        return "disk" if any(holds_more(folder, most * MB) for folder, most in self._watched) else ""
 
     def _listen_to_signals(self) -> None:
         self._woken.setblocking(False)
@@ -256,16 +258,24 @@ def _cpu_ticks(pid: int) -> int:
 
 
 def holds_more(folder: str, most: int) -> bool:
-    """Whether the files below a folder take more than that, or are too many to count."""
+    """Whether files and folders below a folder take more than that, or are too many to count."""
     total = count = 0
-    for place, _, names in os.walk(folder):
-        for name in names:
+    for place, folders, names in os.walk(folder):
+        for name in (*folders, *names):
             with contextlib.suppress(OSError):
                 total += os.lstat(os.path.join(place, name)).st_blocks * 512  # noqa: PTH118 - many of them
             count += 1
             if total > most or count > _MOST_FILES:
                 return True
     return False
+
+
+def watched_folders(spec: Spec) -> Iterator[tuple[str, int]]:
+    """The folders that it may write to, and how many MB: the kernel bounds only scratch space of a sandbox's own."""
+    if spec.watched:
+        yield spec.watched, spec.watched_mb
+    if spec.folder and spec.sandbox is not None and not spec.sandbox.is_walled:
+        yield f"{spec.folder}/home", spec.sandbox.scratch_mb
 
 
 def _give_back(folder: str) -> None:

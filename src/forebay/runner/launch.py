@@ -83,7 +83,7 @@ def limit(spec: Spec) -> None:
 def _counts_alone(sandbox: Sandbox) -> bool:
     """Whether nobody else's processes and threads count against the limit of this sandbox."""
     kernel = tuple(int(part) for part in os.uname().release.split(".")[:2] if part.isdecimal())
-    return sandbox.uid_base is not None or kernel >= _COUNTS_BY_NAMESPACE
+    return sandbox.uid_base is not None or (sandbox.is_walled and kernel >= _COUNTS_BY_NAMESPACE)
 
 
 def _at_most(what: int, most: int) -> None:
