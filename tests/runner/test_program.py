@@ -150,7 +150,9 @@ async def test_what_prefers_one_runs_with_less(tmp_path: Path, monkeypatch: pyte
 
 
 async def test_files_that_cannot_be_named_are_the_fault_of_the_program(output: Path) -> None:
-    script = 'cd "$1"; n=0; d=$(printf "%0200d" 0); while [ $n -lt 30 ]; do mkdir $d && cd $d || exit 1; n=$((n+1)); done'
+    script = (
+        'cd "$1"; n=0; d=$(printf "%0200d" 0); while [ $n -lt 30 ]; do mkdir $d && cd $d || exit 1; n=$((n+1)); done'
+    )
     with pytest.raises(DataError) as refused:
         await run_program(["sh", "-c", script, "sh", "@OUTPUT@"], output=output)
     assert str(refused.value) == "the files that it left cannot be read: File name too long"
