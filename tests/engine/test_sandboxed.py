@@ -112,7 +112,12 @@ async def test_large_results_are_decoded_beside_the_event_loop(
 ) -> None:
     threads: list[int] = []
     decode = codec.decode
-    monkeypatch.setattr(codec, "decode", lambda *given: (threads.append(threading.get_ident()), decode(*given))[1])
+
+    def noted(*given: Any) -> Any:
+        threads.append(threading.get_ident())
+        return decode(*given)
+
+    monkeypatch.setattr(codec, "decode", noted)
     for size in (1 << 17, 10):
         assert len(await pool.run(REPEATED, _context(), ("x", size))) == size
     assert threads[0] != threading.get_ident() == threads[1]

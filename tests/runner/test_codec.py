@@ -221,6 +221,8 @@ def test_what_is_no_error_is_not_taken_for_one() -> None:
 
 
 _P = (1 << 61) - 1  # integers have themselves modulo this as their hash
+_NUMBERS = "more than 64 of its numbers have the same hash"
+_KEYS = "more than 64 of its keys have the same hash"
 
 
 class Numbers(BaseModel):
@@ -230,18 +232,18 @@ class Numbers(BaseModel):
 @pytest.mark.parametrize(
     ("told", "what"),
     [
-        ({"s": [n * _P for n in range(1, 1000)]}, "numbers"),
-        ({"d": [[n * _P, 0] for n in range(1, 1000)]}, "numbers"),
-        ({"c": [codec.name_of(Numbers), {"numbers": [n * _P for n in range(1, 1000)]}]}, "numbers"),
-        ({"s": [{"v": ["decimal", str(n * _P)]} for n in range(1, 1000)]}, "keys"),
-        ({"s": [{"v": ["uuid", f"{n * _P:032x}"]} for n in range(1, 1000)]}, "keys"),
-        ({"s": [float(n * 2**61) for n in (2.0 ** (61 * k) for k in range(16))] * 9}, "keys"),
+        ({"s": [n * _P for n in range(1, 1000)]}, _NUMBERS),
+        ({"d": [[n * _P, 0] for n in range(1, 1000)]}, _NUMBERS),
+        ({"c": [codec.name_of(Numbers), {"numbers": [n * _P for n in range(1, 1000)]}]}, _NUMBERS),
+        ({"s": [{"v": ["decimal", str(n * _P)]} for n in range(1, 1000)]}, _KEYS),
+        ({"s": [{"v": ["uuid", f"{n * _P:032x}"]} for n in range(1, 1000)]}, _KEYS),
+        ({"s": [float(n * 2**61) for n in (2.0 ** (61 * k) for k in range(16))] * 9}, _KEYS),
     ],
 )
 def test_values_that_are_chosen_for_their_hashes_are_refused(told: Any, what: str) -> None:
     with pytest.raises(CodecError) as refused:
         decode(_raw(told), classes_of(Numbers))
-    assert str(refused.value) == f"more than 64 of its {what} have the same hash"
+    assert str(refused.value) == what
 
 
 def test_large_numbers_come_back() -> None:

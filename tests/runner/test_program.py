@@ -24,8 +24,8 @@ from forebay.settings import Settings
 
 pytestmark = pytest.mark.skipif(availability.available().method is None, reason=availability.available().because)
 NO_CONFINEMENT = (
-    "{} must not use the network but through the egress proxy, which is not enforced here: unset FOREBAY_EGRESS_CONFINE "
-    "and allow user namespaces, or accept that by FOREBAY_SANDBOX=preferred"
+    "{} must not use the network but through the egress proxy, which is not enforced here: unset "
+    "FOREBAY_EGRESS_CONFINE and allow user namespaces, or accept that by FOREBAY_SANDBOX=preferred"
 )
 
 

@@ -26,6 +26,10 @@ if TYPE_CHECKING:
 log = get_logger("runner")
 
 Mode = Literal["required", "preferred", "off"]
+_NO_PROC = (
+    "a sandbox has no /proc, as parts of this container's own are hidden: files that functions write must fit into "
+    "their scratch space (scratch_mb)"
+)
 _PROBE_S = 30.0
 _PASSING = ("timed out after", os.strerror(errno.EAGAIN))  # another try may succeed
 _SEES_PROC = ("/bin/sh", "-c", "test -e /proc/self/fd")
@@ -146,15 +150,17 @@ def _base_without_walls(what: str, programs: Iterable[str], *, python: bool) -> 
     """
     needed = [*programs, *([os.path.realpath(sys.executable), __file__, *_search_path()] if python else [])]
     try:
-        base = accounts.uid_base()
-        closed = [path for path in needed if os.path.exists(path) and not accounts.is_open_to_all(path)]  # noqa: PTH110
-        if base is not None and closed:
-            raise LookupError(f"other accounts cannot read {closed[0]}")
+        base, lacking = accounts.uid_base(), ""
     except LookupError as error:
+        base, lacking = None, str(error)
+    closed = [path for path in filter(os.path.exists, needed) if not accounts.is_open_to_all(path)]
+    if base is not None and closed:
+        lacking = f"other accounts cannot read {closed[0]}"
+    if lacking:
         raise ConfigError(
-            f"{what} would run as root without a sandbox, as there is no other account for it ({error}): run forebay as "
-            "an account of its own, or accept that by FOREBAY_SANDBOX=off"
-        ) from None
+            f"{what} would run as root without a sandbox, as there is no other account for it ({lacking}): run forebay "
+            "as an account of its own, or accept that by FOREBAY_SANDBOX=off"
+        )
     return base
 
 
@@ -168,7 +174,4 @@ def gaps() -> list[str]:
 def _gaps_of(found: Available) -> list[str]:
     if found.method is None or _tried(found.method, found.bubblewrap, found.uid_base, _SEES_PROC) is None:
         return []
-    return [
-        "a sandbox has no /proc, as parts of this container's own are hidden: files that functions write must fit into "
-        "their scratch space (scratch_mb)"
-    ]
+    return [_NO_PROC]

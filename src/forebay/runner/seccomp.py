@@ -37,8 +37,8 @@ _DENIED = {
     "delete_module": (176, 106), "reboot": (169, 142), "swapon": (167, 224), "swapoff": (168, 225), "acct": (163, 89),
     "syslog": (103, 116), "settimeofday": (164, 170), "clock_settime": (227, 112),
 }  # fmt: skip
-# What Chromium needs, for its own sandbox and to share memory between its processes. Others would keep memory there that
-# belongs to no process, so that nobody counts it.
+# What Chromium needs, for its own sandbox and to share memory between its processes. Others would keep memory there
+# that belongs to no process, so that nobody counts it.
 _CHROMIUM = {
     "unshare": (272, 97), "chroot": (161, 51), "memfd_create": (319, 279), "memfd_secret": (447, 447),
     "shmget": (29, 194),
