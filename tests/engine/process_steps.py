@@ -264,6 +264,14 @@ def copy(sources: list[Path], target: Path) -> dict[str, Any]:
     return {"name": sources[0].name, "inputs": len(list(sources[0].parent.iterdir())), "calls": _calls}
 
 
+def leave_process(marker: str) -> None:
+    subprocess.Popen(["/bin/sleep", marker], start_new_session=True).returncode = 0
+
+
+def repeated(text: str, times: int) -> str:
+    return text * times
+
+
 def report_and_hang() -> None:
     report(note="it runs")
     threading.Event().wait()

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import importlib
 import os
+import threading
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -14,10 +16,13 @@ from forebay.engine.context import Context, Progress
 from forebay.engine.limited import OutputFile, limited
 from forebay.engine.process import ProcessPool
 from forebay.errors import DataError
+from forebay.runner import availability, codec
 from tests.engine import process_steps as steps
+from tests.runner._escape import running
 
 COPY = limited(steps.copy, timeout=30)
 SAME = limited(steps.copy, timeout=30)
+REPEATED = limited(steps.repeated, timeout=30)
 OTHER = limited(steps.copy, timeout=30, memory_mb=300)
 
 
@@ -100,3 +105,39 @@ class _Started(steps.NoHost):
 async def test_a_sandboxed_step_writes_no_rows(pool: ProcessPool) -> None:
     with pytest.raises(DataError, match=r"a sandboxed step cannot write rows|does not mention"):
         await pool.run(steps.writes_rows, _context(), (None,))
+
+
+async def test_large_results_are_decoded_beside_the_event_loop(
+    pool: ProcessPool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    threads: list[int] = []
+    decode = codec.decode
+
+    def noted(*given: Any) -> Any:
+        threads.append(threading.get_ident())
+        return decode(*given)
+
+    monkeypatch.setattr(codec, "decode", noted)
+    for size in (1 << 17, 10):
+        assert len(await pool.run(REPEATED, _context(), ("x", size))) == size
+    assert threads[0] != threading.get_ident() == threads[1]
+
+
+async def test_a_module_of_one_file_is_seen_without_bubblewrap(
+    pool: ProcessPool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = availability.available(("namespaces",))
+    if found.method is None:
+        pytest.skip(found.because)
+    monkeypatch.setattr(availability, "available", lambda: found)
+    (tmp_path / "alone_in_its_file.py").write_text("def double(n: int) -> int:\n    return 2 * n\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    module = importlib.import_module("alone_in_its_file")
+    assert await pool.run(limited(module.double, timeout=30), _context(), (21,)) == 42
+
+
+async def test_a_child_that_left_a_process_is_not_used_again(pool: ProcessPool) -> None:
+    marker = f"986{os.getpid()}.5"
+    await pool.run(limited(steps.leave_process, timeout=30), _context(), (marker,))
+    while running(marker):  # noqa: ASYNC110 - processes tell nobody when they end
+        await asyncio.sleep(0.01)

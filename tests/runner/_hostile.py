@@ -20,7 +20,10 @@ from pathlib import Path
 from typing import Any
 
 _HEAD = struct.Struct("!cQ")
-_SYSTEM_CALLS = {"x86_64": {"bpf": 321, "keyctl": 250, "userfaultfd": 323, "io_uring_setup": 425, "setns": 308}}
+_SYSTEM_CALLS = {"x86_64": {
+    "bpf": 321, "keyctl": 250, "userfaultfd": 323, "io_uring_setup": 425, "setns": 308,
+    "memfd_create": 319, "memfd_secret": 447, "shmget": 29,
+}}  # fmt: skip
 
 
 def attempts(targets: dict[str, Any], given: Path) -> dict[str, str]:
@@ -67,7 +70,7 @@ def attempts(targets: dict[str, Any], given: Path) -> dict[str, str]:
 
 def facts(given: Path) -> dict[str, Any]:
     """What it is, and that it can do what it is for."""
-    status = dict(line.split(":\t", 1) for line in _read("/proc/self/status").splitlines() if ":\t" in line)
+    status, first = _status("self"), _status("1")
     wanted = ("CapEff", "CapBnd", "CapPrm", "NoNewPrivs", "Seccomp")
     scratch = Path(os.environ["TMPDIR"], "mine")
     scratch.write_text("mine")
@@ -77,8 +80,13 @@ def facts(given: Path) -> dict[str, Any]:
         "ids": [*os.getresuid(), *os.getresgid(), *os.getgroups()],
         "pids": sorted(int(name) for name in _names("/proc") if name.isdecimal()),
         "environment": sorted(os.environ),
+        "first process": [first["NoNewPrivs"].strip(), first["Seccomp"].strip()],
         **{name: status[name].strip() for name in wanted},
     }
+
+
+def _status(process: str) -> dict[str, str]:
+    return dict(line.split(":\t", 1) for line in _read(f"/proc/{process}/status").splitlines() if ":\t" in line)
 
 
 def look(targets: dict[str, Any], given: Path) -> dict[str, Any]:

@@ -218,3 +218,34 @@ def test_classes_that_nobody_mentioned_are_named_with_what_to_do() -> None:
 def test_what_is_no_error_is_not_taken_for_one() -> None:
     with pytest.raises(CodecError, match="it is no error: "):
         failures.load(encode({}), {}, with_writes=False)
+
+
+_P = (1 << 61) - 1  # integers have themselves modulo this as their hash
+_NUMBERS = "more than 64 of its numbers have the same hash"
+_KEYS = "more than 64 of its keys have the same hash"
+
+
+class Numbers(BaseModel):
+    numbers: set[int]
+
+
+@pytest.mark.parametrize(
+    ("told", "what"),
+    [
+        ({"s": [n * _P for n in range(1, 1000)]}, _NUMBERS),
+        ({"d": [[n * _P, 0] for n in range(1, 1000)]}, _NUMBERS),
+        ({"c": [codec.name_of(Numbers), {"numbers": [n * _P for n in range(1, 1000)]}]}, _NUMBERS),
+        ({"s": [{"v": ["decimal", str(n * _P)]} for n in range(1, 1000)]}, _KEYS),
+        ({"s": [{"v": ["uuid", f"{n * _P:032x}"]} for n in range(1, 1000)]}, _KEYS),
+        ({"s": [float(n * 2**61) for n in (2.0 ** (61 * k) for k in range(16))] * 9}, _KEYS),
+    ],
+)
+def test_values_that_are_chosen_for_their_hashes_are_refused(told: Any, what: str) -> None:
+    with pytest.raises(CodecError) as refused:
+        decode(_raw(told), classes_of(Numbers))
+    assert str(refused.value) == what
+
+
+def test_large_numbers_come_back() -> None:
+    value = {"same": [10**30] * 1000, "other": {n * 10**20 for n in range(1000)}, "d": {(1, n): n for n in range(999)}}
+    assert decode(encode(value), {}) == value

@@ -8,6 +8,7 @@ import pwd
 import random
 import subprocess
 import sys
+import tempfile
 import time
 from functools import lru_cache
 from pathlib import Path
@@ -45,8 +46,11 @@ def _command(account: str, *args: str) -> dict[str, Any]:
     return {"args": [SYSTEM_PYTHON, *args], "cwd": ROOT, "env": env, **became}
 
 
-def _run(account: str, *args: str) -> str:
-    done = subprocess.run(**_command(account, *args), stdout=subprocess.PIPE, check=True, text=True, timeout=300)
+def _run(account: str, *args: str, folder: str | None = None) -> str:
+    command = _command(account, *args)
+    if folder is not None:
+        command["env"] |= {"TMPDIR": folder}
+    done = subprocess.run(**command, stdout=subprocess.PIPE, check=True, text=True, timeout=300)
     return str(done.stdout)
 
 
@@ -70,7 +74,9 @@ def method(request: pytest.FixtureRequest) -> str:
 
 
 def test_nothing_escapes(account: str, method: str) -> None:
-    told = json.loads(_run(account, "-m", "tests.runner._escape", "main", method, _marker()))
+    with tempfile.TemporaryDirectory() as folder:  # its own, for what is left in it; all accounts can enter it
+        Path(folder).chmod(0o1777)
+        told = json.loads(_run(account, "-m", "tests.runner._escape", "main", method, _marker(), folder=folder))
     assert told["method"] == method
     function, program = told["function"], told["program"]
     for kind in (function, program):
@@ -95,6 +101,7 @@ def _check_looks(look: dict[str, Any], *, as_root: bool) -> None:
     assert {facts[name] for name in ("CapEff", "CapPrm", "CapBnd")} == {"0" * 16}
     assert facts["NoNewPrivs"] == "1"
     assert facts["Seccomp"] == ("2" if seccomp.why_not() is None else "0")
+    assert facts["first process"] == [facts["NoNewPrivs"], facts["Seccomp"]]  # it may have the same account
     assert len(facts["pids"]) <= 3  # its own, and the first process of the sandbox
     assert set(facts["environment"]) <= {"FOREBAY_WALLED", "HOME", "LANG", "LC_ALL", "PATH", "PWD", "TMPDIR", "TZ"}
     if as_root:

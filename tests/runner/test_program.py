@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 from pathlib import Path
+from typing import cast
 
 import psutil
 import pytest
@@ -12,11 +13,20 @@ import pytest
 from forebay.errors import ConfigError, DataError, TransientError
 from forebay.runner import availability
 from forebay.runner.availability import Available, sandbox_for
+from forebay.runner.guard import watched_folders
+from forebay.runner.launch import _counts_alone
 from forebay.runner.process import Command, GuardedProcess
-from forebay.runner.program import ProgramLimits, run_program
-from forebay.runner.spec import Limits
+from forebay.runner.program import ProgramLimits, _command, run_program
+from forebay.runner.spec import Limits, Sandbox, Spec
+from forebay.services.browser.process import BrowserProcess
+from forebay.services.egress import Egress
+from forebay.settings import Settings
 
 pytestmark = pytest.mark.skipif(availability.available().method is None, reason=availability.available().because)
+NO_CONFINEMENT = (
+    "{} must not use the network but through the egress proxy, which is not enforced here: unset "
+    "FOREBAY_EGRESS_CONFINE and allow user namespaces, or accept that by FOREBAY_SANDBOX=preferred"
+)
 
 
 @pytest.fixture
@@ -55,6 +65,7 @@ async def test_a_program_reads_writes_and_tells(tmp_path: Path, output: Path) ->
         ("sleep 60", {"timeout": 0.5}, "sh timed out after 0.5 s"),
         ("while :; do :; done", {"cpu_s": 0.3}, "sh needed more than 0.3 s of CPU time"),
         ('while :; do i=$((i+1)); head -c 1000000 /dev/zero > "$1/$i"; done', {"output_mb": 5}, "sh wrote more files"),
+        ('while :; do i=$((i+1)); mkdir "$1/$i"; done', {"output_mb": 2}, "sh wrote more files"),
         ('head -c 3000000 /dev/zero > "$1/large"', {"file_mb": 1}, "sh wrote a file of more than 1 MB"),
         ("yes", {"printed_mb": 1}, "sh printed more than it may"),
         ("kill -9 $$", {}, "sh was killed by SIGKILL"),
@@ -82,8 +93,22 @@ async def test_what_cannot_run_is_named(tmp_path: Path) -> None:
         await run_program(["no-such-program"])
     with pytest.raises(DataError, match=r"'\.\./x' is no name of a file"):
         await run_program(["true"], inputs={"../x": tmp_path})
-    with pytest.raises(ConfigError, match="FOREBAY_EGRESS_CONFINE"):
+    with pytest.raises(ConfigError) as refused:
         await run_program(["true"], network="host")
+    assert str(refused.value) == NO_CONFINEMENT.format("true")
+
+
+async def test_a_browser_that_must_be_sandboxed_does_not_get_the_network_of_the_machine() -> None:
+    settings = Settings.model_construct(sandbox="required")
+    browser = BrowserProcess(settings, cast("Egress", _Unconfined()), "/bin/true", sandboxed=True)
+    with pytest.raises(ConfigError) as refused:
+        await browser.start()
+    assert str(refused.value) == NO_CONFINEMENT.format("Chromium")
+
+
+class _Unconfined:
+    def network(self, *, walled: bool) -> str:
+        return "host"
 
 
 async def test_a_process_that_cannot_be_started_leaves_no_folder(
@@ -122,3 +147,22 @@ async def test_what_prefers_one_runs_with_less(tmp_path: Path, monkeypatch: pyte
     assert not [line for line in lines if "secret" in line]
     assert lines[-1].split() == ["Seccomp:", "2" if not availability.gaps() else "0"]
     assert sandbox_for("off", "it", scratch_mb=1) is None
+
+
+async def test_files_that_cannot_be_named_are_the_fault_of_the_program(output: Path) -> None:
+    script = (
+        'cd "$1"; n=0; d=$(printf "%0200d" 0); while [ $n -lt 30 ]; do mkdir $d && cd $d || exit 1; n=$((n+1)); done'
+    )
+    with pytest.raises(DataError) as refused:
+        await run_program(["sh", "-c", script, "sh", "@OUTPUT@"], output=output)
+    assert str(refused.value) == "the files that it left cannot be read: File name too long"
+
+
+def test_without_walls_a_program_has_no_network_but_limits() -> None:
+    bare = Sandbox("process", [], 16, None)
+    made = _command(("/bin/true",), bare, "none", None, None, ProgramLimits()).sandbox
+    assert made is not None
+    assert made.network == "none"
+    assert not _counts_alone(bare)  # all processes of our account would count
+    spec = Spec(3, 1, [], Limits(64), folder="/run/x", watched="/output", watched_mb=5, sandbox=bare)
+    assert list(watched_folders(spec)) == [("/output", 5), ("/run/x/home", 16)]

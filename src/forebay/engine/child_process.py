@@ -155,7 +155,9 @@ class ChildProcess:
             sandbox_for, self._mode, self.callee.title, scratch_mb=self.callee.confines.scratch_mb
         )
         file = getattr(sys.modules.get(self.callee.fn.__module__), "__file__", None)
-        if found is None or file is None or any(file.startswith(f"{target}/") for _, _, target in found.mounts):
+        if found is None or file is None:
+            return found
+        if any(Path(file).is_relative_to(target) for _, _, target in found.mounts):
             return found
         return replace(found, mounts=[*found.mounts, ("read", file, file)])
 

@@ -22,6 +22,7 @@ class Confines:
     file_mb: int | None = 1024  # the largest file that it may write
     scratch_mb: int = 256  # what it may keep in temporary files
     returns: tuple[Any, ...] = ()
+    needs: tuple[str, ...] = ()  # packages without which it may raise ConfigError
 
 
 class Callee(Protocol):
@@ -84,6 +85,7 @@ def limited(
     file_mb: int = 1024,
     scratch_mb: int = 256,
     returns: tuple[Any, ...] = (),
+    needs: tuple[str, ...] = (),
 ) -> Limited[P, R]:
     """Make a function one that runs in a process of its own, which is killed with all that it started when a call needs
     more memory, or takes longer.
@@ -91,7 +93,8 @@ def limited(
     The process is sandboxed as FOREBAY_SANDBOX says: no network, no secrets, and of this machine's files only Python,
     the application's modules and the files that are arguments. A `Path` among the arguments is a file to read, an
     `OutputFile` one to write. What comes back is data, and objects of the classes that the function's return type or
-    `returns` mentions.
+    `returns` mentions. What it raises fails its own task only: a ConfigError, which stops the queue, is believed where
+    one of the packages in `needs` is missing, and is a TransientError otherwise.
     """
     if "<locals>" in fn.__qualname__:
         raise DefinitionError(f"{fn.__qualname__}: must be a function of a module, for its process to import")
@@ -99,4 +102,4 @@ def limited(
         raise DefinitionError(f"{fn.__qualname__}: memory_mb must be at least 32, and the timeout positive")
     if file_mb < 1 or scratch_mb < 1:
         raise DefinitionError(f"{fn.__qualname__}: file_mb and scratch_mb must be at least 1")
-    return Limited(fn, memory_mb, timeout, Confines(sandbox, file_mb, scratch_mb, returns))
+    return Limited(fn, memory_mb, timeout, Confines(sandbox, file_mb, scratch_mb, returns, needs))

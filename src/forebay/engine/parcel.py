@@ -5,15 +5,16 @@ from __future__ import annotations
 import io
 import pickle
 from functools import lru_cache
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from forebay.engine import child as steps
 from forebay.engine.limited import OutputFile
-from forebay.errors import ConfigError, DataError, TransientError
+from forebay.errors import ConfigError, DataError, TransientError, error_class
 from forebay.runner import codec, failures, wire
 from forebay.runner.child import Call
-from forebay.types import Cancel, Done, NotFound, Rows, Skip, Snooze, Statement
+from forebay.types import Cancel, Done, ErrorClass, NotFound, Rows, Skip, Snooze, Statement
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -95,7 +96,26 @@ def unpack(callee: Callee, kind: bytes, answer: bytes) -> Any:
             return _checked(callee, codec.decode(answer, classes_of(callee)))
     except codec.CodecError as bad:
         raise BrokenProtocol(f"{callee.title}: its result cannot be read: {bad}") from bad
-    raise error
+    raise _allowed(callee, error) if callee.confines.sandbox else error
+
+
+def _allowed(callee: Callee, error: Exception) -> Exception:
+    """What a sandboxed process may raise: it may be under the control of what it reads, so that it can fail its own
+    task, but neither pause this worker nor stop a queue for all others.
+    """
+    kind, text = error_class(error), f"{type(error).__name__}: {error}"
+    if kind in (ErrorClass.DATA, ErrorClass.PERMANENT, ErrorClass.TRANSIENT):
+        return error
+    if kind is ErrorClass.RESOURCE:
+        return _told_by(error, Overrun(f"used up what it may have ({text})"))
+    if kind is ErrorClass.CONFIG and any(find_spec(name) is None for name in callee.confines.needs):
+        return error  # as we see ourselves
+    return _told_by(error, TransientError(text))
+
+
+def _told_by(error: Exception, instead: Exception) -> Exception:
+    instead.__cause__ = error.__cause__
+    return instead
 
 
 def _checked(callee: Callee, value: Any) -> Any:

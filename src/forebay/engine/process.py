@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from forebay.runner.availability import Mode
 
 _REMEMBERED = 10_000  # calls that ran over their limits
+_SMALL = 1 << 16  # bytes that are decoded at once; more would hold up the event loop
 SURELY = 3  # attempts after which an overrun is not the first one
 
 
@@ -121,7 +122,10 @@ class ProcessPool:
                     await child.start(self._app_modules)
             async with _at_most(callee.timeout, "timed out after"):
                 kind, answer = await child.call(ctx, parcel)
-            returned = _Returned.of(callee, kind, answer)
+            if len(answer) > _SMALL:
+                returned = await asyncio.to_thread(_Returned.of, callee, kind, answer)
+            else:
+                returned = _Returned.of(callee, kind, answer)
         except BaseException:
             self._busy.discard(child)
             # Shielded: whoever cancels twice does not wait, and the child is still buried.

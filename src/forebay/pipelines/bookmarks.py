@@ -50,9 +50,9 @@ _CANDIDATES = 4  # pictures that are tried before the page has none
 _GONE = Skip("the bookmark was deleted", item=True)
 _PATIENT = Retry(attempts=4, base=5.0, cap=900.0)
 
-INSPECT = limited(pictures.inspect, memory_mb=512, timeout=30)
-SHRINK = limited(pictures.jpeg, memory_mb=512, timeout=30)
-READ_TEXT = limited(reader.read_text, memory_mb=1536, timeout=120)
+INSPECT = limited(pictures.inspect, memory_mb=512, timeout=30, needs=pictures.PACKAGES)
+SHRINK = limited(pictures.jpeg, memory_mb=512, timeout=30, needs=pictures.PACKAGES)
+READ_TEXT = limited(reader.read_text, memory_mb=1536, timeout=120, needs=reader.PACKAGES)
 
 
 class Link(BaseModel):

@@ -39,9 +39,9 @@ _NOTE = 500  # characters
 UNRENDERED = "unrendered"  # among the facts: it is to be read again once there is a browser
 _SOON = 10.0  # seconds: a page that leads on after that is one to be read
 
-READ_PAGE = limited(pages.read_page, memory_mb=768, timeout=60)
+READ_PAGE = limited(pages.read_page, memory_mb=768, timeout=60, needs=("selectolax", "trafilatura", "htmldate"))
 READ_TEXT = limited(pages.read_text, memory_mb=256, timeout=30)
-READ_PDF = limited(pdf.first_page, memory_mb=768, timeout=60)
+READ_PDF = limited(pdf.first_page, memory_mb=768, timeout=60, needs=("PIL", "pypdfium2"))
 
 
 @dataclass(frozen=True, slots=True)

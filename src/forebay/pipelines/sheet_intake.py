@@ -61,7 +61,12 @@ _UNPACKED_BYTES = 16 << 20
 _MOST_BREAKS = 5  # of a line, before the file is fetched anew
 
 IN_CHILD = limited(  # one for all: a process takes a while to begin
-    reading.run, memory_mb=768, timeout=3600, file_mb=4096, returns=(Looked, ReadBatch, Unpacked, Layout, WrittenOut)
+    reading.run,
+    memory_mb=768,
+    timeout=3600,
+    file_mb=4096,
+    returns=(Looked, ReadBatch, Unpacked, Layout, WrittenOut),
+    needs=("chardet",),
 )
 
 

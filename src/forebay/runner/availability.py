@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import subprocess
@@ -12,6 +13,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Literal
 
 from forebay.errors import ConfigError
+from forebay.log import get_logger
 from forebay.runner import accounts, seccomp, view
 from forebay.runner.python import GUARD, python_command
 from forebay.runner.spec import Limits, Sandbox, Spec
@@ -19,10 +21,18 @@ from forebay.runner.spec import Limits, Sandbox, Spec
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from forebay.runner.spec import Method
+    from forebay.runner.spec import Method, Network
+
+log = get_logger("runner")
 
 Mode = Literal["required", "preferred", "off"]
+_NO_PROC = (
+    "a sandbox has no /proc, as parts of this container's own are hidden: files that functions write must fit into "
+    "their scratch space (scratch_mb)"
+)
 _PROBE_S = 30.0
+_PASSING = ("timed out after", os.strerror(errno.EAGAIN))  # another try may succeed
+_SEES_PROC = ("/bin/sh", "-c", "test -e /proc/self/fd")
 _METHODS: tuple[Method, ...] = ("bubblewrap", "namespaces")
 
 
@@ -36,9 +46,20 @@ class Available:
     because: str  # why there is none, or why not the first one
 
 
-@lru_cache(maxsize=8)
+_known: dict[tuple[Method, ...], Available] = {}
+
+
 def available(methods: tuple[Method, ...] = _METHODS) -> Available:
-    """The first of these methods that this machine allows."""
+    """The first of these methods that this machine allows; found out once, but for failures of a busy machine."""
+    found = _known.get(methods)
+    if found is None:
+        found = _first_of(methods)
+        if found.method is not None or not any(words in found.because for words in _PASSING):
+            _known[methods] = found
+    return found
+
+
+def _first_of(methods: tuple[Method, ...]) -> Available:
     if sys.platform != "linux":
         return Available(None, "", None, "only Linux has namespaces")
     try:
@@ -55,12 +76,12 @@ def available(methods: tuple[Method, ...] = _METHODS) -> Available:
     return Available(None, "", None, "; ".join(reasons))
 
 
-def _tried(method: Method, program: str, base: int | None) -> str | None:
+def _tried(method: Method, program: str, base: int | None, argv: tuple[str, ...] = ("/bin/true",)) -> str | None:
     """Why this method does not work, in the words of who refused; None when it does."""
     with tempfile.TemporaryDirectory(prefix="forebay-probe-") as root:
         mounts = [*view.system_mounts(), *view.python_mounts([])]
         sandbox = Sandbox(method, mounts, 16, base, bubblewrap=program, root=root)
-        return _run(Spec(-1, os.getpid(), python_command(), Limits(256), argv=["/bin/true"], sandbox=sandbox))
+        return _run(Spec(-1, os.getpid(), python_command(), Limits(256), argv=list(argv), sandbox=sandbox))
 
 
 def _run(spec: Spec) -> str | None:
@@ -86,7 +107,7 @@ def sandbox_for(
 ) -> Sandbox | None:
     """The sandbox for something, as the mode demands; None when it is off.
 
-    Raises: ConfigError when one is required and this machine has none.
+    Raises: ConfigError when one is required and this machine has none, or when it would run as root without one.
     """
     if mode == "off":
         return None
@@ -97,27 +118,60 @@ def sandbox_for(
             "account or install bubblewrap, or let it run with less by FOREBAY_SANDBOX=preferred"
         )
     if found.method is None:
-        return Sandbox("process", [], scratch_mb, _base_without_walls(programs))
+        _warn_once(found.because)
+        return Sandbox("process", [], scratch_mb, _base_without_walls(what, programs, python=python))
     modules = view.python_mounts(_search_path() if python else [])  # the launcher runs on it, too
     mounts = [*view.system_mounts(), *modules, *view.program_mounts(programs)]
     return Sandbox(found.method, mounts, scratch_mb, found.uid_base, bubblewrap=found.bubblewrap)
+
+
+def check_network(mode: Mode, what: str, network: Network | Literal["none", "host"]) -> None:
+    """Raises: ConfigError when something would have this machine's network, although it must be sandboxed."""
+    if network == "host" and mode == "required":
+        raise ConfigError(
+            f"{what} must not use the network but through the egress proxy, which is not enforced here: unset "
+            "FOREBAY_EGRESS_CONFINE and allow user namespaces, or accept that by FOREBAY_SANDBOX=preferred"
+        )
 
 
 def _search_path() -> list[str]:
     return [entry or os.getcwd() for entry in sys.path]  # noqa: PTH109 - plain texts
 
 
-def _base_without_walls(programs: Iterable[str]) -> int | None:
-    """An account of its own for a process that sees the files of this machine, if that one could read its programs."""
+@lru_cache(maxsize=1)
+def _warn_once(because: str) -> None:
+    log.warning("no_sandbox", because=because, consequence="untrusted files are read with limits only")
+
+
+def _base_without_walls(what: str, programs: Iterable[str], *, python: bool) -> int | None:
+    """An account of its own for a process that sees the files of this machine; None when we are not root.
+
+    Raises: ConfigError when root has none for it, or one that could not read what it needs: it would see all files.
+    """
+    needed = [*programs, *([os.path.realpath(sys.executable), __file__, *_search_path()] if python else [])]
     try:
-        base = accounts.uid_base()
-    except LookupError:
-        return None
-    needed = [*programs, os.path.realpath(sys.executable), __file__, *_search_path()]
-    return base if all(map(accounts.is_open_to_all, filter(os.path.exists, needed))) else None
+        base, lacking = accounts.uid_base(), ""
+    except LookupError as error:
+        base, lacking = None, str(error)
+    closed = [path for path in filter(os.path.exists, needed) if not accounts.is_open_to_all(path)]
+    if base is not None and closed:
+        lacking = f"other accounts cannot read {closed[0]}"
+    if lacking:
+        raise ConfigError(
+            f"{what} would run as root without a sandbox, as there is no other account for it ({lacking}): run forebay "
+            "as an account of its own, or accept that by FOREBAY_SANDBOX=off"
+        )
+    return base
 
 
 def gaps() -> list[str]:
     """What the sandbox of this machine lacks."""
     lacking = seccomp.why_not()
-    return [lacking] if lacking else []
+    return [*([lacking] if lacking else []), *_gaps_of(available())]
+
+
+@lru_cache(maxsize=8)
+def _gaps_of(found: Available) -> list[str]:
+    if found.method is None or _tried(found.method, found.bubblewrap, found.uid_base, _SEES_PROC) is None:
+        return []
+    return [_NO_PROC]

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
+from forebay.runner import seccomp
 from forebay.runner.spec import INPUTS, SCRATCH
 
 if TYPE_CHECKING:
@@ -19,8 +21,20 @@ _RIGHTS = ("CAP_SETUID", "CAP_SETGID", "CAP_SETPCAP")
 
 
 def command(sandbox: Sandbox, inside: Sequence[str]) -> list[str]:
-    """What runs `inside` in the sandbox."""
-    return [sandbox.bubblewrap, *_options(sandbox), "--", *inside]
+    """What runs `inside` in the sandbox; it inherits a descriptor for that."""
+    return [sandbox.bubblewrap, *_options(sandbox), *_filter(sandbox), "--", *inside]
+
+
+def _filter(sandbox: Sandbox) -> list[str]:
+    """The launcher filters its own calls; this is for bubblewrap's first process, which may have the same account."""
+    code = seccomp.compiled(sandbox)
+    if not code:
+        return []
+    reading, writing = os.pipe()
+    os.write(writing, code)  # less than a pipe holds
+    os.close(writing)
+    os.set_inheritable(reading, True)
+    return ["--seccomp", str(reading)]
 
 
 def _options(sandbox: Sandbox) -> Iterator[str]:

@@ -52,6 +52,7 @@ class Call:
 
 
 _FULL = 1 << 16  # bytes
+_OPEN_FILES = "/proc/self/fd"
 
 
 class Adapter(Protocol):
@@ -117,8 +118,15 @@ class _Child:
         self._inputs, outputs = told["inputs"], told["outputs"]
         if isinstance(outputs, int):  # they come as open files: nothing else of the machine is seen here
             _, self._descriptors, _, _ = socket.recv_fds(self._files, 1, outputs)
-            outputs = [f"/proc/self/fd/{fd}" for fd in self._descriptors]
+            outputs = [_name_of(fd) for fd in self._descriptors]
         self._outputs = outputs
+
+    def _copy_outputs(self) -> None:
+        """Files that were written to scratch space, as open files have no names here, go where they belong."""
+        for name, fd in zip(self._outputs, self._descriptors, strict=False):
+            if not name.startswith(_OPEN_FILES) and Path(name).exists():
+                with Path(name).open("rb") as made, open(fd, "wb", closefd=False) as given:
+                    shutil.copyfileobj(made, given)
 
     def _clean_up(self) -> None:
         for fd in self._descriptors:
@@ -135,13 +143,22 @@ class _Child:
             except Exception as error:  # a pickle may run anything
                 return UNSENDABLE, _text(f"its input cannot be read in its process: {failures.described(error)}")
             first = () if self._adapter is None else (self._adapter.context(call.context or {}, self._link),)
-            return _result(self._fn(*first, *call.args, **call.kwargs), self._link.max_bytes)
+            value = self._fn(*first, *call.args, **call.kwargs)
+            self._copy_outputs()
+            return _result(value, self._link.max_bytes)
         except MemoryError:
             return OUT_OF_MEMORY, b""
         except SystemExit:
             raise
         except BaseException as error:  # all of it goes to the pool
             return _failed(error, with_writes=self._adapter is not None)
+
+
+def _name_of(fd: int) -> str:
+    """The path by which an open file is written; where there is no /proc, one in scratch space that is copied."""
+    if Path(_OPEN_FILES).exists():
+        return f"{_OPEN_FILES}/{fd}"
+    return str(Path(os.environ.get("TMPDIR") or SCRATCH, f"forebay-output-{fd}"))
 
 
 class _Reader(pickle.Unpickler):

@@ -14,7 +14,9 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import re
 import struct
+from collections import Counter
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from enum import Enum
@@ -36,6 +38,9 @@ _SIZE = struct.Struct("!I")
 _MOST_JSON = 64 << 20
 _MOST_VALUES = 5_000_000  # a frame of small values would take many times its size in the worker
 _DEEPEST = 100
+_MOST_ALIKE = 64  # keys or numbers of one hash: a set or dict of more takes time that grows with their square
+_LONG_NUMBER = re.compile(rb"[0-9]{19}")
+_LARGEST_OWN_HASH = (1 << 61) - 2  # numbers above it share their hashes with others
 _PLAIN = (type(None), bool, int, float, str)
 _VALUES: dict[str, tuple[type[Any], Callable[[Any], str], Callable[[str], Any]]] = {
     "datetime": (datetime, datetime.isoformat, datetime.fromisoformat),
@@ -178,11 +183,37 @@ def decode(data: bytes, classes: Classes) -> Any:
     if sum(map(text.count, (b",", b"[", b"{"))) > _MOST_VALUES:
         raise CodecError(f"it has more than {_MOST_VALUES} values")
     try:
-        return _Decoder(memoryview(data)[start:], classes).whole(json.loads(text))
+        return _Decoder(memoryview(data)[start:], classes).whole(_parsed(text))
     except (ValueError, TypeError, LookupError, RecursionError, AttributeError, ArithmeticError) as error:
         if isinstance(error, CodecError):
             raise
         raise CodecError(f"{type(error).__name__}: {str(error)[:500]}") from error
+
+
+def _parsed(text: bytes) -> Any:
+    """The JSON, once its long numbers are known not to be chosen for their hashes: classes may make sets of them."""
+    return json.loads(text, parse_int=_Numbers().made if _LONG_NUMBER.search(text) else None)
+
+
+class _Numbers:
+    def __init__(self) -> None:
+        self._by_hash: dict[int, set[int]] = {}
+
+    def made(self, digits: str) -> int:
+        number = int(digits)
+        if abs(number) > _LARGEST_OWN_HASH:
+            alike = self._by_hash.setdefault(hash(number), set())
+            alike.add(number)
+            if len(alike) > _MOST_ALIKE:
+                raise CodecError(f"more than {_MOST_ALIKE} of its numbers have the same hash")
+        return number
+
+
+def _spread(keys: list[Any]) -> list[Any]:
+    """Keys of a set or dict, unless they are chosen to have one hash."""
+    if any(count > _MOST_ALIKE for count in Counter(map(hash, keys)).values()):
+        raise CodecError(f"more than {_MOST_ALIKE} of its keys have the same hash")
+    return keys
 
 
 class _Decoder:
@@ -210,11 +241,12 @@ class _Decoder:
             case "o":
                 return {key: self._made(each, depth) for key, each in content.items()}
             case "d":
-                return {self._made(key, depth): self._made(each, depth) for key, each in content}
+                pairs = [(self._made(key, depth), self._made(each, depth)) for key, each in content]
+                return dict(zip(_spread([key for key, _ in pairs]), (each for _, each in pairs), strict=True))
             case "t":
                 return tuple(self._made(each, depth) for each in content)
             case "s":
-                return {self._made(each, depth) for each in content}
+                return set(_spread([self._made(each, depth) for each in content]))
             case "b":
                 return self._bytes(content)
             case "B":

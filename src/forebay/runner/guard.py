@@ -7,8 +7,8 @@ dies, when memory, CPU time or disk run over, and when the working process ends 
 
     guard.py SPEC     see `spec.py`: a module to serve or a program to run, limits, and the sandbox for it
 
-    owner → guard    r  it works: watch it      i  it rests      end of file: kill everything
-    guard → owner    one line before the end: `exit 3`, `signal 11`, `memory`, `cpu` or `disk`
+    owner → guard    r  it works: watch it      i  it rests: watch it less often      end of file: kill everything
+    guard → owner    one line before the end: `exit 3`, `signal 11`, `memory`, `cpu`, `disk` or `processes`
 """
 
 from __future__ import annotations
@@ -37,8 +37,10 @@ if TYPE_CHECKING:
 
 MB = 1 << 20
 _TICK = 0.1  # seconds between two looks at what is used
+_IDLE_TICK = 1.0  # while it rests
 _TICKS_OF_DISK = 5
 _MOST_FILES = 20_000
+_WALLED_PROCESSES = 3  # one that waits outside, the first one inside, and the one that works
 _SIGNALLED = 128
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
@@ -52,6 +54,7 @@ class Guard:
     def __init__(self, control: socket.socket, spec: Spec) -> None:
         self._control = control
         self._owner = spec.owner
+        self._watched = list(watched_folders(spec))
         self._spec = spec
         self._limit = spec.limits.memory_mb * MB
         self._cpu_before = 0.0
@@ -59,7 +62,11 @@ class Guard:
         self._runner = 0
         self._ended: str | None = None
         self._task_runs = False
+        self._has_left_processes = False
         self._woken, self._wakes = socket.socketpair()
+        self._poll = select.poll()
+        for heard in (self._control, self._woken):
+            self._poll.register(heard, select.POLLIN)
 
     def fork(self) -> bool:
         """Make the process that works; true in that process, false in the guard."""
@@ -81,7 +88,7 @@ class Guard:
         while self._ended is None and not over:
             if not self._hear():
                 break
-            over = self._overrun() if self._task_runs else ""
+            over = self._overrun()
         self._kill_all()
         if self._spec.watched and os.geteuid() == 0:
             _give_back(self._spec.watched)
@@ -92,6 +99,8 @@ class Guard:
 
     def _overrun(self) -> str:
         """What is used beyond its limit."""
+        if self._has_left_processes:
+            return "processes"
         pids = _descendants(os.getpid())
         if used_memory(pids, self._limit) > self._limit:
             return "memory"
@@ -99,8 +108,9 @@ class Guard:
         if cpu is not None and used_cpu(pids) - self._cpu_before > cpu:
             return "cpu"
         self._ticks += 1
-        looks = self._spec.watched and self._ticks % _TICKS_OF_DISK == 0
-        return "disk" if looks and holds_more(self._spec.watched, self._spec.watched_mb * MB) else ""
+        if self._ticks % _TICKS_OF_DISK != 0:
+            return ""
+        return "disk" if any(holds_more(folder, most * MB) for folder, most in self._watched) else ""
 
     def _listen_to_signals(self) -> None:
         self._woken.setblocking(False)
@@ -129,19 +139,28 @@ class Guard:
 
     def _hear(self) -> bool:
         """Wait for something to happen; false when everything must end."""
-        ready, _, _ = select.select([self._control, self._woken], [], [], _TICK if self._task_runs else None)
-        if self._woken in ready:
+        # Not `select.select`: a worker with many files open hands on a control socket numbered above 1,023.
+        ready = {fd for fd, _ in self._poll.poll(1000 * (_TICK if self._task_runs else _IDLE_TICK))}
+        if self._woken.fileno() in ready:
             self._woken.recv(4096)
             self._reap()
-        if self._control in ready:
+        if self._control.fileno() in ready:
             said = self._control.recv(64)
             if not said:
                 return False
             self._task_runs = said.endswith(b"r")
-            if self._task_runs and self._spec.limits.cpu_s is not None:
-                self._cpu_before = used_cpu(_descendants(os.getpid()))
+            self._begin()
         # The kernel tells of the end of the thread that started us; only the process matters.
         return os.getppid() == self._owner
+
+    def _begin(self) -> None:
+        """A call begins, or a rest."""
+        pids = _descendants(os.getpid())
+        if self._spec.limits.cpu_s is not None:
+            self._cpu_before = used_cpu(pids)
+        if self._task_runs or self._spec.sandbox is None or not self._spec.module:
+            return  # what is trusted, and a browser, may keep processes
+        self._has_left_processes = len(pids) > (_WALLED_PROCESSES if self._spec.sandbox.is_walled else 1)
 
     def _reap(self) -> bool:
         """Collect the dead; false when there is no child left at all."""
@@ -239,16 +258,24 @@ def _cpu_ticks(pid: int) -> int:
 
 
 def holds_more(folder: str, most: int) -> bool:
-    """Whether the files below a folder take more than that, or are too many to count."""
+    """Whether files and folders below a folder take more than that, or are too many to count."""
     total = count = 0
-    for place, _, names in os.walk(folder):
-        for name in names:
+    for place, folders, names in os.walk(folder):
+        for name in (*folders, *names):
             with contextlib.suppress(OSError):
                 total += os.lstat(os.path.join(place, name)).st_blocks * 512  # noqa: PTH118 - many of them
             count += 1
             if total > most or count > _MOST_FILES:
                 return True
     return False
+
+
+def watched_folders(spec: Spec) -> Iterator[tuple[str, int]]:
+    """The folders that it may write to, and how many MB: the kernel bounds only scratch space of a sandbox's own."""
+    if spec.watched:
+        yield spec.watched, spec.watched_mb
+    if spec.folder and spec.sandbox is not None and not spec.sandbox.is_walled:
+        yield f"{spec.folder}/home", spec.sandbox.scratch_mb
 
 
 def _give_back(folder: str) -> None:

@@ -8,7 +8,6 @@ Called in the fork of a guard where namespaces are our own, run as a script with
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import fcntl
 import importlib
 import os
@@ -21,17 +20,13 @@ from pathlib import Path
 if __name__ == "__main__":
     sys.path.append(str(Path(__file__).resolve().parents[2]))
 
-from forebay.runner import seccomp
-from forebay.runner.namespaces import Forbidden, call, clear_capabilities, drop_bounding
+from forebay.runner.namespaces import Forbidden, clear_capabilities, close_from, drop_bounding, filter_calls
 from forebay.runner.spec import Network, Sandbox, Spec
 
 MB = 1 << 20
-_PR_SET_NO_NEW_PRIVS = 38
 _HOST = "127.0.0.1"
-_HIGH = 100  # above every descriptor that was handed on
+_HIGH = 100  # above every descriptor that a program is given
 _COUNTS_BY_NAMESPACE = (5, 14)  # the kernel that counts the processes of each user namespace apart
-
-_libc = ctypes.CDLL(None, use_errno=True)
 
 
 def main(text: str, uid: str, handover: str) -> int:
@@ -59,8 +54,7 @@ def seal(spec: Spec, uid: int, handover: int) -> None:
         os.setresgid(uid, uid, uid)
         os.setresuid(uid, uid, uid)
     clear_capabilities()
-    call("prctl", _libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
-    seccomp.install(seccomp.LOCAL if network == "none" else seccomp.NETWORK, nesting=sandbox.nesting)
+    filter_calls(sandbox)
 
 
 def _let_proxy_in(port: int, handover: int) -> None:
@@ -89,7 +83,7 @@ def limit(spec: Spec) -> None:
 def _counts_alone(sandbox: Sandbox) -> bool:
     """Whether nobody else's processes and threads count against the limit of this sandbox."""
     kernel = tuple(int(part) for part in os.uname().release.split(".")[:2] if part.isdecimal())
-    return sandbox.uid_base is not None or kernel >= _COUNTS_BY_NAMESPACE
+    return sandbox.uid_base is not None or (sandbox.is_walled and kernel >= _COUNTS_BY_NAMESPACE)
 
 
 def _at_most(what: int, most: int) -> None:
@@ -125,7 +119,7 @@ def _place(descriptors: list[int]) -> None:
     os.closerange(3, _HIGH)
     for fd, each in enumerate(high, 3):
         os.dup2(each, fd)
-        os.close(each)
+    close_from(3 + len(high))
 
 
 def _ignore(_number: int, _frame: object) -> None:

@@ -15,6 +15,7 @@ import struct
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from forebay.runner import seccomp
 from forebay.runner.spec import INPUTS, SCRATCH
 
 if TYPE_CHECKING:
@@ -28,7 +29,9 @@ _DETACH = 2
 _AT_RECURSIVE, _AT_FDCWD, _MOUNT_SETATTR = 0x8000, -100, 442
 _SIOCGIFFLAGS, _SIOCSIFFLAGS, _IFF_UP = 0x8913, 0x8914, 1
 _PR_SET_PDEATHSIG, _PR_CAPBSET_DROP, _PR_CAP_AMBIENT, _AMBIENT_CLEAR_ALL = 1, 24, 47, 4
+_PR_SET_DUMPABLE, _PR_SET_NO_NEW_PRIVS = 4, 38
 _DEVICES = ("null", "zero", "full", "random", "urandom")
+_MOST_DESCRIPTORS = 1 << 20  # the kernel gives no higher numbers, unless an administrator has said so
 _SHARED_MEMORY = b"size=64m,mode=1777"
 
 _libc = ctypes.CDLL(None, use_errno=True)
@@ -52,7 +55,10 @@ def enter(sandbox: Sandbox) -> None:
     _make_root(sandbox)
     worker = os.fork()
     if worker != 0:
+        # As an ordinary account it is the same one as the worker's, which could make it do what the filter forbids.
+        _libc.prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
         drop_capabilities()
+        filter_calls(sandbox)
         _end_like(worker)
 
 
@@ -168,7 +174,7 @@ def _make_devices(root: str) -> None:
 def _bind(source: str, place: Path, *, read_only: bool) -> None:
     if os.path.isdir(source):  # noqa: PTH112 - as bind mounts follow links, too
         place.mkdir(exist_ok=True)
-    else:
+    elif not place.exists():  # what lies in a mount that is there already cannot be touched
         place.touch()
     mount(source, str(place), None, _BIND | _REC)
     if read_only:
@@ -206,14 +212,17 @@ def end_with_parent() -> None:
 
 def _end_like(child: int) -> None:
     """Wait for a child, collecting what it leaves, and exit as it did; as a shell does where it was a signal."""
-    for fd in range(3, 64):
-        with contextlib.suppress(OSError):
-            os.close(fd)
+    close_from(3)
     while True:
         pid, status = os.wait()
         if pid == child:
             code = os.waitstatus_to_exitcode(status)
             os._exit(code if code >= 0 else 128 - code)
+
+
+def close_from(first: int) -> None:
+    """Close every descriptor from this one on."""
+    os.closerange(first, _MOST_DESCRIPTORS)
 
 
 def drop_capabilities() -> None:
@@ -232,6 +241,12 @@ def clear_capabilities() -> None:
     _libc.prctl(_PR_CAP_AMBIENT, _AMBIENT_CLEAR_ALL, 0, 0, 0)
     header = (ctypes.c_uint32 * 2)(0x20080522, 0)
     call("capset", _libc.capset(header, (ctypes.c_uint32 * 6)()))
+
+
+def filter_calls(sandbox: Sandbox) -> None:
+    """Filter the system calls of this process and of all that it starts, for good."""
+    call("prctl", _libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
+    seccomp.install(sandbox)
 
 
 def call(name: str, result: int) -> None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from forebay.errors import ConfigError, DataError, TransientError
-from forebay.runner.availability import sandbox_for
+from forebay.runner.availability import check_network, sandbox_for
 from forebay.runner.files import place, take_over
 from forebay.runner.process import Command, GuardedProcess, signal_name, words_for
 from forebay.runner.spec import OUTPUT, Limits
@@ -73,11 +73,7 @@ async def run_program(
     program = shutil.which(argv[0])
     if program is None:
         raise ConfigError(f"{argv[0]} is not installed, or not on the PATH")
-    if network == "host" and mode == "required":
-        raise ConfigError(
-            f"{argv[0]} must not use the network but through the egress proxy, which is not enforced here: unset "
-            "FOREBAY_EGRESS_CONFINE and allow user namespaces, or accept that by FOREBAY_SANDBOX=preferred"
-        )
+    check_network(mode, argv[0], network)
     found = await asyncio.to_thread(
         sandbox_for, mode, argv[0], scratch_mb=limits.scratch_mb, programs=[program], python=False
     )
@@ -107,7 +103,9 @@ def _command(
 ) -> Command:
     if sandbox is not None:
         mounts = sandbox.mounts if output is None else [*sandbox.mounts, ("write", str(output), OUTPUT)]
-        sandbox = replace(sandbox, network=network if sandbox.is_walled else "host", mounts=mounts)
+        if not sandbox.is_walled and network != "none":
+            network = "host"  # there is no network of its own; without any, the filter of system calls does
+        sandbox = replace(sandbox, network=network, mounts=mounts)
     return Command(
         argv[0],
         Limits(limits.memory_mb, limits.cpu_s, limits.file_mb, limits.processes, limits.open_files),

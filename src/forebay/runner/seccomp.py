@@ -11,6 +11,10 @@ import errno
 import os
 import socket
 import struct
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from forebay.runner.spec import Sandbox
 
 _LOAD, _EQUAL, _AT_LEAST, _ANY_BIT, _GIVE = 0x20, 0x15, 0x35, 0x45, 0x06
 _ALLOW, _ERRNO = 0x7FFF0000, 0x00050000
@@ -33,13 +37,19 @@ _DENIED = {
     "delete_module": (176, 106), "reboot": (169, 142), "swapon": (167, 224), "swapoff": (168, 225), "acct": (163, 89),
     "syslog": (103, 116), "settimeofday": (164, 170), "clock_settime": (227, 112),
 }  # fmt: skip
-_NESTING = {"unshare": (272, 97), "chroot": (161, 51)}  # Chromium makes namespaces for its own sandbox
+# What Chromium needs, for its own sandbox and to share memory between its processes. Others would keep memory there
+# that belongs to no process, so that nobody counts it.
+_CHROMIUM = {
+    "unshare": (272, 97), "chroot": (161, 51), "memfd_create": (319, 279), "memfd_secret": (447, 447),
+    "shmget": (29, 194),
+}  # fmt: skip
 _CLONE, _CLONE3, _SOCKET = (56, 220), (435, 435), (41, 198)
 _MACHINES = {"x86_64": (0, 0xC000003E), "aarch64": (1, 0xC00000B7)}
 
-LOCAL = (socket.AF_UNIX,)
-NETWORK = (socket.AF_UNIX, socket.AF_INET, socket.AF_INET6, socket.AF_NETLINK)
+_LOCAL = (socket.AF_UNIX,)
+_NETWORK = (socket.AF_UNIX, socket.AF_INET, socket.AF_INET6, socket.AF_NETLINK)
 
+_INSTRUCTION = struct.Struct("HBBI")
 _Instruction = tuple[int, int, int, int]
 
 
@@ -49,20 +59,26 @@ def why_not() -> str | None:
     return None if machine in _MACHINES else f"system calls are not filtered on {machine}"
 
 
-def install(families: tuple[int, ...], *, nesting: bool) -> None:
+def install(sandbox: Sandbox) -> None:
     """Filter the calls of this process and of all that it starts, for good; `no_new_privs` must be set."""
-    known = _MACHINES.get(os.uname().machine)
-    if known is None:
+    code = compiled(sandbox)
+    if not code:
         return
-    program = _program(*known, families, nesting=nesting)
-    code = b"".join(struct.pack("HBBI", *instruction) for instruction in program)
     buffer = ctypes.create_string_buffer(code, len(code))
-    header = struct.pack("HxxxxxxP", len(program), ctypes.addressof(buffer))
+    header = struct.pack("HxxxxxxP", len(code) // _INSTRUCTION.size, ctypes.addressof(buffer))
     holder = ctypes.create_string_buffer(header, len(header))
     libc = ctypes.CDLL(None, use_errno=True)
     if libc.prctl(_PR_SET_SECCOMP, _MODE_FILTER, ctypes.c_void_p(ctypes.addressof(holder)), 0, 0) != 0:
         number = ctypes.get_errno()
         raise OSError(number, f"seccomp: {os.strerror(number)}")
+
+
+def compiled(sandbox: Sandbox) -> bytes:
+    """The filter as the kernel takes it; nothing where this machine has none."""
+    known = _MACHINES.get(os.uname().machine)
+    families = _LOCAL if sandbox.network == "none" else _NETWORK
+    program = [] if known is None else _program(*known, families, nesting=sandbox.nesting)
+    return b"".join(_INSTRUCTION.pack(*instruction) for instruction in program)
 
 
 def _program(column: int, arch: int, families: tuple[int, ...], *, nesting: bool) -> list[_Instruction]:
@@ -76,7 +92,7 @@ def _program(column: int, arch: int, families: tuple[int, ...], *, nesting: bool
         # clone3 has its flags in memory, where no filter looks: the C library then takes clone.
         *_if_call(_CLONE3[column], [_refuse(errno.ENOSYS)]),
     ]
-    denied = _DENIED if nesting else _DENIED | _NESTING
+    denied = _DENIED if nesting else _DENIED | _CHROMIUM
     for numbers in denied.values():
         program += _if_call(numbers[column], [_refuse(errno.EPERM)])
     if not nesting:

@@ -26,6 +26,7 @@ MAX_BYTES = 64 << 20
 MAX_PIXELS = 50_000_000
 MAX_SIDE = 60_000
 
+PACKAGES = ("PIL", "blurhash_rs")
 MISSING = "images need packages that are not installed: pip install 'forebay[images]'"
 _KINDS = ("AVIF", "BMP", "GIF", "ICO", "JPEG", "PNG", "WEBP")
 _MOVING = frozenset(("AVIF", "GIF", "PNG", "WEBP"))

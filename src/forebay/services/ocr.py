@@ -26,6 +26,7 @@ _ENLARGED = 3.0  # times at most
 MAX_TEXT = 100_000
 SURE = 0.5  # how sure the models must be of a line
 
+PACKAGES = ("rapidocr", "onnxruntime")
 MISSING = "reading text in pictures needs packages that are not installed: pip install 'forebay[ocr]'"
 
 

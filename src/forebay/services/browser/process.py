@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from forebay.errors import ConfigError, TransientError
 from forebay.log import get_logger
-from forebay.runner.availability import sandbox_for
+from forebay.runner.availability import check_network, sandbox_for
 from forebay.runner.process import HOME, Command, GuardedProcess
 from forebay.runner.spec import Limits
 from forebay.services.browser.flags import arguments
@@ -55,6 +55,8 @@ class BrowserProcess:
         self.started_at = loop.time()
         mode = self._settings.sandbox or "required"  # it fetches what strangers have written
         found = await asyncio.to_thread(sandbox_for, mode, "Chromium", scratch_mb=_SCRATCH_MB, programs=[self._program])
+        if found is not None:
+            check_network(mode, "Chromium", self._egress.network(walled=found.is_walled))
         try:
             async with asyncio.timeout(_STARTS_WITHIN):
                 told = await self._begin(found)

@@ -1,0 +1,54 @@
+"""What a pool believes of what its children send."""
+
+from __future__ import annotations
+
+import errno
+from typing import Any
+
+import pytest
+
+from forebay.engine.limited import limited
+from forebay.engine.parcel import Overrun, unpack
+from forebay.errors import ConfigError, DataError, PermanentError, ResourceError, ThrottledError, TransientError
+from forebay.runner import failures, wire
+
+
+def read() -> None:
+    """A function to be limited."""
+
+
+SANDBOXED, TRUSTED = limited(read), limited(read, sandbox=False)
+NEEDING = limited(read, needs=("json", "no_such_package"))
+HAVING = limited(read, needs=("json",))
+
+
+def _raised(callee: Any, error: Exception) -> Exception:
+    with pytest.raises(type(error) if callee is TRUSTED else Exception) as raised:
+        unpack(callee, wire.ERROR, failures.dump(error))
+    return raised.value
+
+
+@pytest.mark.parametrize(
+    ("error", "kind", "text"),
+    [
+        (ResourceError("the disk is full"), Overrun, "used up what it may have (ResourceError: the disk is full)"),
+        (OSError(errno.ENOSPC, "full"), Overrun, "used up what it may have (OSError: [Errno 28] full)"),
+        (OSError(errno.EMFILE, "many"), Overrun, "used up what it may have (OSError: [Errno 24] many)"),
+        (ConfigError("stop all"), TransientError, "ConfigError: stop all"),
+        (ThrottledError("later", retry_after=1e9), TransientError, "ThrottledError: later"),
+        (DataError("a bad file"), DataError, "a bad file"),
+        (PermanentError("never"), PermanentError, "never"),
+        (KeyError("k"), KeyError, "'k'"),
+    ],
+)
+def test_a_sandboxed_process_fails_its_own_task_only(error: Exception, kind: type[Exception], text: str) -> None:
+    told = _raised(SANDBOXED, error)
+    assert (type(told), str(told)) == (kind, text)
+    assert "Error" in str(told.__cause__)  # where it happened
+    assert type(_raised(TRUSTED, error)) is type(error)
+
+
+def test_a_package_is_missing_where_the_worker_sees_so_itself() -> None:
+    missing = ConfigError("install it")
+    assert type(_raised(NEEDING, missing)) is ConfigError
+    assert type(_raised(HAVING, missing)) is TransientError

@@ -1,0 +1,53 @@
+"""What a child does with the files of a call."""
+
+from __future__ import annotations
+
+import socket
+from pathlib import Path
+
+import pytest
+
+from forebay.engine.context import Context
+from forebay.engine.limited import OutputFile, limited
+from forebay.engine.parcel import Parcel
+from forebay.runner import availability, child, wire
+from forebay.runner.availability import Available
+from tests.engine.process_steps import NoHost
+
+
+def write(target: Path) -> str:
+    target.write_text("written")
+    return str(target.parent)
+
+
+@pytest.mark.parametrize("is_proc_there", [True, False])
+def test_output_files_are_written_with_and_without_proc(
+    is_proc_there: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Containers that hide parts of /proc allow no sandbox to have one."""
+    target = tmp_path / "target"
+    (tmp_path / "scratch").mkdir()
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "scratch"))
+    if not is_proc_there:
+        monkeypatch.setattr(child, "_OPEN_FILES", "/absent/fd")
+    parcel = Parcel(limited(write), Context(1, 1, 1, "s", 1, 1, NoHost()), (OutputFile(target),), {}, 1 << 20)
+    ours, theirs = socket.socketpair()
+    hello = wire.Hello([], "", [], __name__, None, __file__, "write", "write", 1 << 20, "")
+    with ours, theirs, target.open("wb+") as opened:
+        worker = child._Child(wire.Link(theirs), theirs, hello)
+        assert worker.introduce()
+        socket.send_fds(ours, [b"f"], [opened.fileno()])
+        worker._take_files({"inputs": [], "outputs": 1})
+        kind, body = worker._answer(parcel.body)
+        worker._clean_up()
+    assert (kind, target.read_text()) == (wire.RESULT, "written")
+    assert (b"/proc/self/fd" in body) == is_proc_there
+
+
+def test_a_sandbox_without_proc_is_a_gap(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(availability, "available", lambda: Available("namespaces", "", None, "for this test"))
+    monkeypatch.setattr(availability, "_tried", lambda *_: "it ended with 1")
+    assert availability.gaps()[-1] == (
+        "a sandbox has no /proc, as parts of this container's own are hidden: files that functions write must fit into "
+        "their scratch space (scratch_mb)"
+    )

@@ -1,0 +1,64 @@
+"""The guard: what it hears, what it counts, and what it hands on."""
+
+from __future__ import annotations
+
+import os
+import resource
+from collections.abc import Iterator
+
+import pytest
+
+from forebay.runner.availability import available, sandbox_for
+from forebay.runner.process import Command, GuardedProcess
+from forebay.runner.spec import Limits
+
+pytestmark = pytest.mark.skipif(available().method is None, reason=available().because)
+_LIMITS = Limits(256, open_files=256)
+
+
+@pytest.fixture
+def many_open_files() -> Iterator[None]:
+    """More descriptors than `select` takes, as a busy worker has them."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard if hard != resource.RLIM_INFINITY else 1 << 16, hard))
+    opened = [os.open(os.devnull, os.O_RDONLY) for _ in range(1100)]
+    yield
+    for fd in opened:
+        os.close(fd)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+async def _run(*argv: str, sockets: int = 0, order: bytes = b"r", limits: Limits = _LIMITS) -> tuple[str, list[str]]:
+    """How a sandboxed program ends, and its lines."""
+    lines: list[str] = []
+    sandbox = sandbox_for("required", argv[0], scratch_mb=16, python=False)
+    command = Command("it", limits, argv=argv, sockets=sockets, doubled=True, sandbox=sandbox)
+    process = GuardedProcess(command, lines.append)
+    try:
+        process.start()
+        process.order(order)
+        await process.ended.wait()
+    finally:
+        await process.kill()
+        for each in process.sockets:
+            each.close()
+    return process.how, lines
+
+
+@pytest.mark.usefixtures("many_open_files")
+async def test_a_worker_may_have_many_open_files() -> None:
+    how, lines = await _run("/bin/sh", "-c", "ls /proc/$$/fd", sockets=1)
+    assert how == "exit 0"
+    assert sorted(map(int, lines)) == [0, 1, 2, 3, 4]  # its socket twice, and none that we have besides
+
+
+@pytest.mark.parametrize(
+    ("script", "limits", "how"),
+    [
+        ("x = bytearray(b'x' * (100 << 20)); import signal; signal.pause()", Limits(64), "memory"),
+        ("while True: pass", Limits(256, cpu_s=0.2), "cpu"),
+    ],
+)
+async def test_limits_hold_while_it_rests(script: str, limits: Limits, how: str) -> None:
+    ended, _ = await _run("/usr/bin/env", "python3", "-ISc", script, order=b"i", limits=limits)
+    assert ended == how
