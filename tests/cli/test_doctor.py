@@ -231,7 +231,7 @@ def port() -> str:
 
 
 def test_a_proxy_that_is_not_trusted(cli: Cli, start: Callable[..., Process], port: str) -> None:
-    address = {"FOREBAY_API_PORT": port}
+    address = {"FOREBAY_API_PORT": port, "FOREBAY_METRICS_TOKEN": "a long enough token"}
     _, found = findings(cli, **address)
     nobody = f"no API at http://127.0.0.1:{port} shows us its metrics: not looked at"
     assert [(each["level"], each["text"]) for each in found["proxies"]] == [("OK", nobody)]

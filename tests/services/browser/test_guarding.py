@@ -19,7 +19,8 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module", params=[True, False], ids=["confined", "unconfined"])
 async def guarded(opened: Opened, request: pytest.FixtureRequest) -> AsyncIterator[Browser]:
-    async with opened(egress_confine=request.param) as browser:
+    # Without walls only where somebody has said so: a browser that must be sandboxed gets no network then.
+    async with opened(egress_confine=request.param, sandbox=None if request.param else "preferred") as browser:
         yield browser
 
 
