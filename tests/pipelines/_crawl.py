@@ -129,7 +129,12 @@ async def crawling(
         async with open_http(await given.get(web.egress), politeness) as opened:
             yield opened
 
-    common: dict[str, Any] = {"data_dir": folder, "egress_allow_networks": "127.0.0.0/8", "egress_confine": False}
+    common: dict[str, Any] = {
+        "data_dir": folder,
+        "egress_allow_networks": "127.0.0.0/8",
+        "egress_confine": False,
+        "sandbox": "preferred",  # a browser that must be sandboxed gets no network without walls
+    }
     common["browser_path"] = NOWHERE
     chosen = Settings(**(common | settings))
     replaced: dict[Resource[Any], Resource[Any]] = {web.egress: egress, web.http: http, **(resources or {})}

@@ -123,6 +123,7 @@ async def _working(dsn: str, folder: Path) -> AsyncIterator[tuple[Process, Store
     settings = {
         "DATABASE_URL": dsn, "DATA_DIR": str(folder / "data"), "PIPELINES": "forebay.pipelines", "LOG_JSON": "1",
         "POLL_S": "0.2", "SHEETS_NOT_FOUND_WAIT_S": "0", "EGRESS_ALLOW_NETWORKS": "127.0.0.0/8", "EGRESS_CONFINE": "0",
+        "SANDBOX": "preferred",
     }  # fmt: skip
     worker = Cli(folder, **{f"FOREBAY_{name}": value for name, value in settings.items()}).start("worker")
     try:
