@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from forebay.errors import ConfigError, TransientError
+from forebay.errors import ConfigError, PermanentError, TransientError
 from forebay.services.browser import INSTALL, browser, finding, require_browser, tab
 from forebay.services.browser.capturing import Capturing
 from forebay.services.browser.failures import load_error
@@ -80,6 +80,14 @@ async def test_a_host_that_does_not_exist_is_not_found(opened: Opened, scheme: s
     async with opened() as running:
         with pytest.raises(NotFoundError, match=r"^the host gone\.invalid does not exist$"):
             await running.capture(f"{scheme}://gone.invalid/")
+
+
+async def test_a_page_moves_no_more_than_it_may(opened: Opened, site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever way its scripts take: all of its connections end."""
+    monkeypatch.setattr(browser, "MOST_BYTES_DOWN", 1000)
+    async with opened() as running:
+        with pytest.raises(PermanentError, match="more than 1000 bytes came in"):
+            await running.capture(f"http://good.test:{site.port}/article")
 
 
 def test_failures_are_told_in_the_words_of_the_guard() -> None:

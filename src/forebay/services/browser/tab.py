@@ -84,11 +84,15 @@ class Tab:
             raise TransientError("the browser did not open a page in time") from None
 
     def _end(self, _ended: object) -> None:
-        self._state.failure = BrowserGone("the browser has ended")
+        self._fail(BrowserGone("the browser has ended"))
+
+    def _fail(self, failure: StepError | BrowserGone) -> None:
+        self._state.failure = failure
         self._changed.set()
 
     async def _open(self) -> None:
         self._wire.ended.add_done_callback(self._end)
+        self._pass.on_cut = self._fail
         made = await self._wire.call(
             "Target.createBrowserContext",
             disposeOnDetach=True,
@@ -129,6 +133,7 @@ class Tab:
     async def close(self) -> None:
         """Close the context with everything in it; a browser that cannot even do that is killed."""
         self._wire.ended.remove_done_callback(self._end)
+        self._pass.on_cut = None
         self._browser.listeners.pop(self._context, None)
         self._wire.forget(self._session)
         if not self._context:

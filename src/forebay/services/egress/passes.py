@@ -11,11 +11,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from forebay.log import get_logger
+from forebay.services.egress.failures import Refused
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Generator
+    from collections.abc import Callable, Collection, Generator
 
-    from forebay.services.egress.failures import Refused, Unreachable
+    from forebay.services.egress.failures import Unreachable
     from forebay.services.egress.origins import Origin
     from forebay.services.egress.policy import Limits
 
@@ -54,6 +55,8 @@ class Pass:
         self.bytes_down = 0
         self.bytes_up = 0
         self.lookups = asyncio.Semaphore(limits.lookups)
+        self.on_cut: Callable[[Refused], None] | None = None
+        """Told once it has moved all that it may: a program may wait for ever for the rest of an answer."""
         self._counts = counts
         self._serving: set[asyncio.Task[None]] = set()
 
@@ -129,6 +132,8 @@ class Pass:
             self._counts.refused[code] += 1
             log.warning("egress_cut", purpose=self.purpose, code=code, reason=reason)
             self.refusals.append(Refusal("", 0, code, reason))
+            if self.on_cut is not None:
+                self.on_cut(Refused(code, reason))
         self.end()
 
 
