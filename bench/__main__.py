@@ -97,6 +97,7 @@ async def _with_server(arguments: argparse.Namespace, folder: Path, peers: list[
 
 def _finish(console: Console, report: Report, *, strict: bool) -> int:
     console.print()
+    console.print(escape(report.detection))
     for record in report.records:
         console.print(escape(record.as_line()), style=None if record.holds else "bold red")
     for failure in report.failures:

@@ -69,6 +69,8 @@ class Report:
     foreign: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
     facts: dict[str, str] = field(default_factory=dict)
     failures: list[str] = field(default_factory=list)
+    detection: str = ""
+    detection_is_complete: bool = False
 
     def sample(self, name: str, value: float, unit: str, usage: Usage | None = None) -> None:
         self.samples[name].append(value)
@@ -92,6 +94,8 @@ class Report:
         found = json.dumps([record.as_json() for record in self._ordered()], indent=2, ensure_ascii=False)
         (folder / "results.json").write_text(found + "\n")
         (folder / "RESULTS.md").write_text(self.as_markdown())
+        if self.detection_is_complete:  # figures of fewer cases do not replace those of all
+            (folder / "DETECTION.md").write_text(self.detection, encoding="utf-8")
 
     def as_markdown(self) -> str:
         parts = [

@@ -8,6 +8,7 @@ import asyncpg
 from bench.groups import (
     backlog,
     bookmarks,
+    detection,
     drain,
     fairness,
     latency,
@@ -33,6 +34,7 @@ GROUPS: dict[str, Callable[[Context], Awaitable[None]]] = {
     "bookmarks": bookmarks.run,
     "sheets": sheets.run,
     "provider": provider.run,
+    "detection": detection.run,
 }
 
 

@@ -37,9 +37,27 @@ class Score:
 
     @property
     def holds(self) -> bool:
-        if self.bar is None:
+        if self.bar is None or not self.cases:
             return True
         return self.share <= self.bar if self.at_most else self.share >= self.bar
 
 
 Measure = Callable[[Corpora], list[Score]]
+
+
+def as_table(scores: dict[str, list[Score]], *, complete: bool) -> str:
+    """All figures as Markdown; `complete` when no case was left out for want of its file."""
+    lines = ["# Detection on test data of other projects", ""]
+    if not complete:
+        lines += ["Without the files that belong to other projects: cases that need them were left out.", ""]
+    lines += ["| set | figure | cases | result | bar | aim | |", "|---|---|---|---|---|---|---|"]
+    lines += [_line(name, score) for name, rows in scores.items() for score in rows if score.cases]
+    return "\n".join(lines) + "\n"
+
+
+def _line(name: str, score: Score) -> str:
+    sign = "≤" if score.at_most else "≥"
+    bar = "" if score.bar is None else f"{sign} {score.bar:.1%}"
+    aim = "" if score.aim is None else f"{score.aim:.1%}"
+    verdict = "" if score.bar is None else "holds" if score.holds else "DOES NOT HOLD"
+    return f"| {name} | {score.what} | {score.cases} | {score.share:.1%} | {bar} | {aim} | {verdict} |"
