@@ -14,17 +14,17 @@ import asyncpg
 from bench.harness import BenchError, connected
 from bench.noop import PIPELINE
 from bench.workload import SQL_INPUT, input_of, inputs
-from forebay.api.accounts import make_token
-from forebay.db import grid as grids
-from forebay.db import identity
 from forebay.db.migrate import migrate
-from forebay.db.registry import register
-from forebay.db.sheets import NewSheet
-from forebay.engine.producer import submit, submit_many, wait
-from forebay.engine.worker import Worker
-from forebay.pipelines import sheet_intake, sheets
-from forebay.pipelines.sheet_intake import hand_in
-from forebay.services.grid_files import GridFile
+from forebay.engine.db.registry import register
+from forebay.engine.submit.producer import submit, submit_many, wait
+from forebay.engine.work.worker import Worker
+from forebay.identity import db as identity
+from forebay.identity.accounts import make_token
+from forebay.pipelines.sheets.db import grid as grids
+from forebay.pipelines.sheets.db.sheets import NewSheet
+from forebay.pipelines.sheets.grid_files import GridFile
+from forebay.pipelines.sheets.intake import hand_in, sheet_intake
+from forebay.pipelines.sheets.steps import sheets
 from forebay.services.spreadsheets import new_file
 from forebay.settings import Settings
 from forebay.storage import open_store

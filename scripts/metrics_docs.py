@@ -1,4 +1,4 @@
-"""Writes docs/reference/metrics.md from forebay.api.catalogue, or with --check compares it."""
+"""Writes docs/reference/metrics.md from forebay.api.metrics.names, or with --check compares it."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import difflib
 import sys
 from pathlib import Path
 
-from forebay.api.catalogue import ALL, Described
+from forebay.api.metrics.names import ALL, Described
 
 TARGET = Path(__file__).parent.parent / "docs" / "reference" / "metrics.md"
 
 HEAD = """\
 # Metrics
 
-Written by `scripts/metrics_docs.py` from `forebay.api.catalogue`.
+Written by `scripts/metrics_docs.py` from `forebay.api.metrics.names`.
 
 `GET /metrics` shows these to Prometheus, `GET /api/statistics` as JSON to administrators, and to others the numbers of
 their own work. What comes from the database is counted at most every 30 seconds, by index and minute by minute, and is

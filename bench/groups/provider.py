@@ -13,14 +13,14 @@ import asyncpg
 from bench.harness import BenchError, Context, connected
 from bench.provider_stub import KEY, Mood, ProviderStub, declaration
 from forebay import log
-from forebay.db import registry
-from forebay.engine.context import Context as StepContext
-from forebay.engine.pipeline import Pipeline
-from forebay.engine.resources import Resources, resource
-from forebay.engine.worker import Worker
-from forebay.pipelines import looking_up
-from forebay.pipelines.asking import Desk
-from forebay.pipelines.looking_up import Desks, Match, look_up, open_desks
+from forebay.engine.db import registry
+from forebay.engine.declare.context import Context as StepContext
+from forebay.engine.declare.pipeline import Pipeline
+from forebay.engine.declare.resources import Resources, resource
+from forebay.engine.work.worker import Worker
+from forebay.pipelines.sheets import lookup
+from forebay.pipelines.sheets.lookup import Desks, Match, look_up, open_desks
+from forebay.pipelines.sheets.provider_gate import Desk
 from forebay.services.products import Fields
 from forebay.settings import Settings
 from forebay.tuning import Concurrency
@@ -113,7 +113,7 @@ async def _looking_up(context: Context, fixed: int | None) -> AsyncIterator[tupl
             await registry.register(conn, things.definition())
             await things.submit_many(conn, ({"title": f"thing number {n} box"} for n in range(ROWS)))
             settings = Settings(sheets_providers=Path(folder), egress_confine=False)
-            worker = Worker(dsn, [things], settings=settings, resources={looking_up.providers: _desks(fixed)})
+            worker = Worker(dsn, [things], settings=settings, resources={lookup.providers: _desks(fixed)})
             running = asyncio.create_task(worker.run())
             try:
                 await worker.ready_or_failed(running)

@@ -4,12 +4,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from forebay.engine.context import Context
-    from forebay.engine.limited import limited
-    from forebay.engine.pipeline import Pipeline, Step
-    from forebay.engine.policy import Limit, Retry
-    from forebay.engine.resources import resource
-    from forebay.engine.worker import Worker
+    from forebay.engine.declare.context import Context
+    from forebay.engine.declare.limited import limited
+    from forebay.engine.declare.pipeline import Pipeline, Step
+    from forebay.engine.declare.policy import Limit, Retry
+    from forebay.engine.declare.resources import resource
+    from forebay.engine.work.worker import Worker
     from forebay.types import Cancel, Done, NotFound, Rows, Skip, Snooze, Statement
 
 __all__ = [
@@ -33,12 +33,12 @@ __all__ = [
 # Imported when they are asked for: guards and children of the runner start in a few milliseconds without the engine,
 # and a program that only submits needs no worker.
 _PLACES = {
-    "engine.context": ("Context",),
-    "engine.limited": ("limited",),
-    "engine.pipeline": ("Pipeline", "Step"),
-    "engine.policy": ("Limit", "Retry"),
-    "engine.resources": ("resource",),
-    "engine.worker": ("Worker",),
+    "engine.declare.context": ("Context",),
+    "engine.declare.limited": ("limited",),
+    "engine.declare.pipeline": ("Pipeline", "Step"),
+    "engine.declare.policy": ("Limit", "Retry"),
+    "engine.declare.resources": ("resource",),
+    "engine.work.worker": ("Worker",),
     "types": ("Cancel", "Done", "NotFound", "Rows", "Skip", "Snooze", "Statement"),
 }
 _MODULES = {name: f"forebay.{module}" for module, names in _PLACES.items() for name in names}

@@ -12,6 +12,7 @@
     ├── DatabaseUnavailable     the database cannot be reached
     │   ├── DatabaseBusy        all connections to it are in use
     │   └── WrongRole           connections come with other rights than they should have
+    ├── Busy                    this process has too much of something to do; the same works a moment later
     ├── EmbeddedError           forebay's own PostgreSQL cannot be set up or started
     └── StepError               raised by steps; the class decides what happens to the task
         ├── TransientError      retried: base·2^(n-1), capped, jittered
@@ -103,6 +104,10 @@ class DatabaseBusy(DatabaseUnavailable, TimeoutError):
 
 class WrongRole(DatabaseUnavailable):
     """Connections have other rights than they should have: nothing may be done with them."""
+
+
+class Busy(ForebayError):
+    """This process has too much of something to do at the moment."""
 
 
 class StepError(ForebayError):

@@ -13,12 +13,12 @@ from contextlib import asynccontextmanager
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, TypeVar, Unpack
 
-from forebay.db import tasks
 from forebay.db.migrate import migrate
 from forebay.db.pool import open_pool
-from forebay.engine import results
 from forebay.engine.clock import ManualClock
-from forebay.engine.worker import Worker
+from forebay.engine.db import tasks
+from forebay.engine.submit import results
+from forebay.engine.work.worker import Worker
 from forebay.settings import Settings
 
 if TYPE_CHECKING:
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from forebay.db.pool import Pool
-    from forebay.engine.pipeline import Pipeline, SubmitOptions
-    from forebay.engine.resources import Resource
+    from forebay.engine.declare.pipeline import Pipeline, SubmitOptions
+    from forebay.engine.declare.resources import Resource
     from forebay.types import ItemRecord, JobSummary, Submitted
 
 __all__ = ["ManualClock", "Testbed", "testbed"]

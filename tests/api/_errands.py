@@ -7,7 +7,7 @@ from contextlib import suppress
 from pydantic import BaseModel
 
 from forebay import Context, Pipeline
-from forebay.pipelines import web
+from forebay.pipelines import resources
 from forebay.services.egress import Origin, Refused, Unreachable, Wanted
 
 NOBODY = "http://127.0.0.1:1/"
@@ -23,8 +23,8 @@ errands: Pipeline[Errand] = Pipeline("errands", Errand)
 @errands.step()
 async def go(ctx: Context, errand: Errand) -> int:
     """Asks for what the guard refuses, and for what it lets through where nobody listens."""
-    await ctx.get(web.browser)
-    http = await ctx.get(web.http)
+    await ctx.get(resources.browser)
+    http = await ctx.get(resources.http)
     with suppress(Refused):
         await http.get("http://127.0.0.1/", purpose="errands.go")
     with suppress(Unreachable):

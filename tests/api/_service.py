@@ -14,16 +14,17 @@ from fastapi import FastAPI
 from pydantic import BaseModel
 
 from forebay import Context, NotFound, Pipeline
-from forebay.api.accounts import make_token
 from forebay.api.app import create_app
-from forebay.api.cookies import CSRF_COOKIE
-from forebay.api.secrecy import hash_password
-from forebay.db import identity, registry
+from forebay.api.auth.cookies import CSRF_COOKIE
 from forebay.db.logins import login_name, login_urls, make_logins
 from forebay.db.pool import open_pool
-from forebay.db.room import API
-from forebay.db.writes import Writer
+from forebay.db.role_pool import API
+from forebay.engine.db import registry
+from forebay.engine.db.writes import Writer
 from forebay.errors import DataError
+from forebay.identity import db as identity
+from forebay.identity.accounts import make_token
+from forebay.identity.secrets import hash_password
 from forebay.settings import Settings
 from forebay.storage import Blobs, Stored, open_store
 from forebay.testing import testbed

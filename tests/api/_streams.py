@@ -14,9 +14,9 @@ import httpx
 import uvicorn
 
 from forebay.api.app import create_app
-from forebay.api.events import Hub
+from forebay.api.events.hub import Hub
 from forebay.cli.api import address, listen
-from forebay.engine.worker import Worker
+from forebay.engine.work.worker import Worker
 from forebay.settings import Settings
 from tests.api._service import Service, pages
 

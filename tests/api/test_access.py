@@ -9,9 +9,12 @@ from typing import Any
 import asyncpg
 import pytest
 
-from forebay.db import registry
 from forebay.db.migrate import ROLES
-from forebay.pipelines import bookmark_imports, bookmarks, sheet_exports, sheet_scans
+from forebay.engine.db import registry
+from forebay.pipelines.bookmarks.imports import bookmark_imports
+from forebay.pipelines.bookmarks.steps import bookmarks
+from forebay.pipelines.sheets.exports import sheet_exports
+from forebay.pipelines.sheets.scans import sheet_scans
 from tests.api._service import Service, put_file, serving
 from tests.pipelines._sheets import add_sheet
 

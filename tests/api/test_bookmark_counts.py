@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from forebay.db.pool import Connection, connect
-from forebay.db.sql import load
+from forebay.pipelines.bookmarks.db import load
 from tests.api._service import Service
 from tests.api.test_bookmarks import added, registered
 

@@ -9,7 +9,7 @@ import pytest
 
 from forebay import Context, Pipeline
 from forebay.errors import PermanentError, TransientError
-from forebay.pipelines.bookmarks import Link
+from forebay.pipelines.bookmarks.steps import Link
 from forebay.types import Skip
 from tests.api._service import Service, serving
 

@@ -9,8 +9,8 @@ from typing import Any
 import httpx
 import pytest
 
-from forebay.db import registry
-from forebay.pipelines.bookmark_imports import bookmark_imports
+from forebay.engine.db import registry
+from forebay.pipelines.bookmarks.imports import bookmark_imports
 from forebay.testing import testbed
 from tests.api._service import Service
 

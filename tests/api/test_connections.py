@@ -15,7 +15,7 @@ import uvicorn
 from structlog.testing import capture_logs
 
 from forebay import open_files
-from forebay.api.connections import ConnectionLimits
+from forebay.api.middleware.connections import ConnectionLimits
 from forebay.cli.api import listen, server_config
 from forebay.settings import Settings
 

@@ -19,11 +19,12 @@ import pytest
 
 from forebay import Context, Pipeline
 from forebay.api import paging
-from forebay.api.cookies import COOKIE
-from forebay.api.events import Pace
-from forebay.api.subscribers import MOST_WAITING, News, Subscriber, Wish
-from forebay.db import identity, registry
-from forebay.engine.worker import Worker
+from forebay.api.auth.cookies import COOKIE
+from forebay.api.events.hub import Pace
+from forebay.api.events.subscribers import MOST_WAITING, News, Subscriber, Wish
+from forebay.engine.db import registry
+from forebay.engine.work.worker import Worker
+from forebay.identity import db as identity
 from forebay.settings import Settings
 from tests.api._service import PASSWORD, Service
 from tests.api._streams import PATIENCE, Live, Reader, socketed

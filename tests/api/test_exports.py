@@ -10,7 +10,7 @@ import asyncpg
 import httpx
 import pytest
 
-from forebay.pipelines import sheet_exports
+from forebay.pipelines.sheets.exports import sheet_exports
 from forebay.testing import testbed
 from tests.api._service import Service, serving
 from tests.pipelines._sheets import OURS, Line, add_sheet, csv_cells, jsonl_cells, xlsx_cells

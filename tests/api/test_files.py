@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from forebay.api.shelf import Shelf
+from forebay.api.file_access import Shelf
 from forebay.storage.signing import Grant, open_signer
 from tests.api._service import Service, put_file
 

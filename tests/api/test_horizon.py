@@ -7,9 +7,9 @@ from datetime import UTC, datetime, timedelta
 
 import asyncpg
 
-from forebay.api.events import Pace
-from forebay.api.horizon import Horizon
-from forebay.db.events import Moment
+from forebay.api.events.hub import Pace
+from forebay.api.events.lookback import Horizon
+from forebay.engine.db.changes import Moment
 from tests.api._service import Service
 from tests.api._streams import Live, socketed
 

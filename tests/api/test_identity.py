@@ -10,8 +10,12 @@ from typing import Any
 import pytest
 from fastapi import Request
 
-from forebay.api import secrecy
-from forebay.api.accounts import (
+from forebay.api.app import create_app
+from forebay.api.auth.cookies import COOKIE, cookies_of
+from forebay.api.auth.throttle import place_of
+from forebay.identity import db as identity
+from forebay.identity import secrets
+from forebay.identity.accounts import (
     FIRST_ADMIN,
     account_named,
     change_password,
@@ -20,11 +24,7 @@ from forebay.api.accounts import (
     invitation,
     sign_in_link,
 )
-from forebay.api.app import create_app
-from forebay.api.cookies import COOKIE, cookies_of
-from forebay.api.secrecy import Turns, digest
-from forebay.api.throttle import place_of
-from forebay.db import identity
+from forebay.identity.secrets import Turns, digest
 from forebay.settings import Settings
 from tests.api._service import PASSWORD, Service, admin_of, serving
 
@@ -140,22 +140,22 @@ def test_places() -> None:
 
 async def test_nobodys_password_is_hashed_by_the_first_answer_whomever_it_is_for() -> None:
     """Not at the start, which would wait for it; and not only for names that do not exist, which that would tell."""
-    secrecy._nobodys.cache_clear()
-    stored = await secrecy.hash_password(PASSWORD)
-    assert secrecy._nobodys.cache_info().misses == 0
-    assert await secrecy.is_password(stored, PASSWORD)
-    assert secrecy._nobodys.cache_info().misses == 1
-    assert not await secrecy.is_password(None, PASSWORD)
-    assert secrecy._nobodys.cache_info().misses == 1
+    secrets._nobodys.cache_clear()
+    stored = await secrets.hash_password(PASSWORD)
+    assert secrets._nobodys.cache_info().misses == 0
+    assert await secrets.is_password(stored, PASSWORD)
+    assert secrets._nobodys.cache_info().misses == 1
+    assert not await secrets.is_password(None, PASSWORD)
+    assert secrets._nobodys.cache_info().misses == 1
 
 
 async def test_passwords_wait_for_their_turn_and_some_are_sent_away(
     service: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(secrecy, "_turns", Turns(at_once=1, waiting=1))
+    monkeypatch.setattr(secrets, "_turns", Turns(at_once=1, waiting=1))
     may_go = threading.Event()
-    first = asyncio.create_task(secrecy._turns.take(lambda: may_go.wait(60)))
-    second = asyncio.create_task(secrecy.is_password(None, "x"))
+    first = asyncio.create_task(secrets._turns.take(lambda: may_go.wait(60)))
+    second = asyncio.create_task(secrets.is_password(None, "x"))
     await asyncio.sleep(0)
     try:
         async with service.client() as browser:

@@ -8,9 +8,11 @@ from typing import Any
 
 import pytest
 
-from forebay.engine.pipeline import Pipeline
-from forebay.pipelines import sheet_images, sheet_intake, sheet_scans
-from forebay.pipelines import sheets as sheet_rows
+from forebay.engine.declare.pipeline import Pipeline
+from forebay.pipelines.sheets.intake import sheet_intake
+from forebay.pipelines.sheets.scans import sheet_scans
+from forebay.pipelines.sheets.steps import sheet_images
+from forebay.pipelines.sheets.steps import sheets as sheet_rows
 from forebay.testing import testbed
 from tests.api._service import Service, serving
 

@@ -474,7 +474,7 @@ async def test_one_owner_has_one_slice_at_a_time(service: Service, monkeypatch: 
         await ends.wait()
         return 7
 
-    monkeypatch.setattr("forebay.api.slices._run_slice", work)
+    monkeypatch.setattr("forebay.api.submit.kickoff._run_slice", work)
     mine, theirs = await submitted(service, "a"), await submitted(service, "b", who="bob")
     async with service.client("ann") as ann, service.client("bob") as bob:
         first = asyncio.create_task(ann.post(f"/api/jobs/{mine}/kickoff"))

@@ -12,11 +12,11 @@ import asyncpg
 import pytest
 
 from forebay import Context, Pipeline
-from forebay.api.principal import Principal
+from forebay.api.auth.principal import Principal
 from forebay.db import migrate
 from forebay.db.logins import SETTINGS, WORKER, account_of, close_temporary, login_url, login_urls, open_public
 from forebay.db.migrate import ROLES
-from forebay.db.room import ADMIN, API, IDENTITY
+from forebay.db.role_pool import ADMIN, API, IDENTITY
 from forebay.errors import UnknownPipeline
 from forebay.testing import testbed
 from tests._servers import PASSWORDS

@@ -12,10 +12,10 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from forebay import Context, Pipeline
-from forebay.api import catalogue
-from forebay.api.statistics import Statistics
-from forebay.db import overview
-from forebay.db.sql import load
+from forebay.api.metrics import names as catalogue
+from forebay.api.metrics.statistics import Statistics
+from forebay.engine.db import overview
+from forebay.engine.db.sql import load
 from forebay.errors import ThrottledError
 from forebay.settings import Settings
 from forebay.testing import Testbed, testbed
@@ -324,7 +324,7 @@ async def test_a_count_that_failed_is_not_tried_again_at_once(
         tries.append(conn)
         raise OSError("gone")
 
-    monkeypatch.setattr("forebay.api.statistics.numbers.now", away)
+    monkeypatch.setattr("forebay.api.metrics.statistics.numbers.now", away)
     assert [at(await scraped(service), "forebay_database_up") for _ in range(3)] == [0, 0, 0]
     assert len(tries) == 1
     monkeypatch.undo()
@@ -338,8 +338,8 @@ async def test_a_database_that_does_not_answer_is_noticed_soon(
     async def silent(conn: object) -> None:
         await asyncio.Event().wait()
 
-    monkeypatch.setattr("forebay.api.statistics.numbers.now", silent)
-    monkeypatch.setattr("forebay.api.statistics._SOON", 0.1)
+    monkeypatch.setattr("forebay.api.metrics.statistics.numbers.now", silent)
+    monkeypatch.setattr("forebay.api.metrics.statistics._SOON", 0.1)
     assert at(await scraped(service), "forebay_database_up") == 0
 
 

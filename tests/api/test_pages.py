@@ -8,9 +8,10 @@ from collections.abc import Iterator
 import pytest
 
 from forebay import Context, Pipeline
-from forebay.api.accounts import account_named, sign_in_link
-from forebay.pipelines import sheet_intake, sheets
-from forebay.pipelines.bookmarks import Link
+from forebay.identity.accounts import account_named, sign_in_link
+from forebay.pipelines.bookmarks.steps import Link
+from forebay.pipelines.sheets.intake import sheet_intake
+from forebay.pipelines.sheets.steps import sheets
 from tests.api._browser import BROWSER, Page, browsing
 from tests.api._live import live
 from tests.api._service import Service, admin_of

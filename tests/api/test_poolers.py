@@ -14,11 +14,11 @@ import asyncpg
 import pytest
 
 from forebay.api.app import create_app
-from forebay.api.metrics import Meter
-from forebay.api.rooms import Rooms, open_rooms
-from forebay.db import sessions
-from forebay.engine.inputs import Options
-from forebay.engine.producer import item_arguments
+from forebay.api.metrics.process import Meter
+from forebay.api.role_pools import Rooms, open_rooms
+from forebay.db import session_context
+from forebay.engine.submit.inputs import Options
+from forebay.engine.submit.producer import item_arguments
 from forebay.errors import WrongRole
 from forebay.settings import Settings
 from tests.api._poolers import PGBOUNCER, answering, dropping_role, pgbouncer
@@ -109,10 +109,10 @@ async def test_the_one_statement_of_a_submit_runs_with_the_role(dsn: str) -> Non
         rooms: Rooms = service.app.state.rooms
         owner = await service.admin.fetchval("select id from forebay.owner where name = 'ann'")
         args = item_arguments(pages, Page(title="x"), False, Options.checked(owner="ann"))
-        assert (await sessions.submit_for(rooms.owners, owner, None, args))[1]
+        assert (await session_context.submit_for(rooms.owners, owner, None, args))[1]
         await service.admin.execute("revoke insert on forebay.item from forebay_api")
         with pytest.raises(asyncpg.InsufficientPrivilegeError, match="permission denied for table item"):
-            await sessions.submit_for(rooms.owners, owner, None, args)
+            await session_context.submit_for(rooms.owners, owner, None, args)
 
 
 async def everything_works(service: Service) -> None:

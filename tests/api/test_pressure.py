@@ -12,8 +12,8 @@ import pytest
 from starlette.types import Message
 from structlog.testing import capture_logs
 
-from forebay.api.turns import Turns
-from forebay.db.room import Room
+from forebay.api.write_slots import Turns
+from forebay.db.role_pool import Room
 from tests.api._service import Service, serving
 
 ONE = {"pipeline": "pages", "input": {"title": "x"}}

@@ -13,10 +13,12 @@ import asyncpg
 import httpx
 import pytest
 
-from forebay.api import sheet_door
-from forebay.engine.pipeline import Pipeline
-from forebay.pipelines import catalogue_rows, sheet_images, sheet_intake
-from forebay.pipelines import sheets as sheet_rows
+from forebay.engine.declare.pipeline import Pipeline
+from forebay.pipelines.sheets import uploads
+from forebay.pipelines.sheets.catalogue_rows import catalogue_rows
+from forebay.pipelines.sheets.intake import sheet_intake
+from forebay.pipelines.sheets.steps import sheet_images
+from forebay.pipelines.sheets.steps import sheets as sheet_rows
 from forebay.testing import testbed
 from tests.api._service import Service, serving
 
@@ -146,7 +148,7 @@ async def test_a_provider_that_there_is_not_is_refused(service: Service) -> None
 async def test_an_upload_in_pieces_goes_on_where_it_broke_off(
     service: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sheet_door, "PIECE_BYTES", 10)
+    monkeypatch.setattr(uploads, "PIECE_BYTES", 10)
     async with service.client("ann", **TUS) as ann:
         begun = await ann.post(
             "/api/uploads", headers={"upload-length": str(len(CSV)), **announced(filename="rows.csv", priority="3")}

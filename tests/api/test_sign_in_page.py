@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from forebay.api.accounts import account_named, invitation, sign_in_link
+from forebay.identity.accounts import account_named, invitation, sign_in_link
 from tests.api._browser import BROWSER, Page, browsing
 from tests.api._live import live
 from tests.api._service import PASSWORD, Service, admin_of

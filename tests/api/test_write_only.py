@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from forebay import Context, Pipeline
-from forebay.db import registry
+from forebay.engine.db import registry
 from forebay.errors import PermanentError
-from forebay.pipelines import bookmark_imports, sheet_exports, sheet_scans
-from forebay.pipelines.bookmarks import Link
+from forebay.pipelines.bookmarks.imports import bookmark_imports
+from forebay.pipelines.bookmarks.steps import Link
+from forebay.pipelines.sheets.exports import sheet_exports
+from forebay.pipelines.sheets.scans import sheet_scans
 from tests.api._service import Service, serving
 from tests.api.test_access import MATRIX
 from tests.pipelines._sheets import add_sheet

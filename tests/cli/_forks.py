@@ -126,7 +126,7 @@ def _bury() -> None:
 
 def _preload() -> None:
     commands = (f"forebay.cli.{file.stem}" for file in (ROOT / "src" / "forebay" / "cli").glob("[a-z]*.py"))
-    for name in (*commands, "forebay.api.accounts", "forebay.api.app", "forebay.services.egress.confinement"):
+    for name in (*commands, "forebay.identity.accounts", "forebay.api.app", "forebay.services.egress.confinement"):
         import_module(name)
     gc.freeze()
 

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from forebay.cli import _formats as formats
-from forebay.db.pages import WholeItem
+from forebay.engine.db.lists import WholeItem
 from tests.cli._run import PATIENCE, Cli, Process, ask
 
 # Items beside those that were submitted: made where they are kept, since only their export is of interest here.

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any
 import asyncpg
 from rich.console import Console
 
-from forebay.api import accounts
 from forebay.cli import _guide
 from forebay.cli._guide import Guide
 from forebay.cli._live import View
-from forebay.db.overview import Depth, JobRow, Overview, WorkerRow
+from forebay.engine.db.overview import Depth, JobRow, Overview, WorkerRow
+from forebay.identity import accounts
 from forebay.settings import Settings
 
 if TYPE_CHECKING:
-    from forebay.db.overview import DeadLetter
+    from forebay.engine.db.overview import DeadLetter
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 GUIDE = Guide("http://127.0.0.1:18311", "admin", f"http://127.0.0.1:18311/sign-in#fbl_{'x' * 43}")

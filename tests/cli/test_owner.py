@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncpg
 import pytest
 
-from forebay.api import accounts
 from forebay.cli._owner import choose_owner
+from forebay.identity import accounts
 from forebay.settings import Settings
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from forebay.cli import _files
 from forebay.db.pool import open_pool
-from forebay.db.writes import Writer
+from forebay.engine.db.writes import Writer
 from forebay.errors import ForebayError
 from forebay.settings import Settings
 from forebay.storage import Blobs, Stored, open_store

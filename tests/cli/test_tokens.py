@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from forebay.api.secrecy import digest
+from forebay.identity.secrets import digest
 from tests.cli._run import Cli, ask
 
 

@@ -10,9 +10,9 @@ import sys
 import asyncpg
 import pytest
 
-from forebay.api import accounts
-from forebay.api.secrecy import digest, is_password
 from forebay.errors import InvalidField
+from forebay.identity import accounts
+from forebay.identity.secrets import digest, is_password
 from tests.cli._run import PATIENCE, Cli, ask
 
 PASSWORD = "correct horse battery"

@@ -17,9 +17,9 @@ from urllib.parse import urlsplit, urlunsplit
 
 import asyncpg
 
-from forebay.db import registry
 from forebay.db.pool import LOST, connect
-from forebay.engine.worker import Worker
+from forebay.engine.db import registry
+from forebay.engine.work.worker import Worker
 from forebay.errors import DatabaseUnavailable
 
 if TYPE_CHECKING:

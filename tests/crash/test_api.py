@@ -10,8 +10,9 @@ from typing import Any
 import asyncpg
 import httpx
 
-from forebay.api.accounts import make_token
-from forebay.db import identity, registry
+from forebay.engine.db import registry
+from forebay.identity import db as identity
+from forebay.identity.accounts import make_token
 from tests.cli._run import Cli, Process
 
 ROWS = 400

@@ -12,11 +12,11 @@ from pathlib import Path
 import psutil
 import pytest
 
-from forebay.db import registry
-from forebay.pipelines import bookmark_imports, bookmarks
-from forebay.pipelines.bookmark_imports import Imported
+from forebay.engine.db import registry
+from forebay.pipelines.bookmarks.imports import Imported, bookmark_imports
+from forebay.pipelines.bookmarks.links import page_hash
+from forebay.pipelines.bookmarks.steps import bookmarks
 from forebay.services.browser import find_browser
-from forebay.services.links import page_hash
 from forebay.settings import Settings
 from tests.corpus.site import Hold, Page, Site, corpus, serving
 from tests.crash._rig import Watch, WorkerProcess, Workers

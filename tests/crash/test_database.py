@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from forebay.db import registry
 from forebay.db.migrate import migrate
 from forebay.db.pool import connect
+from forebay.engine.db import registry
 from forebay.settings import Settings
 from tests.crash._rig import (
     EFFECTS,

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from forebay.db import registry
 from forebay.db.migrate import migrate
+from forebay.engine.db import registry
 from tests.crash._rig import EFFECTS, GONE, Proxy, Watch, Workers, assert_done_once
 from tests.crash._steps import Order, letters, orders
 

@@ -17,9 +17,10 @@ import asyncpg
 import httpx
 import pytest
 
-from forebay.api.accounts import make_token
-from forebay.db import identity, registry
-from forebay.engine.loading import load_pipelines
+from forebay.engine.db import registry
+from forebay.engine.declare.loading import load_pipelines
+from forebay.identity import db as identity
+from forebay.identity.accounts import make_token
 from tests.cli._run import Cli, Process
 from tests.crash.test_api import address_of
 

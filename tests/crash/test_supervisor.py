@@ -15,7 +15,7 @@ import psutil
 import pytest
 from structlog.testing import capture_logs
 
-from forebay.engine.supervisor import Backoff, Supervisor
+from forebay.engine.supervise.supervisor import Backoff, Supervisor
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
@@ -26,7 +26,7 @@ _WORKER = textwrap.dedent(
     """
     import os, signal, subprocess, sys, time
     from pathlib import Path
-    from forebay.engine.supervisor import watch_parent
+    from forebay.engine.supervise.supervisor import watch_parent
 
     folder, stubborn = Path(sys.argv[1]), "stubborn" in sys.argv
     number = os.environ["FOREBAY_WORKER_NUMBER"]
@@ -56,7 +56,7 @@ _WORKER = textwrap.dedent(
 _SUPERVISOR = textwrap.dedent(
     """
     import asyncio, sys
-    from forebay.engine.supervisor import Supervisor
+    from forebay.engine.supervise.supervisor import Supervisor
 
     sys.exit(asyncio.run(Supervisor([sys.executable, *sys.argv[2:]], 2, grace=float(sys.argv[1])).run()))
     """

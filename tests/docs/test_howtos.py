@@ -23,11 +23,12 @@ import pytest
 from PIL import Image
 
 from forebay.db.logins import SETTINGS, login_name
-from forebay.db.registry import register
-from forebay.engine.pipeline import Pipeline
+from forebay.engine.db.registry import register
+from forebay.engine.declare.pipeline import Pipeline
 from forebay.errors import ThrottledError
 from forebay.example import texts
-from forebay.pipelines import bookmark_imports, bookmarks
+from forebay.pipelines.bookmarks.imports import bookmark_imports
+from forebay.pipelines.bookmarks.steps import bookmarks
 from forebay.services.browser import find_browser
 from forebay.services.egress import Fetched, Wanted, open_egress, open_http
 from forebay.services.products import Query, Request, load_providers

@@ -15,8 +15,8 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from forebay.engine.context import Context, Progress
-from forebay.engine.pipeline import Pipeline
+from forebay.engine.declare.context import Context, Progress
+from forebay.engine.declare.pipeline import Pipeline
 from forebay.errors import DataError, PermanentError, ThrottledError
 from forebay.runner.progress import report
 from forebay.types import Done, NotFound, Statement

@@ -10,7 +10,7 @@ from typing import Any
 import asyncpg
 import pytest
 
-from forebay.engine.producer import submit, submit_many
+from forebay.engine.submit.producer import submit, submit_many
 from forebay.errors import InputTooLarge, InvalidField, RequestError, UnknownPipeline
 from tests.engine._producing import Page, counts, pages, papers, register, strangers
 

@@ -10,7 +10,7 @@ from pydantic import BaseModel
 from structlog.testing import capture_logs
 
 from forebay import Context, Pipeline, Retry
-from forebay.engine import chronicle
+from forebay.engine.work import job_log
 from forebay.errors import TransientError
 from forebay.testing import testbed
 
@@ -64,8 +64,8 @@ async def test_in_detail_every_attempt_is_told_and_when_it_is_tried_again(
 
 def test_many_jobs_that_end_together_share_a_line() -> None:
     with capture_logs() as logs:
-        chronicle.tell_finished(list(range(10, 30)))
-        chronicle.tell_finished([7, 8])
+        job_log.tell_finished(list(range(10, 30)))
+        job_log.tell_finished([7, 8])
     assert [{k: v for k, v in line.items() if k not in ("part", "log_level")} for line in logs] == [
         {"event": "jobs_finished", "count": 20, "first": 10, "last": 29},
         {"event": "job_finished", "job": 7},

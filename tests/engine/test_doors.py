@@ -23,9 +23,9 @@ from sqlalchemy.ext.asyncio import AsyncSession, create_async_engine
 from sqlalchemy.orm import Session
 
 from forebay import Context, Pipeline
-from forebay.db import doors, registry
-from forebay.db.loads import Batch, ItemLoad
-from forebay.engine.producer import submit, submit_many, submit_many_sync, submit_sync
+from forebay.engine.db import adapters, registry
+from forebay.engine.db.loads import Batch, ItemLoad
+from forebay.engine.submit.producer import submit, submit_many, submit_many_sync, submit_sync
 from forebay.errors import InvalidField, UnknownPipeline
 from tests._servers import Server
 from tests.engine._producing import ONE_ITEM, Page, counts, inputs_of, pages, papers, register, strangers
@@ -315,9 +315,9 @@ async def test_a_pipeline_that_is_known_in_one_database_is_registered_in_another
     for at in (dsn, second_dsn):
         async with asyncpg.create_pool(at, min_size=0, max_size=2) as pool:
             await submit(pool, fresh, ONE)
-            found = await doors.door_of(pool).database()
+            found = await adapters.door_of(pool).database()
             async with pool.acquire() as conn:
-                assert await doors.door_of(conn).database() == found is not None
+                assert await adapters.door_of(conn).database() == found is not None
     for at, jobs in ((dsn, 5), (second_dsn, 3)):
         conn = await asyncpg.connect(at)
         try:
@@ -427,12 +427,12 @@ async def test_many_items_of_a_blocking_connection(
 async def test_drivers_without_copy_get_arrays(
     dsn: str, watcher: asyncpg.Connection[Any], monkeypatch: pytest.MonkeyPatch, style: str
 ) -> None:
-    monkeypatch.setattr(doors, "_SYNC", {})
+    monkeypatch.setattr(adapters, "_SYNC", {})
     engine = sqlalchemy.create_engine(sqlalchemy_url(dsn, "psycopg"))
     engine.dialect.paramstyle = style
     with engine.begin() as conn:
         load = ItemLoad(1, 2, 3, [Batch([1, 2], ["a", None], [b"{}", b'"%s"'])])
-        doors.SqlalchemyDoor(conn).copy_items(load)
+        adapters.SqlalchemyDoor(conn).copy_items(load)
     engine.dispose()
     rows = await watcher.fetch("select n, key, input, job_id, owner_id, pipeline_id from forebay.item order by n")
     assert [tuple(row) for row in rows] == [(1, "a", "{}", 1, 2, 3), (2, None, '"%s"', 1, 2, 3)]
@@ -459,6 +459,6 @@ async def test_an_unknown_connection_is_refused(dsn: str) -> None:
 
 
 def test_no_optional_library_is_imported() -> None:
-    code = "import sys, forebay.engine.producer; print(sorted({'psycopg', 'sqlalchemy'} & set(sys.modules)))"
+    code = "import sys, forebay.engine.submit.producer; print(sorted({'psycopg', 'sqlalchemy'} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

@@ -15,13 +15,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from forebay.db import limits as db
-from forebay.db.limits import SlotAsk, TokenAsk
 from forebay.db.pool import open_pool
 from forebay.engine.clock import Clock, ManualClock
-from forebay.engine.gates import AHEAD, IMPATIENCE, SLACK, SLOT_LEASE
-from forebay.engine.limits import LimitReached, Limits
-from forebay.engine.policy import Limit
+from forebay.engine.db import limits as db
+from forebay.engine.db.limits import SlotAsk, TokenAsk
+from forebay.engine.declare.policy import Limit
+from forebay.engine.limits.client import LimitReached, Limits
+from forebay.engine.limits.limiters import AHEAD, IMPATIENCE, SLACK, SLOT_LEASE
 from forebay.errors import DataError, ThrottledError
 
 if TYPE_CHECKING:

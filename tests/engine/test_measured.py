@@ -9,7 +9,7 @@ from typing import Any
 import asyncpg
 
 from forebay import Context, Pipeline
-from forebay.db.measured import open_measured_pool
+from forebay.db.measured_pool import open_measured_pool
 from forebay.testing import testbed
 
 

@@ -9,8 +9,8 @@ from typing import Any
 import asyncpg
 import pytest
 
-from forebay.engine.nesting import MOST, is_too_deep
-from forebay.engine.producer import submit, submit_many
+from forebay.engine.submit.nesting import MOST, is_too_deep
+from forebay.engine.submit.producer import submit, submit_many
 from forebay.errors import InvalidField
 from tests.engine._producing import papers, register
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from forebay.engine.limited import limited
-from forebay.engine.parcel import Overrun, unpack
+from forebay.engine.declare.limited import limited
+from forebay.engine.processes.protocol import Overrun, unpack
 from forebay.errors import ConfigError, DataError, PermanentError, ResourceError, ThrottledError, TransientError
 from forebay.runner import failures, wire
 

@@ -17,8 +17,8 @@ import psutil
 import pytest
 import uvloop
 
-from forebay.engine.context import Context
-from forebay.engine.process import ProcessPool
+from forebay.engine.declare.context import Context
+from forebay.engine.processes.pool import ProcessPool
 from forebay.errors import (
     ConfigError,
     DataError,
@@ -32,7 +32,7 @@ from tests.engine import process_steps as steps
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
 
-    from forebay.engine.pipeline import Step
+    from forebay.engine.declare.pipeline import Step
 
 
 @pytest.fixture
@@ -394,9 +394,9 @@ async def test_a_step_that_was_declared_at_a_prompt_says_what_to_do() -> None:
     typed = textwrap.dedent(
         """
         import asyncio
-        from forebay.engine.context import Context
-        from forebay.engine.pipeline import Pipeline
-        from forebay.engine.process import ProcessPool
+        from forebay.engine.declare.context import Context
+        from forebay.engine.declare.pipeline import Pipeline
+        from forebay.engine.processes.pool import ProcessPool
         from tests.engine.process_steps import NoHost
 
         typed = Pipeline("typed", dict)
@@ -419,9 +419,9 @@ _SCRIPT = textwrap.dedent(
     import asyncio, os, sys
     from typing import Any
     from pydantic import BaseModel
-    from forebay.engine.context import Context
-    from forebay.engine.pipeline import Pipeline
-    from forebay.engine.process import ProcessPool
+    from forebay.engine.declare.context import Context
+    from forebay.engine.declare.pipeline import Pipeline
+    from forebay.engine.processes.pool import ProcessPool
     from tests.engine.process_steps import NoHost, hang_forever
 
     class Page(BaseModel):

@@ -13,8 +13,8 @@ import pytest
 from pydantic import BaseModel, Field, PlainSerializer, computed_field
 
 from forebay import Pipeline
-from forebay.engine.inputs import Encoder
-from forebay.engine.producer import items, submit, submit_many, summary, wait
+from forebay.engine.submit.inputs import Encoder
+from forebay.engine.submit.producer import items, submit, submit_many, summary, wait
 from forebay.errors import InvalidField, NotThere
 from forebay.types import ItemStatus, JobState
 from tests.engine._producing import Page, counts, inputs_of, pages, papers, register

@@ -11,8 +11,8 @@ import pytest
 import structlog.testing
 
 from forebay import Context, Pipeline, limited, resource
-from forebay.engine.process import ProcessPool
-from forebay.engine.resources import Resources
+from forebay.engine.declare.resources import Resources
+from forebay.engine.processes.pool import ProcessPool
 from forebay.errors import ConfigError, DefinitionError
 from forebay.settings import Settings
 from forebay.testing import testbed

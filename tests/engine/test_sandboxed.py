@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from forebay.engine.context import Context, Progress
-from forebay.engine.limited import OutputFile, limited
-from forebay.engine.process import ProcessPool
+from forebay.engine.declare.context import Context, Progress
+from forebay.engine.declare.limited import OutputFile, limited
+from forebay.engine.processes.pool import ProcessPool
 from forebay.errors import DataError
 from forebay.runner import availability, codec
 from tests.engine import process_steps as steps

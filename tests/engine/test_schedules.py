@@ -11,7 +11,7 @@ from typing import Any
 import asyncpg
 import pytest
 
-from forebay.engine.schedules import (
+from forebay.engine.maintenance.schedules import (
     next_time,
     pause_schedule,
     put_schedule,

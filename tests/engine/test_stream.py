@@ -13,8 +13,8 @@ from typing import Any
 import asyncpg
 import pytest
 
-from forebay.engine.job_stream import SourceRows
-from forebay.engine.producer import StreamProgress, submit_stream, summary
+from forebay.engine.submit.job_stream import SourceRows
+from forebay.engine.submit.producer import StreamProgress, submit_stream, summary
 from forebay.errors import DatabaseUnavailable, InvalidField, UnknownPipeline, WrongState
 from forebay.testing import testbed
 from forebay.types import JobState
@@ -115,7 +115,7 @@ async def test_a_source_that_has_become_shorter(conn: asyncpg.Connection[Any], d
 
 CHILD = """
 import asyncio, sys
-from forebay.engine.producer import submit_stream
+from forebay.engine.submit.producer import submit_stream
 from tests.engine._producing import pages, Page
 
 async def slowly():
@@ -171,7 +171,7 @@ async def test_lost_connections_cost_nothing(conn: asyncpg.Connection[Any], dsn:
 async def test_a_batch_that_committed_unheard_is_not_sent_twice(
     conn: asyncpg.Connection[Any], dsn: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from forebay.engine import job_stream
+    from forebay.engine.submit import job_stream
 
     commit, failures = job_stream.JobStream._commit, [ConnectionResetError, asyncpg.DeadlockDetectedError]
 
@@ -188,7 +188,7 @@ async def test_a_batch_that_committed_unheard_is_not_sent_twice(
 
 
 async def test_a_database_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
-    from forebay.engine import job_stream
+    from forebay.engine.submit import job_stream
 
     monkeypatch.setattr(job_stream, "_LONGEST_PAUSE", 0.01)
     with pytest.raises(DatabaseUnavailable):

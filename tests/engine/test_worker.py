@@ -13,7 +13,7 @@ import asyncpg
 import pytest
 
 from forebay import Context, Pipeline, Retry, Worker
-from forebay.engine.results import summary, wait
+from forebay.engine.submit.results import summary, wait
 from forebay.errors import ResourceError, SchemaError
 from forebay.settings import Settings
 from forebay.testing import testbed

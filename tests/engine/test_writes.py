@@ -10,7 +10,7 @@ import pytest
 from pydantic import BaseModel
 
 from forebay import Context, Done, NotFound, Pipeline, Retry, Rows, Skip, Statement
-from forebay.db.writes import Writer
+from forebay.engine.db.writes import Writer
 from forebay.errors import DataError, TransientError
 from forebay.testing import testbed
 

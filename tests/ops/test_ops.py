@@ -12,8 +12,8 @@ from typing import Any
 import httpx
 import pytest
 
-from forebay.api import statistics
 from forebay.api.app import create_app
+from forebay.api.metrics import statistics
 from forebay.settings import Settings
 from forebay.testing import Testbed, testbed
 from tests.api._errands import Errand, errands

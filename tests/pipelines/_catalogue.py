@@ -9,13 +9,13 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from forebay.engine.context import Context
-from forebay.engine.pipeline import Pipeline
-from forebay.engine.policy import Retry
-from forebay.engine.resources import Resource, Resources, resource
-from forebay.pipelines import looking_up
-from forebay.pipelines.catalogue_rows import Line, catalogue_rows
-from forebay.pipelines.looking_up import Desks, Match, look_up, open_desks
+from forebay.engine.declare.context import Context
+from forebay.engine.declare.pipeline import Pipeline
+from forebay.engine.declare.policy import Retry
+from forebay.engine.declare.resources import Resource, Resources, resource
+from forebay.pipelines.sheets import lookup
+from forebay.pipelines.sheets.catalogue_rows import Line, catalogue_rows
+from forebay.pipelines.sheets.lookup import Desks, Match, look_up, open_desks
 from forebay.services.products import Columns, normalize
 from forebay.settings import Settings
 from forebay.testing import ManualClock, Testbed, testbed
@@ -57,7 +57,7 @@ async def shopping(
     async def providers(given: Resources) -> AsyncGenerator[Desks]:
         yield await open_desks(given, clock=clock.time, sleep=sleep)
 
-    replaced: dict[Resource[Any], Resource[Any]] = {looking_up.providers: providers, **(resources or {})}
+    replaced: dict[Resource[Any], Resource[Any]] = {lookup.providers: providers, **(resources or {})}
     given: dict[str, Any] = {"egress_confine": False} | settings
     chosen = Settings(**given)
     async with testbed(

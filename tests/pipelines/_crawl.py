@@ -10,13 +10,13 @@ from typing import Any
 
 import asyncpg
 
-from forebay.db import registry
-from forebay.engine.pipeline import Pipeline
-from forebay.engine.resources import Resource, Resources, resource
-from forebay.pipelines import web
-from forebay.pipelines.bookmarks import bookmarks
+from forebay.engine.db import registry
+from forebay.engine.declare.pipeline import Pipeline
+from forebay.engine.declare.resources import Resource, Resources, resource
+from forebay.pipelines import resources as web
+from forebay.pipelines.bookmarks.links import looks_like_image, page_hash
+from forebay.pipelines.bookmarks.steps import bookmarks
 from forebay.services.egress import Egress, Http, Politeness, checked_url, open_egress, open_http
-from forebay.services.links import looks_like_image, page_hash
 from forebay.settings import Settings
 from forebay.storage import Blobs, open_store
 from forebay.testing import ManualClock, Testbed, testbed

@@ -15,14 +15,17 @@ from typing import Any
 
 import asyncpg
 
-from forebay.db import registry, sheets
-from forebay.db.sheets import NewSheet, Piece
-from forebay.engine.pipeline import Pipeline
-from forebay.engine.resources import Resource
-from forebay.pipelines import catalogue_rows, sheet_images, sheet_intake, sheet_scans
-from forebay.pipelines import sheets as sheet_rows
-from forebay.pipelines.sheet_intake import piece_key
-from forebay.services import sheet_reading
+from forebay.engine.db import registry
+from forebay.engine.declare.pipeline import Pipeline
+from forebay.engine.declare.resources import Resource
+from forebay.pipelines.sheets import reading as sheet_reading
+from forebay.pipelines.sheets.catalogue_rows import catalogue_rows
+from forebay.pipelines.sheets.db import sheets
+from forebay.pipelines.sheets.db.sheets import NewSheet, Piece
+from forebay.pipelines.sheets.intake import piece_key, sheet_intake
+from forebay.pipelines.sheets.scans import sheet_scans
+from forebay.pipelines.sheets.steps import sheet_images
+from forebay.pipelines.sheets.steps import sheets as sheet_rows
 from forebay.settings import Settings
 from forebay.storage import Blobs, open_store
 from forebay.storage.spool import spooled

@@ -19,8 +19,8 @@ import asyncpg
 from openpyxl import load_workbook  # type: ignore[import-untyped]
 from openpyxl.utils.escape import unescape  # type: ignore[import-untyped]
 
-from forebay.db import registry
-from forebay.pipelines.sheet_exports import sheet_exports
+from forebay.engine.db import registry
+from forebay.pipelines.sheets.exports import sheet_exports
 from forebay.services.spreadsheets import unescaped
 from forebay.settings import Settings
 from forebay.storage import Blobs, open_store
@@ -165,7 +165,7 @@ async def exporting(dsn: str, folder: Path, **settings: Any) -> AsyncIterator[Ex
 def export_worker(dsn: str, folder: Path, log: Path) -> Iterator[subprocess.Popen[bytes]]:
     """A worker process of its own, which is killed in the end; its leases are short."""
     given = {"lease_floor_s": "1", "sweep_s": "0.2", "poll_s": "0.2", "log_json": "1"}
-    given |= {"database_url": dsn, "data_dir": str(folder), "pipelines": "forebay.pipelines.sheet_exports"}
+    given |= {"database_url": dsn, "data_dir": str(folder), "pipelines": "forebay.pipelines.sheets.exports"}
     env = os.environ | {f"FOREBAY_{name.upper()}": value for name, value in given.items()}
     with log.open("ab") as out:
         child = subprocess.Popen([sys.executable, "-m", "forebay", "worker"], cwd=ROOT, env=env, stdout=out, stderr=out)

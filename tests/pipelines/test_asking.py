@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 
-from forebay.pipelines.asking import Desk
+from forebay.pipelines.sheets.provider_gate import Desk
 from forebay.services.egress import Politeness
 from forebay.services.products import Candidate, Query
 from forebay.services.products.declarations import Limits

@@ -7,7 +7,7 @@ from typing import Any, cast
 import pytest
 
 from forebay import Context
-from forebay.pipelines.bookmark_imports import Imported, add
+from forebay.pipelines.bookmarks.imports import Imported, add
 from forebay.services.egress import InvalidUrl
 from forebay.settings import Settings
 

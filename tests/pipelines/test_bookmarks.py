@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from structlog.testing import capture_logs
 
-from forebay.pipelines import crawling as crawling_module
-from forebay.pipelines.housekeeping import Chore, housekeeping
+from forebay.pipelines.bookmarks import crawling as crawling_module
+from forebay.pipelines.housekeeping.steps import Chore, housekeeping
 from forebay.services.images import inspect
 from forebay.storage import Blobs
 from tests.corpus import making

@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from forebay.engine.limited import limited
-from forebay.engine.resources import Resource, Resources, resource
+from forebay.engine.declare.limited import limited
+from forebay.engine.declare.resources import Resource, Resources, resource
 from forebay.errors import ConfigError, TransientError
-from forebay.pipelines import crawling as crawling_module
-from forebay.pipelines import web
+from forebay.pipelines import resources
+from forebay.pipelines.bookmarks import crawling as crawling_module
 from forebay.services.browser.captures import Capture, CaptureKind, Shot
 from forebay.services.egress import NotFoundError, Refusal
 from forebay.services.pdf import PdfFacts
@@ -65,7 +65,7 @@ def opened(dsn: str, site: Site, tmp_path: Path, stub: Stub) -> Open:
     async def browser(_: Resources) -> AsyncGenerator[Any]:
         yield stub
 
-    replaced: dict[Resource[Any], Resource[Any]] = {web.browser: browser}
+    replaced: dict[Resource[Any], Resource[Any]] = {resources.browser: browser}
     return lambda **settings: crawling(dsn, site, tmp_path, resources=replaced, **settings)
 
 
@@ -194,7 +194,7 @@ async def test_a_pdf_is_read_from_a_file_that_does_not_stay(opened: Open, monkey
 async def test_icons_have_a_budget(opened: Open, put: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     links = "".join(f'<link rel="icon" href="/nothing{n}.png" sizes="{n}x{n}">' for n in range(20, 30))
     put("/icons", f"<title>Icons</title>{links}<p>{'Water falls. ' * 20}")
-    monkeypatch.setattr(sys.modules["forebay.pipelines.bookmarks"], "_ICON_SECONDS", 0.0)
+    monkeypatch.setattr(sys.modules["forebay.pipelines.bookmarks.steps"], "_ICON_SECONDS", 0.0)
     async with opened() as crawl:
         mark = await crawl.crawled("/icons")
         item = await crawl.item(mark["id"])

@@ -8,8 +8,8 @@ from pathlib import Path
 import psutil
 import pytest
 
-from forebay.engine.resources import Resources, resource
-from forebay.pipelines import web
+from forebay.engine.declare.resources import Resources, resource
+from forebay.pipelines import resources
 from forebay.services.browser import Browser, find_browser, open_browser
 from forebay.services.images import inspect
 from forebay.settings import Settings
@@ -79,7 +79,7 @@ async def test_a_killed_browser_costs_only_the_screenshot_another_attempt(dsn: s
     @resource
     async def browser(given: Resources) -> AsyncGenerator[Browser]:
         """Kills its own Chromium in the middle of the first capture."""
-        async with open_browser(given.settings, await given.get(web.egress)) as opened:
+        async with open_browser(given.settings, await given.get(resources.egress)) as opened:
             capture = opened.capture
 
             async def deadly(url: str, **options: object) -> object:
@@ -94,7 +94,7 @@ async def test_a_killed_browser_costs_only_the_screenshot_another_attempt(dsn: s
             opened.capture = deadly  # type: ignore[assignment, method-assign]
             yield opened
 
-    async with crawling(dsn, site, tmp_path, browser_path=None, resources={web.browser: browser}) as crawl:
+    async with crawling(dsn, site, tmp_path, browser_path=None, resources={resources.browser: browser}) as crawl:
         mark = await crawl.add("/article")
         await crawl.bed.finish()
         item = await crawl.item(mark)

@@ -7,7 +7,7 @@ from typing import Any
 import asyncpg
 import pytest
 
-from forebay.db import catalogues
+from forebay.pipelines.sheets.db import catalogues
 from forebay.services.products import Columns
 from forebay.testing import Testbed
 from tests.pipelines._catalogue import Row, load, seek, shopping
@@ -111,7 +111,7 @@ async def test_a_mapping_names_the_columns(dsn: str) -> None:
 
 
 async def test_a_job_without_a_sheet(dsn: str) -> None:
-    from forebay.pipelines.catalogue_rows import Line, catalogue_rows
+    from forebay.pipelines.sheets.catalogue_rows import Line, catalogue_rows
 
     async with shopping(dsn) as bed:
         job = await bed.submit(catalogue_rows, Line(line=1, row={"title": "Mug"}))

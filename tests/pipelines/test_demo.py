@@ -8,7 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from forebay.pipelines.demo import demo_catalogue, demo_sheet
+from forebay.pipelines.sheets.demo import demo_catalogue, demo_sheet
 from forebay.services.products import Columns, choose_columns, normalize
 from tests.pipelines._catalogue import Sought, load, shopping, sought
 

@@ -17,16 +17,16 @@ from typing import Any
 import asyncpg
 import pytest
 
-from forebay.db import registry
-from forebay.db.sheets import NewSheet
-from forebay.engine.loading import load_pipelines
+from forebay.engine.db import registry
+from forebay.engine.declare.loading import load_pipelines
 from forebay.errors import DataError
-from forebay.pipelines.sheet_intake import hand_in
+from forebay.pipelines.bookmarks.links import looks_like_image, page_hash
+from forebay.pipelines.sheets.db.sheets import NewSheet
+from forebay.pipelines.sheets.intake import hand_in
+from forebay.pipelines.sheets.reading import SheetOptions, look, read_batch, unpack_pictures
+from forebay.pipelines.sheets.workbook_reading import write_out
 from forebay.services.egress import checked_url
-from forebay.services.links import looks_like_image, page_hash
-from forebay.services.sheet_reading import SheetOptions, look, read_batch, unpack_pictures
 from forebay.services.spreadsheets import CsvLayout, XlsxLayout
-from forebay.services.workbook_reading import write_out
 from forebay.settings import Settings
 from forebay.storage import Store, open_store
 from tests.cli._run import Cli, Process

@@ -13,7 +13,7 @@ import pytest
 
 from bench.provider_stub import KEY, ProviderStub, declaration
 from forebay.errors import ConfigError, TransientError
-from forebay.pipelines.catalogue_provider import Catalogue
+from forebay.pipelines.sheets.catalogue_provider import Catalogue
 from forebay.services.products import Candidate, Query
 from forebay.testing import Testbed
 from forebay.types import ItemRecord

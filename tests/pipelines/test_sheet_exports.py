@@ -15,10 +15,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from forebay.db import control
-from forebay.db import grid as grids
-from forebay.pipelines.sheet_exports import Export, sheet_exports
-from forebay.services.grid_files import GridFile
+from forebay.engine.db import control
+from forebay.pipelines.sheets.db import grid as grids
+from forebay.pipelines.sheets.exports import Export, sheet_exports
+from forebay.pipelines.sheets.grid_files import GridFile
 from forebay.services.spreadsheets import Kind, escaped, unescaped
 from tests.pipelines._sheets import OURS, Exports, Line, add_sheet, csv_cells, exporting, jsonl_cells, xlsx_cells
 

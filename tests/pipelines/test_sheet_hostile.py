@@ -10,11 +10,11 @@ from typing import Any
 
 import asyncpg
 
-from forebay.db import registry
 from forebay.db.pool import open_pool
-from forebay.db.sheets import NewSheet
-from forebay.engine.loading import load_pipelines
-from forebay.pipelines.sheet_intake import hand_in
+from forebay.engine.db import registry
+from forebay.engine.declare.loading import load_pipelines
+from forebay.pipelines.sheets.db.sheets import NewSheet
+from forebay.pipelines.sheets.intake import hand_in
 from forebay.settings import Settings
 from forebay.storage import Blobs, Store, open_store
 from tests.cli._run import Cli, Process

@@ -16,20 +16,20 @@ import openpyxl  # type: ignore[import-untyped]
 import pytest
 from PIL import Image
 
-from forebay.db import sheets
-from forebay.db.doors import door_of
-from forebay.db.sheets import NewSheet, Piece
-from forebay.engine.batching import BatchSize
-from forebay.engine.job_stream import JobStream, SourceRows
-from forebay.engine.limited import limited
+from forebay.engine.db.adapters import door_of
+from forebay.engine.declare.limited import limited
+from forebay.engine.submit.batch_size import BatchSize
+from forebay.engine.submit.job_stream import JobStream, SourceRows
 from forebay.errors import TransientError, WrongState
-from forebay.pipelines import sheets as sheet_rows
-from forebay.pipelines.sheets import SheetRow
+from forebay.pipelines.sheets.db import sheets
+from forebay.pipelines.sheets.db.sheets import NewSheet, Piece
+from forebay.pipelines.sheets.steps import SheetRow
+from forebay.pipelines.sheets.steps import sheets as sheet_rows
+from forebay.pipelines.sheets.workbook_reading import FORMULA_WITHOUT_RESULT
 from forebay.services.spreadsheets import Picture
-from forebay.services.workbook_reading import FORMULA_WITHOUT_RESULT
 from tests.pipelines._intake import Taking, dying_once, table, taking
 
-intake = importlib.import_module("forebay.pipelines.sheet_intake")  # the name in the package is the pipeline's
+intake = importlib.import_module("forebay.pipelines.sheets.intake")  # the name in the package is the pipeline's
 hand_in = intake.hand_in
 
 _WAITING = "select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'"

@@ -12,17 +12,18 @@ from typing import Any
 import asyncpg
 import pytest
 
-from forebay.db import registry, sheets
-from forebay.db.sheets import NewSheet
-from forebay.engine.limited import limited
-from forebay.engine.worker import Worker
+from forebay.engine.db import registry
+from forebay.engine.declare.limited import limited
+from forebay.engine.work.worker import Worker
+from forebay.pipelines.sheets.db import sheets
+from forebay.pipelines.sheets.db.sheets import NewSheet
 from forebay.settings import Settings
 from forebay.storage import open_store
 from tests.crash._rig import eventually
 from tests.pipelines._intake import PIPELINES, hanging, table, taking
 from tests.services.spreadsheets._tables import workbook
 
-intake = importlib.import_module("forebay.pipelines.sheet_intake")  # the name in the package is the pipeline's
+intake = importlib.import_module("forebay.pipelines.sheets.intake")  # the name in the package is the pipeline's
 
 
 async def test_a_workbook_whose_strings_fill_the_disk_is_refused_for_good(dsn: str, tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from forebay import Context
 from forebay.errors import ConfigError
-from forebay.pipelines.sheets import Image, SheetImage, examine
+from forebay.pipelines.sheets.steps import Image, SheetImage, examine
 from forebay.services.images import inspect
 from tests.corpus import making
 

@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from forebay.db import sheets
-from forebay.db.sheets import NewSheet
-from forebay.pipelines.sheet_scans import ScanRequest, sheet_scans
+from forebay.pipelines.sheets.db import sheets
+from forebay.pipelines.sheets.db.sheets import NewSheet
+from forebay.pipelines.sheets.scans import ScanRequest, sheet_scans
 from tests.pipelines._intake import Taking, table, taking
 
 DROP = """

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from bench.provider_stub import KEY, ProviderStub, declaration
-from forebay.db import control
-from forebay.pipelines.sheet_intake import batch_size
+from forebay.engine.db import control
+from forebay.pipelines.sheets.intake import batch_size
 from forebay.settings import Settings
 from tests.pipelines._intake import Taking, table, taking
 

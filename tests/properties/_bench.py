@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import asyncpg
 
-from forebay.db import registry, sweeps, tasks
 from forebay.db.pool import open_pool
-from forebay.db.sql import load
+from forebay.engine.db import registry, sweeps, tasks
+from forebay.engine.db.sql import load
 from tests.properties._records import (
     MAX_ATTEMPTS,
     MAX_EXPIRIES,

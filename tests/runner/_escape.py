@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from forebay import log
-from forebay.engine.context import Context, Progress
-from forebay.engine.limited import limited
-from forebay.engine.process import ProcessPool
+from forebay.engine.declare.context import Context, Progress
+from forebay.engine.declare.limited import limited
+from forebay.engine.processes.pool import ProcessPool
 from forebay.errors import StepError
 from forebay.runner import availability
 from forebay.runner.program import ProgramLimits, run_program

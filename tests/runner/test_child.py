@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from forebay.engine.context import Context
-from forebay.engine.limited import OutputFile, limited
-from forebay.engine.parcel import Parcel
+from forebay.engine.declare.context import Context
+from forebay.engine.declare.limited import OutputFile, limited
+from forebay.engine.processes.protocol import Parcel
 from forebay.runner import availability, child, wire
 from forebay.runner.availability import Available
 from tests.engine.process_steps import NoHost

@@ -31,7 +31,7 @@ def _why_not_nobody() -> str | None:
     if os.geteuid() != 0:
         return "only root can become somebody else"
     try:
-        _run("nobody", "-c", "import forebay.engine.process, tests.runner")
+        _run("nobody", "-c", "import forebay.engine.processes.pool, tests.runner")
     except (OSError, subprocess.CalledProcessError) as error:
         return f"{SYSTEM_PYTHON} cannot run this code as nobody: {error}"
     return None

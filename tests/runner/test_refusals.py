@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from forebay import Pipeline
-from forebay.engine import parcel
-from forebay.engine.child_process import ChildProcess
-from forebay.engine.limited import limited
+from forebay.engine.declare.limited import limited
+from forebay.engine.processes import protocol
+from forebay.engine.processes.child_process import ChildProcess
 from forebay.errors import ConfigError, DefinitionError, TransientError
 from forebay.runner import accounts, availability, launch, namespaces, program, progress
 from forebay.runner.availability import sandbox_for
@@ -107,4 +107,4 @@ def test_rows_of_a_sandboxed_step_are_refused() -> None:
     callee: Any = SimpleNamespace(confines=SimpleNamespace(sandbox=True))
     write: Any = object()
     with pytest.raises(CodecError, match="a sandboxed step cannot write rows: hand them over in a step after it"):
-        parcel._checked(callee, Done(1, [write]))
+        protocol._checked(callee, Done(1, [write]))

@@ -10,9 +10,9 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from forebay.db import registry
-from forebay.pipelines.sheet_intake import sheet_intake
-from forebay.pipelines.sheets import sheets
+from forebay.engine.db import registry
+from forebay.pipelines.sheets.intake import sheet_intake
+from forebay.pipelines.sheets.steps import sheets
 from tests.api._service import Service
 from tests.api._streams import socketed
 from tests.services.egress._world import until

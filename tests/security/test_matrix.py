@@ -14,11 +14,11 @@ import httpx
 import pytest
 import pytest_asyncio
 
-from forebay.api.accounts import make_token
-from forebay.db import registry
-from forebay.pipelines.bookmarks import bookmarks
-from forebay.pipelines.sheet_intake import sheet_intake
-from forebay.pipelines.sheets import sheets
+from forebay.engine.db import registry
+from forebay.identity.accounts import make_token
+from forebay.pipelines.bookmarks.steps import bookmarks
+from forebay.pipelines.sheets.intake import sheet_intake
+from forebay.pipelines.sheets.steps import sheets
 from tests.api._service import Service, put_file
 from tests.api.test_access import MATRIX
 

@@ -10,11 +10,11 @@ from urllib.parse import urlsplit
 import pytest
 from argon2 import PasswordHasher
 
-from forebay.api.accounts import invitation, make_token
-from forebay.db import registry
-from forebay.pipelines.bookmarks import bookmarks
-from forebay.pipelines.sheet_intake import sheet_intake
-from forebay.pipelines.sheets import sheets
+from forebay.engine.db import registry
+from forebay.identity.accounts import invitation, make_token
+from forebay.pipelines.bookmarks.steps import bookmarks
+from forebay.pipelines.sheets.intake import sheet_intake
+from forebay.pipelines.sheets.steps import sheets
 from tests.api._service import PASSWORD, Service
 from tests.api._streams import socketed
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from forebay.errors import DataError
-from forebay.services.byte_budget import ByteBudget
+from forebay.services.spreadsheets.byte_budget import ByteBudget
 
 
 @pytest.mark.parametrize(

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from forebay.errors import DataError
-from forebay.services.sheet_reading import SheetOptions, look, read_batch
+from forebay.pipelines.sheets.reading import SheetOptions, look, read_batch
+from forebay.pipelines.sheets.workbook_reading import write_out
 from forebay.services.spreadsheets import XlsxLayout
-from forebay.services.workbook_reading import write_out
 from tests.services.spreadsheets._tables import workbook
 
 

@@ -14,10 +14,10 @@ from typing import Any
 import openpyxl  # type: ignore[import-untyped]
 import pytest
 
+from forebay.pipelines.sheets.reading import Looked, SheetOptions, look, read_batch
+from forebay.pipelines.sheets.workbook_reading import write_out
 from forebay.services.products import normalize
-from forebay.services.sheet_reading import Looked, SheetOptions, look, read_batch
 from forebay.services.spreadsheets import XlsxLayout
-from forebay.services.workbook_reading import write_out
 
 FILES = sorted((Path(__file__).parents[1] / "corpus" / "workbooks").glob("*.xlsx"))
 

@@ -12,10 +12,10 @@ import openpyxl  # type: ignore[import-untyped]
 import pytest
 
 from forebay.errors import DataError
+from forebay.pipelines.sheets.reading import ReadBatch, SheetOptions, look, read_batch
+from forebay.pipelines.sheets.workbook_reading import WrittenOut, write_out
 from forebay.services.products import normalize
-from forebay.services.sheet_reading import ReadBatch, SheetOptions, look, read_batch
 from forebay.services.spreadsheets import CsvLayout, XlsxLayout
-from forebay.services.workbook_reading import WrittenOut, write_out
 from tests.services.spreadsheets._tables import workbook
 
 _MUCH = 1 << 30

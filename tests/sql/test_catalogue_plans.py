@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from forebay.db.sql import load
+from forebay.pipelines.sheets.db.sql import load
 from tests.sql._db import Db
 
 # 200,000 products of 400 brands in two catalogues, whose words are shared by many, as words of products are.

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from forebay.db.sql import load
+from forebay.engine.db.sql import load
 from tests.sql.test_plans import Explained, assert_indexed, explained
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import Any
 import asyncpg
 import pytest
 
-from forebay.db.sql import load
+from forebay.pipelines.sheets.db.sql import load
 from tests.pipelines._sheets import Line, add_sheet
 
 

@@ -10,7 +10,7 @@ import asyncpg
 import pytest
 
 from forebay.db.migrate import migrate, migrations
-from forebay.db.sql import load
+from forebay.engine.db.sql import load
 from tests.sql._db import START, Db, step
 from tests.sql.test_pages import buffers
 

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any, cast
 
 from forebay.db.pool import Pool
-from forebay.db.writes import Writer
+from forebay.engine.db.writes import Writer
 from forebay.storage import Store, Stored
 
 ANN, BOB = 1, 2

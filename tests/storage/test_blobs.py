@@ -16,11 +16,11 @@ import pytest
 from pydantic import BaseModel
 
 from forebay import Context, Done, Pipeline, Rows
-from forebay.db import files
 from forebay.db.pool import Pool
 from forebay.errors import ContentMissing, DataError
 from forebay.settings import Settings
 from forebay.storage import Blobs, Source, Store, clean, open_store
+from forebay.storage import db as files
 from forebay.storage.blobs import forgetting, key_of
 from forebay.storage.checking import check
 from forebay.testing import testbed

@@ -8,7 +8,7 @@ from typing import Any
 import httpx
 import pytest
 
-from forebay.api.shelf import Shelf
+from forebay.api.file_access import Shelf
 from tests.api._service import put_file, serving
 from tests.storage._help import BIG
 from tests.storage._s3 import S3

@@ -9,11 +9,11 @@ from typing import Any
 import asyncpg
 import pytest
 
-from forebay.db import files
 from forebay.db.pool import Pool
-from forebay.db.writes import Writer
+from forebay.engine.db.writes import Writer
 from forebay.errors import ContentMissing, TransientError
 from forebay.storage import Blobs, Store, clean
+from forebay.storage import db as files
 from forebay.storage.blobs import forgetting
 from tests.crash._rig import eventually
 from tests.storage._help import ANN, BIG, Held, keys, settle

@@ -10,8 +10,9 @@ import asyncpg
 import pytest
 import structlog
 
-from forebay.api.accounts import make_token
-from forebay.db import identity, registry
+from forebay.engine.db import registry
+from forebay.identity import db as identity
+from forebay.identity.accounts import make_token
 from forebay.settings import Settings
 from forebay.telemetry import tracing
 from tests.cli._run import Cli, Process, starting

@@ -15,7 +15,7 @@ import structlog
 from pydantic import SecretStr
 
 from forebay import log, telemetry
-from forebay.db import registry
+from forebay.engine.db import registry
 from forebay.engine.loops import every
 from forebay.errors import ForebayError, InvalidField
 from forebay.settings import Settings

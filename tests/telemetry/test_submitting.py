@@ -9,7 +9,7 @@ from opentelemetry import trace
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.trace import NonRecordingSpan, SpanContext, TraceFlags
 
-from forebay.engine.producer import submit, submit_many, submit_many_sync, submit_stream, submit_sync
+from forebay.engine.submit.producer import submit, submit_many, submit_many_sync, submit_stream, submit_sync
 from forebay.telemetry import tracing
 from forebay.testing import testbed
 from tests.engine.test_doors import every_async_door, every_sync_door

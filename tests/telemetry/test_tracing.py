@@ -16,8 +16,8 @@ import pytest
 from opentelemetry.sdk.trace import TracerProvider
 
 from forebay.cli._common import load_settings
-from forebay.db import tasks
-from forebay.engine import spans
+from forebay.engine.db import tasks
+from forebay.engine.work import spans
 from forebay.errors import ForebayError, InvalidField
 from forebay.settings import Settings
 from forebay.telemetry import tracing

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from forebay.engine.batching import BatchSize
+from forebay.engine.submit.batch_size import BatchSize
 
 
 def sizes(batch: BatchSize, times: int, *, seconds: float, row_bytes: int = 100) -> list[int]:

@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from forebay.errors import InvalidField
-from forebay.services import bookmark_files
-from forebay.services.bookmark_files import BookmarkFile, Entry, Format, read
+from forebay.pipelines.bookmarks import files as bookmark_files
+from forebay.pipelines.bookmarks.files import BookmarkFile, Entry, Format, read
 
 FIREFOX = """<!DOCTYPE NETSCAPE-Bookmark-file-1>
 <META HTTP-EQUIV="Content-Type" CONTENT="text/html; charset=UTF-8">

@@ -8,7 +8,7 @@ import pytest
 
 import forebay
 from forebay import Context, Limit, Pipeline, Retry
-from forebay.engine.policy import Kind
+from forebay.engine.declare.policy import Kind
 from forebay.errors import DefinitionError
 from forebay.types import ErrorClass, JobSummary
 

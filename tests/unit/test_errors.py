@@ -6,7 +6,7 @@ import asyncpg
 import pytest
 
 from forebay.db.pool import unavailable
-from forebay.engine.attempt import reason_of
+from forebay.engine.work.attempt import reason_of
 from forebay.errors import DataError, brief, plain
 
 

@@ -7,9 +7,9 @@ from typing import Any, cast
 from structlog.testing import capture_logs
 
 from forebay import Context, Pipeline
-from forebay.db.tasks import Lease
-from forebay.engine.attempt import Attempt
-from forebay.engine.failures import FailureLog
+from forebay.engine.db.tasks import Lease
+from forebay.engine.work.attempt import Attempt
+from forebay.engine.work.failure_log import FailureLog
 from forebay.types import ErrorClass
 
 links: Pipeline[dict[str, Any]] = Pipeline("links", dict, reference="bookmarkId")

@@ -8,9 +8,9 @@ from typing import Any, cast
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forebay.db.tasks import LaneInfo, Lease
-from forebay.engine.lanes import StepLanes
-from forebay.engine.queue import TaskQueue
+from forebay.engine.db.tasks import LaneInfo, Lease
+from forebay.engine.work.lanes import StepLanes
+from forebay.engine.work.task_queue import TaskQueue
 
 
 def lease(lane_id: int, size: int, seq: int = 1, rest: int = 0) -> Lease:

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forebay.db.limits import TokenGrant
-from forebay.engine.gates import SLACK, RateGate, Skew, Slice, Token, Tokens
+from forebay.engine.db.limits import TokenGrant
+from forebay.engine.limits.limiters import SLACK, RateGate, Skew, Slice, Token, Tokens
 
 moments = st.floats(0, 1000)
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forebay.services.links import looks_like_image, page_hash, page_key
+from forebay.pipelines.bookmarks.links import looks_like_image, page_hash, page_key
 
 SAME = [
     ("https://example.org", "https://example.org/"),

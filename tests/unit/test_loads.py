@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from forebay import Pipeline
-from forebay.db.loads import Batch, Heap
-from forebay.engine.producer import _encoded
+from forebay.engine.db.loads import Batch, Heap
+from forebay.engine.submit.producer import _encoded
 
 
 def test_batches_are_gathered_by_rows_and_bytes() -> None:

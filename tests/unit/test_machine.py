@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from forebay.engine import machine
-from forebay.engine.machine import Machine, free_memory, load
+from forebay.engine.work import machine
+from forebay.engine.work.machine import Machine, free_memory, load
 
 
 def calm(seen: Machine, times: int = 30) -> None:

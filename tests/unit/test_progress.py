@@ -9,8 +9,8 @@ from typing import Any, cast
 import pytest
 
 from forebay.engine.clock import ManualClock
-from forebay.engine.context import Context
-from forebay.engine.progress import ProgressBook
+from forebay.engine.declare.context import Context
+from forebay.engine.work.progress import ProgressBook
 
 
 class Bench:
@@ -21,7 +21,7 @@ class Bench:
         self.book = ProgressBook(cast("Any", None), self.clock)
         self.ctx = Context(1, 1, 1, "fetch", 1, 7, cast("Any", self.book))
         self.written: list[dict[str, Any]] = []
-        monkeypatch.setattr("forebay.db.tasks.report_progress", self._write)
+        monkeypatch.setattr("forebay.engine.db.tasks.report_progress", self._write)
 
     async def _write(self, _pool: object, _tokens: object, _ns: object, told: list[str], _now: object) -> None:
         self.written = [json.loads(text) for text in told]

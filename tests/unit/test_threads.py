@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from forebay.engine.threads import Threads
+from forebay.engine.work.threads import Threads
 
 
 async def test_stuck_threads_are_replaced() -> None:

@@ -6,9 +6,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from forebay.api.metrics import Distribution
-from forebay.api.window import Window
-from forebay.db.numbers import AttemptCount
+from forebay.api.metrics.attempt_window import Window
+from forebay.api.metrics.process import Distribution
+from forebay.engine.db.metrics import AttemptCount
 
 NOON = datetime(2030, 1, 1, 12, 0, 30, tzinfo=UTC)
 KEY = ("p", "s", "DONE")

@@ -9,39 +9,23 @@ from typing import TYPE_CHECKING, Any
 from fastapi import FastAPI
 
 from forebay.api import problems
-from forebay.api.allowance import Allowance
-from forebay.api.events import Hub
-from forebay.api.forwarded import Forwarded
-from forebay.api.guards import BodyLimit, CatchAll, SecurityHeaders
-from forebay.api.metrics import Meter, Timed
-from forebay.api.rooms import open_rooms
-from forebay.api.routes import (
-    bookmark_tasks,
-    bookmarks,
-    catalogues,
-    events,
-    exports,
-    files,
-    health,
-    identity,
-    ingestion,
-    items,
-    jobs,
-    operations,
-    pages,
-    sessions,
-    sheets,
-    uploads,
-)
-from forebay.api.shelf import Shelf
-from forebay.api.statistics import Statistics
-from forebay.engine.limited_calls import open_limited_calls
+from forebay.api.events.hub import Hub
+from forebay.api.file_access import Shelf
+from forebay.api.metrics.process import Meter, Timed
+from forebay.api.metrics.statistics import Statistics
+from forebay.api.middleware.forwarded import Forwarded
+from forebay.api.middleware.guards import BodyLimit, CatchAll, SecurityHeaders
+from forebay.api.quota import Allowance
+from forebay.api.role_pools import open_rooms
+from forebay.api.routes import events, files, health, identity, items, jobs, operations, pages, sessions
+from forebay.engine.processes.limited_calls import open_limited_calls
+from forebay.packages import packages
 from forebay.telemetry import tracing
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Sequence
 
-    from forebay.engine.pipeline import Pipeline
+    from forebay.engine.declare.pipeline import Pipeline
     from forebay.settings import Settings
 
 
@@ -87,13 +71,15 @@ def create_app(dsn: str, settings: Settings, pipelines: Sequence[Pipeline[Any]])
     app.add_middleware(SecurityHeaders)
     app.add_middleware(Timed, meter=meter)  # each is around those before it: this one sees what they answer
     if (tracer := tracing.tracer()) is not None:
-        from forebay.api.traced import Traced  # noqa: PLC0415 - needs an extra
+        from forebay.api.middleware.tracing import Traced  # noqa: PLC0415 - needs an extra
 
         app.add_middleware(Traced, tracer=tracer)
     app.add_middleware(Forwarded, trusted=settings.trusted_proxies, meter=meter)
-    work = (jobs, items, files, events, bookmarks, bookmark_tasks, sheets, uploads, ingestion, exports, catalogues)
-    for routes in (*work, operations, sessions, identity, health, pages):
+    for routes in (jobs, items, files, events, operations, sessions, identity, health, pages):
         app.include_router(routes.router)
+    for package in packages():
+        for router in package.routers():
+            app.include_router(router)
     return app
 
 

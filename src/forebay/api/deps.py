@@ -6,10 +6,10 @@ from typing import Annotated, Any
 
 from fastapi import Depends, Path, Query, Request
 
+from forebay.api.file_access import Shelf
 from forebay.api.problems import Problem
-from forebay.api.rooms import Rooms
-from forebay.api.shelf import Shelf
-from forebay.engine.pipeline import Pipeline
+from forebay.api.role_pools import Rooms
+from forebay.engine.declare.pipeline import Pipeline
 from forebay.settings import Settings
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from starlette.datastructures import Headers
 
-    from forebay.db.files import File
+    from forebay.storage.db import File
     from forebay.storage.store import Store
 
 log = get_logger("api")

@@ -8,14 +8,14 @@ import json
 from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, Any
 
-from forebay.api import submissions
+from forebay.api import db as answers
 from forebay.api.problems import Problem
-from forebay.db import answers
+from forebay.api.submit import bodies
 
 if TYPE_CHECKING:
     from fastapi import Request
 
-    from forebay.api.principal import Principal
+    from forebay.api.auth.principal import Principal
     from forebay.db.pool import Connection
 
 _LONGEST = 255
@@ -83,14 +83,14 @@ async def of(request: Request) -> Idempotency:
     if not 1 <= len(key) <= _LONGEST:
         raise Problem(422, f"must have 1 to {_LONGEST} characters", field="Idempotency-Key")
     what = f"{request.method} {request.url.path}?{request.url.query}\n".encode()
-    what += await (_form(request) if submissions.is_upload(request) else request.body())
+    what += await (_form(request) if bodies.is_upload(request) else request.body())
     return Idempotency(key, hashlib.sha256(what).digest())
 
 
 async def _form(request: Request) -> bytes:
     """What a form says: its boundary, which changes from one sending to the next, is no part of that."""
     parts: list[tuple[str, ...]] = []
-    for name, value in (await submissions.form(request)).multi_items():
+    for name, value in (await bodies.form(request)).multi_items():
         if isinstance(value, str):
             parts.append((name, value))
         else:

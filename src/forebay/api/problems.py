@@ -14,6 +14,7 @@ from starlette.requests import ClientDisconnect
 
 from forebay.db.pool import LOST
 from forebay.errors import (
+    Busy,
     ConfigError,
     DatabaseBusy,
     DatabaseUnavailable,
@@ -89,6 +90,7 @@ def install(app: FastAPI) -> None:
     app.add_exception_handler(HTTPException, _http)
     app.add_exception_handler(RequestError, _refused)
     app.add_exception_handler(DatabaseBusy, _busy)
+    app.add_exception_handler(Busy, _busy)
     app.add_exception_handler(ConfigError, _unconfigured)
     for kind in (DatabaseUnavailable, SchemaError, *LOST):
         app.add_exception_handler(kind, _unavailable)

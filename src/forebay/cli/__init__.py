@@ -8,25 +8,26 @@ from __future__ import annotations
 
 import os
 import sys
+from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, NoReturn, cast
 
 import click
 
 from forebay.cli._group import Group
+from forebay.packages import Command, packages
 
 if TYPE_CHECKING:
     from forebay.errors import ForebayError
 
-# The file of each command, and its line in `forebay --help`, which imports none of them.
-_COMMANDS = {
+# The file of each command, and its line in `forebay --help`, which imports none of them. Those of pipelines come
+# behind `submit`, where people look for what to do first.
+_OWN_COMMANDS = {
     "up": ("up", "Start PostgreSQL, the API and workers."),
     "api": ("api", "Serve the API."),
     "worker": ("worker", "Run the steps of pipelines."),
     "migrate": ("migrate", "Bring the database's schema up to date; safe while workers run."),
     "submit": ("submit", "Submit a job."),
-    "ingest": ("ingest", "Read files of rows (CSV, XLSX) or pictures."),
-    "bookmarks": ("bookmarks", "Save, find, import and export links."),
     "jobs": ("jobs", "List the newest jobs."),
     "job": ("jobs", "Show one job: counts, results, failures."),
     "retry": ("control", "Run failed items of a job again."),
@@ -34,7 +35,6 @@ _COMMANDS = {
     "resume": ("control", "Resume a paused job or queue."),
     "cancel": ("control", "Cancel a job."),
     "export": ("export", "Write a job's items or a sheet's grid to a file."),
-    "catalogue": ("catalogue", "List, share and delete product catalogues."),
     "storage": ("storage", "Look after stored files."),
     "backup": ("backup", "Write the database to a file."),
     "restore": ("backup", "Read a backup into the database."),
@@ -48,22 +48,40 @@ _COMMANDS = {
 _INTERRUPTED = 130
 
 
+def _own_commands() -> dict[str, Command]:
+    return {name: Command(f"forebay.cli.{file}", summary) for name, (file, summary) in _OWN_COMMANDS.items()}
+
+
+@cache
+def _commands() -> dict[str, Command]:
+    """Every command, in the order in which people meet them."""
+    own = _own_commands()
+    others = {
+        name: Command(f"{package.module}.{command.module}", command.summary)
+        for package in packages()
+        for name, command in package.commands.items()
+    }
+    first = [*own][: [*own].index("submit") + 1]
+    return {name: own[name] for name in first} | others | own
+
+
 class _Commands(Group):
     """Finds commands by the names of their files, in the order in which people meet them."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(_COMMANDS)
+        return list(_commands())
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in _COMMANDS:
+        found = _own_commands().get(cmd_name) or _commands().get(cmd_name)
+        if found is None:
             return None
-        command = getattr(import_module(f"forebay.cli.{_COMMANDS[cmd_name][0]}"), cmd_name)
+        command = getattr(import_module(found.module), cmd_name)
         assert isinstance(command, click.Command)  # noqa: S101 - a file without its command is our own mistake
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
-            formatter.write_dl([(name, summary) for name, (_, summary) in _COMMANDS.items()])
+            formatter.write_dl([(name, command.summary) for name, command in _commands().items()])
 
 
 def _show_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from forebay.cli._common import with_logins
 from forebay.cli._finding import Finding
-from forebay.db import overview
 from forebay.db.logins import SETTINGS, WORKER, account_of, login_name, login_url
+from forebay.db.pool import connected
 from forebay.errors import ForebayError
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ async def examine(settings: Settings, dsn: str) -> AsyncIterator[Finding]:
         who = "workers log in" if role == WORKER else "the API logs in"
         variable = f"FOREBAY_{setting.upper()}"
         try:
-            async with overview.connected(login_url(settings, role, dsn), "forebay doctor") as conn:
+            async with connected(login_url(settings, role, dsn), "forebay doctor") as conn:
                 account = await account_of(conn, role)
         except ForebayError as error:
             is_well = False

@@ -13,7 +13,7 @@ from forebay.services.spreadsheets import XlsxFile, escaped
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from forebay.db.pages import WholeItem
+    from forebay.engine.db.lists import WholeItem
 
 _HEAD = 100  # items that decide which columns there are
 _PARTS = ("input", "result")

@@ -11,15 +11,16 @@ from rich.text import Text
 
 from forebay.cli import api
 from forebay.cli._common import program
-from forebay.db import identity, overview
+from forebay.db.pool import connected
 from forebay.errors import DatabaseUnavailable
+from forebay.identity import db as identity
 
 if TYPE_CHECKING:
     from datetime import datetime
 
     from forebay.cli._live import View
-    from forebay.db.identity import Account
     from forebay.db.pool import Connection
+    from forebay.identity.db import Account
     from forebay.settings import Settings
 
 _EVERY = 2.0  # seconds between looks at whether the API answers, and the administrator has signed in
@@ -78,10 +79,10 @@ async def make(settings: Settings, dsn: str, port: int | None, moved: str, *, fo
     """Makes the first administrator if there is none, and a sign-in link if a person looks, and needs one."""
     if port is None:
         return Guide(None)
-    from forebay.api import accounts  # noqa: PLC0415 - an extra
+    from forebay.identity import accounts  # noqa: PLC0415 - an extra
 
     address = api.place(settings, port)
-    async with overview.connected(dsn, "forebay up") as conn:
+    async with connected(dsn, "forebay up") as conn:
         account = await accounts.first_admin(conn)
         if not for_a_person or await _has_password(conn, account):
             return Guide(address, account.name, moved=moved)
@@ -105,7 +106,7 @@ async def keep_fresh(guide: Guide, view: View, settings: Settings, dsn: str, por
     while guide.link is not None:
         await asyncio.sleep(_EVERY)
         with suppress(DatabaseUnavailable):  # the view says so
-            async with overview.connected(dsn, "forebay up") as conn:
+            async with connected(dsn, "forebay up") as conn:
                 if await _signed_in_at(conn, guide.admin) != guide.signed_in_at:
                     break
     view.guide = guide.lines(signed_in=True)

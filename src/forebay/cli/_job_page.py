@@ -12,16 +12,17 @@ from rich.console import Group
 from rich.text import Text
 
 from forebay.cli import _show as show
-from forebay.db import overview, pages, sheets
+from forebay.engine.db import lists, overview
+from forebay.pipelines.sheets.db import sheets
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from rich.console import RenderableType
 
-    from forebay.db.overview import DeadLetter, JobRow
-    from forebay.db.pages import WholeItem
     from forebay.db.pool import Connection
+    from forebay.engine.db.lists import WholeItem
+    from forebay.engine.db.overview import DeadLetter, JobRow
 
 _EACH = 3  # items of each status that are shown unless all are asked for
 _MOST = 500  # items at most, when they are
@@ -76,7 +77,7 @@ async def _some(conn: Connection, job: JobRow) -> list[WholeItem]:
 
 async def _items(conn: Connection, job: JobRow, statuses: Sequence[str] | None, most: int) -> list[WholeItem]:
     found: list[WholeItem] = []
-    async with aclosing(pages.whole_items(conn, job.id, statuses)) as items:
+    async with aclosing(lists.whole_items(conn, job.id, statuses)) as items:
         async for item in items:
             found.append(item)
             if len(found) == most:

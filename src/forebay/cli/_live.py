@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from rich.console import RenderableType
 
-    from forebay.db.overview import DeadLetter, Depth, JobRow, Overview, WorkerRow
+    from forebay.engine.db.overview import DeadLetter, Depth, JobRow, Overview, WorkerRow
 
 
 class View:

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from forebay.db import identity
+from forebay.identity import db as identity
 
 if TYPE_CHECKING:
-    from forebay.db.identity import Account
     from forebay.db.pool import Connection
+    from forebay.identity.db import Account
     from forebay.settings import Settings
 
 NOBODY = "default"

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from forebay.db.doors import door_of
-from forebay.engine.registering import register_unknown
+from forebay.engine.db.adapters import door_of
+from forebay.engine.submit.registration import register_unknown
 
 if TYPE_CHECKING:
     from forebay.db.pool import Connection
-    from forebay.engine.pipeline import Pipeline
+    from forebay.engine.declare.pipeline import Pipeline
     from forebay.settings import Settings
 
 

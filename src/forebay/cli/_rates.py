@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from forebay.db.overview import Overview
+    from forebay.engine.db.overview import Overview
 
 _WINDOW = 10.0  # seconds; workers tell their counters every two
 

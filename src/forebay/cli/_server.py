@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING
 from forebay.cli import _show as show
 from forebay.cli._common import place_of
 from forebay.cli._stages import stage
-from forebay.db import overview
+from forebay.db.pool import connected
 from forebay.embedded import EmbeddedError, EmbeddedPostgres
 from forebay.embedded.system import cmdline, exists, make_folder
+from forebay.engine.db import overview
 from forebay.errors import DatabaseUnavailable, ForebayError
 from forebay.log import get_logger
 
@@ -98,7 +99,7 @@ async def _write_off_the_dead(dsn: str) -> tuple[int, int]:
     All workers of an embedded database are on this machine, so a missing process is a dead worker.
     """
     host = socket.gethostname()
-    async with overview.connected(dsn, "forebay up") as conn:
+    async with connected(dsn, "forebay up") as conn:
         dead = [worker.name for worker in await overview.workers(conn) if _has_died(worker.name, host)]
         return len(dead), sum([await overview.close_worker(conn, name) for name in dead])
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from rich.console import RenderableType
 
-    from forebay.db.overview import DeadLetter, JobRow
+    from forebay.engine.db.overview import DeadLetter, JobRow
     from forebay.types import JobSummary
 
 NOTHING = "–"  # noqa: RUF001 - what a table shows where there is no value

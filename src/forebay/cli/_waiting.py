@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from forebay.engine import results
+from forebay.engine.submit import results
 
 if TYPE_CHECKING:
     from forebay.db.pool import Connection

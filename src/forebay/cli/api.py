@@ -17,11 +17,12 @@ from forebay import open_files, telemetry
 from forebay.cli import _data_dir
 from forebay.cli._common import find_dsn, load_own_settings, place_of, with_logins
 from forebay.cli._group import Whole
-from forebay.db import migrate, overview
+from forebay.db import migrate
 from forebay.db.logins import SETTINGS, account_of, login_url
-from forebay.db.room import API
-from forebay.engine.loading import load_pipelines
-from forebay.engine.supervisor import Supervisor, watch_parent
+from forebay.db.pool import connected
+from forebay.db.role_pool import API
+from forebay.engine.declare.loading import load_pipelines
+from forebay.engine.supervise.supervisor import Supervisor, watch_parent
 from forebay.errors import ForebayError, InvalidField
 from forebay.log import get_logger
 
@@ -77,7 +78,7 @@ def server_config(app: Any, settings: Settings, **more: Any) -> uvicorn.Config:
     """How the API is served: with an end to waiting, and to the number of connections."""
     import uvicorn  # noqa: PLC0415 - only this command needs the extra
 
-    from forebay.api.connections import ConnectionLimits, protocol_for  # noqa: PLC0415
+    from forebay.api.middleware.connections import ConnectionLimits, protocol_for  # noqa: PLC0415
 
     return uvicorn.Config(
         app,
@@ -87,7 +88,7 @@ def server_config(app: Any, settings: Settings, **more: Any) -> uvicorn.Config:
         access_log=False,
         timeout_graceful_shutdown=_GRACE,
         server_header=False,
-        proxy_headers=False,  # forebay.api.forwarded does that
+        proxy_headers=False,  # forebay.api.middleware.forwarded does that
         **more,
     )
 
@@ -97,10 +98,10 @@ def _end(_number: int, _frame: object) -> None:
 
 
 async def _check(dsn: str, settings: Settings) -> None:
-    from forebay.api.metrics import Meter  # noqa: PLC0415 - only this command needs the extra
-    from forebay.api.rooms import open_rooms  # noqa: PLC0415
+    from forebay.api.metrics.process import Meter  # noqa: PLC0415 - only this command needs the extra
+    from forebay.api.role_pools import open_rooms  # noqa: PLC0415
 
-    async with overview.connected(dsn, "forebay api") as conn:
+    async with connected(dsn, "forebay api") as conn:
         await migrate.check(conn)
     async with open_rooms(dsn, settings, Meter()):
         pass  # what it says of rights is better read here than in the middle of a server's start
@@ -111,7 +112,7 @@ async def warn_of_accounts(dsn: str, settings: Settings) -> None:
     """Logs each account of the API, that of its slices of work included, that can do more than its role needs."""
     told = set[str]()
     for role, setting in SETTINGS.items():
-        async with overview.connected(login_url(settings, role, dsn), "forebay api") as conn:
+        async with connected(login_url(settings, role, dsn), "forebay api") as conn:
             account = await account_of(conn, role)
         if account.excess and account.name not in told:
             told.add(account.name)

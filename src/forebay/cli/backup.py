@@ -17,8 +17,10 @@ import click
 from forebay.cli import _show as show
 from forebay.cli._common import find_dsn, load_own_settings, place_of, run
 from forebay.cli._server import alone_in
-from forebay.db import migrate, overview, restoring
+from forebay.db import migrate, restoring
+from forebay.db.pool import as_forebay_errors, connected
 from forebay.embedded import EmbeddedPostgres, find_program
+from forebay.engine.db import overview
 from forebay.errors import ForebayError, InvalidField
 
 if TYPE_CHECKING:
@@ -114,7 +116,7 @@ def _handled(handler: Callable[[int, FrameType | None], None] | signal.Handlers,
 
 
 async def _brought_up_to_date(dsn: str) -> int:
-    async with overview.in_words():
+    async with as_forebay_errors():
         return await migrate.migrate(dsn, restoring=True)
 
 
@@ -128,15 +130,15 @@ def _started(settings: Settings, running: ExitStack) -> str:
 
 
 async def _check(dsn: str) -> None:
-    async with overview.connected(dsn, "forebay backup") as conn:
+    async with connected(dsn, "forebay backup") as conn:
         await migrate.check(conn)
 
 
 async def _prepare(dsn: str, *, replace: bool) -> None:
     """The roles that the backup grants rights to are made by a migration; what is there is not lost by mistake."""
-    async with overview.in_words():
+    async with as_forebay_errors():
         await migrate.migrate(dsn)
-    async with overview.connected(dsn, "forebay restore") as conn:
+    async with connected(dsn, "forebay restore") as conn:
         alive = [worker.name for worker in await overview.workers(conn) if worker.alive]
         if alive:
             raise ForebayError(f"{', '.join(alive)} is running: stop all workers first")
@@ -145,7 +147,7 @@ async def _prepare(dsn: str, *, replace: bool) -> None:
 
 
 async def _swap(dsn: str, change: Callable[[Connection], Awaitable[None]]) -> None:
-    async with overview.connected(dsn, "forebay restore") as conn:
+    async with connected(dsn, "forebay restore") as conn:
         await change(conn)
 
 

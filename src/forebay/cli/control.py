@@ -11,7 +11,8 @@ import click
 from forebay.cli import _show as show
 from forebay.cli._common import actor, find_dsn, json_option, load_settings, run
 from forebay.cli._group import JOB_ID, Whole
-from forebay.db import control, overview
+from forebay.db.pool import connected
+from forebay.engine.db import control, overview
 
 if TYPE_CHECKING:
     from forebay.db.pool import Connection
@@ -73,7 +74,7 @@ def retry(
 
 async def _counts(job_id: int, statuses: tuple[str, ...], items: tuple[int, ...]) -> dict[str, int]:
     """How many items have each of the statuses, of those that are named or of all."""
-    async with overview.connected(find_dsn(load_settings()), "forebay retry") as conn:
+    async with connected(find_dsn(load_settings()), "forebay retry") as conn:
         await overview.job(conn, job_id)
         return await control.count_ended(conn, job_id, statuses, items or None)
 
@@ -96,7 +97,7 @@ def _show_dry_run(job_id: int, counts: dict[str, int], *, as_json: bool) -> None
 
 
 async def _retry(job_id: int, statuses: tuple[str, ...], items: tuple[int, ...], *, reset_attempts: bool) -> int:
-    async with overview.connected(find_dsn(load_settings()), "forebay retry") as conn:
+    async with connected(find_dsn(load_settings()), "forebay retry") as conn:
         return await control.reprocess(conn, job_id, statuses, items or None, actor(), reset_attempts=reset_attempts)
 
 
@@ -151,6 +152,6 @@ def _steer_job(job_id: int, verb: Verb, what: str, *, as_json: bool) -> None:
 
 async def _do(verb: Verb, target: int | str | None) -> tuple[bool, str | None]:
     """Whether it changed something, and the job's state after it."""
-    async with overview.connected(find_dsn(load_settings()), "forebay control") as conn:
+    async with connected(find_dsn(load_settings()), "forebay control") as conn:
         changed = await verb(conn, target, actor())
         return changed, (await overview.job(conn, target)).state if isinstance(target, int) else None

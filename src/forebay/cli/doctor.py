@@ -13,21 +13,25 @@ from typing import TYPE_CHECKING
 import click
 
 from forebay import log
-from forebay.cli import _accounts, _files, _providers, _proxies, _sources
+from forebay.cli import _accounts, _files, _proxies
 from forebay.cli import _show as show
 from forebay.cli._common import find_dsn, json_option, load_settings, place_of, run, unknown_variables
 from forebay.cli._finding import Finding, of_space
-from forebay.db import checkup, migrate, overview
-from forebay.engine.loading import load_pipelines
+from forebay.db import migrate
+from forebay.db.pool import connected
+from forebay.engine.db import checks as checkup
+from forebay.engine.db import overview
+from forebay.engine.declare.loading import load_pipelines
 from forebay.errors import ConfigError, DatabaseUnavailable, DefinitionError, ForebayError, SchemaError, StepError
+from forebay.pipelines.sheets import provider_checks, source_checks
 from forebay.runner.availability import available, gaps
 from forebay.services.browser import INSTALL, find_browser, open_browser
 from forebay.services.egress import open_egress
 
 if TYPE_CHECKING:
     from forebay.cli._finding import Level
-    from forebay.db.overview import Depth, WorkerRow
     from forebay.db.pool import Connection
+    from forebay.engine.db.overview import Depth, WorkerRow
     from forebay.settings import Settings
 
 _STYLES = {"OK": "green", "WARN": "yellow", "FAIL": "red"}
@@ -67,13 +71,13 @@ def _print(found: list[Finding]) -> None:
 
 async def _examine(settings: Settings) -> list[Finding]:
     found = [*_here(settings), *await _files.examine(settings), await _proxies.examine(settings)]
-    found += await _sources.examine(settings)
+    found += await source_checks.examine(settings)
     found.append(await _browser(settings))
     if settings.egress_ca_file is not None:
         found.append(_own_certificates(settings))
     try:
         dsn = find_dsn(settings)
-        async with overview.connected(dsn, "forebay doctor") as conn:
+        async with connected(dsn, "forebay doctor") as conn:
             found += [finding async for finding in _database(conn, dsn, settings)]
     except DatabaseUnavailable as error:
         fix = "start it, or fix FOREBAY_DATABASE_URL" if settings.dsn else "forebay up"
@@ -92,7 +96,7 @@ def _here(settings: Settings) -> Iterator[Finding]:
     yield _cookies(settings)
     yield _egress(settings)
     yield _sandbox(settings)
-    yield from _providers.examine(settings)
+    yield from provider_checks.examine(settings)
     if settings.dsn is None:
         yield _space(settings)
 

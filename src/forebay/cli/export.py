@@ -17,10 +17,11 @@ from forebay.cli._common import find_dsn, json_option, load_settings, run
 from forebay.cli._formats import Csv, JsonLines, Xlsx
 from forebay.cli._group import JOB_ID
 from forebay.cli._sink import opened
-from forebay.db import grid as grids
-from forebay.db import overview, pages
+from forebay.db.pool import connected
+from forebay.engine.db import lists, overview
 from forebay.errors import InvalidField
-from forebay.services.grid_files import GridFile
+from forebay.pipelines.sheets.db import grid as grids
+from forebay.pipelines.sheets.grid_files import GridFile
 from forebay.types import ItemStatus
 
 if TYPE_CHECKING:
@@ -91,13 +92,13 @@ def export(
 
 async def _export(job_id: int, part: grids.Part, format_: Csv | JsonLines, sink: Sink, kind: Kind, *, raw: bool) -> int:
     count = 0
-    async with overview.connected(find_dsn(load_settings()), "forebay export") as conn:
+    async with connected(find_dsn(load_settings()), "forebay export") as conn:
         job = await overview.job(conn, job_id)
         if await grids.is_sheet(conn, job_id):
             return await _export_grid(conn, job_id, part, sink, kind, raw=raw)
         if part.show:
             raise InvalidField("--with", f"job {job_id} is not made of a sheet, so nothing was read from columns")
-        items = pages.whole_items(conn, job_id, part.statuses)
+        items = lists.whole_items(conn, job_id, part.statuses)
         with _progress(job.total) as seen:
             async with aclosing(items):
                 async for item in items:

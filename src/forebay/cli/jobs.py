@@ -14,8 +14,9 @@ from forebay.cli import _job_page as pages
 from forebay.cli import _show as show
 from forebay.cli._common import find_dsn, json_option, load_settings, run
 from forebay.cli._group import JOB_ID, Whole
-from forebay.db import overview
-from forebay.db.overview import JobRow
+from forebay.db.pool import connected
+from forebay.engine.db import overview
+from forebay.engine.db.overview import JobRow
 from forebay.types import JobState
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ def jobs(as_json: bool, **wanted: Any) -> None:
 
 
 async def _jobs(dsn: str, wanted: dict[str, Any]) -> list[JobRow]:
-    async with overview.connected(dsn, "forebay jobs") as conn:
+    async with connected(dsn, "forebay jobs") as conn:
         return await overview.jobs(conn, **wanted)
 
 
@@ -94,7 +95,7 @@ def job(job_id: int, *, all_items: bool, watch: bool, as_json: bool) -> None:
 
 
 async def _read(dsn: str, job_id: int, *, all_items: bool, until_over: bool = False) -> Page:
-    async with overview.connected(dsn, "forebay job") as conn:
+    async with connected(dsn, "forebay job") as conn:
         while True:
             page = await pages.read(conn, job_id, all_items=all_items)
             if page.is_over or not until_over:
@@ -103,7 +104,7 @@ async def _read(dsn: str, job_id: int, *, all_items: bool, until_over: bool = Fa
 
 
 async def _watch(dsn: str, job_id: int, *, all_items: bool) -> None:
-    async with overview.connected(dsn, "forebay job") as conn:
+    async with connected(dsn, "forebay job") as conn:
         with Live(console=show.console(), auto_refresh=False) as live:
             while True:
                 page = await pages.read(conn, job_id, all_items=all_items)

@@ -10,15 +10,15 @@ import click
 
 from forebay.cli._common import find_dsn, json_option, load_own_settings, place_of, run
 from forebay.db import migrate as schema
-from forebay.db import overview
 from forebay.db.logins import SETTINGS, login_urls, make_logins
-from forebay.db.registry import register
-from forebay.engine.loading import load_pipelines
+from forebay.db.pool import as_forebay_errors, connected
+from forebay.engine.db.registry import register
+from forebay.engine.declare.loading import load_pipelines
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from forebay.engine.pipeline import Pipeline
+    from forebay.engine.declare.pipeline import Pipeline
 
 
 @click.command()
@@ -53,10 +53,10 @@ def migrate(pipelines: str | None, accounts: bool, as_json: bool) -> None:
 
 
 async def _migrate(dsn: str, declared: Sequence[Pipeline[Any]]) -> int:
-    async with overview.in_words():
+    async with as_forebay_errors():
         applied = await schema.migrate(dsn)
     if declared:
-        async with overview.connected(dsn, "forebay migrate") as conn:
+        async with connected(dsn, "forebay migrate") as conn:
             for pipeline in declared:
                 await register(conn, pipeline.definition())
     return applied

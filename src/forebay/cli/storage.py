@@ -15,16 +15,17 @@ from rich.progress import Progress, TextColumn
 from forebay.cli import _show as show
 from forebay.cli._common import duration, find_dsn, json_option, load_settings, run
 from forebay.cli._group import Group
-from forebay.db import files, migrate, overview
-from forebay.db.pool import open_pool
+from forebay.db import migrate
+from forebay.db.pool import as_forebay_errors, connected, open_pool
+from forebay.storage import db as files
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
 
-    from forebay.db.files import OwnerUsage, Usage
     from forebay.db.pool import Connection
     from forebay.storage import Store
     from forebay.storage.checking import Report
+    from forebay.storage.db import OwnerUsage, Usage
 
 _SHORTEST_GRACE = 600
 
@@ -39,7 +40,7 @@ def storage() -> None:
 
 @asynccontextmanager
 async def _connected() -> AsyncGenerator[Connection]:
-    async with overview.connected(find_dsn(load_settings()), "forebay storage") as conn:
+    async with connected(find_dsn(load_settings()), "forebay storage") as conn:
         await migrate.check(conn)
         yield conn
 
@@ -158,6 +159,6 @@ async def _clean(grace: timedelta) -> int:
         await open_pool(
             find_dsn(settings), size=2, name="forebay storage", prepared=settings.prepared_statements
         ) as pool,
-        overview.in_words(),
+        as_forebay_errors(),
     ):
         return await storage.clean(pool, store, grace=grace)

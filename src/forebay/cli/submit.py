@@ -18,9 +18,9 @@ from forebay.cli._group import Whole
 from forebay.cli._owner import choose_owner, owner_option
 from forebay.cli._pipelines import make_known
 from forebay.cli._waiting import ended
-from forebay.db import overview
-from forebay.engine.loading import load_pipelines
-from forebay.engine.pipeline import Pipeline
+from forebay.db.pool import connected
+from forebay.engine.declare.loading import load_pipelines
+from forebay.engine.declare.pipeline import Pipeline
 from forebay.errors import InvalidField, UnknownPipeline
 from forebay.types import JobState
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from forebay.cli._job_page import Page
-    from forebay.engine.pipeline import ManyOptions
+    from forebay.engine.declare.pipeline import ManyOptions
     from forebay.settings import Settings
     from forebay.types import Submitted
 
@@ -71,7 +71,7 @@ def _undeclared(name: str) -> Pipeline[Any]:
 async def _submit(
     settings: Settings, pipeline: Pipeline[Any], source: str, given: dict[str, Any], *, wait: bool, quiet: bool
 ) -> tuple[Submitted, Page | None]:
-    async with overview.connected(find_dsn(settings), "forebay submit") as conn:
+    async with connected(find_dsn(settings), "forebay submit") as conn:
         options: ManyOptions = {
             "owner": await choose_owner(conn, settings, given["owner"], quiet=quiet),
             "key": given["key"],

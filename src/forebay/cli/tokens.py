@@ -12,13 +12,14 @@ from forebay.cli import _show as show
 from forebay.cli import api
 from forebay.cli._common import actor, duration, find_dsn, json_option, load_settings, run
 from forebay.cli._group import Group, Whole
-from forebay.db import identity, overview
+from forebay.db.pool import connected
+from forebay.identity import db as identity
 
 if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager
 
-    from forebay.db.identity import Token
     from forebay.db.pool import Connection
+    from forebay.identity.db import Token
 
 _SCOPES = ("read", "write", "admin")
 
@@ -33,7 +34,7 @@ def tokens() -> None:
 
 
 def _connected() -> AbstractAsyncContextManager[Connection]:
-    return overview.connected(find_dsn(load_settings()), "forebay tokens")
+    return connected(find_dsn(load_settings()), "forebay tokens")
 
 
 @tokens.command("list")
@@ -60,7 +61,7 @@ async def _list(user: str | None, *, service: bool) -> list[tuple[str | None, To
     async with _connected() as conn:
         if user is not None:
             api.require()
-            from forebay.api import accounts  # noqa: PLC0415 - an extra
+            from forebay.identity import accounts  # noqa: PLC0415 - an extra
 
             await accounts.account_named(conn, user)
         return await identity.all_tokens(conn, user, service=service)
@@ -122,7 +123,7 @@ def add(
 
 
 async def _add(name: str, user: str | None, scopes: list[str], expires: float | None) -> tuple[Token, str]:
-    from forebay.api import accounts  # noqa: PLC0415 - an extra
+    from forebay.identity import accounts  # noqa: PLC0415 - an extra
 
     async with _connected() as conn:
         return await accounts.add_token(conn, user, name, scopes, expires, actor())
@@ -140,7 +141,7 @@ def revoke(token_id: int, as_json: bool) -> None:
 
 
 async def _revoke(token_id: int) -> bool:
-    from forebay.api import accounts  # noqa: PLC0415 - an extra
+    from forebay.identity import accounts  # noqa: PLC0415 - an extra
 
     async with _connected() as conn:
         return await accounts.revoke_token(conn, token_id, actor())

@@ -14,7 +14,9 @@ from forebay.cli._common import find_dsn, json_option, load_settings, place_of, 
 from forebay.cli._group import Number
 from forebay.cli._live import View, as_json
 from forebay.cli._rates import Rates
-from forebay.db import migrate, overview
+from forebay.db import migrate
+from forebay.db.pool import connected
+from forebay.engine.db import overview
 from forebay.errors import DatabaseUnavailable
 
 if TYPE_CHECKING:
@@ -47,7 +49,7 @@ def top(once: bool, interval: float, as_json: bool) -> None:
 
 async def _stream(dsn: str, interval: float, *, once: bool) -> None:
     rates = Rates()
-    async with overview.connected(dsn, "forebay top") as conn:
+    async with connected(dsn, "forebay top") as conn:
         await migrate.check(conn)
         rates.add(await overview.overview(conn))
         while True:
@@ -61,7 +63,7 @@ async def _stream(dsn: str, interval: float, *, once: bool) -> None:
 
 async def _print_once(dsn: str, interval: float, out: Console) -> None:
     view = View(f"forebay  {place_of(dsn)}")
-    async with overview.connected(dsn, "forebay top") as conn:
+    async with connected(dsn, "forebay top") as conn:
         await migrate.check(conn)
         view.add(await overview.overview(conn))
         await asyncio.sleep(interval)
@@ -79,7 +81,7 @@ async def follow(dsn: str, view: View, live: Live, interval: float) -> None:
     """Keep a view fresh for ever, also over times without a database."""
     while True:
         try:
-            async with overview.connected(dsn, "forebay top") as conn:
+            async with connected(dsn, "forebay top") as conn:
                 await migrate.check(conn)
                 await _look_on(conn, view, live, interval)
         except DatabaseUnavailable as error:

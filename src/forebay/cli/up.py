@@ -28,11 +28,13 @@ from forebay.cli._server import alone_in, keep_running, recover, running_postgre
 from forebay.cli._stages import stage
 from forebay.cli.top import follow
 from forebay.cli.worker import check_queues, supervisor_of
-from forebay.db import migrate, overview
+from forebay.db import migrate
 from forebay.db.logins import SETTINGS, close_temporary, login_urls, make_logins, open_public
+from forebay.db.pool import as_forebay_errors, connected
 from forebay.embedded import EmbeddedPostgres
 from forebay.embedded.system import opened_log
-from forebay.engine.loading import load_pipelines
+from forebay.engine.db import overview
+from forebay.engine.declare.loading import load_pipelines
 from forebay.errors import DatabaseUnavailable
 
 if TYPE_CHECKING:
@@ -41,8 +43,8 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from forebay.cli._guide import Guide
-    from forebay.db.overview import Overview
     from forebay.db.pool import Connection
+    from forebay.engine.db.overview import Overview
     from forebay.settings import Settings
 
 _LOG_LIMIT = 16 * 2**20
@@ -90,10 +92,10 @@ def up(processes: int | None, pipelines: str | None, port: int | None, demo: boo
 async def _prepare(settings: Settings, dsn: str, out: Console, *, demo: bool) -> None:
     if settings.dsn:
         with stage(out, "Database") as now:
-            async with overview.connected(dsn, "forebay up"):
+            async with connected(dsn, "forebay up"):
                 now.result = place_of(dsn)
     with stage(out, "Schema") as now:
-        async with overview.in_words():
+        async with as_forebay_errors():
             applied = await migrate.migrate(dsn)
         version = migrate.migrations()[-1].version
         now.result = f"version {version}" + (f", {show.plural(applied, 'migration')} applied" if applied else "")
@@ -116,7 +118,7 @@ async def _submit_demo(settings: Settings, dsn: str, out: Console) -> None:
     """Something to look at on the first start; keys keep a crash in between from doubling it."""
     from forebay.example import demo_texts, texts  # noqa: PLC0415 - not everyone runs the example
 
-    async with overview.connected(dsn, "forebay up") as conn:
+    async with connected(dsn, "forebay up") as conn:
         if await overview.has_jobs(conn):
             return
         with stage(out, "Demo") as now:
@@ -130,10 +132,11 @@ async def _submit_demo(settings: Settings, dsn: str, out: Console) -> None:
 
 async def _hand_in_demo(settings: Settings, conn: Connection) -> int:
     """A catalogue, and a sheet whose rows are looked up in it once it is loaded."""
-    from forebay.db.sheets import NewSheet  # noqa: PLC0415 - with its extras
-    from forebay.pipelines import catalogue_rows, sheet_intake, sheets  # noqa: PLC0415
-    from forebay.pipelines.demo import demo_catalogue, demo_sheet  # noqa: PLC0415
-    from forebay.pipelines.sheet_intake import hand_in  # noqa: PLC0415
+    from forebay.pipelines.sheets.catalogue_rows import catalogue_rows  # noqa: PLC0415
+    from forebay.pipelines.sheets.db.sheets import NewSheet  # noqa: PLC0415 - with its extras
+    from forebay.pipelines.sheets.demo import demo_catalogue, demo_sheet  # noqa: PLC0415
+    from forebay.pipelines.sheets.intake import hand_in, sheet_intake  # noqa: PLC0415
+    from forebay.pipelines.sheets.steps import sheets  # noqa: PLC0415
     from forebay.storage import open_store  # noqa: PLC0415
 
     await make_known(conn, settings, sheet_intake, sheets, catalogue_rows)
@@ -207,7 +210,7 @@ async def _report(dsn: str, out: Console, interval: float = 3.0) -> None:
     view, before = View(""), ""
     while True:
         with suppress(DatabaseUnavailable):  # the workers say so themselves
-            async with overview.connected(dsn, "forebay up") as conn:
+            async with connected(dsn, "forebay up") as conn:
                 while True:
                     seen = await overview.overview(conn)
                     view.add(seen)

@@ -12,15 +12,17 @@ from forebay.cli import _show as show
 from forebay.cli import api
 from forebay.cli._common import actor, find_dsn, json_option, load_settings, run
 from forebay.cli._group import Group, Whole
-from forebay.db import identity, overview, owners
+from forebay.db.pool import connected
 from forebay.errors import InvalidField, NotThere
+from forebay.identity import db as identity
+from forebay.identity import owners
 
 if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager
 
-    from forebay.db.identity import Account, Invitation
-    from forebay.db.owners import Terms, Usage
     from forebay.db.pool import Connection
+    from forebay.identity.db import Account, Invitation
+    from forebay.identity.owners import Terms, Usage
     from forebay.settings import Settings
 
 Limit = int | Literal["default"]
@@ -50,7 +52,7 @@ def users() -> None:
 
 
 def _connected(settings: Settings) -> AbstractAsyncContextManager[Connection]:
-    return overview.connected(find_dsn(settings), "forebay users")
+    return connected(find_dsn(settings), "forebay users")
 
 
 # Looking.
@@ -130,7 +132,7 @@ def add(name: str, *, admin: bool, link: bool, adopt: bool, url: str | None, as_
 
 async def _check_new(settings: Settings, name: str, *, adopt: bool) -> None:
     """Nobody types a password twice to be told that the name is taken."""
-    from forebay.api import accounts  # noqa: PLC0415 - an extra
+    from forebay.identity import accounts  # noqa: PLC0415 - an extra
 
     async with _connected(settings) as conn:
         await accounts.check_new(conn, name, adopt=adopt)
@@ -150,7 +152,7 @@ def _read_password() -> str:
 async def _add(
     settings: Settings, name: str, role: str, password: str | None, *, adopt: bool
 ) -> tuple[Account, str | None]:
-    from forebay.api import accounts  # noqa: PLC0415 - an extra
+    from forebay.identity import accounts  # noqa: PLC0415 - an extra
 
     async with _connected(settings) as conn, conn.transaction():
         account = await accounts.add(conn, name, role, password, actor(), adopt=adopt)
@@ -173,7 +175,7 @@ def link(name: str, url: str | None, as_json: bool) -> None:
 
 
 async def _link(settings: Settings, name: str) -> tuple[Account, str]:
-    from forebay.api import accounts  # noqa: PLC0415 - an extra
+    from forebay.identity import accounts  # noqa: PLC0415 - an extra
 
     async with _connected(settings) as conn:
         account = await accounts.account_named(conn, name)
@@ -211,7 +213,7 @@ def invite(*, admin: bool, url: str | None, as_json: bool) -> None:
 
 
 async def _invite(settings: Settings, role: str) -> tuple[Invitation, str]:
-    from forebay.api import accounts  # noqa: PLC0415 - an extra
+    from forebay.identity import accounts  # noqa: PLC0415 - an extra
 
     async with _connected(settings) as conn:
         return await accounts.invitation(conn, role, actor())
@@ -258,7 +260,7 @@ def uninvite(invitation: int, as_json: bool) -> None:
 
 
 async def _uninvite(settings: Settings, invitation: int) -> None:
-    from forebay.api import accounts  # noqa: PLC0415 - an extra
+    from forebay.identity import accounts  # noqa: PLC0415 - an extra
 
     async with _connected(settings) as conn:
         try:
@@ -313,7 +315,7 @@ async def _change(
     settings: Settings, name: str, *, role: str | None = None, disabled: bool | None = None
 ) -> tuple[Account, bool]:
     api.require()
-    from forebay.api import accounts  # noqa: PLC0415 - an extra
+    from forebay.identity import accounts  # noqa: PLC0415 - an extra
 
     async with _connected(settings) as conn:
         return await accounts.change(conn, name, actor(), role=role, disabled=disabled)

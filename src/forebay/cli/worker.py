@@ -18,20 +18,22 @@ import click
 from forebay import open_files, telemetry
 from forebay.cli._common import find_dsn, load_own_settings, place_of, with_logins
 from forebay.cli._group import Whole
-from forebay.db import migrate, overview
+from forebay.db import migrate
 from forebay.db.logins import SETTINGS, WORKER, login_url
+from forebay.db.pool import connected
 from forebay.engine.controllers import Backoff
-from forebay.engine.loading import load_pipelines
+from forebay.engine.db import overview
+from forebay.engine.declare.loading import load_pipelines
 from forebay.engine.loops import either
-from forebay.engine.supervisor import Supervisor, watch_parent
-from forebay.engine.worker import Worker
+from forebay.engine.supervise.supervisor import Supervisor, watch_parent
+from forebay.engine.work.worker import Worker
 from forebay.errors import DatabaseUnavailable, InvalidField
 from forebay.log import get_logger
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from forebay.engine.pipeline import Pipeline
+    from forebay.engine.declare.pipeline import Pipeline
     from forebay.settings import Settings
 
 log = get_logger("cli")
@@ -134,7 +136,7 @@ async def _wait_for_database(dsn: str, stop: asyncio.Event) -> bool:
     backoff = Backoff(0.5, 15)
     while not stop.is_set():
         try:
-            async with overview.connected(dsn, "forebay worker") as conn:
+            async with connected(dsn, "forebay worker") as conn:
                 await migrate.check(conn)
         except DatabaseUnavailable as error:
             pause = backoff.grow()
@@ -173,7 +175,7 @@ def supervisor_of(settings: Settings, dsn: str, notice: Callable[[str], None] | 
         if notice is not None:
             notice(f"{time.strftime('%H:%M:%S')} worker {host}:{pid} was lost and is replaced")
         with suppress(DatabaseUnavailable):  # then the leases run out by themselves
-            async with overview.connected(dsn, "forebay supervisor") as conn:
+            async with connected(dsn, "forebay supervisor") as conn:
                 tasks = await overview.close_worker(conn, f"{host}:{pid}")
             log.info("leases_taken_back", pid=pid, tasks=tasks)
 

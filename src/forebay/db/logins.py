@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote, urlsplit
 
 from forebay.db.migrate import ROLES
-from forebay.db.overview import connected, in_words
-from forebay.db.room import ADMIN, API, IDENTITY
-from forebay.db.sql import load
+from forebay.db.pool import as_forebay_errors, connected
+from forebay.db.role_pool import ADMIN, API, IDENTITY
+from forebay.db.statements import statements
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
     from forebay.db.pool import Connection
     from forebay.settings import Settings
+
+load = statements("forebay.db")
 
 WORKER = "forebay_worker"
 
@@ -75,7 +77,7 @@ def login_urls(dsn: str, passwords: Mapping[str, str]) -> dict[str, str]:
 
 async def make_logins(dsn: str, passwords: Mapping[str, str]) -> None:
     """Makes the accounts, or gives them these passwords."""
-    async with connected(dsn, "forebay logins") as conn, in_words():
+    async with connected(dsn, "forebay logins") as conn, as_forebay_errors():
         for role, password in passwords.items():
             await conn.execute(load("make_login"), login_name(role), role, password)
 
@@ -94,7 +96,7 @@ async def close_temporary(dsn: str) -> None:
 
 async def account_of(conn: Connection, role: str) -> Account:
     """Whose connection this is, compared with what `role` needs."""
-    async with in_words():
+    async with as_forebay_errors():
         row = await conn.fetchrow(load("check_login"), role, list(ROLES))
     assert row is not None  # noqa: S101 - a session has an account
     return Account(row["name"], row["is_superuser"], row["owns_schema"], tuple(row["others"]))

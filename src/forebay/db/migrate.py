@@ -11,8 +11,10 @@ from importlib.resources import files
 import asyncpg
 
 from forebay.db.pool import Connection, connect
-from forebay.db.sql import load
+from forebay.db.statements import statements
 from forebay.errors import SchemaError
+
+load = statements("forebay.db")
 
 ROLES = ("forebay_api", "forebay_admin", "forebay_identity", "forebay_worker")
 

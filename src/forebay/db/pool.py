@@ -11,7 +11,7 @@ from typing import Any, TypeAlias, TypeVar, cast
 
 import asyncpg
 
-from forebay.errors import DatabaseUnavailable, InvalidField, SchemaError, brief, from_sqlstate
+from forebay.errors import DatabaseUnavailable, ForebayError, InvalidField, SchemaError, brief, from_sqlstate
 
 T = TypeVar("T")
 
@@ -171,6 +171,31 @@ async def translated() -> AsyncGenerator[None]:
         if isinstance(error, _NO_SCHEMA):
             raise SchemaError(f"{error.args[0]}; run `forebay migrate`") from error
         raise
+
+
+@asynccontextmanager
+async def connected(dsn: str, name: str) -> AsyncGenerator[Connection, None]:
+    """A connection for people; whatever goes wrong on it is told in forebay's own errors."""
+    conn = await connect(dsn, name=name)
+    try:
+        async with as_forebay_errors():
+            yield conn
+    finally:
+        conn.terminate()
+
+
+@asynccontextmanager
+async def as_forebay_errors() -> AsyncGenerator[None, None]:
+    """Turns a lost connection and a refusal of the server into forebay's errors."""
+    try:
+        async with translated():
+            yield
+    except ForebayError:
+        raise
+    except LOST as error:
+        raise unavailable(error) from error
+    except asyncpg.PostgresError as error:
+        raise ForebayError(f"the database refused: {error}") from error
 
 
 async def insist(

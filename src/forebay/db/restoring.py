@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from forebay.db.sql import load
+from forebay.db.statements import statements
 from forebay.errors import ForebayError
 
 if TYPE_CHECKING:
     from forebay.db.pool import Connection
+
+load = statements("forebay.db")
 
 
 async def put_aside(conn: Connection) -> None:

@@ -6,9 +6,9 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from forebay.db import files
 from forebay.errors import ContentMissing, DataError, TransientError
 from forebay.log import get_logger
+from forebay.storage import db as files
 from forebay.storage import names
 from forebay.storage.spool import Source, spooled
 
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from datetime import datetime
     from pathlib import Path
 
-    from forebay.db.files import Blob, ObjectId
     from forebay.db.pool import Pool
+    from forebay.storage.db import Blob, ObjectId
     from forebay.storage.spool import Spool
     from forebay.storage.store import Store
     from forebay.types import Rows, Statement

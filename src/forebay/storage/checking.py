@@ -7,16 +7,16 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
-from forebay.db import files
-from forebay.db.files import ObjectId
 from forebay.errors import ContentMissing
+from forebay.storage import db as files
 from forebay.storage.blobs import key_of
+from forebay.storage.db import ObjectId
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from forebay.db.files import Referenced
     from forebay.db.pool import Connection
+    from forebay.storage.db import Referenced
     from forebay.storage.store import Store
 
 _PAGE = 500

@@ -6,15 +6,15 @@ import asyncio
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from forebay.db import files
 from forebay.log import get_logger
+from forebay.storage import db as files
 from forebay.storage.blobs import key_of
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from forebay.db.files import ObjectId
     from forebay.db.pool import Pool
+    from forebay.storage.db import ObjectId
     from forebay.storage.store import Store
 
 log = get_logger("storage")

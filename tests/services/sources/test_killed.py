@@ -13,9 +13,9 @@ from typing import Any
 import asyncpg
 import trustme
 
-from forebay.db import registry
-from forebay.engine.loading import load_pipelines
-from forebay.pipelines.sheet_scans import ScanRequest, sheet_scans
+from forebay.engine.db import registry
+from forebay.engine.declare.loading import load_pipelines
+from forebay.pipelines.sheets.scans import ScanRequest, sheet_scans
 from tests.cli._run import Cli, Process
 from tests.crash._rig import Watch
 from tests.services.sources._shelves import ENVIRON, Shelf, bucket, ftpd, on_ftp, on_sftp, sshd

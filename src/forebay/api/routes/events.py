@@ -8,22 +8,23 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from fastapi import APIRouter, Header, Query, Request
 
-from forebay.api import paging, principal
+from forebay.api import paging
+from forebay.api.auth import principal
+from forebay.api.auth.principal import Reader
 from forebay.api.deps import RoomsDep, SettingsDep
-from forebay.api.principal import Reader
+from forebay.api.events.streams import EventStream
+from forebay.api.events.subscribers import Wish
 from forebay.api.problems import Problem
 from forebay.api.routes.jobs import whose
-from forebay.api.streams import EventStream
-from forebay.api.strict import StrictRoute
-from forebay.api.subscribers import Wish
-from forebay.db import events
+from forebay.api.strict_query import StrictRoute
 from forebay.db.pool import LOST
+from forebay.engine.db import changes
 from forebay.errors import NotThere
 
 if TYPE_CHECKING:
-    from forebay.api.events import Hub
-    from forebay.api.principal import Principal
-    from forebay.api.rooms import Rooms
+    from forebay.api.auth.principal import Principal
+    from forebay.api.events.hub import Hub
+    from forebay.api.role_pools import Rooms
 
 router = APIRouter(prefix="/api", tags=["events"], route_class=StrictRoute)
 
@@ -83,7 +84,7 @@ async def _wish(who: Principal, rooms: Rooms, owner_id: int | None, pipeline: st
     if job_id is None:
         return Wish(owner_id, pipeline)
     async with rooms.of(who) as conn:
-        rows = await events.jobs(conn, [job_id])
+        rows = await changes.jobs(conn, [job_id])
     if not rows or owner_id not in {None, rows[0]["owner_id"]}:
         raise NotThere("job", f"there is no job {job_id}")
     return Wish(rows[0]["owner_id"], pipeline, job_id)

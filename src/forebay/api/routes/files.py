@@ -9,21 +9,21 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from fastapi import APIRouter, Path, Query, Request, Response
 
 from forebay.api import files as answers
+from forebay.api.auth.principal import Principal, Reader
 from forebay.api.deps import FileId, RoomsDep, SettingsDep, ShelfDep
 from forebay.api.models import Id, Model
-from forebay.api.principal import Principal, Reader
 from forebay.api.problems import Problem
-from forebay.api.strict import StrictRoute
-from forebay.db import files
+from forebay.api.strict_query import StrictRoute
 from forebay.errors import InvalidField, NotThere
+from forebay.storage import db as files
 from forebay.storage.blobs import key_of
 from forebay.storage.signing import Grant
 
 if TYPE_CHECKING:
-    from forebay.api.rooms import Rooms
-    from forebay.api.shelf import Shelf
-    from forebay.db.files import File
+    from forebay.api.file_access import Shelf
+    from forebay.api.role_pools import Rooms
     from forebay.settings import Settings
+    from forebay.storage.db import File
 
 router = APIRouter(tags=["files"], route_class=StrictRoute)
 

@@ -11,17 +11,18 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import PlainTextResponse
 from prometheus_client import CONTENT_TYPE_LATEST
 
-from forebay.api import secrecy
+from forebay.api.auth.principal import Reader, address_of, authorized
 from forebay.api.deps import PipelinesDep, RoomsDep
+from forebay.api.metrics.statistics import own_numbers
 from forebay.api.models import Model
-from forebay.api.principal import Reader, address_of, authorized
-from forebay.api.statistics import own_numbers
-from forebay.api.strict import StrictRoute
-from forebay.db import migrate, overview
-from forebay.db import numbers as counts
+from forebay.api.strict_query import StrictRoute
+from forebay.db import migrate
+from forebay.engine.db import metrics as counts
+from forebay.engine.db import overview
+from forebay.identity import secrets
 
 if TYPE_CHECKING:
-    from forebay.api.statistics import Statistics
+    from forebay.api.metrics.statistics import Statistics
     from forebay.settings import Settings
 
 router = APIRouter(tags=["health"], route_class=StrictRoute)
@@ -65,7 +66,7 @@ async def _check_collector(request: Request) -> None:
     shown, expected = request.headers.get("authorization"), settings.metrics_token
     if expected is None and shown is None and _is_here(request, settings):
         return
-    if shown and expected and secrecy.is_same(shown, f"Bearer {expected.get_secret_value()}"):
+    if shown and expected and secrets.is_same(shown, f"Bearer {expected.get_secret_value()}"):
         return
     await authorized(request, "admin")
 

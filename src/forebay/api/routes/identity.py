@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from fastapi import APIRouter, Path, Request
 from pydantic import Field
 
-from forebay.api import accounts
+from forebay.api.auth.principal import Admin, Reader, Writer
+from forebay.api.auth.secrets_once import TAKES_KEY, made_once
 from forebay.api.deps import Number, RoomsDep
 from forebay.api.models import Id, Model, Strict
-from forebay.api.once import TAKES_KEY, made_once
-from forebay.api.principal import Admin, Reader, Writer
 from forebay.api.problems import Problem
 from forebay.api.routes.sessions import Role, own_account
-from forebay.api.strict import StrictRoute
-from forebay.db import identity
+from forebay.api.strict_query import StrictRoute
+from forebay.identity import accounts
+from forebay.identity import db as identity
 
 if TYPE_CHECKING:
-    from forebay.db.identity import Account, Token
+    from forebay.identity.db import Account, Token
 
 router = APIRouter(prefix="/api", tags=["identity"], route_class=StrictRoute)
 

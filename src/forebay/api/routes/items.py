@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 from fastapi import APIRouter, Query, Request
 
 from forebay.api import paging
+from forebay.api.auth.principal import Reader
 from forebay.api.deps import After, ItemId, JobId, PageSize, RoomsDep, SettingsDep
 from forebay.api.models import (
     AttemptPage,
@@ -24,12 +25,11 @@ from forebay.api.models import (
     item_row,
     parsed,
 )
-from forebay.api.principal import Reader
 from forebay.api.problems import Problem
 from forebay.api.routes.jobs import aware, find_job, whose
-from forebay.api.strict import StrictRoute
-from forebay.db import pages
-from forebay.db.pages import AttemptFilter, LetterFilter, PendingFilter
+from forebay.api.strict_query import StrictRoute
+from forebay.engine.db import lists
+from forebay.engine.db.lists import AttemptFilter, LetterFilter, PendingFilter
 from forebay.errors import NotThere
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ async def list_items(
     start = 0 if after is None else paging.decode(after, paging.small)[0]
     async with rooms.of(who) as conn:
         await find_job(conn, job_id)
-        rows, more = await pages.items(conn, job_id, start, chosen(statuses or status), size)
+        rows, more = await lists.items(conn, job_id, start, chosen(statuses or status), size)
     paging.tell("items", [row["n"] for row in rows], more)
     return ItemPage(items=[item_row(row) for row in rows], next=None if more is None else paging.encode(more))
 
@@ -84,10 +84,10 @@ def chosen(statuses: str | None) -> list[str] | None:
 async def get_item(job_id: JobId, item_id: ItemId, who: Reader, rooms: RoomsDep) -> Item:
     """An item with every step, its result and its attempts."""
     async with rooms.of(who) as conn:
-        row = await pages.item(conn, job_id, item_id)
+        row = await lists.item(conn, job_id, item_id)
         if row is None:
             raise NotThere("item", f"there is no item {item_id} in job {job_id}")
-        tries, _ = await pages.attempts(conn, AttemptFilter(job_id=job_id, n=item_id), None, _ATTEMPTS_SHOWN)
+        tries, _ = await lists.attempts(conn, AttemptFilter(job_id=job_id, n=item_id), None, _ATTEMPTS_SHOWN)
     return _item(row, tries)
 
 
@@ -133,7 +133,7 @@ async def list_pending(
     times = aware(since, "from"), aware(until, "to")
     where = PendingFilter(whose(who, user_id), wanted, job_type, job, *times)
     async with rooms.of(who) as conn:
-        rows, more = await pages.pending(conn, where, start, size)
+        rows, more = await lists.pending(conn, where, start, size)
     paging.tell("pending", [(row["job_id"], row["n"]) for row in rows], more)
     request.app.state.meter.pending_served += len(rows)
     return ItemPage(items=[item_row(row) for row in rows], next=None if more is None else paging.encode(*more))
@@ -163,7 +163,7 @@ async def list_attempts(
         worker,
     )
     async with rooms.of(who) as conn:
-        rows, more = await pages.attempts(conn, where, before, size)
+        rows, more = await lists.attempts(conn, where, before, size)
     paging.tell("attempts", [(row["ended_at"], row["token"], row["n"]) for row in rows], more)
     attempts = [attempt_of(row) for row in rows]
     return AttemptPage(attempts=attempts, next=None if more is None else paging.encode(*more))
@@ -181,7 +181,7 @@ async def list_audit(
     """What people have done to jobs, items, queues, accounts and tokens, newest first."""
     before = None if after is None else paging.decode(after, paging.integer)[0]
     async with rooms.of(who) as conn:
-        rows = await pages.audit(conn, whose(who, user_id), None if job_id is None else int(job_id), before, size + 1)
+        rows = await lists.audit(conn, whose(who, user_id), None if job_id is None else int(job_id), before, size + 1)
     keys = [row["id"] for row in rows[:size]]
     more = keys[-1] if len(rows) > size else None
     paging.tell("audit", keys, more)
@@ -207,7 +207,7 @@ async def list_dead_letters(
         before = paging.decode(after, paging.moment, paging.integer, paging.small, paging.small)
     where = LetterFilter(whose(who, user_id), pipeline, None if job_id is None else int(job_id), error_class)
     async with rooms.of(who) as conn:
-        rows, more = await pages.dead_letters(conn, where, before, size)
+        rows, more = await lists.dead_letters(conn, where, before, size)
     paging.tell("dead letters", [(row["at"], row["job_id"], row["n"]) for row in rows], more)
     letters = [_letter(row) for row in rows]
     return DeadLetterPage(dead_letters=letters, next=None if more is None else paging.encode(*more))

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import JSONResponse
 
-from forebay.api import idempotency, paging, sheet_door, submissions
+from forebay.api import idempotency, paging
+from forebay.api.auth.principal import Reader, Writer, authorized
 from forebay.api.deps import After, JobId, PageSize, RoomsDep
-from forebay.api.known_providers import check_providers
 from forebay.api.models import (
     Changed,
     Chosen,
@@ -31,16 +31,20 @@ from forebay.api.models import (
     UploadedJob,
     job_of,
 )
-from forebay.api.principal import Reader, Writer, authorized
 from forebay.api.problems import Problem
-from forebay.api.slices import run_slice
-from forebay.api.strict import StrictRoute
-from forebay.db import control, pages, sessions, sheets
-from forebay.db.pages import JobFilter
-from forebay.engine.inputs import Options
-from forebay.engine.producer import item_arguments, submit, submit_many
+from forebay.api.strict_query import StrictRoute
+from forebay.api.submit import bodies
+from forebay.api.submit.kickoff import run_slice
+from forebay.db import session_context
+from forebay.engine.db import control, lists
+from forebay.engine.db.lists import JobFilter
+from forebay.engine.submit.inputs import Options
+from forebay.engine.submit.producer import item_arguments, submit, submit_many
 from forebay.errors import NotThere, RequestError
 from forebay.log import get_logger
+from forebay.pipelines.sheets import uploads
+from forebay.pipelines.sheets.db import sheets
+from forebay.pipelines.sheets.known_providers import check_providers
 from forebay.telemetry.tracing import submitting
 
 if TYPE_CHECKING:
@@ -48,12 +52,12 @@ if TYPE_CHECKING:
 
     from starlette.datastructures import State as AppState
 
-    from forebay.api.allowance import Allowance, Standing
+    from forebay.api.auth.principal import Principal
     from forebay.api.idempotency import Idempotency
-    from forebay.api.principal import Principal
-    from forebay.api.rooms import Rooms
+    from forebay.api.quota import Allowance, Standing
+    from forebay.api.role_pools import Rooms
     from forebay.db.pool import Connection
-    from forebay.engine.pipeline import Pipeline
+    from forebay.engine.declare.pipeline import Pipeline
     from forebay.settings import Settings
 
 router = APIRouter(prefix="/api/jobs", tags=["jobs"], route_class=StrictRoute)
@@ -83,19 +87,19 @@ async def submit_job(request: Request) -> Response:
     try:
         who = await authorized(request, "write", makes_owner=True)
         once = await idempotency.of(request)
-        if (sheet := await sheet_door.find(request)) is not None:
-            status, answer = await sheet_door.take(request.app.state, who, once, sheet)
+        if (sheet := await uploads.find(request)) is not None:
+            status, answer = await uploads.take(request.app.state, who, once, sheet)
             return JSONResponse(answer, status)
         settings: Settings = request.app.state.settings
-        body, inputs = await submissions.read(request, settings.api_max_items)
+        body, inputs = await bodies.read(request, settings.api_max_items)
         pipeline = _pipeline(request.app.state.pipelines, body.pipeline)
         if isinstance(body, NewJob) and body.file is not None:
-            status, answer = await sheet_door.refer(request.app.state, who, once, body)
+            status, answer = await uploads.refer(request.app.state, who, once, body)
             return JSONResponse(answer, status)
         try:
             status, answer = await _save(request.app.state, who, once, pipeline, body, inputs)
         except RequestError as error:
-            raise submissions.in_callers_words(error, body) from error
+            raise bodies.in_callers_words(error, body) from error
         if status == 201:
             log.info(
                 "job_submitted",
@@ -157,7 +161,7 @@ async def _submit_one(
         options = Options.checked(**_options(body, who))
         args = item_arguments(pipeline, body.input, body.coalesce, options, now.trace)
         standing.admit()
-        job_id, created = await sessions.submit_for(rooms.owners, who.owner_id, who.ip, args)
+        job_id, created = await session_context.submit_for(rooms.owners, who.owner_id, who.ip, args)
         now.made(job_id)
     return JobRef(job_id=str(job_id), created=created, items=1)
 
@@ -187,7 +191,7 @@ async def _submit(
         one = await submit(conn, pipeline, body.input, coalesce=body.coalesce, **options)
         return JobRef(job_id=str(one.job_id), created=one.created, items=1)
     if isinstance(body, UploadedJob):
-        await sessions.begin_upload(conn, body.file)
+        await session_context.begin_upload(conn, body.file)
     many = await submit_many(conn, pipeline, inputs or (), **options)
     return JobRef(job_id=str(many.job_id), created=many.created, items=many.items)
 
@@ -208,7 +212,7 @@ async def list_jobs(
     before = None if after is None else paging.decode(after, paging.integer)[0]
     where = JobFilter(whose(who, user_id), pipeline, state, aware(since, "from"), aware(until, "to"))
     async with rooms.of(who) as conn:
-        rows, more = await pages.jobs(conn, where, before, size)
+        rows, more = await lists.jobs(conn, where, before, size)
     paging.tell("jobs", [row["id"] for row in rows], more)
     return JobPage(jobs=[job_of(row) for row in rows], next=None if more is None else paging.encode(more))
 
@@ -248,7 +252,7 @@ async def get_job(job_id: JobId, who: Reader, rooms: RoomsDep) -> Job:
 
 async def find_job(conn: Connection, job_id: int) -> Job:
     """Raises: NotThere when there is none that the caller may see."""
-    row = await pages.job(conn, job_id)
+    row = await lists.job(conn, job_id)
     if row is None:
         raise NotThere("job", f"there is no job {job_id}")
     return job_of(row)

@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from fastapi import APIRouter, Path, Request
 
+from forebay.api.auth.principal import Admin, Reader
 from forebay.api.deps import RoomsDep
 from forebay.api.models import Queue, QueueChanged, Totals, WorkerList, WorkerStatus
-from forebay.api.principal import Admin, Reader
-from forebay.api.strict import StrictRoute
-from forebay.db import control, numbers, overview
+from forebay.api.strict_query import StrictRoute
+from forebay.engine.db import control, metrics, overview
 from forebay.log import get_logger
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from forebay.api.principal import Principal
-    from forebay.db.overview import Depth, WorkerRow
+    from forebay.api.auth.principal import Principal
+    from forebay.engine.db.overview import Depth, WorkerRow
 
 router = APIRouter(prefix="/api", tags=["operations"], route_class=StrictRoute)
 
@@ -74,7 +74,7 @@ def _steered(event: str, queue: str, who: Principal, *, changed: bool) -> QueueC
 async def list_totals(who: Reader, rooms: RoomsDep) -> list[Totals]:
     """Items of all jobs by status, exactly: the caller's own, for administrators everybody's."""
     async with rooms.of(who) as conn:
-        return [_totals(asdict(counts)) for counts in await numbers.items(conn)]
+        return [_totals(asdict(counts)) for counts in await metrics.items(conn)]
 
 
 def _totals(counts: dict[str, Any]) -> Totals:

@@ -9,8 +9,8 @@ from importlib.resources import files
 from fastapi import APIRouter
 from fastapi.responses import HTMLResponse
 
-from forebay.api.accounts import NAME_RULE, PASSWORD_LENGTHS, PASSWORD_RULE
-from forebay.api.strict import StrictRoute
+from forebay.api.strict_query import StrictRoute
+from forebay.identity.accounts import NAME_RULE, PASSWORD_LENGTHS, PASSWORD_RULE
 
 router = APIRouter(include_in_schema=False, route_class=StrictRoute)
 

@@ -8,21 +8,22 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from fastapi import APIRouter, Request, Response
 from pydantic import Field
 
-from forebay.api import accounts, secrecy, throttle
-from forebay.api.accounts import NAME, PASSWORD_LENGTHS
-from forebay.api.cookies import cookies_of
+from forebay.api.auth import throttle
+from forebay.api.auth.cookies import cookies_of
+from forebay.api.auth.principal import Reader, Writer, address_of, scopes_of
 from forebay.api.deps import Number, RoomsDep, SettingsDep
 from forebay.api.models import Id, Model, Strict
-from forebay.api.principal import Reader, Writer, address_of, scopes_of
 from forebay.api.problems import Problem
-from forebay.api.strict import StrictRoute
-from forebay.db import identity
+from forebay.api.strict_query import StrictRoute
+from forebay.identity import accounts, secrets
+from forebay.identity import db as identity
+from forebay.identity.accounts import NAME, PASSWORD_LENGTHS
 from forebay.log import get_logger
 
 if TYPE_CHECKING:
-    from forebay.api.principal import Principal
-    from forebay.api.rooms import Rooms
-    from forebay.db.identity import Account
+    from forebay.api.auth.principal import Principal
+    from forebay.api.role_pools import Rooms
+    from forebay.identity.db import Account
     from forebay.settings import Settings
 
 router = APIRouter(prefix="/api", tags=["identity"], route_class=StrictRoute)
@@ -98,7 +99,7 @@ async def sign_in(body: SignIn, rooms: RoomsDep, settings: SettingsDep, request:
 @router.post("/session/link/check")
 async def check_link(body: CheckLink, rooms: RoomsDep) -> LinkGood:
     """What a one-time link is good for; it stays good."""
-    link = await identity.look_at_link(rooms.identity, secrecy.digest(body.link))
+    link = await identity.look_at_link(rooms.identity, secrets.digest(body.link))
     if link is None:
         raise _no_good()
     kind: Literal["invitation", "sign-in"] = "invitation" if link.account is None else "sign-in"
@@ -110,13 +111,13 @@ async def follow_link(
     body: FollowLink, rooms: RoomsDep, settings: SettingsDep, request: Request, response: Response
 ) -> Me:
     """A session for a one-time link: that of an invitation makes an account first. A password ends other sessions."""
-    digest = secrecy.digest(body.link)
+    digest = secrets.digest(body.link)
     link = await identity.look_at_link(rooms.identity, digest)
     if link is None:
         raise _no_good()
     if link.account is None and (body.name is None or body.password is None):
         raise Problem(422, "an invitation needs a name and a password for the new account", field="name")
-    hashed = None if body.password is None else await secrecy.hash_password(body.password)
+    hashed = None if body.password is None else await secrets.hash_password(body.password)
     async with rooms.identity.acquire() as conn:
         account = await accounts.follow_link(conn, digest, body.name, hashed)
     begun = None if account is None else await _begin_session(account, hashed, rooms, settings, request, response)
@@ -133,12 +134,12 @@ async def _begin_session(
     account: Account, stored: str | None, rooms: Rooms, settings: Settings, request: Request, response: Response
 ) -> Me | None:
     """A new session in place of the one that the browser may have; None when nobody may enter the account any more."""
-    secret, seconds, cookies = secrecy.new_secret(secrecy.SESSION), settings.session_days * 86400, cookies_of(request)
+    secret, seconds, cookies = secrets.new_secret(secrets.SESSION), settings.session_days * 86400, cookies_of(request)
     agent, ip = request.headers.get("user-agent"), address_of(request)
-    if not await identity.open_session(rooms.identity, secrecy.digest(secret), account.id, seconds, ip, agent, stored):
+    if not await identity.open_session(rooms.identity, secrets.digest(secret), account.id, seconds, ip, agent, stored):
         return None
     if before := request.cookies.get(cookies.session):
-        await identity.close_session(rooms.identity, secrecy.digest(before))
+        await identity.close_session(rooms.identity, secrets.digest(before))
     cookies.give(response, secret, seconds)
     return Me(name=account.name, role=account.role, kind="session", scopes=sorted(scopes_of(account.role)))  # type: ignore[arg-type]
 
@@ -148,7 +149,7 @@ async def sign_out(who: Reader, rooms: RoomsDep, request: Request, response: Res
     """Ends the session that asks."""
     cookies = cookies_of(request)
     if session := request.cookies.get(cookies.session):
-        await identity.close_session(rooms.identity, secrecy.digest(session))
+        await identity.close_session(rooms.identity, secrets.digest(session))
     cookies.take_away(response)
 
 
@@ -156,7 +157,7 @@ async def sign_out(who: Reader, rooms: RoomsDep, request: Request, response: Res
 async def list_sessions(who: Reader, rooms: RoomsDep, request: Request) -> list[SessionRow]:
     """Where the caller is signed in, the one used last first."""
     account, _ = await own_account(who, rooms)
-    asking = secrecy.digest(request.cookies[cookies_of(request).session])
+    asking = secrets.digest(request.cookies[cookies_of(request).session])
     found = await identity.sessions(rooms.identity, account.id, asking)
     return [SessionRow.model_validate(session, from_attributes=True) for session in found]
 
@@ -182,7 +183,7 @@ async def change_password(body: NewPassword, who: Writer, rooms: RoomsDep) -> No
         rooms.identity, account.name, who.ip, stored, body.old or ""
     ):
         raise Problem(403, "is wrong", field="old")
-    hashed = await secrecy.hash_password(body.new)
+    hashed = await secrets.hash_password(body.new)
     async with rooms.identity.acquire() as conn:
         await accounts.change_password(conn, account, hashed)
 

@@ -1,0 +1,1 @@
+"""Who is asking: sessions, tokens, the service key."""

@@ -1,0 +1,189 @@
+"""Who is asking: found out from a session cookie, a bearer token, or the service's key and the owner it names."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from ipaddress import ip_address
+from typing import TYPE_CHECKING, Annotated
+
+from fastapi import Depends, Request
+
+from forebay.api.auth.cookies import cookies_of
+from forebay.api.problems import Problem
+from forebay.identity import db as identity
+from forebay.identity import owners, secrets
+from forebay.log import get_logger
+
+if TYPE_CHECKING:
+    from forebay.api.role_pools import Rooms
+    from forebay.identity.db import Holder
+
+CSRF_HEADER = "x-csrf-token"
+OWNER_HEADER = "x-forebay-owner"
+SCOPES = ("read", "write", "admin")
+_SAFE = frozenset(("GET", "HEAD", "OPTIONS"))
+_ASK = {"WWW-Authenticate": "Bearer"}
+
+log = get_logger("api")
+
+
+@dataclass(frozen=True, slots=True)
+class Principal:
+    """A caller: for which owner, and what it may do."""
+
+    kind: str  # session, token or service
+    owner_id: int
+    owner: str
+    role: str
+    scopes: frozenset[str]
+    account_id: int | None = None
+    ip: str | None = None
+
+    @property
+    def is_admin(self) -> bool:
+        return self.role == "admin" and "admin" in self.scopes
+
+    @property
+    def can_read(self) -> bool:
+        return "read" in self.scopes
+
+    @property
+    def actor(self) -> str:
+        """As the audit names it."""
+        return self.owner if self.kind != "service" else f"service for {self.owner}"
+
+
+async def find(request: Request, *, makes_owner: bool = False) -> Principal:
+    """The caller. The service may name an owner that is not there yet, when that is made then.
+
+    Raises: Problem 401 when there is none, 403 when a page of another site asks.
+    """
+    return replace(await _find(request, makes_owner=makes_owner), ip=address_of(request))
+
+
+def address_of(request: Request) -> str | None:
+    """The caller's address, if it is one; behind a proxy uvicorn has put the right one there."""
+    try:
+        return str(ip_address(request.client.host)) if request.client else None
+    except ValueError:
+        return None
+
+
+async def _find(request: Request, *, makes_owner: bool) -> Principal:
+    rooms: Rooms = request.app.state.rooms
+    if authorization := request.headers.get("authorization"):
+        scheme, _, secret = authorization.partition(" ")
+        if scheme.lower() != "bearer" or not secret:
+            raise Problem(401, "Authorization must be: Bearer <token>", headers=_ASK)
+        return await _by_token(rooms, request, secret.strip(), makes_owner=makes_owner)
+    if session := request.cookies.get(cookies_of(request).session):
+        return await _by_session(rooms, request, session)
+    raise Problem(401, "sign in, or send a token: Authorization: Bearer <token>", headers=_ASK)
+
+
+async def _by_token(rooms: Rooms, request: Request, secret: str, *, makes_owner: bool) -> Principal:
+    holder = await identity.find_token(rooms.identity, secrets.digest(secret))
+    if holder is None or holder.scopes is None:
+        raise Problem(401, "this token is unknown, expired or revoked", headers=_ASK)
+    if holder.account_id is None:
+        return await _as_service(rooms, request, holder, makes_owner=makes_owner)
+    return _principal("token", holder, holder.scopes)
+
+
+async def _as_service(rooms: Rooms, request: Request, holder: Holder, *, makes_owner: bool) -> Principal:
+    """The service acts for an owner that it must name; it is never taken for granted which."""
+    name, scopes = _named_owner(request), holder.scopes or frozenset()
+    owner_id = await owners.find(rooms.identity, name)
+    if owner_id is None and makes_owner and "write" in scopes:
+        owner_id = await owners.make(rooms.identity, name)
+        log.info("owner_made", owner=name)
+    if owner_id is None:
+        raise Problem(404, f"there is no owner {name!r}", field=OWNER_HEADER)
+    return Principal("service", owner_id, name, "user", scopes & scopes_of("user"))
+
+
+async def service_scopes(request: Request) -> frozenset[str] | None:
+    """What the service's token may do, if the caller shows one that may write, whether or not it names an owner."""
+    scheme, _, secret = request.headers.get("authorization", "").partition(" ")
+    if scheme.lower() != "bearer" or not secret:
+        return None
+    rooms: Rooms = request.app.state.rooms
+    holder = await identity.find_token(rooms.identity, secrets.digest(secret.strip()))
+    if holder is None or holder.account_id is not None or "write" not in (holder.scopes or ()):
+        return None
+    return frozenset(holder.scopes or ())
+
+
+async def for_owner(rooms: Rooms, name: str) -> Principal:
+    """The service, acting for this owner.
+
+    Raises: Problem 404.
+    """
+    owner_id = await owners.find(rooms.identity, name)
+    if owner_id is None:
+        raise Problem(404, f"there is no owner {name!r}", field="userId")
+    return Principal("service", owner_id, name, "user", scopes_of("user"))
+
+
+def _named_owner(request: Request) -> str:
+    """Raises: Problem 400."""
+    try:
+        name = request.headers.get(OWNER_HEADER, "").encode("latin-1").decode()  # headers are bytes: ours are UTF-8
+    except UnicodeDecodeError as error:
+        raise Problem(400, "must be UTF-8", field=OWNER_HEADER) from error
+    if not name:
+        raise Problem(400, "must name the owner that the service's token is to act for", field=OWNER_HEADER)
+    return name
+
+
+async def _by_session(rooms: Rooms, request: Request, session: str) -> Principal:
+    holder = await identity.find_session(rooms.identity, secrets.digest(session))
+    if holder is None:
+        raise Problem(401, "the session is over: sign in again", headers=_ASK)
+    if request.method not in _SAFE:
+        sent = request.headers.get(CSRF_HEADER, "")
+        if not secrets.is_same(sent, secrets.csrf_token(session)):
+            cookie = cookies_of(request).csrf
+            raise Problem(403, f"must repeat the cookie {cookie}", field=CSRF_HEADER)
+    return _principal("session", holder, frozenset(SCOPES))
+
+
+def _principal(kind: str, holder: Holder, scopes: frozenset[str]) -> Principal:
+    assert holder.owner_id is not None and holder.name is not None and holder.role is not None  # noqa: S101, PT018
+    may = scopes & scopes_of(holder.role)
+    return Principal(kind, holder.owner_id, holder.name, holder.role, may, holder.account_id)
+
+
+def scopes_of(role: str) -> frozenset[str]:
+    """What this role may do at all, whatever a token says that was made before the role changed."""
+    return frozenset(SCOPES if role == "admin" else SCOPES[:2])
+
+
+async def authorized(request: Request, scope: str, *, makes_owner: bool = False) -> Principal:
+    """The caller, who may do this. With `makes_owner` the service may do it for an owner that is not there yet.
+
+    Raises: Problem 401 or 403.
+    """
+    who = await find(request, makes_owner=makes_owner)
+    if scope == "admin" and who.role != "admin":
+        raise Problem(403, "only administrators may do this")
+    if scope not in who.scopes:
+        raise Problem(403, f"this token has no scope {scope!r}")
+    return who
+
+
+async def _reader(request: Request) -> Principal:
+    return await authorized(request, "read")
+
+
+async def _writer(request: Request) -> Principal:
+    return await authorized(request, "write")
+
+
+async def _admin(request: Request) -> Principal:
+    return await authorized(request, "admin")
+
+
+Reader = Annotated[Principal, Depends(_reader)]
+Writer = Annotated[Principal, Depends(_writer)]
+Admin = Annotated[Principal, Depends(_admin)]

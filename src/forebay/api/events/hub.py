@@ -1,0 +1,370 @@
+"""The hub of a process: looks at the database twice a second for all who listen together, and hands the news out."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from collections import Counter
+from contextlib import asynccontextmanager, contextmanager, suppress
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, TypeVar
+
+from forebay.api.events.lookback import Horizon
+from forebay.api.events.subscribers import MOST_WAITING, Subscriber, Wish, news_of_item, news_of_job, news_of_progress
+from forebay.api.events.watches import Watch, heard_of, remove
+from forebay.db.pool import LOST
+from forebay.engine.db import changes
+from forebay.errors import brief
+from forebay.log import get_logger
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Callable, Generator, Mapping, Sequence
+    from contextlib import AbstractAsyncContextManager
+
+    import asyncpg
+
+    from forebay.db.pool import Connection, Pool
+    from forebay.engine.db.changes import Position
+
+    Room = Callable[[], AbstractAsyncContextManager[Connection]]
+
+log = get_logger("events")
+
+T = TypeVar("T")
+
+_KEYS = 5000  # of changes, read at once
+_WHOLE = 200  # rows, read at once
+_PROGRESS = 500  # items of one job whose progress is told
+_LOOKED_AT = 5000  # items, to find those that changed
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """Seconds. Rows carry the time of their change, and are seen when it commits: every look goes back by `near`, which
+    is cheap, and every few seconds by `far` or to the horizon, for those that took long."""
+
+    poll: float = 0.5
+    near: float = 2.0
+    far: float = 60.0
+    far_every: float = 5.0
+    still_here: float = 15.0
+    recheck: float = 30.0
+    catch_up: float = 2.0  # pause between two times that a reader who is too slow reads the database again
+
+    @property
+    def overlap(self) -> timedelta:
+        return timedelta(seconds=self.far)
+
+
+class Hub:
+    """Everyone who listens to this process. Reads with the right to see all; `Wish.covers` decides who hears what."""
+
+    def __init__(self, pool: Pool, pace: Pace | None = None) -> None:
+        self.pace = pace or Pace()
+        self._pool = pool
+        self._owners: dict[int | None, Watch] = {}
+        self._listening: Counter[int] = Counter()  # streams by the owner whose credentials opened them
+        self._jobs: dict[int, Watch] = {}
+        self._mark: datetime | None = None
+        self._horizon: Horizon | None = None
+        self._far_due: datetime | None = None
+        self._wanted = asyncio.Event()
+        self._joined = asyncio.Event()
+        self._is_closed = False
+        # Whoever catches up reads the database by itself: page by page, few at a time, however many there are.
+        self._turns = asyncio.Semaphore(2)
+
+    @asynccontextmanager
+    async def running(self) -> AsyncGenerator[Hub]:
+        tasks = [asyncio.create_task(self._poll()), asyncio.create_task(self._heed_exit())]
+        try:
+            yield self
+        finally:
+            self.close()
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+
+    def close(self) -> None:
+        """Ends all streams, and those that come yet."""
+        self._is_closed = True
+        for subscriber in self._everyone():
+            subscriber.end()
+
+    @property
+    def listeners(self) -> int:
+        return len(self._everyone())
+
+    def listeners_of(self, owner_id: int) -> int:
+        """How many streams this owner has open."""
+        return self._listening[owner_id]
+
+    def _everyone(self) -> set[Subscriber]:
+        return {subscriber for watch in self._owners.values() for subscriber in watch.subscribers}
+
+    async def _heed_exit(self) -> None:
+        """A server that is told to stop waits for its connections before it tells the application."""
+        while not self._is_closed:
+            await self._wanted.wait()
+            if _server_exits():
+                self.close()
+            await asyncio.sleep(0.2)
+
+    # -- subscribers ---------------------------------------------------------------------------------------------------
+
+    @contextmanager
+    def subscribed(self, wish: Wish, after: datetime | None, listener: int) -> Generator[Subscriber]:
+        """Someone who listens for the owner `listener`, from now on or from a mark on."""
+        subscriber = Subscriber(wish, after, self.pace.overlap)
+        self._owners.setdefault(wish.owner_id, Watch()).subscribers.add(subscriber)
+        if wish.job_id is not None:
+            self._jobs.setdefault(wish.job_id, Watch()).subscribers.add(subscriber)
+        if self._is_closed:
+            subscriber.end()
+        self._wanted.set()
+        self._joined.set()
+        self._listening[listener] += 1
+        try:
+            yield subscriber
+        finally:
+            self._listening[listener] -= 1
+            if not self._listening[listener]:
+                del self._listening[listener]
+            remove(self._owners, wish.owner_id, subscriber)
+            if wish.job_id is not None:
+                remove(self._jobs, wish.job_id, subscriber)
+            if not self._owners:
+                self._rest()
+
+    def _rest(self) -> None:
+        self._wanted.clear()
+        self._mark = self._far_due = self._horizon = None
+
+    async def stream(self, subscriber: Subscriber, room: Room) -> AsyncGenerator[bytes]:
+        """What is sent to one reader; `room` lends connections that see what it may see."""
+        await subscriber.begun.wait()
+        if subscriber.ended.is_set():
+            return
+        yield subscriber.ready()
+        if subscriber.wish.job_id is not None and subscriber.behind_since is None:
+            yield await self._introduction(subscriber, subscriber.wish.job_id, room)
+        loop = asyncio.get_running_loop()
+        next_time = loop.time()
+        while not subscriber.ended.is_set():
+            if subscriber.behind_since is not None:
+                await asyncio.sleep(next_time - loop.time())
+                async for chunk in self._catch_up(subscriber, room):
+                    yield chunk
+                next_time = loop.time() + self.pace.catch_up
+            while not subscriber.ended.is_set() and (chunk := subscriber.take()):
+                yield chunk
+            if not await subscriber.is_woken(self.pace.still_here):
+                yield subscriber.still_here()
+
+    # -- for one reader ------------------------------------------------------------------------------------------------
+
+    async def _introduction(self, subscriber: Subscriber, job_id: int, room: Room) -> bytes:
+        """A job as it is now, so that nobody waits for a change that has been."""
+        async with self._turns, room() as conn:
+            rows = await changes.jobs(conn, [job_id])
+            running = await changes.progress(conn, [job_id], _PROGRESS)
+        news = [news_of_job(row) for row in rows]
+        news += [news_of_progress(row, subscriber.mark) for row in running]
+        return b"".join(subscriber.frame(one) for one in news if subscriber.told(one))
+
+    async def _catch_up(self, subscriber: Subscriber, room: Room) -> AsyncGenerator[bytes]:
+        since, mark = subscriber.begin_to_catch_up()
+        job_id = subscriber.wish.job_id
+        reads = (
+            self._jobs_since(subscriber, since, mark, room)
+            if job_id is None
+            else self._items_since(subscriber, job_id, since, room)
+        )
+        async for chunk in reads:
+            if chunk:
+                yield chunk
+        subscriber.sent_to = max(subscriber.sent_to, mark)
+
+    async def _jobs_since(
+        self, subscriber: Subscriber, since: datetime, mark: datetime, room: Room
+    ) -> AsyncGenerator[bytes]:
+        """In the order of their changes, so that a reader that is cut off goes on where it was."""
+        owner_id = subscriber.wish.owner_id
+        after: Position | None = (since - timedelta(microseconds=1), 0)
+        while after is not None:
+            async with self._turns, room() as conn:
+                keys, after = await changes.changed(conn, None if owner_id is None else [owner_id], after, _WHOLE)
+                rows = {row["id"]: row for row in await changes.jobs(conn, [key["id"] for key in keys])}
+            frames: list[bytes] = []
+            for key in keys:
+                if key["id"] in rows and subscriber.told(news := news_of_job(rows[key["id"]])):
+                    frames.append(subscriber.frame(news))
+                subscriber.sent_to = max(subscriber.sent_to, min(key["at"], mark))
+            yield b"".join(frames)
+            if after is not None:
+                subscriber.sent_to = max(subscriber.sent_to, min(after[0], mark))
+
+    async def _items_since(
+        self, subscriber: Subscriber, job_id: int, since: datetime, room: Room
+    ) -> AsyncGenerator[bytes]:
+        """The job, and its items that changed, by their numbers: as a whole that costs one walk along the job."""
+        yield await self._introduction(subscriber, job_id, room)
+        owner_id = subscriber.wish.owner_id
+        assert owner_id is not None  # noqa: S101 - who asks for a job hears of its owner only
+        after: int | None = 0
+        while after is not None:
+            async with self._turns, room() as conn:
+                ns, after = await changes.touched_items(
+                    conn, job_id, after, since - timedelta(microseconds=1), _LOOKED_AT
+                )
+            for some in _slices(ns):
+                async with self._turns, room() as conn:
+                    rows = await changes.items(conn, [job_id] * len(some), some)
+                news = (news_of_item(row, owner_id) for row in rows)
+                yield b"".join(subscriber.frame(one) for one in news if subscriber.told(one))
+
+    # -- for all together ----------------------------------------------------------------------------------------------
+
+    async def _poll(self) -> None:
+        failures = 0
+        while True:
+            await self._wanted.wait()
+            try:
+                await self._look()
+                failures = 0
+            except Exception as error:
+                # Whatever it is, listeners wait for the next look: that one starts from the last mark, and goes far.
+                self._far_due = None
+                failures += 1
+                _log_failure(error)
+                await asyncio.sleep(min(self.pace.poll * 2**failures, 5.0))
+            with suppress(TimeoutError):
+                async with asyncio.timeout(self.pace.poll):
+                    await self._joined.wait()
+
+    async def _look(self) -> None:
+        self._joined.clear()
+        owners, jobs = dict(self._owners), dict(self._jobs)
+        async with self._pool.acquire() as conn:
+            mark = await changes.clock(conn)
+            horizon = self._horizon = self._horizon or Horizon(
+                mark, timedelta(seconds=self.pace.near), self.pace.overlap
+            )
+            near = (self._mark or mark) - timedelta(seconds=self.pace.near)
+            far = min(near - self.pace.overlap, horizon.seen_to)
+            is_far = self._far_due is None or mark >= self._far_due
+            reached = horizon.reached(await changes.now(conn)) if is_far else horizon.seen_to
+            await self._begin(conn, owners, jobs, far)
+            running = {job_id: watch for job_id, watch in jobs.items() if not watch.is_over}
+            await self._tell_jobs(conn, owners, jobs, far if is_far else near)
+            if running:
+                is_new = not all(watch.begun for watch in running.values())
+                await self._tell_items(conn, running, far if is_far or is_new else near, near)
+                await self._tell_progress(conn, running, mark)
+            if is_far:
+                self._far_due = self._next_far(mark, await changes.clock(conn))
+                horizon.seen_to = reached
+        # Who comes back with a mark reads from the overlap before it: nothing may yet be committed that is older.
+        self._finish([*owners.values(), *jobs.values()], mark, min(mark, horizon.seen_to + self.pace.overlap), far)
+
+    def _next_far(self, began: datetime, ended: datetime) -> datetime:
+        """What takes long comes less often: a tenth of the time is enough for it."""
+        pause = min(max((ended - began).total_seconds() * 10, self.pace.far_every), self.pace.far / 2)
+        return ended + timedelta(seconds=pause)
+
+    def _finish(self, watches: Sequence[Watch], looked_at: datetime, mark: datetime, far: datetime) -> None:
+        for watch in watches:
+            watch.begun = True
+            watch.forget(far)
+        if not self._owners:
+            return  # the last one has left meanwhile
+        self._mark = looked_at
+        for subscriber in {subscriber for watch in watches for subscriber in watch.subscribers}:
+            job_watch = self._jobs.get(subscriber.wish.job_id or 0)
+            if job_watch is None or job_watch.begun:
+                subscriber.advance(mark)
+
+    async def _begin(
+        self, conn: Connection, owners: Mapping[int | None, Watch], jobs: Mapping[int, Watch], far: datetime
+    ) -> None:
+        """Finds out what is there already, where somebody listens for the first time."""
+        new_owners = {owner_id: watch for owner_id, watch in owners.items() if not watch.begun}
+        if new_owners:
+            await self._tell_jobs(conn, new_owners, jobs, far)
+        new_jobs = [job_id for job_id, watch in jobs.items() if not watch.begun]
+        for row in await changes.jobs(conn, new_jobs) if new_jobs else ():
+            jobs[row["id"]].is_over = row["finished_at"] is not None  # then nothing is looked for in it
+
+    async def _tell_jobs(
+        self,
+        conn: Connection,
+        owners: Mapping[int | None, Watch],
+        jobs: Mapping[int, Watch],
+        since: datetime,
+    ) -> None:
+        owner_ids = None if None in owners else [owner_id for owner_id in owners if owner_id is not None]
+        after: Position | None = (since, 0)
+        while after is not None:
+            keys, after = await changes.changed(conn, owner_ids, after, _KEYS)
+            heard = heard_of(keys, owners)
+            for ids in _slices(list(heard)):
+                for row in await changes.jobs(conn, ids):
+                    news = news_of_job(row)
+                    if news.job_id in jobs:
+                        jobs[news.job_id].is_over = news.is_over
+                    for watch in heard[news.job_id]:
+                        watch.seen[news.job_id] = news.at  # may be newer than the key
+                        watch.offer(news)
+
+    async def _tell_items(self, conn: Connection, jobs: Mapping[int, Watch], since: datetime, near: datetime) -> None:
+        found: dict[int, list[asyncpg.Record]] = {job_id: [] for job_id in jobs}
+        for key in await changes.attempted_items(conn, list(jobs), since, _KEYS):
+            found[key["job_id"]].append(key)
+        for job_id, keys in found.items():
+            watch = jobs[job_id]
+            newest = {key["n"]: key for key in reversed(keys)}
+            fresh = [key for key in newest.values() if watch.is_newer(key["n"], key["at"])]
+            is_cut = len(keys) >= _KEYS and keys[-1]["at"] > near
+            if watch.begun and (is_cut or len(fresh) > MOST_WAITING):
+                for subscriber in watch.subscribers:
+                    subscriber.fall_behind(min([near, *(key["at"] for key in fresh)]))
+                watch.seen.update((key["n"], key["at"]) for key in fresh)
+            else:
+                await self._show_items(conn, watch, fresh)
+
+    async def _show_items(self, conn: Connection, watch: Watch, keys: Sequence[asyncpg.Record]) -> None:
+        known = {key["n"]: key for key in keys}
+        for some in _slices(keys):
+            for row in await changes.items(conn, [key["job_id"] for key in some], [key["n"] for key in some]):
+                key = known[row["n"]]
+                watch.seen[row["n"]] = max(key["at"], row["updated_at"])  # the item may have moved on
+                watch.offer(news_of_item(row, key["owner_id"]))
+
+    async def _tell_progress(self, conn: Connection, jobs: Mapping[int, Watch], mark: datetime) -> None:
+        said: dict[int, dict[int, str]] = {job_id: {} for job_id in jobs}
+        for row in await changes.progress(conn, list(jobs), _PROGRESS):
+            said[row["job_id"]][row["n"]] = row["progress"]
+            watch = jobs[row["job_id"]]
+            if watch.begun and watch.progress.get(row["n"]) != row["progress"]:
+                watch.offer(news_of_progress(row, mark))
+        for job_id, watch in jobs.items():
+            watch.progress = said[job_id]
+
+
+def _log_failure(error: Exception) -> None:
+    if isinstance(error, LOST):
+        log.warning("look_failed", error=brief(error))
+    else:
+        log.error("look_failed", exc_info=error)
+
+
+def _slices(rows: Sequence[T]) -> Generator[Sequence[T]]:
+    for start in range(0, len(rows), _WHOLE):
+        yield rows[start : start + _WHOLE]
+
+
+def _server_exits() -> bool:
+    """Whether the uvicorn server whose signal handler is in place is about to stop."""
+    server = getattr(signal.getsignal(signal.SIGTERM), "__self__", None)
+    return bool(getattr(server, "should_exit", False))

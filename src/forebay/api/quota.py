@@ -1,0 +1,105 @@
+"""How much an owner may have open, and how fast it may come in. Counted anew once a second, not with every request."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from forebay.api.problems import Problem
+from forebay.identity import owners
+
+if TYPE_CHECKING:
+    from forebay.db.role_pool import Room
+    from forebay.identity.owners import Usage
+    from forebay.settings import Settings
+
+_FRESH = 1.0
+_LATER = {"Retry-After": "30"}
+_MOST_REMEMBERED = 10_000
+
+
+@dataclass(slots=True)
+class Standing:
+    """What one owner has open and may have, as far as this process knows."""
+
+    settings: Settings
+    usage: Usage | None = None
+    counted_at: float = 0.0
+    next_at: float = 0.0  # when the next submit may come: each moves it on by its share of a minute
+    counting: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    def is_fresh(self) -> bool:
+        return self.usage is not None and time.monotonic() - self.counted_at <= _FRESH
+
+    def admit(self, items: int = 1) -> None:
+        """Lets a submit in.
+
+        Raises: Problem 429 with what is too much, and when to come again.
+        """
+        usage = self._known()
+        self._check_jobs(usage)
+        self._check_items(usage, items)
+        self._check_rate(usage)
+        self.usage = replace(usage, open_jobs=usage.open_jobs + 1, open_items=usage.open_items + items)
+
+    def admit_more(self, items: int) -> None:
+        """Lets more items of the same submit in.
+
+        Raises: Problem 429.
+        """
+        usage = self._known()
+        self._check_items(usage, items)
+        self.usage = replace(usage, open_items=usage.open_items + items)
+
+    def _known(self) -> Usage:
+        assert self.usage is not None  # noqa: S101 - nobody gets this before it has been counted
+        return self.usage
+
+    def _check_jobs(self, usage: Usage) -> None:
+        most = self.settings.max_open_jobs if usage.max_open_jobs is None else usage.max_open_jobs
+        if usage.open_jobs >= most:
+            raise Problem(429, f"there are {usage.open_jobs} open jobs already; {most} are allowed", headers=_LATER)
+
+    def _check_items(self, usage: Usage, items: int) -> None:
+        most = self.settings.max_open_items if usage.max_open_items is None else usage.max_open_items
+        if usage.open_items + items > most:
+            detail = f"with these there would be {usage.open_items + items} open items; {most} are allowed"
+            raise Problem(429, detail, headers=_LATER)
+
+    def _check_rate(self, usage: Usage) -> None:
+        """A tenth of a minute's worth may come at once."""
+        rate = self.settings.submits_per_minute if usage.submits_per_minute is None else usage.submits_per_minute
+        now = time.monotonic()
+        if rate <= 0:
+            raise Problem(429, "no submits are allowed", headers={"Retry-After": "3600"})
+        ahead = max(self.next_at, now) - now
+        if ahead > 6.0:
+            wait = max(1, round(ahead - 6.0))
+            raise Problem(429, f"more than {rate} submits a minute", headers={"Retry-After": str(wait)})
+        self.next_at = max(self.next_at, now) + 60.0 / rate
+
+
+class Allowance:
+    """The standing of all owners, as this process sees it."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._standings: dict[int, Standing] = {}
+
+    async def of(self, room: Room, owner_id: int) -> Standing:
+        """How an owner stands now. Call it before a connection is taken: counting needs one."""
+        standing = self._standings.get(owner_id) or self._remembered(owner_id)
+        if not standing.is_fresh():
+            async with standing.counting:  # who comes meanwhile gets the same
+                if not standing.is_fresh():
+                    standing.usage = await owners.usage_for(room, owner_id)
+                    standing.counted_at = time.monotonic()
+        return standing
+
+    def _remembered(self, owner_id: int) -> Standing:
+        while len(self._standings) >= _MOST_REMEMBERED:
+            del self._standings[next(iter(self._standings))]
+        standing = self._standings[owner_id] = Standing(self._settings)
+        return standing

@@ -1,0 +1,90 @@
+"""The database as the API may use it: one room for each role, so that no route can see more than its caller.
+
+Each room logs in with an account of its own, which can take no other role: SQL that is smuggled into an owner's request
+stays an owner's.
+"""
+
+from __future__ import annotations
+
+import time
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
+
+from forebay.api.write_slots import Turns
+from forebay.db import session_context
+from forebay.db.logins import login_url
+from forebay.db.pool import close_pool
+from forebay.db.role_pool import ADMIN, API, IDENTITY, open_room, probe
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator
+
+    from forebay.api.auth.principal import Principal
+    from forebay.api.metrics.process import Meter
+    from forebay.db.pool import Connection
+    from forebay.db.role_pool import Room
+    from forebay.settings import Settings
+
+_BRIEFLY = 2.0  # seconds that the service's own looks wait for a connection
+
+
+@dataclass(frozen=True, slots=True)
+class Rooms:
+    """Pools whose connections have one role each."""
+
+    meter: Meter
+    uploads: Turns
+    identity: Room
+    owners: Room
+    admins: Room
+    watch: Room  # what the service looks at for itself: no caller's request waits for it, nor it for them
+
+    @asynccontextmanager
+    async def of(self, who: Principal) -> AsyncGenerator[Connection]:
+        """A connection in a transaction, that sees what this caller may see, and knows where the call came from."""
+        async with self._inside(self.admins if who.is_admin else self.owners, who) as conn:
+            yield conn
+
+    @asynccontextmanager
+    async def own(self, who: Principal) -> AsyncGenerator[Connection]:
+        """The same for what callers do in their own name, whatever else they may."""
+        async with self._inside(self.owners, who) as conn:
+            yield conn
+
+    @asynccontextmanager
+    async def _inside(self, room: Room, who: Principal) -> AsyncGenerator[Connection]:
+        async with room.bare() as conn, conn.transaction():
+            asked = time.perf_counter()
+            await session_context.act_for(conn, room.role, who.owner_id, who.ip)
+            self.meter.round_trip(time.perf_counter() - asked)
+            yield conn
+
+
+@asynccontextmanager
+async def open_rooms(dsn: str, settings: Settings, meter: Meter) -> AsyncGenerator[Rooms]:
+    """Raises: DatabaseUnavailable when the database lets us in with other rights than we should have."""
+    rooms: list[Room] = []
+    try:
+        for name, role, size, patience in (
+            ("identity", IDENTITY, 4, settings.api_pool_wait_s),
+            ("owners", API, settings.api_pool_size, settings.api_pool_wait_s),
+            ("admins", ADMIN, 4, settings.api_pool_wait_s),
+            ("watch", ADMIN, 3, min(_BRIEFLY, settings.api_pool_wait_s)),
+        ):
+            room = await open_room(
+                login_url(settings, role, dsn),
+                role,
+                size=size,
+                patience=patience,
+                timeout=settings.api_timeout_s,
+                prepared=settings.prepared_statements,
+                waited=partial(meter.waited, name),
+            )
+            rooms.append(room)
+            await probe(room)
+        yield Rooms(meter, Turns(settings.api_pool_size, settings.api_pool_wait_s), *rooms)
+    finally:
+        for room in rooms:
+            await close_pool(room)

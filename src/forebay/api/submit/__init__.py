@@ -1,0 +1,1 @@
+"""What a submit request may hold, and kickoff."""

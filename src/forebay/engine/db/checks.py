@@ -1,0 +1,86 @@
+"""What `forebay doctor` asks the database."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import TYPE_CHECKING, Any
+
+from forebay.db.migrate import ROLES, routines_comment
+from forebay.db.pool import as_forebay_errors, connected
+from forebay.engine.db.sql import load
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from forebay.db.pool import Connection
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """A server, as its settings describe it; `connections` are those that ordinary users may have."""
+
+    version: str
+    major: int
+    connections: int
+    read_only: bool
+    now: datetime
+
+
+async def server(conn: Connection) -> Server:
+    async with as_forebay_errors():
+        row = await conn.fetchrow(load("check_server"))
+    assert row is not None  # noqa: S101 - always one row
+    return Server(**dict(row))
+
+
+async def extensions(conn: Connection, names: Sequence[str]) -> dict[str, str | None]:
+    """The extensions among these that the server offers, with the version that this database has."""
+    async with as_forebay_errors():
+        rows = await conn.fetch(load("check_extensions"), list(names))
+    return {row["name"]: row["installed_version"] for row in rows}
+
+
+async def missing_partitions(conn: Connection) -> list[date] | None:
+    """The days, of today and tomorrow, without a partition; None when no worker has ever made one."""
+    async with as_forebay_errors():
+        row = await conn.fetchrow(load("check_partitions"))
+    assert row is not None  # noqa: S101 - always one row
+    return list(row["missing"]) if row["ever"] else None
+
+
+async def has_current_routines(conn: Connection) -> bool:
+    """Whether the functions and views are those of this forebay."""
+    async with as_forebay_errors():
+        return bool(await conn.fetchval(load("check_routines")) == await routines_comment(conn))
+
+
+async def missing_roles(conn: Connection) -> list[str]:
+    """The roles that the API needs and that are not there, or that it may not take."""
+    async with as_forebay_errors():
+        there = await conn.fetch(
+            "select rolname from pg_roles where rolname = any($1) and pg_has_role(oid, 'member')", ROLES
+        )
+    return [role for role in ROLES if role not in {row["rolname"] for row in there}]
+
+
+async def hears(dsn: str, patience: float = 3.0) -> bool:
+    """Whether a notification arrives: behind a pooler that shares connections it does not."""
+    channel, word = f"forebay_doctor_{secrets.token_hex(4)}", secrets.token_hex(8)
+    heard = asyncio.Event()
+
+    def on_message(_conn: Any, _pid: int, _channel: str, payload: object) -> None:
+        if payload == word:
+            heard.set()
+
+    async with connected(dsn, "forebay doctor") as ear, connected(dsn, "forebay doctor") as mouth:
+        await ear.add_listener(channel, on_message)
+        await mouth.execute("select pg_notify($1, $2)", channel, word)
+        try:
+            async with asyncio.timeout(patience):
+                await heard.wait()
+        except TimeoutError:
+            return False
+    return True

@@ -1,0 +1,203 @@
+"""Pages of jobs, items, attempts and dead letters: by keys, never by offset, so that depth costs nothing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from forebay.db.pool import translated
+from forebay.engine.db.sql import load
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Sequence
+    from datetime import datetime
+    from typing import TypeAlias
+
+    import asyncpg
+
+    from forebay.db.pool import Connection
+
+    AttemptKey: TypeAlias = tuple[datetime, int, int]  # when it ended, its token, its item
+    LetterKey: TypeAlias = tuple[datetime, int, int, int]  # when it failed, its job, item and step
+
+# Whole items may be small or large: after the first page, as many are fetched at once as fit this.
+_FIRST_PAGE, _MOST_ROWS, _PAGE_BYTES = 100, 5000, 4 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class JobFilter:
+    owner_id: int | None = None
+    pipeline: str | None = None
+    state: str | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PendingFilter:
+    owner_id: int | None
+    statuses: Sequence[str]
+    pipeline: str | None = None
+    job_id: int | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AttemptFilter:
+    owner_id: int | None = None
+    job_id: int | None = None
+    n: int | None = None
+    step: str | None = None
+    outcome: str | None = None
+    worker: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LetterFilter:
+    owner_id: int | None = None
+    pipeline: str | None = None
+    job_id: int | None = None
+    error_class: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class WholeItem:
+    """An item with all that belongs to it; JSON as the database writes it."""
+
+    n: int
+    status: str
+    key: str | None
+    input: str
+    result: str | None
+    error: str | None
+
+
+async def jobs(
+    conn: Connection, where: JobFilter, before: int | None, size: int
+) -> tuple[list[asyncpg.Record], int | None]:
+    """Jobs, newest first, and before which one the next page begins. A page may be short before the end."""
+    (found,) = await _fetch(
+        conn,
+        "select * from forebay.find_jobs($1, $2, $3, $4::forebay.job_state, $5, $6, $7)",
+        where.owner_id,
+        before,
+        where.pipeline,
+        where.state,
+        where.since,
+        where.until,
+        size,
+    )
+    return await _fetch(conn, load("show_jobs"), found["ids"]) if found["ids"] else [], found["next_before"]
+
+
+async def job(conn: Connection, job_id: int) -> asyncpg.Record | None:
+    """One job, if the caller may see it."""
+    rows = await _fetch(conn, load("show_jobs"), [job_id])
+    return rows[0] if rows else None
+
+
+async def items(
+    conn: Connection, job_id: int, after: int, statuses: Sequence[str] | None, size: int
+) -> tuple[list[asyncpg.Record], int | None]:
+    """Items of a job in order, and after which number the next page begins. A page may be short before the end."""
+    (found,) = await _fetch(
+        conn, "select * from forebay.find_items($1, $2, $3::forebay.item_status[], $4)", job_id, after, statuses, size
+    )
+    return await _show(conn, [job_id] * len(found["ns"]), found["ns"]), found["next_after"]
+
+
+async def pending(
+    conn: Connection, where: PendingFilter, after: tuple[int, int], size: int
+) -> tuple[list[asyncpg.Record], tuple[int, int] | None]:
+    """Open items by job and number, and where the next page begins."""
+    (found,) = await _fetch(
+        conn,
+        "select * from forebay.find_pending($1, $2, $3, $4::forebay.item_status[], $5, $6, $7, $8, $9)",
+        where.owner_id,
+        *after,
+        list(where.statuses),
+        size,
+        where.pipeline,
+        where.job_id,
+        where.since,
+        where.until,
+    )
+    more = None if found["next_job"] is None else (found["next_job"], found["next_n"])
+    return await _show(conn, found["job_ids"], found["ns"]), more
+
+
+async def _show(conn: Connection, job_ids: Sequence[int], ns: Sequence[int]) -> list[asyncpg.Record]:
+    return await _fetch(conn, load("show_items"), list(job_ids), list(ns)) if ns else []
+
+
+async def item(conn: Connection, job_id: int, n: int) -> asyncpg.Record | None:
+    """One item, whole."""
+    rows = await _fetch(conn, load("get_item"), job_id, n)
+    return rows[0] if rows else None
+
+
+async def whole_items(conn: Connection, job_id: int, statuses: Sequence[str] | None) -> AsyncGenerator[WholeItem, None]:
+    """All items of a job in order; page by page, so that neither memory nor a transaction grows with the job."""
+    after: int | None = 0
+    size = _FIRST_PAGE
+    while after is not None:
+        rows = await _fetch(conn, load("export_items"), job_id, after, statuses, size)
+        after = rows[0]["next_after"]
+        found = [WholeItem(*list(row.values())[1:]) for row in rows if row["n"] is not None]
+        for item in found:
+            yield item
+        if found:
+            each = sum(len(item.input) + len(item.result or "") for item in found) / len(found)
+            size = int(min(max(_PAGE_BYTES / each, 1), _MOST_ROWS))
+
+
+async def attempts(
+    conn: Connection, where: AttemptFilter, before: AttemptKey | None, size: int
+) -> tuple[list[asyncpg.Record], AttemptKey | None]:
+    """Attempts, newest first, and before which one the next page begins. A page may be short before the end."""
+    rows = await _fetch(
+        conn,
+        load("page_attempts"),
+        where.owner_id,
+        where.job_id,
+        where.n,
+        where.step,
+        where.outcome,
+        where.worker,
+        *(before or (None, None, None)),
+        size,
+    )
+    at, token, n = (rows[0][name] for name in ("next_at", "next_token", "next_n"))
+    return [row for row in rows if row["job_id"] is not None], None if at is None else (at, token, n)
+
+
+async def dead_letters(
+    conn: Connection, where: LetterFilter, before: LetterKey | None, size: int
+) -> tuple[list[asyncpg.Record], LetterKey | None]:
+    """Tasks that failed for good, newest first, and before which one the next page begins. A page may be short before
+    the end."""
+    rows = await _fetch(
+        conn,
+        load("page_dead_letters"),
+        where.owner_id,
+        where.pipeline,
+        where.job_id,
+        where.error_class,
+        *(before or (None, None, None, None)),
+        size,
+    )
+    at, job_id, n, step_id = (rows[0][name] for name in ("next_at", "next_job", "next_n", "next_step"))
+    return [row for row in rows if row["job_id"] is not None], None if at is None else (at, job_id, n, step_id)
+
+
+async def audit(
+    conn: Connection, owner_id: int | None, job_id: int | None, before: int | None, size: int
+) -> list[asyncpg.Record]:
+    """What people have done, newest first."""
+    return await _fetch(conn, load("page_audit"), before, owner_id, job_id, size)
+
+
+async def _fetch(conn: Connection, sql: str, *args: Any) -> list[asyncpg.Record]:
+    async with translated():
+        return await conn.fetch(sql, *args)

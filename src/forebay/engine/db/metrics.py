@@ -1,0 +1,128 @@
+"""What the metrics are made of: counted by index and by minute, never over all items or attempts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
+
+from forebay.db.pool import as_forebay_errors
+from forebay.engine.db import overview
+from forebay.engine.db.sql import load
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from forebay.db.pool import Connection
+    from forebay.engine.db.overview import Depth, WorkerRow
+
+_MOST_LETTERS = 100_000
+
+
+@dataclass(frozen=True, slots=True)
+class OpenJobs:
+    """The jobs of one pipeline and state that have not finished, and how far their items are."""
+
+    pipeline: str
+    state: str
+    jobs: int
+    pending: int
+    done: int
+    skipped: int
+    not_found: int
+    error: int
+
+
+@dataclass(frozen=True, slots=True)
+class ItemCounts:
+    """The items of all jobs of one pipeline that are kept, by their status."""
+
+    pipeline: str
+    pending: int
+    processing: int
+    done: int
+    skipped: int
+    not_found: int
+    error: int
+
+
+@dataclass(frozen=True, slots=True)
+class DeadLetters:
+    """The dead letters of one step."""
+
+    pipeline: str
+    step: str
+    kept: int
+    fresh: int
+
+
+@dataclass(frozen=True, slots=True)
+class AttemptCount:
+    """Attempts of one step that ended in one minute in one way and took about as long."""
+
+    minute: datetime
+    pipeline: str
+    step: str
+    outcome: str
+    bucket: int
+    attempts: int
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Numbers:
+    """Everything that is counted, at one moment by the database's clock."""
+
+    at: datetime
+    depth: list[Depth]
+    workers: list[WorkerRow]
+    jobs: list[OpenJobs]
+    items: list[ItemCounts]
+    dead_letters: list[DeadLetters]
+
+    @property
+    def pending(self) -> int:
+        """Tasks that wait or run."""
+        return sum(depth.waiting + depth.leased for depth in self.depth)
+
+    @property
+    def steps(self) -> list[tuple[str, str]]:
+        """Every step, by its pipeline's name and its own."""
+        return [(depth.pipeline, depth.step) for depth in self.depth]
+
+
+async def now(conn: Connection) -> datetime:
+    """The database's clock."""
+    async with as_forebay_errors():
+        at: datetime = await conn.fetchval("select clock_timestamp()")
+    return at
+
+
+async def numbers(conn: Connection, at: datetime) -> Numbers:
+    """Everything but attempts. The parts are read one after the other: a task on its way may show twice."""
+    async with as_forebay_errors():
+        jobs = await conn.fetch(load("count_open_jobs"))
+        letters = await conn.fetch(load("count_dead_letters"), _MOST_LETTERS, at - timedelta(hours=1))
+        return Numbers(
+            at,
+            await overview.depth(conn),
+            await overview.workers(conn),
+            [OpenJobs(*row.values()) for row in jobs],
+            await items(conn),
+            [DeadLetters(*row.values()) for row in letters],
+        )
+
+
+async def items(conn: Connection) -> list[ItemCounts]:
+    """All items that the caller may see, exactly, at one moment."""
+    async with as_forebay_errors():
+        return [ItemCounts(*row.values()) for row in await conn.fetch(load("count_items"))]
+
+
+async def attempts(
+    conn: Connection, since: datetime, until: datetime | None, bounds: Sequence[float]
+) -> list[AttemptCount]:
+    """Attempts that ended from then on, until then; `bucket` is the place of their duration among the bounds."""
+    async with as_forebay_errors():
+        rows = await conn.fetch(load("count_attempts"), since, until, list(bounds))
+    return [AttemptCount(*row.values()) for row in rows]

@@ -1,0 +1,264 @@
+"""What people look at: depth, lanes, workers, jobs and dead letters, as typed rows."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+import asyncpg
+
+from forebay.db.pool import as_forebay_errors
+from forebay.engine.db.sql import load
+from forebay.errors import NotThere
+
+if TYPE_CHECKING:
+    from forebay.db.pool import Connection
+
+
+@dataclass(frozen=True, slots=True)
+class Depth:
+    """The tasks of one step: how many wait, run, or are held back."""
+
+    pipeline: str
+    step: str
+    queue: str
+    ready: int
+    scheduled: int
+    leased: int
+    on_hold: int
+    next_at: datetime | None
+    paused: bool
+    parked: str | None
+
+    @property
+    def waiting(self) -> int:
+        return self.ready + self.scheduled
+
+    @property
+    def open(self) -> int:
+        return self.ready + self.scheduled + self.leased + self.on_hold
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerRow:
+    """A worker process, with what it last said about itself."""
+
+    id: int
+    name: str
+    alive: bool
+    in_flight: int
+    stuck: bool
+    stale: int
+    started_at: datetime
+    seen_at: datetime
+    stats: Mapping[str, Any]
+
+    @property
+    def settled(self) -> int:
+        return int(self.stats.get("settled", 0))
+
+    @property
+    def shared(self) -> Mapping[str, Mapping[str, Any]]:
+        """What its steps share: name → what that tells about itself."""
+        shared: Mapping[str, Mapping[str, Any]] = self.stats.get("shared", {})
+        return shared
+
+    @property
+    def steps(self) -> Mapping[str, Any]:
+        """pipeline.step → what its controllers say."""
+        steps: Mapping[str, Any] = self.stats.get("steps", {})
+        return steps
+
+
+@dataclass(frozen=True, slots=True)
+class LaneRow:
+    """One lane's backlog; `job_id` is 0 where an owner's small jobs share a lane."""
+
+    owner: str
+    job_id: int
+    priority: int
+    weight: float
+    paused: bool
+    ready: int
+
+
+@dataclass(frozen=True, slots=True)
+class JobRow:
+    """A job as lists show it."""
+
+    id: int
+    pipeline: str
+    owner: str
+    state: str
+    priority: int
+    key: str | None
+    total: int
+    done: int
+    skipped: int
+    not_found: int
+    error: int
+    created_at: datetime
+    started_at: datetime | None
+    finished_at: datetime | None
+    eta: datetime | None = None  # when it will probably end; null when nothing is known
+    heartbeat_at: datetime | None = None
+    last_error: Mapping[str, Any] | None = None  # item, step, class, reason, attempt, at
+
+    @property
+    def ended(self) -> int:
+        return self.done + self.skipped + self.not_found + self.error
+
+
+@dataclass(frozen=True, slots=True)
+class DeadLetter:
+    """A task that failed for good."""
+
+    at: datetime
+    job_id: int
+    n: int
+    pipeline: str
+    step: str
+    owner: str
+    outcome: str
+    error_class: str | None
+    reason: str | None
+    attempt: int
+
+
+@dataclass(frozen=True, slots=True)
+class Overview:
+    """Everything at one moment, by the database's clock."""
+
+    at: datetime
+    depth: list[Depth]
+    workers: list[WorkerRow]
+    lanes: list[LaneRow]
+    jobs: list[JobRow]
+    dead_letters: list[DeadLetter]
+
+    @property
+    def settled(self) -> dict[str, int]:
+        """Attempts that each living worker has settled since it began."""
+        return {worker.name: worker.settled for worker in self.workers if worker.alive}
+
+
+async def overview(conn: Connection, *, jobs: int = 6, lanes: int = 8, letters: int = 4) -> Overview:
+    """What `forebay top` shows. The parts are read one after the other: a task on its way may show twice."""
+    async with as_forebay_errors():
+        at = await conn.fetchval("select clock_timestamp()")
+        depth = [Depth(**dict(row)) for row in await conn.fetch(load("show_depth"))]
+        workers = [_worker(row) for row in await conn.fetch(load("show_workers"))]
+        backlogs = [LaneRow(**dict(row)) for row in await conn.fetch(load("show_lanes"), lanes)]
+        current = [_job(row) for row in await conn.fetch(load("show_current_jobs"), jobs)]
+    return Overview(at, depth, workers, backlogs, current, await dead_letters(conn, limit=letters))
+
+
+def _job(row: asyncpg.Record) -> JobRow:
+    values: dict[str, Any] = dict(row)
+    if values["last_error"] is not None:
+        values["last_error"] = json.loads(values["last_error"])
+    return JobRow(**values)
+
+
+def _worker(row: asyncpg.Record) -> WorkerRow:
+    return WorkerRow(**{**dict(row), "stats": json.loads(row["stats"])})
+
+
+async def depth(conn: Connection) -> list[Depth]:
+    """What waits and runs at each step."""
+    async with as_forebay_errors():
+        return [Depth(**dict(row)) for row in await conn.fetch(load("show_depth"))]
+
+
+async def workers(conn: Connection) -> list[WorkerRow]:
+    """The workers that have not stopped."""
+    async with as_forebay_errors():
+        return [_worker(row) for row in await conn.fetch(load("show_workers"))]
+
+
+async def last_errors(conn: Connection) -> dict[int, str]:
+    """What workers last failed on, by their ids; for those who may see everybody's work."""
+    async with as_forebay_errors():
+        rows = await conn.fetch("select id, last_error from forebay.worker where last_error is not null")
+    return {row["id"]: row["last_error"] for row in rows}
+
+
+async def jobs(
+    conn: Connection,
+    *,
+    state: str | None = None,
+    pipeline: str | None = None,
+    owner: str | None = None,
+    limit: int = 20,
+) -> list[JobRow]:
+    """The newest jobs."""
+    async with as_forebay_errors():
+        rows = await conn.fetch(load("list_jobs"), state, pipeline, owner, None, limit)
+    return [_job(row) for row in rows]
+
+
+async def job(conn: Connection, job_id: int) -> JobRow:
+    """One job.
+
+    Raises: NotThere.
+    """
+    async with as_forebay_errors():
+        row = await conn.fetchrow(load("list_jobs"), None, None, None, job_id, 1)
+    if row is None:
+        raise NotThere("job_id", f"there is no job {job_id}")
+    return _job(row)
+
+
+async def own_result(conn: Connection, job_id: int) -> dict[str, Any]:
+    """What the job's `after_all` steps have returned, by name."""
+    async with as_forebay_errors():
+        text = await conn.fetchval(load("get_own_result"), job_id)
+    found: dict[str, Any] = json.loads(text) if text else {}
+    return found
+
+
+async def last_error(conn: Connection, job_id: int) -> str | None:
+    """Why the latest attempt failed, unless the job is done."""
+    async with as_forebay_errors():
+        found: str | None = await conn.fetchval(load("get_last_error"), job_id)
+    return found
+
+
+async def dead_letters(conn: Connection, *, job_id: int | None = None, limit: int = 10) -> list[DeadLetter]:
+    """The tasks that failed last."""
+    async with as_forebay_errors():
+        rows = await conn.fetch(load("list_dead_letters"), job_id, limit)
+    return [DeadLetter(*row.values()) for row in rows]
+
+
+async def lanes_of(conn: Connection, job_ids: Sequence[int]) -> frozenset[int]:
+    """The lanes that the tasks of these jobs are in."""
+    async with as_forebay_errors():
+        found = await conn.fetch("select forebay.lanes_of(j) from forebay.job j where j.id = any($1)", list(job_ids))
+    return frozenset(lane for (lanes,) in found for lane in lanes or ())
+
+
+async def has_jobs(conn: Connection) -> bool:
+    """Whether any job is known here."""
+    async with as_forebay_errors():
+        return bool(await conn.fetchval(load("has_jobs")))
+
+
+async def has_data(conn: Connection) -> bool:
+    """Whether any job, user or bookmark is known here."""
+    async with as_forebay_errors():
+        return bool(await conn.fetchval(load("has_data")))
+
+
+async def close_worker(conn: Connection, name: str) -> int:
+    """Write off a worker process that has died; its tasks can be claimed again at once. Answers how many.
+
+    They count as lost, not as handed back: a task that kills its workers must not do so for ever.
+    """
+    async with as_forebay_errors():
+        if not await conn.fetchval(load("close_worker"), name):
+            return 0
+        return int(await conn.fetchval(load("expire_leases")))

@@ -1,0 +1,69 @@
+"""Pipelines, queues and workers as the database knows them."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from forebay.db.pool import translated
+from forebay.engine.db.sql import load
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from forebay.db.pool import Connection, Pool
+
+
+async def register(conn: Connection, definition: dict[str, Any]) -> dict[str, int]:
+    """Record a pipeline's steps; answers the id of each."""
+    async with translated():
+        pipeline_id = await conn.fetchval("select forebay.register($1::jsonb)", json.dumps(definition))
+        rows = await conn.fetch("select name, id from forebay.step where pipeline_id = $1 and active", pipeline_id)
+    return {row["name"]: row["id"] for row in rows}
+
+
+async def enlist(conn: Connection, name: str, now: datetime | None) -> int:
+    """Make a row for a worker that begins."""
+    async with translated():
+        return int(
+            await conn.fetchval(
+                "insert into forebay.worker (name, started_at, seen_at)"
+                " values ($1, coalesce($2, clock_timestamp()), coalesce($2, clock_timestamp())) returning id",
+                name,
+                now,
+            )
+        )
+
+
+async def sign_on(
+    pool: Pool,
+    worker_id: int,
+    stats: dict[str, Any],
+    stale: int,
+    now: datetime | None,
+    *,
+    last_error: str | None = None,
+    stopped: bool = False,
+) -> set[str]:
+    """Tell that a worker is alive, and what it does; answers the queues that are parked."""
+    async with translated(), pool.acquire() as conn:
+        parked = await conn.fetchval(load("sign_on"), worker_id, json.dumps(stats), stale, now, stopped, last_error)
+    return set(parked or ())
+
+
+async def park(pool: Pool, queue: str, reason: str, seconds: float, now: datetime | None) -> None:
+    """Stop a queue whose configuration is wrong; after `seconds` it is probed."""
+    async with translated(), pool.acquire() as conn:
+        await conn.execute(
+            "select forebay.park_queue("
+            "$1, $2, coalesce($4::timestamptz, clock_timestamp()) + make_interval(secs => $3), now => $4)",
+            queue,
+            reason,
+            seconds,
+            now,
+        )
+
+
+async def unpark(pool: Pool, queue: str) -> None:
+    async with translated(), pool.acquire() as conn:
+        await conn.execute("select forebay.unpark_queue($1)", queue)

@@ -1,0 +1,261 @@
+"""Claim, settle and everything else that workers do with tasks: typed calls of the SQL functions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import asyncpg
+
+from forebay.db.pool import translated
+from forebay.engine.db.sql import load
+from forebay.errors import NotThere
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+
+    from forebay.db.pool import Connection, Pool
+
+
+_RECORD = chr(30)
+
+
+@dataclass(slots=True)
+class Claim:
+    """What a worker wants from one step of one lane."""
+
+    step_id: int
+    lane_id: int
+    head: int
+    quota: int
+    max_rows: int
+
+
+@dataclass(slots=True, eq=False)
+class Lease:
+    """The right to run a run of tasks, and their inputs. `ns` may be shorter than the run: those items have ended."""
+
+    token: int
+    step_id: int
+    lane_id: int
+    job_id: int
+    owner_id: int
+    attempt: int
+    seq: int
+    rest: int
+    first_n: int
+    last_n: int
+    ns: Sequence[int]
+    inputs: Sequence[str | None]  # None: large, to be read when its task begins
+    results: Sequence[str | None] | None
+    open: int = 0  # tasks that are not settled yet, as far as the worker knows
+    held_since: float = 0.0  # monotonic; moves with each renewal
+    origin: Any = None  # what tracing knows about it
+
+    @property
+    def size(self) -> int:
+        return self.last_n - self.first_n + 1
+
+    def missing(self) -> list[int]:
+        """The tasks of the run whose items have ended meanwhile."""
+        if len(self.ns) == self.size:
+            return []
+        return sorted(set(range(self.first_n, self.last_n + 1)).difference(self.ns))
+
+
+@dataclass(slots=True)
+class Reports:
+    """How attempts ended, column by column: what settle takes. Empty columns mean the usual for all rows."""
+
+    tokens: list[int] = field(default_factory=list[int])
+    ns: list[int] = field(default_factory=list[int])
+    outcomes: list[str | None] = field(default_factory=list[str | None])
+    results: list[str | None] = field(default_factory=list[str | None])
+    started: list[float] = field(default_factory=list[float])
+    again_ins: list[float | None] = field(default_factory=list[float | None])  # seconds
+    spents: list[bool | None] = field(default_factory=list[bool | None])
+    ends_items: list[bool | None] = field(default_factory=list[bool | None])
+    classes: list[str | None] = field(default_factory=list[str | None])
+    reasons: list[str | None] = field(default_factory=list[str | None])
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    settled: int
+    stale: list[tuple[int, int]]
+    woken: list[tuple[int, int, int]]  # step, lane, seq
+    finished_jobs: list[int]
+
+
+@dataclass(frozen=True, slots=True)
+class LaneInfo:
+    lane_id: int
+    owner_id: int
+    priority: int
+    weight: float
+    paused: bool = False
+
+
+async def claim(
+    conn: Connection, worker_id: int, claims: Sequence[Claim], reading: list[int], lease_s: float, now: datetime | None
+) -> list[Lease]:
+    """Claim tasks for a worker in one round trip."""
+    async with translated():
+        rows = await conn.fetch(
+            "select * from forebay.claim($1, $2, $3, $4, $5, $6, $7, $8, $9)",
+            worker_id,
+            [c.step_id for c in claims],
+            [c.lane_id for c in claims],
+            [c.head for c in claims],
+            [c.quota for c in claims],
+            [c.max_rows for c in claims],
+            reading,
+            lease_s,
+            now,
+        )
+    return [_lease(row) for row in rows]
+
+
+def _lease(row: asyncpg.Record) -> Lease:
+    token, step_id, lane_id, job_id, owner_id, attempt, seq, rest, first_n, last_n, ns, inputs, results = row
+    return Lease(
+        token, step_id, lane_id, job_id, owner_id, attempt, seq, rest, first_n, last_n, ns or (), inputs or (), results
+    )
+
+
+async def read_task(pool: Pool, job_id: int, n: int) -> tuple[str, str | None]:
+    """The input of one item and what its earlier steps returned, for tasks that are too large to be claimed with them.
+
+    Raises: NotThere when the item is gone.
+    """
+    async with translated(), pool.acquire() as conn:
+        row = await conn.fetchrow(load("read_task"), job_id, n)
+    if row is None:
+        raise NotThere("item", f"there is no item {n} in job {job_id}")
+    return row[0], row[1]
+
+
+async def traces(pool: Pool, job_ids: Sequence[int]) -> dict[int, str]:
+    """The traces that jobs belong to, of those that belong to one."""
+    async with translated(), pool.acquire() as conn:
+        return {row["id"]: row["trace"] for row in await conn.fetch(load("list_traces"), list(job_ids))}
+
+
+async def settle(conn: Connection, worker_id: int, reports: Reports, now: datetime | None) -> Settled:
+    """End many attempts in one round trip; stale reports change nothing and are named in the answer."""
+    try:
+        return await _settle(conn, worker_id, reports, now)
+    except asyncpg.CheckViolationError as error:
+        # The day's partition of attempt was made at this moment, and the row went for the default one.
+        if (error.table_name or "").startswith("attempt"):
+            raise asyncpg.SerializationError(str(error)) from error
+        raise
+
+
+async def _settle(conn: Connection, worker_id: int, reports: Reports, now: datetime | None) -> Settled:
+    row = await conn.fetchrow(
+        "select * from forebay.settle_packed($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)",
+        worker_id,
+        ",".join([str(token) for token in reports.tokens]),
+        ",".join([str(n) for n in reports.ns]),
+        ",".join([str(int(seconds * 1e6)) for seconds in reports.started]),
+        _RECORD.join([result or "" for result in reports.results]),
+        reports.outcomes,
+        reports.again_ins,
+        reports.spents,
+        reports.ends_items,
+        reports.classes,
+        reports.reasons,
+        now,
+    )
+    assert row is not None  # noqa: S101 - the function always answers one row
+    return Settled(
+        settled=row["settled"],
+        stale=list(zip(row["stale_tokens"], row["stale_ns"], strict=True)),
+        woken=list(zip(row["steps"], row["lanes"], row["seqs"], strict=True)),
+        finished_jobs=row["finished_jobs"],
+    )
+
+
+async def throttled_long(
+    conn: Connection, tasks: Sequence[tuple[int, int, int, float, float]], now: datetime | None
+) -> list[int]:
+    """Of tasks (job, n, step, seconds, longest) the places of those that were throttled for more than `seconds`.
+
+    Without a break, that is; and of the time between two attempts no more than `longest` counts.
+    """
+    jobs, ns, steps, seconds, longest = zip(*tasks, strict=True)
+    rows = await conn.fetch(load("list_throttled_long"), jobs, ns, steps, seconds, longest, now)
+    return [row["place"] - 1 for row in rows]
+
+
+async def count_not_found(pool: Pool, job_id: int, n: int, step: str, attempts: int) -> int:
+    """How often a task of so many attempts has found nothing so far, since it was begun or done again."""
+    async with translated(), pool.acquire() as conn:
+        found: int = await conn.fetchval(load("count_not_found"), job_id, n, step, attempts)
+    return found
+
+
+async def discover(pool: Pool, steps: Sequence[int]) -> list[tuple[int, LaneInfo]]:
+    """The lanes that have something ready, for each of these steps."""
+    async with translated(), pool.acquire() as conn:
+        rows = await conn.fetch("select * from forebay.discover($1)", list(steps))
+    return [(row["step_id"], LaneInfo(row["lane_id"], row["owner_id"], row["priority"], row["weight"])) for row in rows]
+
+
+async def describe_lanes(pool: Pool, lanes: Sequence[int]) -> list[LaneInfo]:
+    async with translated(), pool.acquire() as conn:
+        rows = await conn.fetch("select * from forebay.describe_lanes($1)", list(lanes))
+    return [LaneInfo(r["lane_id"], r["owner_id"], r["priority"], r["weight"], r["paused"]) for r in rows]
+
+
+async def mark_busy(pool: Pool, lanes: Sequence[int], seconds: float, now: datetime | None) -> None:
+    """Say for how long these lanes need no wake-ups."""
+    async with translated(), pool.acquire() as conn:
+        await conn.execute(
+            "select forebay.mark_busy($1, coalesce($3::timestamptz, clock_timestamp()) + make_interval(secs => $2))",
+            list(lanes),
+            seconds,
+            now,
+        )
+
+
+async def heartbeat(
+    pool: Pool, worker_id: int, tokens: Sequence[int], lease_s: Sequence[float], now: datetime | None
+) -> dict[int, bool]:
+    """Renew leases; answers those still held, and whether each has been cancelled."""
+    async with translated(), pool.acquire() as conn:
+        rows = await conn.fetch(
+            "select * from forebay.heartbeat($1, $2, $3, $4)", worker_id, list(tokens), list(lease_s), now
+        )
+    return {row["token"]: row["cancelled"] for row in rows}
+
+
+async def release_all(pool: Pool, worker_id: int, now: datetime | None) -> int:
+    """Hand back all leases of a worker without spending an attempt."""
+    held = "array(select l.token from forebay.lease l where l.worker_id = $1)"
+    async with translated(), pool.acquire() as conn:
+        return int(await conn.fetchval(f"select forebay.release($1, {held}, $2)", worker_id, now) or 0)
+
+
+async def report_progress(
+    pool: Pool, tokens: Sequence[int], ns: Sequence[int], progress: Sequence[str], now: datetime | None
+) -> int:
+    """Write how far running tasks are; only where the lease is still held."""
+    async with translated(), pool.acquire() as conn:
+        return int(
+            await conn.fetchval(
+                "select forebay.report_progress($1, $2, $3, $4)", list(tokens), list(ns), list(progress), now
+            )
+            or 0
+        )
+
+
+async def next_scheduled(pool: Pool) -> datetime | None:
+    """When the next scheduled task is due; what is paused for ever does not count."""
+    async with translated(), pool.acquire() as conn:
+        due: datetime | None = await conn.fetchval(
+            "select min(run_at) from forebay.scheduled where run_at < 'infinity'"
+        )
+    return due

@@ -1,0 +1,1 @@
+"""What users write: pipelines, steps, policies, resources, limited functions."""

@@ -1,0 +1,72 @@
+"""The pipelines that the settings name, imported."""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from forebay.engine.declare.pipeline import Pipeline
+from forebay.errors import DefinitionError
+from forebay.packages import GROUP, packages
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from types import ModuleType
+
+
+def load_pipelines(modules: Iterable[str]) -> list[Pipeline[Any]]:
+    """All pipelines that these modules have at their top level, each once; `forebay.pipelines` is every package's.
+
+    Raises: DefinitionError that names the module, or the pipeline that two modules declare.
+    """
+    _look_here_too()
+    found: dict[str, tuple[Pipeline[Any], str]] = {}
+    for name in _expanded(modules):
+        for pipeline in _pipelines_of(_imported(name), name):
+            known, where = found.setdefault(pipeline.name, (pipeline, name))
+            if known is not pipeline:
+                raise DefinitionError(f"pipeline {pipeline.name!r} is declared twice: in {where!r} and in {name!r}")
+    if not found:
+        raise DefinitionError("there are no pipelines to run: name their modules in FOREBAY_PIPELINES or --pipelines")
+    return [pipeline for pipeline, _ in found.values()]
+
+
+def _expanded(modules: Iterable[str]) -> Iterator[str]:
+    for name in modules:
+        if name != GROUP:
+            yield name
+            continue
+        for package in packages():
+            yield from (f"{package.module}.{module}" for module in package.pipelines)
+
+
+def _look_here_too() -> None:
+    """A project's own modules lie in the folder that the command was started in, as with `python -m`."""
+    here = str(Path.cwd())
+    if here not in sys.path and "" not in sys.path:
+        sys.path.insert(0, here)
+
+
+def _imported(name: str) -> ModuleType:
+    try:
+        return import_module(name)
+    except DefinitionError as error:
+        raise DefinitionError(f"module {name!r}: {error}") from error
+    except ModuleNotFoundError as error:
+        if error.name is not None and (name == error.name or name.startswith(f"{error.name}.")):
+            hint = "check FOREBAY_PIPELINES, and that it is installed or lies in this folder"
+            raise DefinitionError(f"there is no module {name!r}: {hint}") from error
+        raise DefinitionError(
+            f"module {name!r} cannot be imported: it needs {error.name!r}, which is missing"
+        ) from error
+    except Exception as error:
+        raise DefinitionError(f"module {name!r} cannot be imported: {type(error).__name__}: {error}") from error
+
+
+def _pipelines_of(module: ModuleType, name: str) -> list[Pipeline[Any]]:
+    pipelines: list[Pipeline[Any]] = [value for value in vars(module).values() if isinstance(value, Pipeline)]
+    if not pipelines:
+        raise DefinitionError(f"module {name!r} has no Pipeline at its top level")
+    return pipelines

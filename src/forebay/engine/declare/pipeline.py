@@ -1,0 +1,472 @@
+"""Declaring pipelines: typed decorators from the input model to each step's result."""
+
+from __future__ import annotations
+
+import inspect
+import re
+import types
+import typing
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypedDict, TypeVar, TypeVarTuple, Unpack, overload
+
+from pydantic import TypeAdapter
+
+from forebay.engine.declare.context import Context
+from forebay.engine.declare.limited import Confines
+from forebay.engine.declare.policy import Kind, Limit, Retry
+from forebay.engine.submit import producer
+from forebay.errors import DefinitionError
+from forebay.types import Cancel, Done, JobSummary, NotFound, Outcome, Skip, Snooze, Submitted
+
+if TYPE_CHECKING:
+    from forebay.engine.db.adapters import AsyncConn, SyncConn
+    from forebay.settings import Settings
+
+I = TypeVar("I")  # noqa: E741 - the input
+R = TypeVar("R")
+A = TypeVar("A")
+B = TypeVar("B")
+C = TypeVar("C")
+D = TypeVar("D")
+Rs = TypeVarTuple("Rs")
+
+_NAME = re.compile(r"[a-z][a-z0-9_]{0,62}")
+_NAME_RULE = "a name is a-z, 0-9 and _, begins with a letter, and has at most 63 characters"
+_MAX_STEPS = 62  # bits of a mask in the database
+_SANDBOXED, _TRUSTED = Confines(), Confines(sandbox=False, file_mb=None)
+
+
+class StepOptions(TypedDict, total=False):
+    """What every step may say about its running."""
+
+    name: str
+    kind: Kind | Literal["async", "thread", "process"]
+    retry: Retry
+    timeout: float | None  # seconds for one attempt
+    queue: str  # steps that share a queue are paused and parked together
+    priority: int  # among the steps of a worker; higher goes first
+    concurrency: tuple[int, int]  # bounds of the adaptive limit in one worker
+    limits: Sequence[Limit]
+    memory_mb: int  # process steps only
+    sandbox: bool  # process steps only: no network, no files but Python's, no rows to write
+    max_expiries: int  # how often a worker may be lost with a task before it is a dead letter
+    normalizes: bool  # what it returns is kept in `item.normalized`, not in `item.result`
+
+
+class ManyOptions(TypedDict, total=False):
+    """What every submit may say."""
+
+    owner: str
+    key: str | None  # idempotency: the job that has this key already is answered
+    priority: int  # -100 … 100, higher first
+    run_at: datetime | None
+    delay: float | None  # seconds, instead of run_at
+    meta: dict[str, Any] | None
+
+
+class SubmitOptions(ManyOptions, total=False):
+    coalesce: bool  # replace the input of a job of this key that has not begun
+
+
+@dataclass(eq=False)
+class Step(Generic[I, R]):
+    """A named function of a pipeline: the unit of checkpoint, retry and limits."""
+
+    pipeline: Pipeline[I]
+    name: str
+    fn: Callable[..., Any]
+    after: tuple[Step[I, Any], ...] = ()
+    optional: bool = False
+    after_all: bool = False
+    batch_size: int | None = None
+    kind: Kind = Kind.ASYNC
+    retry: Retry = field(default_factory=Retry)
+    timeout: float | None = None
+    queue: str = ""
+    priority: int = 0
+    concurrency: tuple[int, int] = (1, 100)
+    limits: tuple[Limit, ...] = ()
+    memory_mb: int = 512
+    sandbox: bool = False
+    max_expiries: int = 20
+    normalizes: bool = False
+
+    @cached_property
+    def result(self) -> TypeAdapter[Any]:
+        """Reads this step's stored result back for the steps after it."""
+        returned = typing.get_type_hints(self.fn).get("return", Any)
+        if self.batch_size is not None:
+            returned = (typing.get_args(returned) or (Any,))[0]
+        return TypeAdapter(_value_of(returned))
+
+    @property
+    def label(self) -> str:
+        return f"{self.pipeline.name}.{self.name}"
+
+    @property
+    def confines(self) -> Confines:
+        return _SANDBOXED if self.sandbox else _TRUSTED
+
+    @property
+    def result_key(self) -> str:
+        """What its result is called among those of its item; `*` is what the database keeps apart, as normalized."""
+        return "*" if self.normalizes else self.name
+
+    @property
+    def title(self) -> str:
+        return f"step {self.label}"
+
+    @property
+    def takes_context(self) -> bool:
+        return True
+
+    def __repr__(self) -> str:
+        return f"<step {self.label}>"
+
+
+_OUTCOMES = (NotFound, Skip, Snooze, Cancel)
+
+
+def _value_of(annotation: Any) -> Any:
+    """The annotation of a step's value, without the outcomes it may return instead."""
+    parts = typing.get_args(annotation) if _is_union(annotation) else (annotation,)
+    values = [
+        (typing.get_args(part) or (Any,))[0] if (typing.get_origin(part) or part) is Done else part
+        for part in parts
+        if part not in _OUTCOMES
+    ]
+    return typing.Union[tuple(values)] if values else None  # noqa: UP007 - built at run time
+
+
+def _is_union(annotation: Any) -> bool:
+    return typing.get_origin(annotation) in (typing.Union, types.UnionType)
+
+
+@dataclass(frozen=True)
+class Schedule(Generic[I]):
+    """Jobs that a pipeline submits by itself."""
+
+    name: str
+    cron: str
+    input: I
+    owner: str
+    timezone: str
+
+
+class Declared(Generic[I, *Rs]):
+    """The decorator that `step` gives back; remembers the types that the function must take."""
+
+    def __init__(self, make: Callable[[Callable[..., Any]], Step[I, Any]]) -> None:
+        self._make = make
+
+    @overload
+    def __call__(self, fn: Callable[[Context, I, *Rs], Awaitable[Done[R] | Outcome]], /) -> Step[I, R]: ...
+    @overload
+    def __call__(self, fn: Callable[[Context, I, *Rs], Awaitable[R | Done[R] | Outcome]], /) -> Step[I, R]: ...
+    @overload
+    def __call__(self, fn: Callable[[Context, I, *Rs], Done[R] | Outcome], /) -> Step[I, R]: ...
+    @overload
+    def __call__(self, fn: Callable[[Context, I, *Rs], R | Done[R] | Outcome], /) -> Step[I, R]: ...
+    def __call__(self, fn: Callable[..., Any], /) -> Step[I, Any]:
+        return self._make(fn)
+
+
+class OptionalDeclared(Generic[I, *Rs]):
+    """The same for an optional step: the steps after it get None when it failed."""
+
+    def __init__(self, make: Callable[[Callable[..., Any]], Step[I, Any]]) -> None:
+        self._make = make
+
+    @overload
+    def __call__(self, fn: Callable[[Context, I, *Rs], Awaitable[Done[R] | Outcome]], /) -> Step[I, R | None]: ...
+    @overload
+    def __call__(self, fn: Callable[[Context, I, *Rs], Awaitable[R | Done[R] | Outcome]], /) -> Step[I, R | None]: ...
+    @overload
+    def __call__(self, fn: Callable[[Context, I, *Rs], Done[R] | Outcome], /) -> Step[I, R | None]: ...
+    @overload
+    def __call__(self, fn: Callable[[Context, I, *Rs], R | Done[R] | Outcome], /) -> Step[I, R | None]: ...
+    def __call__(self, fn: Callable[..., Any], /) -> Step[I, Any]:
+        return self._make(fn)
+
+
+class Pipeline(Generic[I]):
+    """A named set of steps for one kind of content.
+
+    >>> class Page(BaseModel): url: str
+    >>> pages = Pipeline("pages", Page)
+    >>> @pages.step()
+    ... async def fetch(ctx: Context, page: Page) -> int: ...
+    """
+
+    def __init__(
+        self,
+        name: str,
+        input: type[I],  # noqa: A002
+        *,
+        max_input_bytes: int = 1_048_576,
+        internal: bool = False,
+        reference: str | None = None,
+    ) -> None:
+        """`internal`: not for those who come by the API. `reference`: the field of the input that logs name a failed
+        item by."""
+        if not _NAME.fullmatch(name):
+            raise DefinitionError(f"pipeline {name!r}: {_NAME_RULE}")
+        self.name = name
+        self.input: TypeAdapter[I] = TypeAdapter(input)
+        self.input_type: Any = input
+        self.max_input_bytes = max_input_bytes
+        self.internal = internal
+        self.reference = reference
+        self.steps: dict[str, Step[I, Any]] = {}
+        self.schedules: list[Schedule[I]] = []
+        self._tunings: list[Callable[[Settings], None]] = []
+
+    def tuning(self, fn: Callable[[Settings], None]) -> Callable[[Settings], None]:
+        """Declare what depends on settings, as retries or schedules: called before a worker begins."""
+        self._tunings.append(fn)
+        return fn
+
+    def tune(self, settings: Settings) -> None:
+        """Make it what the settings say."""
+        for fn in self._tunings:
+            fn(settings)
+
+    @overload
+    def step(
+        self, *, after: None = None, optional: Literal[False] = False, **options: Unpack[StepOptions]
+    ) -> Declared[I]: ...
+    @overload
+    def step(
+        self, *, after: Step[I, A] | tuple[Step[I, A]], optional: Literal[False] = False, **options: Unpack[StepOptions]
+    ) -> Declared[I, A]: ...
+    @overload
+    def step(
+        self,
+        *,
+        after: tuple[Step[I, A], Step[I, B]],
+        optional: Literal[False] = False,
+        **options: Unpack[StepOptions],
+    ) -> Declared[I, A, B]: ...
+    @overload
+    def step(
+        self,
+        *,
+        after: tuple[Step[I, A], Step[I, B], Step[I, C]],
+        optional: Literal[False] = False,
+        **options: Unpack[StepOptions],
+    ) -> Declared[I, A, B, C]: ...
+    @overload
+    def step(
+        self,
+        *,
+        after: tuple[Step[I, A], Step[I, B], Step[I, C], Step[I, D]],
+        optional: Literal[False] = False,
+        **options: Unpack[StepOptions],
+    ) -> Declared[I, A, B, C, D]: ...
+    @overload
+    def step(
+        self, *, after: None = None, optional: Literal[True], **options: Unpack[StepOptions]
+    ) -> OptionalDeclared[I]: ...
+    @overload
+    def step(
+        self, *, after: Step[I, A] | tuple[Step[I, A]], optional: Literal[True], **options: Unpack[StepOptions]
+    ) -> OptionalDeclared[I, A]: ...
+    @overload
+    def step(
+        self,
+        *,
+        after: tuple[Step[I, A], Step[I, B]],
+        optional: Literal[True],
+        **options: Unpack[StepOptions],
+    ) -> OptionalDeclared[I, A, B]: ...
+    def step(
+        self,
+        *,
+        after: Step[I, Any] | tuple[Step[I, Any], ...] | None = None,
+        optional: bool = False,
+        **options: Unpack[StepOptions],
+    ) -> Any:
+        """Declare a step; it takes the context, the input, and the results of the steps in `after`, in their order.
+
+        A failed optional step does not fail its item: the steps after it get None.
+        """
+
+        def add(fn: Callable[..., Any]) -> Step[I, Any]:
+            return self._add(fn, after, options, optional=optional)
+
+        return Declared[I, *tuple[Any, ...]](add)
+
+    def after_all(
+        self, *, after: Step[I, Any] | tuple[Step[I, Any], ...] | None = None, **options: Unpack[StepOptions]
+    ) -> Callable[[Callable[[Context, JobSummary], Awaitable[R | Done[R] | Outcome]]], Step[I, R]]:
+        """Declare a step that runs once a job, when all its items have ended."""
+        return lambda fn: self._add(fn, after, options, after_all=True)
+
+    @overload
+    def batch_step(
+        self, *, size: int, after: None = None, optional: bool = False, **options: Unpack[StepOptions]
+    ) -> Callable[[Callable[[Context, Sequence[I]], Awaitable[Sequence[R | Outcome]]]], Step[I, R]]: ...
+    @overload
+    def batch_step(
+        self, *, size: int, after: Step[I, A], optional: bool = False, **options: Unpack[StepOptions]
+    ) -> Callable[[Callable[[Context, Sequence[tuple[I, A]]], Awaitable[Sequence[R | Outcome]]]], Step[I, R]]: ...
+    def batch_step(
+        self,
+        *,
+        size: int,
+        after: Step[I, Any] | None = None,
+        optional: bool = False,
+        **options: Unpack[StepOptions],
+    ) -> Any:
+        """Declare a step that takes up to `size` items in one call and answers one value, or outcome, for each."""
+        if not 1 <= size <= 10_000:
+            raise DefinitionError(f"{self.name}: the size of a batch step must be between 1 and 10000")
+
+        def add(fn: Callable[..., Any]) -> Step[I, Any]:
+            return self._add(fn, after, options, optional=optional, batch_size=size)
+
+        return add
+
+    def schedule(self, name: str, cron: str, input: I, *, owner: str = "default", timezone: str = "UTC") -> None:  # noqa: A002
+        """Submit a job at the times of a cron expression; workers make the schedule when they begin."""
+        self.schedules = [each for each in self.schedules if each.name != name]
+        self.schedules.append(Schedule(name, cron, input, owner, timezone))
+
+    def _add(
+        self,
+        fn: Callable[..., Any],
+        after: Step[I, Any] | tuple[Step[I, Any], ...] | None,
+        options: StepOptions,
+        *,
+        optional: bool = False,
+        after_all: bool = False,
+        batch_size: int | None = None,
+    ) -> Step[I, Any]:
+        parents = after if isinstance(after, tuple) else (after,) if after is not None else ()
+        given = dict(options)
+        name = typing.cast("str", given.pop("name", fn.__name__))
+        kind = Kind(typing.cast("str", given.pop("kind", _natural_kind(fn))))
+        self._check_step(name, fn, kind, parents, after_all=after_all)
+        queue = typing.cast("str", given.pop("queue", f"{self.name}.{name}"))
+        given["limits"] = tuple(options.get("limits", ()))
+        step = Step[I, Any](
+            self,
+            name,
+            fn,
+            parents,
+            optional,
+            after_all,
+            batch_size,
+            kind,
+            queue=queue,
+            **given,  # type: ignore[arg-type]
+        )
+        _check_options(step)
+        self.steps[name] = step
+        return step
+
+    def _check_step(
+        self, name: str, fn: Callable[..., Any], kind: Kind, parents: tuple[Step[I, Any], ...], *, after_all: bool
+    ) -> None:
+        where = f"{self.name}.{name}"
+        if not _NAME.fullmatch(name):
+            raise DefinitionError(f"step {where!r}: {_NAME_RULE}")
+        if name in self.steps:
+            raise DefinitionError(f"step {where!r} is declared twice")
+        if len(self.steps) >= _MAX_STEPS:
+            raise DefinitionError(f"pipeline {self.name!r} has more than {_MAX_STEPS} steps")
+        if (kind is Kind.ASYNC) != inspect.iscoroutinefunction(fn):
+            raise DefinitionError(f"step {where!r}: an async step is `async def`, thread and process steps are `def`")
+        for parent in parents:
+            # A step can only come after one that exists already: cycles cannot be written down.
+            if self.steps.get(parent.name) is not parent:
+                raise DefinitionError(f"step {where!r}: {parent!r} is not a step of pipeline {self.name!r}")
+            if parent.after_all and not after_all:
+                raise DefinitionError(f"step {where!r}: cannot come after {parent!r}, which runs after all items")
+            if after_all and not parent.after_all:
+                raise DefinitionError(f"step {where!r}: runs after all items, so `after` may name after_all steps only")
+
+    def definition(self) -> dict[str, Any]:
+        """What the database needs to know to move items from step to step."""
+        if not any(not step.after_all for step in self.steps.values()):
+            raise DefinitionError(f"pipeline {self.name!r} has no step that an item goes through")
+        return {
+            "name": self.name,
+            "max_input_bytes": self.max_input_bytes,
+            "steps": [
+                {
+                    "name": step.name,
+                    "after": [parent.name for parent in step.after],
+                    "optional": step.optional,
+                    "after_all": step.after_all,
+                    "queue": step.queue,
+                    "max_attempts": step.retry.attempts,
+                    "max_expiries": step.max_expiries,
+                }
+                for step in self.steps.values()
+            ],
+        }
+
+    async def submit(self, conn: AsyncConn, input: I, **options: Unpack[SubmitOptions]) -> Submitted:  # noqa: A002
+        """Persist one item as a job, in the caller's transaction.
+
+        Raises: RequestError that names the field and the reason; nothing is written then.
+        """
+        return await producer.submit(conn, self, input, **options)
+
+    async def submit_many(
+        self,
+        conn: AsyncConn,
+        inputs: Iterable[I],
+        *,
+        keys: Iterable[str | None] | None = None,
+        **options: Unpack[ManyOptions],
+    ) -> Submitted:
+        """Persist many items as one job, in the caller's transaction; items whose key came before are left out."""
+        return await producer.submit_many(conn, self, inputs, keys=keys, **options)
+
+    def submit_sync(self, conn: SyncConn, input: I, **options: Unpack[SubmitOptions]) -> Submitted:  # noqa: A002
+        """The same as `submit` on a connection without async."""
+        return producer.submit_sync(conn, self, input, **options)
+
+    def submit_many_sync(
+        self,
+        conn: SyncConn,
+        inputs: Iterable[I],
+        *,
+        keys: Iterable[str | None] | None = None,
+        **options: Unpack[ManyOptions],
+    ) -> Submitted:
+        """The same as `submit_many` on a connection without async."""
+        return producer.submit_many_sync(conn, self, inputs, keys=keys, **options)
+
+    def __repr__(self) -> str:
+        return f"<pipeline {self.name}: {' → '.join(self.steps)}>"
+
+
+def _natural_kind(fn: Callable[..., Any]) -> Kind:
+    return Kind.ASYNC if inspect.iscoroutinefunction(fn) else Kind.THREAD
+
+
+def _check_options(step: Step[Any, Any]) -> None:
+    where = f"step {step.pipeline.name}.{step.name}"
+    low, high = step.concurrency
+    if not 1 <= low <= high <= 10_000:
+        raise DefinitionError(f"{where}: concurrency is (least, most) with 1 ≤ least ≤ most ≤ 10000")
+    if step.timeout is not None and step.timeout <= 0:
+        raise DefinitionError(f"{where}: timeout must be positive")
+    if not 1 <= step.max_expiries <= 1000:
+        raise DefinitionError(f"{where}: max_expiries must be between 1 and 1000")
+    if step.normalizes and (step.after_all or any(each.normalizes for each in step.pipeline.steps.values())):
+        raise DefinitionError(
+            f"{where}: only one step of a pipeline can be the one that normalizes, and none after_all"
+        )
+    if step.kind is Kind.PROCESS and step.memory_mb < 32:
+        raise DefinitionError(f"{where}: memory_mb must be at least 32")
+    if step.sandbox and step.kind is not Kind.PROCESS:
+        raise DefinitionError(f'{where}: sandbox is for steps of kind "process"')
+    if step.kind is Kind.PROCESS and "<locals>" in step.fn.__qualname__:
+        raise DefinitionError(f"{where}: a process step must be a function of a module, for its child to import")

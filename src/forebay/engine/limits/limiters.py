@@ -1,0 +1,351 @@
+"""What a worker knows of one key of a limit: the starts and slots it has leased, and who waits for them.
+
+Nothing here talks to the database or looks at a clock: `forebay.engine.limits.client` does, and tells.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
+
+from forebay.engine.db.limits import SlotAsk, TokenAsk
+from forebay.errors import ThrottledError
+from forebay.tuning import Ewma
+
+if TYPE_CHECKING:
+    import asyncio
+
+    from forebay.engine.db.limits import SlotGrant, TokenGrant
+
+AHEAD = 1.0  # seconds that starts are leased, and tasks wait in their slot, before their time
+IMPATIENCE = 0.05  # seconds that a task waits in its slot while others want to run in it
+SLACK = 0.1  # seconds that a start stays usable after its time, at least one interval
+SLICE = 0.5  # seconds of starts that a worker asks for at most, where it knows before a claim that it can use them
+KEYED_SLICE = 0.1  # the same for a key: the next tasks of that key may well come to another worker
+WORTH_IT = 8  # starts of a key; fewer are not asked for before there is a task for them
+SLOT_LEASE = 10.0
+
+T = TypeVar("T")
+
+
+class LimitReached(ThrottledError):
+    """The task has to wait for a limit; it was told when its turn comes, and spends no attempt."""
+
+    def __init__(self, name: str, key: str, retry_after: float) -> None:
+        which = f"limit {name} of {key}" if key else f"limit {name}"
+        super().__init__(f"{which} is reached", retry_after=retry_after, ours=True)
+
+
+class Token(NamedTuple):
+    """One start: usable in [release, lapses), in local time."""
+
+    release: float
+    lapses: float
+
+
+@dataclass(slots=True)
+class Slice:
+    """Starts that were leased together, `interval` apart."""
+
+    start: float
+    interval: float
+    count: int
+    life: float
+    spent: int = 0  # or lapsed
+
+    def drop_lapsed(self, now: float) -> int:
+        """Gives up the starts that are too old; says how many."""
+        first = max(self.spent, min(self.count, math.floor((now - self.life - self.start) / self.interval)))
+        while first < self.count and self.start + first * self.interval + self.life <= now:
+            first += 1
+        lapsed, self.spent = first - self.spent, first
+        return lapsed
+
+    @property
+    def left(self) -> int:
+        return self.count - self.spent
+
+    def next(self) -> Token:
+        release = self.start + self.spent * self.interval
+        return Token(release, release + self.life)
+
+
+class Tokens:
+    """The starts of one key that a worker has at hand, earliest first."""
+
+    def __init__(self) -> None:
+        self.spent = 0  # since the last ask, as lapsed
+        self.lapsed = 0
+        self.wasted = 0  # lapsed, in all
+        self._slices: deque[Slice] = deque()
+        self._returned: list[Token] = []
+
+    def add(self, piece: Slice) -> None:
+        self._slices.append(piece)
+
+    def count(self, now: float) -> int:
+        """How many can still be used."""
+        for piece in self._slices:
+            lapsed = piece.drop_lapsed(now)
+            self.lapsed += lapsed
+            self.wasted += lapsed
+        while self._slices and not self._slices[0].left:
+            self._slices.popleft()
+        self._returned = [token for token in self._returned if token.lapses > now]
+        return len(self._returned) + sum(piece.left for piece in self._slices)
+
+    def take(self, now: float) -> Token | None:
+        """The next start, which may still lie ahead."""
+        if not self._returned and self._slices:  # as nearly always: the first slice has one that is not too old
+            piece = self._slices[0]
+            token = piece.next()
+            if piece.left and token.lapses > now:
+                piece.spent += 1
+                self.spent += 1
+                return token
+        if not self.count(now):
+            return None
+        self.spent += 1
+        if self._returned:
+            return self._returned.pop()
+        piece = self._slices[0]
+        token = piece.next()
+        piece.spent += 1
+        return token
+
+    def give_back(self, token: Token) -> None:
+        """Someone took it and could not use it."""
+        self.spent -= 1
+        self._returned.append(token)
+
+
+class Skew:
+    """The server's clock minus ours, as an interval that each round trip can only narrow."""
+
+    def __init__(self) -> None:
+        self.low, self.high = -math.inf, math.inf
+        self._since = -math.inf
+
+    def observe(self, sent: float, at: float, received: float) -> None:
+        low, high = at - received, at - sent
+        # Clocks drift apart, and are set: what was true then is not believed for long.
+        if received - self._since > 10 or low > self.high or high < self.low:
+            self.low, self.high, self._since = low, high, received
+        else:
+            self.low, self.high = max(self.low, low), min(self.high, high)
+
+    def piece(self, grant: TokenGrant, interval: float) -> Slice:
+        """A leased slice in local time: never early, and as late as is safe."""
+        slack = max(interval, SLACK)
+        life = max(slack / 2, slack - (self.high - self.low))
+        return Slice(grant.starts_at - self.low, interval, grant.granted, life)
+
+
+class Waiter(NamedTuple, Generic[T]):
+    """A task that stands at a gate, and the seconds that it may stand there."""
+
+    future: asyncio.Future[T]
+    patience: float
+
+
+@dataclass(eq=False, slots=True)
+class RateGate:
+    """One key of a rate limit, as this worker sees it."""
+
+    name: str
+    key: str
+    interval: float
+    keyed: bool = True
+    tokens: Tokens = field(default_factory=Tokens)
+    size: int = 1  # what the next slice should have
+    waiters: deque[Waiter[Token]] = field(default_factory=deque["Waiter[Token]"])
+    asking: bool = False
+    retry_at: float = -math.inf  # nothing can be leased before
+    leased_until: float = -math.inf
+    used_at: float = -math.inf
+    asked: list[Waiter[Token]] = field(default_factory=list["Waiter[Token]"])
+    ahead: bool = False  # the next slice is for tasks that are not claimed yet
+
+    def change(self, interval: float) -> None:
+        """Another rate was declared: what is leased is still good, what was learnt of the old rate is not."""
+        self.interval = interval
+        self.retry_at = self.leased_until = -math.inf
+
+    def needs_more(self, now: float) -> bool:
+        """Whether to ask for the next slice: half of this one is spent, and what is left does not last long."""
+        if self.leased_until - now >= self.slice_s / 2 or self.asking or now < self.retry_at:
+            return False
+        return self.tokens.count(now) <= self.size // 2
+
+    @property
+    def slice_s(self) -> float:
+        return KEYED_SLICE if self.keyed else SLICE
+
+    @property
+    def thinks_ahead(self) -> bool:
+        return self.size >= WORTH_IT if self.keyed else self.size > 1
+
+    def ask(self, now: float) -> TokenAsk:
+        """What to ask for: twice as much while all of it is used, little more than what is used otherwise."""
+        tokens = self.tokens
+        tokens.count(now)
+        if tokens.lapsed:
+            self.size = math.ceil(tokens.spent * 1.25)
+        elif tokens.spent * 2 >= self.size:
+            self.size *= 2
+        self.size = max(1, min(self.size, int(self.slice_s / self.interval), 1_000_000))
+        tokens.spent = tokens.lapsed = 0
+        self.asked = [waiter for waiter in self.waiters if not waiter.future.done()]
+        self.waiters.clear()
+        waiters = len(self.asked)
+        reach = AHEAD if self.ahead or not waiters else max(waiter.patience for waiter in self.asked)
+        want = max(waiters, self.size if self.ahead or self.thinks_ahead else 1)
+        self.ahead = False
+        return TokenAsk(self.name, self.key, self.interval, want, waiters, reach)
+
+    def take(self, now: float, patience: float) -> Token | None:
+        """The next start, if it is not too far ahead to wait for."""
+        token = self.tokens.take(now)
+        if token is not None and token.release - now > patience:
+            self.tokens.give_back(token)
+            return None
+        return token
+
+    def receive(self, grant: TokenGrant, piece: Slice, now: float) -> int:
+        """Hands out what was leased; says how many waiters were sent away."""
+        if grant.granted:
+            self.tokens.add(piece)
+            self.leased_until = piece.start + piece.count * piece.interval
+        else:
+            self.retry_at = now + max(0.001, grant.starts_at - grant.at - AHEAD)
+        sent_away = 0
+        for future, patience in self.asked:
+            if future.done():
+                continue
+            token = self.take(now, patience)
+            if token is not None:
+                future.set_result(token)
+            else:
+                again_in = grant.back_in + sent_away * piece.interval
+                future.set_exception(LimitReached(self.name, self.key, again_in))
+                sent_away += 1
+        self.asked = []
+        return sent_away
+
+    def fail(self, now: float) -> None:
+        self.retry_at = now + 1
+        for future, _ in self.asked:
+            if not future.done():
+                future.set_exception(LimitReached(self.name, self.key, 1.0))
+        self.asked = []
+
+
+@dataclass(eq=False, slots=True)
+class SlotGate:
+    """One key of a concurrency limit, as this worker sees it."""
+
+    name: str
+    key: str
+    capacity: int
+    keyed: bool = True
+    held: int = 0
+    used: int = 0
+    fair: int = 1 << 30  # what to stay below while others are short
+    peak: int = 0  # most used at a time since the last renewal
+    demand: int = 0  # slots for tasks that are not claimed yet
+    started: int = 0
+    hold: Ewma = field(default_factory=Ewma)
+    deadline: float = -math.inf
+    retry_at: float = -math.inf
+    asking: bool = False
+    starved: bool = False  # the worker was told that there is no room
+    used_at: float = -math.inf
+    waiters: deque[Waiter[None]] = field(default_factory=deque["Waiter[None]"])
+    asked: list[Waiter[None]] = field(default_factory=list["Waiter[None]"])
+    standing: deque[tuple[float, asyncio.Future[None]]] = field(
+        default_factory=deque["tuple[float, asyncio.Future[None]]"]
+    )  # told that it will not be long, with the time until which they believe it
+
+    def free(self, now: float) -> int:
+        return min(self.held, self.fair) - self.used if now < self.deadline else 0
+
+    def occupy(self) -> None:
+        self.used += 1
+        self.started += 1
+        self.peak = max(self.peak, self.used)
+
+    def vacate(self, now: float) -> None:
+        self.used -= 1
+        self._serve(now)
+
+    def _serve(self, now: float) -> None:
+        while self.standing and self.free(now) > 0:
+            _, waiter = self.standing.popleft()
+            if not waiter.done():
+                self.occupy()
+                waiter.set_result(None)
+
+    def is_due(self, now: float) -> bool:
+        """Whether to tell the database: there is something to return, to share or to report, or it is time."""
+        if not (self.held or self.used or self.started):
+            return False
+        return self.held > 1 or self.held != self.used or now > self.deadline - SLOT_LEASE / 2
+
+    def ask(self) -> SlotAsk:
+        self.asked = [waiter for waiter in self.waiters if not waiter.future.done()]
+        self.waiters.clear()
+        want = self.used + len(self.standing) + len(self.asked) + self.demand
+        if self.used and not self.keyed:  # the next claim is for the same slots
+            want = max(want, self.peak)
+        want = min(want, self.capacity, max(self.used, self.fair))
+        self.held = min(self.held, want)  # from here on: what is being given back must not be used any more
+        ask = SlotAsk(
+            self.name, self.key, self.capacity, want, self.used, len(self.asked), self.started, self.hold.mean
+        )
+        self.demand = self.started = 0
+        return ask
+
+    def receive(self, ask: SlotAsk, grant: SlotGrant, sent: float, now: float) -> int:
+        """Hands out what was leased; says how many waiters were sent away."""
+        self.held, self.fair, self.deadline = grant.granted, grant.fair, sent + SLOT_LEASE
+        if grant.granted < ask.want:
+            self.retry_at = now + 1
+        self._serve(now)
+        sent_away = 0
+        for future, patience in self.asked:
+            if future.done():
+                continue
+            if self.free(now) > 0:
+                self.occupy()
+                future.set_result(None)
+            elif grant.turn_s * (len(self.standing) + 1) <= patience:
+                self.standing.append((now + AHEAD, future))
+            else:
+                again_in = grant.back_in + sent_away * grant.step_s
+                future.set_exception(LimitReached(self.name, self.key, again_in))
+                sent_away += 1
+        self.asked = []
+        return sent_away
+
+    def forget_stopped(self) -> None:
+        """Lets go of waiters that were stopped; they must not be counted when slots are asked for."""
+        self.standing = deque((until, waiter) for until, waiter in self.standing if not waiter.done())
+
+    def give_up(self, until: float) -> int:
+        """Sends those away who were told that it would not be long, and it was."""
+        sent_away = 0
+        while self.standing and self.standing[0][0] <= until:
+            _, waiter = self.standing.popleft()
+            if not waiter.done():
+                waiter.set_exception(LimitReached(self.name, self.key, AHEAD + (self.hold.mean or 0.0)))
+                sent_away += 1
+        return sent_away
+
+    def fail(self, now: float) -> None:
+        self.retry_at = now + 1
+        for future, _ in self.asked:
+            if not future.done():
+                future.set_exception(LimitReached(self.name, self.key, 1.0))
+        self.asked = []

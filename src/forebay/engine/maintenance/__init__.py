@@ -1,0 +1,1 @@
+"""What is repeated on a schedule: the sweep, retention, cron."""

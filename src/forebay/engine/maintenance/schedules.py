@@ -1,0 +1,149 @@
+"""Schedules: jobs that submit themselves at the times of a cron expression.
+
+A run is submitted in the transaction that also writes down the schedule's next time, under a key that names the
+time it was due: neither a crash nor two sweepers double it. Runs that were missed are made up for by one.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, TypeVar
+from zoneinfo import ZoneInfo
+
+from cronsim import CronSim, CronSimError
+
+from forebay.engine.db.adapters import AsyncDoor, door_of
+from forebay.engine.db.sql import load
+from forebay.engine.submit.inputs import Encoder, checked_priority, checked_text
+from forebay.errors import InvalidField, NotThere, RequestError
+from forebay.log import get_logger
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from forebay.engine.db.adapters import AsyncConn
+    from forebay.engine.declare.pipeline import Pipeline
+
+I = TypeVar("I")  # noqa: E741 - the input
+
+log = get_logger("schedules")
+
+
+async def put_schedule(  # noqa: PLR0913
+    conn: AsyncConn,
+    name: str,
+    pipeline: Pipeline[I],
+    cron: str,
+    input: I,  # noqa: A002
+    *,
+    owner: str = "default",
+    timezone: str = "UTC",
+    priority: int = 0,
+    now: datetime | None = None,
+) -> bool:
+    """Make the schedule of that name, or change it; tells whether it is new.
+
+    An unchanged `cron` keeps its next time, so an application may call this whenever it starts.
+
+    Raises:
+        RequestError: something about it cannot be; names the field.
+    """
+    door = door_of(conn)
+    checked_text("name", name, 200)
+    checked_text("owner", owner, 200)
+    data = Encoder(pipeline).encode(input).decode()
+    next_at = next_time(cron, timezone, now or datetime.now(UTC))
+    args = (name, pipeline.name, owner, cron, timezone, data, checked_priority(priority), next_at)
+    row = await door.fetch_row(load("put_schedule"), args)
+    return row is not None and bool(row[0])
+
+
+async def put_declared(conn: AsyncConn, pipelines: Sequence[Pipeline[Any]], now: datetime) -> None:
+    """Make the schedules that pipelines declare, or change those that are declared otherwise than before."""
+    for pipeline in pipelines:
+        for s in pipeline.schedules:
+            await put_schedule(conn, s.name, pipeline, s.cron, s.input, owner=s.owner, timezone=s.timezone, now=now)
+
+
+async def remove_schedule(conn: AsyncConn, name: str) -> bool:
+    """Remove a schedule; tells whether it was there."""
+    return await door_of(conn).fetch_row(load("remove_schedule"), (name,)) is not None
+
+
+async def pause_schedule(conn: AsyncConn, name: str) -> None:
+    """Let a schedule rest.
+
+    Raises:
+        NotThere: there is no such schedule.
+    """
+    if await door_of(conn).fetch_row(load("pause_schedule"), (name, True, None)) is None:
+        raise _no_schedule(name)
+
+
+async def resume_schedule(conn: AsyncConn, name: str, *, now: datetime | None = None) -> None:
+    """Let a schedule go on at its next time; what fell into the pause is not made up for.
+
+    Raises:
+        NotThere: there is no such schedule.
+    """
+    async with door_of(conn).atomic() as door:
+        row = await door.fetch_row(load("get_schedule"), (name,))
+        if row is None:
+            raise _no_schedule(name)
+        cron, timezone, paused = row
+        if paused:
+            next_at = next_time(cron, timezone, now or datetime.now(UTC))
+            await door.fetch_row(load("pause_schedule"), (name, False, next_at))
+
+
+def _no_schedule(name: str) -> NotThere:
+    return NotThere("name", f"there is no schedule {name!r}")
+
+
+async def run_due(conn: AsyncConn, now: datetime | None = None) -> int:
+    """Submit the jobs of all schedules that are due, each in its own transaction; returns how many.
+
+    `now` is the database's clock unless it is given.
+    """
+    door, submitted = door_of(conn), 0
+    while (ran := await _run_one(door, now)) is not None:
+        submitted += ran
+    return submitted
+
+
+async def _run_one(door: AsyncDoor, now: datetime | None) -> bool | None:
+    """Whether the run of one due schedule was submitted; None when there is none."""
+    async with door.atomic() as inside:
+        row = await inside.fetch_row(load("take_due_schedule"), (now,))
+        if row is None:
+            return None
+        name, cron, timezone, at = row
+        next_at: datetime | None = None
+        try:
+            next_at = next_time(cron, timezone, at)
+            async with inside.atomic() as attempt:
+                await attempt.fetch_row(load("run_schedule"), (name, next_at, at))
+        except RequestError as error:
+            # One schedule that cannot run must not stop the others, nor be tried every second.
+            log.warning("schedule_skipped", schedule=name, reason=str(error), next_at=next_at)
+            await inside.fetch_row(load("skip_schedule"), (name, next_at))
+            return False
+        return True
+
+
+def next_time(cron: str, timezone: str, after: datetime) -> datetime:
+    """The first time of a cron expression after `after`, in UTC; local clock changes are taken as cron does.
+
+    Raises:
+        InvalidField: the expression or the time zone is not one, or no such time ever comes.
+    """
+    try:
+        zone = ZoneInfo(checked_text("timezone", timezone, 100))
+    except (ValueError, OSError, LookupError) as error:
+        raise InvalidField("timezone", f"there is no time zone {timezone!r}") from error
+    try:
+        return next(CronSim(checked_text("cron", cron, 200), after.astimezone(zone))).astimezone(UTC)
+    except CronSimError as error:
+        raise InvalidField("cron", f"{cron!r} is not a cron expression: {error}") from error
+    except StopIteration as error:
+        raise InvalidField("cron", f"{cron!r} names a time that never comes") from error

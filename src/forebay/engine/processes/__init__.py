@@ -1,0 +1,1 @@
+"""Child processes that run process steps and limited functions."""

@@ -1,0 +1,84 @@
+"""What makes a process of the runner one that runs process steps: how they are found, and their context."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, cast
+
+from forebay.engine.declare.context import Context, Progress
+from forebay.engine.declare.pipeline import Pipeline, Step
+from forebay.runner.progress import Reporter
+
+if TYPE_CHECKING:
+    import types
+    from collections.abc import Callable, Iterator
+
+    from forebay.runner.wire import Hello, Link
+
+
+def knowledge(ctx: Context) -> dict[str, Any]:
+    """What a context can tell in another process."""
+    return {name: getattr(ctx, name) for name in Context.__slots__ if not name.startswith("_")}
+
+
+class ChildContext(Context):
+    """The context of a task in another process: progress travels, cancellation is looked up."""
+
+    __slots__ = ("_cancelled", "_link", "_reporter")
+
+    def __init__(self, known: dict[str, Any], link: Link) -> None:
+        self._link = link
+        self._cancelled = False
+        self._reporter = Reporter(link)
+        self._host = _Pool()
+        self._items = None
+        for name, value in known.items():
+            setattr(self, name, value)
+
+    @property
+    def cancelled(self) -> bool:
+        self._cancelled = self._cancelled or self._link.has_mail()
+        return self._cancelled
+
+    @cancelled.setter
+    def cancelled(self, value: bool) -> None:
+        self._cancelled = value
+
+    def forward(self, told: Progress) -> None:
+        self._reporter.report(*told)
+
+
+class _Pool:
+    """What a process can do for its step: tell how far it is."""
+
+    def note(self, ctx: Context, told: Progress) -> None:
+        cast("ChildContext", ctx).forward(told)
+
+    async def get(self, resource: Any) -> Any:
+        raise RuntimeError(f"{resource!r} belongs to the worker: a process step cannot use it")
+
+    async def call(self, ctx: Context, limited: Any, args: Any, kwargs: Any) -> Any:
+        raise RuntimeError(f"{limited!r}: this is a process already, call the function itself")
+
+
+def context(known: dict[str, Any], link: Link) -> ChildContext:
+    return ChildContext(known, link)
+
+
+def find_function(hello: Hello, module: types.ModuleType) -> Callable[..., Any]:
+    """The function behind a step, from the module that declares it."""
+    for step in _steps(module):
+        if (step.label, step.fn.__qualname__) == (hello.label, hello.qualname):
+            return step.fn
+    found: Any = module
+    for part in hello.qualname.split("."):
+        found = getattr(found, part)
+    return cast("Callable[..., Any]", found.fn if isinstance(found, Step) else found)
+
+
+def _steps(module: types.ModuleType) -> Iterator[Step[Any, Any]]:
+    values: list[Any] = list(vars(module).values())
+    for value in values:
+        if isinstance(value, Step):
+            yield value
+        elif isinstance(value, Pipeline):
+            yield from cast("Any", value).steps.values()

@@ -1,0 +1,301 @@
+"""One child process of a pool, with its guard, as the pool sees it."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import itertools
+import json
+import os
+import socket
+import sys
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import structlog
+
+from forebay.engine.processes import child as steps
+from forebay.engine.processes.protocol import BrokenProtocol, Overrun, load_error, out_of_memory
+from forebay.errors import TransientError
+from forebay.runner import progress, wire
+from forebay.runner.availability import sandbox_for
+from forebay.runner.files import place
+from forebay.runner.process import Command, GuardedProcess, signal_name, words_for
+from forebay.runner.python import python_command
+from forebay.runner.spec import INPUTS, Limits
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from forebay.engine.declare.context import Context
+    from forebay.engine.declare.limited import Callee
+    from forebay.engine.processes.protocol import Parcel
+    from forebay.runner.availability import Mode
+    from forebay.runner.spec import Sandbox
+
+_log: structlog.typing.FilteringBoundLogger = structlog.get_logger(__name__)
+
+_STREAM_BUFFER = 1 << 20
+_PATIENCE = 5.0  # seconds for a process to end by itself
+_CANCEL_POLL = 0.5  # seconds until a running step hears that its task was cancelled
+_PROGRESS_PAUSE = 0.001  # seconds; a child that floods us waits, not the others
+_CPU_BY_TIME = 4.0  # CPU seconds for a second of the time limit: parsers use several cores
+_LEAST_CPU = 60.0  # to start takes some, too
+_PROCESSES = 512  # threads count, too
+_OPEN_FILES = 1024
+_KINDS = (
+    wire.READY, wire.UNREADY, wire.STARTED, wire.PROGRESS,
+    wire.RESULT, wire.UNSENDABLE, wire.ERROR, wire.OUT_OF_MEMORY, wire.OVERRUN,
+)  # fmt: skip
+
+
+class NotStartedError(Exception):
+    """A reused child was gone before it began with the task."""
+
+
+class ChildProcess:
+    """One child with its guard, seen from the pool."""
+
+    def __init__(self, callee: Callee, max_bytes: int, mode: Mode) -> None:
+        self.callee = callee
+        self.tasks = 0
+        self.idle_since = 0.0
+        self._max_bytes = max_bytes
+        self._mode: Mode = mode
+        self._process: GuardedProcess | None = None
+        self._opening: asyncio.Task[GuardedProcess] | None = None
+        self._placed: dict[Path, tuple[tuple[int, ...], str]] = {}
+        self._names = itertools.count()  # of files in its inbox
+        self._cancel_poll: asyncio.TimerHandle | None = None
+
+    @property
+    def has_ended(self) -> bool:
+        return self._process is not None and self._process.ended.is_set()
+
+    async def start(self, app_modules: Sequence[str]) -> None:
+        """Start the process and wait until it has imported its step."""
+        # Shielded, because a process that is started halfway could not be ended.
+        self._opening = asyncio.get_running_loop().create_task(self._open())
+        process = await asyncio.shield(self._opening)
+        process.order(b"r")
+        hello = _hello(self.callee, app_modules, self._max_bytes)
+        self._send(wire.HELLO, json.dumps(asdict(hello)).encode())
+        kind, body = await self._frame()
+        if kind == wire.OUT_OF_MEMORY:
+            raise out_of_memory(self.callee)
+        if kind != wire.READY:
+            raise load_error(self.callee, body)
+
+    async def call(self, ctx: Context, parcel: Parcel) -> tuple[bytes, bytes]:
+        """Run one task; gives back the frame that ends it."""
+        process = self._running()
+        self.tasks += 1
+        process.forget_output()
+        process.order(b"r")
+        if parcel.inputs or parcel.outputs or self._placed:
+            await self._hand_files(parcel)
+        self._send(wire.CALL, parcel.body)
+        self._poll_cancellation(ctx)
+        try:
+            await self._started()
+            while True:
+                kind, answer = await self._frame()
+                if kind != wire.PROGRESS:
+                    process.order(b"i")
+                    self._log_output()
+                    return kind, answer
+                self._note(ctx, answer)
+                await asyncio.sleep(_PROGRESS_PAUSE)
+        finally:
+            if self._cancel_poll is not None:
+                self._cancel_poll.cancel()
+            if process.uid is not None:
+                for path in parcel.outputs:
+                    os.chown(path, os.geteuid(), os.getegid())
+
+    async def retire(self) -> None:
+        """Let the process end by itself, and kill it when it does not."""
+        if self._process is not None:
+            self._out.close()
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(_PATIENCE):
+                    await self._process.ended.wait()
+        await self.kill()
+
+    async def kill(self) -> None:
+        """Kill the process and all that it started; returns when they are gone."""
+        if self._opening is not None:
+            await asyncio.wait([self._opening])
+        if self._process is not None:
+            await self._process.kill()
+            self._out.close()
+            self._files.close()
+
+    def _running(self) -> GuardedProcess:
+        if self._process is None:
+            raise RuntimeError("the child was not started")
+        return self._process
+
+    async def _open(self) -> GuardedProcess:
+        sandbox = await self._sandbox()
+        process = GuardedProcess(self._command(sandbox))
+        process.start()
+        self._process = process
+        data, self._files = process.sockets
+        self._files.setblocking(False)
+        self._in, self._out = await asyncio.open_unix_connection(sock=data, limit=_STREAM_BUFFER)
+        return process
+
+    async def _sandbox(self) -> Sandbox | None:
+        if not self.callee.confines.sandbox:
+            return None
+        # On a thread: the first one finds out what this machine allows.
+        found = await asyncio.to_thread(
+            sandbox_for, self._mode, self.callee.title, scratch_mb=self.callee.confines.scratch_mb
+        )
+        file = getattr(sys.modules.get(self.callee.fn.__module__), "__file__", None)
+        if found is None or file is None:
+            return found
+        if any(Path(file).is_relative_to(target) for _, _, target in found.mounts):
+            return found
+        return replace(found, mounts=[*found.mounts, ("read", file, file)])
+
+    def _command(self, sandbox: Sandbox | None) -> Command:
+        callee = self.callee
+        trusted = not callee.confines.sandbox
+        return Command(
+            callee.label,
+            Limits(
+                callee.memory_mb,
+                cpu_s=None if callee.timeout is None else max(_LEAST_CPU, callee.timeout * _CPU_BY_TIME),
+                file_mb=callee.confines.file_mb,
+                processes=_PROCESSES,
+                open_files=None if trusted else _OPEN_FILES,
+            ),
+            module="forebay.runner.serving",
+            sockets=2,
+            sandbox=sandbox,
+            environment=None if trusted else {},
+            # With site packages where the child is one of ours: editable installations bring finders of their own.
+            python=[sys.executable, "-P"] if sandbox is None else python_command(),
+        )
+
+    # Files.
+
+    async def _hand_files(self, parcel: Parcel) -> None:
+        """Make the files of a call visible to the child, and those of the one before it no longer."""
+        inputs = [await self._placed_at(path) for path in parcel.inputs]
+        for path in set(self._placed) - set(parcel.inputs):
+            os.unlink(self._running().inbox / self._placed.pop(path)[1])  # noqa: PTH108 - at once, on one's own disk
+        told = {"inputs": inputs, "outputs": [str(path) for path in parcel.outputs]}
+        if self._running().command.sandbox is None or not parcel.outputs:
+            self._send(wire.FILES, json.dumps(told).encode())
+            return
+        with contextlib.ExitStack() as stack:
+            descriptors = [self._opened(path, stack) for path in parcel.outputs]
+            self._send(wire.FILES, json.dumps(told | {"outputs": len(descriptors)}).encode())
+            socket.send_fds(self._files, [b"f"], descriptors)
+
+    def _opened(self, path: Path, stack: contextlib.ExitStack) -> int:
+        fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+        stack.callback(os.close, fd)
+        if (uid := self._running().uid) is not None:
+            os.fchown(fd, uid, uid)  # the child opens it by its own name for it
+        return fd
+
+    async def _placed_at(self, path: Path) -> str:
+        """Where the child sees a file: a link or a copy of it, made once for all calls in a row that need it."""
+        process = self._running()
+        sandbox = process.command.sandbox
+        if sandbox is None:
+            return str(path)
+        status = os.stat(path)  # noqa: PTH116 - at once
+        version = (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
+        known = self._placed.get(path)
+        if known is None or known[0] != version:
+            # Never a name that was given before: that of the call before is removed after this one is there.
+            name = known[1] if known else f"{next(self._names)}{path.suffix}"
+            await asyncio.to_thread(place, path, process.inbox / name, copied=process.uid is not None)
+            self._placed[path] = (version, name)
+        return f"{INPUTS if sandbox.is_walled else process.inbox}/{self._placed[path][1]}"
+
+    # Frames.
+
+    def _send(self, kind: bytes, body: bytes) -> None:
+        # Not drained: the frame is in memory anyway, and reading the answer tells of a broken connection.
+        with contextlib.suppress(RuntimeError):
+            self._out.write(wire.HEAD.pack(kind, len(body)))
+            self._out.write(body)
+
+    async def _started(self) -> None:
+        try:
+            kind, _ = await self._frame()
+        except TransientError:
+            if self.tasks > 1:
+                raise NotStartedError from None
+            raise
+        if kind != wire.STARTED:  # left over from a call before
+            raise NotStartedError
+
+    async def _frame(self) -> tuple[bytes, bytes]:
+        try:
+            kind, size = wire.HEAD.unpack(await self._in.readexactly(wire.HEAD.size))
+            most = self._max_bytes if kind == wire.RESULT else wire.SMALL
+            if kind not in _KINDS or size > most:
+                raise BrokenProtocol(f"{self.callee.title}: its process broke the protocol ({size} bytes of {kind!r})")
+            return kind, await self._in.readexactly(size)
+        except (asyncio.IncompleteReadError, ConnectionError):
+            raise await self._cause_of_death() from None
+
+    def _note(self, ctx: Context, body: bytes) -> None:
+        try:
+            fraction, note, done, total = progress.read(body)
+        except (ValueError, TypeError) as error:
+            raise BrokenProtocol(f"{self.callee.title}: its process broke the protocol: {error}") from error
+        ctx.progress(fraction, note, bytes_done=done, bytes_total=total)
+
+    def _poll_cancellation(self, ctx: Context) -> None:
+        if ctx.cancelled:
+            self._send(wire.CANCEL, b"")
+        else:
+            loop = asyncio.get_running_loop()
+            self._cancel_poll = loop.call_later(_CANCEL_POLL, self._poll_cancellation, ctx)
+
+    def _log_output(self) -> None:
+        if said := self._running().said:
+            _log.debug("step_printed", step=self.callee.label, tail=said)
+
+    async def _cause_of_death(self) -> TransientError:
+        process = self._running()
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(_PATIENCE):
+                await process.ended.wait()
+        _log.warning("step_process_died", step=self.callee.label, how=process.how, tail=process.said)
+        if over := words_for(process.how, process.command.limits):
+            return Overrun(over)
+        how, _, number = process.how.partition(" ")
+        if how == "signal":
+            return TransientError(f"the step's process was killed by {signal_name(number)}")
+        if how == "exit":
+            last = process.said.rpartition("\n")[2].strip()
+            text = f"the step's process ended with exit status {number}"
+            return TransientError(text + (f": {last}" if last else ""))
+        return TransientError("the connection to the step's process was lost")
+
+
+def _hello(callee: Callee, app_modules: Sequence[str], max_bytes: int) -> wire.Hello:
+    name = callee.fn.__module__
+    module = sys.modules.get(name)
+    return wire.Hello(
+        path=[entry or str(Path.cwd()) for entry in sys.path],
+        prefix=sys.prefix,
+        app_modules=list(app_modules),
+        module=name,
+        package=getattr(module, "__package__", None),
+        file=getattr(module, "__file__", None),
+        qualname=callee.fn.__qualname__,
+        label=callee.label,
+        max_bytes=max_bytes,
+        adapter=steps.__name__ if callee.takes_context else "",
+    )

@@ -1,0 +1,205 @@
+"""Process steps: run in child processes that are kept, limited, and killed with all that they started."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from forebay.engine.processes.child_process import ChildProcess, NotStartedError
+from forebay.engine.processes.protocol import BrokenProtocol, Overrun, Parcel, unpack
+from forebay.errors import DataError, TransientError
+from forebay.runner import wire
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Coroutine, Sequence
+
+    from forebay.engine.declare.context import Context
+    from forebay.engine.declare.limited import Callee
+    from forebay.runner.availability import Mode
+
+_REMEMBERED = 10_000  # calls that ran over their limits
+_SMALL = 1 << 16  # bytes that are decoded at once; more would hold up the event loop
+SURELY = 3  # attempts after which an overrun is not the first one
+
+
+class ProcessPool:
+    """Runs process steps, one task at a time in a child; children are kept for the next tasks of their step.
+
+    The pool has as many children as its caller runs tasks. `keep_idle` of them may wait forever, the others
+    for `idle_seconds`; after `max_tasks` a child is replaced. `app_modules` are imported by every child.
+    Belongs to one event loop, whose thread must outlive the tasks.
+    """
+
+    def __init__(
+        self,
+        app_modules: Sequence[str] = (),
+        *,
+        keep_idle: int = 2,
+        idle_seconds: float = 60.0,
+        max_tasks: int = 200,
+        max_bytes: int = 256 << 20,
+        start_seconds: float = 60.0,
+        sandbox: Mode = "preferred",
+    ) -> None:
+        self._app_modules = tuple(app_modules)
+        self._keep_idle = keep_idle
+        self._idle_seconds = idle_seconds
+        self._max_tasks = max_tasks
+        self._max_bytes = max_bytes
+        self._start_seconds = start_seconds
+        self._mode: Mode = sandbox
+        self._overran: dict[tuple[str, str], None] = {}
+        self._idle: list[ChildProcess] = []  # the longest idle first
+        self._busy: set[ChildProcess] = set()
+        self._ending: set[asyncio.Task[None]] = set()
+        self._retiring: asyncio.TimerHandle | None = None
+        self._closed = False
+
+    async def run(
+        self, callee: Callee, ctx: Context, args: tuple[Any, ...], kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        """What the function of a step, or one that is limited, returns for these arguments.
+
+        Raises: what the function raises; TransientError when its process dies, or runs over its time or
+            memory, and DataError when a limited function does so for the same item again; DataError when the input or
+            the result cannot be sent; ConfigError when the process cannot import it, or has no sandbox that it needs.
+        """
+        parcel = Parcel(callee, ctx, args, kwargs or {}, self._max_bytes)
+        try:
+            while True:
+                child = self._take(callee)
+                try:
+                    return await self._attempt(child, callee, ctx, parcel)
+                except NotStartedError:
+                    continue  # it died while it was idle: this task is not to blame, and nothing of it has run
+        except Overrun as error:
+            raise self._judged(callee, ctx, error) from None
+
+    def _judged(self, callee: Callee, ctx: Context, error: Overrun) -> TransientError | DataError:
+        """Once may be bad luck, on a busy machine; twice is the file."""
+        if callee.takes_context:
+            return TransientError(str(error))
+        key = (callee.label, ctx.key)
+        if key in self._overran or ctx.attempt >= SURELY:
+            self._overran.pop(key, None)
+            return DataError(f"{error}, and did so before: the file is too large or too complex")
+        self._overran[key] = None
+        while len(self._overran) > _REMEMBERED:
+            del self._overran[next(iter(self._overran))]
+        return TransientError(str(error))
+
+    async def close(self) -> None:
+        """End all children: the idle ones may clean up, running ones are killed."""
+        self._closed = True
+        if self._retiring is not None:
+            self._retiring.cancel()
+        idle, self._idle = self._idle, []
+        for child in idle:
+            self._in_background(child.retire())
+        for child in list(self._busy):
+            self._in_background(child.kill())
+        while self._ending:
+            await asyncio.wait(self._ending)
+
+    def _take(self, callee: Callee) -> ChildProcess:
+        if self._closed:
+            raise RuntimeError("the process pool is closed")
+        self._idle = [child for child in self._idle if not child.has_ended]
+        child = next((child for child in reversed(self._idle) if _are_alike(child.callee, callee)), None)
+        if child is None:
+            child = ChildProcess(callee, self._max_bytes, self._mode)
+        else:
+            self._idle.remove(child)
+        self._busy.add(child)
+        return child
+
+    async def _attempt(self, child: ChildProcess, callee: Callee, ctx: Context, parcel: Parcel) -> Any:
+        try:
+            if child.tasks == 0:
+                async with _at_most(self._start_seconds, "the step's process was not ready after"):
+                    await child.start(self._app_modules)
+            async with _at_most(callee.timeout, "timed out after"):
+                kind, answer = await child.call(ctx, parcel)
+            if len(answer) > _SMALL:
+                returned = await asyncio.to_thread(_Returned.of, callee, kind, answer)
+            else:
+                returned = _Returned.of(callee, kind, answer)
+        except BaseException:
+            self._busy.discard(child)
+            # Shielded: whoever cancels twice does not wait, and the child is still buried.
+            await asyncio.shield(self._in_background(child.kill()))
+            raise
+        self._give_back(child, reusable=kind not in (wire.OUT_OF_MEMORY, wire.OVERRUN))
+        return returned.get()
+
+    def _give_back(self, child: ChildProcess, *, reusable: bool) -> None:
+        self._busy.discard(child)
+        if self._closed or not reusable or child.tasks >= self._max_tasks:
+            self._in_background(child.retire())
+            return
+        child.idle_since = asyncio.get_running_loop().time()
+        self._idle.append(child)
+        self._plan_retirement()
+
+    def _plan_retirement(self) -> None:
+        if self._retiring is None and len(self._idle) > self._keep_idle:
+            due = self._idle[0].idle_since + self._idle_seconds
+            self._retiring = asyncio.get_running_loop().call_at(due, self._retire_idle)
+
+    def _retire_idle(self) -> None:
+        self._retiring = None
+        expired = asyncio.get_running_loop().time() - self._idle_seconds
+        while len(self._idle) > self._keep_idle and self._idle[0].idle_since <= expired:
+            self._in_background(self._idle.pop(0).retire())
+        self._plan_retirement()
+
+    def _in_background(self, end: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        task = asyncio.get_running_loop().create_task(end)
+        self._ending.add(task)
+        task.add_done_callback(self._ending.discard)
+        return task
+
+
+@dataclass(frozen=True)
+class _Returned:
+    """What a call gave back, or raised."""
+
+    value: Any = None
+    error: Exception | None = None
+
+    @classmethod
+    def of(cls, callee: Callee, kind: bytes, answer: bytes) -> _Returned:
+        """Raises: BrokenProtocol, after which the child cannot be trusted with another call."""
+        try:
+            return cls(unpack(callee, kind, answer))
+        except BrokenProtocol:
+            raise
+        except Exception as error:  # the function's own
+            return cls(error=error)
+
+    def get(self) -> Any:
+        if self.error is not None:
+            raise self.error
+        return self.value
+
+
+@contextlib.asynccontextmanager
+async def _at_most(seconds: float | None, text: str) -> AsyncGenerator[None]:
+    deadline = asyncio.timeout(seconds)
+    try:
+        async with deadline:
+            yield
+    except TimeoutError:
+        if not deadline.expired():
+            raise
+        raise Overrun(f"{text} {seconds:g} s") from None
+
+
+def _are_alike(one: Callee, other: Callee) -> bool:
+    """Whether one child does for both: functions that are declared twice need no more processes."""
+    if one is other:
+        return True
+    limits = [(callee.fn, callee.label, callee.memory_mb, callee.timeout, callee.confines) for callee in (one, other)]
+    return one.takes_context == other.takes_context and limits[0] == limits[1]

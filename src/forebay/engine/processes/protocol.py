@@ -1,0 +1,157 @@
+"""What travels between a pool and its children: calls there, results and errors back."""
+
+from __future__ import annotations
+
+import io
+import pickle
+from functools import lru_cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from forebay.engine.declare.limited import OutputFile
+from forebay.engine.processes import child as steps
+from forebay.errors import ConfigError, DataError, TransientError, error_class
+from forebay.runner import codec, failures, wire
+from forebay.runner.child import Call
+from forebay.types import Cancel, Done, ErrorClass, NotFound, Rows, Skip, Snooze, Statement
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from forebay.engine.declare.context import Context
+    from forebay.engine.declare.limited import Callee
+    from forebay.runner.codec import Classes
+
+_OUTCOMES = (Done, NotFound, Skip, Snooze, Cancel)
+_WRITES = (Rows, Statement)
+
+
+class Overrun(TransientError):
+    """A call needed more than it may have: memory, time, disk."""
+
+
+class BrokenProtocol(DataError):
+    """A child sent what no child of ours sends: it is under the control of what it reads, or damaged by it."""
+
+
+class Parcel:
+    """One call on its way to a child: its bytes, and the files among its arguments."""
+
+    def __init__(
+        self, callee: Callee, ctx: Context, args: tuple[Any, ...], kwargs: dict[str, Any], max_bytes: int
+    ) -> None:
+        """Raises: DataError when it cannot be sent."""
+        buffer = io.BytesIO()
+        writer = _Writer(buffer, with_files=callee.confines.sandbox)
+        try:
+            writer.dump(Call(steps.knowledge(ctx) if callee.takes_context else None, args, kwargs))
+        except Exception as error:  # a pickle may run anything
+            raise DataError(f"{callee.title}: its input cannot be sent to its process: {error}") from error
+        self.body = buffer.getvalue()
+        self.inputs, self.outputs = writer.inputs, writer.outputs
+        if len(self.body) > max_bytes:
+            raise DataError(
+                f"{callee.title}: its input has {len(self.body)} bytes; at most {max_bytes} can be sent to its process"
+            )
+
+
+class _Writer(pickle.Pickler):
+    """Writes a call; files in it become numbers, as the child sees them elsewhere."""
+
+    def __init__(self, buffer: io.BytesIO, *, with_files: bool) -> None:
+        super().__init__(buffer, pickle.HIGHEST_PROTOCOL)
+        self._with_files = with_files
+        self.inputs: list[Path] = []
+        self.outputs: list[Path] = []
+
+    def persistent_id(self, obj: Any) -> Any:
+        if not self._with_files or not isinstance(obj, Path):
+            return None
+        if isinstance(obj, OutputFile):
+            self.outputs.append(Path(obj))
+            return "output", len(self.outputs) - 1
+        if not obj.is_file():
+            return None
+        if obj not in self.inputs:
+            self.inputs.append(obj)
+        return "input", self.inputs.index(obj)
+
+
+def unpack(callee: Callee, kind: bytes, answer: bytes) -> Any:
+    """What a call has returned.
+
+    Raises: what it has raised; DataError when its process did not keep to the protocol.
+    """
+    if kind == wire.OUT_OF_MEMORY:
+        raise out_of_memory(callee)
+    if kind == wire.OVERRUN:
+        raise Overrun(answer.decode(errors="replace"))
+    if kind == wire.UNSENDABLE:
+        raise DataError(f"{callee.title}: {answer.decode(errors='replace')}")
+    try:
+        if kind == wire.ERROR:
+            error = failures.load(answer, classes_of(callee), with_writes=not callee.confines.sandbox)
+        else:
+            return _checked(callee, codec.decode(answer, classes_of(callee)))
+    except codec.CodecError as bad:
+        raise BrokenProtocol(f"{callee.title}: its result cannot be read: {bad}") from bad
+    raise _allowed(callee, error) if callee.confines.sandbox else error
+
+
+def _allowed(callee: Callee, error: Exception) -> Exception:
+    """What a sandboxed process may raise: it may be under the control of what it reads, so that it can fail its own
+    task, but neither pause this worker nor stop a queue for all others.
+    """
+    kind, text = error_class(error), f"{type(error).__name__}: {error}"
+    if kind in (ErrorClass.DATA, ErrorClass.PERMANENT, ErrorClass.TRANSIENT):
+        return error
+    if kind is ErrorClass.RESOURCE:
+        return _told_by(error, Overrun(f"used up what it may have ({text})"))
+    if kind is ErrorClass.CONFIG and any(find_spec(name) is None for name in callee.confines.needs):
+        return error  # as we see ourselves
+    return _told_by(error, TransientError(text))
+
+
+def _told_by(error: Exception, instead: Exception) -> Exception:
+    instead.__cause__ = error.__cause__
+    return instead
+
+
+def _checked(callee: Callee, value: Any) -> Any:
+    """Only steps that are trusted with the database may hand rows over."""
+    writing = any(isinstance(each, Done | NotFound | Skip) and each.writes for each in _outcomes(value))
+    if callee.confines.sandbox and writing:
+        raise codec.CodecError("a sandboxed step cannot write rows: hand them over in a step after it")
+    return value
+
+
+def _outcomes(value: Any) -> list[Any]:
+    """One, or those of a batch."""
+    return value if value.__class__ is list else [value]
+
+
+def classes_of(callee: Callee) -> Classes:
+    """The classes of which its results may be."""
+    outcomes: tuple[Any, ...] = ()
+    if callee.takes_context:
+        outcomes = _OUTCOMES if callee.confines.sandbox else (*_OUTCOMES, *_WRITES)
+    return _classes(callee.fn, callee.confines.returns, outcomes)
+
+
+@lru_cache(maxsize=512)
+def _classes(fn: Callable[..., Any], returns: tuple[Any, ...], outcomes: tuple[Any, ...]) -> Classes:
+    found = codec.classes_of(codec.returned_by(fn), *returns)
+    found |= {codec.name_of(kind): kind for kind in outcomes}
+    own = {name: kind for name, kind in found.items() if kind.__module__ == "__main__"}
+    return found | {name.replace("__main__", wire.MAIN_ALIAS, 1): kind for name, kind in own.items()}
+
+
+def load_error(callee: Callee, body: bytes) -> Exception:
+    """Why a process could not import its function."""
+    text, trace = failures.text_of(body)
+    return failures.with_trace(ConfigError(f"{callee.title} cannot be loaded in its process: {text}"), trace)
+
+
+def out_of_memory(callee: Callee) -> Overrun:
+    return Overrun(f"needed more than {callee.memory_mb} MB of memory")

@@ -1,0 +1,319 @@
+"""What callers hand in, checked and made ready for the database before it is touched."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypedDict, TypeVar, Unpack, cast
+
+from pydantic import BaseModel, ValidationError
+from pydantic_core import PydanticSerializationError, to_json, to_jsonable_python
+
+from forebay.engine.submit.nesting import MOST, is_too_deep
+from forebay.errors import InputTooLarge, InvalidField
+
+if TYPE_CHECKING:
+    from forebay.engine.declare.pipeline import Pipeline
+    from forebay.types import Json
+
+I = TypeVar("I")  # noqa: E741 - the input
+
+TEN_YEARS = timedelta(days=3653)
+_LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)  # there are drivers that take the least of all datetimes for -infinity
+
+# An escaped U+0000: its backslash is not itself escaped.
+_NUL = re.compile(rb"(?<!\\)(?:\\\\)*\\u0000")
+
+
+class Encoder(Generic[I]):
+    """Turns the inputs of one pipeline into the JSON that its items store."""
+
+    def __init__(self, pipeline: Pipeline[I]) -> None:
+        self._adapter = pipeline.input
+        self._validate: Callable[[object], Any] = pipeline.input.validator.validate_python
+        self._serialize = partial(pipeline.input.serializer.to_json, by_alias=True, round_trip=True, warnings="error")
+        self._limit = pipeline.max_input_bytes
+        self._is_plain = next((test for kind, test in _PLAIN if kind == pipeline.input_type), None)
+
+    def encode(self, value: I, field: str = "input") -> bytes:
+        """The input as JSON.
+
+        Raises:
+            InvalidField: it does not fit the pipeline's input type, or JSON in PostgreSQL cannot hold it.
+            InputTooLarge: it has more bytes than the pipeline takes.
+        """
+        try:
+            data = self._dumped(value)
+        except ValidationError as error:
+            _refuse_invalid(error, field)
+        except (PydanticSerializationError, ValueError, RecursionError) as error:
+            _refuse_unwritable(value, error, field)
+        if _NUL.search(data):
+            _refuse_unwritable(value, None, field)
+        if len(data) > self._limit:
+            raise InputTooLarge(field, f"has {len(data)} bytes; the pipeline takes at most {self._limit}")
+        _refuse_depth(data, field)
+        return data
+
+    def encode_all(self, values: Sequence[I], first: int) -> list[bytes]:
+        """Many inputs at once, the first of which is `inputs[first]`; looked at one by one only if need be."""
+        try:
+            encoded = [self._dump_any(value) for value in values]
+        except (ValidationError, PydanticSerializationError, ValueError, RecursionError):
+            encoded = []
+        if len(encoded) < len(values) or self._are_suspect(encoded):
+            return [self.encode(value, f"inputs[{place}]") for place, value in enumerate(values, first)]
+        return encoded
+
+    def _are_suspect(self, encoded: list[bytes]) -> bool:
+        together = b"".join(encoded)
+        return (
+            any(word in together for word in _SUSPECT)
+            or max(map(len, encoded), default=0) > self._limit
+            or any(map(is_too_deep, encoded))
+        )
+
+    def _dump_any(self, value: I) -> bytes:
+        # A plain dict needs no validation, which would only copy it.
+        if self._is_plain is not None and self._is_plain(value):
+            return to_json(value, inf_nan_mode="constants")
+        return self._serialize(self._validate(value))
+
+    def _dumped(self, value: I) -> bytes:
+        data = _without_constants(self._dump_any(value))
+        # Pydantic writes NaN as null unless told otherwise: a lost number would pass for a missing one.
+        if b"null" in data and _first(_is_not_finite, value) is not None:
+            raise ValueError("must be a finite number")
+        return data
+
+
+_TOO_DEEP = f"is nested more than {MOST} deep"
+
+# Words in JSON that may stand for something which the database cannot hold.
+_SUSPECT = (b"\\u0000", b"NaN", b"Infinity", b"null")
+
+
+def _has_text_keys(value: object) -> bool:
+    return type(value) is dict and {str}.issuperset(map(type, cast("dict[object, object]", value)))
+
+
+# The input types whose values are JSON already when the test holds.
+_PLAIN: tuple[tuple[object, Callable[[object], bool]], ...] = (
+    (Any, lambda _: True),
+    (dict, lambda value: type(value) is dict),
+    (dict[str, Any], _has_text_keys),
+    (dict[str, object], _has_text_keys),
+)
+
+
+def encode_json(value: Json, field: str) -> str:
+    """Any JSON value of the caller's that is not an input, e.g. a job's `meta`."""
+    try:
+        data = _without_constants(to_json(value, inf_nan_mode="constants"))
+    except (PydanticSerializationError, ValueError, RecursionError) as error:
+        _refuse_unwritable(value, error, field)
+    if _NUL.search(data):
+        _refuse_unwritable(value, None, field)
+    _refuse_depth(data, field)
+    return data.decode()
+
+
+def _without_constants(data: bytes) -> bytes:
+    if b"NaN" in data or b"Infinity" in data:
+        json.loads(data, parse_constant=_refuse_constant)  # a text may well contain these words
+    return data
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not JSON")
+
+
+# Saying what is wrong, and where. Only slow when there is something to say.
+
+
+def _refuse_invalid(error: ValidationError, field: str) -> NoReturn:
+    first = error.errors(include_url=False, include_context=False, include_input=False)[0]
+    raise InvalidField(_path(field, first["loc"]), first["msg"]) from error
+
+
+def _refuse_depth(data: bytes, field: str) -> None:
+    if is_too_deep(data):
+        raise InvalidField(field, _TOO_DEEP)
+
+
+def _refuse_unwritable(value: object, error: Exception | None, field: str) -> NoReturn:
+    for is_wrong, reason in (
+        (_has_nul, "must not contain the character U+0000"),
+        (_is_not_unicode, "is not valid Unicode"),
+        (_is_not_finite, "must be a finite number"),
+    ):
+        if (found := _first(is_wrong, value)) is not None:
+            raise InvalidField(_path(field, found), reason) from error
+    reason = str(error).removeprefix("Error serializing to JSON: ").removeprefix("ValueError: ")
+    if "depth exceeded" in reason:
+        raise InvalidField(field, _TOO_DEEP) from error
+    raise InvalidField(field, f"cannot be written as JSON: {reason}") from error
+
+
+def _path(field: str, places: Iterable[int | str]) -> str:
+    return field + "".join(f"[{place}]" if isinstance(place, int) else f".{place}" for place in places)
+
+
+def _has_nul(leaf: object) -> bool:
+    return isinstance(leaf, str) and "\x00" in leaf
+
+
+def _is_not_unicode(leaf: object) -> bool:
+    try:
+        if isinstance(leaf, str):
+            leaf.encode()
+        elif isinstance(leaf, bytes):
+            leaf.decode()
+    except UnicodeError:
+        return True
+    return False
+
+
+def _is_not_finite(leaf: object) -> bool:
+    return isinstance(leaf, float) and not math.isfinite(leaf)
+
+
+def _first(is_wrong: Callable[[object], bool], value: object) -> tuple[int | str, ...] | None:
+    return next((place for place, leaf in _leaves(value, ()) if is_wrong(leaf)), None)
+
+
+def _leaves(value: Any, place: tuple[int | str, ...]) -> Iterator[tuple[tuple[int | str, ...], object]]:
+    """Every leaf and every key of a value, with the way to it."""
+    if len(place) > 200:
+        return
+    if isinstance(value, BaseModel):
+        value = dict(value)
+    if isinstance(value, Mapping):
+        for key, part in cast("Mapping[object, object]", value).items():
+            yield place, key
+            yield from _leaves(part, (*place, str(key)))
+    elif isinstance(value, list | tuple | set | frozenset):
+        for number, part in enumerate(cast("Iterable[object]", value)):
+            yield from _leaves(part, (*place, number))
+    else:
+        yield place, value
+
+
+def readable(value: object) -> str:
+    """The nearest JSON to something that is not a valid input, so that its owner can see it."""
+    try:
+        data = to_json(to_jsonable_python(value, fallback=repr), inf_nan_mode="strings")
+        if len(data) <= 10_000 and not _NUL.search(data) and not is_too_deep(data):
+            return data.decode()
+    except (ValueError, RecursionError):
+        pass
+    return to_json({"unreadable": ascii(value)[:1000]}).decode()
+
+
+# What else a submit says.
+
+
+class StreamOptions(TypedDict, total=False):
+    """What every submit may say about its job."""
+
+    owner: str
+    priority: int  # -100 … 100, higher goes first
+    run_at: datetime | None
+    delay: float | timedelta | None  # seconds from now, by the database's clock
+    meta: Mapping[str, Json] | None
+
+
+class SubmitOptions(StreamOptions, total=False):
+    """The same, where a job may do without a key."""
+
+    key: str | None  # the job that has this key already is answered, and nothing written
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """The same, checked."""
+
+    owner: str = "default"
+    key: str | None = None
+    priority: int = 0
+    run_at: datetime | None = None
+    delay: float | None = None
+    meta: str | None = None
+
+    @classmethod
+    def checked(cls, **given: Unpack[SubmitOptions]) -> Options:
+        """Raises: InvalidField for the first that cannot be meant; TypeError for one that does not exist."""
+        checked = {name: _CHECKS[name](value) for name, value in given.items() if name in _CHECKS}
+        if given.get("run_at") is not None and given.get("delay") is not None:
+            raise InvalidField("delay", "cannot be given together with run_at")
+        return cls(**{**given, **checked})  # type: ignore[arg-type]
+
+
+def checked_text(field: str, value: object, most: int) -> str:
+    """Raises: InvalidField unless it is a text of 1 to `most` characters that PostgreSQL can hold."""
+    if not isinstance(value, str):
+        raise InvalidField(field, f"must be text, not {type(value).__name__}")
+    if not 1 <= len(value) <= most:
+        raise InvalidField(field, f"must have 1 to {most} characters")
+    if _has_nul(value):
+        raise InvalidField(field, "must not contain the character U+0000")
+    if not value.isascii() and _is_not_unicode(value):
+        raise InvalidField(field, "is not valid Unicode")
+    return value
+
+
+def checked_priority(value: object) -> int:
+    """Raises: InvalidField unless it is a whole number from -100 to 100."""
+    if not isinstance(value, int) or isinstance(value, bool) or not -100 <= value <= 100:
+        raise InvalidField("priority", "must be between -100 and 100")
+    return value
+
+
+def _checked_run_at(value: object) -> datetime | None:
+    if value is None:
+        return None
+    if not isinstance(value, datetime):
+        raise InvalidField("run_at", f"must be a datetime, not {type(value).__name__}")
+    if value.utcoffset() is None:
+        raise InvalidField("run_at", "must have a time zone")
+    try:
+        moment = value.astimezone(UTC)
+    except OverflowError:
+        moment = datetime.max.replace(tzinfo=UTC)
+    if moment > datetime.now(UTC) + TEN_YEARS:
+        raise InvalidField("run_at", "must be within the next ten years")
+    return max(moment, _LONG_AGO)
+
+
+def _checked_delay(value: object) -> float | None:
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int | float | timedelta):
+        raise InvalidField("delay", f"must be seconds or a timedelta, not {type(value).__name__}")
+    seconds = value.total_seconds() if isinstance(value, timedelta) else value
+    if not 0 <= seconds <= TEN_YEARS.total_seconds():
+        raise InvalidField("delay", "must be between 0 and ten years")
+    return float(seconds)
+
+
+def _checked_meta(value: object) -> str | None:
+    if value is None:
+        return None
+    if not isinstance(value, Mapping):
+        raise InvalidField("meta", f"must be a mapping, not {type(value).__name__}")
+    return encode_json(value, "meta")
+
+
+_CHECKS: dict[str, Callable[[object], object]] = {
+    "owner": lambda value: checked_text("owner", value, 200),
+    "key": lambda value: None if value is None else checked_text("key", value, 500),
+    "priority": checked_priority,
+    "run_at": _checked_run_at,
+    "delay": _checked_delay,
+    "meta": _checked_meta,
+}

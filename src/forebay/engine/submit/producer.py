@@ -1,0 +1,300 @@
+"""Submitting: the caller's row and its work commit together, or neither does."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain, islice
+from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar, Unpack
+
+from forebay.engine.db.adapters import AsyncDoor, Row, SyncDoor, door_of, sync_door_of
+from forebay.engine.db.loads import Batch, ItemLoad
+from forebay.engine.db.sql import load
+from forebay.engine.submit.inputs import Encoder, Options, SubmitOptions, checked_text
+from forebay.engine.submit.registration import submit_registered, submit_registered_sync
+from forebay.engine.submit.results import items, summary, wait
+from forebay.engine.submit.stream import StreamProgress, submit_stream
+from forebay.errors import InputTooLarge, InvalidField
+from forebay.telemetry.tracing import Submitting, submitting
+from forebay.types import Submitted
+
+if TYPE_CHECKING:
+    from forebay.engine.db.adapters import AsyncConn, SyncConn
+    from forebay.engine.declare.pipeline import Pipeline
+
+__all__ = [
+    "StreamProgress",
+    "items",
+    "submit",
+    "submit_many",
+    "submit_many_sync",
+    "submit_stream",
+    "submit_sync",
+    "summary",
+    "wait",
+]
+
+I = TypeVar("I")  # noqa: E741 - the input
+R = TypeVar("R")
+
+_SHORT = 1000  # up to here one statement with arrays is faster than COPY and its round trips
+_BATCH = 256  # rows of a block on the wire: about a millisecond of encoding
+_FIRST = 16  # rows of the first one, while nobody knows how large they are
+_BLOCK = 1 << 20  # bytes of a block, about
+
+
+@dataclass(frozen=True, slots=True)
+class _Fetch:
+    """One statement that answers one row."""
+
+    sql: str
+    args: Sequence[object]
+
+
+# What a submit does, without saying whether it blocks: it yields requests and is sent their answers.
+_Plan: TypeAlias = Generator[_Fetch | ItemLoad, Any, R]
+
+
+async def _perform(door: AsyncDoor, plan: _Plan[R]) -> R:
+    answer: Row | None = None
+    try:
+        while True:
+            request = plan.send(answer)
+            if isinstance(request, _Fetch):
+                answer = await door.fetch_row(request.sql, request.args)
+            else:
+                await door.copy_items(request)
+    except StopIteration as end:
+        return end.value  # type: ignore[no-any-return]
+
+
+def _perform_sync(door: SyncDoor, plan: _Plan[R]) -> R:
+    answer: Row | None = None
+    try:
+        while True:
+            request = plan.send(answer)
+            if isinstance(request, _Fetch):
+                answer = door.fetch_row(request.sql, request.args)
+            else:
+                door.copy_items(request)
+    except StopIteration as end:
+        return end.value  # type: ignore[no-any-return]
+
+
+async def submit(
+    conn: AsyncConn,
+    pipeline: Pipeline[I],
+    input: I,  # noqa: A002
+    *,
+    coalesce: bool = False,
+    **options: Unpack[SubmitOptions],
+) -> Submitted:
+    """Submit one item as one job, in the transaction that `conn` is in.
+
+    A `key` that is there already answers its job and writes nothing; with `coalesce`, the new input replaces
+    that of a job that has not begun.
+
+    Raises:
+        RequestError: something about it cannot be; names the field.
+        TypeError: `conn` is of no kind that forebay knows.
+    """
+    checked = Options.checked(**options)
+    with submitting(pipeline.name) as now:
+        return await submit_registered(
+            door_of(conn), pipeline, lambda door: _perform(door, _submitting(pipeline, input, coalesce, checked, now))
+        )
+
+
+def submit_sync(
+    conn: SyncConn,
+    pipeline: Pipeline[I],
+    input: I,  # noqa: A002
+    *,
+    coalesce: bool = False,
+    **options: Unpack[SubmitOptions],
+) -> Submitted:
+    """The same as `submit`, on a connection that blocks."""
+    checked = Options.checked(**options)
+    with submitting(pipeline.name) as now:
+        return submit_registered_sync(
+            sync_door_of(conn),
+            pipeline,
+            lambda door: _perform_sync(door, _submitting(pipeline, input, coalesce, checked, now)),
+        )
+
+
+def _submitting(pipeline: Pipeline[I], value: I, coalesce: bool, o: Options, now: Submitting) -> _Plan[Submitted]:
+    job_id, created = yield _Fetch(load("submit_item"), item_arguments(pipeline, value, coalesce, o, now.trace))
+    now.made(job_id)
+    return Submitted(job_id, created)
+
+
+def item_arguments(
+    pipeline: Pipeline[I], value: I, coalesce: bool, o: Options, trace: str | None = None
+) -> tuple[object, ...]:
+    """What the statement submit_item takes, checked.
+
+    Raises: RequestError.
+    """
+    if coalesce and o.key is None:
+        raise InvalidField("key", "is needed to coalesce")
+    data = Encoder(pipeline).encode(value).decode()
+    return (pipeline.name, data, o.owner, o.key, o.priority, o.run_at, o.delay, coalesce, o.meta, trace)
+
+
+async def submit_many(
+    conn: AsyncConn,
+    pipeline: Pipeline[I],
+    inputs: Iterable[I],
+    *,
+    keys: Iterable[str | None] | None = None,
+    **options: Unpack[SubmitOptions],
+) -> Submitted:
+    """Submit many items as one job, in the transaction that `conn` is in, or in one of its own.
+
+    `keys` names the items, one for each input; a second item of the same key is left out. Inputs are read as
+    they are sent, so a generator of millions needs no memory. An error leaves nothing of the job behind.
+
+    Raises:
+        RequestError: something about it cannot be; names the field, and of an input its place.
+        TypeError: `conn` is of no kind that forebay knows.
+    """
+    door = door_of(conn)
+    bulk = _Bulk(pipeline, inputs, keys, Options.checked(**options))
+    with submitting(pipeline.name) as now:
+        return await submit_registered(door, pipeline, lambda at: _submit_bulk(at, bulk, now))
+
+
+async def _submit_bulk(door: AsyncDoor, bulk: _Bulk[I], now: Submitting) -> Submitted:
+    if bulk.is_short:
+        return await _perform(door, bulk.sending(now))
+    async with door.atomic() as inside:
+        return await _perform(inside, bulk.copying(now))
+
+
+def submit_many_sync(
+    conn: SyncConn,
+    pipeline: Pipeline[I],
+    inputs: Iterable[I],
+    *,
+    keys: Iterable[str | None] | None = None,
+    **options: Unpack[SubmitOptions],
+) -> Submitted:
+    """The same as `submit_many`, on a connection that blocks."""
+    door = sync_door_of(conn)
+    bulk = _Bulk(pipeline, inputs, keys, Options.checked(**options))
+    with submitting(pipeline.name) as now:
+        return submit_registered_sync(door, pipeline, lambda at: _submit_bulk_sync(at, bulk, now))
+
+
+def _submit_bulk_sync(door: SyncDoor, bulk: _Bulk[I], now: Submitting) -> Submitted:
+    if bulk.is_short:
+        return _perform_sync(door, bulk.sending(now))
+    with door.atomic() as inside:
+        return _perform_sync(inside, bulk.copying(now))
+
+
+class _Bulk(Generic[I]):
+    """The items of one bulk submit: a short list goes in one statement, a long one by COPY."""
+
+    def __init__(
+        self, pipeline: Pipeline[I], inputs: Iterable[I], keys: Iterable[str | None] | None, options: Options
+    ) -> None:
+        self._pipeline = pipeline
+        self._options = options
+        self._batches = _encoded(pipeline, inputs, keys)
+        # Looking this far ahead tells short from long, and finds most faults before any statement.
+        self._head: list[Batch] = []
+        while self._ahead <= _SHORT and (batch := next(self._batches, None)):
+            self._head.append(batch)
+        self.is_short = self._ahead <= _SHORT
+        self._total = 0
+
+    @property
+    def _ahead(self) -> int:
+        return self._head[-1].ns[-1] if self._head else 0
+
+    def sending(self, now: Submitting) -> _Plan[Submitted]:
+        o = self._options
+        inputs = [data.decode() for batch in self._head for data in batch.inputs]
+        keys = [key for batch in self._head for key in batch.keys or ()]
+        args = (
+            self._pipeline.name,
+            inputs,
+            o.owner,
+            o.key,
+            o.priority,
+            o.run_at,
+            o.delay,
+            keys or None,
+            o.meta,
+            now.trace,
+        )
+        job_id, created, items = yield _Fetch(load("submit_items"), args)
+        now.made(job_id)
+        return Submitted(job_id, created, items)
+
+    def copying(self, now: Submitting) -> _Plan[Submitted]:
+        o = self._options
+        args = (self._pipeline.name, o.owner, o.key, o.priority, self._ahead, True, o.meta, now.trace)
+        opened = yield _Fetch(load("open_job"), args)
+        job_id, created, owner_id, pipeline_id, total, _, max_bytes = opened
+        now.made(job_id)
+        if not created:
+            return Submitted(job_id, created=False, items=total)
+        yield ItemLoad(job_id, owner_id, pipeline_id, self._counted(max_bytes))
+        yield _Fetch(load("enqueue_items"), (job_id, self._total, o.run_at, o.delay))
+        return Submitted(job_id, created=True, items=self._total)
+
+    def _counted(self, max_bytes: int) -> Iterator[Batch]:
+        for batch in chain(self._head, self._batches):
+            # The pipeline as it is registered may take less than the one that this process has.
+            if max(map(len, batch.inputs)) > max_bytes:
+                raise _too_large(batch, max_bytes)
+            self._total = batch.ns[-1]
+            yield batch
+
+
+def _encoded(pipeline: Pipeline[I], inputs: Iterable[I], keys: Iterable[str | None] | None) -> Iterator[Batch]:
+    """The items in batches; none is empty."""
+    encoder, source, n, place = Encoder(pipeline), iter(inputs), 0, 0
+    names, seen = None if keys is None else iter(keys), set[str]()
+    size = _FIRST
+    while values := list(islice(source, size)):
+        encoded, kept = encoder.encode_all(values, place), None
+        size = max(1, min(_BATCH, _BLOCK * len(values) // sum(map(len, encoded))))
+        if names is not None:
+            fresh = _fresh(list(islice(names, len(values))), len(values), place, seen)
+            encoded, kept = [encoded[offset] for offset, _ in fresh], [key for _, key in fresh]
+        if encoded:
+            yield Batch(range(n + 1, n + len(encoded) + 1), kept, encoded)
+        n, place = n + len(encoded), place + len(values)
+    if names is not None and next(names, _NOTHING) is not _NOTHING:
+        raise _uneven()
+
+
+_NOTHING = object()
+
+
+def _fresh(keys: list[str | None], wanted: int, place: int, seen: set[str]) -> list[tuple[int, str | None]]:
+    """The keys that are not there yet, with their offsets."""
+    if len(keys) < wanted:
+        raise _uneven()
+    fresh: list[tuple[int, str | None]] = []
+    for offset, key in enumerate(keys):
+        if key is not None:
+            checked_text(f"keys[{place + offset}]", key, 500)
+            if key in seen:
+                continue
+            seen.add(key)
+        fresh.append((offset, key))
+    return fresh
+
+
+def _too_large(batch: Batch, max_bytes: int) -> InputTooLarge:
+    n, size = next((n, len(data)) for n, data in zip(batch.ns, batch.inputs, strict=True) if len(data) > max_bytes)
+    return InputTooLarge("inputs", f"item {n} has {size} bytes; the pipeline takes at most {max_bytes}")
+
+
+def _uneven() -> InvalidField:
+    return InvalidField("keys", "must be as many as inputs")

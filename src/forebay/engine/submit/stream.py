@@ -1,0 +1,183 @@
+"""Submitting a source that is too long for one transaction, so that a crash costs at most the last batch."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Generic, Literal, TypeAlias, TypeVar, Unpack
+
+from forebay.db.pool import open_pool
+from forebay.engine.db.adapters import door_of
+from forebay.engine.submit.batch_size import BatchSize
+from forebay.engine.submit.inputs import Encoder, Options, StreamOptions, checked_text, readable
+from forebay.engine.submit.job_stream import JobStream, SourceRows
+from forebay.engine.submit.registration import register_unknown
+from forebay.errors import InvalidField, RequestError, UnknownPipeline
+from forebay.telemetry.tracing import submitting
+from forebay.types import Submitted
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator
+
+    from forebay.db.pool import Pool
+    from forebay.engine.declare.pipeline import Pipeline
+
+I = TypeVar("I")  # noqa: E741 - the input
+
+OnBadRow: TypeAlias = Literal["raise", "error_item"]
+
+
+@dataclass(frozen=True, slots=True)
+class StreamProgress:
+    """How far a stream is, counted from its beginning, over all the runs that it took."""
+
+    job_id: int
+    rows: int  # of the source
+    items: int
+
+    @property
+    def duplicates(self) -> int:
+        """Rows that were left out since their key was there before."""
+        return self.rows - self.items
+
+
+async def submit_stream(
+    dsn_or_pool: str | Pool,
+    pipeline: Pipeline[I],
+    source: AsyncIterable[I] | Iterable[I],
+    *,
+    key: str,
+    item_key: Callable[[I], str] | None = None,
+    on_bad_row: OnBadRow = "raise",
+    on_progress: Callable[[StreamProgress], object] | None = None,
+    **options: Unpack[StreamOptions],
+) -> Submitted:
+    """Submit a long source as one job, batch by batch; workers begin with the first batch.
+
+    After a crash the same call, with the same key and the same source, goes on behind the last committed batch. A
+    job of that key that is complete is answered without reading the source.
+
+    `item_key` names each item; a row whose key was there before is left out. `on_bad_row="error_item"` turns a row
+    that is no valid input into an item in error, instead of stopping at it. `on_progress` may be a coroutine function.
+
+    Raises:
+        RequestError: something about it cannot be; names the field, and of a row its place.
+        WrongState: another process streams to the same job, or it was cancelled.
+        DatabaseUnavailable: the database has been away for too long.
+    """
+    if on_bad_row not in ("raise", "error_item"):
+        raise InvalidField("on_bad_row", "must be 'raise' or 'error_item'")
+    checked = Options.checked(key=checked_text("key", key, 500), **options)
+    reader = _Reader(pipeline, item_key, on_bad_row)
+    async with _pool(dsn_or_pool) as pool:
+        door = door_of(pool)
+        stream = JobStream(door, checked.run_at, checked.delay)
+        with submitting(pipeline.name) as now:
+            try:
+                created = await stream.open(pipeline.name, checked, now.trace)
+            except UnknownPipeline:
+                if not pipeline.steps:
+                    raise
+                await register_unknown(door, pipeline)
+                created = await stream.open(pipeline.name, checked, now.trace)
+            now.made(stream.job_id)
+        if not stream.is_sealed:
+            rows = await _behind(source, stream.loaded)
+            await _load_all(stream, reader, rows, on_progress)
+        return Submitted(stream.job_id, created, stream.total)
+
+
+async def _load_all(
+    stream: JobStream,
+    reader: _Reader[I],
+    source: AsyncIterator[I],
+    on_progress: Callable[[StreamProgress], object] | None,
+) -> None:
+    size, pending = BatchSize(), SourceRows()
+    while True:
+        missing = size.rows - len(pending)
+        pending.add(reader.read([value async for value in _taken(source, missing)], stream.loaded + len(pending)))
+        if not pending:
+            await stream.seal()
+            return
+        pending.drop(await stream.send(pending, size))
+        if on_progress is not None:
+            told = on_progress(StreamProgress(stream.job_id, stream.loaded, stream.total))
+            if inspect.isawaitable(told):
+                await told
+
+
+# The source.
+
+
+class _Reader(Generic[I]):
+    """Turns what the source yields into rows that can be stored."""
+
+    def __init__(self, pipeline: Pipeline[I], item_key: Callable[[I], str] | None, on_bad_row: OnBadRow) -> None:
+        self._encoder = Encoder(pipeline)
+        self._item_key = item_key
+        self._stops = on_bad_row == "raise"
+
+    def read(self, values: Sequence[I], first: int) -> SourceRows:
+        try:
+            encoded = self._encoder.encode_all(values, first)
+            return SourceRows(encoded, self._keys(values, first))
+        except RequestError:
+            if self._stops:
+                raise
+        rows = SourceRows()
+        for place, value in enumerate(values, first):
+            rows.add(self._read_one(value, place))
+        return rows
+
+    def _read_one(self, value: I, place: int) -> SourceRows:
+        try:
+            keys = self._keys([value], place)
+            return SourceRows([self._encoder.encode(value, f"inputs[{place}]")], keys)
+        except RequestError as error:
+            return SourceRows([readable(value).encode()], faults={0: str(error)})
+
+    def _keys(self, values: Sequence[I], first: int) -> list[str | None] | None:
+        if self._item_key is None:
+            return None
+        return [checked_text(f"keys[{place}]", self._item_key(value), 500) for place, value in enumerate(values, first)]
+
+
+async def _behind(source: AsyncIterable[I] | Iterable[I], count: int) -> AsyncIterator[I]:
+    """The source without its first `count` rows.
+
+    Raises:
+        InvalidField: it has fewer.
+    """
+    rows = aiter(source) if isinstance(source, AsyncIterable) else _lifted(source)
+    skipped = 0
+    async for _ in _taken(rows, count):
+        skipped += 1
+    if skipped < count:
+        raise InvalidField("source", f"ends after {skipped} rows, but {count} of it were loaded before")
+    return rows
+
+
+async def _lifted(source: Iterable[I]) -> AsyncIterator[I]:
+    for value in source:
+        yield value
+
+
+async def _taken(source: AsyncIterator[I], count: int) -> AsyncIterator[I]:
+    """The next `count` rows; unlike a loop that breaks off, it takes none too many."""
+    for _ in range(count):
+        try:
+            yield await anext(source)
+        except StopAsyncIteration:
+            return
+
+
+@asynccontextmanager
+async def _pool(dsn_or_pool: str | Pool) -> AsyncGenerator[Pool, None]:
+    if not isinstance(dsn_or_pool, str):
+        yield dsn_or_pool
+        return
+    async with await open_pool(dsn_or_pool, size=1, name="forebay stream") as pool:
+        yield pool

@@ -1,0 +1,185 @@
+"""One attempt from its start to its report: what a step returned or raised, turned into what is settled."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, cast
+
+from pydantic import ValidationError
+from pydantic_core import PydanticSerializationError, to_json
+
+from forebay.engine.declare.context import Context
+from forebay.errors import DataError, StepError, ThrottledError, error_class, plain
+from forebay.types import Cancel, Done, ErrorClass, NotFound, Skip, Snooze
+
+if TYPE_CHECKING:
+    import asyncio
+    from collections.abc import Sequence
+
+    from forebay.engine.db.tasks import Lease
+    from forebay.engine.declare.context import Host
+    from forebay.engine.declare.pipeline import Step
+    from forebay.types import Write
+
+_MAX_REASON = 2000
+_LONGEST_PAUSE = 10 * 365 * 86400.0
+_OUTCOMES = frozenset((Done, NotFound, Skip, Snooze, Cancel))
+
+
+class Attempt(Context):
+    """One execution of a task: the context that its step sees, and what comes of it.
+
+    `outcome` None stands for DONE, `again_in` None for "the step has ended".
+    """
+
+    __slots__ = (
+        "again_in", "deadline", "ends_item", "error_class", "lease", "outcome", "reason", "result", "seconds",
+        "slot", "spent", "started", "stop", "throttled_for", "writes",
+    )  # fmt: skip
+
+    def __init__(self, lease: Lease, n: int, started: float) -> None:
+        # What the lease knows is looked up there: there are many attempts, and few of them ask.
+        self._items = None
+        self.lease = lease
+        self.n = n
+        self.started = started  # epoch seconds
+        self.cancelled = False
+        self.outcome: str | None = None
+        self.result: str | None = None
+        self.writes: Sequence[Write] = ()
+        self.stop: str | None = None
+        # The rest is set only where it matters: most attempts end well.
+
+    def runs(self, step: str, slot: asyncio.Task[Any], deadline: float, host: Host) -> None:
+        """It begins, in this slot."""
+        self.step = step
+        self.slot = slot
+        self.deadline = deadline
+        self._host = host
+
+    @property
+    def job_id(self) -> int:  # type: ignore[override]
+        return self.lease.job_id
+
+    @property
+    def owner_id(self) -> int:  # type: ignore[override]
+        return self.lease.owner_id
+
+    @property
+    def attempt(self) -> int:  # type: ignore[override]
+        return self.lease.attempt
+
+    @property
+    def token(self) -> int:  # type: ignore[override]
+        return self.lease.token
+
+    def end(self, why: str) -> None:
+        """Stop it from outside: timeout, cancelled, lost, shutdown."""
+        if self.stop is not None and why != "shutdown":
+            return  # told already; telling again would only disturb its cleaning up
+        self.stop = self.stop or why
+        self.cancelled = True
+        self.slot.cancel()
+
+    def fail(
+        self,
+        outcome: str,
+        *,
+        reason: str | None = None,
+        kind: ErrorClass | None = None,
+        again_in: float | None = None,
+        spent: bool = True,
+        ends_item: bool = False,
+    ) -> None:
+        """It did not end well, or not yet."""
+        self.outcome = outcome
+        self.reason = None if reason is None else clean(reason) or None
+        self.error_class = kind
+        # No pause is endless, and NaN, which is larger and smaller than nothing, is none.
+        self.again_in = None if again_in is None else max(0.0, min(again_in, _LONGEST_PAUSE))
+        self.spent = spent
+        self.ends_item = ends_item
+        self.throttled_for: float | None = None
+        self.seconds = 0.0  # that it ran, as far as that is known
+
+    @property
+    def failure(self) -> ErrorClass | None:
+        return None if self.outcome is None else self.error_class
+
+
+def report_outcome(attempt: Attempt, step: Step[Any, Any], value: Any) -> None:
+    """Fills in what a step has returned."""
+    if value.__class__ not in _OUTCOMES:
+        attempt.result = result_json(step, value)
+        return
+    match value:
+        case Done():
+            attempt.result, attempt.writes = result_json(step, cast("Any", value).result), value.writes
+        case NotFound(reason, writes):
+            attempt.writes = writes
+            again = step.retry.delay_after(ErrorClass.NOT_FOUND, attempt.lease.attempt)
+            attempt.fail("NOT_FOUND", reason=reason, kind=ErrorClass.NOT_FOUND, again_in=again)
+        case Skip(reason, item, writes):
+            attempt.writes = writes
+            attempt.fail("SKIPPED", reason=reason, ends_item=item)
+        case Snooze(seconds, reason):
+            attempt.fail("SNOOZED", reason=reason, again_in=max(0.0, float(seconds)), spent=False)
+        case Cancel(reason):
+            attempt.fail("CANCELLED", reason=reason, ends_item=True)
+        case _:
+            raise AssertionError(value)
+
+
+def report_error(attempt: Attempt, step: Step[Any, Any], error: BaseException) -> None:
+    """Fills in what a step has raised, and when it runs again."""
+    kind, reason = error_class(error), reason_of(error)
+    if isinstance(error, StepError):
+        attempt.writes = error.writes
+    if kind is ErrorClass.THROTTLED:
+        wait = error.retry_after if isinstance(error, ThrottledError) else 30.0
+        # Our own limit is neither an error of the item nor pressure from the other side.
+        ours = isinstance(error, ThrottledError) and error.ours
+        attempt.fail("THROTTLED", reason=reason, kind=None if ours else kind, again_in=wait, spent=False)
+        attempt.throttled_for = step.retry.throttled_for
+    elif kind in (ErrorClass.CONFIG, ErrorClass.RESOURCE):
+        attempt.fail("RELEASED", reason=reason, kind=kind, again_in=0.0, spent=False)
+    else:
+        again = step.retry.delay_after(kind, attempt.lease.attempt)
+        attempt.fail("ERROR", reason=reason, kind=kind, again_in=again)
+
+
+def result_json(step: Step[Any, Any], value: Any) -> str:
+    """What is stored as a step's result: {step name: value}.
+
+    Raises: DataError when the value cannot be stored as JSON.
+    """
+    if value is None:
+        return f'{{"{step.result_key}":null}}'
+    try:
+        text = to_json(value, inf_nan_mode="null").decode()
+    except (PydanticSerializationError, UnicodeError, ValueError, RecursionError) as error:
+        raise DataError(f"the result of step {step.name} cannot be stored as JSON: {error}") from error
+    if "\\u0000" in text:
+        raise DataError(f"the result of step {step.name} contains a NUL character, which PostgreSQL cannot store")
+    return f'{{"{step.result_key}":{text}}}'
+
+
+def reason_of(error: BaseException) -> str:
+    """One line for people."""
+    if isinstance(error, ValidationError):
+        first = error.errors(include_url=False)[0]
+        place = ".".join(str(part) for part in ("input", *first["loc"]))
+        return f"{place}: {first['msg']}"
+    if isinstance(error, TimeoutError) and not str(error):
+        return "timed out"
+    try:
+        text = plain(error)
+    except Exception:  # an error that cannot even say what it is
+        text = ""
+    if text and type(error).__module__.startswith("forebay."):
+        return text
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__
+
+
+def clean(text: str) -> str:
+    """Text that PostgreSQL can store, no longer than a reason need be."""
+    return text[:_MAX_REASON].replace("\0", "\N{REPLACEMENT CHARACTER}").encode("utf-8", "replace").decode()

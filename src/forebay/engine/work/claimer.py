@@ -1,0 +1,325 @@
+"""Claiming: knowing which lanes have something ready, and taking from them what the executors have room for.
+
+A worker hears of ready lanes in three ways: a wake-up (NOTIFY), its own settles, and a look at the tables in pauses
+that grow while nothing is found. None of them is needed for correctness but the last.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import TYPE_CHECKING
+
+from forebay.db.pool import LOST, REFUSED, give_back, insist
+from forebay.engine.db import tasks
+from forebay.engine.loops import either
+from forebay.engine.work.attempt import Attempt
+from forebay.engine.work.lanes import StepLanes
+from forebay.errors import brief
+from forebay.log import get_logger
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from forebay.db.pool import Connection, Pool
+    from forebay.engine.clock import Clock
+    from forebay.engine.db.tasks import Claim, Lease
+    from forebay.engine.limits.client import Limits
+    from forebay.engine.work.executor import StepExecutor
+    from forebay.engine.work.leases import LeaseBook
+    from forebay.engine.work.machine import Machine
+    from forebay.engine.work.settler import Settler
+    from forebay.engine.work.spans import Spans
+    from forebay.settings import Settings
+
+log = get_logger("claimer")
+
+_FIRST_POLL = 0.01
+_BUSY_FOR = 3.0  # seconds that a lane stays marked after a claim that it could fill
+_SWEEP_EVERY = 5.0  # seconds between looks below the watermark of a busy lane
+_SWEEP_SHARE = 20  # a look at all lanes may cost one part in so many
+
+
+class Claimer:
+    """Claims for all steps of one worker."""
+
+    def __init__(  # noqa: PLR0913 - one claimer is wired once
+        self,
+        pool: Pool,
+        worker_id: int,
+        settings: Settings,
+        clock: Clock,
+        *,
+        executors: Mapping[int, StepExecutor],
+        leases: LeaseBook,
+        limits: Limits,
+        settler: Settler,
+        machine: Machine,
+        spans: Spans | None = None,
+        only: frozenset[int] | None = None,
+    ) -> None:
+        self._pool = pool
+        self._worker_id = worker_id
+        self._poll_s = settings.poll_s
+        self._timeout = 2 * settings.command_timeout_s
+        self._clock = clock
+        self._executors = executors
+        self._order = sorted(executors.values(), key=lambda executor: -executor.step.priority)
+        self._reading = [step_id for step_id, executor in executors.items() if executor.step.after]
+        self._leases = leases
+        self._limits = limits
+        self._settler = settler
+        self._machine = machine
+        self._spans = spans  # None: not traced
+        self._only = only  # lanes; None: all
+        self._lanes = {step_id: StepLanes(step_id) for step_id in executors}
+        self._busy: set[int] = set()  # lanes that could fill the last claim
+        self._marked: set[int] = set()  # those that submitters have been told of
+        self._hold_until = 0.0
+        self._pause = _FIRST_POLL
+        self._news = asyncio.Event()
+        self._express_news = asyncio.Event()
+        self._look = asyncio.Event()
+        self._idle = asyncio.Event()
+        self._closed = False
+        self._stopped = False
+
+    # -- told by others -------------------------------------------------------------------------------------------
+
+    def wake(self, step_id: int, lane_id: int, seq: int | None = None) -> None:
+        """Something is ready in this lane."""
+        lanes = self._lanes.get(step_id)
+        if lanes is None or (self._only is not None and lane_id not in self._only):
+            return
+        if lanes.wake(lane_id, seq):
+            self._pause = _FIRST_POLL
+            self._news.set()
+            if not lanes.lanes[lane_id].known:
+                self._look.set()  # whose it is, and how it ranks, is found out while its first tasks are claimed
+        self._express_news.set()  # last: claims go out in the order in which they are woken
+
+    def hungry(self) -> None:
+        """A step has room; and a lane whose tasks have ended may be down to so few that it is the express claim's."""
+        self._news.set()
+        self._express_news.set()
+
+    def look_everywhere(self) -> None:
+        """Wake-ups may have been missed."""
+        self._pause = _FIRST_POLL
+        self._look.set()
+
+    def hold(self, seconds: float) -> None:
+        """Claim nothing for a while: this machine is at its limit."""
+        self._hold_until = time.monotonic() + seconds
+
+    @property
+    def is_held(self) -> bool:
+        return self._hold_until > time.monotonic()
+
+    def close(self) -> None:
+        """Claim nothing until `open`."""
+        self._closed = True
+
+    def open(self) -> None:
+        self._closed = False
+        self._news.set()
+
+    def stop(self) -> None:
+        self._stopped = True
+        self._news.set()
+        self._express_news.set()
+
+    async def idle(self) -> None:
+        """Waits until all lanes have been looked at and there is nothing to do."""
+        await self.discover()
+        self._idle.clear()
+        self._news.set()
+        await self._idle.wait()
+
+    # -- claiming -------------------------------------------------------------------------------------------------
+
+    async def run(self) -> None:
+        """Claims whenever there is room and something ready. Two of these run side by side, on different lanes."""
+        await self._run(self._news, self._pick)
+
+    async def run_express(self) -> None:
+        """Claims a little of what has come in besides, at once: while a long backlog is worked through, who has one
+        task waits neither for room nor behind a large claim."""
+        await self._run(self._express_news, self._pick_waiting)
+
+    async def _run(self, news: asyncio.Event, pick: Callable[[], list[Claim]]) -> None:
+        while not self._stopped:
+            news.clear()
+            claims = pick()
+            if claims:
+                try:
+                    await self._claim(claims)
+                except REFUSED as error:
+                    log.exception("claim_refused", error=brief(error))
+                    await asyncio.sleep(1)
+            else:
+                self._tell_idle()
+                await either(news, self._limits_wait())
+
+    def _pick(self) -> list[Claim]:
+        """What to claim now: every step that has room, from the lanes whose turn it is."""
+        if self._closed or self.is_held or self._settler.is_full:
+            return []
+        claims: list[Claim] = []
+        for executor in self._order:
+            room, lanes = executor.room(self._machine.share), self._lanes[executor.step_id]
+            if room > 0 and room >= executor.queue.size and lanes.active:
+                claims += lanes.pick(self._admitted(executor, room), self._leases.served(executor.step_id))
+        return claims
+
+    def _pick_waiting(self) -> list[Claim]:
+        """The same for lanes that have next to nothing in this worker while others have much."""
+        if self._closed or self.is_held:
+            return []
+        claims: list[Claim] = []
+        for executor in self._order:
+            lanes = self._lanes[executor.step_id]
+            if not lanes.active:
+                continue
+            served, owners = self._leases.served(executor.step_id), self._leases.filled_by(executor.step_id)
+            if served or owners:
+                room = self._admitted(executor, executor.concurrency.value)
+                claims += lanes.pick_waiting(room, served, () if served else owners)
+            if executor.is_shared and (holders := self._leases.holders(executor.step_id)) and self._may_start(executor):
+                claims += lanes.pick_outranked(holders)
+        return claims
+
+    def _may_start(self, executor: StepExecutor) -> bool:
+        """Whether the step's limits let anything through, whatever waits for them already."""
+        return not executor.step.limits or self._limits.room(executor.step.limits, 1) != 0
+
+    def _admitted(self, executor: StepExecutor, room: int) -> int:
+        """How many of those could start soon: what the step's limits hold back is better left where it is."""
+        step = executor.step
+        allowed = self._limits.room(step.limits, room) if step.limits else None
+        return room if allowed is None else min(room, allowed * (step.batch_size or 1) - executor.queue.size)
+
+    def _limits_wait(self) -> float:
+        return min((self._limits.wait(e.step.limits) for e in self._order if e.step.limits), default=1.0)
+
+    async def _claim(self, claims: list[Claim]) -> None:
+        by_step: dict[int, list[Claim]] = {}
+        for claim in claims:
+            by_step.setdefault(claim.step_id, []).append(claim)
+        try:
+            conn, leases = await insist(lambda: self._claim_once(claims), self._lost, self._timeout)
+        except BaseException:
+            for step_id, mine in by_step.items():
+                self._lanes[step_id].failed(mine)
+            raise
+        try:
+            if self._spans is not None:
+                await self._spans.learn(leases)
+            for step_id, mine in by_step.items():
+                lanes = self._lanes[step_id]
+                lanes.claimed(mine, [lease for lease in leases if lease.step_id == step_id])
+                self._note_busy(lanes, mine)
+            self._take_on(leases)
+        finally:
+            await give_back(self._pool, conn)  # takes some turns of the event loop: the tasks begin meanwhile
+
+    async def _claim_once(self, claims: list[Claim]) -> tuple[Connection, list[Lease]]:
+        """The leases, and the connection that they came by, which is still to be given back."""
+        lease_s = max(self._leases.seconds(claim.step_id) for claim in claims)
+        conn = await self._pool.acquire()
+        try:
+            stamp = self._clock.stamp()
+            return conn, await tasks.claim(conn, self._worker_id, claims, self._reading, lease_s, stamp)
+        except BaseException:
+            await give_back(self._pool, conn)
+            raise
+
+    def _take_on(self, leases: list[Lease]) -> None:
+        for lease in leases:
+            self._leases.add(lease)
+            for n in lease.missing():
+                self._void(lease, n)
+            if not self._stopped:  # else this came back too late, and is handed back with the other leases
+                lane = self._lanes[lease.step_id].lanes[lease.lane_id]
+                self._executors[lease.step_id].queue.push(lease, lane.priority, lane.weight)
+        for step_id in {lease.step_id for lease in leases}:
+            self._executors[step_id].kick()
+
+    def _void(self, lease: Lease, n: int) -> None:
+        """A task whose item has ended, or is gone: the lease must not hold it."""
+        attempt = Attempt(lease, n, self._clock.time())
+        attempt.fail("CANCELLED", reason="the item had already ended", ends_item=True)
+        self._settler.add(attempt)
+
+    def _tell_idle(self) -> None:
+        if not self._leases and not self._settler.backlog and not any(lanes.active for lanes in self._lanes.values()):
+            self._idle.set()
+
+    def _lost(self, error: BaseException, pause: float) -> None:
+        log.warning("claim_repeated", error=brief(error), pause=pause)
+
+    # -- looking --------------------------------------------------------------------------------------------------
+
+    async def look(self) -> None:
+        """Looks for ready lanes for ever. The pauses double while nothing is new, so that a commit that came late
+        after the last wake-up waits about as long as it was late; and looking costs a small share of the time only."""
+        while True:
+            began = time.monotonic()
+            try:
+                await self.discover()
+            except REFUSED + LOST as error:
+                self._lost(error, self._pause)
+            cost = time.monotonic() - began
+            await either(self._look, max(self._pause, _SWEEP_SHARE * cost))
+            self._look.clear()
+            self._pause = min(self._pause * 2, self._poll_s)
+
+    async def discover(self) -> None:
+        news = False
+        for step_id, info in await tasks.discover(self._pool, list(self._executors)):
+            lanes = self._lanes[step_id]
+            if self._only is not None and info.lane_id not in self._only:
+                continue
+            lanes.learn(info)
+            # Dry for us, and yet not empty: something lies below the watermark. So it may in a lane that is never dry.
+            if not lanes.is_active(info.lane_id):
+                lanes.rewind(info.lane_id)
+                news = lanes.wake(info.lane_id) or news
+            elif time.monotonic() - lanes.lanes[info.lane_id].rewound > _SWEEP_EVERY:
+                lanes.rewind(info.lane_id)
+        for lanes in self._lanes.values():
+            lanes.forget_idle()
+        if news:
+            self._news.set()
+        await self._describe_unknown()
+
+    async def _describe_unknown(self) -> None:
+        unknown = {lane_id for lanes in self._lanes.values() for lane_id in lanes.unknown()}
+        if not unknown:
+            return
+        for info in await tasks.describe_lanes(self._pool, sorted(unknown)):
+            for lanes in self._lanes.values():
+                if info.lane_id in lanes.lanes:
+                    lanes.learn(info)
+
+    # -- sparing wake-ups -----------------------------------------------------------------------------------------
+
+    def _note_busy(self, lanes: StepLanes, claims: list[Claim]) -> None:
+        for claim in claims:
+            if lanes.lanes[claim.lane_id].full:
+                self._busy.add(claim.lane_id)
+            else:
+                self._busy.discard(claim.lane_id)
+                if claim.lane_id in self._marked:
+                    self.look_everywhere()  # submits may have come without a wake-up
+
+    async def mark_busy(self) -> None:
+        """Tells submitters which lanes need no wake-ups, because their backlog is being worked through."""
+        idle = self._marked - self._busy
+        if idle:
+            await tasks.mark_busy(self._pool, sorted(idle), 0, self._clock.stamp())
+            self._marked -= idle
+            self.look_everywhere()
+        if self._busy:
+            await tasks.mark_busy(self._pool, sorted(self._busy), _BUSY_FOR, self._clock.stamp())
+            self._marked |= self._busy

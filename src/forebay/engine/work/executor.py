@@ -1,0 +1,423 @@
+"""Running the tasks of one step: slots that take tasks from the queue, one after the other.
+
+A slot is a coroutine that lives while there is work, so a task costs no asyncio.Task of its own. Deadlines and
+cancellations are watched from outside (`reap`), so a task costs no timer either.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import TYPE_CHECKING, Any
+
+from pydantic_core import from_json
+
+from forebay.engine.controllers import ClaimSize
+from forebay.engine.declare.policy import Kind
+from forebay.engine.work.attempt import Attempt, report_error, report_outcome
+from forebay.engine.work.task_queue import TaskQueue
+from forebay.errors import TransientError
+from forebay.tuning import Concurrency, FailureSpike
+from forebay.types import ErrorClass
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Coroutine, Iterable
+
+    from forebay.engine.clock import Clock
+    from forebay.engine.db.tasks import Lease
+    from forebay.engine.declare.context import Context, Host
+    from forebay.engine.declare.pipeline import Step
+    from forebay.engine.limits.client import Held, Limits
+
+_PRESSURE = (ErrorClass.THROTTLED, ErrorClass.TRANSIENT)
+_YIELD_AFTER = 0.002  # seconds that slots may keep the event loop to themselves
+
+
+class StepExecutor:
+    """The slots of one step in one worker."""
+
+    def __init__(  # noqa: PLR0913 - one executor is wired once
+        self,
+        step: Step[Any, Any],
+        step_id: int,
+        *,
+        call: Callable[..., Awaitable[Any]],
+        read: Callable[[int, int], Awaitable[tuple[str, str | None]]],
+        job_args: Callable[[Context], Awaitable[tuple[Any, ...]]],
+        report: Callable[[Attempt], None],
+        hungry: Callable[[], None],
+        host: Host,
+        limits: Limits,
+        clock: Clock,
+        size: ClaimSize,
+        reserve: int = 0,
+    ) -> None:
+        """`reserve`: slots beyond the step's concurrency, one for each owner who would wait while another holds all of
+        it."""
+        self.step = step
+        self.step_id = step_id
+        self.queue = TaskQueue()
+        self.concurrency = Concurrency(*step.concurrency)
+        self.spike = FailureSpike()
+        self.size = size
+        self.running: set[Attempt] = set()
+        self.failed = 0
+        self._well = 0  # attempts that ended well and that the controllers know of, or need not
+        self._unwell = 0  # neither well nor badly: throttled, snoozed, released
+        self._well_s = 0.0  # the time of those that ended well
+        self.last_ended = 0.0  # epoch seconds
+        self.last_error: tuple[float, str] | None = None
+        self.slots: set[asyncio.Task[None]] = set()
+        self.is_shared = step.concurrency[1] > 1  # one at a time is a promise
+        self._reserve = reserve if self.is_shared else 0
+        self._held: dict[int, int] = {}  # slots of each owner who runs something
+        self._newcomers: dict[asyncio.Task[None], int] = {}  # slots beyond the concurrency, and whose they are
+        self._call = call
+        self._read = read
+        self._job_args = job_args
+        self._report = report
+        self._hungry = hungry
+        self._refill_at = 0  # when the queue is down to this, it is time to claim more
+        self._good = 0  # successes not yet told to the controllers, and their time
+        self._good_s = 0.0
+        self._host = host
+        self._limits = limits
+        self._clock = clock
+        self._timeout = float("inf") if step.timeout is None else step.timeout
+        self._parse: Callable[[str], Any] = (
+            from_json if step.pipeline.input_type in (dict, Any) else step.pipeline.input.validate_json
+        )
+
+    def room(self, share: float = 1.0) -> int:
+        """How many more tasks this step wants at hand: `share` of the usual while the machine is short of something,
+        and never less than what the step is to run at once."""
+        wanted = self.size.value(self.concurrency.value)
+        least = min(wanted, self.concurrency.least)
+        return max(least, int(wanted * share)) - self.queue.size - len(self.running)
+
+    @property
+    def succeeded(self) -> int:
+        """Attempts that ended well."""
+        return self._well + self._good
+
+    @property
+    def busy_s(self) -> float:
+        """The time of those."""
+        return self._well_s + self._good_s
+
+    @property
+    def ended(self) -> int:
+        """Attempts, however they ended."""
+        return self.succeeded + self.failed + self._unwell
+
+    def kick(self) -> None:
+        """Starts as many slots as the queue is worth."""
+        if self.is_shared and self.queue.size:
+            self._admit_newcomers()
+        free = self.concurrency.value - len(self.slots)
+        per_slot = 1 if self.size.item_s.mean is None else max(1, int(_YIELD_AFTER / max(self.size.item_s.mean, 1e-7)))
+        batch = self.step.batch_size or 1
+        for _ in range(min(free, -(-self.queue.size // (per_slot * batch)))):
+            self._start(self._slot())
+        self._refill_at = self.queue.size // 2
+
+    def _start(self, slot: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        started = asyncio.create_task(slot, name=f"slot {self.step.pipeline.name}.{self.step.name}")
+        self.slots.add(started)
+        started.add_done_callback(self._forget_slot)
+        return started
+
+    def _forget_slot(self, slot: asyncio.Task[None]) -> None:
+        self.slots.discard(slot)
+        self._newcomers.pop(slot, None)
+
+    def _admit_newcomers(self) -> None:
+        """Who runs nothing here need not wait behind the higher priority of others while a slot is free, nor for the
+        end of another's long tasks: while one owner holds all slots, others get one each beyond them. Who is alone may
+        use everything."""
+        busy = {*self._held, *self._newcomers.values()}
+        free = self.concurrency.value - len(self.slots)
+        spare = free if self.queue.is_next_of(busy) else free - 1  # the next one's, else
+        while spare > 0 and (task := self.queue.pop_outranked(busy)) is not None:
+            busy.add(task[0].owner_id)
+            self._start(self._slot_of_newcomer(task))
+            spare -= 1
+        if free > 0 or max(self._held.values(), default=0) < self.concurrency.value:
+            return
+        while len(self._newcomers) < self._reserve and (task := self.queue.pop_of_others(busy)) is not None:
+            busy.add(task[0].owner_id)
+            self._newcomers[self._start(self._slot_of_newcomer(task))] = task[0].owner_id
+
+    async def _slot_of_newcomer(self, task: tuple[Lease, int]) -> None:
+        """Runs one task, or one call, and ends: who comes next is decided anew."""
+        me = asyncio.current_task()
+        assert me is not None  # noqa: S101 - a coroutine always runs in a task here
+        if self.step.batch_size is None:
+            await self._attempt(me, *task, time.monotonic())
+        else:
+            await self._attempt_batch(me, [task], time.monotonic())
+        self._learn()
+        self._forget_slot(me)
+        self.kick()
+        self._hungry()
+
+    def _next(self, *, outranked: bool) -> tuple[Lease, int] | None:
+        """`outranked`: first of somebody who runs nothing, and whom the priority of others keeps from their turn."""
+        if outranked and (task := self.queue.pop_outranked(self._held)) is not None:
+            return task
+        return self.queue.pop_shared(self._held, self.concurrency.value - 1) if self.is_shared else self.queue.pop()
+
+    async def _slot(self) -> None:
+        me = asyncio.current_task()
+        assert me is not None  # noqa: S101 - a coroutine always runs in a task here
+        began = now = time.monotonic()
+        size = self.step.batch_size
+        yields = 0
+        while (task := self._next(outranked=self.is_shared and now == began and yields % 2 == 1)) is not None:
+            if self.queue.size <= self._refill_at:
+                self._refill_at = -1  # told once
+                self._hungry()
+            if size is None:
+                now = await self._attempt(me, *task, now)
+            else:
+                now = await self._attempt_batch(me, self._more(task, size), now)
+            if now - began > _YIELD_AFTER:
+                self._learn()
+                if len(self.slots) > self.concurrency.value:
+                    break
+                await asyncio.sleep(0)
+                yields += 1  # at every other one: short tasks of a high priority leave nobody out, and are not left out
+                began = now = time.monotonic()
+        self._learn()
+        self._hungry()
+
+    def _more(self, first: tuple[Lease, int], size: int) -> list[tuple[Lease, int]]:
+        tasks = [first]
+        while len(tasks) < size and (task := self.queue.pop()) is not None:
+            tasks.append(task)
+        return tasks
+
+    def _begin(self, slot: asyncio.Task[Any], lease: Lease, index: int, now: float) -> Attempt:
+        attempt = Attempt(lease, lease.ns[index], self._clock.wall(now))
+        attempt.runs(self.step.name, slot, now + self._timeout, self._host)
+        self.running.add(attempt)
+        return attempt
+
+    async def _attempt(self, slot: asyncio.Task[Any], lease: Lease, index: int, began: float) -> float:
+        """Runs one task; answers the time at which it ended."""
+        attempt = self._begin(slot, lease, index, began)
+        owners = (lease.owner_id,)
+        self._hold(owners)
+        try:
+            args = self._arguments(lease, index) or await self._late_arguments(attempt)
+            if self.step.limits:
+                held = await self._limits.enter(self.step.limits, args[0], busy=self.queue.size > 0)
+                began = time.monotonic()  # waiting is not work
+                attempt.deadline = began + self._timeout
+                value = await self._call_limited(held, attempt, *args)
+            else:
+                value = await self._call(attempt, *args)
+            report_outcome(attempt, self.step, value)
+        except asyncio.CancelledError:
+            self._stopped(slot, [attempt])
+        except (Exception, SystemExit) as error:
+            report_error(attempt, self.step, error)
+        finally:
+            self._let_end(slot, [attempt], owners)
+        ended = time.monotonic()
+        if attempt.outcome is None:
+            self._good += 1
+            self._good_s += ended - began
+        else:
+            self._note_other_end(attempt, ended - began)
+        self._report(attempt)
+        return ended
+
+    async def _call_limited(self, held: Held, ctx: Context, *args: Any) -> Any:
+        try:
+            return await self._call(ctx, *args)
+        finally:
+            self._limits.leave(held)
+
+    async def _attempt_batch(self, slot: asyncio.Task[Any], tasks: list[tuple[Lease, int]], began: float) -> float:
+        """One call for many tasks; the step sees the context of the first."""
+        attempts = [self._begin(slot, lease, index, began) for lease, index in tasks]
+        owners = {lease.owner_id for lease, _ in tasks}
+        self._hold(owners)
+        try:
+            await self._call_batch(attempts, tasks)
+        except asyncio.CancelledError:
+            self._stopped(slot, attempts)
+        finally:
+            self._let_end(slot, attempts, owners)
+        ended = time.monotonic()
+        for attempt in attempts:
+            if attempt.outcome is None:
+                self._good += 1
+                self._good_s += (ended - began) / len(tasks)
+            else:
+                self._note_other_end(attempt, (ended - began) / len(tasks))
+            self._report(attempt)
+        return ended
+
+    def _note_other_end(self, attempt: Attempt, seconds: float) -> None:
+        attempt.seconds = seconds
+        if attempt.error_class in _PRESSURE:
+            self.concurrency.press()
+        if attempt.error_class is ErrorClass.TRANSIENT:
+            self.spike.add(failed=1)
+            if attempt.again_in is not None:
+                attempt.again_in *= self.spike.spacing
+        if attempt.outcome not in ("SKIPPED", "NOT_FOUND", "ERROR"):
+            self._unwell += 1
+            return
+        self.last_ended = self._clock.time()
+        if attempt.outcome == "ERROR":
+            self.failed += 1
+            self.last_error = (self.last_ended, attempt.reason or "")
+        else:
+            self._well += 1
+            self._well_s += seconds
+
+    async def _call_batch(self, attempts: list[Attempt], tasks: list[tuple[Lease, int]]) -> None:
+        inputs: list[Any] = []
+        good: list[Attempt] = []
+        for attempt, (lease, index) in zip(attempts, tasks, strict=True):
+            try:
+                args = self._arguments(lease, index) or await self._late_arguments(attempt)
+                inputs.append(args if self.step.after else args[0])
+                good.append(attempt)
+            except Exception as error:  # one bad input is its own trouble, not the batch's
+                report_error(attempt, self.step, error)
+        if not good:
+            return
+        try:
+            first = inputs[0][0] if self.step.after else inputs[0]
+            held = await self._limits.enter(self.step.limits, first, busy=self.queue.size > 0)
+            values = _checked(list(await self._call_limited(held, attempts[0], inputs)), len(good))
+        except (Exception, SystemExit) as error:
+            for attempt in good:
+                report_error(attempt, self.step, error)
+            return
+        for attempt, value in zip(good, values, strict=True):
+            try:
+                report_outcome(attempt, self.step, value)
+            except Exception as error:
+                report_error(attempt, self.step, error)
+
+    def _arguments(self, lease: Lease, index: int) -> tuple[Any, ...] | None:
+        """The arguments that came with the lease, if they did."""
+        text = lease.inputs[index]
+        if text is None or self.step.after_all:
+            return None
+        return self._parsed(text, lease.results[index] if lease.results is not None else None)
+
+    async def _late_arguments(self, attempt: Attempt) -> tuple[Any, ...]:
+        """Those of a job's own step, and large ones, are read when the task begins."""
+        if self.step.after_all:
+            return await self._job_args(attempt)
+        return self._parsed(*await self._read(attempt.lease.job_id, attempt.n))
+
+    def _parsed(self, text: str, stored: str | None) -> tuple[Any, ...]:
+        value = self._parse(text)
+        if not self.step.after:
+            return (value,)
+        results: dict[str, Any] = from_json(stored) if stored else {}
+        return (value, *(_result(parent, results) for parent in self.step.after))
+
+    def _stopped(self, slot: asyncio.Task[Any], attempts: list[Attempt]) -> None:
+        """Attempts were cancelled: by us, for reasons of their own or of one of their batch; by the step itself; or
+        with the whole worker, in which case the slot goes down with it."""
+        stopped = any(attempt.stop for attempt in attempts)
+        if not stopped and slot.cancelling():
+            raise asyncio.CancelledError
+        for attempt in attempts:
+            if attempt.stop == "timeout":
+                report_error(attempt, self.step, TransientError(f"timed out after {self.step.timeout:g} s"))
+            elif attempt.stop == "cancelled":
+                attempt.fail("CANCELLED", reason="cancelled while it was running", ends_item=True)
+            elif stopped:  # the worker is going down, the lease is lost, or another of the batch was stopped
+                why = attempt.stop or "its batch was stopped"
+                attempt.fail("RELEASED", reason=f"the worker let go of it ({why})", again_in=0.0, spent=False)
+            else:
+                report_error(attempt, self.step, TransientError("the step was cancelled from within"))
+
+    def _hold(self, owners: Iterable[int]) -> None:
+        for owner_id in owners:
+            self._held[owner_id] = self._held.get(owner_id, 0) + 1
+
+    def _let_end(self, slot: asyncio.Task[Any], attempts: list[Attempt], owners: Iterable[int]) -> None:
+        self.running.difference_update(attempts)
+        for owner_id in owners:
+            self._held[owner_id] -= 1
+            if not self._held[owner_id]:
+                del self._held[owner_id]
+        if any(attempt.stop for attempt in attempts):
+            while slot.uncancel():  # what was meant for these must not reach the slot's next tasks
+                pass
+
+    def _learn(self) -> None:
+        """Tells the controllers about the successes since the last time."""
+        if self._good:
+            self._well += self._good
+            self._well_s += self._good_s
+            self.last_ended = self._clock.time()
+            self.size.add(self._good_s / self._good)
+            self.concurrency.add(self._good, self._good_s, len(self.slots))
+            self.spike.add(succeeded=self._good)
+            self._good, self._good_s = 0, 0.0
+
+    def reap(self, now: float) -> None:
+        """Stops what is past its deadline."""
+        # Process steps are killed by their pool, which knows better.
+        if self.step.timeout is None or self.step.kind is Kind.PROCESS:
+            return
+        for attempt in list(self.running):
+            if attempt.deadline < now:
+                attempt.end("timeout")
+
+    def stop_all(self, why: str) -> None:
+        for attempt in list(self.running):
+            attempt.end(why)
+
+    def cancel_job(self, job_id: int) -> None:
+        self._let_go(lambda lease: lease.job_id == job_id, "cancelled")
+
+    def let_go(self, tokens: set[int], why: str) -> None:
+        """Drops and stops what belongs to these leases."""
+        self._let_go(lambda lease: lease.token in tokens, why)
+
+    def _let_go(self, is_meant: Callable[[Lease], bool], why: str) -> None:
+        for lease, n in self.queue.drop(is_meant):
+            if why == "cancelled":
+                attempt = Attempt(lease, n, self._clock.time())
+                attempt.fail("CANCELLED", reason="cancelled before it began", ends_item=True)
+                self._report(attempt)
+        for attempt in list(self.running):
+            if is_meant(attempt.lease):
+                attempt.end(why)
+
+    def describe(self) -> dict[str, Any]:
+        """What `forebay top` and the worker's row show of this step."""
+        return {
+            "running": len(self.running),
+            "limited": bool(self.step.limits),
+            "queued": self.queue.size,
+            "ended": self.ended,
+            "claim": self.size.describe(self.concurrency.value),
+            "concurrency": self.concurrency.describe(),
+            "failures": self.spike.describe(),
+        }
+
+
+def _checked(values: list[Any], size: int) -> list[Any]:
+    if len(values) != size:
+        raise TransientError(
+            f"the batch step answered {len(values)} values for {size} items: it must return one for each"
+        )
+    return values
+
+
+def _result(parent: Step[Any, Any], results: dict[str, Any]) -> Any:
+    value = results.get(parent.result_key)
+    return None if value is None else parent.result.validate_python(value)

@@ -1,0 +1,120 @@
+"""The leases that a worker holds: renewed while they are old, let go when they are lost, handed back at the end."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from forebay.engine.controllers import LeaseTime
+from forebay.engine.db import tasks
+from forebay.log import get_logger
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Mapping
+
+    from forebay.db.pool import Pool
+    from forebay.engine.clock import Clock
+    from forebay.engine.db.tasks import Lease
+    from forebay.engine.work.attempt import Attempt
+    from forebay.engine.work.executor import StepExecutor
+    from forebay.settings import Settings
+
+log = get_logger("leases")
+
+
+class LeaseBook:
+    """What one worker holds."""
+
+    def __init__(
+        self, pool: Pool, worker_id: int, settings: Settings, clock: Clock, executors: Mapping[int, StepExecutor]
+    ) -> None:
+        self._pool = pool
+        self._worker_id = worker_id
+        self._clock = clock
+        self._executors = executors
+        self._floor = settings.lease_floor_s
+        self._length = LeaseTime(settings.lease_floor_s, settings.lease_cap_s)
+        self._held: dict[int, Lease] = {}
+        self._tasks: dict[int, dict[int, int]] = {step_id: {} for step_id in executors}  # in each step, of each lane
+        self._owners: dict[int, Counter[int]] = {step_id: Counter() for step_id in executors}  # and of each owner
+
+    def __len__(self) -> int:
+        return len(self._held)
+
+    def seconds(self, step_id: int) -> float:
+        """How long a lease of this step lasts without a heartbeat."""
+        return self._length.value(self._executors[step_id].size.item_s.mean)
+
+    def add(self, lease: Lease) -> None:
+        lease.open = lease.size
+        lease.held_since = time.monotonic()
+        self._held[lease.token] = lease
+        tasks_of = self._tasks[lease.step_id]
+        tasks_of[lease.lane_id] = tasks_of.get(lease.lane_id, 0) + lease.size
+        self._owners[lease.step_id][lease.owner_id] += lease.size
+
+    def _forget(self, lease: Lease) -> None:
+        if self._held.pop(lease.token, None) is None:
+            return
+        tasks_of = self._tasks[lease.step_id]
+        tasks_of[lease.lane_id] -= lease.size
+        if not tasks_of[lease.lane_id]:
+            del tasks_of[lease.lane_id]
+        owners = self._owners[lease.step_id]
+        owners[lease.owner_id] -= lease.size
+        if not owners[lease.owner_id]:
+            del owners[lease.owner_id]
+
+    def served(self, step_id: int) -> set[int]:
+        """The lanes that have more tasks of this step here, settled or not, than could run at once."""
+        few = self._executors[step_id].concurrency.value
+        return {lane_id for lane_id, count in self._tasks[step_id].items() if count > few}
+
+    def filled_by(self, step_id: int) -> set[int]:
+        """The owners who have as many tasks of this step here as can run at once, or more."""
+        few = self._executors[step_id].concurrency.value
+        return {owner_id for owner_id, count in self._owners[step_id].items() if count >= few}
+
+    def holders(self, step_id: int) -> Collection[int]:
+        """The owners who have any task of this step here."""
+        return self._owners[step_id].keys()
+
+    def settled(self, attempts: Iterable[Attempt]) -> None:
+        for attempt in attempts:
+            lease = attempt.lease
+            lease.open -= 1
+            if lease.open <= 0:
+                self._forget(lease)
+
+    async def heartbeat(self) -> None:
+        """Renews the leases that have been held for a while; stops what is no longer ours, or cancelled."""
+        now = time.monotonic()
+        old = [lease for lease in self._held.values() if now - lease.held_since > self._floor / 4]
+        if not old:
+            return
+        lengths = [self.seconds(lease.step_id) for lease in old]
+        tokens = [lease.token for lease in old]
+        held = await tasks.heartbeat(self._pool, self._worker_id, tokens, lengths, self._clock.stamp())
+        for lease in old:
+            lease.held_since = now
+        # What was settled while the heartbeat was on its way is not lost.
+        self._let_go({token for token in tokens if token not in held and token in self._held}, "lost")
+        self._let_go({token for token, cancelled in held.items() if cancelled}, "cancelled")
+
+    def _let_go(self, tokens: set[int], why: str) -> None:
+        if not tokens:
+            return
+        for executor in self._executors.values():
+            executor.let_go(tokens, why)
+        if why == "lost":
+            for token in tokens:
+                self._forget(self._held[token])
+            log.warning("leases_lost", count=len(tokens), worker=self._worker_id)
+
+    async def hand_back(self) -> None:
+        """Gives back everything that this worker still holds, as if it had not been claimed; also what it does not know
+        of, because the answer to a claim was lost."""
+        await tasks.release_all(self._pool, self._worker_id, self._clock.stamp())
+        for lease in list(self._held.values()):
+            self._forget(lease)

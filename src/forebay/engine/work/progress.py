@@ -1,0 +1,65 @@
+"""Progress of running steps: taken at any rate, written at most twice a second."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from threading import Lock
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
+
+from pydantic_core import to_json
+
+from forebay.engine.db import tasks
+from forebay.engine.work.attempt import clean
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from forebay.db.pool import Pool
+    from forebay.engine.clock import Clock
+    from forebay.engine.declare.context import Context, Progress
+
+_FAR = 10 * 365 * 86400.0  # seconds beyond which nobody asks
+
+
+class ProgressBook:
+    """The latest word of each running task, until it is written."""
+
+    def __init__(self, pool: Pool, clock: Clock) -> None:
+        self._pool = pool
+        self._clock = clock
+        self._lock = Lock()
+        self._notes: dict[Context, dict[str, Any]] = {}
+        # Of each attempt the first fraction that it told, and when: what is resumed does not begin at none.
+        self._first: WeakKeyDictionary[Context, tuple[datetime, float]] = WeakKeyDictionary()
+
+    def note(self, ctx: Context, told: Progress) -> None:
+        fraction = None if told.fraction is None else min(1.0, max(0.0, float(told.fraction)))
+        noted: dict[str, Any] = {"step": ctx.step, "fraction": fraction}
+        noted["note"] = None if told.note is None else clean(told.note)[:200]
+        sizes = {"bytesDone": told.bytes_done, "bytesTotal": told.bytes_total}
+        noted |= {name: max(0, int(size)) for name, size in sizes.items() if size is not None}
+        with self._lock:  # steps on threads tell of theirs, too
+            if fraction is not None and (ends_at := self._ends_at(ctx, fraction)) is not None:
+                noted["endsAt"] = ends_at.isoformat()
+            self._notes[ctx] = noted
+
+    def _ends_at(self, ctx: Context, fraction: float) -> datetime | None:
+        """When the step ends if it goes on as it has since it first told; None while that says nothing."""
+        now = self._clock.now()
+        began, at_first = self._first.setdefault(ctx, (now, fraction))
+        elapsed, gained = (now - began).total_seconds(), fraction - at_first
+        if elapsed < 1 or gained <= 0:
+            return None
+        left = elapsed * (1 - fraction) / gained
+        return now + timedelta(seconds=left) if left < _FAR else None
+
+    async def flush(self) -> None:
+        if not self._notes:
+            return
+        with self._lock:
+            notes, self._notes = self._notes, {}
+        written = [to_json(noted).decode() for noted in notes.values()]
+        await tasks.report_progress(
+            self._pool, [ctx.token for ctx in notes], [ctx.n for ctx in notes], written, self._clock.stamp()
+        )

@@ -1,0 +1,285 @@
+"""Settling: reports of ended attempts go to the database in batches, as large as the last round trip let them grow."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter, deque
+from typing import TYPE_CHECKING
+
+from forebay.db.pool import COLLIDED, LOST, MISUSED, REFUSED, drop, insist, is_usable
+from forebay.engine.db import tasks
+from forebay.engine.db.writes import Writer
+from forebay.engine.work.attempt import Attempt
+from forebay.errors import DataError, brief, plain
+from forebay.log import get_logger
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from forebay.db.pool import Connection, Pool
+    from forebay.engine.clock import Clock
+    from forebay.engine.db.tasks import Settled
+
+log = get_logger("settler")
+
+_BATCH = 2000
+_BATCH_BYTES = 8 << 20  # of results
+_FULL = 10_000  # reports waiting: nothing more is claimed
+_FULL_BYTES = 64 << 20
+_WRITE_LOSSES = 3  # a report in whose writes the connection was lost so often is the reason for it
+_BATCH_BESIDE = 500  # worth a second batch while the first is on its way
+
+
+class Settler:
+    """Collects reports and settles them; one bad report is set apart, the rest goes through."""
+
+    def __init__(
+        self,
+        pool: Pool,
+        worker_id: int,
+        clock: Clock,
+        *,
+        timeout: float,
+        throttled_for: float,
+        on_settled: Callable[[Sequence[Attempt], Settled], None],
+        solo_steps: set[int],
+    ) -> None:
+        self.settled = 0
+        self.stale = 0
+        self._pool = pool
+        self._worker_id = worker_id
+        self._clock = clock
+        self._timeout = timeout
+        self._throttled_for = throttled_for
+        self._writer = Writer()
+        self._on_settled = on_settled
+        self._solo = solo_steps  # the only step of their pipeline: an item cannot be in a batch twice
+        self._waiting: deque[Attempt] = deque()
+        self._bytes = 0  # of results, waiting
+        self._shared = 0  # how many of those waiting are of other steps
+        self._losses: Counter[tuple[int, int]] = Counter()
+        self._busy = 0  # batches on their way
+        self._news = asyncio.Event()
+        self._empty = asyncio.Event()
+        self._empty.set()
+
+    def add(self, report: Attempt) -> None:
+        self._waiting.append(report)
+        self._bytes += len(report.result or "")
+        if report.lease.step_id not in self._solo:
+            self._shared += 1
+        if not self._news.is_set():
+            self._news.set()
+            self._empty.clear()
+
+    @property
+    def backlog(self) -> int:
+        return len(self._waiting)
+
+    @property
+    def is_full(self) -> bool:
+        return len(self._waiting) > _FULL or self._bytes > _FULL_BYTES
+
+    async def drained(self) -> None:
+        """Waits until everything that was added is settled."""
+        await self._empty.wait()
+
+    async def run(self) -> None:
+        """Settles for ever; when much is waiting, two batches at a time."""
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self._loop())
+            group.create_task(self._loop())
+
+    async def _loop(self) -> None:
+        while True:
+            await self._news.wait()
+            while self._waiting and (not self._busy or len(self._waiting) >= _BATCH_BESIDE):
+                self._busy += 1
+                try:
+                    await self._settle(self._take())
+                finally:
+                    self._busy -= 1
+            self._news.clear()  # what is left goes with the other loop's next batch
+            if not self._busy and not self._waiting:
+                self._empty.set()
+
+    def _take(self) -> list[Attempt]:
+        """The next batch, with at most one report an item: the second of two would be lost in one statement."""
+        if not self._shared:
+            return self._next_in_order()
+        batch: dict[tuple[int, int], Attempt] = {}
+        later: list[Attempt] = []
+        room = _BATCH_BYTES
+        while self._waiting and len(batch) < _BATCH and room > 0:
+            report = self._waiting.popleft()
+            if batch.setdefault((report.lease.job_id, report.n), report) is not report:
+                later.append(report)
+            else:
+                room -= len(report.result or "")
+        self._bytes -= _BATCH_BYTES - room
+        self._waiting.extendleft(reversed(later))
+        self._shared = sum(report.lease.step_id not in self._solo for report in self._waiting)
+        # Two workers that settle branches of the same items lock them in the same order.
+        return [batch[key] for key in sorted(batch)]
+
+    def _next_in_order(self) -> list[Attempt]:
+        batch: list[Attempt] = []
+        room = _BATCH_BYTES
+        while self._waiting and len(batch) < _BATCH and room > 0:
+            report = self._waiting.popleft()
+            batch.append(report)
+            room -= len(report.result or "")
+        self._bytes -= _BATCH_BYTES - room
+        return batch
+
+    async def _settle(self, batch: list[Attempt]) -> None:
+        with_writes = [report for report in batch if report.writes]
+        plain = [report for report in batch if not report.writes] if with_writes else batch
+        for part in (plain, with_writes):
+            if part:
+                await self._settle_part(part)
+
+    async def _settle_part(self, batch: list[Attempt]) -> None:
+        repeats: list[BaseException] = []
+
+        def repeated(error: BaseException, pause: float) -> None:
+            repeats.append(error)
+            log.warning("settle_repeated", error=brief(error), pause=pause)
+
+        try:
+            settled = await insist(lambda: self._in_transaction(batch, again=bool(repeats)), repeated, self._timeout)
+        except (DataError, *REFUSED) as error:
+            await self._isolate(batch, error)
+        else:
+            # After a repetition, what looks stale may just be what went through the first time, unheard.
+            self._finish(batch, settled, count_stale=not repeats)
+
+    async def _in_transaction(self, batch: list[Attempt], *, again: bool) -> Settled:
+        async with self._pool.acquire() as conn:
+            columns = await self._settled_columns(conn, batch)
+            if not any(report.writes for report in batch):
+                return await tasks.settle(conn, self._worker_id, columns, self._clock.stamp())
+            async with conn.transaction():
+                try:
+                    return await self._settle_and_write(conn, batch, columns, again=again)
+                except (*LOST, asyncio.CancelledError):
+                    drop(conn)  # it may be half open: the rollback must not wait for it, nor the next user
+                    raise
+
+    async def _settle_and_write(
+        self, conn: Connection, batch: list[Attempt], columns: tasks.Reports, *, again: bool
+    ) -> Settled:
+        """Settles first: that takes the leases' locks, so that only a holder ever writes."""
+        settled = await tasks.settle(conn, self._worker_id, columns, self._clock.stamp())
+        stale = set(settled.stale)
+        mine = [report for report in batch if (report.lease.token, report.n) not in stale]
+        # When a connection was lost on the way, each writes for itself, so that it is known in whose writes that was.
+        for group in [[report] for report in mine] if again else [mine]:
+            await self._write(conn, group, again=again)
+        return settled
+
+    async def _write(self, conn: Connection, group: list[Attempt], *, again: bool) -> None:
+        try:
+            await self._writer.apply(conn, (write for report in group for write in report.writes), again=again)
+        except COLLIDED:
+            raise
+        except MISUSED + LOST as error:
+            if isinstance(error, MISUSED) and is_usable(conn):
+                raise DataError(f"what the step handed over was refused: {plain(error)}") from error
+            if len(group) == 1:
+                self._count_loss(group[0])
+            raise
+
+    def _count_loss(self, report: Attempt) -> None:
+        """The database answered to the settling, and was gone in the middle of this report's writes. When that is no
+        accident, the report goes without them, so that the others of its batch get through."""
+        task = (report.lease.token, report.n)
+        self._losses[task] += 1
+        if self._losses[task] >= _WRITE_LOSSES:
+            del self._losses[task]
+            report.result, report.writes = None, ()
+            _refuse(report, DataError(f"the connection was lost {_WRITE_LOSSES} times while its rows were written"))
+
+    async def _isolate(self, batch: list[Attempt], error: Exception) -> None:
+        """Halves the batch until the bad report stands alone; that one fails with the reason."""
+        if len(batch) > 1:
+            middle = len(batch) // 2
+            await self._settle(batch[:middle])
+            await self._settle(batch[middle:])
+            return
+        report = batch[0]
+        if report.outcome is not None and report.result is None and not report.writes:
+            # Given up here, it is no longer kept alive by heartbeats: its lease runs out and the task runs again.
+            log.critical("report_lost", job=report.lease.job_id, item=report.n, error=brief(error))
+            self._on_settled(batch, tasks.Settled(0, [], [], []))
+            return
+        step = report.lease.step_id
+        log.warning("write_refused", job=report.lease.job_id, item=report.n, step=step, error=brief(error))
+        report.result, report.writes = None, ()
+        _refuse(report, error)
+        await self._settle([report])
+
+    def _finish(self, batch: list[Attempt], settled: Settled, *, count_stale: bool) -> None:
+        if self._losses:
+            for report in batch:
+                self._losses.pop((report.lease.token, report.n), None)
+        self.settled += settled.settled
+        if settled.stale and count_stale:
+            self.stale += len(settled.stale)
+            log.warning("reports_stale", count=len(settled.stale), worker=self._worker_id)
+        self._on_settled(batch, settled)
+
+    async def _settled_columns(self, conn: Connection, batch: list[Attempt]) -> tasks.Reports:
+        """What is reported; tasks that were throttled for too long have failed. Only who is throttled pays for that."""
+        columns = self._columns(batch)
+        if "THROTTLED" not in columns.outcomes:
+            return columns
+        asked = [r for r in batch if r.outcome == "THROTTLED" and r.error_class is not None]
+        if not asked:
+            return columns
+        bounds = [r.throttled_for or self._throttled_for for r in asked]
+        throttled = [
+            (r.lease.job_id, r.n, r.lease.step_id, bound, _longest_wait(r, bound))
+            for r, bound in zip(asked, bounds, strict=True)
+        ]
+        long = await tasks.throttled_long(conn, throttled, self._clock.stamp())
+        for place in long:
+            report, bound = asked[place], bounds[place]
+            reason = f"throttled for {_span(bound)}, longer is not waited: {report.reason}"
+            report.fail("ERROR", reason=reason, kind=report.error_class)
+        return self._columns(batch) if long else columns
+
+    def _columns(self, batch: list[Attempt]) -> tasks.Reports:
+        columns = tasks.Reports(
+            tokens=[r.lease.token for r in batch],
+            ns=[r.n for r in batch],
+            results=[r.result for r in batch],
+            started=[r.started for r in batch],
+        )
+        if all(r.outcome is None for r in batch):
+            return columns
+        columns.outcomes = [r.outcome for r in batch]
+        for r in batch:
+            ended_well = r.outcome is None
+            columns.again_ins.append(None if ended_well else r.again_in)
+            columns.spents.append(ended_well or r.spent)
+            columns.ends_items.append(not ended_well and r.ends_item)
+            columns.classes.append(None if ended_well else r.error_class)
+            columns.reasons.append(None if ended_well else r.reason)
+        return columns
+
+
+def _longest_wait(report: Attempt, bound: float) -> float:
+    """How much of the time between two attempts can be throttling: as long as it is told now, and some more."""
+    return max(bound / 24, 1.25 * (report.again_in or 0.0))
+
+
+def _span(seconds: float) -> str:
+    return f"{seconds / 3600:g} h" if seconds >= 3600 else f"{seconds:g} s"
+
+
+def _refuse(report: Attempt, error: Exception) -> None:
+    """What could not be written is a fault of the data; running the step again would give the same."""
+    refused = DataError(f"what the step handed over was refused: {plain(error)}")
+    failure = error if isinstance(error, DataError) else refused
+    report.fail("ERROR", reason=str(failure), kind=failure.error_class)

@@ -1,0 +1,149 @@
+"""The tasks that a worker has at hand for one step, given out fairly."""
+
+from __future__ import annotations
+
+import heapq
+from collections import deque
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Container, Mapping
+
+    from forebay.engine.db.tasks import Lease
+
+
+class _LaneQueue:
+    __slots__ = ("lane_id", "leases", "owner_id", "priority", "step_by", "virtual")
+
+    def __init__(self, lane_id: int, owner_id: int, priority: int, weight: float, virtual: float) -> None:
+        self.lane_id = lane_id
+        self.owner_id = owner_id
+        self.leases: deque[tuple[Lease, int]] = deque()  # with the index of the next task in the lease
+        self.priority = priority
+        self.step_by = 1 / weight
+        self.virtual = virtual
+
+    def __lt__(self, other: _LaneQueue) -> bool:
+        return (-self.priority, self.virtual) < (-other.priority, other.virtual)
+
+
+class TaskQueue:
+    """Tasks of several lanes; within the highest priority the lane that had least, for its weight, goes first."""
+
+    def __init__(self) -> None:
+        self._lanes: dict[int, _LaneQueue] = {}
+        self._heap: list[_LaneQueue] = []
+        self._owners: dict[int, int] = {}  # how many lanes each has here
+        self._now = 0.0  # virtual
+        self.size = 0
+
+    def push(self, lease: Lease, priority: int = 0, weight: float = 1.0) -> None:
+        if not lease.ns:
+            return
+        lane = self._lanes.get(lease.lane_id)
+        if lane is None:
+            lane = self._lanes[lease.lane_id] = _LaneQueue(lease.lane_id, lease.owner_id, priority, weight, self._now)
+            heapq.heappush(self._heap, lane)
+            self._owners[lane.owner_id] = self._owners.get(lane.owner_id, 0) + 1
+        lane.leases.append((lease, 0))
+        self.size += len(lease.ns)
+
+    def pop_shared(self, held: Mapping[int, int], most: int) -> tuple[Lease, int] | None:
+        """The next task, where owners hold so many slots each: who holds none comes before who holds some, and who
+        holds `most` comes after those who hold fewer, whatever their priorities and weights."""
+        if len(self._owners) > 1 and (holds := held.get(self._heap[0].owner_id)):
+            if any(owner_id not in held for owner_id in self._owners):
+                return self.pop_of_others(held)
+            if holds >= most:
+                return self.pop_of_others({owner_id for owner_id, n in held.items() if n >= most}) or self.pop()
+        return self.pop()
+
+    def pop_outranked(self, owners: Container[int]) -> tuple[Lease, int] | None:
+        """The next task of somebody who is none of these owners and whose priority others here keep from its turn."""
+        if len(self._owners) < 2:
+            return None
+        top = self._heap[0].priority
+        leading = {lane.owner_id for lane in self._heap if lane.priority == top}
+        if len(leading) == len(self._owners):
+            return None
+        return self._pop_of(
+            [lane for lane in self._heap if lane.owner_id not in leading and lane.owner_id not in owners]
+        )
+
+    def is_next_of(self, owners: Container[int]) -> bool:
+        """Whether the next task is one of these owners'."""
+        return bool(self._heap) and self._heap[0].owner_id in owners
+
+    def pop_of_others(self, owners: Container[int]) -> tuple[Lease, int] | None:
+        """The next task of somebody who is none of these owners."""
+        return self._pop_of([lane for lane in self._heap if lane.owner_id not in owners])
+
+    def _pop_of(self, lanes: list[_LaneQueue]) -> tuple[Lease, int] | None:
+        if not lanes:
+            return None
+        lane = min(lanes)
+        lease, index = lane.leases[0]
+        self.size -= 1
+        lane.virtual += lane.step_by
+        if index + 1 < len(lease.ns):
+            lane.leases[0] = (lease, index + 1)
+        else:
+            lane.leases.popleft()
+            if not lane.leases:
+                self._heap.remove(lane)
+                self._forget(lane)
+        heapq.heapify(self._heap)
+        return lease, index
+
+    def _forget(self, lane: _LaneQueue) -> None:
+        del self._lanes[lane.lane_id]
+        self._owners[lane.owner_id] -= 1
+        if not self._owners[lane.owner_id]:
+            del self._owners[lane.owner_id]
+
+    def pop(self) -> tuple[Lease, int] | None:
+        """The next task: a lease and an index into it."""
+        if not self.size:
+            return None
+        heap = self._heap
+        lane = heap[0]
+        lease, index = lane.leases[0]
+        self.size -= 1
+        self._now = lane.virtual
+        lane.virtual += lane.step_by
+        if index + 1 < len(lease.ns):
+            lane.leases[0] = (lease, index + 1)
+        else:
+            lane.leases.popleft()
+            if not lane.leases:
+                heapq.heappop(heap)
+                self._forget(lane)
+                return lease, index
+        if len(heap) > 1:
+            heapq.heapreplace(heap, lane)
+        return lease, index
+
+    def clear(self) -> None:
+        """Takes everything out."""
+        self._lanes.clear()
+        self._heap.clear()
+        self._owners.clear()
+        self.size = 0
+
+    def drop(self, is_meant: Callable[[Lease], bool]) -> list[tuple[Lease, int]]:
+        """Takes out the tasks of some leases; answers them as (lease, n)."""
+        dropped: list[tuple[Lease, int]] = []
+        for lane in list(self._heap):
+            kept: deque[tuple[Lease, int]] = deque()
+            for lease, index in lane.leases:
+                if is_meant(lease):
+                    dropped += ((lease, n) for n in lease.ns[index:])
+                else:
+                    kept.append((lease, index))
+            lane.leases = kept
+            if not kept:
+                self._heap.remove(lane)
+                self._forget(lane)
+        heapq.heapify(self._heap)
+        self.size -= len(dropped)
+        return dropped

@@ -1,0 +1,464 @@
+"""The worker: claim, run, settle, and stay alive while doing so."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+import time
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from forebay.db import migrate
+from forebay.db.listen import listen
+from forebay.db.measured_pool import open_measured_pool
+from forebay.db.pool import LOST, close_pool, insist
+from forebay.engine.clock import Clock
+from forebay.engine.controllers import Backoff, ClaimSize
+from forebay.engine.db import registry, tasks
+from forebay.engine.declare.resources import Resources
+from forebay.engine.limits.client import Limits
+from forebay.engine.loops import every
+from forebay.engine.maintenance import schedules
+from forebay.engine.maintenance.sweeper import Sweeper
+from forebay.engine.processes.pool import ProcessPool
+from forebay.engine.submit import results
+from forebay.engine.work import job_log
+from forebay.engine.work.claimer import Claimer
+from forebay.engine.work.executor import StepExecutor
+from forebay.engine.work.failure_log import FailureLog
+from forebay.engine.work.leases import LeaseBook
+from forebay.engine.work.machine import Machine
+from forebay.engine.work.progress import ProgressBook
+from forebay.engine.work.runners import call_of
+from forebay.engine.work.settler import Settler
+from forebay.engine.work.step_services import WorkerHost
+from forebay.engine.work.threads import Threads
+from forebay.engine.work.worker_stats import last_error, totals
+from forebay.errors import brief
+from forebay.log import get_logger, tells_details, use_level
+from forebay.settings import Settings
+from forebay.telemetry import tracing
+from forebay.types import ErrorClass
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Coroutine, Mapping, Sequence
+
+    from forebay.db.measured_pool import MeasuredPool
+    from forebay.db.pool import Pool
+    from forebay.engine.db.tasks import Settled
+    from forebay.engine.declare.context import Context
+    from forebay.engine.declare.pipeline import Pipeline, Step
+    from forebay.engine.declare.resources import Resource
+    from forebay.engine.work.attempt import Attempt
+    from forebay.engine.work.spans import Spans
+
+log = get_logger("worker")
+
+_PROBE_AFTER = 30.0  # seconds until a parked queue is tried again
+
+
+class Worker:
+    """Runs the steps of some pipelines on one database until it is told to stop."""
+
+    def __init__(
+        self,
+        dsn: str,
+        pipelines: Sequence[Pipeline[Any]],
+        *,
+        settings: Settings | None = None,
+        clock: Clock | None = None,
+        closed: bool = False,
+        lanes: frozenset[int] | None = None,
+        resources: Mapping[Resource[Any], Resource[Any]] | None = None,
+    ) -> None:
+        """`lanes`: works on these only. For tests: `closed` claims nothing but while `drain` runs, `resources`
+        stand in for others."""
+        self.settings = settings or Settings()
+        use_level(self.settings.log_level, explicit="log_level" in self.settings.model_fields_set)
+        self.clock = clock or Clock()
+        self.worker_id = 0
+        self._dsn = dsn
+        self._pipelines = pipelines
+        for pipeline in pipelines:
+            pipeline.tune(self.settings)
+        self._closed = closed
+        self._lanes = lanes
+        self._replaced = resources
+        self._awaited: set[int] = set()  # jobs whose end ends a slice
+        self._ended = asyncio.Event()
+        self._ready = asyncio.Event()
+        self._stopping = asyncio.Event()
+        self._executors: dict[int, StepExecutor] = {}
+        self._machine = Machine()
+        self._backoff = Backoff(1, 60)
+        self._parked: set[str] = set()
+        self._odd_jobs: set[asyncio.Task[None]] = set()
+
+    @property
+    def stuck_threads(self) -> int:
+        """Threads that still run steps which were given up."""
+        return self._threads.stuck
+
+    @property
+    def settled(self) -> int:
+        """How many attempts this worker has settled."""
+        return self._settler.settled
+
+    # -- life -----------------------------------------------------------------------------------------------------
+
+    async def run(self) -> None:
+        """Work until `stop`; then finish or hand back what is in flight."""
+        self._pool = await self._open_pool("forebay worker", self.settings.pool_size)
+        # Signs of life must not wait behind the work: what cannot renew its leases loses them.
+        self._vitals = await self._open_pool("forebay worker vitals", 1)
+        try:
+            await insist(self._begin, self._begin_later)
+            try:
+                await self._work()
+            finally:
+                await self._resources.close()
+                await self._processes.close()
+                self._threads.close()
+                if self._spans is not None:
+                    self._spans.close()
+        finally:
+            await close_pool(self._vitals)
+            await close_pool(self._pool)
+        log.info("worker_stopped", worker=self.worker_id, settled=self.settled)
+
+    async def _open_pool(self, name: str, size: int) -> MeasuredPool:
+        s = self.settings
+        return await open_measured_pool(
+            self._dsn, size=size, name=name, prepared=s.prepared_statements, timeout=s.command_timeout_s
+        )
+
+    def stop(self) -> None:
+        """Stop claiming; running steps get the grace period to end."""
+        self._stopping.set()
+
+    async def run_slice(self, seconds: float, jobs: Collection[int] = ()) -> int:
+        """Work for a bounded time, until nothing is left to do, or until these jobs have ended; answers how many
+        attempts were settled."""
+        self._awaited = set(jobs)
+        running = asyncio.create_task(self.run())
+        try:
+            async with asyncio.timeout(seconds):
+                await self.ready_or_failed(running)
+                await self._idle_or_ended()
+        except TimeoutError:
+            pass
+        finally:
+            self.stop()
+        await running
+        return self.settled
+
+    async def ready_or_failed(self, running: asyncio.Task[None]) -> None:
+        """Waits until the worker has begun; raises what kept it from that."""
+        ready = asyncio.create_task(self._ready.wait())
+        await asyncio.wait({ready, running}, return_when=asyncio.FIRST_COMPLETED)
+        ready.cancel()
+        if running.done():
+            running.result()
+
+    async def idle(self) -> None:
+        """Waits until the worker has looked everywhere and has nothing to do, also of what its steps have submitted."""
+        settled = -1
+        while settled != self.settled:
+            settled = self.settled
+            await self.look()
+            await self._claimer.idle()
+
+    async def _idle_or_ended(self) -> None:
+        """Waits until there is nothing to do, or until this worker has ended the last of the awaited jobs."""
+        waits: list[asyncio.Task[Any]] = [asyncio.create_task(self.idle())]
+        if self._awaited:
+            waits.append(asyncio.create_task(self._ended.wait()))
+        try:
+            done, _ = await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+            for task in done:
+                task.result()
+        finally:
+            for task in waits:
+                task.cancel()
+
+    async def look(self) -> None:
+        """Look now for what is ready."""
+        await self._claimer.discover()
+
+    async def drain(self) -> None:
+        """Claim until nothing is left to do, then close again."""
+        self._claimer.open()
+        await self.idle()
+        self._claimer.close()
+
+    async def sweep(self) -> None:
+        """Do the periodic repairs now."""
+        await self._sweeper.sweep()
+
+    async def _begin(self) -> None:
+        async with self._pool.acquire() as conn:
+            await migrate.check(conn)
+            ids = {p.name: await registry.register(conn, p.definition()) for p in self._pipelines}
+            await schedules.put_declared(conn, self._pipelines, self.clock.now())
+            name = f"{socket.gethostname()}:{os.getpid()}"
+            self.worker_id = await registry.enlist(conn, name, self.clock.stamp())
+        self._assemble(ids)
+        with suppress(*LOST):  # another worker is at it
+            await self._sweeper.make_partitions()
+        steps = [f"{executor.step.pipeline.name}.{executor.step.name}" for executor in self._executors.values()]
+        log.info("worker_started", worker=self.worker_id, steps=steps)
+
+    def _begin_later(self, error: BaseException, pause: float) -> None:
+        log.warning("begin_repeated", error=brief(error), pause=pause)
+
+    def _assemble(self, ids: dict[str, dict[str, int]]) -> None:
+        pool, me, s, clock = self._pool, self.worker_id, self.settings, self.clock
+        self._threads, self._processes = Threads(), ProcessPool(sandbox=s.sandbox or "preferred")
+        self._spans = _spans(pool, clock)
+        self._limits = Limits(pool, me, clock, on_room=self._on_hungry)
+        self._progress = ProgressBook(pool, clock)
+        self._resources = Resources(s, pool, self._limits, self._replaced)
+        self._host = WorkerHost(self._progress, self._resources, self._processes)
+        for pipeline in self._pipelines:
+            for step in pipeline.steps.values():
+                if not s.queue_names or step.queue in s.queue_names:
+                    self._add_step(step, ids[pipeline.name][step.name])
+        solo = {step_id for steps in ids.values() if len(steps) == 1 for step_id in steps.values()}
+        self._failures = FailureLog(self._executors)
+        self._leases = LeaseBook(self._vitals, me, s, clock, self._executors)
+        on_settled = self._on_settled if self._spans is None else self._spans.settling(self._on_settled)
+        self._settler = Settler(
+            pool,
+            me,
+            clock,
+            timeout=2 * s.command_timeout_s,
+            throttled_for=s.throttled_for_s,
+            on_settled=on_settled,
+            solo_steps=solo,
+        )
+        self._claimer = Claimer(
+            pool,
+            me,
+            s,
+            clock,
+            executors=self._executors,
+            leases=self._leases,
+            limits=self._limits,
+            settler=self._settler,
+            machine=self._machine,
+            spans=self._spans,
+            only=self._lanes,
+        )
+        if self._closed:
+            self._claimer.close()
+        self._sweeper = Sweeper(pool, s, clock, wake=self._claimer.wake)
+
+    def _add_step(self, step: Step[Any, Any], step_id: int) -> None:
+        s = self.settings
+        call = call_of(step, self._threads, self._processes, with_context=self._spans is not None)
+        report: Callable[[Attempt], None] = self._on_report
+        if self._spans is not None:
+            call = self._spans.calling(step, call, lambda: self._executors[step_id].running)
+            report = self._spans.reporting(step, report)
+        self._executors[step_id] = StepExecutor(
+            step,
+            step_id,
+            call=call,
+            read=self._read_task,
+            job_args=self._job_args,
+            report=report,
+            hungry=self._on_hungry,
+            host=self._host,
+            limits=self._limits,
+            clock=self.clock,
+            size=ClaimSize(slice_s=s.slice_ms / 1000, safety=s.claim_safety, least=s.claim_min, most=s.claim_max),
+            reserve=s.owner_reserve,
+        )
+
+    async def _read_task(self, job_id: int, n: int) -> tuple[str, str | None]:
+        return await tasks.read_task(self._pool, job_id, n)
+
+    async def _job_args(self, ctx: Context) -> tuple[Any, ...]:
+        job = await results.summary(self._pool, ctx.job_id)
+        ctx.read_items(lambda: results.items(self._pool, ctx.job_id))
+        return (job,)
+
+    async def _work(self) -> None:
+        async with asyncio.TaskGroup() as group:
+            loops = [group.create_task(loop, name=name) for name, loop in self._loops()]
+            self._claiming = [loop for loop in loops if loop.get_name() == "claim"]
+            self._ready.set()
+            await self._stopping.wait()
+            await self._shut_down()
+            for loop in loops:
+                loop.cancel()
+            _, stuck = await asyncio.wait(loops, timeout=2)
+            if stuck:  # in a connection that does not answer
+                self._pool.terminate()
+                self._vitals.terminate()
+
+    def _loops(self) -> list[tuple[str, Coroutine[Any, Any, None]]]:
+        beat = self.settings.lease_floor_s / 4
+        loops: list[tuple[str, Coroutine[Any, Any, None]]] = [
+            ("machine", self._machine.watch()),
+            ("claim", self._claimer.run()),
+            ("claim", self._claimer.run()),
+            ("claim", self._claimer.run_express()),
+            ("look", self._claimer.look()),
+            ("settle", self._settler.run()),
+            ("reap", every(0.05, "reap", self._reap)),
+            ("heartbeat", every(beat, "heartbeat", self._leases.heartbeat, longest=beat)),
+            ("limits", every(1.0, "limits", self._limits.renew)),
+            ("mark busy", every(1.0, "mark busy", self._claimer.mark_busy)),
+            ("sign on", every(2.0, "sign on", self.sign_on)),
+            ("progress", every(0.5, "progress", self._progress.flush)),
+            ("failures", every(5.0, "failures", self._failures.tell_rest)),
+            ("sweep", self._sweeper.run()),
+        ]
+        if self.settings.listen:
+            loops.append(("listen", listen(self._dsn, self._on_message, self._claimer.look_everywhere)))
+        return loops
+
+    async def _shut_down(self) -> None:
+        """Finish what runs within the grace period, hand back the rest."""
+        self._claimer.stop()
+        await asyncio.wait(self._claiming, timeout=5)  # a claim on its way brings leases to hand back
+        for executor in self._executors.values():
+            executor.queue.clear()
+        await self._slots_end(self.settings.grace_s)
+        for executor in self._executors.values():
+            executor.stop_all("shutdown")
+        await self._slots_end(2.0)
+        with suppress(*LOST, TimeoutError):  # leases that cannot be handed back expire
+            async with asyncio.timeout(10):
+                await self._settler.drained()
+                self._failures.close()
+                await self._leases.hand_back()
+                await self._limits.close()
+                await self.sign_on(stopped=True)
+
+    async def _slots_end(self, seconds: float) -> None:
+        slots = {slot for executor in self._executors.values() for slot in executor.slots}
+        if slots:
+            await asyncio.wait(slots, timeout=seconds)
+
+    # -- events ---------------------------------------------------------------------------------------------------
+
+    def _on_message(self, payload: str) -> None:
+        verb, *args = payload.split()
+        if verb == "ready":
+            step_id, lane_id, seq = (int(arg) for arg in args)
+            self._claimer.wake(step_id, lane_id, seq)
+        elif verb == "cancel":
+            for executor in self._executors.values():
+                executor.cancel_job(int(args[0]))
+        elif verb == "queue":  # resumed or unparked, perhaps
+            self._claimer.look_everywhere()
+
+    def _on_hungry(self) -> None:
+        self._claimer.hungry()
+
+    def _on_report(self, attempt: Attempt) -> None:
+        failure = attempt.failure
+        if failure is ErrorClass.RESOURCE:
+            self._hold(attempt)
+        elif failure is ErrorClass.CONFIG:
+            self._park(attempt)
+        elif (self._backoff.pause or self._parked) and attempt.outcome is None:
+            self._worked(attempt)
+        self._settler.add(attempt)
+
+    def _hold(self, attempt: Attempt) -> None:
+        """This machine is at its limit: claim nothing for a while. Tasks that fail together count once."""
+        if not self._claimer.is_held:
+            pause = self._backoff.grow()
+            self._claimer.hold(pause)
+            log.warning("worker_held", reason=attempt.reason, pause=pause)
+
+    def _worked(self, attempt: Attempt) -> None:
+        self._backoff.reset()
+        queue = self._executors[attempt.lease.step_id].step.queue
+        if queue in self._parked:
+            self._parked.discard(queue)
+            self._in_background(self._unpark(queue))
+
+    def _park(self, attempt: Attempt) -> None:
+        queue, reason = self._executors[attempt.lease.step_id].step.queue, attempt.reason or "wrong configuration"
+        if queue not in self._parked:
+            log.error("queue_parked", queue=queue, reason=reason)
+        self._parked.add(queue)
+        self._in_background(registry.park(self._pool, queue, reason, _PROBE_AFTER, self.clock.stamp()))
+
+    async def _unpark(self, queue: str) -> None:
+        try:
+            await registry.unpark(self._pool, queue)
+        except LOST:
+            self._parked.add(queue)  # the next success tries again
+            raise
+        log.info("queue_unparked", queue=queue)
+        self._claimer.look_everywhere()
+
+    def _in_background(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(work)
+        self._odd_jobs.add(task)
+        task.add_done_callback(self._odd_job_ended)
+
+    def _odd_job_ended(self, task: asyncio.Task[None]) -> None:
+        self._odd_jobs.discard(task)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            log.warning("queue_not_told", error=brief(error))
+
+    def _on_settled(self, batch: Sequence[Attempt], settled: Settled) -> None:
+        self._leases.settled(batch)
+        if settled.finished_jobs:
+            job_log.tell_finished(settled.finished_jobs)
+            self._note_ended(settled.finished_jobs)
+        self._failures.add(batch, set(settled.stale))
+        if tells_details():
+            job_log.tell_attempts(batch, self._executors, self.clock.time())
+        for step_id, lane_id, seq in settled.woken:
+            self._claimer.wake(step_id, lane_id, seq)
+        if not self._leases:
+            self._claimer.hungry()
+
+    def _note_ended(self, jobs: Sequence[int]) -> None:
+        if self._awaited:
+            self._awaited.difference_update(jobs)
+            if not self._awaited:
+                self._ended.set()
+
+    # -- care -----------------------------------------------------------------------------------------------------
+
+    async def _reap(self) -> None:
+        now = time.monotonic()
+        for executor in self._executors.values():
+            executor.reap(now)
+            executor.kick()
+
+    async def sign_on(self, *, stopped: bool = False) -> None:
+        """Tell the others how this worker is doing, and hear which queues are parked."""
+        steps = {f"{e.step.pipeline.name}.{e.step.name}": e.describe() for e in self._executors.values()}
+        about = {"steps": steps, "settled": self.settled, "leases": len(self._leases), "pid": os.getpid()}
+        about |= totals(self._executors.values())
+        about |= {"limits": self._limits.describe(), "machine": self._machine.describe()}
+        about |= {"shared": self._resources.describe(), "pool_waits": self._pool.waits.describe()}
+        # Another worker may have parked a queue: whoever gets through to the other side again unparks it.
+        self._parked = await registry.sign_on(
+            self._vitals,
+            self.worker_id,
+            about,
+            self._settler.stale,
+            self.clock.stamp(),
+            last_error=last_error(self._executors.values()),
+            stopped=stopped,
+        )
+
+
+def _spans(pool: Pool, clock: Clock) -> Spans | None:
+    tracer = tracing.tracer()
+    if tracer is None:
+        return None
+    from forebay.engine.work.spans import Spans  # noqa: PLC0415 - needs an extra
+
+    return Spans(tracer, pool, clock)

@@ -1,0 +1,36 @@
+"""What a worker tells about all its steps together."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from forebay.engine.work.executor import StepExecutor
+
+
+def totals(executors: Collection[StepExecutor]) -> dict[str, Any]:
+    last = max((executor.last_ended for executor in executors), default=0.0)
+    return {
+        "succeeded": sum(executor.succeeded for executor in executors),
+        "failed": sum(executor.failed for executor in executors),
+        "by_step": {
+            f"{executor.step.pipeline.name}.{executor.step.name}": {
+                "succeeded": executor.succeeded,
+                "failed": executor.failed,
+                "busy_s": round(executor.busy_s, 3),
+            }
+            for executor in executors
+        },
+        "busy_s": round(sum(executor.busy_s for executor in executors), 3),
+        "last_processed": datetime.fromtimestamp(last, UTC).isoformat() if last else None,
+        "has_failed": any(executor.last_error for executor in executors),
+    }
+
+
+def last_error(executors: Collection[StepExecutor]) -> str | None:
+    """The reason of the last attempt that failed. It may be about anybody's item, and is not told to everyone."""
+    errors = sorted((executor.last_error for executor in executors if executor.last_error), reverse=True)
+    return errors[0][1] if errors else None

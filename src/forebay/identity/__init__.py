@@ -1,0 +1,1 @@
+"""Accounts, owners, sessions, tokens and invitations."""

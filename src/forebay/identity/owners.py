@@ -1,0 +1,89 @@
+"""Owners: found by name, with what they have open and how much of it they may have."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from forebay.db.pool import translated
+from forebay.db.statements import statements
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from forebay.db.pool import Connection, Pool
+    from forebay.db.role_pool import Room
+
+load = statements("forebay.identity")
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What an owner has open, and its own limits (None: the settings' decide)."""
+
+    open_jobs: int
+    open_items: int
+    max_open_jobs: int | None
+    max_open_items: int | None
+    submits_per_minute: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """An owner's share of the workers, and its own limits (None: the settings' decide)."""
+
+    weight: float = 1.0
+    max_open_jobs: int | None = None
+    max_open_items: int | None = None
+    submits_per_minute: int | None = None
+
+
+async def find(pool: Pool | Connection, name: str) -> int | None:
+    async with translated():
+        found: int | None = await pool.fetchval("select id from forebay.owner where name = $1", name)
+    return found
+
+
+async def make(pool: Pool | Connection, name: str) -> int:
+    """The owner of that name, who is made if there is none.
+
+    Raises: InvalidField for a name that is too long.
+    """
+    async with translated():
+        made: int = await pool.fetchval("select forebay.owner_id($1)", name)
+    return made
+
+
+async def usage(conn: Pool | Connection, owner_id: int) -> Usage:
+    async with translated():
+        row = await conn.fetchrow("select * from forebay.usage($1)", owner_id)
+    assert row is not None  # noqa: S101 - the owner is the caller
+    return Usage(*row.values())
+
+
+async def usage_for(room: Room, owner_id: int) -> Usage:
+    """The same in the owner's own room, in one round trip."""
+    async with translated(), room.bare() as conn:
+        row = await conn.fetchrow("select * from forebay.usage_for($1, $2)", room.role, owner_id)
+    assert row is not None  # noqa: S101 - the function always answers one row
+    return Usage(*row.values())
+
+
+async def terms(conn: Pool | Connection) -> dict[int, Terms]:
+    """The terms of all owners that have accounts, by the owner's id."""
+    async with translated():
+        rows = await conn.fetch(load("list_terms"))
+    return {row["id"]: Terms(*list(row.values())[1:]) for row in rows}
+
+
+async def set_weight(conn: Pool | Connection, name: str, weight: float, actor: str) -> bool:
+    """Whether that changed something."""
+    async with translated():
+        return bool(await conn.fetchval("select forebay.set_owner_weight($1, $2, $3)", name, weight, actor))
+
+
+async def set_limits(conn: Pool | Connection, owner_id: int, limits: Mapping[str, int | None], actor: str) -> bool:
+    """Set the limits that are given, by their names in `Terms`; answers whether that changed something."""
+    async with translated():
+        return bool(await conn.fetch(load("set_limits"), owner_id, json.dumps(dict(limits)), actor))

@@ -1,0 +1,94 @@
+"""Secrets: made here, shown once, kept as hashes."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import hmac
+import secrets
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from typing import TYPE_CHECKING, TypeVar
+
+from argon2 import PasswordHasher
+from argon2.exceptions import InvalidHashError, VerificationError
+
+from forebay.errors import Busy
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+T = TypeVar("T")
+
+_passwords = PasswordHasher()
+
+SESSION = "fbs_"
+TOKEN = "fbt_"  # noqa: S105 - how tokens begin
+LINK = "fbl_"
+
+
+def new_secret(kind: str) -> str:
+    return kind + secrets.token_urlsafe(32)
+
+
+def digest(secret: str) -> bytes:
+    """The hash of a secret that is random and long: nothing slower is needed."""
+    return hashlib.sha256(secret.encode()).digest()
+
+
+def csrf_token(session: str) -> str:
+    """What a page must send along to show that it can read this site's cookies; follows from the session."""
+    return hmac.new(session.encode(), b"csrf", hashlib.sha256).hexdigest()
+
+
+def is_same(one: str, other: str) -> bool:
+    return hmac.compare_digest(one.encode(), other.encode())
+
+
+class Turns:
+    """Passwords take much time and memory, on purpose: a few at once, a few that wait, and the rest is sent away."""
+
+    def __init__(self, at_once: int, waiting: int) -> None:
+        self._threads = ThreadPoolExecutor(at_once, thread_name_prefix="passwords")
+        self._most = at_once + waiting
+        self._here = 0
+
+    async def take(self, work: Callable[[], T]) -> T:
+        """Raises: Busy when too many wait already."""
+        if self._here >= self._most:
+            raise Busy("too many are signing in right now")
+        self._here += 1
+        try:
+            return await asyncio.get_running_loop().run_in_executor(self._threads, work)
+        finally:
+            self._here -= 1
+
+
+_turns = Turns(at_once=2, waiting=30)
+
+
+async def hash_password(password: str) -> str:
+    return await _turns.take(lambda: _passwords.hash(password))
+
+
+async def is_password(stored: str | None, password: str) -> bool:
+    """Whether it is the right one; takes its time in any case."""
+
+    def verify() -> bool:
+        nobodys = _nobodys()  # in both cases: the first answer, which waits for it, must not tell them apart
+        return _verify(stored or nobodys, password)
+
+    return await _turns.take(verify) and stored is not None
+
+
+@cache
+def _nobodys() -> str:
+    """For names that do not exist: the answer must take as long as for those that do."""
+    return _passwords.hash(secrets.token_hex(16))
+
+
+def _verify(stored: str, password: str) -> bool:
+    try:
+        return _passwords.verify(stored, password)
+    except (VerificationError, InvalidHashError):
+        return False

@@ -1,0 +1,296 @@
+"""Bookmarks, categories and tags: typed calls, and what steps hand over to be written."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import asyncpg
+from pydantic_core import to_json
+
+from forebay.db.pool import translated
+from forebay.db.statements import statements
+from forebay.errors import WrongState
+from forebay.types import Statement
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from datetime import datetime
+
+    from forebay.db.pool import Connection, Pool
+    from forebay.db.role_pool import Room
+
+load = statements("forebay.pipelines.bookmarks")
+
+
+@dataclass(frozen=True, slots=True)
+class NewBookmark:
+    """A bookmark as its owner gives it; None: nothing is said."""
+
+    url: str
+    page_hash: bytes
+    title: str | None = None
+    note: str | None = None
+    tags: Sequence[str] | None = None
+    category_id: int | None = None
+    is_image: bool = False
+    favicon: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class BookmarkFilter:
+    """Of the bookmarks of the owner that the transaction acts for."""
+
+    archived: bool | None = False
+    category_id: int | None = None
+    tag: str | None = None
+    kind: str | None = None
+    duplicates: bool = False
+
+
+# What people do.
+
+
+async def add(
+    room: Room, owner_id: int, ip: str | None, new: NewBookmark, *, priority: int = 0, trace: str | None = None
+) -> asyncpg.Record:
+    """Save a bookmark and its work in one round trip; answers it, with `created`.
+
+    Raises: NotThere for a category that is not the owner's.
+    """
+    async with room.bare() as conn:
+        return await add_in(conn, room.role, owner_id, ip, new, priority=priority, trace=trace)
+
+
+async def add_in(
+    conn: Connection,
+    role: str,
+    owner_id: int,
+    ip: str | None,
+    new: NewBookmark,
+    *,
+    priority: int = 0,
+    trace: str | None = None,
+) -> asyncpg.Record:
+    """The same in a transaction of the caller's."""
+    row = await _row(conn, "add_bookmark", role, owner_id, ip, *_given(new, priority, trace))
+    assert row is not None  # noqa: S101 - the function always answers one row
+    return row
+
+
+def _given(new: NewBookmark, priority: int, trace: str | None) -> tuple[object, ...]:
+    tags = None if new.tags is None else list(new.tags)
+    return (
+        new.url,
+        new.page_hash,
+        new.title,
+        new.note,
+        tags,
+        new.category_id,
+        priority,
+        new.is_image,
+        trace,
+        new.favicon,
+    )
+
+
+async def get(conn: Connection, bookmark_id: int) -> asyncpg.Record | None:
+    """One bookmark, whole, if the caller may see it."""
+    return await _row(conn, "get_bookmark", bookmark_id)
+
+
+async def get_light(conn: Connection, bookmark_id: int) -> asyncpg.Record | None:
+    """The same as lists show it."""
+    return await _row(conn, "show_bookmarks", [bookmark_id])
+
+
+async def find(conn: Connection, where: BookmarkFilter, before: int | None, size: int) -> list[asyncpg.Record]:
+    """Bookmarks, newest first."""
+    w = where
+    return await _rows(conn, "find_bookmarks", before, w.archived, w.category_id, w.tag, w.kind, w.duplicates, size)
+
+
+async def search(
+    conn: Connection, where: BookmarkFilter, question: str, after: tuple[float, int] | None, size: int
+) -> list[asyncpg.Record]:
+    """Bookmarks that answer a question, the best first, with `rank` and a `snippet` of where it does."""
+    w = where
+    return await _rows(
+        conn,
+        "search_bookmarks",
+        question,
+        w.archived,
+        w.category_id,
+        w.tag,
+        *(after or (None, None)),
+        size,
+    )
+
+
+async def change(conn: Connection, bookmark_id: int, given: Mapping[str, object]) -> bool:
+    """Change what is given; False when the bookmark, or its new category, is not there."""
+    return await _row(conn, "change_bookmark", bookmark_id, json.dumps(given)) is not None
+
+
+async def archive(conn: Connection, bookmark_id: int, *, archived: bool) -> bool:
+    """Into the archive, or out of it; tells whether that changed anything."""
+    return await _row(conn, "archive_bookmark", bookmark_id, archived) is not None
+
+
+async def delete(conn: Connection, bookmark_id: int) -> bool:
+    return await _row(conn, "delete_bookmark", bookmark_id) is not None
+
+
+async def merge(conn: Connection, bookmark_id: int) -> int | None:
+    """Merge a duplicate into the bookmark that it repeats, and answer that one."""
+    row = await _row(conn, "merge_bookmark", bookmark_id)
+    return None if row is None else row["id"]
+
+
+async def crawl(
+    conn: Connection,
+    bookmark_id: int,
+    *,
+    priority: int = 0,
+    only: Sequence[str] | None = None,
+    favicon: str | None = None,
+) -> int | None:
+    """Submit the work on it once more, for all steps or for some; answers the job."""
+    row = await _row(conn, "crawl_bookmark", bookmark_id, priority, None if only is None else list(only), favicon)
+    return None if row is None else row[0]
+
+
+async def messages(conn: Connection, owner_id: int | None, most: int) -> list[int]:
+    """The oldest open jobs of bookmarks, of an owner or of all."""
+    row = await _row(conn, "list_bookmark_messages", owner_id, most)
+    return [] if row is None else list(row["ids"])
+
+
+async def message_reports(conn: Connection, jobs: Sequence[int]) -> list[asyncpg.Record]:
+    """How far these jobs are, step by step."""
+    return await _rows(conn, "report_bookmark_messages", list(jobs))
+
+
+async def changes(conn: Connection, bookmark_id: int, before: datetime | None, size: int) -> list[asyncpg.Record]:
+    """What crawls have found to be different, newest first."""
+    return await _rows(conn, "list_bookmark_changes", bookmark_id, before, size)
+
+
+async def export(conn: Connection, after: tuple[int, int], size: int) -> list[asyncpg.Record]:
+    """A stretch of all bookmarks of the acting owner, those of a category together, after one of (category, id)."""
+    return await _rows(conn, "export_bookmarks", *after, size)
+
+
+async def tags(conn: Connection, owner_id: int, size: int) -> list[asyncpg.Record]:
+    return await _rows(conn, "list_tags", owner_id, size)
+
+
+async def categories(conn: Connection, owner_id: int) -> list[asyncpg.Record]:
+    return await _rows(conn, "list_categories", owner_id)
+
+
+async def add_category(conn: Connection, owner_id: int, name: str) -> asyncpg.Record | None:
+    """The category of that name, with `created`."""
+    return await _row(conn, "add_category", owner_id, name)
+
+
+async def rename_category(conn: Connection, category_id: int, name: str) -> asyncpg.Record | None:
+    """Raises: WrongState when another has this name."""
+    try:
+        return await _row(conn, "rename_category", category_id, name)
+    except asyncpg.UniqueViolationError as error:
+        raise WrongState("name", f"there is a category {name!r} already") from error
+
+
+async def delete_category(conn: Connection, category_id: int) -> bool:
+    return await _row(conn, "delete_category", category_id) is not None
+
+
+async def _rows(conn: Connection, statement: str, *args: Any) -> list[asyncpg.Record]:
+    async with translated():
+        return await conn.fetch(load(statement), *args)
+
+
+async def _row(conn: Connection, statement: str, *args: Any) -> asyncpg.Record | None:
+    async with translated():
+        return await conn.fetchrow(load(statement), *args)
+
+
+# What steps read and write. Writes name the owner: a task can only ever change a bookmark of its own.
+
+
+async def read_crawl(pool: Pool, bookmark_id: int, job_owner_id: int) -> asyncpg.Record | None:
+    """What a crawl must know of a bookmark, whose it is, and whose the job is."""
+    async with translated(), pool.acquire() as conn:
+        return await conn.fetchrow(load("read_crawl"), bookmark_id, job_owner_id)
+
+
+async def crawl_due(pool: Pool, most: int, now: datetime | None) -> int:
+    """Submit the work on bookmarks that are to be crawled again by now; answers how many were looked at."""
+    async with translated(), pool.acquire() as conn, conn.transaction():
+        return int(await conn.fetchval(load("crawl_due_bookmarks"), most, now) or 0)
+
+
+def write_import(
+    owner_id: int, new: NewBookmark, *, category: str | None, added_at: datetime | None, archived: bool
+) -> Statement:
+    """A bookmark out of a file, with its work."""
+    tags = None if new.tags is None else list(new.tags)
+    given = (new.url, new.page_hash, new.title, new.note, tags, category, added_at, archived, new.is_image)
+    return Statement(load("import_bookmark"), (owner_id, *given))
+
+
+def write_page(
+    bookmark_id: int, owner_id: int, found: Mapping[str, object], body_hash: bytes, canonical_hash: bytes | None
+) -> Statement:
+    text = to_json(dict(found), inf_nan_mode="null").decode()
+    return Statement(load("write_page"), (bookmark_id, owner_id, text, body_hash, canonical_hash))
+
+
+def write_no_page(
+    bookmark_id: int, owner_id: int, kind: str, reason: str, status: int | None, *, only_seen: bool = False
+) -> Statement:
+    """`only_seen`: by the browser; what was read of the page says more."""
+    return Statement(load("write_no_page"), (bookmark_id, owner_id, kind, reason, status, only_seen))
+
+
+def write_trouble(bookmark_id: int, owner_id: int, reason: str) -> Statement:
+    return Statement(load("write_trouble"), (bookmark_id, owner_id, reason))
+
+
+def write_file(bookmark_id: int, owner_id: int, file_id: int, sha256: str, name: str, media_type: str) -> Statement:
+    """A file of a bookmark, if that is still there."""
+    content = bytes.fromhex(sha256)
+    return Statement(load("keep_bookmark_file"), (file_id, owner_id, content, name, media_type, bookmark_id))
+
+
+def write_unchanged(bookmark_id: int, owner_id: int) -> Statement:
+    return Statement(load("write_unchanged"), (bookmark_id, owner_id))
+
+
+def write_screenshots(
+    bookmark_id: int, owner_id: int, first: int | None, whole: int | None, notes: Sequence[str]
+) -> Statement:
+    return Statement(load("write_screenshots"), (bookmark_id, owner_id, first, whole, json.dumps(list(notes))))
+
+
+def crawl_unrendered(bookmark_id: int, owner_id: int) -> Statement:
+    """Submit the work once more on a page that no browser was there for."""
+    return Statement(load("crawl_unrendered"), (bookmark_id, owner_id))
+
+
+def write_image(bookmark_id: int, owner_id: int, file_id: int | None, about: Mapping[str, object]) -> Statement:
+    return Statement(load("write_image"), (bookmark_id, owner_id, file_id, to_json(dict(about)).decode()))
+
+
+def write_ocr(bookmark_id: int, owner_id: int, text: str | None) -> Statement:
+    return Statement(load("write_ocr"), (bookmark_id, owner_id, text))
+
+
+def write_caption(bookmark_id: int, owner_id: int, text: str) -> Statement:
+    return Statement(load("write_caption"), (bookmark_id, owner_id, text))
+
+
+def write_favicon(bookmark_id: int, owner_id: int, file_id: int) -> Statement:
+    return Statement(load("write_favicon"), (bookmark_id, owner_id, file_id))

@@ -1,0 +1,63 @@
+"""Bookmarks out of files: each becomes one of forebay's, with its own work."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Annotated, Any
+
+from pydantic import BaseModel, Field
+
+from forebay.engine.declare.context import Context
+from forebay.engine.declare.pipeline import Pipeline
+from forebay.errors import DataError
+from forebay.pipelines import resources
+from forebay.pipelines.bookmarks import db as rows
+from forebay.pipelines.bookmarks.db import NewBookmark
+from forebay.pipelines.bookmarks.links import looks_like_image, page_hash
+from forebay.services.egress import Policy, allowed_url
+from forebay.types import Done
+
+
+class Imported(BaseModel):
+    """One bookmark of a file. What its URL is worth is found out by its step, so that a bad one costs no other."""
+
+    url: Annotated[str, Field(max_length=100_000)]
+    title: str | None = None
+    note: str | None = None
+    tags: list[str] = []
+    category: str | None = None
+    added_at: datetime | None = None
+    archived: bool = False
+    fault: str | None = None
+
+
+bookmark_imports = Pipeline("bookmark_imports", Imported)
+
+
+@bookmark_imports.step(concurrency=(1, 8))
+async def add(ctx: Context, given: Imported) -> Done[Any]:
+    """Saves the bookmark, and submits the work on it."""
+    if given.fault is not None:
+        raise DataError(given.fault)
+    url = allowed_url(given.url, Policy.of(await ctx.get(resources.settings)))
+    new = NewBookmark(
+        str(url),
+        page_hash(str(url)),
+        _short(given.title, 1000),
+        _short(given.note, 100_000),
+        tidy_tags(given.tags),
+        is_image=looks_like_image(str(url)),
+    )
+    category = _short(given.category, 200)
+    write = rows.write_import(ctx.owner_id, new, category=category, added_at=given.added_at, archived=given.archived)
+    return Done(str(url), [write])
+
+
+def tidy_tags(tags: Sequence[str]) -> list[str]:
+    """Each once, without what nobody sees, in order."""
+    return sorted({tag for tag in (" ".join(given.split())[:100] for given in tags) if tag})
+
+
+def _short(text: str | None, most: int) -> str | None:
+    return (text or "").replace("\0", "").strip()[:most] or None

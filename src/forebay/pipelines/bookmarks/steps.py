@@ -1,0 +1,348 @@
+"""Bookmarks: save a link, get a rich page.
+
+    screenshot ∥ metadata → images → ocr ∥ caption
+                         ↘ favicon
+
+Each step writes what it finds into the bookmark in the transaction that settles it, and is repeated alone. What is in
+front of a page, as a login or an error, is recorded as such and never taken for the page.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Literal, Protocol
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from forebay.engine.declare.context import Context
+from forebay.engine.declare.limited import limited
+from forebay.engine.declare.pipeline import Pipeline
+from forebay.engine.declare.policy import Retry
+from forebay.errors import ConfigError, DataError, StepError
+from forebay.log import get_logger
+from forebay.pipelines import resources
+from forebay.pipelines.bookmarks import crawling
+from forebay.pipelines.bookmarks import db as rows
+from forebay.pipelines.bookmarks.crawling import Page
+from forebay.services import caption as captions
+from forebay.services import egress
+from forebay.services import images as pictures
+from forebay.services import ocr as reader
+from forebay.services.egress import NotFoundError
+from forebay.types import Done, NotFound, Skip
+
+if TYPE_CHECKING:
+    from forebay.services.browser import Capture
+    from forebay.storage import Blobs, Stored
+    from forebay.types import Statement
+
+StepName = Literal["screenshot", "metadata", "images", "favicon", "ocr", "caption"]
+
+log = get_logger("bookmarks")
+
+UNOWNED = "unowned"  # whose old messages are that name nobody
+
+_IMAGE_BYTES = 20 << 20
+_ICON_BYTES = 2 << 20
+_IMAGE_SECONDS, _ICON_SECONDS = 120.0, 60.0  # for all candidates together: less than the step has
+_ONE_SECONDS = 30.0
+_CANDIDATES = 4  # pictures that are tried before the page has none
+_GONE = Skip("the bookmark was deleted", item=True)
+_PATIENT = Retry(attempts=4, base=5.0, cap=900.0)
+
+INSPECT = limited(pictures.inspect, memory_mb=512, timeout=30, needs=pictures.PACKAGES)
+SHRINK = limited(pictures.jpeg, memory_mb=512, timeout=30, needs=pictures.PACKAGES)
+READ_TEXT = limited(reader.read_text, memory_mb=1536, timeout=120, needs=reader.PACKAGES)
+
+
+class Link(BaseModel):
+    """The work on one bookmark: what the queue of old carried."""
+
+    model_config = ConfigDict(populate_by_name=True)
+
+    bookmark_id: Annotated[int, Field(alias="bookmarkId", ge=1, le=2**63 - 1)]
+    url: Annotated[str, Field(min_length=1, max_length=8192)]
+    user_id: Annotated[str | None, Field(alias="userId", max_length=200)] = None
+    favicon: Annotated[str | None, Field(alias="favIcon", max_length=8192)] = None
+    is_image: Annotated[bool, Field(alias="isImage", strict=True)]
+    only: tuple[StepName, ...] | None = None  # these steps, the others are skipped
+
+
+class Found(BaseModel):
+    """What later steps need of what the page has said; the rest is in the bookmark."""
+
+    kind: str
+    url: str
+    title: str | None = None
+    images: list[str] = []
+    icons: list[str] = []
+    is_unchanged: bool = False
+
+
+class Shots(BaseModel):
+    """The pictures of a page: what one sees first, and all of it."""
+
+    first: int | None
+    whole: int | None
+    url: str
+
+
+class Image(BaseModel):
+    """The picture that stands for a page, and where it is stored."""
+
+    sha256: str
+    url: str
+    media_type: str
+    width: int
+    height: int
+    blurhash: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Bookmark:
+    """The bookmark that a task works on, once it is certain whose it is."""
+
+    id: int
+    owner_id: int
+    etag: str | None
+    modified: str | None
+    is_unrendered: bool
+
+
+bookmarks = Pipeline("bookmarks", Link, reference="bookmarkId")
+
+
+@bookmarks.step(timeout=180, concurrency=(1, 4), retry=_PATIENT)
+async def screenshot(ctx: Context, link: Link) -> Done[Shots] | Skip | NotFound:
+    """Pictures of the page as one sees it, and of all of it; of a PDF its first page."""
+    mark = await _wanted(ctx, link, "screenshot")
+    if isinstance(mark, Skip):
+        return mark
+    if link.is_image:
+        return Skip("the link leads to an image, which needs no screenshot")
+    ctx.progress(note="opening the page")
+    try:
+        capture = await crawling.capture(ctx, link.url, "bookmarks.screenshot")
+        if capture.kind == "pdf":
+            return await _shoot_pdf(ctx, link, mark)
+        crawling.raise_passing(capture.final_url, capture.status, capture.headers)
+        seen = Page(capture.kind, capture.final_url, capture.status, capture.reason)
+        crawling.check(seen, mark.id, mark.owner_id, only_seen=True)
+    except NotFoundError as error:
+        return NotFound(str(error), error.writes)
+    return await _shoot_page(ctx, mark, capture)
+
+
+async def _shoot_page(ctx: Context, mark: _Bookmark, capture: Capture) -> Done[Shots] | Skip:
+    if capture.viewport is None:
+        return Skip(f"the link leads to {'an image' if capture.kind == 'image' else 'a file'}, not to a page")
+    whole = capture.full_page if capture.full_page is not capture.viewport else None
+    done = await _keep_shots(ctx, mark, capture.final_url, capture.viewport, whole, crawling.notes_of(capture))
+    if not mark.is_unrendered:
+        return done
+    # There was no browser when the page was read: now there is one.
+    return Done(done.result, [*done.writes, rows.crawl_unrendered(mark.id, mark.owner_id)])
+
+
+async def _shoot_pdf(ctx: Context, link: Link, mark: _Bookmark) -> Done[Shots]:
+    wanted = egress.Wanted(link.url, "bookmarks.screenshot", crawling.PDF_BYTES, 60.0)
+    async with crawling.saved(ctx, wanted) as (fetched, path):
+        page = await ctx.call(crawling.READ_PDF, path)
+    return await _keep_shots(ctx, mark, fetched.url, _Shot(page.image), None, [])
+
+
+class _Picture(Protocol):
+    """A shot of the browser's, or one of ours."""
+
+    @property
+    def data(self) -> bytes: ...
+    @property
+    def media_type(self) -> str: ...
+
+
+@dataclass(frozen=True, slots=True)
+class _Shot:
+    data: bytes
+    media_type: str = "image/webp"
+
+
+async def _keep_shots(
+    ctx: Context, mark: _Bookmark, url: str, first: _Picture, whole: _Picture | None, notes: list[str]
+) -> Done[Shots]:
+    ctx.progress(note="storing the pictures")
+    blobs = await ctx.get(resources.blobs)
+    kept = [await _keep(blobs, mark, first.data, "screenshot", first.media_type)]
+    if whole is not None:
+        kept.append(await _keep(blobs, mark, whole.data, "full page", whole.media_type))
+    ids = [*(stored.file_id for stored in kept), None]
+    written = rows.write_screenshots(mark.id, mark.owner_id, ids[0], ids[1], notes)
+    return Done(Shots(first=ids[0], whole=ids[1], url=url), [*(_file(mark, stored) for stored in kept), written])
+
+
+@bookmarks.step(timeout=180, concurrency=(2, 32), retry=_PATIENT)
+async def metadata(ctx: Context, link: Link) -> Done[Found] | Skip | NotFound:
+    """What the page says about itself, and its readable text."""
+    mark = await _wanted(ctx, link, "metadata", "images", "favicon", "ocr", "caption")
+    if isinstance(mark, Skip):
+        return mark
+    known = (None, None) if link.only is not None else (mark.etag, mark.modified)
+    try:
+        page = await crawling.read(ctx, link.url, etag=known[0], modified=known[1])
+        if page is None:
+            same = Found(kind="page", url=link.url, is_unchanged=True)
+            return Done(same, [rows.write_unchanged(mark.id, mark.owner_id)])
+        crawling.check(page, mark.id, mark.owner_id)
+        if page.failure is not None:
+            raise page.failure.writing(page.write(mark.id, mark.owner_id))
+    except NotFoundError as error:
+        gone = rows.write_no_page(mark.id, mark.owner_id, "error", str(error), error.status)
+        return NotFound(str(error), error.writes or [gone])
+    except StepError as error:
+        if not error.writes and not isinstance(error, ConfigError):
+            error.writing(rows.write_trouble(mark.id, mark.owner_id, str(error)))
+        raise
+    found = Found(kind=page.kind, url=page.url, title=page.title, images=page.images, icons=page.icons)
+    return Done(found, [page.write(mark.id, mark.owner_id)])
+
+
+@bookmarks.step(after=metadata, timeout=180, concurrency=(1, 16), retry=_PATIENT)
+async def images(ctx: Context, link: Link, found: Found | None) -> Done[Image] | Skip:
+    """The picture that stands for the page: stored, measured, with a blurhash to show before it is there."""
+    mark = await _wanted(ctx, link, "images", "ocr", "caption")
+    if isinstance(mark, Skip):
+        return mark
+    if found is None or found.is_unchanged:
+        return Skip("the page has not changed")
+    urls = [found.url] if found.kind == "image" else found.images[:_CANDIDATES]
+    best = await _first_picture(ctx, urls, "bookmarks.images", _IMAGE_BYTES, _IMAGE_SECONDS)
+    if best is None:
+        return Skip("the page names no image" if not urls else "none of the page's images could be read")
+    url, data, facts = best
+    stored = await _keep(await ctx.get(resources.blobs), mark, data, "image", facts.media_type)
+    image = Image(
+        sha256=stored.sha256,
+        url=url,
+        media_type=facts.media_type,
+        width=facts.width,
+        height=facts.height,
+        blurhash=facts.blurhash,
+    )
+    about = image.model_dump(exclude={"sha256"})
+    return Done(image, [_file(mark, stored), rows.write_image(mark.id, mark.owner_id, stored.file_id, about)])
+
+
+@bookmarks.step(after=metadata, timeout=120, concurrency=(1, 16), retry=Retry(attempts=3, base=5.0))
+async def favicon(ctx: Context, link: Link, found: Found | None) -> Done[str] | Skip:
+    """The best icon of the site."""
+    mark = await _wanted(ctx, link, "favicon")
+    if isinstance(mark, Skip):
+        return mark
+    if found is None or found.is_unchanged:
+        return Skip("the page has not changed")
+    urls = [link.favicon, *found.icons] if link.favicon else found.icons
+    best = await _first_picture(ctx, urls, "bookmarks.favicon", _ICON_BYTES, _ICON_SECONDS)
+    if best is None:
+        return Skip("the site has no icon that could be read")
+    url, data, facts = best
+    stored = await _keep(await ctx.get(resources.blobs), mark, data, "icon", facts.media_type)
+    return Done(url, [_file(mark, stored), rows.write_favicon(mark.id, mark.owner_id, stored.file_id)])
+
+
+@bookmarks.step(after=images, optional=True, timeout=240, concurrency=(1, 2))
+async def ocr(ctx: Context, link: Link, image: Image | None) -> Done[int] | Skip:
+    """The text in the picture."""
+    mark = await _wanted(ctx, link, "ocr")
+    if isinstance(mark, Skip):
+        return mark
+    if image is None:
+        return Skip("the page has no image")
+    blobs = await ctx.get(resources.blobs)
+    try:
+        read = await ctx.call(READ_TEXT, await blobs.read(image.sha256))
+    except ConfigError as error:
+        return Skip(str(error))  # everything else works without
+    return Done(len(read.text), [rows.write_ocr(mark.id, mark.owner_id, read.text or None)])
+
+
+@bookmarks.step(after=images, optional=True, timeout=120, concurrency=(1, 4), retry=_PATIENT)
+async def caption(ctx: Context, link: Link, image: Image | None) -> Done[str] | Skip:
+    """What the picture shows, in words, when a service for that is configured."""
+    captioner = captions.open_captioner(await ctx.get(resources.settings))
+    if captioner is None:
+        return Skip(captions.OFF)
+    mark = await _wanted(ctx, link, "caption")
+    if isinstance(mark, Skip):
+        return mark
+    if image is None:
+        return Skip("the page has no image")
+    data = await (await ctx.get(resources.blobs)).read(image.sha256)
+    small = await ctx.call(SHRINK, data, 1024)
+    post = crawling.poster(await ctx.get(resources.http), "bookmarks.caption", captioner.origin)
+    text = await captioner.describe(small, post)
+    return Done(text, [rows.write_caption(mark.id, mark.owner_id, text)])
+
+
+# What the steps have in common.
+
+
+async def _wanted(ctx: Context, link: Link, step: StepName, *needed_by: StepName) -> _Bookmark | Skip:
+    """The bookmark, if it is still there, and this step, or one that needs it, is asked for.
+
+    One of another owner is not there: nobody works on what is others'.
+
+    Raises: DataError when the job names no owner, and none stands in.
+    """
+    if link.only is not None and {step, *needed_by}.isdisjoint(link.only):
+        return Skip("not asked for")
+    row = await rows.read_crawl(await ctx.get(resources.database), link.bookmark_id, ctx.owner_id)
+    if row is None:
+        return _GONE
+    if link.user_id is None:
+        fallback = (await ctx.get(resources.settings)).bookmarks_fallback_owner
+        if not fallback:
+            raise DataError("userId: is missing; FOREBAY_BOOKMARKS_FALLBACK_OWNER may name an owner for such jobs")
+        is_owner = fallback == row["owner"] and row["job_owner"] in (UNOWNED, fallback)
+    else:
+        is_owner = link.user_id == row["owner"] and ctx.owner_id == row["owner_id"]
+    if not is_owner:
+        # Told to the operator only: whoever may submit must not find out which ids others have.
+        log.warning("bookmark_of_another_owner", bookmark=link.bookmark_id, job=ctx.job_id, owner=row["job_owner"])
+        return _GONE
+    return _Bookmark(link.bookmark_id, row["owner_id"], row["etag"], row["last_modified"], row["unrendered"])
+
+
+def _file(mark: _Bookmark, stored: Stored) -> Statement:
+    """What makes a file of what was stored, unless the bookmark is gone by then."""
+    return rows.write_file(mark.id, mark.owner_id, stored.file_id, stored.sha256, stored.name, stored.media_type)
+
+
+async def _keep(blobs: Blobs, mark: _Bookmark, data: bytes, what: str, media_type: str) -> Stored:
+    kind = media_type.partition("/")[2]
+    return await blobs.put(data, owner_id=mark.owner_id, name=f"{what}.{kind}", media_type=media_type)
+
+
+async def _first_picture(
+    ctx: Context, urls: list[str], purpose: str, max_bytes: int, seconds: float
+) -> tuple[str, bytes, pictures.ImageFacts] | None:
+    """The first of these that is a picture, within so many seconds for all. What may work next time is raised when
+    none of the others works now."""
+    later: StepError | None = None
+    http = await ctx.get(resources.http)
+    loop = asyncio.get_running_loop()
+    ends = loop.time() + seconds
+    for url in urls:
+        left = min(_ONE_SECONDS, ends - loop.time())
+        if left <= 0:
+            break
+        try:
+            fetched = await http.get(url, purpose=purpose, max_bytes=max_bytes, timeout=left)
+            return url, fetched.content, await ctx.call(INSPECT, fetched.content)
+        except StepError as error:
+            if isinstance(error, ConfigError):
+                raise
+            if crawling.may_work_later(error):
+                later = error
+    if later is not None:
+        raise later
+    return None

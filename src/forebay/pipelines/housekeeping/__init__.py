@@ -1,0 +1,5 @@
+"""Housekeeping: periodic chores as jobs."""
+
+from forebay.packages import PipelinePackage
+
+package = PipelinePackage("housekeeping", __name__, pipelines=("steps",))

@@ -1,0 +1,64 @@
+"""What the pipelines of web content share in one worker: the way out, the browser, the store."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from forebay.engine.declare.resources import resource
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator
+
+    from forebay.db.pool import Pool
+    from forebay.engine.declare.resources import Resources
+    from forebay.services.browser import Browser
+    from forebay.services.egress import Egress, Http
+    from forebay.settings import Settings
+    from forebay.storage import Blobs
+
+# Imported when they are opened: who runs none of these pipelines needs none of their packages, and where one is
+# missing, the step that needs it is parked with the command that installs it.
+
+
+@resource
+async def settings(given: Resources) -> AsyncGenerator[Settings]:
+    yield given.settings
+
+
+@resource
+async def database(given: Resources) -> AsyncGenerator[Pool]:
+    yield given.pool
+
+
+@resource
+async def egress(given: Resources) -> AsyncGenerator[Egress]:
+    from forebay.services.egress import open_egress  # noqa: PLC0415
+
+    async with open_egress(given.settings) as opened:
+        given.tells("egress", opened.describe)
+        yield opened
+
+
+@resource
+async def http(given: Resources) -> AsyncGenerator[Http]:
+    from forebay.services.egress import open_http  # noqa: PLC0415
+
+    async with open_http(await given.get(egress)) as opened:
+        given.tells("hosts", opened.politeness.totals)
+        yield opened
+
+
+@resource
+async def browser(given: Resources) -> AsyncGenerator[Browser]:
+    from forebay.services.browser import open_browser  # noqa: PLC0415
+
+    async with open_browser(given.settings, await given.get(egress)) as opened:
+        given.tells("browser", opened.describe)
+        yield opened
+
+
+@resource
+async def blobs(given: Resources) -> AsyncGenerator[Blobs]:
+    from forebay.storage import Blobs, open_store  # noqa: PLC0415
+
+    yield Blobs(given.pool, open_store(given.settings))

@@ -1,0 +1,1 @@
+"""Typed calls of the SQL of sheets, catalogues and grids."""

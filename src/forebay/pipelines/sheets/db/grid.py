@@ -1,0 +1,163 @@
+"""Grids of sheets: a page of one, and all of one as a stream; and the files that are made of them."""
+
+from __future__ import annotations
+
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from forebay.db.pool import translated
+from forebay.pipelines.sheets.db.sql import load
+from forebay.types import Statement
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Callable, Coroutine, Sequence
+    from typing import TypeAlias
+
+    import asyncpg
+
+    from forebay.db.pool import Connection
+
+    Sink: TypeAlias = Callable[[bytes], Coroutine[Any, Any, None]]
+
+Shape = Literal["plain", "typed", "harmless", "object"]
+ColumnType = Literal["own", "number", "text"]
+GROUPS = ("read", "warnings")  # of columns that may be shown beside the usual ones
+
+_STEP = 20_000  # numbers that are read by one statement
+_LONG = 86_400.0  # seconds: one waits for whoever reads what it makes
+# No JSON has these characters, so that none of it is ever quoted.
+_AS_IT_IS = {"quote": "\x01", "escape": "\x01", "delimiter": "\x02"}
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Which rows of a grid: from item `first` to item `last`, and only those with one of the statuses; and which
+    groups of columns beside the usual ones: `read`, `warnings`."""
+
+    statuses: Sequence[str] | None = None
+    first: int = 1
+    last: int | None = None
+    show: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    columns: list[str]
+    rows: list[asyncpg.Record]
+    next_after: int | None
+
+
+async def page(
+    conn: Connection,
+    job_id: int,
+    after: int,
+    statuses: Sequence[str] | None,
+    size: int,
+    show: Sequence[str] = (),
+) -> Page:
+    """Rows of the grid of a job in order, and after which number the next page begins. A page may be short before the
+    end.
+
+    Raises: NotThere; WrongState when the job is not made of a sheet; RequestError for groups that there are not.
+    """
+    async with translated():
+        columns = (await _columns(conn, job_id, show))["names"]
+        found = await conn.fetchrow(
+            "select * from forebay.find_items($1, $2, $3::forebay.item_status[], $4)", job_id, after, statuses, size
+        )
+        assert found is not None  # noqa: S101 - the function always answers one row
+        rows = await conn.fetch(load("read_grid"), job_id, found["ns"], list(show)) if found["ns"] else []
+    return Page(list(columns), rows, found["next_after"])
+
+
+async def is_sheet(conn: Connection, job_id: int) -> bool:
+    """Whether a job is made of a sheet, and so has a grid."""
+    async with translated():
+        return bool(await conn.fetchval(load("is_sheet"), job_id))
+
+
+async def _columns(conn: Connection, job_id: int, show: Sequence[str]) -> asyncpg.Record:
+    row = await conn.fetchrow(load("grid_columns"), job_id, list(show))
+    assert row is not None  # noqa: S101 - else the function has refused
+    return row
+
+
+# All of one.
+
+
+class Reading:
+    """A grid at one moment, whatever is written meanwhile."""
+
+    def __init__(self, conn: Connection, job_id: int, part: Part, about: asyncpg.Record) -> None:
+        self.columns: list[str] = list(about["names"])
+        self.types: list[ColumnType] = list(about["types"])
+        self.owner_id: int = about["owner_id"]
+        self.total: int = about["total"]  # items of the job
+        self._conn = conn
+        self._job_id = job_id
+        self._part = part
+
+    async def copy(self, shape: Shape, sink: Sink) -> AsyncGenerator[tuple[int, int]]:
+        """Hands the rows to the sink, in order, as CSV or as JSON Lines, as the server makes them; tells now and then
+        how many there were, and up to which number."""
+        part, rows = self._part, 0
+        last = self.total if part.last is None else min(part.last, self.total)
+        form: dict[str, Any] = _AS_IT_IS if shape == "object" else {}
+        after = part.first - 1
+        while after < last:
+            upto = min(after + _STEP, last)
+            async with translated():
+                sql = await self._conn.fetchval(
+                    load("grid_query"), self._job_id, shape, after, upto, part.statuses, list(part.show)
+                )
+                told = await self._conn.copy_from_query(sql, output=sink, format="csv", timeout=_LONG, **form)
+            rows += int(told.removeprefix("COPY "))
+            after = upto
+            yield rows, upto
+
+
+@asynccontextmanager
+async def reading(conn: Connection, job_id: int, part: Part) -> AsyncGenerator[Reading]:
+    """The grid of a job, all of it as it is at this moment.
+
+    Raises: NotThere; WrongState when the job is not made of a sheet.
+    """
+    async with conn.transaction(isolation="repeatable_read", readonly=True):
+        async with translated():
+            await conn.execute(load("begin_export"))
+            about = await _columns(conn, job_id, part.show)
+        yield Reading(conn, job_id, part, about)
+
+
+# Exports.
+
+
+async def export(conn: Connection, job_id: int, kind: str, options: str, trace: str | None) -> int:
+    """Submit the writing of a file; answers the job that does it.
+
+    Raises: NotThere; WrongState when the job is not made of a sheet.
+    """
+    async with translated():
+        return int(await conn.fetchval(load("export_sheet"), job_id, kind, options, trace))
+
+
+async def exports(
+    conn: Connection, job_id: int, before: int | None, size: int
+) -> tuple[list[asyncpg.Record], int | None]:
+    """Exports of the sheet of a job, newest first, and before which one the next page begins."""
+    async with translated():
+        found = [row["job_id"] for row in await conn.fetch(load("list_exports"), job_id, before, size + 1)]
+        rows = await conn.fetch(load("show_exports"), found[:size]) if found else []
+    return rows, found[size - 1] if len(found) > size else None
+
+
+async def get_export(conn: Connection, export_id: int) -> asyncpg.Record | None:
+    """One export, if the caller may see it."""
+    async with translated():
+        return await conn.fetchrow(load("show_exports"), [export_id])
+
+
+def write_export(export_id: int, file_id: int, rows: int) -> Statement:
+    """The write that says which file an export has become."""
+    return Statement(load("write_export"), (export_id, file_id, rows))

@@ -1,0 +1,88 @@
+"""Exports of sheets: the grid as a file, in the store, to be fetched by a link as long as the sheet is kept."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+from pydantic.alias_generators import to_camel
+
+from forebay.engine.declare.context import Context
+from forebay.engine.declare.pipeline import Pipeline
+from forebay.errors import PermanentError, RequestError
+from forebay.pipelines import resources
+from forebay.pipelines.sheets.db import grid as grids
+from forebay.pipelines.sheets.grid_files import GridFile, piped
+from forebay.services.spreadsheets import MEDIA_TYPES
+from forebay.types import Done
+
+if TYPE_CHECKING:
+    from forebay.pipelines.sheets.db.grid import Sink
+
+Status = Literal["PENDING", "PROCESSING", "DONE", "ERROR", "NOT_FOUND", "SKIPPED"]
+Number = Annotated[int, Field(ge=1, le=2**31 - 1)]
+
+
+class Export(BaseModel):
+    """Which grid, as what, and which rows of it."""
+
+    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True)
+
+    job_id: int
+    name: str
+    format: Literal["csv", "xlsx", "jsonl"]
+    statuses: list[Status] | None = None
+    raw: bool = False  # leaves what a spreadsheet takes for formulas in CSV as it is
+    show: list[Literal["read", "warnings"]] = []  # groups of columns beside the usual ones
+    first: Number = 1
+    last: Number | None = None
+
+
+class Written(BaseModel):
+    """The file, how many rows it has, and how many cells had to be cut."""
+
+    file_id: int
+    rows: int
+    bytes: int
+    cut: int
+
+
+sheet_exports = Pipeline("sheet_exports", Export, internal=True)
+
+
+@sheet_exports.step(timeout=6 * 3600, concurrency=(1, 2))
+async def write(ctx: Context, export: Export) -> Done[Written]:
+    """Reads the grid as it is at one moment, and stores it as a file."""
+    pool, blobs = await ctx.get(resources.database), await ctx.get(resources.blobs)
+    part = grids.Part(export.statuses, export.first, export.last, export.show)
+    made: list[GridFile] = []
+
+    async def fill(sink: Sink) -> None:
+        async with pool.acquire() as conn, grids.reading(conn, export.job_id, part) as grid:
+            if grid.owner_id != ctx.owner_id:
+                raise PermanentError(f"job {export.job_id} is another owner's")
+            file = GridFile(grid, export.format, raw=export.raw)
+            made.append(file)
+            await file.write(sink, partial(_tell, ctx, export, grid.total))
+
+    try:
+        async with piped(fill) as pieces:
+            stored = await blobs.put(
+                pieces, owner_id=ctx.owner_id, name=_name(export), media_type=MEDIA_TYPES[export.format]
+            )
+    except RequestError as error:
+        raise PermanentError(f"the sheet is gone: {error.reason}") from error
+    written = Written(file_id=stored.file_id, rows=made[0].rows, bytes=stored.size, cut=made[0].cut)
+    return Done(written, [stored.write(), grids.write_export(ctx.job_id, stored.file_id, written.rows)])
+
+
+def _tell(ctx: Context, export: Export, total: int, rows: int, upto: int) -> None:
+    last = total if export.last is None else min(export.last, total)
+    span = max(last - export.first + 1, 1)
+    ctx.progress((upto - export.first + 1) / span, f"{rows} rows")
+
+
+def _name(export: Export) -> str:
+    return f"{PurePath(export.name).stem or 'sheet'}.{export.format}"

@@ -1,0 +1,122 @@
+"""Sheets, as the API shows and takes them."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from pydantic import Field
+
+from forebay.api.models import Counters, Id, Model, Next, State, Strict
+
+if TYPE_CHECKING:
+    import asyncpg
+
+    from forebay.pipelines.sheets.db.sheets import Sheet
+
+Kind = Literal["csv", "xlsx", "image", "images"]
+
+
+class SheetSummary(Model):
+    """A file of rows; its rows are the items of `jobId`."""
+
+    id: Id
+    job_id: Id
+    intake_job_id: Id | None = Field(description="the job that reads the file; null while it is being uploaded")
+    name: str
+    source: str | None = Field(description="the source that it was taken from; null when it was uploaded")
+    kind: Kind | None
+    size: int | None
+    problem: str | None = Field(description="why it cannot be read")
+    created_at: datetime
+    received_at: datetime | None
+    read_at: datetime | None
+
+
+class ListedSheet(SheetSummary):
+    state: State | None = Field(description="of its job; null when that is gone")
+    counters: Counters | None
+
+
+class SheetPage(Model):
+    sheets: list[ListedSheet]
+    next: Next
+
+
+class FieldSuggestion(Model):
+    field: str
+    column: str
+    score: float
+    reason: str
+
+
+class SheetInfo(SheetSummary):
+    """The same with all that was found out about the file."""
+
+    path: str | None
+    received: int = Field(description="bytes that have come")
+    file_id: Id | None = Field(description="the file itself")
+    columns: list[str] | None
+    mapping: dict[str, str] | None = Field(description="which column holds which field")
+    decimal_mark: str | None
+    currency: str | None
+    suggestions: list[FieldSuggestion] | None
+    encoding: str | None
+    delimiter: str | None
+    quote: str | None = Field(description="what stands around cells; empty: quotes are part of them")
+    notes: list[str] | None = Field(description="lines above the table, as a title, which are no rows")
+    tab: str | None = Field(description="the sheet of a workbook that is read")
+    tabs: list[str] | None
+    has_header: bool | None
+    warnings: list[str] = Field(description="what went amiss when it was read, as formulas without a saved result")
+    providers: list[str] | None = Field(description="asked first, in this order; null: as they are declared")
+    options: dict[str, Any]
+
+
+class ChangedSheet(Strict):
+    """What to change; then reprocess the job with `restart`."""
+
+    columns: dict[str, str | None] | None = Field(
+        default=None, description="which column holds which field; null: none does; others stay as they are"
+    )
+    decimal_mark: Literal[".", ","] | None = None
+    currency: Annotated[str, Field(max_length=40)] | None = None
+    providers: list[Annotated[str, Field(max_length=50)]] | None = Field(default=None, max_length=50)
+
+
+_SUMMARY = tuple(SheetSummary.model_fields)
+
+
+def listed_sheet(row: asyncpg.Record) -> ListedSheet:
+    counters = None
+    if row["total"] is not None:
+        ended = row["done"] + row["skipped"] + row["not_found"] + row["error"]
+        named = {name: row[name] for name in ("total", "done", "skipped", "not_found", "error")}
+        counters = Counters(pending=row["total"] - ended, **named)
+    return ListedSheet(**{name: row[name] for name in _SUMMARY}, state=row["state"], counters=counters)
+
+
+def sheet_info(sheet: Sheet) -> SheetInfo:
+    mapping: dict[str, Any] = sheet.mapping or {}
+    layout: dict[str, Any] = sheet.layout or {}
+    return SheetInfo(
+        **{name: getattr(sheet, name) for name in _SUMMARY},
+        path=sheet.path,
+        received=sheet.received or 0,
+        file_id=None if sheet.file_id is None else str(sheet.file_id),
+        columns=sheet.columns,
+        mapping=mapping.get("fields"),
+        decimal_mark=mapping.get("decimal_mark"),
+        currency=mapping.get("currency"),
+        suggestions=sheet.suggestions,
+        encoding=layout.get("encoding"),
+        delimiter=layout.get("delimiter"),
+        quote=layout.get("quote"),
+        notes=layout.get("notes"),
+        tab=layout.get("sheet"),
+        tabs=layout.get("sheets"),
+        has_header=layout.get("has_header"),
+        warnings=layout.get("warnings", []),
+        providers=sheet.providers,
+        options=dict(sheet.options),
+    )

@@ -1,0 +1,1 @@
+"""HTTP routes of sheets, uploads, sources, exports and catalogues."""

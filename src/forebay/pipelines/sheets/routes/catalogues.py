@@ -1,0 +1,168 @@
+"""Where rows are looked up: the providers, and the catalogues that were loaded."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from fastapi import APIRouter, Path
+from pydantic import Field
+
+from forebay.api.auth.principal import Admin, Reader, Writer
+from forebay.api.deps import RoomsDep, SettingsDep
+from forebay.api.models import Model
+from forebay.api.strict_query import StrictRoute
+from forebay.engine.db import overview
+from forebay.errors import ConfigError, NotThere
+from forebay.log import get_logger
+from forebay.pipelines.sheets.catalogue_provider import NAME as BUILT_IN
+from forebay.pipelines.sheets.db import catalogues
+from forebay.services.products import load_declarations
+from forebay.services.products.strategies import NAMES as STRATEGIES
+
+if TYPE_CHECKING:
+    from forebay.api.auth.principal import Principal
+    from forebay.api.role_pools import Rooms
+    from forebay.services.products.declarations import Declaration
+
+router = APIRouter(prefix="/api", tags=["catalogues"], route_class=StrictRoute)
+
+log = get_logger("api")
+
+Name = Annotated[str, Path(description="a catalogue's name", min_length=1, max_length=100)]
+_COUNTS = ("asked", "answered", "not_found", "throttled", "failed", "remembered")
+
+
+class Catalogue(Model):
+    name: str
+    owner: str | None = Field(description="null: somebody else, who shares it")
+    shared: bool = Field(description="rows of everybody are looked up in it")
+    products: int
+    created_at: datetime
+    updated_at: datetime | None
+
+
+class CatalogueList(Model):
+    catalogues: list[Catalogue]
+
+
+class Provider(Model):
+    name: str
+    enabled: bool
+    built_in: bool
+    priority: int = Field(description="smaller ones are asked first")
+    strategies: list[str] = Field(description="how it can be asked")
+    state: Literal["disabled", "unused", "open", "closed"] = Field(
+        description="closed: it throttles, does not answer or refuses us, and is left alone; unused: not asked yet"
+    )
+    closed_because: str | None
+    closed_seconds: float
+    problem: str | None = Field(description="what has to be mended before it can be asked; for administrators")
+    concurrency_limit: int = Field(description="questions at a time, of all workers together")
+    throttle_ratio: float = Field(description="throttled among about the last hundred answers of the worst worker")
+    seconds: float | None = Field(description="how long an answer takes, mean of the workers")
+    asked: int
+    answered: int
+    not_found: int
+    throttled: int
+    failed: int
+    remembered: int
+
+
+class ProviderList(Model):
+    providers: list[Provider]
+    problem: str | None = Field(description="what is wrong with the declarations; for administrators")
+
+
+@router.get("/catalogues")
+async def list_catalogues(who: Reader, rooms: RoomsDep) -> CatalogueList:
+    """The caller's own and those that are shared; for administrators all."""
+    async with rooms.of(who) as conn:
+        found = await catalogues.find(conn, None)
+    return CatalogueList(catalogues=[Catalogue(**{k: v for k, v in row.items() if k != "id"}) for row in found])
+
+
+@router.delete("/catalogues/{name}", status_code=204)
+async def drop_catalogue(name: Name, who: Writer, rooms: RoomsDep) -> None:
+    """Delete one of the caller's own with all that is in it."""
+    async with rooms.own(who) as conn:
+        if not await catalogues.drop(conn, who.owner_id, name):
+            raise _not_there(name)
+    log.info("catalogue_dropped", catalogue=name, by=who.actor)
+
+
+@router.post("/catalogues/{name}/share", status_code=204)
+async def share_catalogue(name: Name, who: Admin, rooms: RoomsDep) -> None:
+    """Let the rows of everybody be looked up in one of the administrator's own."""
+    await _share(name, who, rooms, shared=True)
+
+
+@router.post("/catalogues/{name}/unshare", status_code=204)
+async def unshare_catalogue(name: Name, who: Admin, rooms: RoomsDep) -> None:
+    """Keep it to oneself again."""
+    await _share(name, who, rooms, shared=False)
+
+
+async def _share(name: str, who: Principal, rooms: Rooms, *, shared: bool) -> None:
+    async with rooms.of(who) as conn:
+        if not await catalogues.share(conn, who.owner_id, name, shared=shared):
+            raise _not_there(name)
+    log.info("catalogue_shared" if shared else "catalogue_unshared", catalogue=name, by=who.actor)
+
+
+def _not_there(name: str) -> NotThere:
+    return NotThere("catalogue", f"there is no catalogue {name!r} of yours")
+
+
+@router.get("/providers")
+async def list_providers(who: Reader, rooms: RoomsDep, settings: SettingsDep) -> ProviderList:
+    """Who is asked about rows, and how that goes."""
+    async with rooms.of(who) as conn:
+        workers = [row.shared.get("providers", {}) for row in await overview.workers(conn) if row.alive]
+    problem = None
+    try:
+        declared = await asyncio.to_thread(load_declarations, settings.sheets_providers)
+    except ConfigError as error:
+        declared, problem = [], str(error)
+    told = [_built_in(workers), *(_declared(each, workers) for each in declared)]
+    if not who.is_admin:
+        told = [each.model_copy(update={"problem": None}) for each in told]
+    return ProviderList(providers=told, problem=problem if who.is_admin else None)
+
+
+_Workers = Sequence[Mapping[str, Mapping[str, Any]]]
+
+
+def _built_in(workers: _Workers) -> Provider:
+    about = _seen(BUILT_IN, workers, enabled=True)
+    strategies = list(STRATEGIES)
+    return Provider(name=BUILT_IN, enabled=True, built_in=True, priority=0, strategies=strategies, **about)
+
+
+def _declared(each: Declaration, workers: _Workers) -> Provider:
+    about = _seen(each.name, workers, enabled=each.enabled)
+    strategies = list(each.queries) if each.function is None else each.strategies
+    return Provider(
+        name=each.name, enabled=each.enabled, built_in=False, priority=each.priority, strategies=strategies, **about
+    )
+
+
+def _seen(name: str, workers: _Workers, *, enabled: bool) -> dict[str, Any]:
+    """What the workers say of it, added up."""
+    rows = [worker[name] for worker in workers if name in worker]
+    closed = max(rows, key=lambda row: row["closed_s"], default=None)
+    seconds = [row["seconds"] for row in rows if row["seconds"] is not None]
+    is_closed = closed is not None and closed["closed_s"] > 0
+    used = "closed" if is_closed else "open" if any(row["asked"] for row in rows) else "unused"
+    return {
+        **{count: sum(row[count] for row in rows) for count in _COUNTS},
+        "state": used if enabled else "disabled",
+        "closed_because": closed["closed_because"] if closed is not None and is_closed else None,
+        "problem": next((row["problem"] for row in rows if row.get("problem")), None),
+        "closed_seconds": closed["closed_s"] if closed is not None else 0.0,
+        "concurrency_limit": sum(row["limit"] for row in rows),
+        "throttle_ratio": max((row["throttle_ratio"] for row in rows), default=0.0),
+        "seconds": sum(seconds) / len(seconds) if seconds else None,
+    }

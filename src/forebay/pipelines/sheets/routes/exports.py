@@ -1,0 +1,202 @@
+"""The grid of a sheet, and the files that are made of it."""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from fastapi import APIRouter, Depends, Path, Query, Request
+
+from forebay.api import idempotency, paging
+from forebay.api.auth.principal import Reader, Writer
+from forebay.api.deps import After, JobId, PageSize, RoomsDep, SettingsDep, ShelfDep
+from forebay.api.models import FromJson, Id, Model, State, Status
+from forebay.api.problems import Problem
+from forebay.api.routes.files import link_to
+from forebay.api.routes.items import Statuses, chosen
+from forebay.api.routes.jobs import find_job
+from forebay.api.strict_query import StrictRoute
+from forebay.errors import NotThere
+from forebay.log import get_logger
+from forebay.pipelines.sheets.db import grid as grids
+from forebay.storage import db as files
+from forebay.telemetry.tracing import submitting
+
+if TYPE_CHECKING:
+    import asyncpg
+
+    from forebay.api.quota import Allowance
+
+router = APIRouter(prefix="/api", tags=["sheets"], route_class=StrictRoute)
+
+log = get_logger("api")
+
+Number = Annotated[int | None, Query(ge=1, le=2**31 - 1)]
+Show = Annotated[
+    str | None,
+    Query(
+        description="groups of columns beside the usual ones, separated by commas: read (what was read from the file's "
+        "own), warnings (what was refused or changed when it was read)",
+        max_length=100,
+    ),
+]
+
+
+class GridRow(Model):
+    id: Id
+    status: Status
+    cells: list[str | None]
+
+
+class GridPage(Model):
+    """Rows as the exports have them, cell by cell."""
+
+    columns: list[str]
+    rows: list[GridRow]
+    next: str | None
+
+
+class ExportRef(Model):
+    export_id: Id
+    state: State
+
+
+class Export(Model):
+    """A file that is being made of a grid, or was."""
+
+    export_id: Id
+    job_id: Id
+    format: Literal["csv", "xlsx", "jsonl"]
+    options: FromJson
+    state: State | None
+    progress: float | None
+    rows: int | None
+    bytes: int | None
+    cut: int | None
+    error: str | None
+    created_at: datetime
+    written_at: datetime | None
+    file_id: str | None
+
+
+class LinkedExport(Export):
+    url: str | None = None
+    expires_at: datetime | None = None
+
+
+class ExportPage(Model):
+    exports: list[Export]
+    next: str | None
+
+
+@router.get("/jobs/{job_id}/grid")
+async def get_grid(
+    job_id: JobId,
+    who: Reader,
+    rooms: RoomsDep,
+    size: PageSize,
+    statuses: Statuses = None,
+    show: Show = None,
+    after: After = None,
+) -> GridPage:
+    """The rows of a sheet with what was found for them, in the order of the file: the cells that exports have. A page
+    may be short while there is a `next`."""
+    start = 0 if after is None else paging.decode(after, paging.small)[0]
+    groups = _groups(show)
+    async with rooms.of(who) as conn:
+        page = await grids.page(conn, job_id, start, chosen(statuses), size, groups)
+    more = page.next_after
+    paging.tell("grid", [row["n"] for row in page.rows], more)
+    rows = [GridRow(id=row["n"], status=row["status"], cells=row["cells"]) for row in page.rows]
+    return GridPage(columns=page.columns, rows=rows, next=None if more is None else paging.encode(more))
+
+
+def _groups(show: str | None) -> list[str]:
+    groups = [group.strip() for group in show.split(",")] if show else []
+    if wrong := [group for group in groups if group not in grids.GROUPS]:
+        what = f"there is no group of columns {wrong[0][:40]!r}; there are {', '.join(grids.GROUPS)}"
+        raise Problem(422, what, field="query.show")
+    return groups
+
+
+@router.post("/jobs/{job_id}/export", status_code=202, openapi_extra={"parameters": [idempotency.ANSWERED_AGAIN]})
+async def export_grid(
+    job_id: JobId,
+    who: Writer,
+    rooms: RoomsDep,
+    request: Request,
+    kind: Annotated[Literal["csv", "xlsx", "jsonl"], Query(alias="format")] = "csv",
+    statuses: Statuses = None,
+    show: Show = None,
+    raw: Annotated[bool, Query(description="leave what a spreadsheet would run as a formula in CSV as it is")] = False,
+    first: Annotated[Number, Query(alias="from", description="the first item")] = None,
+    last: Annotated[Number, Query(alias="to", description="the last item")] = None,
+) -> ExportRef:
+    """Write the grid to a file, as it is when that begins; ask for the export to see how far it is."""
+    if first is not None and last is not None and last < first:
+        raise Problem(422, "must not be before `from`", field="query.to")
+    groups = _groups(show)
+    given = {"statuses": chosen(statuses), "show": groups or None, "raw": raw or None, "first": first, "last": last}
+    options = json.dumps({name: value for name, value in given.items() if value is not None})
+    once = await idempotency.of(request)
+    allowance: Allowance = request.app.state.allowance
+    standing = await allowance.of(rooms.owners, who.owner_id)
+    async with rooms.of(who) as conn:
+        if (known := await once.answer(conn, who)) is not None:
+            return ExportRef.model_validate(known.body)
+        with submitting("sheet_exports") as now:
+            export_id = await grids.export(conn, job_id, kind, options, now.trace)
+            standing.admit()
+            now.made(export_id)
+        done = ExportRef(export_id=str(export_id), state=(await find_job(conn, export_id)).state)
+        await once.keep(conn, who, 202, done.model_dump(by_alias=True))
+    log.info("export_submitted", job=export_id, of=job_id, format=kind, by=who.actor)
+    return done
+
+
+@router.get("/jobs/{job_id}/exports")
+async def list_exports(job_id: JobId, who: Reader, rooms: RoomsDep, size: PageSize, after: After = None) -> ExportPage:
+    """Files that were made of a grid, newest first."""
+    before = None if after is None else paging.decode(after, paging.integer)[0]
+    async with rooms.of(who) as conn:
+        await find_job(conn, job_id)
+        rows, more = await grids.exports(conn, job_id, before, size)
+    paging.tell("exports", [row["job_id"] for row in rows], more)
+    return ExportPage(
+        exports=[Export(**_export(row)) for row in rows], next=None if more is None else paging.encode(more)
+    )
+
+
+async def _export_id(export_id: Annotated[str, Path(description="an export's id", pattern="^[0-9]{1,18}$")]) -> int:
+    return int(export_id)
+
+
+@router.get("/exports/{export_id}")
+async def get_export(
+    export_id: Annotated[int, Depends(_export_id)], who: Reader, rooms: RoomsDep, shelf: ShelfDep, settings: SettingsDep
+) -> LinkedExport:
+    """How far an export is, and once it is written a link to the file that works for everyone who has it, until it
+    expires."""
+    async with rooms.of(who) as conn:
+        row = await grids.get_export(conn, export_id)
+        if row is None:
+            raise NotThere("export", f"there is no export {export_id}")
+        file = None if row["file_id"] is None else await files.get(conn, row["file_id"])
+    if file is None:
+        return LinkedExport(**_export(row))
+    url, expires_at = await link_to(shelf, settings, file, inline=False)
+    return LinkedExport(**_export(row), url=url, expires_at=expires_at)
+
+
+def _export(row: asyncpg.Record) -> dict[str, Any]:
+    values = dict(row)
+    is_written = values["written_at"] is not None
+    shown = ("format", "options", "state", "rows", "bytes", "cut", "created_at", "written_at")
+    return {name: values[name] for name in shown} | {
+        "export_id": values["job_id"],
+        "job_id": values["sheet_job_id"],
+        "progress": 1.0 if is_written else values["fraction"],
+        "error": None if is_written else values["error"],
+        "file_id": None if values["file_id"] is None else str(values["file_id"]),
+    }

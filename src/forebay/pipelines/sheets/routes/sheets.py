@@ -1,0 +1,101 @@
+"""Sheets: what was found out about files of rows, and what their owners say about them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+from fastapi import APIRouter, Query
+
+from forebay.api import paging
+from forebay.api.auth.principal import Reader, Writer
+from forebay.api.deps import After, JobId, PageSize, RoomsDep, SettingsDep
+from forebay.api.models import Reference
+from forebay.api.problems import Problem
+from forebay.api.routes.jobs import whose
+from forebay.api.strict_query import StrictRoute
+from forebay.errors import InvalidField, NotThere
+from forebay.log import get_logger
+from forebay.pipelines.sheets.db import sheets
+from forebay.pipelines.sheets.known_providers import check_providers
+from forebay.pipelines.sheets.models import ChangedSheet, SheetInfo, SheetPage, listed_sheet, sheet_info
+from forebay.services.products import FIELDS, Columns, choose_columns
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from forebay.api.auth.principal import Principal
+    from forebay.db.pool import Connection
+    from forebay.pipelines.sheets.db.sheets import Sheet
+
+router = APIRouter(prefix="/api/sheets", tags=["sheets"], route_class=StrictRoute)
+
+log = get_logger("api")
+
+
+@router.get("")
+async def list_sheets(
+    who: Reader,
+    rooms: RoomsDep,
+    size: PageSize,
+    after: After = None,
+    user_id: Annotated[str, Query(alias="userId", description="me, or for administrators all", max_length=200)] = "me",
+) -> SheetPage:
+    """Files of rows, the newest first."""
+    before = None if after is None else paging.decode(after, paging.integer)[0]
+    async with rooms.of(who) as conn:
+        found = await sheets.page(conn, whose(who, user_id), before, size + 1)
+    more = found[size - 1]["id"] if len(found) > size else None
+    paging.tell("sheets", [row["id"] for row in found[:size]], more)
+    return SheetPage(
+        sheets=[listed_sheet(row) for row in found[:size]], next=None if more is None else paging.encode(more)
+    )
+
+
+@router.get("/{job_id}")
+async def get_sheet(job_id: JobId, who: Reader, rooms: RoomsDep) -> SheetInfo:
+    """The file behind a job: how it is written, what its columns hold, how far its reading is."""
+    async with rooms.of(who) as conn:
+        return sheet_info(await find_sheet(conn, job_id))
+
+
+async def find_sheet(conn: Connection, job_id: int) -> Sheet:
+    """Raises: NotThere when the job has none that the caller may see."""
+    sheet = await sheets.get(conn, job_id=job_id)
+    if sheet is None:
+        raise NotThere("job", f"there is no sheet of job {job_id}")
+    return sheet
+
+
+@router.patch("/{job_id}")
+async def change_sheet(
+    job_id: JobId, body: ChangedSheet, who: Writer, rooms: RoomsDep, settings: SettingsDep
+) -> SheetInfo | Reference:
+    """Say which column holds what, or whom to ask first. Rows that were read before change with a reprocess."""
+    async with rooms.of(who) as conn:
+        await sheets.lock(conn, (await find_sheet(conn, job_id)).id)
+        await check_providers(conn, settings, body.providers)
+        sheet = await find_sheet(conn, job_id)
+        await sheets.change(conn, job_id, _mapping(sheet, body, who), body.providers)
+        changed = await find_sheet(conn, job_id)
+    log.info("sheet_changed", sheet=sheet.id, job=job_id, by=who.actor)
+    return sheet_info(changed) if who.can_read else Reference(id=str(sheet.id))
+
+
+def _mapping(sheet: Sheet, body: ChangedSheet, who: Principal) -> dict[str, Any] | None:
+    """Raises: InvalidField; Problem 409 while the columns are not known."""
+    if body.columns is None and body.decimal_mark is None and body.currency is None:
+        return None
+    if sheet.columns is None or sheet.kind not in ("csv", "xlsx"):
+        raise Problem(409, "the columns of this file are not known", field="columns")
+    if not who.can_read:  # choose_columns would list those that there are
+        for field, column in (body.columns or {}).items():
+            if column is not None and column not in sheet.columns:
+                raise InvalidField(f"mapping.{field}", "names a column that the file does not have")
+    now = Columns.model_validate(sheet.mapping)
+    wanted: dict[str, str | None] = dict.fromkeys(FIELDS)
+    wanted.update((str(field), column) for field, column in now.fields.items())
+    wanted.update(body.columns or {})
+    chosen = choose_columns(
+        sheet.columns, [], wanted, mark=body.decimal_mark or now.decimal_mark, currency=body.currency or now.currency
+    )
+    return chosen.model_dump(mode="json")

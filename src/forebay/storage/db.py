@@ -1,0 +1,187 @@
+"""Files of owners and the blobs behind them, as typed calls; and the writes that steps hand over for them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
+
+from forebay.db.pool import translated
+from forebay.db.statements import statements
+from forebay.types import Rows, Statement
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from forebay.db.pool import Connection, Pool
+
+load = statements("forebay.storage")
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectId:
+    """An object in the store: the content, and the life of the blob that it was stored for."""
+
+    sha256: bytes
+    life: int
+
+
+@dataclass(frozen=True, slots=True)
+class Touched:
+    """A blob that is safe from the sweep for a while; `file_id` is the number of the file that is being made."""
+
+    object: ObjectId
+    is_stored: bool
+    file_id: int
+
+
+@dataclass(frozen=True, slots=True)
+class Blob:
+    object: ObjectId
+    size: int
+    media_type: str
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """An owner's file, and where its content is."""
+
+    id: int
+    owner_id: int
+    name: str
+    media_type: str
+    created_at: datetime
+    object: ObjectId
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class Referenced:
+    """A blob that files refer to, with the numbers of some of them."""
+
+    object: ObjectId
+    size: int
+    is_stored: bool
+    file_ids: list[int]
+
+
+@dataclass(frozen=True, slots=True)
+class OwnerUsage:
+    owner: str
+    files: int
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What the store keeps; loose blobs have no file, waste is to be deleted."""
+
+    blobs: int
+    bytes: int
+    loose_blobs: int
+    loose_bytes: int
+    waste: int
+    waste_bytes: int
+
+
+# What steps hand over.
+
+
+def insertion(file_id: int, owner_id: int, sha256: bytes, name: str, media_type: str) -> Rows:
+    """The write that makes a file, whose number is known from the touch."""
+    row = {"id": file_id, "owner_id": owner_id, "sha256": sha256, "name": name, "media_type": media_type}
+    return Rows("forebay.file", [row])
+
+
+def deletion(owner_id: int, file_ids: Sequence[int]) -> Statement:
+    """The write that deletes files of an owner."""
+    return Statement(load("delete_files"), (list(file_ids), owner_id))
+
+
+# Putting.
+
+
+async def touch(pool: Pool, sha256: bytes, size: int, media_type: str, now: datetime | None) -> Touched:
+    """Make the blob, or keep it, in a transaction of its own."""
+    async with translated(), pool.acquire() as conn:
+        row = await conn.fetchrow(load("touch_blob"), sha256, size, media_type, now)
+    assert row is not None  # noqa: S101 - the function always answers one row
+    return Touched(ObjectId(sha256, row["life"]), row["is_stored"], row["file_id"])
+
+
+async def note_stored(pool: Pool, object_: ObjectId, now: datetime | None) -> bool:
+    """The object is complete; false when its blob was collected meanwhile."""
+    async with translated(), pool.acquire() as conn:
+        return bool(await conn.fetchval(load("note_stored"), object_.sha256, object_.life, now))
+
+
+async def note_waste(pool: Pool, object_: ObjectId, size: int, now: datetime | None) -> None:
+    """The object is not needed: delete it when there is time."""
+    async with translated(), pool.acquire() as conn:
+        await conn.execute(load("note_waste"), object_.sha256, object_.life, size, now)
+
+
+# Reading.
+
+
+async def find_blob(pool: Pool, sha256: bytes) -> Blob | None:
+    async with translated(), pool.acquire() as conn:
+        row = await conn.fetchrow(load("find_blob"), sha256)
+    return None if row is None else Blob(ObjectId(row["sha256"], row["life"]), row["size"], row["media_type"])
+
+
+async def get(conn: Connection, file_id: int) -> File | None:
+    """The file, if whoever asks may see it."""
+    async with translated():
+        row = await conn.fetchrow(load("get_file"), file_id)
+    if row is None:
+        return None
+    values = dict(row)
+    return File(object=ObjectId(values.pop("sha256"), values.pop("life")), **values)
+
+
+# Cleaning and checking.
+
+
+async def collect(pool: Pool, grace: timedelta, now: datetime | None) -> tuple[int, int]:
+    """Turn some unreferenced blobs into waste: how many were looked at, and how many were."""
+    async with translated(), pool.acquire() as conn:
+        row = await conn.fetchrow(load("collect_blobs"), grace, now)
+    assert row is not None  # noqa: S101 - the function always answers one row
+    return row["looked_at"], row["collected"]
+
+
+async def waste(pool: Pool, most: int) -> list[ObjectId]:
+    async with translated(), pool.acquire() as conn:
+        rows = await conn.fetch(load("list_waste"), most)
+    return [ObjectId(row["sha256"], row["life"]) for row in rows]
+
+
+async def forget_waste(pool: Pool, gone: Sequence[ObjectId]) -> None:
+    async with translated(), pool.acquire() as conn:
+        await conn.execute(load("forget_waste"), [each.sha256 for each in gone], [each.life for each in gone])
+
+
+async def referenced(conn: Connection, after: bytes, most: int) -> list[Referenced]:
+    """Blobs with files, in the order of their hashes."""
+    async with translated():
+        rows = await conn.fetch(load("list_blobs"), after, most)
+    return [
+        Referenced(ObjectId(row["sha256"], row["life"]), row["size"], row["is_stored"], list(row["file_ids"]))
+        for row in rows
+    ]
+
+
+async def known(conn: Connection, objects: Sequence[ObjectId]) -> set[ObjectId]:
+    """Those of these objects that the database knows of."""
+    async with translated():
+        rows = await conn.fetch(load("are_known"), [each.sha256 for each in objects], [each.life for each in objects])
+    return {ObjectId(row["sha256"], row["life"]) for row in rows}
+
+
+async def usage(conn: Connection) -> tuple[Usage, list[OwnerUsage]]:
+    async with translated():
+        whole = await conn.fetchrow(load("show_storage"))
+        owners = await conn.fetch(load("show_usage"))
+    assert whole is not None  # noqa: S101 - it is a sum
+    return Usage(**dict(whole)), [OwnerUsage(**dict(row)) for row in owners]
