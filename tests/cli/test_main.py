@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 import click
 import pytest
 
-from forebay.cli import _COMMANDS, cli  # pyright: ignore[reportPrivateUsage]
+from forebay.cli import cli, commands
 from tests.cli._run import Cli
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-COMMANDS = tuple(_COMMANDS)
+COMMANDS = tuple(commands())
 NOWHERE = "postgresql://ann:hunter2@127.0.0.1:1/app"
 
 
@@ -42,7 +42,7 @@ def test_help_says_what_each_command_says_of_itself() -> None:
     ctx = click.Context(cli, info_name="forebay")
     said = {name: (cli.get_command(ctx, name) or cli).help or "" for name in COMMANDS}
     assert {name: text.split("\n")[0] for name, text in said.items()} == {
-        name: summary for name, (_, summary) in _COMMANDS.items()
+        name: command.summary for name, command in commands().items()
     }
 
 

@@ -53,7 +53,7 @@ def _own_commands() -> dict[str, Command]:
 
 
 @cache
-def _commands() -> dict[str, Command]:
+def commands() -> dict[str, Command]:
     """Every command, in the order in which people meet them."""
     own = _own_commands()
     others = {
@@ -69,10 +69,10 @@ class _Commands(Group):
     """Finds commands by the names of their files, in the order in which people meet them."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(_commands())
+        return list(commands())
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        found = _own_commands().get(cmd_name) or _commands().get(cmd_name)
+        found = _own_commands().get(cmd_name) or commands().get(cmd_name)
         if found is None:
             return None
         command = getattr(import_module(found.module), cmd_name)
@@ -81,7 +81,7 @@ class _Commands(Group):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
-            formatter.write_dl([(name, command.summary) for name, command in _commands().items()])
+            formatter.write_dl([(name, command.summary) for name, command in commands().items()])
 
 
 def _show_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
