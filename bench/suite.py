@@ -20,6 +20,7 @@ from bench.groups import (
     submit,
 )
 from bench.harness import BenchError, Context
+from bench.http_client import HttpError
 from bench.limits import LimitError, claim_and_complete
 
 GROUPS: dict[str, Callable[[Context], Awaitable[None]]] = {
@@ -45,7 +46,7 @@ async def run(context: Context, chosen: Iterable[str]) -> None:
         context.say(f"{name}: started")
         try:
             await GROUPS[name](context)
-        except (BenchError, LimitError, OSError, asyncpg.PostgresError) as error:
+        except (BenchError, LimitError, HttpError, OSError, EOFError, asyncpg.PostgresError) as error:
             reason = str(error).partition("\n")[0] or type(error).__name__
             context.report.failures.append(f"{name}: {reason}")
             context.say(f"{name}: FAILED: {error}")

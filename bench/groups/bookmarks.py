@@ -76,8 +76,9 @@ async def _measure(context: Context, port: int, token: str, site: int, conn: asy
     async with Client(port, token) as http:
         for seq in range(AT_LEAST + context.sizes.bookmarks // 4):
             await http.post("/api/bookmarks", {"url": f"http://127.0.0.1:{site}/warm/{seq}"})
-        while not await conn.fetchval(_SHOTS):  # noqa: ASYNC110 - the worker is another process
-            await asyncio.sleep(0.05)
+    while not await conn.fetchval(_SHOTS):  # noqa: ASYNC110 - the worker is another process
+        await asyncio.sleep(0.05)
+    async with Client(port, token) as http:  # a new one: the server closes connections that were idle meanwhile
         waits, raw = await asyncio.gather(
             _steadily_add(http, site, context.sizes.bookmarks), _steadily_insert(conn, context.sizes.bookmarks)
         )

@@ -194,7 +194,7 @@ async def test_statements_that_are_cancelled_are_repeated(workers: Workers, watc
         cancelled += await watch.one(
             f"select count(pg_cancel_backend(pid)) {_BACKENDS} and wait_event_type = 'Lock'", "forebay %"
         )
-        return cancelled >= 20
+        return bool(cancelled >= 20)
 
     try:
         # Claims that wait for this lock are there to be cancelled, however fast the machine is.
