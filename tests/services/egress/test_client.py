@@ -554,7 +554,7 @@ async def test_what_is_seen_of_it(http: Http, egress: Egress) -> None:
         await http.get(f"http://good.test:{site.port}/", purpose="test")
         seen = egress.describe()
     assert seen["bytes_down"] > 1000
-    assert (seen["passes"], seen["connections"], seen["requests"], seen["is_confining"]) == (1, 1, 1, False)
+    assert (seen["grants"], seen["connections"], seen["requests"], seen["is_confining"]) == (1, 1, 1, False)
 
 
 def test_trust_has_the_public_authorities() -> None:

@@ -78,7 +78,7 @@ async def test_who_is_cut_off_goes_on(remote: Shelf, opens: Opens) -> None:
                         got += chunk
                         if not cuts:
                             cuts = 1
-                            source._leave.end()  # type: ignore[attr-defined]  # all its connections break
+                            source._grant.end()  # type: ignore[attr-defined]  # all its connections break
             except TransientError:
                 cuts += 1
         assert bytes(got) == LARGE

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from forebay.services.egress.answers import Fetched, Hop, Wanted
     from forebay.services.egress.client import Http
     from forebay.services.egress.egress import Egress
-    from forebay.services.egress.passes import Pass, Refusal
+    from forebay.services.egress.grants import Grant, Refusal
     from forebay.services.egress.politeness import Politeness
     from forebay.services.egress.resolver import Resolver
     from forebay.settings import Settings
@@ -32,13 +32,13 @@ if TYPE_CHECKING:
 __all__ = [
     "Egress",
     "Fetched",
+    "Grant",
     "Hop",
     "Http",
     "InvalidUrl",
     "Limits",
     "NotFoundError",
     "Origin",
-    "Pass",
     "Policy",
     "Politeness",
     "Refusal",
@@ -58,9 +58,9 @@ _LATER = {
     "Fetched": "answers",
     "Hop": "answers",
     "Http": "client",
-    "Pass": "passes",
+    "Grant": "grants",
     "Politeness": "politeness",
-    "Refusal": "passes",
+    "Refusal": "grants",
     "Resolver": "resolver",
     "Wanted": "answers",
 }

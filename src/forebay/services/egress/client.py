@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
     from forebay.services.egress.answers import Fetched, Request
     from forebay.services.egress.egress import Egress
+    from forebay.services.egress.grants import Grant
     from forebay.services.egress.origins import Origin
-    from forebay.services.egress.passes import Pass
     from forebay.services.egress.politeness import Turn
     from forebay.services.egress.urls import Url
 
@@ -54,8 +54,8 @@ class Http:
         self.politeness = politeness or Politeness(egress.settings)
         self._egress = egress
         self._settings = egress.settings
-        self._passes: dict[tuple[str, Origin | None], Pass] = {}
-        self._lines = Lines(self._admit, own_trust(egress.settings.egress_ca_file))
+        self._grants: dict[tuple[str, Origin | None], Grant] = {}
+        self._lines = Lines(self._grant_for, own_trust(egress.settings.egress_ca_file))
         self._stack = ExitStack()
         self._robots = Robots(self._read_robots)
 
@@ -201,14 +201,14 @@ class Http:
         else:
             turn.answered(seconds)
 
-    def _admit(self, purpose: str, trusted: Origin | None) -> Pass:
-        """The Pass of a purpose, with which very many things are fetched: each of them is bounded here."""
+    def _grant_for(self, purpose: str, trusted: Origin | None) -> Grant:
+        """The grant of a purpose. It has no limits of its own, because every request is bounded here."""
         key = (purpose, trusted)
-        if key not in self._passes:
+        if key not in self._grants:
             limits = replace(self._egress.limits, bytes_down=0, bytes_up=0, connections=_CONNECTIONS, lookups=_LOOKUPS)
-            admitted = self._egress.admit(purpose, limits, trusted=() if trusted is None else (trusted,))
-            self._passes[key] = self._stack.enter_context(admitted)
-        return self._passes[key]
+            grant = self._egress.grant(purpose, limits, trusted=() if trusted is None else (trusted,))
+            self._grants[key] = self._stack.enter_context(grant)
+        return self._grants[key]
 
     async def _read_robots(self, url: str) -> str | None:
         wanted = Wanted(url, "robots", MAX_BYTES, _TIMEOUT_S, robots=False)

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable, Iterator
     from pathlib import Path
 
+    from forebay.services.egress.grants import Grant
     from forebay.services.egress.origins import Origin
-    from forebay.services.egress.passes import Pass
     from forebay.services.egress.urls import Url
 
 _CONNECTIONS = httpx.Limits(max_connections=None, max_keepalive_connections=8, keepalive_expiry=15.0)
@@ -34,8 +34,8 @@ class Lines:
     One for each purpose and origin, because a pool for all of them looks at every connection for every request.
     """
 
-    def __init__(self, admit: Callable[[str, Origin | None], Pass], trust: ssl.SSLContext) -> None:
-        self._admit, self._trust = admit, trust
+    def __init__(self, grant: Callable[[str, Origin | None], Grant], trust: ssl.SSLContext) -> None:
+        self._grant_for, self._trust = grant, trust
         self._lines: OrderedDict[tuple[str, str, Origin | None], Line] = OrderedDict()
 
     @asynccontextmanager
@@ -44,7 +44,7 @@ class Lines:
         key = (purpose, origin, trusted)
         line = self._lines.get(key)
         if line is None:
-            line = self._lines[key] = Line(self._admit(purpose, trusted), self._trust)
+            line = self._lines[key] = Line(self._grant_for(purpose, trusted), self._trust)
         self._lines.move_to_end(key)
         line.users += 1
         try:
@@ -77,11 +77,11 @@ class Line:
     redirects by itself.
     """
 
-    def __init__(self, admitted: Pass, trust: ssl.SSLContext) -> None:
-        proxy = httpx.Proxy(f"http://{admitted.host}:{admitted.port}", auth=(admitted.username, admitted.password))
+    def __init__(self, grant: Grant, trust: ssl.SSLContext) -> None:
+        proxy = httpx.Proxy(f"http://{grant.host}:{grant.port}", auth=(grant.username, grant.password))
         self.users = 0
         self.used = time.monotonic()
-        self._idle_s = admitted.limits.idle_s
+        self._idle_s = grant.limits.idle_s
         self._transport = httpx.AsyncHTTPTransport(verify=trust, http2=True, proxy=proxy, limits=_CONNECTIONS)
 
     async def send(self, url: Url, request: httpx.Request, timeout: float) -> httpx.Response:

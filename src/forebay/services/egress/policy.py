@@ -24,7 +24,7 @@ _LOOPBACK = ip_address("127.0.0.1")
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How much one Pass may move, and how long each of its connections may take; 0 bytes stands for no limit."""
+    """How much one grant may transfer, and how long each of its connections may take; 0 bytes stands for no limit."""
 
     bytes_down: int = 2 << 30
     bytes_up: int = 64 << 20

@@ -83,7 +83,7 @@ class FolderSource(Source):
             if scan.enters(path):
                 yield from self._sub(scan, folder, entry.name, path)
         elif not entry.is_file(follow_symlinks=False):
-            scan.leave(path, "is a symbolic link" if entry.is_symlink() else "is a device, pipe or socket")
+            scan.skip(path, "is a symbolic link" if entry.is_symlink() else "is a device, pipe or socket")
         elif scan.wants(path):
             yield found_of(path, entry.stat(follow_symlinks=False))
 
@@ -93,7 +93,7 @@ class FolderSource(Source):
         except OSError as error:
             if error.errno == errno.ENOENT:
                 raise
-            scan.leave(path, f"cannot be opened: {os.strerror(error.errno or 0)}")
+            scan.skip(path, f"cannot be opened: {os.strerror(error.errno or 0)}")
             return
         with _closing(sub):
             yield from self._entries(scan, sub, path)

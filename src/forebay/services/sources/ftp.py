@@ -20,7 +20,7 @@ from forebay.services.sources.source import CHUNK, Enough, Found, Source, change
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Mapping
 
-    from forebay.services.egress.passes import Pass
+    from forebay.services.egress.grants import Grant
     from forebay.services.sources.declarations import Declaration
     from forebay.services.sources.source import Scan
 
@@ -34,9 +34,9 @@ _UNKNOWN = {"430", "530", "532"}
 class FtpSource(Source):
     """Versions are the time and the size; each transfer has a connection of its own, which is used again."""
 
-    def __init__(self, declared: Declaration, leave: Pass, trust: ssl.SSLContext, environ: Mapping[str, str]) -> None:
+    def __init__(self, declared: Declaration, grant: Grant, trust: ssl.SSLContext, environ: Mapping[str, str]) -> None:
         super().__init__(declared)
-        self._leave, self._trust = leave, trust
+        self._grant, self._trust = grant, trust
         self._password = declared.secret("password", environ) or "forebay@"
         self._idle: list[FtpClient] = []
 
@@ -109,7 +109,7 @@ class FtpSource(Source):
         if entry.kind == "file":
             return path if scan.wants(path) else None
         if entry.kind != "dir":
-            scan.leave(path, "is neither a file nor a folder")
+            scan.skip(path, "is neither a file nor a folder")
         elif scan.enters(path):
             folders.append(path)
         return None
@@ -162,7 +162,7 @@ class FtpSource(Source):
                 client.close()  # the server did not wait for us
             else:
                 return client
-        client = FtpClient(self._leave, self.declared.timeout_s)
+        client = FtpClient(self._grant, self.declared.timeout_s)
         try:
             await client.begin(self.declared, self._trust, self._password)
         except BaseException:
@@ -204,7 +204,7 @@ def _known(scan: Scan, path: str, entry: Entry) -> Found | None:
     try:
         return _found(path, entry)
     except ValueError:
-        scan.leave(path, "has no proper time or size")
+        scan.skip(path, "has no proper time or size")
         return None
 
 
