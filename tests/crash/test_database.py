@@ -111,12 +111,12 @@ async def _at_least(answered: dict[str, int], count: int) -> bool:
 
 async def _submit_steadily(dsn: str, answered: dict[str, int], count: int) -> None:
     """One job after the other, each under a key; whoever gets no answer asks again."""
-    async with Watch(dsn) as door:
+    async with Watch(dsn) as adapter:
         for number in range(count):
             key = f"order-{number}"
             while key not in answered:
                 try:
-                    submitted = await orders.submit(await door.conn(), Order(number=number), key=key)
+                    submitted = await orders.submit(await adapter.conn(), Order(number=number), key=key)
                 except GONE:
                     await asyncio.sleep(0.02)
                 else:
@@ -194,7 +194,7 @@ async def test_statements_that_are_cancelled_are_repeated(workers: Workers, watc
         cancelled += await watch.one(
             f"select count(pg_cancel_backend(pid)) {_BACKENDS} and wait_event_type = 'Lock'", "forebay %"
         )
-        return cancelled >= 20
+        return bool(cancelled >= 20)
 
     try:
         # Claims that wait for this lock are there to be cancelled, however fast the machine is.

@@ -13,7 +13,7 @@ from forebay.services.browser.capturing import Capturing
 from forebay.services.browser.failures import load_error
 from forebay.services.browser.tab import Tab
 from forebay.services.browser.wire import ProtocolError
-from forebay.services.egress import Limits, NotFoundError, Unreachable
+from forebay.services.egress import Limits, Unreachable, UrlNotFound
 from forebay.services.egress.grants import Counts, Grant
 from forebay.settings import Settings
 from tests.corpus.site import Site
@@ -78,7 +78,7 @@ async def test_a_browser_that_opens_no_page_is_replaced(
 @pytest.mark.parametrize("scheme", ["http", "https"])
 async def test_a_host_that_does_not_exist_is_not_found(opened: Opened, scheme: str) -> None:
     async with opened() as running:
-        with pytest.raises(NotFoundError, match=r"^the host gone\.invalid does not exist$"):
+        with pytest.raises(UrlNotFound, match=r"^the host gone\.invalid does not exist$"):
             await running.capture(f"{scheme}://gone.invalid/")
 
 

@@ -13,7 +13,7 @@ from forebay.services.egress.addresses import why_closed
 from forebay.settings import Settings
 from tests.services.egress._world import Names, answering, certified, hearing, raw, reply
 from tests.services.egress.conftest import Opened
-from tests.services.egress.test_client import moved
+from tests.services.egress.test_http import moved
 from tests.services.egress.test_proxy import ask, connecting, echoing, getting, head_of
 
 

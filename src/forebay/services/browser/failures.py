@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 from forebay.errors import PermanentError, StepError, TransientError
 from forebay.services.egress import InvalidUrl, Refused, checked_url
-from forebay.services.egress.exchanges import guard_error
+from forebay.services.egress.pools import guard_error
 
 if TYPE_CHECKING:
     from forebay.services.egress import Grant

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import h11
 
-from forebay.services.egress.failures import InvalidUrl, Refused, Unreachable
+from forebay.services.egress.errors import InvalidUrl, Refused, Unreachable
 from forebay.services.egress.messages import Side, forwarded, wants_websocket
 from forebay.services.egress.urls import checked_url
 from forebay.services.egress.wires import Wire, flow

@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from forebay.log import get_logger
-from forebay.services.egress.failures import Refused
+from forebay.services.egress.errors import Refused
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Generator
 
-    from forebay.services.egress.failures import Unreachable
+    from forebay.services.egress.errors import Unreachable
     from forebay.services.egress.origins import Origin
     from forebay.services.egress.policy import Limits
 

@@ -7,7 +7,7 @@ from ipaddress import ip_address
 from typing import TYPE_CHECKING
 
 from forebay.services.egress.addresses import Address, Network, parse_networks, why_closed
-from forebay.services.egress.failures import InvalidUrl, Refused
+from forebay.services.egress.errors import InvalidUrl, Refused
 from forebay.services.egress.urls import checked_url
 from forebay.settings import port_ranges
 

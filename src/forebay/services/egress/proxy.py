@@ -10,7 +10,7 @@ import h11
 
 from forebay.log import get_logger
 from forebay.open_files import room_for
-from forebay.services.egress.failures import InvalidUrl, Refused, Unreachable
+from forebay.services.egress.errors import InvalidUrl, Refused, Unreachable
 from forebay.services.egress.forwarding import Forwarder, connected, forwarded_url
 from forebay.services.egress.grants import Grants, note_refusal
 from forebay.services.egress.messages import Side, answer, check_size, credentials
@@ -74,12 +74,14 @@ class Proxy:
         if len(self._serving) >= self.most:
             wire.abort()
             return
-        task = asyncio.get_running_loop().create_task(self._serve(wire, Client(self._dialer, self._grants, wire)))
+        task = asyncio.get_running_loop().create_task(
+            self._serve(wire, ProxyConnection(self._dialer, self._grants, wire))
+        )
         self._serving.add(task)
         task.add_done_callback(self._serving.discard)
         wire.on_end = task.cancel  # who leaves before the answer does not want it; all clients that count do so
 
-    async def _serve(self, wire: Wire, client: Client) -> None:
+    async def _serve(self, wire: Wire, client: ProxyConnection) -> None:
         self._grants.counts.connections += 1
         try:
             await client.serve()
@@ -94,7 +96,7 @@ class Proxy:
             wire.close()
 
 
-class Client:
+class ProxyConnection:
     """One connection of a client, with its requests one after the other."""
 
     def __init__(self, dialer: Dialer, grants: Grants, wire: Wire) -> None:

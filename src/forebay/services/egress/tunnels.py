@@ -8,7 +8,7 @@ import os
 import socket
 from typing import TYPE_CHECKING
 
-from forebay.services.egress.failures import Refused, Unreachable
+from forebay.services.egress.errors import Refused, Unreachable
 
 if TYPE_CHECKING:
     from forebay.services.egress.grants import Grant

@@ -90,7 +90,7 @@ def _opened(declared: Declaration, grant: Grant, settings: Settings, environ: Ma
             from forebay.services.sources.sftp import SftpSource  # noqa: PLC0415 - an extra
 
             return SftpSource(declared, grant, environ)
-        from forebay.services.egress.exchanges import own_trust  # noqa: PLC0415 - an extra
+        from forebay.services.egress.pools import own_trust  # noqa: PLC0415 - an extra
         from forebay.services.sources.ftp import FtpSource  # noqa: PLC0415 - an extra
 
         return FtpSource(declared, grant, own_trust(settings.egress_ca_file), environ)

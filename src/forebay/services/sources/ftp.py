@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import aioftp
 
 from forebay.errors import ConfigError, StepError, TransientError
-from forebay.services.egress.failures import NotFoundError
+from forebay.services.egress.errors import UrlNotFound
 from forebay.services.sources.ftp_client import Entry, FtpClient
 from forebay.services.sources.names import moved_name, shown
 from forebay.services.sources.source import CHUNK, Enough, Found, Source, changed_meanwhile
@@ -63,7 +63,7 @@ class FtpSource(Source):
             self._check_end(path, offset, found.size, changed=now.version != version)
 
     async def _done(self, path: str, version: str) -> bool:
-        with suppress(NotFoundError):  # it was done before
+        with suppress(UrlNotFound):  # it was done before
             async with self._in_words(path), self._connection() as client:
                 if (await self._look(client, path)).version != version:
                     return False
@@ -95,7 +95,7 @@ class FtpSource(Source):
         if inexact:  # the list has no exact times: these are asked for, elsewhere, as the list may not be over
             async with self._connection() as other:
                 for path in inexact:
-                    with suppress(NotFoundError):
+                    with suppress(UrlNotFound):
                         if found := _known(scan, path, await self._asked(other, path)):
                             yield found
         if enough is not None:
@@ -122,7 +122,7 @@ class FtpSource(Source):
         """A file as it is now."""
         entry = await client.look(self._full(path))
         if entry.kind != "file":
-            raise NotFoundError(f"{self.declared.url}/{path} is not a file")
+            raise UrlNotFound(f"{self.declared.url}/{path} is not a file")
         return _found(path, entry)
 
     async def _move(self, client: FtpClient, path: str, aim: str) -> None:
@@ -195,7 +195,7 @@ def _answered(where: str, error: aioftp.StatusCodeError, *, is_root: bool) -> St
     if code in _GONE and is_root:
         return ConfigError(f"{where} is not there, or may not be listed ({code})")
     if code in _GONE:
-        return NotFoundError(f"{where} is not there, or may not be read ({code})")
+        return UrlNotFound(f"{where} is not there, or may not be read ({code})")
     return TransientError(f"{where} answered {code} {shown(' '.join(map(str.strip, error.info)))}")
 
 

@@ -11,8 +11,8 @@ import obstore
 from obstore import exceptions
 from obstore.store import S3Store
 
-from forebay.errors import ConfigError, TransientError, brief
-from forebay.services.egress.failures import NotFoundError, Refused
+from forebay.errors import ConfigError, TransientError, one_line
+from forebay.services.egress.errors import Refused, UrlNotFound
 from forebay.services.sources.names import moved_name
 from forebay.services.sources.source import Found, Source, changed_meanwhile
 
@@ -116,10 +116,10 @@ def _failed(where: str, error: Exception, secret: str) -> Exception:
     if "NoSuchBucket" in text:
         return ConfigError(f"{where}: there is no such bucket")
     if isinstance(error, FileNotFoundError):
-        return NotFoundError(f"{where} is not there")
+        return UrlNotFound(f"{where} is not there")
     if _DENIED.search(text) or isinstance(error, exceptions.PermissionDeniedError | exceptions.UnauthenticatedError):
         return ConfigError(f"{where} refuses access: check its keys and their rights")
-    return TransientError(f"{where} failed: {brief(error).replace(secret, '...')[:300]}")
+    return TransientError(f"{where} failed: {one_line(error).replace(secret, '...')[:300]}")
 
 
 def _closed_folder(scan: Scan, path: str) -> str | None:

@@ -14,7 +14,7 @@ from asyncssh import SFTPAttrs, SFTPClient
 from asyncssh.constants import FILEXFER_TYPE_DIRECTORY, FILEXFER_TYPE_REGULAR, FILEXFER_TYPE_SYMLINK
 
 from forebay.errors import ConfigError, DataError, StepError, TransientError
-from forebay.services.egress.failures import NotFoundError
+from forebay.services.egress.errors import UrlNotFound
 from forebay.services.egress.tunnels import open_tunnel
 from forebay.services.sources.names import moved_name, shown
 from forebay.services.sources.source import CHUNK, Found, Source, changed_meanwhile
@@ -80,7 +80,7 @@ class SftpSource(Source):
                     await self._within(file.close())
 
     async def _done(self, path: str, version: str) -> bool:
-        with suppress(NotFoundError):  # it was done before
+        with suppress(UrlNotFound):  # it was done before
             async with self._in_words(path):
                 sftp = await self._client()
                 if _found(path, await self._within(sftp.lstat(self._full(path)))).version != version:
@@ -206,7 +206,7 @@ def _failed(where: str, error: asyncssh.Error, *, is_root: bool) -> StepError:
     match error:
         case asyncssh.SFTPNoSuchFile() | asyncssh.SFTPNoSuchPath() | asyncssh.SFTPPermissionDenied():
             why = "may not be used" if isinstance(error, asyncssh.SFTPPermissionDenied) else "is not there"
-            return ConfigError(f"{where} {why}") if is_root else NotFoundError(f"{where} {why}")
+            return ConfigError(f"{where} {why}") if is_root else UrlNotFound(f"{where} {why}")
         case asyncssh.PermissionDenied():
             return ConfigError(f"{where} refuses the user, the password or the key")
         case asyncssh.KeyExchangeFailed():

@@ -123,7 +123,7 @@ class Source(ABC):
     async def read(self, path: str, version: str, offset: int = 0) -> AsyncGenerator[bytes, None]:
         """The bytes of a file from `offset` on; whoever was cut off comes again with what he has as the offset.
 
-        Raises: DataError when it has changed, or is too large; NotFoundError; TransientError when it was cut off.
+        Raises: DataError when it has changed, or is too large; UrlNotFound; TransientError when it was cut off.
         """
         size = offset
         async with aclosing(self._read(self._checked(path), version, offset)) as chunks:

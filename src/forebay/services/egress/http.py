@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import httpx
 
 from forebay.services.egress.answers import Answer, Hop, Wanted, is_redirect, redirected
-from forebay.services.egress.exchanges import Lines, own_trust, translated
 from forebay.services.egress.politeness import Politeness
+from forebay.services.egress.pools import Pools, own_trust, translated
 from forebay.services.egress.robots import MAX_BYTES, Robots
 from forebay.services.egress.statuses import retry_after, status_error
 from forebay.services.egress.urls import checked_url
@@ -55,12 +55,12 @@ class Http:
         self._egress = egress
         self._settings = egress.settings
         self._grants: dict[tuple[str, Origin | None], Grant] = {}
-        self._lines = Lines(self._grant_for, own_trust(egress.settings.egress_ca_file))
+        self._pools = Pools(self._grant_for, own_trust(egress.settings.egress_ca_file))
         self._stack = ExitStack()
         self._robots = Robots(self._read_robots)
 
     async def close(self) -> None:
-        await self._lines.close()
+        await self._pools.close()
         self._stack.close()
 
     async def get(  # noqa: PLR0913 - each is a choice of its own
@@ -78,7 +78,7 @@ class Http:
     ) -> Fetched:
         """What is at a URL, in memory; with `etag` or `modified` of an earlier answer only if it has changed.
 
-        Raises: InvalidUrl, Refused, NotFoundError, ThrottledError, TransientError, PermanentError, DataError.
+        Raises: InvalidUrl, Refused, UrlNotFound, ThrottledError, TransientError, PermanentError, DataError.
         """
         wanted = Wanted(url, purpose, max_bytes, timeout, etag, modified, headers or {}, cookies)
         return await self.fetch(replace(wanted, raise_for_status=raise_for_status))
@@ -173,10 +173,10 @@ class Http:
         if request.trusted is None and wanted.polite and wanted.robots:  # it is for those who come uninvited
             await self._ask_robots(url)
         turn = await stack.enter_async_context(self.politeness.turn(url.host)) if wanted.polite else None
-        line = await stack.enter_async_context(self._lines.line(wanted.purpose, url.origin, request.trusted))
+        pool = await stack.enter_async_context(self._pools.pool(wanted.purpose, url.origin, request.trusted))
         began = time.monotonic()
         try:
-            response = await line.send(url, request.message(), wanted.timeout)
+            response = await pool.send(url, request.message(), wanted.timeout)
         except BaseException:
             if turn is not None:
                 turn.failed(time.monotonic() - began)
