@@ -5,8 +5,8 @@
     │   ├── UnknownPipeline
     │   ├── InvalidField
     │   ├── InputTooLarge
-    │   ├── NotThere            no such job, item, queue …
-    │   └── WrongState          e.g. pausing a job that has ended
+    │   ├── NotFoundError            no such job, item, queue …
+    │   └── ConflictError          e.g. pausing a job that has ended
     ├── DefinitionError         a pipeline is declared wrongly: found when it is imported
     ├── SchemaError             the database has no forebay schema, or one that does not fit
     ├── DatabaseUnavailable     the database cannot be reached
@@ -74,13 +74,13 @@ class InputTooLarge(RequestError):
     sqlstate = "FB003"
 
 
-class NotThere(RequestError):
+class NotFoundError(RequestError):
     """The thing that was named does not exist."""
 
     sqlstate = "FB004"
 
 
-class WrongState(RequestError):
+class ConflictError(RequestError):
     """The thing that was named is in a state that forbids this."""
 
     sqlstate = "FB005"
@@ -172,25 +172,25 @@ class ResourceError(StepError):
 _VALUES = re.compile(r"\n(?:DETAIL|CONTEXT|LINE \d+|HINT|\[SQL|\[parameters).*", re.DOTALL)
 
 
-def plain(error: BaseException) -> str:
+def message_without_values(error: BaseException) -> str:
     """What an error says, without the values that a database driver adds: those may be secret."""
-    return without_values(str(error))
+    return strip_values(str(error))
 
 
-def without_values(text: str) -> str:
+def strip_values(text: str) -> str:
     """The same for a message."""
     return _VALUES.sub("", text).strip()
 
 
-def brief(error: BaseException) -> str:
+def one_line(error: BaseException) -> str:
     """An error in one line, for logs."""
-    return plain(error).partition("\n")[0] or type(error).__name__
+    return message_without_values(error).partition("\n")[0] or type(error).__name__
 
 
 _EXHAUSTED = {errno.ENOSPC, errno.EDQUOT, errno.EMFILE, errno.ENFILE, errno.ENOMEM}
 
 
-def error_class(error: BaseException) -> ErrorClass:
+def classify_error(error: BaseException) -> ErrorClass:
     """The class of anything that a step has raised."""
     if isinstance(error, StepError):
         return error.error_class
@@ -202,7 +202,7 @@ def error_class(error: BaseException) -> ErrorClass:
 
 
 _BY_SQLSTATE: dict[str, type[RequestError]] = {
-    kind.sqlstate: kind for kind in (UnknownPipeline, InvalidField, InputTooLarge, NotThere, WrongState)
+    kind.sqlstate: kind for kind in (UnknownPipeline, InvalidField, InputTooLarge, NotFoundError, ConflictError)
 }
 
 

@@ -67,7 +67,7 @@ async def worked(service: Service, *, drain: bool = True) -> AsyncIterator[Testb
     async with testbed(service.dsn, [pages, errands], migrated=True, settings=quick) as bed:
         if drain:
             await bed.finish()
-        await bed.worker.sign_on()
+        await bed.worker.report_status()
         yield bed
 
 
@@ -75,7 +75,7 @@ async def test_every_metric_of_the_catalogue_has_samples(service: Service) -> No
     await submit(service, "a", "broken", "missing")
     async with testbed(service.dsn, [sought], migrated=True) as looking, worked(service) as bed:
         await seek(looking, title="Kettle")
-        await looking.worker.sign_on()
+        await looking.worker.report_status()
         # Of workers of one name the newest counts; these two have that of this process.
         await service.admin.execute("update forebay.worker set name = 'other' where id = $1", looking.worker.worker_id)
         await go_out(bed)
@@ -93,7 +93,7 @@ async def go_out(bed: Testbed) -> None:
     """The worker has been out, and has told so."""
     await bed.submit(errands, Errand())
     await bed.run()
-    await bed.worker.sign_on()
+    await bed.worker.report_status()
 
 
 async def test_the_way_out_is_counted(service: Service) -> None:
@@ -181,7 +181,7 @@ async def test_what_is_put_off_has_not_succeeded(dsn: str) -> None:
     async with testbed(dsn, [patient], migrated=True) as bed:
         await bed.submit(patient, {})
         await bed.finish()
-        await bed.worker.sign_on()
+        await bed.worker.report_status()
         async with bed.pool.acquire() as conn:
             (worker,) = await overview.workers(conn)
     assert worker.stats["succeeded"] == 1

@@ -94,7 +94,7 @@ async def test_roles_are_taken_for_a_transaction_where_sessions_are_shared(dsn: 
         rooms: Rooms = service.app.state.rooms
         for room in (rooms.identity, rooms.owners, rooms.admins, rooms.watch):
             assert await room.fetchval("select current_user") == room.role
-            async with room.bare() as conn:
+            async with room.without_role() as conn:
                 assert await conn.fetchval("select current_user") == "forebay"  # given back when the transaction ended
         with pytest.raises(asyncpg.InsufficientPrivilegeError):
             await rooms.identity.fetch("select * from forebay.job")

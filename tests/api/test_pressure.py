@@ -13,7 +13,7 @@ from starlette.types import Message
 from structlog.testing import capture_logs
 
 from forebay.api.write_slots import Turns
-from forebay.db.role_pool import Room
+from forebay.db.role_pool import RolePool
 from tests.api._service import Service, serving
 
 ONE = {"pipeline": "pages", "input": {"title": "x"}}
@@ -28,7 +28,7 @@ def rows(count: int) -> bytes:
 
 
 @asynccontextmanager
-async def emptied(room: Room) -> AsyncIterator[None]:
+async def emptied(room: RolePool) -> AsyncIterator[None]:
     """All connections of a room are in use."""
     async with AsyncExitStack() as stack:
         for _ in range(room.get_max_size()):
@@ -223,7 +223,7 @@ async def test_readiness_is_answered_soon(dsn: str) -> None:
 
 
 async def test_a_room_lends_for_a_while_only(service: Service) -> None:
-    with pytest.raises(TypeError, match="a room lends by `async with` only"):
+    with pytest.raises(TypeError, match="a role pool lends connections by `async with` only"):
         await service.app.state.rooms.owners.acquire()
 
 

@@ -17,7 +17,7 @@ from urllib.parse import urlsplit, urlunsplit
 
 import asyncpg
 
-from forebay.db.pool import LOST, connect
+from forebay.db.pool import UNAVAILABLE, connect
 from forebay.engine.db import registry
 from forebay.engine.work.worker import Worker
 from forebay.errors import DatabaseUnavailable
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from tests.crash._steps import Order
 
 # What a connection raises when the database goes away under it; the tests do not rely on the engine's own list.
-GONE = (*LOST, asyncpg.InternalClientError, asyncpg.PostgresConnectionError, DatabaseUnavailable)
+GONE = (*UNAVAILABLE, asyncpg.InternalClientError, asyncpg.PostgresConnectionError, DatabaseUnavailable)
 
 ROOT = Path(__file__).parents[2]
 

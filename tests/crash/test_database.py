@@ -111,12 +111,12 @@ async def _at_least(answered: dict[str, int], count: int) -> bool:
 
 async def _submit_steadily(dsn: str, answered: dict[str, int], count: int) -> None:
     """One job after the other, each under a key; whoever gets no answer asks again."""
-    async with Watch(dsn) as door:
+    async with Watch(dsn) as adapter:
         for number in range(count):
             key = f"order-{number}"
             while key not in answered:
                 try:
-                    submitted = await orders.submit(await door.conn(), Order(number=number), key=key)
+                    submitted = await orders.submit(await adapter.conn(), Order(number=number), key=key)
                 except GONE:
                     await asyncio.sleep(0.02)
                 else:

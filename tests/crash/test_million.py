@@ -110,14 +110,14 @@ async def test_a_million_items_under_all_faults_are_done_once(crash_server: Cras
     await migrate(server.dsn)
     workers = Workers(server.dsn, tmp_path)
     try:
-        async with Watch(server.dsn) as watch, Watch(server.dsn) as door, Proxy(server.dsn) as proxy:
+        async with Watch(server.dsn) as watch, Watch(server.dsn) as adapter, Proxy(server.dsn) as proxy:
             await watch.fetch(EFFECTS)
             for pipeline in (letters, orders):
                 await registry.register(await watch.conn(), pipeline.definition())
             faults = Faults(server, workers, watch, proxy)
             faults.start()
             faults.start()
-            submitting = asyncio.create_task(_both(door))
+            submitting = asyncio.create_task(_both(adapter))
             async for _ in faults.go_on():
                 # A fault, then some progress, then the next one.
                 before = await _ended(watch)
@@ -136,9 +136,9 @@ async def test_a_million_items_under_all_faults_are_done_once(crash_server: Cras
         workers.end()
 
 
-async def _both(door: Watch) -> tuple[dict[int, int], dict[int, int]]:
-    written = await _submit_all(door, orders, _ORDERS)
-    return await _submit_all(door, letters, _LETTERS), written
+async def _both(adapter: Watch) -> tuple[dict[int, int], dict[int, int]]:
+    written = await _submit_all(adapter, orders, _ORDERS)
+    return await _submit_all(adapter, letters, _LETTERS), written
 
 
 _ENDED = "select coalesce(sum(done), 0)::bigint from forebay.job"

@@ -15,7 +15,8 @@ import psutil
 import pytest
 from structlog.testing import capture_logs
 
-from forebay.engine.supervise.supervisor import Backoff, Supervisor
+from forebay.engine.supervise.supervisor import Supervisor, pause_after
+from forebay.waits import Backoff
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
@@ -110,7 +111,7 @@ async def _eventually(what: Callable[[], Any]) -> Any:
 @asynccontextmanager
 async def _supervised(workers: Workers, *options: str, **settings: Any) -> AsyncIterator[asyncio.Task[int]]:
     """Two workers under a supervisor in this process; ends when the supervisor does."""
-    settings = dict[str, Any]({"backoff": lambda: Backoff(0.01, 0.01), "grace": 600.0}) | settings
+    settings = dict[str, Any]({"pauses": (0.01, 0.01), "grace": 600.0}) | settings
     supervisor = Supervisor([sys.executable, *workers.argv(*options)], 2, **settings)
     task = asyncio.create_task(supervisor.run())
     await _eventually(lambda: len(workers.pids()) == 2 or task.done())
@@ -196,7 +197,7 @@ async def test_a_supervisor_that_is_cancelled_kills_its_workers(workers: Workers
 
 
 async def test_a_worker_that_cannot_be_started_is_tried_again(tmp_path: Path) -> None:
-    supervisor = Supervisor([str(tmp_path / "missing")], 1, backoff=lambda: Backoff(0.01, 0.01))
+    supervisor = Supervisor([str(tmp_path / "missing")], 1, pauses=(0.01, 0.01))
     with capture_logs() as logs:
         task = asyncio.create_task(supervisor.run())
         await _eventually(lambda: [line["event"] for line in logs].count("worker_not_started") > 1)
@@ -226,7 +227,7 @@ async def test_workers_end_when_their_supervisor_is_killed(workers: Workers, opt
     await _eventually(lambda: not [pid for pid in workers.all_pids() if _lives(pid)])
 
 
-def test_backoff_doubles_up_to_its_cap_and_forgets_after_a_healthy_life() -> None:
-    backoff = Backoff(0.5, 30.0, healthy_seconds=60.0)
-    assert [backoff.after(1.0) for _ in range(8)] == [0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 30.0, 30.0]
-    assert [backoff.after(60.0), backoff.after(59.9), backoff.after(61.0)] == [0.5, 1.0, 0.5]
+def test_pauses_double_up_to_the_longest_and_start_anew_after_a_healthy_life() -> None:
+    backoff = Backoff(0.5, 30.0)
+    assert [pause_after(1.0, backoff) for _ in range(8)] == [0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 30.0, 30.0]
+    assert [pause_after(lived, backoff) for lived in (60.0, 59.9, 61.0)] == [0.5, 1.0, 0.5]

@@ -50,10 +50,10 @@ async def test_in_detail_every_attempt_is_told_and_when_it_is_tried_again(
     lines = await told(dsn, "a", "shaky")
     about = {"job": 1, "step": "pages.fetch", "duration_s": 0.0}
     retry = next(line for line in lines if line["event"] == "retry_planned")
-    assert retry.pop("again_in") > 0
+    assert retry.pop("retry_in") > 0
     assert retry == about | {
         "event": "retry_planned", "item": 2, "attempt": 1, "outcome": "ERROR", "error_class": "transient",
-        "reason": "no answer", "spent": True,
+        "reason": "no answer", "counts_as_attempt": True,
     }  # fmt: skip
     settled = [line for line in lines if line["event"] == "attempt_settled"]
     assert settled == [

@@ -315,9 +315,9 @@ async def test_a_pipeline_that_is_known_in_one_database_is_registered_in_another
     for at in (dsn, second_dsn):
         async with asyncpg.create_pool(at, min_size=0, max_size=2) as pool:
             await submit(pool, fresh, ONE)
-            found = await adapters.door_of(pool).database()
+            found = await adapters.adapter_for(pool).database()
             async with pool.acquire() as conn:
-                assert await adapters.door_of(conn).database() == found is not None
+                assert await adapters.adapter_for(conn).database() == found is not None
     for at, jobs in ((dsn, 5), (second_dsn, 3)):
         conn = await asyncpg.connect(at)
         try:
@@ -432,7 +432,7 @@ async def test_drivers_without_copy_get_arrays(
     engine.dialect.paramstyle = style
     with engine.begin() as conn:
         load = ItemLoad(1, 2, 3, [Batch([1, 2], ["a", None], [b"{}", b'"%s"'])])
-        adapters.SqlalchemyDoor(conn).copy_items(load)
+        adapters.SqlalchemyAdapter(conn).copy_items(load)
     engine.dispose()
     rows = await watcher.fetch("select n, key, input, job_id, owner_id, pipeline_id from forebay.item order by n")
     assert [tuple(row) for row in rows] == [(1, "a", "{}", 1, 2, 3), (2, None, '"%s"', 1, 2, 3)]

@@ -20,7 +20,7 @@ from forebay.engine.clock import Clock, ManualClock
 from forebay.engine.db import limits as db
 from forebay.engine.db.limits import SlotAsk, TokenAsk
 from forebay.engine.declare.policy import Limit
-from forebay.engine.limits.client import LimitReached, Limits
+from forebay.engine.limits.client import LimitClient, LimitReached
 from forebay.engine.limits.limiters import AHEAD, IMPATIENCE, SLACK, SLOT_LEASE
 from forebay.errors import DataError, ThrottledError
 
@@ -39,15 +39,15 @@ class Stage(ManualClock):
     def __init__(self, pool: Pool, late: Callable[[], float] = lambda: 0.0) -> None:
         super().__init__(START)
         self.pool = pool
-        self.workers: list[Limits] = []
+        self.workers: list[LimitClient] = []
         self.room_calls = 0
         self._late = late  # how much later than asked a sleeper wakes
         self._sleepers: list[tuple[float, int, asyncio.Future[None]]] = []
         self._numbers = itertools.count()
         self._tasks: set[asyncio.Task[Any]] = set()
 
-    def worker(self) -> Limits:
-        limits = Limits(self.pool, len(self.workers) + 1, self, on_room=self._on_room, sleep=self.doze)
+    def worker(self) -> LimitClient:
+        limits = LimitClient(self.pool, len(self.workers) + 1, self, on_capacity=self._on_room, sleep=self.doze)
         self.workers.append(limits)
         return limits
 
@@ -75,9 +75,9 @@ class Stage(ManualClock):
             await asyncio.sleep(0)
             quiet += 1
             for limits in self.workers:
-                for desk in (limits._rate_desk, limits._slot_desk):
+                for desk in (limits._rate_requests, limits._slot_requests):
                     if desk._task is not None:
-                        await desk.idle()
+                        await desk.wait_until_idle()
                         quiet = 0
 
     async def run(self, seconds: float = math.inf) -> None:
@@ -168,7 +168,7 @@ async def _burst(
     async def task(stage: Stage) -> None:
         while True:
             try:
-                await rng.choice(stage.workers).enter([limit], None)
+                await rng.choice(stage.workers).acquire([limit], None)
             except LimitReached as reached:
                 await stage.doze(reached.retry_after)
             else:
@@ -195,7 +195,7 @@ async def test_a_backlog_behind_one_key_needs_two_claims_a_task(stage: Stage, ra
     due = [(0.0, n) for n in range(tasks)]
     began = stage.time()
 
-    async def slot(limits: Limits) -> None:
+    async def slot(limits: LimitClient) -> None:
         """One slot of a worker: claims what is due, earliest first, as the engine would, and not quite in time."""
         nonlocal claims
         while len(starts) < tasks:
@@ -206,7 +206,7 @@ async def test_a_backlog_behind_one_key_needs_two_claims_a_task(stage: Stage, ra
             claims += 1
             busy = bool(due) and due[0][0] <= stage.time() - began
             try:
-                await limits.enter([limit], "example.org", busy=busy)
+                await limits.acquire([limit], "example.org", busy=busy)
             except LimitReached as reached:
                 back = stage.time() - began + reached.retry_after + rng.uniform(0, 0.3)
                 heapq.heappush(due, (back, n))
@@ -229,14 +229,14 @@ async def test_one_worker_gets_the_full_rate_in_few_calls(stage: Stage, rate: fl
     limits, starts, claims, seconds = stage.worker(), list[float](), 0, 3.0 if rate > 1000 else 20.0
 
     async def task() -> None:
-        await limits.enter([limit], None)
+        await limits.acquire([limit], None)
         starts.append(stage.time())
 
     async def claim_loop() -> None:
         nonlocal claims
         running: set[asyncio.Task[Any]] = set()
         while stage.time() < end:
-            room = limits.room([limit])
+            room = limits.capacity([limit])
             assert room is not None
             running = {task for task in running if not task.done()}
             for _ in range(min(room, 1000 - len(running))):
@@ -263,7 +263,7 @@ async def test_a_new_rate_holds_from_the_next_slice_on(stage: Stage) -> None:
     async def tasks(limit: Limit, count: int) -> None:
         while len(starts) < count:
             try:
-                await limits.enter([limit], None)
+                await limits.acquire([limit], None)
             except LimitReached as reached:
                 await stage.sleep(reached.retry_after)
             else:
@@ -273,7 +273,7 @@ async def test_a_new_rate_holds_from_the_next_slice_on(stage: Stage) -> None:
     stage.spawn(tasks(Limit(name, rate=1, per=3600), 1))
     await stage.run()
     with pytest.raises(LimitReached) as reached:
-        await limits.enter([Limit(name, rate=1, per=3600)], None)
+        await limits.acquire([Limit(name, rate=1, per=3600)], None)
     assert reached.value.retry_after == pytest.approx(3600, abs=1)
     faster, slower = Limit(name, rate=100), Limit(name, rate=2)
     stage.spawn(tasks(faster, 101))
@@ -292,7 +292,7 @@ async def test_sent_away_tasks_are_told_different_times(stage: Stage) -> None:
 
     async def task() -> float:
         try:
-            await limits.enter([limit], "k")
+            await limits.acquire([limit], "k")
         except ThrottledError as error:
             return error.retry_after
         return 0.0
@@ -313,7 +313,7 @@ async def test_a_full_key_does_not_keep_others_from_running(stage: Stage) -> Non
     async def slot() -> None:
         for key in ["slow"] * 100 + ["other"]:
             try:
-                limits.leave(await limits.enter([limit], key, busy=True))
+                limits.release(await limits.acquire([limit], key, busy=True))
             except LimitReached:
                 continue
             started.append(key)
@@ -332,8 +332,8 @@ async def test_waiters_that_never_come_are_forgotten(stage: Stage) -> None:
     assert max(told) < 6
 
 
-async def _try(stage: Stage, limits: Limits, limit: Limit) -> float:
-    entering = asyncio.ensure_future(limits.enter([limit], "k"))
+async def _try(stage: Stage, limits: LimitClient, limit: Limit) -> float:
+    entering = asyncio.ensure_future(limits.acquire([limit], "k"))
     await stage.calm()
     if not entering.done():
         entering.cancel()
@@ -348,37 +348,37 @@ async def _try(stage: Stage, limits: Limits, limit: Limit) -> float:
 
 async def test_room_counts_only_limits_without_a_key(stage: Stage) -> None:
     limits = stage.worker()
-    assert limits.room([]) is None
-    assert limits.room([Limit(next(names), rate=1, key=str)]) is None
+    assert limits.capacity([]) is None
+    assert limits.capacity([Limit(next(names), rate=1, key=str)]) is None
     static = Limit(next(names), rate=100)
-    assert limits.room([static]) == 0
+    assert limits.capacity([static]) == 0
     await stage.calm()
     assert stage.room_calls == 1
-    assert limits.room([static]) == 1
+    assert limits.capacity([static]) == 1
 
 
 async def test_wait_says_when_to_look_again(stage: Stage) -> None:
     first, second, limit = stage.worker(), stage.worker(), Limit(next(names), rate=1, per=1.5)
-    first.room([limit])
+    first.capacity([limit])
     await stage.calm()
-    second.room([limit])
+    second.capacity([limit])
     await stage.calm()
-    assert second.room([limit]) == 0
+    assert second.capacity([limit]) == 0
     assert second.wait([limit]) == pytest.approx(0.5)
     stage.advance(0.5)
-    second.room([limit])
+    second.capacity([limit])
     await stage.calm()
-    assert second.room([limit]) == 1
+    assert second.capacity([limit]) == 1
 
 
 async def test_a_start_that_another_limit_refused_is_not_lost(stage: Stage) -> None:
     limits = stage.worker()
     slow, full = Limit(next(names), rate=1, per=50, key=str), Limit(next(names), rate=1, per=40, key=str)
-    await limits.enter([full], "k")
+    await limits.acquire([full], "k")
     with pytest.raises(LimitReached) as reached:
-        await limits.enter([slow, full], "k")
+        await limits.acquire([slow, full], "k")
     assert full.name in str(reached.value)
-    await limits.enter([slow], "k")
+    await limits.acquire([slow], "k")
 
 
 async def test_leases_of_many_at_once_do_not_overlap(pool: Pool) -> None:
@@ -407,39 +407,39 @@ class Hall:
     """Counts who is inside, in all workers."""
 
     def __init__(self) -> None:
-        self.inside: dict[Limits, int] = {}
+        self.inside: dict[LimitClient, int] = {}
         self.most = 0
-        self.served: dict[Limits, int] = {}
+        self.served: dict[LimitClient, int] = {}
 
     @property
     def total(self) -> int:
         return sum(self.inside.values())
 
-    def enter(self, limits: Limits) -> None:
+    def enter(self, limits: LimitClient) -> None:
         self.inside[limits] = self.inside.get(limits, 0) + 1
         self.served[limits] = self.served.get(limits, 0) + 1
         self.most = max(self.most, self.total)
 
-    def leave(self, limits: Limits) -> None:
+    def leave(self, limits: LimitClient) -> None:
         self.inside[limits] -= 1
 
 
 def hammer(
-    stage: Stage, hall: Hall, limits: Limits, limit: Limit, rng: random.Random, slots: int
+    stage: Stage, hall: Hall, limits: LimitClient, limit: Limit, rng: random.Random, slots: int
 ) -> list[asyncio.Task[Any]]:
     """A worker that is busy for ever; answers what to cancel to kill it."""
 
     async def slot() -> None:
         while True:
             try:
-                held = await limits.enter([limit], "k")
+                held = await limits.acquire([limit], "k")
             except LimitReached as reached:
                 await stage.sleep(reached.retry_after + 0.01)
                 continue
             hall.enter(limits)
             await stage.sleep(rng.uniform(0.05, 0.8))
             hall.leave(limits)
-            limits.leave(held)
+            limits.release(held)
 
     async def care() -> None:
         while True:
@@ -479,36 +479,36 @@ async def test_workers_together_never_exceed_the_concurrency_and_a_dead_ones_slo
 async def test_a_dead_workers_slots_stay_taken_until_they_expire(stage: Stage) -> None:
     limit = Limit(next(names), concurrency=1, key=str)
     dead, living = stage.worker(), stage.worker()
-    await dead.enter([limit], "k")
+    await dead.acquire([limit], "k")
     stage.advance(SLOT_LEASE - 0.5)
     assert await _try(stage, living, limit) == 0.0  # it would rather wait: slots are free in half a second, usually
     assert living.describe()["limits"][limit.name]["used"] == 0
     stage.advance(0.5)
-    await living.enter([limit], "k")
+    await living.acquire([limit], "k")
 
 
 async def test_a_worker_that_cannot_renew_starts_nothing_more(stage: Stage) -> None:
     limit = Limit(next(names), concurrency=2)
     limits = stage.worker()
-    held = await limits.enter([limit], None)
-    assert limits.room([limit], 2) == 0
+    held = await limits.acquire([limit], None)
+    assert limits.capacity([limit], 2) == 0
     await stage.calm()
-    assert limits.room([limit]) == 1
+    assert limits.capacity([limit]) == 1
     stage.advance(SLOT_LEASE)
-    assert limits.room([limit]) == 0
-    limits.leave(held)
+    assert limits.capacity([limit]) == 0
+    limits.release(held)
 
 
 async def test_idle_slots_are_returned_and_all_of_them_at_the_end(stage: Stage) -> None:
     limit = Limit(next(names), concurrency=5, key=str)
     limits = stage.worker()
-    held = [await limits.enter([limit], key) for key in "aab"]
-    limits.leave(held[0])
+    held = [await limits.acquire([limit], key) for key in "aab"]
+    limits.release(held[0])
     for _ in range(2):
         stage.advance(1)
         await limits.renew()
     assert await _slots(stage.pool, limit) == {"a": 1, "b": 1}
-    limits.leave(held[2])
+    limits.release(held[2])
     stage.advance(1)
     await limits.renew()
     assert await _slots(stage.pool, limit) == {"a": 1}
@@ -537,37 +537,37 @@ async def test_a_worker_with_all_slots_shares_them(stage: Stage) -> None:
 async def test_a_smaller_concurrency_holds_as_soon_as_running_tasks_end(stage: Stage) -> None:
     name = next(names)
     limits = stage.worker()
-    held = [await limits.enter([Limit(name, concurrency=4)], None) for _ in range(4)]
+    held = [await limits.acquire([Limit(name, concurrency=4)], None) for _ in range(4)]
     smaller = Limit(name, concurrency=2)
-    assert limits.room([smaller]) == 0
+    assert limits.capacity([smaller]) == 0
     await limits.renew()
     for h in held[:2]:
-        limits.leave(h)
-    assert limits.room([smaller]) == 0
-    limits.leave(held[2])
-    assert limits.room([smaller]) == 1
+        limits.release(h)
+    assert limits.capacity([smaller]) == 0
+    limits.release(held[2])
+    assert limits.capacity([smaller]) == 1
 
 
 async def test_a_waiter_that_is_stopped_leaves_no_slot_behind(stage: Stage) -> None:
     limit = Limit(next(names), concurrency=1)
     limits = stage.worker()
-    held = await limits.enter([limit], None)
-    waiting = stage.spawn(limits.enter([limit], None))
+    held = await limits.acquire([limit], None)
+    waiting = stage.spawn(limits.acquire([limit], None))
     await stage.calm()
-    limits.leave(held)  # gives the slot to the waiter …
+    limits.release(held)  # gives the slot to the waiter …
     waiting.cancel()  # … which never comes to use it
     with pytest.raises(asyncio.CancelledError):
         await waiting
     stage._tasks.discard(waiting)
     assert limits.describe()["limits"][limit.name]["used"] == 0
-    await limits.enter([limit], None)
+    await limits.acquire([limit], None)
 
 
 async def test_a_waiter_is_sent_away_when_it_takes_too_long(stage: Stage) -> None:
     limit = Limit(next(names), concurrency=1, key=str)
     limits = stage.worker()
-    await limits.enter([limit], "k")
-    waiting = asyncio.ensure_future(limits.enter([limit], "k"))
+    await limits.acquire([limit], "k")
+    waiting = asyncio.ensure_future(limits.acquire([limit], "k"))
     await stage.calm()
     assert not waiting.done()
     stage.advance(1)
@@ -602,41 +602,41 @@ async def test_slots_leased_at_the_same_time_add_up(pool: Pool) -> None:
 async def test_a_refused_rate_gives_the_slot_back(stage: Stage) -> None:
     limits = stage.worker()
     limit = Limit(next(names), rate=1, per=100, concurrency=3, key=str)
-    await limits.enter([limit], "k")
+    await limits.acquire([limit], "k")
     with pytest.raises(LimitReached):
-        await limits.enter([limit], "k")
+        await limits.acquire([limit], "k")
     assert limits.describe()["limits"][limit.name]["used"] == 1
 
 
 async def test_an_input_without_a_key_is_a_fault_of_the_data(stage: Stage) -> None:
     limit = Limit(next(names), rate=1, key=lambda value: str(value["host"]))
     with pytest.raises(DataError, match=rf"^limit {limit.name}: the input has no key \(KeyError: 'host'\)$"):
-        await stage.worker().enter([limit], {})
+        await stage.worker().acquire([limit], {})
 
 
 async def test_any_text_can_be_a_key(stage: Stage) -> None:
     limits, limit = stage.worker(), Limit(next(names), rate=100, key=str)
     for key in ("", "a\0b", "\ud800", "x" * 100_000):
-        await limits.enter([limit], key)
+        await limits.acquire([limit], key)
     async with stage.pool.acquire() as conn:
         assert await conn.fetchval("select max(length(key)) from forebay.rate_limit") <= 200
 
 
 async def test_without_the_database_tasks_go_back(dsn: str) -> None:
     pool = await open_pool(dsn, size=1, name="test")
-    limits = Limits(pool, 1, Clock())
+    limits = LimitClient(pool, 1, Clock())
     await pool.close()
     for limit in (Limit("r", rate=1), Limit("c", concurrency=1)):
         with pytest.raises(LimitReached):
-            await limits.enter([limit], None)
-        assert limits.room([limit]) == 0
+            await limits.acquire([limit], None)
+        assert limits.capacity([limit]) == 0
         assert 0 < limits.wait([limit]) <= 1
 
 
 async def test_unused_keys_are_forgotten(stage: Stage) -> None:
     limits = stage.worker()
     limit = Limit(next(names), rate=1, concurrency=1, key=str)
-    limits.leave(await limits.enter([limit], "k"))
+    limits.release(await limits.acquire([limit], "k"))
     stage.advance(100)
     await limits.renew()
     assert limits.describe()["limits"] == {}
@@ -655,16 +655,16 @@ async def test_against_real_time(pool: Pool) -> None:
     """Two workers on the true clock keep the bound; nothing is asserted about speed."""
     limit, starts = Limit(next(names), rate=2000), list[float]()
 
-    async def slot(limits: Limits) -> None:
+    async def slot(limits: LimitClient) -> None:
         for _ in range(20):
             try:
-                await limits.enter([limit], None)
+                await limits.acquire([limit], None)
             except LimitReached as reached:
                 await asyncio.sleep(reached.retry_after)
             else:
                 starts.append(asyncio.get_running_loop().time())
 
-    workers = [Limits(pool, n, Clock()) for n in (1, 2)]
+    workers = [LimitClient(pool, n, Clock()) for n in (1, 2)]
     await asyncio.gather(*(slot(limits) for limits in workers for _ in range(20)))
     for window in (0.02, 0.1):
         assert densest(starts, window) <= bound(limit, window)

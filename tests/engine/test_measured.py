@@ -34,6 +34,6 @@ async def test_a_worker_tells_its_waits(dsn: str, conn: asyncpg.Connection[Any])
     async def rest(ctx: Context, value: dict[str, Any]) -> None: ...
 
     async with testbed(dsn, [idle], migrated=True) as bed:
-        await bed.worker.sign_on()
+        await bed.worker.report_status()
         told = json.loads(await conn.fetchval("select stats -> 'pool_waits' from forebay.worker"))
     assert sum(told["counts"]) > 0

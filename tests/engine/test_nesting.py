@@ -33,7 +33,7 @@ async def conn(dsn: str) -> AsyncIterator[asyncpg.Connection[Any]]:
     await conn.close()
 
 
-def doors(conn: asyncpg.Connection[Any], text: str) -> list[tuple[str, Callable[[], Awaitable[Any]]]]:
+def adapters(conn: asyncpg.Connection[Any], text: str) -> list[tuple[str, Callable[[], Awaitable[Any]]]]:
     """All that take JSON, and what they call it."""
     value = json.loads(text)
     many = "select forebay.submit_many('papers', "
@@ -60,17 +60,17 @@ def doors(conn: asyncpg.Connection[Any], text: str) -> list[tuple[str, Callable[
 async def test_what_is_just_deep_enough_is_taken(conn: asyncpg.Connection[Any]) -> None:
     await submit(conn, papers, {}, key="c", coalesce=True)
     for inside, levels in INSIDES.items():
-        for _, door in doors(conn, nested(MOST - levels, inside)):
-            await door()
+        for _, adapter in adapters(conn, nested(MOST - levels, inside)):
+            await adapter()
 
 
 async def test_what_is_deeper_is_refused(conn: asyncpg.Connection[Any]) -> None:
     await submit(conn, papers, {}, key="c", coalesce=True)
     for inside, levels in INSIDES.items():
         for depth in (MOST - levels + 1, 180):
-            for field, door in doors(conn, nested(depth, inside)):
+            for field, adapter in adapters(conn, nested(depth, inside)):
                 with pytest.raises((InvalidField, asyncpg.PostgresError)) as caught:
-                    await door()
+                    await adapter()
                 assert str(caught.value) == f"{field}: {TOO_DEEP}"
                 if isinstance(caught.value, asyncpg.PostgresError):
                     assert (caught.value.sqlstate, caught.value.column_name) == ("FB002", field)

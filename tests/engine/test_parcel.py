@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from forebay.engine.declare.limited import limited
-from forebay.engine.processes.protocol import Overrun, unpack
+from forebay.engine.processes.protocol import Overrun, decode_answer
 from forebay.errors import ConfigError, DataError, PermanentError, ResourceError, ThrottledError, TransientError
 from forebay.runner import failures, wire
 
@@ -24,7 +24,7 @@ HAVING = limited(read, needs=("json",))
 
 def _raised(callee: Any, error: Exception) -> Exception:
     with pytest.raises(type(error) if callee is TRUSTED else Exception) as raised:
-        unpack(callee, wire.ERROR, failures.dump(error))
+        decode_answer(callee, wire.ERROR, failures.dump(error))
     return raised.value
 
 

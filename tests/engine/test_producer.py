@@ -15,7 +15,7 @@ from pydantic import BaseModel, Field, PlainSerializer, computed_field
 from forebay import Pipeline
 from forebay.engine.submit.inputs import Encoder
 from forebay.engine.submit.producer import items, submit, submit_many, summary, wait
-from forebay.errors import InvalidField, NotThere
+from forebay.errors import InvalidField, NotFoundError
 from forebay.types import ItemStatus, JobState
 from tests.engine._producing import Page, counts, inputs_of, pages, papers, register
 
@@ -147,7 +147,7 @@ async def test_the_summary_and_the_items_of_a_job(conn: asyncpg.Connection[Any])
 
 async def test_no_such_job(conn: asyncpg.Connection[Any]) -> None:
     for call in (summary(conn, 77), wait(conn, 77)):
-        with pytest.raises(NotThere, match=r"^job_id: there is no job 77$"):
+        with pytest.raises(NotFoundError, match=r"^job_id: there is no job 77$"):
             await call
     assert [item async for item in items(conn, 77)] == []
 

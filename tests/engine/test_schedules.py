@@ -19,7 +19,7 @@ from forebay.engine.maintenance.schedules import (
     resume_schedule,
     run_due,
 )
-from forebay.errors import InputTooLarge, InvalidField, NotThere, UnknownPipeline, WrongState
+from forebay.errors import ConflictError, InputTooLarge, InvalidField, NotFoundError, UnknownPipeline
 from tests.engine._producing import Page, counts, inputs_of, pages, register, strangers
 
 START = datetime(2024, 5, 1, 10, 7, tzinfo=UTC)
@@ -156,7 +156,7 @@ async def test_removing(conn: asyncpg.Connection[Any]) -> None:
     assert await remove_schedule(conn, "hourly")
     assert not await remove_schedule(conn, "hourly")
     for call in (pause_schedule(conn, "hourly"), resume_schedule(conn, "hourly")):
-        with pytest.raises(NotThere, match=r"^name: there is no schedule 'hourly'$"):
+        with pytest.raises(NotFoundError, match=r"^name: there is no schedule 'hourly'$"):
             await call
 
 
@@ -196,7 +196,7 @@ async def test_what_cannot_be_meant(conn: asyncpg.Connection[Any], changes: Any,
 
 async def test_the_schedule_of_another_owner_is_not_changed(conn: asyncpg.Connection[Any]) -> None:
     await put_schedule(conn, "hourly", pages, "0 * * * *", GOOD, owner="ann", now=START)
-    with pytest.raises(WrongState, match=r"^name: schedule 'hourly' belongs to another owner$"):
+    with pytest.raises(ConflictError, match=r"^name: schedule 'hourly' belongs to another owner$"):
         await put_schedule(conn, "hourly", pages, "0 * * * *", GOOD, owner="bob", now=START)
 
 

@@ -15,7 +15,7 @@ import pytest
 
 from forebay.engine.submit.job_stream import SourceRows
 from forebay.engine.submit.producer import StreamProgress, submit_stream, summary
-from forebay.errors import DatabaseUnavailable, InvalidField, UnknownPipeline, WrongState
+from forebay.errors import ConflictError, DatabaseUnavailable, InvalidField, UnknownPipeline
 from forebay.testing import testbed
 from forebay.types import JobState
 from tests.engine._producing import Page, counts, inputs_of, ledgers, pages, papers, register, strangers
@@ -214,7 +214,7 @@ async def test_of_two_that_stream_at_once_one_is_refused(conn: asyncpg.Connectio
 
     await submit_stream(dsn, pages, source(150), key="s", on_progress=let_the_late_go_on)
     words = r"key: another process streams to job \d+: it has read \d+ rows of its source, this one \d+"
-    with pytest.raises(WrongState, match=f"^{words}$"):
+    with pytest.raises(ConflictError, match=f"^{words}$"):
         await late
     job_id = await conn.fetchval("select id from forebay.job")
     stored = await urls(conn, job_id)
@@ -244,7 +244,7 @@ async def test_a_cancelled_job_takes_no_more(conn: asyncpg.Connection[Any], dsn:
     async def cancel(progress: StreamProgress) -> None:
         await conn.execute("select forebay.cancel($1)", progress.job_id)
 
-    with pytest.raises(WrongState, match=r"^key: job \d+ takes no more items: it is CANCELLED$"):
+    with pytest.raises(ConflictError, match=r"^key: job \d+ takes no more items: it is CANCELLED$"):
         await submit_stream(dsn, pages, source(500), key="s", on_progress=cancel)
     assert (await counts(conn))["item"] == 64
     assert await conn.fetchval("select finished_at is not null from forebay.job")

@@ -42,7 +42,7 @@ async def test_a_submit_wakes_an_idle_worker(dsn: str, conn: asyncpg.Connection[
         ran.set()
 
     async with working(dsn, pings, poll_s=3600, sweep_s=3600) as worker:
-        await worker.idle()
+        await worker.wait_until_idle()
         await pings.submit(conn, {"n": 1})
         async with asyncio.timeout(60):
             await ran.wait()
@@ -56,7 +56,7 @@ async def test_without_listen_polling_finds_the_work(dsn: str, conn: asyncpg.Con
         return value["n"]
 
     async with working(dsn, polls, listen=False, poll_s=0.05, prepared_statements=False) as worker:
-        await worker.idle()
+        await worker.wait_until_idle()
         job = await polls.submit(conn, {"n": 7})
         assert (await wait(dsn, job.job_id, timeout=60)).state == JobState.DONE
 
@@ -401,7 +401,7 @@ async def test_a_queue_is_unparked_by_whoever_gets_through(dsn: str, conn: async
 
     async with working(dsn, calls) as worker:
         await conn.execute("select forebay.park_queue('calls.call', 'no key', clock_timestamp())")
-        await worker.sign_on()
+        await worker.report_status()
         job = await calls.submit_many(conn, [{"n": n} for n in range(20)])
         assert (await wait(dsn, job.job_id, timeout=60)).state == JobState.DONE
     assert await conn.fetchval("select parked from forebay.queue where name = 'calls.call'") is None
@@ -418,7 +418,7 @@ async def test_a_resumed_queue_is_told(dsn: str, conn: asyncpg.Connection[Any]) 
     async with working(dsn, held, poll_s=3600, sweep_s=3600) as worker:
         await conn.execute("select forebay.pause_queue('held.step')")
         job = await held.submit(conn, {"n": 1})
-        await worker.look()
+        await worker.poll()
         assert (await summary(conn, job.job_id)).state == JobState.QUEUED
         await conn.execute("select forebay.resume_queue('held.step')")
         assert (await wait(dsn, job.job_id, timeout=60)).state == JobState.DONE
@@ -432,8 +432,8 @@ async def test_a_machine_short_of_something_still_runs_as_many_at_once_as_a_step
 
     async with testbed(dsn, [both], migrated=True) as bed:
         (executor,) = bed.worker._executors.values()
-        assert executor.room() == 8
-        assert [executor.room(share) for share in (0.75, 0.5, 0.1, 0.0)] == [6, 4, 4, 4]
+        assert executor.capacity() == 8
+        assert [executor.capacity(share) for share in (0.75, 0.5, 0.1, 0.0)] == [6, 4, 4, 4]
 
 
 async def test_claims_and_leases_stay_within_the_settings(dsn: str) -> None:
@@ -445,10 +445,10 @@ async def test_claims_and_leases_stay_within_the_settings(dsn: str) -> None:
     settings = Settings(slice_ms=200, claim_safety=0.5, claim_min=3, claim_max=40, lease_floor_s=7, lease_cap_s=9)
     async with testbed(dsn, [both], migrated=True, settings=settings) as bed:
         ((step_id, executor),) = bed.worker._executors.items()
-        assert (executor.room(), bed.worker._leases.seconds(step_id)) == (3, 7)
+        assert (executor.capacity(), bed.worker._leases.seconds(step_id)) == (3, 7)
         for item_s, room, lease_s in ((0.02, 10, 7), (0.0001, 40, 7), (4.0, 3, 8), (60.0, 3, 9)):
             executor.size.item_s.mean = item_s
-            assert (executor.room(), bed.worker._leases.seconds(step_id)) == (room, lease_s)
+            assert (executor.capacity(), bed.worker._leases.seconds(step_id)) == (room, lease_s)
 
 
 async def _filled(dsn: str, conn: asyncpg.Connection[Any], most: int, **settings: Any) -> tuple[list[str], int]:
@@ -479,7 +479,7 @@ async def _filled(dsn: str, conn: asyncpg.Connection[Any], most: int, **settings
             async with news:
                 await news.wait_for(lambda: "bob" in begun)
         else:
-            await worker.look()
+            await worker.poll()
         seen = list(begun)
         go.set()
         await wait(dsn, job.job_id, timeout=60)

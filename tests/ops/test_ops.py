@@ -99,7 +99,7 @@ async def use(service: Service, bed: Testbed, target: str) -> None:
             if "waits" not in titles:
                 await bed.submit(errands, Errand())
                 await bed.finish()
-                await bed.worker.sign_on()
+                await bed.worker.report_status()
         job_id = answer.json()["jobId"]
         for path in ("/api/pending", f"/api/jobs/{job_id}/items", "/api/jobs", "/api/attempts", "/api/dead-letters"):
             assert (await client.get(path)).status_code == 200

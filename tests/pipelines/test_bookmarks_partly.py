@@ -17,7 +17,7 @@ from forebay.errors import ConfigError, TransientError
 from forebay.pipelines import resources
 from forebay.pipelines.bookmarks import crawling as crawling_module
 from forebay.services.browser.captures import Capture, CaptureKind, Shot
-from forebay.services.egress import NotFoundError, Refusal
+from forebay.services.egress import Refusal, UrlNotFound
 from forebay.services.pdf import PdfFacts
 from tests.corpus import making
 from tests.corpus.site import Page, Site, corpus
@@ -146,7 +146,7 @@ async def test_what_the_browser_notes_reaches_the_bookmark(opened: Open, stub: S
 
 
 async def test_a_dead_host_is_not_found_from_every_step(opened: Open, stub: Stub) -> None:
-    stub.fails = NotFoundError("the host site19.invalid does not exist")
+    stub.fails = UrlNotFound("the host site19.invalid does not exist")
     async with opened() as crawl:
         mark = await crawl.crawled("http://site19.invalid/page")
         item = await crawl.item(mark["id"])

@@ -130,7 +130,7 @@ async def test_a_key_that_is_refused_stops_only_who_needs_it(
         assert len(stub.wrong) <= 2  # as many as were on their way
         assert await bed.pool.fetchval("select parked from forebay.queue where name = 'sought.find'") is None
         assert set(await _attempts(bed)) == {("DONE", 1), ("THROTTLED", 1)}
-        await bed.worker.sign_on()
+        await bed.worker.report_status()
         stats = json.loads(await bed.pool.fetchval("select stats -> 'shared' -> 'providers' from forebay.worker"))
         assert stats["a"]["problem"] == "a answered 401. Check STUB_KEY"
         assert stats["a"]["closed_because"] == "a cannot be asked until its key or its declaration is mended"
@@ -141,7 +141,7 @@ async def test_a_key_that_is_refused_stops_only_who_needs_it(
         await bed.finish()
         assert (await bed.item(lacking)).result["find"]["provider"] == "a"
         assert (await _attempts(bed))[-2:] == [("NOT_FOUND", 1), ("DONE", 2)]  # by its number first, as undisturbed
-        await bed.worker.sign_on()
+        await bed.worker.report_status()
         stats = json.loads(await bed.pool.fetchval("select stats -> 'shared' -> 'providers' from forebay.worker"))
         assert (stats["a"]["problem"], stats["a"]["closed_s"]) == (None, 0)
 
@@ -272,7 +272,7 @@ async def test_what_the_worker_tells_of_its_providers(dsn: str, tmp_path: Path) 
     async with stubs(tmp_path, stub, concurrency=7), shopping(dsn, sheets_providers=tmp_path) as bed:
         job = await bed.submit(sought, Sought(fields={"title": "Kettle blue"}))
         await bed.run()
-        await bed.worker.sign_on()
+        await bed.worker.report_status()
         stats = await bed.pool.fetchval("select stats -> 'shared' -> 'providers' from forebay.worker")
         told = json.loads(stats)["a"]
         assert (told["asked"], told["throttled"], told["answered"], told["most"]) == (1, 1, 0, 7)

@@ -16,11 +16,11 @@ import openpyxl  # type: ignore[import-untyped]
 import pytest
 from PIL import Image
 
-from forebay.engine.db.adapters import door_of
+from forebay.engine.db.adapters import adapter_for
 from forebay.engine.declare.limited import limited
 from forebay.engine.submit.batch_size import BatchSize
 from forebay.engine.submit.job_stream import JobStream, SourceRows
-from forebay.errors import TransientError, WrongState
+from forebay.errors import ConflictError, TransientError
 from forebay.pipelines.sheets.db import sheets
 from forebay.pipelines.sheets.db.sheets import NewSheet, Piece
 from forebay.pipelines.sheets.steps import SheetRow
@@ -247,10 +247,10 @@ async def test_a_file_is_handed_in_once(take: Taking) -> None:
     owner_id = await take.conn.fetchval("select forebay.owner_id('ann')")
     half = await sheets.add(take.conn, owner_id, NewSheet("b.csv", len(data)), key="april")
     await take._put(half.id, 0, data[:5])
-    with pytest.raises(WrongState, match=r"^key: another process hands in the same file$"):
+    with pytest.raises(ConflictError, match=r"^key: another process hands in the same file$"):
         await hand_in(take.conn, store, "ann", NewSheet("b.csv", len(data)), data, key="april")
     await take.conn.execute("select forebay.cancel($1)", half.job_id)
-    with pytest.raises(WrongState, match=r"^key: the upload was given up$"):
+    with pytest.raises(ConflictError, match=r"^key: the upload was given up$"):
         await hand_in(take.conn, store, "ann", NewSheet("b.csv", len(data)), data, key="april")
 
 
@@ -316,7 +316,7 @@ async def test_a_reader_that_was_overtaken_tries_again_and_loses_nothing(
         await reopen(self, job_id)
         if pending:
             pending.pop()
-            stale = JobStream(door_of(take.bed.pool))
+            stale = JobStream(adapter_for(take.bed.pool))
             await reopen(stale, job_id)
             await stale.send(SourceRows([b'{"line": 2, "row": {"a": "1"}}']), BatchSize())
 

@@ -189,7 +189,7 @@ class Bench:
 
     def enlist(self, name: str, now: int) -> int:
         async def work(conn: Connection) -> int:
-            return await registry.enlist(conn, name, stamp(now))
+            return await registry.register_worker(conn, name, stamp(now))
 
         return self._on_connection(work)
 
@@ -267,7 +267,7 @@ class Bench:
 
     def lanes(self, steps: Sequence[str]) -> list[tuple[str, int]]:
         """The lanes that have something ready, as workers discover them."""
-        found = self.run(tasks.discover(self.pool, [self.step_ids[s] for s in steps]))
+        found = self.run(tasks.find_ready_lanes(self.pool, [self.step_ids[s] for s in steps]))
         return [(self._names[step], lane.lane_id) for step, lane in found]
 
     def claim(self, worker: int, wanted: Sequence[Wanted], lease_s: float, now: int) -> list[tasks.Lease]:
@@ -289,8 +289,8 @@ class Bench:
         )
         if any(r.outcome != "DONE" for r in reports):
             columns.outcomes = [None if r.outcome == "DONE" else r.outcome for r in reports]
-            columns.again_ins = [None if r.again_at is None else (r.again_at - now) / 1e6 for r in reports]
-            columns.spents = [r.spent for r in reports]
+            columns.retry_ins = [None if r.again_at is None else (r.again_at - now) / 1e6 for r in reports]
+            columns.count_as_attempts = [r.spent for r in reports]
             columns.ends_items = [r.ends_item for r in reports]
             columns.classes = [r.error_class for r in reports]
             columns.reasons = [None if r.error_class is None else "because" for r in reports]
@@ -301,7 +301,7 @@ class Bench:
         return self._on_connection(work)
 
     def heartbeat(self, worker: int, tokens: Sequence[int], seconds: float, now: int) -> dict[int, bool]:
-        return self.run(tasks.heartbeat(self.pool, worker, tokens, [seconds] * len(tokens), stamp(now)))
+        return self.run(tasks.renew_leases(self.pool, worker, tokens, [seconds] * len(tokens), stamp(now)))
 
     def release(self, worker: int, tokens: Sequence[int], now: int) -> int:
         sql = "select forebay.release($1, $2, $3)"
@@ -328,7 +328,7 @@ class Bench:
         return total
 
     def reap_cancelled(self, now: int) -> int:
-        return self.run(sweeps.reap_cancelled(self.pool, stamp(now)))
+        return self.run(sweeps.close_cancelled_items(self.pool, stamp(now)))
 
     def tidy(self, now: int) -> None:
         self.run(sweeps.tidy(self.pool, stamp(now)))

@@ -9,7 +9,7 @@ import pytest
 
 from forebay.engine.declare.context import Context
 from forebay.engine.declare.limited import OutputFile, limited
-from forebay.engine.processes.protocol import Parcel
+from forebay.engine.processes.protocol import EncodedCall
 from forebay.runner import availability, child, wire
 from forebay.runner.availability import Available
 from tests.engine.process_steps import NoHost
@@ -30,7 +30,7 @@ def test_output_files_are_written_with_and_without_proc(
     monkeypatch.setenv("TMPDIR", str(tmp_path / "scratch"))
     if not is_proc_there:
         monkeypatch.setattr(child, "_OPEN_FILES", "/absent/fd")
-    parcel = Parcel(limited(write), Context(1, 1, 1, "s", 1, 1, NoHost()), (OutputFile(target),), {}, 1 << 20)
+    parcel = EncodedCall(limited(write), Context(1, 1, 1, "s", 1, 1, NoHost()), (OutputFile(target),), {}, 1 << 20)
     ours, theirs = socket.socketpair()
     hello = wire.Hello([], "", [], __name__, None, __file__, "write", "write", 1 << 20, "")
     with ours, theirs, target.open("wb+") as opened:

@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forebay.engine.controllers import Backoff, ClaimSize, LeaseTime
+from forebay.engine.controllers import ClaimSize, LeaseTime
 from forebay.tuning import Concurrency, Ewma, FailureSpike, Seeking
+from forebay.waits import Backoff
 
 
 def test_the_mean_follows_what_it_sees() -> None:

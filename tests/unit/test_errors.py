@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncpg
 import pytest
 
-from forebay.db.pool import unavailable
+from forebay.db.pool import database_unavailable
 from forebay.engine.work.attempt import reason_of
-from forebay.errors import DataError, brief, plain
+from forebay.errors import DataError, message_without_values, one_line
 
 
 @pytest.mark.parametrize(
@@ -20,7 +20,7 @@ from forebay.errors import DataError, brief, plain
 )
 def test_values_of_rows_are_left_out(text: str) -> None:
     error = RuntimeError(text)
-    assert plain(error) == brief(error) == text.partition("\n")[0]
+    assert message_without_values(error) == one_line(error) == text.partition("\n")[0]
     assert reason_of(error) == f"RuntimeError: {text.partition(chr(10))[0]}"
 
 
@@ -37,13 +37,13 @@ async def test_what_the_server_says_about_a_row_is_left_out(dsn: str) -> None:
 
 def test_lines_of_a_reason_are_kept() -> None:
     error = DataError("first\nsecond")
-    assert plain(error) == "first\nsecond"
-    assert brief(error) == "first"
-    assert brief(KeyError()) == "KeyError"
+    assert message_without_values(error) == "first\nsecond"
+    assert one_line(error) == "first"
+    assert one_line(KeyError()) == "KeyError"
 
 
 def test_an_address_that_cannot_be_read_is_not_repeated() -> None:
-    said = str(unavailable(ValueError("invalid literal for int(): 'hunter2@db'")))
+    said = str(database_unavailable(ValueError("invalid literal for int(): 'hunter2@db'")))
     assert "hunter2" not in said
     assert said == (
         "cannot use the database: its address cannot be read."

@@ -39,7 +39,7 @@ class Bench:
     ) -> Attempt:
         lease = Lease(7, step, 1, 5, 1, 2, 1, 0, n, n, [n], ['{"bookmarkId": 42, "url": "https://a"}'], None)
         attempt = Attempt(lease, n, 0.0)
-        attempt.fail("ERROR", reason=f"reason {n}", kind=kind, again_in=again_in)
+        attempt.fail("ERROR", reason=f"reason {n}", error_class=kind, retry_in=again_in)
         attempt.seconds = 1.25
         return attempt
 
@@ -59,7 +59,7 @@ def test_what_failed_for_good_is_an_error_and_what_is_tried_again_a_warning() ->
         about | {"event": "item_failed", "log_level": "error", "step": "links.fetch", "error_class": "data",
                  "item": 1, "reason": "reason 1"},
         about | {"event": "attempt_failed", "log_level": "warning", "step": "links.fetch", "error_class": "transient",
-                 "item": 2, "reason": "reason 2", "again_in": 3.5},
+                 "item": 2, "reason": "reason 2", "retry_in": 3.5},
         about | {"event": "attempt_failed", "log_level": "warning", "step": "links.caption", "error_class": "data",
                  "item": 3, "reason": "reason 3"},
     ]  # fmt: skip

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from forebay.engine.db.limits import TokenGrant
-from forebay.engine.limits.limiters import SLACK, RateGate, Skew, Slice, Token, Tokens
+from forebay.engine.limits.limiters import SLACK, RateLimiter, Skew, Token, TokenBlock, Tokens
 
 moments = st.floats(0, 1000)
 
@@ -25,7 +25,7 @@ def test_a_start_is_used_between_its_release_and_its_lapse(
 ) -> None:
     tokens, now = Tokens(), start
     life = max(interval, SLACK)
-    tokens.add(Slice(start, interval, count, life))
+    tokens.add(TokenBlock(start, interval, count, life))
     taken: list[Token] = []
     for step in steps:
         now += step * interval
@@ -39,14 +39,14 @@ def test_a_start_is_used_between_its_release_and_its_lapse(
 
 def test_what_was_given_back_is_taken_again_until_it_lapses() -> None:
     tokens = Tokens()
-    tokens.add(Slice(10, 1, 1, 1))
+    tokens.add(TokenBlock(10, 1, 1, 1))
     token = tokens.take(10)
     assert token is not None
     assert token == Token(release=10, lapses=11)
     assert tokens.take(10) is None
-    tokens.give_back(token)
+    tokens.put_back(token)
     assert tokens.take(10.5) == token
-    tokens.give_back(token)
+    tokens.put_back(token)
     assert tokens.take(11) is None
 
 
@@ -62,7 +62,7 @@ def test_local_time_is_never_early_nor_late_on_the_servers_clock(
         sent, at, now = now, now + there + offset, now + there + back
         skew.observe(sent, at, now)
     assert skew.low - 1e-9 <= offset <= skew.high + 1e-9
-    piece = skew.piece(TokenGrant(3, now + offset + 1, 0, 0), 0.2)
+    piece = skew.block(TokenGrant(3, now + offset + 1, 0, 0), 0.2)
     assert piece.start + offset >= now + offset + 1 - 1e-9
     assert piece.start + piece.life + offset <= now + offset + 1 + 0.2 + 1e-9
 
@@ -77,29 +77,29 @@ def test_a_server_whose_clock_was_set_is_believed() -> None:
 def test_a_slow_round_trip_leaves_half_of_the_slack() -> None:
     skew = Skew()
     skew.observe(0, 0.2, 0.4)
-    assert skew.piece(TokenGrant(1, 1, 0, 0), 0.001).life == SLACK / 2
+    assert skew.block(TokenGrant(1, 1, 0, 0), 0.001).life == SLACK / 2
 
 
 def test_slices_follow_the_use() -> None:
-    gate = RateGate("r", "", 0.001, keyed=False)
+    gate = RateLimiter("r", "", 0.001, keyed=False)
     sizes = [gate.ask(0).want]
     for _ in range(12):
-        gate.tokens.add(Slice(0, 0.001, gate.size, 100))
+        gate.tokens.add(TokenBlock(0, 0.001, gate.size, 100))
         while gate.tokens.take(0):
             pass
         sizes.append(gate.ask(0).want)
     assert sizes[:4] == [1, 2, 4, 8]
     assert sizes[-1] == 500  # half a second's worth
-    gate.tokens.add(Slice(0, 0.001, 500, 0.1))
+    gate.tokens.add(TokenBlock(0, 0.001, 500, 0.1))
     gate.tokens.take(0)
     assert gate.ask(10).want == 2  # all but one of those lapsed
 
 
 def test_a_slow_key_asks_only_for_tasks_that_are_there() -> None:
-    gate = RateGate("r", "k", 0.02)
+    gate = RateLimiter("r", "k", 0.02)
     for _ in range(5):
         ask = gate.ask(0)
         assert (ask.want, ask.waiters) == (1, 0)
-        gate.tokens.add(Slice(0, 0.02, 1, 100))
+        gate.tokens.add(TokenBlock(0, 0.02, 1, 100))
         assert gate.tokens.take(0)
         assert not gate.thinks_ahead

@@ -10,7 +10,7 @@ from urllib.parse import quote
 from starlette.responses import Response, StreamingResponse
 
 from forebay.api.problems import Problem
-from forebay.errors import ConfigError, ContentMissing, ResourceError, TransientError, brief
+from forebay.errors import ConfigError, ContentMissing, ResourceError, TransientError, one_line
 from forebay.log import get_logger
 from forebay.storage import names
 from forebay.storage.blobs import key_of
@@ -88,7 +88,7 @@ async def _opened(store: Store, file: File, start: int, end: int) -> AsyncIterat
     try:
         return await store.open(key_of(file.object), start, end)
     except (ConfigError, ContentMissing, ResourceError, TransientError) as error:
-        log.warning("file_unreadable", file=file.id, error=brief(error))
+        log.warning("file_unreadable", file=file.id, error=one_line(error))
         raise Problem(503, "the file cannot be read right now", headers={"Retry-After": "30"}) from error
 
 

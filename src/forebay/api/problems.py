@@ -12,18 +12,18 @@ from pydantic.alias_generators import to_camel
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
-from forebay.db.pool import LOST
+from forebay.db.pool import UNAVAILABLE
 from forebay.errors import (
     Busy,
     ConfigError,
+    ConflictError,
     DatabaseBusy,
     DatabaseUnavailable,
     InputTooLarge,
-    NotThere,
+    NotFoundError,
     RequestError,
     SchemaError,
-    WrongState,
-    brief,
+    one_line,
 )
 from forebay.log import get_logger
 
@@ -36,8 +36,8 @@ log = get_logger("api")
 
 MEDIA_TYPE = "application/problem+json"
 _STATUS: tuple[tuple[type[RequestError], int], ...] = (
-    (NotThere, 404),
-    (WrongState, 409),
+    (NotFoundError, 404),
+    (ConflictError, 409),
     (InputTooLarge, 413),
     (RequestError, 422),
 )
@@ -92,7 +92,7 @@ def install(app: FastAPI) -> None:
     app.add_exception_handler(DatabaseBusy, _busy)
     app.add_exception_handler(Busy, _busy)
     app.add_exception_handler(ConfigError, _unconfigured)
-    for kind in (DatabaseUnavailable, SchemaError, *LOST):
+    for kind in (DatabaseUnavailable, SchemaError, *UNAVAILABLE):
         app.add_exception_handler(kind, _unavailable)
 
 
@@ -167,17 +167,17 @@ def as_sent(field: str) -> str:
 
 
 def _busy(request: Request, error: Exception) -> JSONResponse:
-    log.warning("request_refused", path=request.url.path, error=brief(error))
-    return answer(503, f"{brief(error)}: try again soon", headers={"Retry-After": "1"})
+    log.warning("request_refused", path=request.url.path, error=one_line(error))
+    return answer(503, f"{one_line(error)}: try again soon", headers={"Retry-After": "1"})
 
 
 def _unavailable(request: Request, error: Exception) -> JSONResponse:
-    log.error("request_failed", path=request.url.path, error=brief(error))
+    log.error("request_failed", path=request.url.path, error=one_line(error))
     return answer(503, "the database cannot be used right now: try again soon", headers={"Retry-After": "2"})
 
 
 def _unconfigured(request: Request, error: Exception) -> JSONResponse:
-    log.error("request_failed", path=request.url.path, error=brief(error))
+    log.error("request_failed", path=request.url.path, error=one_line(error))
     return answer(503, "this is not set up here: `forebay doctor` says what is missing")
 
 

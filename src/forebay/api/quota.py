@@ -11,7 +11,7 @@ from forebay.api.problems import Problem
 from forebay.identity import owners
 
 if TYPE_CHECKING:
-    from forebay.db.role_pool import Room
+    from forebay.db.role_pool import RolePool
     from forebay.identity.owners import Usage
     from forebay.settings import Settings
 
@@ -88,7 +88,7 @@ class Allowance:
         self._settings = settings
         self._standings: dict[int, Standing] = {}
 
-    async def of(self, room: Room, owner_id: int) -> Standing:
+    async def of(self, room: RolePool, owner_id: int) -> Standing:
         """How an owner stands now. Call it before a connection is taken: counting needs one."""
         standing = self._standings.get(owner_id) or self._remembered(owner_id)
         if not standing.is_fresh():

@@ -16,7 +16,7 @@ from forebay.api.write_slots import Turns
 from forebay.db import session_context
 from forebay.db.logins import login_url
 from forebay.db.pool import close_pool
-from forebay.db.role_pool import ADMIN, API, IDENTITY, open_room, probe
+from forebay.db.role_pool import ADMIN, API, IDENTITY, open_role_pool, probe
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from forebay.api.auth.principal import Principal
     from forebay.api.metrics.process import Meter
     from forebay.db.pool import Connection
-    from forebay.db.role_pool import Room
+    from forebay.db.role_pool import RolePool
     from forebay.settings import Settings
 
 _BRIEFLY = 2.0  # seconds that the service's own looks wait for a connection
@@ -36,10 +36,10 @@ class Rooms:
 
     meter: Meter
     uploads: Turns
-    identity: Room
-    owners: Room
-    admins: Room
-    watch: Room  # what the service looks at for itself: no caller's request waits for it, nor it for them
+    identity: RolePool
+    owners: RolePool
+    admins: RolePool
+    watch: RolePool  # what the service looks at for itself: no caller's request waits for it, nor it for them
 
     @asynccontextmanager
     async def of(self, who: Principal) -> AsyncGenerator[Connection]:
@@ -54,8 +54,8 @@ class Rooms:
             yield conn
 
     @asynccontextmanager
-    async def _inside(self, room: Room, who: Principal) -> AsyncGenerator[Connection]:
-        async with room.bare() as conn, conn.transaction():
+    async def _inside(self, room: RolePool, who: Principal) -> AsyncGenerator[Connection]:
+        async with room.without_role() as conn, conn.transaction():
             asked = time.perf_counter()
             await session_context.act_for(conn, room.role, who.owner_id, who.ip)
             self.meter.round_trip(time.perf_counter() - asked)
@@ -65,7 +65,7 @@ class Rooms:
 @asynccontextmanager
 async def open_rooms(dsn: str, settings: Settings, meter: Meter) -> AsyncGenerator[Rooms]:
     """Raises: DatabaseUnavailable when the database lets us in with other rights than we should have."""
-    rooms: list[Room] = []
+    rooms: list[RolePool] = []
     try:
         for name, role, size, patience in (
             ("identity", IDENTITY, 4, settings.api_pool_wait_s),
@@ -73,7 +73,7 @@ async def open_rooms(dsn: str, settings: Settings, meter: Meter) -> AsyncGenerat
             ("admins", ADMIN, 4, settings.api_pool_wait_s),
             ("watch", ADMIN, 3, min(_BRIEFLY, settings.api_pool_wait_s)),
         ):
-            room = await open_room(
+            room = await open_role_pool(
                 login_url(settings, role, dsn),
                 role,
                 size=size,

@@ -150,9 +150,9 @@ def _first(error: Exception) -> Exception:
 
 
 def _tell(error: Exception) -> None:
-    from forebay.errors import ForebayError, NotThere, WrongState  # noqa: PLC0415 - help needs no errors
+    from forebay.errors import ConflictError, ForebayError, NotFoundError  # noqa: PLC0415 - help needs no errors
 
-    if isinstance(error, NotThere | WrongState):  # their reasons are sentences; the fields are names of the API's
+    if isinstance(error, NotFoundError | ConflictError):  # the field is a name of the API's
         click.echo(f"forebay: {error.reason}", err=True)
     elif isinstance(error, ForebayError):
         click.echo(f"forebay: {error}", err=True)

@@ -53,7 +53,7 @@ class Page:
 
 
 async def read(conn: Connection, job_id: int, *, all_items: bool = False) -> Page:
-    """Raises: NotThere."""
+    """Raises: NotFoundError."""
     job = await overview.job(conn, job_id)
     sheet = await sheets.get(conn, job_id=job_id)
     return Page(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from forebay.engine.db.adapters import door_of
+from forebay.engine.db.adapters import adapter_for
 from forebay.engine.submit.registration import register_unknown
 
 if TYPE_CHECKING:
@@ -17,4 +17,4 @@ async def make_known(conn: Connection, settings: Settings, *pipelines: Pipeline[
     """Register those that the database does not know. The others stay as the workers' settings have made them."""
     for pipeline in pipelines:
         pipeline.tune(settings)
-        await register_unknown(door_of(conn), pipeline)
+        await register_unknown(adapter_for(conn), pipeline)

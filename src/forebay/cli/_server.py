@@ -101,7 +101,7 @@ async def _write_off_the_dead(dsn: str) -> tuple[int, int]:
     host = socket.gethostname()
     async with connected(dsn, "forebay up") as conn:
         dead = [worker.name for worker in await overview.workers(conn) if _has_died(worker.name, host)]
-        return len(dead), sum([await overview.close_worker(conn, name) for name in dead])
+        return len(dead), sum([await overview.mark_worker_dead(conn, name) for name in dead])
 
 
 def _has_died(worker: str, host: str) -> bool:

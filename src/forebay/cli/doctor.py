@@ -170,7 +170,7 @@ def _own_certificates(settings: Settings) -> Finding:
     # has an authority's certificate, which is public, could pretend to be any host. So it is told nothing.
     name = f"FOREBAY_EGRESS_CA_FILE {settings.egress_ca_file}"
     try:
-        from forebay.services.egress.exchanges import own_trust  # noqa: PLC0415 - needs the extra
+        from forebay.services.egress.pools import own_trust  # noqa: PLC0415 - needs the extra
 
         own_trust(settings.egress_ca_file)
     except ConfigError as error:

@@ -13,7 +13,7 @@ from forebay.cli import api
 from forebay.cli._common import actor, find_dsn, json_option, load_settings, run
 from forebay.cli._group import Group, Whole
 from forebay.db.pool import connected
-from forebay.errors import InvalidField, NotThere
+from forebay.errors import InvalidField, NotFoundError
 from forebay.identity import db as identity
 from forebay.identity import owners
 
@@ -265,8 +265,8 @@ async def _uninvite(settings: Settings, invitation: int) -> None:
     async with _connected(settings) as conn:
         try:
             await accounts.revoke_invitation(conn, invitation, actor())
-        except NotThere as error:
-            raise NotThere(error.field, f"{error.reason}: `forebay users invitations` shows them") from error
+        except NotFoundError as error:
+            raise NotFoundError(error.field, f"{error.reason}: `forebay users invitations` shows them") from error
 
 
 def _invitation_json(invitation: Invitation) -> dict[str, Any]:
@@ -352,7 +352,9 @@ async def _weigh(settings: Settings, name: str, number: float) -> bool:
 async def _owner_id(conn: Connection, name: str) -> int:
     found = await owners.find(conn, name)
     if found is None:
-        raise NotThere("name", f"{name!r} is neither a user nor an owner of jobs: `forebay users list` shows the users")
+        raise NotFoundError(
+            "name", f"{name!r} is neither a user nor an owner of jobs: `forebay users list` shows the users"
+        )
     return found
 
 

@@ -21,14 +21,13 @@ from forebay.cli._group import Whole
 from forebay.db import migrate
 from forebay.db.logins import SETTINGS, WORKER, login_url
 from forebay.db.pool import connected
-from forebay.engine.controllers import Backoff
 from forebay.engine.db import overview
 from forebay.engine.declare.loading import load_pipelines
-from forebay.engine.loops import either
 from forebay.engine.supervise.supervisor import Supervisor, watch_parent
 from forebay.engine.work.worker import Worker
 from forebay.errors import DatabaseUnavailable, InvalidField
 from forebay.log import get_logger
+from forebay.waits import Backoff, wait_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -141,7 +140,7 @@ async def _wait_for_database(dsn: str, stop: asyncio.Event) -> bool:
         except DatabaseUnavailable as error:
             pause = backoff.grow()
             log.warning("database_awaited", database=place_of(dsn), reason=str(error), next_try_s=pause)
-            await either(stop, pause)
+            await wait_for(stop, pause)
         else:
             return True
     return False
@@ -176,7 +175,7 @@ def supervisor_of(settings: Settings, dsn: str, notice: Callable[[str], None] | 
             notice(f"{time.strftime('%H:%M:%S')} worker {host}:{pid} was lost and is replaced")
         with suppress(DatabaseUnavailable):  # then the leases run out by themselves
             async with connected(dsn, "forebay supervisor") as conn:
-                tasks = await overview.close_worker(conn, f"{host}:{pid}")
+                tasks = await overview.mark_worker_dead(conn, f"{host}:{pid}")
             log.info("leases_taken_back", pid=pid, tasks=tasks)
 
     argv = [sys.executable, "-m", "forebay", "worker", "--processes", "1"]

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from forebay.db.pool import LOST, connect
-from forebay.errors import DatabaseUnavailable, brief
+from forebay.db.pool import UNAVAILABLE, connect
+from forebay.errors import DatabaseUnavailable, one_line
 from forebay.log import get_logger
+from forebay.waits import Backoff, wait_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,25 +25,25 @@ async def listen(
 ) -> None:
     """Hands every payload to `on_message`, for ever. Messages sent while the connection was down are lost, so
     `on_connected` is called each time it is up: that is the moment to look at the tables."""
-    pause = 0.1
+    backoff = Backoff(0.1, 5)
     while True:
         try:
             conn = await connect(dsn, name="forebay listener")
         except DatabaseUnavailable as error:
+            pause = backoff.grow()
             log.warning("listen_failed", error=str(error), pause=pause)
             await asyncio.sleep(pause)
-            pause = min(pause * 2, 5)
             continue
-        pause = 0.1
+        backoff.reset()
         ended = _ending(conn)
         try:
             await conn.add_listener(CHANNEL, lambda _conn, _pid, _channel, payload: on_message(str(payload)))
             on_connected()
             while not ended.is_set():
-                await _either(ended, check_every)
+                await wait_for(ended, check_every)
                 await conn.fetchval("select 1", timeout=check_every)  # a half-open connection does not answer
-        except LOST as error:
-            log.warning("listen_lost", error=brief(error))
+        except UNAVAILABLE as error:
+            log.warning("listen_lost", error=one_line(error))
         finally:
             conn.terminate()
 
@@ -52,8 +52,3 @@ def _ending(conn: asyncpg.Connection[asyncpg.Record]) -> asyncio.Event:
     ended = asyncio.Event()
     conn.add_termination_listener(lambda _conn: ended.set())
     return ended
-
-
-async def _either(event: asyncio.Event, timeout: float) -> None:
-    with suppress(TimeoutError):
-        await asyncio.wait_for(event.wait(), timeout)

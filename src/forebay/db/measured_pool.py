@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import asyncpg
 from asyncpg.pool import PoolAcquireContext
 
-from forebay.db.pool import LOST, bound, connecting, pooling, unavailable
+from forebay.db.pool import UNAVAILABLE, connection_options, database_unavailable, pool_options, set_transaction_timeout
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -52,9 +52,9 @@ class MeasuredPool(_Pool):
             loop=None,
             connection_class=asyncpg.Connection,
             record_class=asyncpg.Record,
-            init=partial(bound, timeout=timeout) if prepared else None,
-            **pooling(size, timeout),
-            **connecting(name, timeout, prepared=prepared),
+            init=partial(set_transaction_timeout, timeout=timeout) if prepared else None,
+            **pool_options(size, timeout),
+            **connection_options(name, timeout, prepared=prepared),
         )
 
     def acquire(self, *, timeout: float | None = None) -> _Acquiring:
@@ -86,6 +86,6 @@ async def open_measured_pool(dsn: str, **terms: Any) -> MeasuredPool:
     try:
         pool = MeasuredPool(dsn, **terms)
         await pool
-    except (*LOST, asyncpg.PostgresError, ValueError) as error:
-        raise unavailable(error) from error
+    except (*UNAVAILABLE, asyncpg.PostgresError, ValueError) as error:
+        raise database_unavailable(error) from error
     return pool

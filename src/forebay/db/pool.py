@@ -11,7 +11,8 @@ from typing import Any, TypeAlias, TypeVar, cast
 
 import asyncpg
 
-from forebay.errors import DatabaseUnavailable, ForebayError, InvalidField, SchemaError, brief, from_sqlstate
+from forebay.errors import DatabaseUnavailable, ForebayError, InvalidField, SchemaError, from_sqlstate, one_line
+from forebay.waits import Backoff
 
 T = TypeVar("T")
 
@@ -19,7 +20,7 @@ Pool: TypeAlias = "asyncpg.Pool[asyncpg.Record]"
 Connection: TypeAlias = "asyncpg.Connection[asyncpg.Record] | asyncpg.pool.PoolConnectionProxy[asyncpg.Record]"
 
 # What a connection raises when the server, or the way to it, is gone.
-LOST = (
+UNAVAILABLE = (
     OSError,
     asyncio.TimeoutError,
     ssl.SSLError,
@@ -37,7 +38,7 @@ LOST = (
 )
 
 # What the server, or the driver, says to values that cannot be.
-REFUSED = (asyncpg.PostgresError, asyncpg.DataError, ValueError, UnicodeError)
+REJECTED = (asyncpg.PostgresError, asyncpg.DataError, ValueError, UnicodeError)
 
 # What the driver says to statements that are used wrongly, on a connection that is in order.
 MISUSED = (asyncpg.InterfaceError, asyncpg.InternalClientError, TypeError, ValueError)
@@ -46,7 +47,7 @@ _UNWRITABLE = (asyncpg.CharacterNotInRepertoireError, asyncpg.UntranslatableChar
 _NO_SCHEMA = (asyncpg.UndefinedFunctionError, asyncpg.InvalidSchemaNameError, asyncpg.UndefinedTableError)
 
 # What another transaction may cause; the same statement works when it is tried again.
-COLLIDED = (asyncpg.DeadlockDetectedError, asyncpg.SerializationError, asyncpg.OutdatedSchemaCacheError)
+CONFLICT = (asyncpg.DeadlockDetectedError, asyncpg.SerializationError, asyncpg.OutdatedSchemaCacheError)
 
 
 async def open_pool(dsn: str, *, size: int, name: str, prepared: bool = True, timeout: float = 60) -> Pool:
@@ -57,15 +58,15 @@ async def open_pool(dsn: str, *, size: int, name: str, prepared: bool = True, ti
     try:
         return await asyncpg.create_pool(
             dsn,
-            init=partial(bound, timeout=timeout) if prepared else None,
-            **pooling(size, timeout),
-            **connecting(name, timeout, prepared=prepared),
+            init=partial(set_transaction_timeout, timeout=timeout) if prepared else None,
+            **pool_options(size, timeout),
+            **connection_options(name, timeout, prepared=prepared),
         )
-    except (*LOST, asyncpg.PostgresError, ValueError) as error:
-        raise unavailable(error) from error
+    except (*UNAVAILABLE, asyncpg.PostgresError, ValueError) as error:
+        raise database_unavailable(error) from error
 
 
-def pooling(size: int, timeout: float) -> dict[str, Any]:
+def pool_options(size: int, timeout: float) -> dict[str, Any]:
     """What every pool of ours does alike."""
     return {
         "min_size": 0,
@@ -77,7 +78,7 @@ def pooling(size: int, timeout: float) -> dict[str, Any]:
     }
 
 
-def connecting(name: str, timeout: float, *, prepared: bool) -> dict[str, Any]:
+def connection_options(name: str, timeout: float, *, prepared: bool) -> dict[str, Any]:
     """How its connections begin."""
     return {
         "statement_cache_size": 200 if prepared else 0,
@@ -97,7 +98,7 @@ def _session(name: str, timeout: float) -> dict[str, str]:
     }
 
 
-async def bound(conn: Connection, *, timeout: float) -> None:
+async def set_transaction_timeout(conn: Connection, *, timeout: float) -> None:
     """The same for a client that vanished in the middle of a question: only PostgreSQL 17 and newer can tell."""
     if conn.get_server_version().major >= 17:
         await conn.execute(f"set transaction_timeout = {int(timeout * 2000)}")
@@ -108,7 +109,7 @@ async def close_pool(pool: Pool) -> None:
     try:
         async with asyncio.timeout(5):
             await pool.close()
-    except (TimeoutError, *LOST):
+    except (TimeoutError, *UNAVAILABLE):
         pool.terminate()
 
 
@@ -123,14 +124,14 @@ async def connect(dsn: str, *, name: str = "forebay", timeout: float = 10) -> as
     """One connection outside a pool, e.g. for LISTEN or migrations."""
     try:
         return await asyncpg.connect(dsn, timeout=timeout, server_settings={"application_name": name})
-    except (*LOST, asyncpg.PostgresError, ValueError) as error:
-        raise unavailable(error) from error
+    except (*UNAVAILABLE, asyncpg.PostgresError, ValueError) as error:
+        raise database_unavailable(error) from error
 
 
-def unavailable(error: BaseException) -> DatabaseUnavailable:
+def database_unavailable(error: BaseException) -> DatabaseUnavailable:
     """The same failure, with what to do about it."""
     # An address that cannot be read is not repeated: half of a password may be in what the parser stumbled over.
-    reason = "its address cannot be read" if isinstance(error, ValueError) else brief(error)
+    reason = "its address cannot be read" if isinstance(error, ValueError) else one_line(error)
     return DatabaseUnavailable(
         f"cannot use the database: {reason}. Check that PostgreSQL runs and that FOREBAY_DATABASE_URL is right."
     )
@@ -144,20 +145,20 @@ def is_usable(conn: Connection) -> bool:
         return False
 
 
-def drop(conn: Connection) -> None:
+def terminate(conn: Connection) -> None:
     """End a connection of a pool without a word to the server."""
     with suppress(asyncpg.InterfaceError):
         conn.terminate()
 
 
-async def give_back(pool: Pool, conn: Connection) -> None:
+async def release(pool: Pool, conn: Connection) -> None:
     """Returns a connection to its pool, whatever has become of it."""
-    with suppress(*LOST):
+    with suppress(*UNAVAILABLE):
         await pool.release(cast("Any", conn))
 
 
 @asynccontextmanager
-async def translated() -> AsyncGenerator[None]:
+async def translating_errors() -> AsyncGenerator[None]:
     """Turns what the server says into forebay's own errors."""
     try:
         yield
@@ -188,32 +189,32 @@ async def connected(dsn: str, name: str) -> AsyncGenerator[Connection, None]:
 async def as_forebay_errors() -> AsyncGenerator[None, None]:
     """Turns a lost connection and a refusal of the server into forebay's errors."""
     try:
-        async with translated():
+        async with translating_errors():
             yield
     except ForebayError:
         raise
-    except LOST as error:
-        raise unavailable(error) from error
+    except UNAVAILABLE as error:
+        raise database_unavailable(error) from error
     except asyncpg.PostgresError as error:
         raise ForebayError(f"the database refused: {error}") from error
 
 
-async def insist(
+async def retry_until_up(
     call: Callable[[], Awaitable[T]], on_lost: Callable[[BaseException, float], Any], timeout: float | None = None
 ) -> T:
     """Repeats a call until the database is there again, with growing pauses; collisions are repeated soon.
 
     A call may take `timeout` seconds as a whole: the driver bounds each statement, but not all that it does around it.
     """
-    pause = 0.05
+    backoff = Backoff(0.05, 5)
     while True:
         try:
             async with asyncio.timeout(timeout):
                 return await call()
-        except COLLIDED as error:
+        except CONFLICT as error:
             on_lost(error, 0.01)
             await asyncio.sleep(0.01)
-        except LOST as error:
+        except UNAVAILABLE as error:
+            pause = backoff.grow()
             on_lost(error, pause)
             await asyncio.sleep(pause)
-            pause = min(pause * 2, 5)

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 import asyncpg
 from asyncpg.pool import PoolAcquireContext
 
-from forebay.db.pool import LOST, bound, connecting, pooling, unavailable
+from forebay.db.pool import UNAVAILABLE, connection_options, database_unavailable, pool_options, set_transaction_timeout
 from forebay.db.statements import statements
-from forebay.errors import DatabaseBusy, WrongRole, brief
+from forebay.errors import DatabaseBusy, WrongRole, one_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
@@ -36,7 +36,7 @@ load = statements("forebay.db")
 API, ADMIN, IDENTITY = "forebay_api", "forebay_admin", "forebay_identity"
 
 
-class Room(_Pool):
+class RolePool(_Pool):
     """The connections of one role."""
 
     def __init__(
@@ -55,7 +55,7 @@ class Room(_Pool):
         self.waited = waited
         self.keeps_role = prepared
         self._timeout = timeout
-        begin = connecting(role.replace("_", " "), timeout, prepared=prepared)
+        begin = connection_options(role.replace("_", " "), timeout, prepared=prepared)
         if prepared:
             begin["server_settings"]["role"] = role
         super().__init__(
@@ -65,7 +65,7 @@ class Room(_Pool):
             connection_class=asyncpg.Connection,
             record_class=asyncpg.Record,
             init=self._begin,
-            **pooling(size, timeout),
+            **pool_options(size, timeout),
             **begin,
         )
 
@@ -76,14 +76,14 @@ class Room(_Pool):
         """
         return _Lending(self, timeout or self.patience, takes_role=not self.keeps_role)
 
-    def bare(self) -> _Acquiring:
+    def without_role(self) -> _Acquiring:
         """The same for who says the role with the first statement: behind a pooler this one has it not yet."""
         return _Lending(self, self.patience, takes_role=False)
 
     async def _begin(self, conn: Connection) -> None:
         """Raises: WrongRole for a connection that must not be used."""
         if self.keeps_role:
-            await bound(conn, timeout=self._timeout)
+            await set_transaction_timeout(conn, timeout=self._timeout)
             await self._check(conn)
         else:
             async with conn.transaction():
@@ -112,9 +112,9 @@ async def take_role(conn: Connection, role: str) -> None:
 class _Lending(_Acquiring):
     """A connection lent, its wait measured, and its role taken where sessions have none."""
 
-    def __init__(self, room: Room, timeout: float, *, takes_role: bool) -> None:
-        super().__init__(room, timeout)
-        self._room = room
+    def __init__(self, pool: RolePool, timeout: float, *, takes_role: bool) -> None:
+        super().__init__(pool, timeout)
+        self._pool = pool
         self._takes_role = takes_role
         self._transaction: Transaction | None = None
 
@@ -124,7 +124,7 @@ class _Lending(_Acquiring):
             conn = await super().__aenter__()
         except TimeoutError as error:
             self._give_up(error)
-        self._room.waited(time.perf_counter() - came)
+        self._pool.waited(time.perf_counter() - came)
         if self._takes_role:
             try:
                 await self._take_role(conn)
@@ -136,7 +136,7 @@ class _Lending(_Acquiring):
     async def _take_role(self, conn: _Lent) -> None:
         self._transaction = conn.transaction()
         await self._transaction.start()
-        await take_role(conn, self._room.role)
+        await take_role(conn, self._pool.role)
 
     async def __aexit__(self, *exc: Any) -> None:
         try:
@@ -146,34 +146,34 @@ class _Lending(_Acquiring):
             await super().__aexit__(*exc)
 
     def __await__(self) -> Generator[Any, None, _Lent]:
-        raise TypeError("a room lends by `async with` only")
+        raise TypeError("a role pool lends connections by `async with` only")
 
     def _give_up(self, error: TimeoutError) -> NoReturn:
         """Whoever cannot even connect has another trouble."""
-        if self._room.get_size() < self._room.get_max_size():
+        if self._pool.get_size() < self._pool.get_max_size():
             raise error
         raise DatabaseBusy("all connections to the database are in use") from error
 
 
-async def open_room(dsn: str, role: str, **terms: Any) -> Room:
+async def open_role_pool(dsn: str, role: str, **terms: Any) -> RolePool:
     """Raises: DatabaseUnavailable with the reason and what to check."""
     try:
-        room = Room(dsn, role, **terms)
-        await room
-    except (*LOST, asyncpg.PostgresError, ValueError) as error:
-        raise unavailable(error) from error
-    return room
+        pool = RolePool(dsn, role, **terms)
+        await pool
+    except (*UNAVAILABLE, asyncpg.PostgresError, ValueError) as error:
+        raise database_unavailable(error) from error
+    return pool
 
 
-async def probe(room: Room) -> None:
+async def probe(pool: RolePool) -> None:
     """Raises: DatabaseUnavailable when connections can be had, but not with the rights that they should have."""
     try:
-        async with room.acquire():
+        async with pool.acquire():
             pass
-    except LOST:
+    except UNAVAILABLE:
         return  # it may come back, and every connection is looked at
     except (asyncpg.InsufficientPrivilegeError, asyncpg.InvalidParameterValueError) as error:
-        reason = f"the database does not lend the role {room.role}: {brief(error)}"
+        reason = f"the database does not lend the role {pool.role}: {one_line(error)}"
         raise WrongRole(f"{reason}. `forebay doctor` says what to run") from error
     except asyncpg.PostgresError as error:
-        raise unavailable(error) from error
+        raise database_unavailable(error) from error

@@ -4,33 +4,33 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from forebay.db.pool import translated
+from forebay.db.pool import translating_errors
 from forebay.db.statements import statements
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from forebay.db.pool import Connection
-    from forebay.db.role_pool import Room
+    from forebay.db.role_pool import RolePool
 
 load = statements("forebay.db")
 
 
 async def act_for(conn: Connection, role: str, owner_id: int, ip: str | None = None) -> None:
     """Until the transaction ends, row-level security shows the rows of this owner; jobs keep the address."""
-    async with translated():
+    async with translating_errors():
         await conn.execute("select forebay.enter($1, $2, $3)", role, owner_id, ip)
 
 
-async def submit_for(room: Room, owner_id: int, ip: str | None, args: Sequence[object]) -> tuple[int, bool]:
+async def submit_for(pool: RolePool, owner_id: int, ip: str | None, args: Sequence[object]) -> tuple[int, bool]:
     """Submit one item for an owner in one round trip; `args` are those of submit_item. Its job, and if it is new."""
-    async with translated(), room.bare() as conn:
-        row = await conn.fetchrow(load("submit_item_for"), *args, owner_id, ip, room.role)
+    async with translating_errors(), pool.without_role() as conn:
+        row = await conn.fetchrow(load("submit_item_for"), *args, owner_id, ip, pool.role)
     assert row is not None  # noqa: S101 - the function always answers one row
     return row["job_id"], row["created"]
 
 
 async def begin_upload(conn: Connection, file: str) -> None:
     """This transaction saves the rows of a file, which may take long; its jobs keep the name of the file."""
-    async with translated():
+    async with translating_errors():
         await conn.execute(load("begin_upload"), file[:500])

@@ -34,18 +34,3 @@ class LeaseTime:
 
     def value(self, item_s: float | None) -> float:
         return max(self.floor, min(self.cap, 2 * (item_s or 0.0)))
-
-
-class Backoff:
-    """Pauses that grow while trouble lasts and vanish when it ends."""
-
-    def __init__(self, first: float, most: float) -> None:
-        self.first, self.most = first, most
-        self.pause = 0.0
-
-    def grow(self) -> float:
-        self.pause = min(self.most, self.pause * 2 or self.first)
-        return self.pause
-
-    def reset(self) -> None:
-        self.pause = 0.0

@@ -6,10 +6,10 @@ import asyncio
 import random
 from typing import TYPE_CHECKING
 
-from forebay.db.pool import COLLIDED, LOST
-from forebay.engine.controllers import Backoff
-from forebay.errors import brief
+from forebay.db.pool import CONFLICT, UNAVAILABLE
+from forebay.errors import one_line
 from forebay.log import get_logger
+from forebay.waits import Backoff
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -25,19 +25,9 @@ async def every(seconds: float, name: str, tick: Callable[[], Awaitable[object]]
         await asyncio.sleep((seconds + backoff.pause) * random.uniform(0.8, 1.2))  # noqa: S311
         try:
             await tick()
-        except LOST + COLLIDED as error:  # a repair that fails now is tried again; the work goes on meanwhile
-            log.warning("tick_failed", loop=name, error=brief(error), pause=backoff.grow())
+        except UNAVAILABLE + CONFLICT as error:  # a repair that fails now is tried again; the work goes on meanwhile
+            log.warning("tick_failed", loop=name, error=one_line(error), pause=backoff.grow())
         except Exception as error:  # so it does when that was no accident
-            log.exception("tick_failed", loop=name, error=brief(error), pause=backoff.grow())
+            log.exception("tick_failed", loop=name, error=one_line(error), pause=backoff.grow())
         else:
             backoff.reset()
-
-
-async def either(first: asyncio.Event, timeout: float) -> bool:
-    """Waits for an event, at most `timeout` seconds; says whether it came."""
-    try:
-        async with asyncio.timeout(timeout):
-            await first.wait()
-    except TimeoutError:
-        return False
-    return True

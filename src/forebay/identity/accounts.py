@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from forebay.errors import InvalidField, NotThere, WrongState
+from forebay.errors import ConflictError, InvalidField, NotFoundError
 from forebay.identity import db as identity
 from forebay.identity import owners, secrets
 
@@ -36,10 +36,10 @@ async def first_admin(conn: Connection) -> Account:
 async def sign_in_link(conn: Connection, account: Account, by: str) -> str:
     """A link, good for once and for an hour.
 
-    Raises: WrongState for an account that nobody may sign in to.
+    Raises: ConflictError for an account that nobody may sign in to.
     """
     if account.disabled_at is not None:
-        raise WrongState(
+        raise ConflictError(
             "name", f"{account.name!r} is disabled: `forebay users enable {account.name}` lets it in again"
         )
     secret = secrets.new_secret(secrets.LINK)
@@ -57,18 +57,18 @@ async def invitation(conn: Connection, role: str, by: str) -> tuple[Invitation, 
 
 
 async def revoke_invitation(conn: Connection, invitation_id: int, by: str) -> None:
-    """Raises: NotThere when there is none that is still good."""
+    """Raises: NotFoundError when there is none that is still good."""
     async with conn.transaction():
         role = await identity.revoke_invitation(conn, invitation_id)
         if role is None:
-            raise NotThere("invitation", f"there is no open invitation {invitation_id}")
+            raise NotFoundError("invitation", f"there is no open invitation {invitation_id}")
         await identity.note(conn, by, "revoke_invitation", None, {"id": invitation_id, "role": role})
 
 
 async def follow_link(conn: Connection, link_hash: bytes, name: str | None, hashed: str | None) -> Account | None:
     """Uses a link up: an invitation makes an account, another sets the password that is given. None: it is no good.
 
-    Raises: WrongState for a name that is taken, be it by an owner without an account: what is theirs is not given away.
+    Raises: ConflictError for a name that is taken, also by an owner without an account.
     """
     async with conn.transaction():
         link = await identity.use_link(conn, link_hash)
@@ -79,7 +79,7 @@ async def follow_link(conn: Connection, link_hash: bytes, name: str | None, hash
         elif name is not None and (made := await _new(conn, name, link.role, hashed)) is not None:
             account = made
         else:
-            raise WrongState("name", f"{name!r} is taken: choose another one")
+            raise ConflictError("name", f"{name!r} is taken: choose another one")
         detail: dict[str, object] = {"invited": link.account is None, "password": hashed is not None}
         await identity.note(conn, account.name, "follow_link", account.owner_id, detail)
     return account
@@ -95,10 +95,10 @@ async def _with_password(conn: Connection, name: str, hashed: str | None) -> Acc
 
 
 async def account_named(conn: Connection, name: str) -> Account:
-    """Raises: NotThere."""
+    """Raises: NotFoundError."""
     found = await identity.find_account(conn, name)
     if found is None:
-        raise NotThere("user", f"there is no user {name!r}")
+        raise NotFoundError("user", f"there is no user {name!r}")
     return found[0]
 
 
@@ -155,7 +155,7 @@ async def change(
 ) -> tuple[Account, bool]:
     """The account with another role, or without an entrance or with one again; and whether that changed something.
 
-    Raises: NotThere; WrongState when no administrator would be left.
+    Raises: NotFoundError; ConflictError when no administrator would be left.
     """
     async with conn.transaction():
         before = await account_named(conn, name)
@@ -166,7 +166,7 @@ async def change(
         account = await identity.change_account(conn, name, role=role, disabled=disabled)
         assert account is not None  # noqa: S101 - it was there, and accounts are never deleted
         if _is_admin(before) and not any(map(_is_admin, await identity.accounts(conn))):
-            raise WrongState(
+            raise ConflictError(
                 "name", f"{name!r} is the only administrator: first `forebay users role NAME admin` for another one"
             )
         if disabled:
@@ -191,7 +191,7 @@ async def add_token(
 ) -> tuple[Token, str]:
     """A token of a user, or (None) of the service, with its secret.
 
-    Raises: NotThere; InvalidField for what the holder may not have.
+    Raises: NotFoundError; InvalidField for what the holder may not have.
     """
     if not 1 <= len(name) <= 100:
         raise InvalidField("name", "of a token must have 1 to 100 characters")
@@ -210,12 +210,12 @@ async def add_token(
 async def revoke_token(conn: Connection, token_id: int, by: str) -> bool:
     """Whether that changed something.
 
-    Raises: NotThere.
+    Raises: NotFoundError.
     """
     async with conn.transaction():
         ended = await identity.revoke_any_token(conn, token_id)
         if ended is None:
-            raise NotThere("token", f"there is no token {token_id}: `forebay tokens list` shows all")
+            raise NotFoundError("token", f"there is no token {token_id}: `forebay tokens list` shows all")
         changed, owner_id, name = ended
         if changed:
             await identity.note(conn, by, "revoke_token", owner_id, {"id": token_id, "name": name})

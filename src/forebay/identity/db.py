@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from forebay.db.pool import translated
+from forebay.db.pool import translating_errors
 from forebay.db.statements import statements
 
 if TYPE_CHECKING:
@@ -248,7 +248,7 @@ async def note(
     pool: Pool | Connection, actor: str, action: str, owner_id: int | None, detail: dict[str, object]
 ) -> None:
     """Leave a trace in the audit of what someone did to an account or a token."""
-    async with translated():
+    async with translating_errors():
         await pool.execute(
             "select forebay.note($1, $2, $3, null, null, $4::jsonb, clock_timestamp())",
             actor,
@@ -259,10 +259,10 @@ async def note(
 
 
 async def _row(pool: Pool | Connection, query: str, *args: object) -> asyncpg.Record | None:
-    async with translated():
+    async with translating_errors():
         return await pool.fetchrow(load(query), *args)
 
 
 async def _rows(pool: Pool | Connection, query: str, *args: object) -> list[asyncpg.Record]:
-    async with translated():
+    async with translating_errors():
         return await pool.fetch(load(query), *args)

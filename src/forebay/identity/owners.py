@@ -6,14 +6,14 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from forebay.db.pool import translated
+from forebay.db.pool import translating_errors
 from forebay.db.statements import statements
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from forebay.db.pool import Connection, Pool
-    from forebay.db.role_pool import Room
+    from forebay.db.role_pool import RolePool
 
 load = statements("forebay.identity")
 
@@ -40,7 +40,7 @@ class Terms:
 
 
 async def find(pool: Pool | Connection, name: str) -> int | None:
-    async with translated():
+    async with translating_errors():
         found: int | None = await pool.fetchval("select id from forebay.owner where name = $1", name)
     return found
 
@@ -50,21 +50,21 @@ async def make(pool: Pool | Connection, name: str) -> int:
 
     Raises: InvalidField for a name that is too long.
     """
-    async with translated():
+    async with translating_errors():
         made: int = await pool.fetchval("select forebay.owner_id($1)", name)
     return made
 
 
 async def usage(conn: Pool | Connection, owner_id: int) -> Usage:
-    async with translated():
+    async with translating_errors():
         row = await conn.fetchrow("select * from forebay.usage($1)", owner_id)
     assert row is not None  # noqa: S101 - the owner is the caller
     return Usage(*row.values())
 
 
-async def usage_for(room: Room, owner_id: int) -> Usage:
+async def usage_for(room: RolePool, owner_id: int) -> Usage:
     """The same in the owner's own room, in one round trip."""
-    async with translated(), room.bare() as conn:
+    async with translating_errors(), room.without_role() as conn:
         row = await conn.fetchrow("select * from forebay.usage_for($1, $2)", room.role, owner_id)
     assert row is not None  # noqa: S101 - the function always answers one row
     return Usage(*row.values())
@@ -72,18 +72,18 @@ async def usage_for(room: Room, owner_id: int) -> Usage:
 
 async def terms(conn: Pool | Connection) -> dict[int, Terms]:
     """The terms of all owners that have accounts, by the owner's id."""
-    async with translated():
+    async with translating_errors():
         rows = await conn.fetch(load("list_terms"))
     return {row["id"]: Terms(*list(row.values())[1:]) for row in rows}
 
 
 async def set_weight(conn: Pool | Connection, name: str, weight: float, actor: str) -> bool:
     """Whether that changed something."""
-    async with translated():
+    async with translating_errors():
         return bool(await conn.fetchval("select forebay.set_owner_weight($1, $2, $3)", name, weight, actor))
 
 
 async def set_limits(conn: Pool | Connection, owner_id: int, limits: Mapping[str, int | None], actor: str) -> bool:
     """Set the limits that are given, by their names in `Terms`; answers whether that changed something."""
-    async with translated():
+    async with translating_errors():
         return bool(await conn.fetch(load("set_limits"), owner_id, json.dumps(dict(limits)), actor))

@@ -14,7 +14,7 @@ from forebay.errors import (
     StepError,
     ThrottledError,
     TransientError,
-    error_class,
+    classify_error,
 )
 from forebay.runner import codec
 from forebay.types import ErrorClass
@@ -37,7 +37,7 @@ def dump(error: BaseException, *, with_writes: bool = False) -> bytes:
     """In the child: all that is told of an error."""
     told: dict[str, Any] = {
         "class": codec.name_of(type(error)),
-        "errorClass": error_class(error).value,
+        "errorClass": classify_error(error).value,
         "text": described(error)[:_LONGEST_TEXT],
         "arguments": _arguments(error),
         "trace": "".join(traceback.format_exception(error))[-_LONGEST_TEXT:],

@@ -62,7 +62,7 @@ async def run_program(
 
     It sees the system's programs and libraries, `inputs` by their names in the folder `@INPUTS@`, and may write to
     `@OUTPUT@`, which is `output`, and to `@HOME@`, which is gone with it; arguments name these folders so. `network` is
-    what `Egress.network()` grants, with a Pass's `environment`. `on_line` is told each line that it prints.
+    what `Egress.network()` returns, with the `environment` of a grant. `on_line` is told each line that it prints.
 
     Raises:
         ConfigError: the program is not installed, or there is no sandbox although the mode requires one.

@@ -14,7 +14,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
-from forebay.errors import DataError, ResourceError, error_class
+from forebay.errors import DataError, ResourceError, classify_error
 from forebay.types import ErrorClass
 
 if TYPE_CHECKING:
@@ -123,7 +123,7 @@ def _in_words(folder: Path) -> Generator[None]:
     try:
         yield
     except OSError as error:
-        if error_class(error) is ErrorClass.RESOURCE:
+        if classify_error(error) is ErrorClass.RESOURCE:
             raise ResourceError(f"no room in {folder}: {os.strerror(error.errno or 0)}") from error
         raise
 

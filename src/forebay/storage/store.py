@@ -11,7 +11,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import urlsplit
 
-from forebay.errors import ConfigError, ContentMissing, InvalidField, ResourceError, TransientError, brief, error_class
+from forebay.errors import (
+    ConfigError,
+    ContentMissing,
+    InvalidField,
+    ResourceError,
+    TransientError,
+    classify_error,
+    one_line,
+)
 from forebay.storage import names
 from forebay.storage.spool import delete_old_spools
 from forebay.types import ErrorClass
@@ -137,7 +145,7 @@ class Store:
                 f"{self.place} refuses access: check its rights and FOREBAY_STORAGE_… settings"
             ) from error
         except OSError as error:
-            if error_class(error) is ErrorClass.RESOURCE:
+            if classify_error(error) is ErrorClass.RESOURCE:
                 raise ResourceError(f"no room in {self.place}: {error.strerror}") from error
             raise TransientError(f"{self.place} cannot be used: {error.strerror}") from error
         except exceptions.BaseError as error:
@@ -152,7 +160,7 @@ def _failed(place: str, error: Exception) -> Exception:
         return ConfigError(f"{place}: there is no such bucket; make it, or mend FOREBAY_STORAGE_URL")
     if "MissingCredentials" in text or "169.254.169.254" in text:
         return ConfigError(f"{place}: no credentials; set FOREBAY_STORAGE_ACCESS_KEY and FOREBAY_STORAGE_SECRET_KEY")
-    return TransientError(f"{place} failed: {brief(error)[:300]}")
+    return TransientError(f"{place} failed: {one_line(error)[:300]}")
 
 
 def _attributes(media_type: str) -> dict[str, str]:

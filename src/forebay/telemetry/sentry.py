@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import unquote, urlsplit
 
 from forebay import log as logs
-from forebay.errors import ForebayError, InvalidField, without_values
+from forebay.errors import ForebayError, InvalidField, strip_values
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, MutableMapping, Sequence
@@ -136,7 +136,7 @@ def _exception(exc_info: Any) -> BaseException | None:
 
 
 def _text(value: Any) -> Any:
-    return value if value is None or isinstance(value, bool | int | float) else without_values(str(value))
+    return value if value is None or isinstance(value, bool | int | float) else strip_values(str(value))
 
 
 def _passwords(settings: Settings) -> list[str]:
@@ -155,7 +155,7 @@ def without_secrets(event: dict[str, Any], passwords: Sequence[str]) -> dict[str
         event.pop(name, None)
     for value in event.get("exception", {}).get("values", ()):
         is_quoting = str(value.get("module") or "").startswith(_QUOTING)
-        value["value"] = _HIDDEN if is_quoting else without_values(str(value.get("value") or ""))
+        value["value"] = _HIDDEN if is_quoting else strip_values(str(value.get("value") or ""))
         trace: dict[str, Any] = value.get("stacktrace") or {}
         for frame in trace.get("frames", ()):
             frame.pop("vars", None)

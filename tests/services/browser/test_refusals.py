@@ -13,8 +13,8 @@ from forebay.services.browser.capturing import Capturing
 from forebay.services.browser.failures import load_error
 from forebay.services.browser.tab import Tab
 from forebay.services.browser.wire import ProtocolError
-from forebay.services.egress import Limits, NotFoundError, Unreachable
-from forebay.services.egress.passes import Counts, Pass
+from forebay.services.egress import Limits, Unreachable, UrlNotFound
+from forebay.services.egress.grants import Counts, Grant
 from forebay.settings import Settings
 from tests.corpus.site import Site
 from tests.services.browser.conftest import Opened
@@ -78,7 +78,7 @@ async def test_a_browser_that_opens_no_page_is_replaced(
 @pytest.mark.parametrize("scheme", ["http", "https"])
 async def test_a_host_that_does_not_exist_is_not_found(opened: Opened, scheme: str) -> None:
     async with opened() as running:
-        with pytest.raises(NotFoundError, match=r"^the host gone\.invalid does not exist$"):
+        with pytest.raises(UrlNotFound, match=r"^the host gone\.invalid does not exist$"):
             await running.capture(f"{scheme}://gone.invalid/")
 
 
@@ -91,7 +91,7 @@ async def test_a_page_moves_no_more_than_it_may(opened: Opened, site: Site, monk
 
 
 def test_failures_are_told_in_the_words_of_the_guard() -> None:
-    admitted = Pass("test", Limits(), "127.0.0.1", 1, "p1", Counts())
-    admitted.note_failure("slow.test", Unreachable("dns", "the name slow.test could not be resolved within 10 s"))
-    told = load_error("https://slow.test/x", "net::ERR_TUNNEL_CONNECTION_FAILED", admitted)
+    grant = Grant("test", Limits(), "127.0.0.1", 1, "p1", Counts())
+    grant.note_failure("slow.test", Unreachable("dns", "the name slow.test could not be resolved within 10 s"))
+    told = load_error("https://slow.test/x", "net::ERR_TUNNEL_CONNECTION_FAILED", grant)
     assert (type(told), str(told)) == (Unreachable, "the name slow.test could not be resolved within 10 s")

@@ -17,7 +17,7 @@ import structlog
 import trustme
 
 from forebay.services.egress.addresses import Address
-from forebay.services.egress.failures import Unreachable
+from forebay.services.egress.errors import Unreachable
 
 Handler = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 

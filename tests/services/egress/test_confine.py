@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 
 from forebay.errors import ConfigError
-from forebay.services.egress import Egress, Pass, confinement
+from forebay.services.egress import Egress, Grant, confinement
 from forebay.services.egress.confinement import why_not_confined
 from forebay.services.egress.folders import PrivateFolder
 from tests.services.egress._world import Names, answering, hearing, reply, until
@@ -116,10 +116,10 @@ async def test_curl(opened: Opened, names: Names, confine: bool) -> None:
     names.put("rebind.test", "127.0.0.1", "10.0.0.1")
     async with answering(reply("hello")) as site, opened(egress_confine=confine) as egress:
         assert egress.is_confining is confine
-        with egress.admit("media.download") as admitted, hearing() as logs:
+        with egress.grant("media.download") as grant, hearing() as logs:
             curl = ["curl", "-sS", "-o", "-", "-w", " %{http_code}"]
             told = {
-                url: await run(egress.confined([*curl, url]), admitted.environment)
+                url: await run(egress.confined([*curl, url]), grant.environment)
                 for url in (
                     f"http://good.test:{site.port}/",
                     "http://bad.test/",
@@ -129,13 +129,13 @@ async def test_curl(opened: Opened, names: Names, confine: bool) -> None:
                 )
             }
             rebinding = egress.confined([*curl, f"http://rebind.test:{site.port}/"])
-            assert (await run(rebinding, admitted.environment))[1] == "hello 200"
-            rebound = await run(rebinding, admitted.environment)
+            assert (await run(rebinding, grant.environment))[1] == "hello 200"
+            rebound = await run(rebinding, grant.environment)
             moved = reply("", "302 Found", Location="http://bad.test/")
             async with answering(moved) as other:
                 follow = [*curl, "-L", f"http://good.test:{other.port}/"]
-                redirected = await run(egress.confined(follow), admitted.environment)
-            refused = [refusal.host for refusal in admitted.refusals]
+                redirected = await run(egress.confined(follow), grant.environment)
+            refused = [refusal.host for refusal in grant.refusals]
     assert told[f"http://good.test:{site.port}/"] == (0, "hello 200", "")
     assert told["http://bad.test/"][1] == f"bad.test is at no public address; {HINT}\n 403"
     assert told["http://[::ffff:10.0.0.1]/"][1] == f"10.0.0.1 is private; {HINT}\n 403"
@@ -208,13 +208,13 @@ async def test_services_in_the_file_system_are_hidden(
 @confining
 async def test_root_may_ask_for_another_user(opened: Opened) -> None:
     async with answering(reply("hello")) as site, opened(egress_confine=True) as egress:
-        with egress.admit("test") as admitted:
+        with egress.grant("test") as grant:
             script = (
                 "import os, urllib.request as u; print(os.getresuid(), os.getresgid(), os.getgroups(), "
                 f"u.urlopen('http://good.test:{site.port}/').read())"
             )
             argv = egress.confined([SYSTEM_PYTHON, "-c", script], NOBODY)
-            code, out, err = await run(argv, admitted.environment, cwd="/")
+            code, out, err = await run(argv, grant.environment, cwd="/")
     assert (code, out) == (0, f"{(65534,) * 3} {(65534,) * 3} [] b'hello'\n"), err
 
 
@@ -231,9 +231,9 @@ async def test_a_worker_that_is_not_root(opened: Opened, readable: Callable[[Pat
         argv[0], argv[3] = SYSTEM_PYTHON, readable(LAUNCHER)
         became: dict[str, Any] = {"user": NOBODY[0], "group": NOBODY[1], "extra_groups": [], "cwd": "/"}
         code, out, err = await run(argv, **became)
-        with egress.admit("test") as admitted:
+        with egress.grant("test") as grant:
             fetching = [*argv[: argv.index("--") + 1], SYSTEM_PYTHON, "-c", fetch]
-            fetched = await run(fetching, admitted.environment, **became)
+            fetched = await run(fetching, grant.environment, **became)
     assert code == 0, err
     found = json.loads(out)
     found["tried"].pop("interfaces")
@@ -478,7 +478,7 @@ def test_on_uvloop(tmp_path: Path) -> None:
     """Workers run on it."""
     import uvloop
 
-    async def scenario() -> tuple[tuple[int, str, str], Pass]:
+    async def scenario() -> tuple[tuple[int, str, str], Grant]:
         from forebay.services.egress import open_egress
         from forebay.settings import Settings
 
@@ -486,11 +486,11 @@ def test_on_uvloop(tmp_path: Path) -> None:
         names.put("good.test", "127.0.0.1")
         settings = Settings(egress_allow_networks="127.0.0.0/8")
         async with answering(reply("x" * 1_000_000)) as site, open_egress(settings, names) as egress:
-            with egress.admit("test") as admitted:
+            with egress.grant("test") as grant:
                 tunnel = ["curl", "-sS", "--proxytunnel", f"http://good.test:{site.port}/"]
-                return await run(egress.confined(tunnel), admitted.environment), admitted
+                return await run(egress.confined(tunnel), grant.environment), grant
 
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        (code, out, err), admitted = runner.run(scenario())
+        (code, out, err), grant = runner.run(scenario())
     assert (code, len(out), err) == (0, 1_000_000, "")
-    assert admitted.bytes_down > 1_000_000
+    assert grant.bytes_down > 1_000_000

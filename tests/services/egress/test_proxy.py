@@ -13,23 +13,23 @@ from dataclasses import replace
 
 import pytest
 
-from forebay.services.egress import Egress, Limits, Pass
+from forebay.services.egress import Egress, Grant, Limits
 from tests.services.egress._world import Names, answering, hearing, raw, reply, serving, until
 from tests.services.egress.conftest import Opened
 
 
-def shown(admitted: Pass) -> str:
-    """The header with which a client shows its Pass."""
-    token = base64.b64encode(f"{admitted.username}:{admitted.password}".encode()).decode()
+def shown(grant: Grant) -> str:
+    """The header with which a client shows its grant."""
+    token = base64.b64encode(f"{grant.username}:{grant.password}".encode()).decode()
     return f"Proxy-Authorization: Basic {token}\r\n"
 
 
-def getting(admitted: Pass, url: str, headers: str = "", method: str = "GET") -> bytes:
-    return f"{method} {url} HTTP/1.1\r\nHost: ignored.test\r\n{shown(admitted)}{headers}\r\n".encode()
+def getting(grant: Grant, url: str, headers: str = "", method: str = "GET") -> bytes:
+    return f"{method} {url} HTTP/1.1\r\nHost: ignored.test\r\n{shown(grant)}{headers}\r\n".encode()
 
 
-def connecting(admitted: Pass, target: str) -> bytes:
-    return f"CONNECT {target} HTTP/1.1\r\nHost: {target}\r\n{shown(admitted)}\r\n".encode()
+def connecting(grant: Grant, target: str) -> bytes:
+    return f"CONNECT {target} HTTP/1.1\r\nHost: {target}\r\n{shown(grant)}\r\n".encode()
 
 
 async def head_of(reader: asyncio.StreamReader) -> tuple[int, str]:
@@ -69,11 +69,11 @@ async def echoing() -> AsyncIterator[int]:
 
 async def test_plain_http_is_forwarded(egress: Egress) -> None:
     async with answering(reply("hello", X_From="server")) as site:
-        with egress.admit("test") as admitted:
+        with egress.grant("test") as grant:
             url = f"http://GOOD.test:{site.port}/a?b"
             headers = "X-Kept: 1\r\nConnection: X-Hop\r\nX-Hop: 1\r\nKeep-Alive: 5\r\nTE: trailers\r\nUpgrade: h2c\r\n"
-            status, head, body = await ask(egress, getting(admitted, url, headers))
-            assert admitted.bytes_down > 5
+            status, head, body = await ask(egress, getting(grant, url, headers))
+            assert grant.bytes_down > 5
     assert (status, body) == (200, b"hello")
     assert "x-from: server" in head.lower()
     sent = site.heads[0].lower()
@@ -86,16 +86,16 @@ async def test_plain_http_is_forwarded(egress: Egress) -> None:
 
 async def test_a_tunnel(egress: Egress) -> None:
     async with echoing() as port:
-        with egress.admit("test") as admitted:
+        with egress.grant("test") as grant:
             # Bytes that come together with the request belong to the tunnel.
-            reader, writer = await raw(admitted.port, connecting(admitted, f"good.test:{port}") + b"first ")
+            reader, writer = await raw(grant.port, connecting(grant, f"good.test:{port}") + b"first ")
             assert (await head_of(reader))[0] == 200
             writer.write(b"second")
             assert await reader.readexactly(12) == b"first second"
             writer.write_eof()  # one direction ends, the other goes on
             assert await reader.read() == b"!"
             writer.close()
-            assert admitted.bytes_down == 13
+            assert grant.bytes_down == 13
 
 
 async def test_a_large_tunnel_with_a_slow_reader(egress: Egress) -> None:
@@ -110,16 +110,16 @@ async def test_a_large_tunnel_with_a_slow_reader(egress: Egress) -> None:
             sent += 1 << 16
 
     async with serving(flood) as site:
-        with egress.admit("test") as admitted:
-            reader, writer = await asyncio.open_connection("127.0.0.1", admitted.port, limit=1 << 16)
-            writer.write(connecting(admitted, f"good.test:{site.port}"))
+        with egress.grant("test") as grant:
+            reader, writer = await asyncio.open_connection("127.0.0.1", grant.port, limit=1 << 16)
+            writer.write(connecting(grant, f"good.test:{site.port}"))
             assert (await head_of(reader))[0] == 200
             before = -1
             while sent != before:  # until nothing moves: the buffers on the way are full
                 before = sent
                 for _ in range(200):
                     await asyncio.sleep(0)
-            assert admitted.bytes_down < size  # what is not read was not taken in
+            assert grant.bytes_down < size  # what is not read was not taken in
             received = 0
             while data := await reader.read(1 << 20):
                 received += len(data)
@@ -153,17 +153,17 @@ async def test_refusals(opened: Opened, names: Names, method: str, place: str, c
     names.put("mixed.test", ["127.0.0.1", "10.0.0.1"])
     names.put("dressed.test", "64:ff9b::a00:1")
     async with opened(egress_deny_hosts="denied.test") as egress:
-        with egress.admit("bookmarks.metadata") as admitted, hearing() as logs:
+        with egress.grant("bookmarks.metadata") as grant, hearing() as logs:
             if method == "GET":
-                status, head, body = await ask(egress, getting(admitted, f"http://{place}/x"))
+                status, head, body = await ask(egress, getting(grant, f"http://{place}/x"))
             else:
                 target = place if re.search(r":\d+$", place) else f"{place}:443"
-                status, head, body = await ask(egress, connecting(admitted, target))
+                status, head, body = await ask(egress, connecting(grant, target))
             assert status == 403
             assert f"forebay-egress: {code}\r\n" in head.lower()
             assert reason in body.decode()
             assert f"403 {code}: " in head
-            (refusal,) = admitted.refusals
+            (refusal,) = grant.refusals
             assert refusal.code == code
             assert reason in refusal.reason
             (told,) = [log for log in logs if log["event"] == "egress_refused"]
@@ -181,11 +181,11 @@ async def test_a_name_that_moves_into_the_private_network(egress: Egress, names:
     async with answering(reply("hello")) as site:
         names.put("rebind.test", "127.0.0.1", "10.0.0.1", "127.0.0.1", ["127.0.0.1", "10.0.0.1"])
         statuses = []
-        with egress.admit("test") as admitted:
+        with egress.grant("test") as grant:
             for _ in range(4):
-                status, _, _ = await ask(egress, getting(admitted, f"http://rebind.test:{site.port}/"))
+                status, _, _ = await ask(egress, getting(grant, f"http://rebind.test:{site.port}/"))
                 statuses.append(status)
-            assert [refusal.host for refusal in admitted.refusals] == ["rebind.test"] * 2
+            assert [refusal.host for refusal in grant.refusals] == ["rebind.test"] * 2
     assert statuses == [200, 403, 200, 403]
     assert names.asked == ["rebind.test"] * 4  # once for each connection, and never after the check
 
@@ -201,23 +201,23 @@ async def test_a_name_that_moves_into_the_private_network(egress: Egress, names:
     ],
 )
 async def test_targets_that_are_not_forwarded(egress: Egress, target: str, reason: str) -> None:
-    with egress.admit("test") as admitted:
-        status, _, body = await ask(egress, getting(admitted, target))
+    with egress.grant("test") as grant:
+        status, _, body = await ask(egress, getting(grant, target))
         assert status == 403
         assert reason in body.decode()
 
 
 async def test_the_proxy_does_not_go_round_in_circles(egress: Egress) -> None:
-    with egress.admit("test") as admitted:
-        status, _, body = await ask(egress, connecting(admitted, f"good.test:{admitted.port}"))
+    with egress.grant("test") as grant:
+        status, _, body = await ask(egress, connecting(grant, f"good.test:{grant.port}"))
         assert (status, body) == (403, b"good.test is the egress proxy itself\n")
 
 
 async def test_the_first_address_that_answers(egress: Egress, names: Names, opened: Opened) -> None:
     async with answering(reply("hello")) as site, opened(egress_allow_networks="127.0.0.0/8,::1/128") as both:
         names.put("several.test", ["::1", "127.0.0.2", "127.0.0.1"])
-        with both.admit("test") as admitted:
-            assert (await ask(both, getting(admitted, f"http://several.test:{site.port}/")))[0] == 200
+        with both.grant("test") as grant:
+            assert (await ask(both, getting(grant, f"http://several.test:{site.port}/")))[0] == 200
 
 
 async def test_a_host_that_does_not_accept(egress: Egress) -> None:
@@ -227,15 +227,15 @@ async def test_a_host_that_does_not_accept(egress: Egress) -> None:
             waiting.setblocking(False)
             waiting.connect_ex(full.getsockname())
         port = full.getsockname()[1]
-        with egress.admit("test", Limits(connect_s=0.1)) as admitted:
-            status, _, body = await ask(egress, connecting(admitted, f"good.test:{port}"))
+        with egress.grant("test", Limits(connect_s=0.1)) as grant:
+            status, _, body = await ask(egress, connecting(grant, f"good.test:{port}"))
     assert (status, body) == (504, b"good.test did not accept a connection within 0.1 s\n")
 
 
 async def test_a_client_that_does_not_read(egress: Egress) -> None:
     async with answering(reply(bytes(64 << 20))) as site:
-        with egress.admit("test", SHORT) as admitted:
-            _, writer = await raw(admitted.port, getting(admitted, f"http://good.test:{site.port}/"))
+        with egress.grant("test", SHORT) as grant:
+            _, writer = await raw(grant.port, getting(grant, f"http://good.test:{site.port}/"))
             await until(lambda: egress.describe()["failed"])
             writer.close()
     assert egress.describe()["failed"] == {"timeout": 1}
@@ -259,15 +259,15 @@ async def test_without_a_pass(egress: Egress, names: Names, header: str, request
     status, head, body = await ask(egress, f"{request_line} HTTP/1.1\r\nHost: x\r\n{header}\r\n".encode())
     assert status == 407
     assert 'proxy-authenticate: basic realm="forebay egress"' in head.lower()
-    assert body == b"the egress proxy needs the name and password of a Pass\n"
+    assert body == b"the egress proxy needs the name and password of a grant\n"
     assert not names.asked
 
 
 async def test_wrong_credentials_are_told(egress: Egress) -> None:
-    with egress.admit("test") as admitted, hearing() as logs:
-        admitted.password, secret = "wrong", admitted.password
-        data = getting(admitted, "http://good.test/")
-        admitted.password = secret
+    with egress.grant("test") as grant, hearing() as logs:
+        grant.password, secret = "wrong", grant.password
+        data = getting(grant, "http://good.test/")
+        grant.password = secret
         assert (await ask(egress, data))[0] == 407
     (told,) = [log for log in logs if log["event"] == "egress_refused"]
     assert told["reason"] == "the name or password for the egress proxy is wrong"
@@ -277,36 +277,36 @@ async def test_wrong_credentials_are_told(egress: Egress) -> None:
 async def test_clients_that_show_their_pass_only_when_asked(egress: Egress) -> None:
     """As Chromium does: on the same connection."""
     async with echoing() as port:
-        with egress.admit("test") as admitted:
-            reader, writer = await raw(admitted.port, f"CONNECT good.test:{port} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
+        with egress.grant("test") as grant:
+            reader, writer = await raw(grant.port, f"CONNECT good.test:{port} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
             status, head = await head_of(reader)
             assert status == 407
             length = re.search(r"content-length: (\d+)", head, re.IGNORECASE)
             assert length
             await reader.readexactly(int(length[1]))
-            writer.write(connecting(admitted, f"good.test:{port}"))
+            writer.write(connecting(grant, f"good.test:{port}"))
             assert (await head_of(reader))[0] == 200
             writer.close()
 
 
 async def test_a_pass_ends_with_its_block(egress: Egress) -> None:
     async with echoing() as port:
-        with egress.admit("test") as admitted:
-            reader, writer = await raw(admitted.port, connecting(admitted, f"good.test:{port}"))
+        with egress.grant("test") as grant:
+            reader, writer = await raw(grant.port, connecting(grant, f"good.test:{port}"))
             assert (await head_of(reader))[0] == 200
         assert await reader.read() == b""
         writer.close()
-        assert (await ask(egress, connecting(admitted, f"good.test:{port}")))[0] == 407
-    assert repr(admitted) == f"<Pass {admitted.username} for test>"
-    assert admitted.password not in repr(admitted)
+        assert (await ask(egress, connecting(grant, f"good.test:{port}")))[0] == 407
+    assert repr(grant) == f"<Grant {grant.username} for test>"
+    assert grant.password not in repr(grant)
 
 
 async def test_what_children_are_told(egress: Egress) -> None:
-    with egress.admit("test") as admitted:
-        assert admitted.url == f"http://{admitted.username}:{admitted.password}@127.0.0.1:{admitted.port}"
-        told = admitted.environment
+    with egress.grant("test") as grant:
+        assert grant.url == f"http://{grant.username}:{grant.password}@127.0.0.1:{grant.port}"
+        told = grant.environment
     assert {told[name] for name in ("http_proxy", "HTTP_PROXY", "https_proxy", "HTTPS_PROXY", "ALL_PROXY")} == {
-        admitted.url
+        grant.url
     }
     assert told["no_proxy"] == told["NO_PROXY"] == ""
 
@@ -326,38 +326,38 @@ async def test_too_many_bytes(egress: Egress, method: str) -> None:
 
     async with serving(endless) as site:
         place = f"good.test:{site.port}"
-        with egress.admit("test", replace(egress.limits, bytes_down=1_000_000)) as admitted, hearing() as logs:
-            data = connecting(admitted, place) if method == "CONNECT" else getting(admitted, f"http://{place}/")
-            reader, writer = await raw(admitted.port, data)
+        with egress.grant("test", replace(egress.limits, bytes_down=1_000_000)) as grant, hearing() as logs:
+            data = connecting(grant, place) if method == "CONNECT" else getting(grant, f"http://{place}/")
+            reader, writer = await raw(grant.port, data)
             with pytest.raises((ConnectionResetError, asyncio.IncompleteReadError)):
                 await reader.readexactly(100_000_000)
             writer.close()
-            assert [refusal.reason for refusal in admitted.refusals] == ["more than 1000000 bytes came in"]
-            assert admitted.bytes_down < 1_000_000 + (512 << 10)  # no more than one read further
+            assert [refusal.reason for refusal in grant.refusals] == ["more than 1000000 bytes came in"]
+            assert grant.bytes_down < 1_000_000 + (512 << 10)  # no more than one read further
             assert [log["event"] for log in logs if log["log_level"] == "warning"] == ["egress_cut"]
-            status, _, body = await ask(egress, getting(admitted, f"http://{place}/"))
-            assert (status, body) == (403, b"this Pass has moved all the bytes that it may\n")
+            status, _, body = await ask(egress, getting(grant, f"http://{place}/"))
+            assert (status, body) == (403, b"this grant has used up its byte limit\n")
 
 
 async def test_too_many_bytes_out(egress: Egress) -> None:
     async with echoing() as port:
-        with egress.admit("test", replace(egress.limits, bytes_up=100_000)) as admitted:
-            reader, writer = await raw(admitted.port, connecting(admitted, f"good.test:{port}"))
+        with egress.grant("test", replace(egress.limits, bytes_up=100_000)) as grant:
+            reader, writer = await raw(grant.port, connecting(grant, f"good.test:{port}"))
             assert (await head_of(reader))[0] == 200
             writer.write(bytes(2_000_000))
             with pytest.raises((ConnectionResetError, asyncio.IncompleteReadError)):
                 await reader.readexactly(2_000_000)
             writer.close()
-            assert [refusal.reason for refusal in admitted.refusals] == ["more than 100000 bytes went out"]
+            assert [refusal.reason for refusal in grant.refusals] == ["more than 100000 bytes went out"]
 
 
 async def test_too_many_connections(egress: Egress) -> None:
     async with echoing() as port:
-        with egress.admit("test", replace(egress.limits, connections=2)) as admitted:
-            held = [await raw(admitted.port, connecting(admitted, f"good.test:{port}")) for _ in range(2)]
+        with egress.grant("test", replace(egress.limits, connections=2)) as grant:
+            held = [await raw(grant.port, connecting(grant, f"good.test:{port}")) for _ in range(2)]
             for reader, _ in held:
                 assert (await head_of(reader))[0] == 200
-            status, _, body = await ask(egress, connecting(admitted, f"good.test:{port}"))
+            status, _, body = await ask(egress, connecting(grant, f"good.test:{port}"))
             assert (status, body) == (403, b"more than 2 connections at a time\n")
             for _, writer in held:
                 writer.close()
@@ -376,9 +376,9 @@ async def test_nothing_moves(egress: Egress, method: str) -> None:
 
     async with serving(silent) as site:
         place = f"good.test:{site.port}"
-        with egress.admit("test", SHORT) as admitted:
-            data = connecting(admitted, place) if method == "CONNECT" else getting(admitted, f"http://{place}/")
-            reader, writer = await raw(admitted.port, data)
+        with egress.grant("test", SHORT) as grant:
+            data = connecting(grant, place) if method == "CONNECT" else getting(grant, f"http://{place}/")
+            reader, writer = await raw(grant.port, data)
             if method == "GET":
                 status, _ = await head_of(reader)
                 assert status == 504
@@ -394,8 +394,8 @@ async def test_nothing_moves(egress: Egress, method: str) -> None:
 
 async def test_a_connection_that_takes_too_long(egress: Egress) -> None:
     async with echoing() as port:
-        with egress.admit("test", Limits(total_s=0.1)) as admitted:
-            reader, writer = await raw(admitted.port, connecting(admitted, f"good.test:{port}"))
+        with egress.grant("test", Limits(total_s=0.1)) as grant:
+            reader, writer = await raw(grant.port, connecting(grant, f"good.test:{port}"))
             with pytest.raises((ConnectionResetError, asyncio.IncompleteReadError)):
                 await reader.readexactly(1_000_000)
             writer.close()
@@ -408,8 +408,8 @@ async def test_a_connection_that_takes_too_long(egress: Egress) -> None:
 async def test_keep_alive_with_checks_for_each_request(egress: Egress, names: Names) -> None:
     names.put("other.test", "127.0.0.1")
     async with answering(reply("one")) as one, answering(reply("two")) as two:
-        with egress.admit("test") as admitted:
-            reader, writer = await raw(admitted.port, getting(admitted, f"http://good.test:{one.port}/1"))
+        with egress.grant("test") as grant:
+            reader, writer = await raw(grant.port, getting(grant, f"http://good.test:{one.port}/1"))
             places = [
                 (f"http://good.test:{one.port}/2", 200, b"one"),
                 (f"http://other.test:{two.port}/3", 200, b"two"),
@@ -419,7 +419,7 @@ async def test_keep_alive_with_checks_for_each_request(egress: Egress, names: Na
             assert (await head_of(reader))[0] == 200
             assert await reader.readexactly(3) == b"one"
             for url, status, body in places:
-                writer.write(getting(admitted, url))
+                writer.write(getting(grant, url))
                 assert (await head_of(reader))[0] == status
                 assert await reader.readexactly(len(body)) == body
             writer.close()
@@ -430,16 +430,16 @@ async def test_bodies_in_both_framings(egress: Egress) -> None:
     async with answering(
         b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2;x=y\r\nde\r\n0\r\nTrailer: x\r\n\r\n"
     ) as site:
-        with egress.admit("test") as admitted:
+        with egress.grant("test") as grant:
             url = f"http://good.test:{site.port}/"
             headers = "Transfer-Encoding: chunked\r\n"
-            data = getting(admitted, url, headers, "POST") + b"5\r\nhello\r\n0\r\n\r\n"
-            reader, writer = await raw(admitted.port, data)
+            data = getting(grant, url, headers, "POST") + b"5\r\nhello\r\n0\r\n\r\n"
+            reader, writer = await raw(grant.port, data)
             status, head = await head_of(reader)
             assert status == 200
             assert "transfer-encoding: chunked" in head.lower()
             assert await reader.readuntil(b"0\r\n\r\n") == b"3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n"
-            writer.write(getting(admitted, url, "Content-Length: 3\r\nExpect: 100-continue\r\n", "PUT"))
+            writer.write(getting(grant, url, "Content-Length: 3\r\nExpect: 100-continue\r\n", "PUT"))
             assert (await head_of(reader))[0] == 100
             writer.write(b"xyz")
             assert (await head_of(reader))[0] == 200
@@ -455,8 +455,8 @@ async def test_an_answer_that_ends_with_its_connection(egress: Egress) -> None:
         await writer.drain()
 
     async with serving(closes) as site:
-        with egress.admit("test") as admitted:
-            reader, writer = await raw(admitted.port, getting(admitted, f"http://good.test:{site.port}/"))
+        with egress.grant("test") as grant:
+            reader, writer = await raw(grant.port, getting(grant, f"http://good.test:{site.port}/"))
             _, head = await head_of(reader)
             assert "transfer-encoding: chunked" in head.lower()
             assert await reader.readuntil(b"0\r\n\r\n") == b"9\r\nall of it\r\n0\r\n\r\n"
@@ -474,10 +474,10 @@ async def test_a_websocket(egress: Egress) -> None:
             writer.write(data)
 
     async with serving(switches) as site:
-        with egress.admit("test") as admitted:
+        with egress.grant("test") as grant:
             headers = "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Key: x\r\n"
-            data = getting(admitted, f"http://good.test:{site.port}/", headers)
-            reader, writer = await raw(admitted.port, data)
+            data = getting(grant, f"http://good.test:{site.port}/", headers)
+            reader, writer = await raw(grant.port, data)
             status, head = await head_of(reader)
             assert status == 101
             assert "x: y" in head.lower()
@@ -513,12 +513,12 @@ async def test_requests_that_are_not_proper(egress: Egress, names: Names, reques
 async def test_both_framings_at_once_are_one_message(egress: Egress) -> None:
     """The classic of smuggling: what is forwarded has one framing, and the rest is a request that is checked."""
     async with answering(reply("x")) as site:
-        with egress.admit("test") as admitted:
+        with egress.grant("test") as grant:
             url = f"http://good.test:{site.port}/"
             headers = "Content-Length: 50\r\nTransfer-Encoding: chunked\r\n"
-            smuggled = f"GET http://10.0.0.1/ HTTP/1.1\r\nHost: x\r\n{shown(admitted)}\r\n".encode()
-            data = getting(admitted, url, headers, "POST") + b"0\r\n\r\n" + smuggled
-            reader, writer = await raw(admitted.port, data)
+            smuggled = f"GET http://10.0.0.1/ HTTP/1.1\r\nHost: x\r\n{shown(grant)}\r\n".encode()
+            data = getting(grant, url, headers, "POST") + b"0\r\n\r\n" + smuggled
+            reader, writer = await raw(grant.port, data)
             assert (await head_of(reader))[0] == 200
             await reader.readexactly(1)
             assert (await head_of(reader))[0] == 403
@@ -531,8 +531,8 @@ async def test_both_framings_at_once_are_one_message(egress: Egress) -> None:
 async def test_a_server_with_two_framings(egress: Egress) -> None:
     answer = b"HTTP/1.1 200 OK\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n"
     async with answering(answer) as site:
-        with egress.admit("test") as admitted:
-            reader, writer = await raw(admitted.port, getting(admitted, f"http://good.test:{site.port}/"))
+        with egress.grant("test") as grant:
+            reader, writer = await raw(grant.port, getting(grant, f"http://good.test:{site.port}/"))
             _, head = await head_of(reader)
             assert "content-length" not in head.lower()
             assert await reader.readuntil(b"0\r\n\r\n") == b"5\r\nhello\r\n0\r\n\r\n"
@@ -556,8 +556,8 @@ async def test_servers_that_speak_something_else(egress: Egress, answer: bytes) 
         await writer.drain()
 
     async with serving(speaks) as site:
-        with egress.admit("test") as admitted:
-            status, head, body = await ask(egress, getting(admitted, f"http://good.test:{site.port}/"))
+        with egress.grant("test") as grant:
+            status, head, body = await ask(egress, getting(grant, f"http://good.test:{site.port}/"))
     assert status == 502
     assert "forebay-egress: " in head.lower()
     words = b"good.test does not speak HTTP" if answer else b"the server closed the connection before it had answered"
@@ -571,8 +571,8 @@ async def test_an_answer_that_breaks_off_is_seen_to(egress: Egress) -> None:
         await writer.drain()
 
     async with serving(breaks) as site:
-        with egress.admit("test") as admitted:
-            reader, writer = await raw(admitted.port, getting(admitted, f"http://good.test:{site.port}/"))
+        with egress.grant("test") as grant:
+            reader, writer = await raw(grant.port, getting(grant, f"http://good.test:{site.port}/"))
             await head_of(reader)
             with pytest.raises((ConnectionResetError, asyncio.IncompleteReadError)):
                 await reader.readuntil(b"0\r\n\r\n")
@@ -580,8 +580,8 @@ async def test_an_answer_that_breaks_off_is_seen_to(egress: Egress) -> None:
 
 
 async def test_a_refused_upload_still_hears_why(egress: Egress) -> None:
-    with egress.admit("test") as admitted:
-        data = getting(admitted, "http://bad.test/", "Content-Length: 500000\r\n", "POST") + bytes(500_000)
+    with egress.grant("test") as grant:
+        data = getting(grant, "http://bad.test/", "Content-Length: 500000\r\n", "POST") + bytes(500_000)
         status, _, body = await ask(egress, data)
         assert (status, body) == (403, b"bad.test is at no public address; %b\n" % HINT)
 
@@ -619,12 +619,12 @@ async def test_clients_that_leave(egress: Egress) -> None:
             left.set()
 
     async with serving(waits) as site:
-        with egress.admit("test") as admitted:
+        with egress.grant("test") as grant:
             place = f"good.test:{site.port}"
-            for data in (connecting(admitted, place), getting(admitted, f"http://{place}/")):
+            for data in (connecting(grant, place), getting(grant, f"http://{place}/")):
                 asked.clear()
                 left.clear()
-                _, writer = await raw(admitted.port, data)
+                _, writer = await raw(grant.port, data)
                 await asked.wait()
                 writer.transport.abort()
                 await left.wait()

@@ -13,7 +13,7 @@ from forebay.services.egress.addresses import why_closed
 from forebay.settings import Settings
 from tests.services.egress._world import Names, answering, certified, hearing, raw, reply
 from tests.services.egress.conftest import Opened
-from tests.services.egress.test_client import moved
+from tests.services.egress.test_http import moved
 from tests.services.egress.test_proxy import ask, connecting, echoing, getting, head_of
 
 
@@ -89,26 +89,26 @@ def test_the_lists_of_hosts_and_ports() -> None:
 async def test_a_pass_opens_its_origin_only(opened: Opened, names: Names) -> None:
     names.put("other.test", "127.0.0.1")
     async with opened(egress_allow_networks="") as egress, answering(reply("hello")) as site, answering() as near:
-        with egress.admit("captions", trusted=[Origin("http", "good.test", site.port)]) as admitted:
-            assert (await ask(egress, getting(admitted, f"http://good.test:{site.port}/")))[::2] == (200, b"hello")
+        with egress.grant("captions", trusted=[Origin("http", "good.test", site.port)]) as grant:
+            assert (await ask(egress, getting(grant, f"http://good.test:{site.port}/")))[::2] == (200, b"hello")
             for other in (
-                getting(admitted, f"http://good.test:{near.port}/"),
-                getting(admitted, f"http://other.test:{site.port}/"),
-                getting(admitted, f"http://127.0.0.1:{site.port}/"),
-                connecting(admitted, f"good.test:{site.port}"),
+                getting(grant, f"http://good.test:{near.port}/"),
+                getting(grant, f"http://other.test:{site.port}/"),
+                getting(grant, f"http://127.0.0.1:{site.port}/"),
+                connecting(grant, f"good.test:{site.port}"),
             ):
                 assert (await ask(egress, other))[0] == 403
-            assert {refusal.code for refusal in admitted.refusals} == {"address"}
-        with egress.admit("crawling") as admitted:
-            assert (await ask(egress, getting(admitted, f"http://good.test:{site.port}/")))[0] == 403
+            assert {refusal.code for refusal in grant.refusals} == {"address"}
+        with egress.grant("crawling") as grant:
+            assert (await ask(egress, getting(grant, f"http://good.test:{site.port}/")))[0] == 403
     assert (len(site.heads), len(near.heads)) == (1, 0)
 
 
 async def test_a_connection_is_not_shared_by_passes(opened: Opened) -> None:
-    """Who has no leave cannot use the connection of one who has, on the same wire."""
+    """A client without the grant cannot use the connection of one that has it, on the same wire."""
     async with opened(egress_allow_networks="") as egress, answering(reply("hello")) as site:
         url = f"http://good.test:{site.port}/"
-        with egress.admit("a", trusted=[Origin.of(url)]) as first, egress.admit("b") as second:
+        with egress.grant("a", trusted=[Origin.of(url)]) as first, egress.grant("b") as second:
             reader, writer = await raw(egress.port, getting(first, url))
             assert (await head_of(reader))[0] == 200
             await reader.readexactly(5)
@@ -120,40 +120,40 @@ async def test_a_connection_is_not_shared_by_passes(opened: Opened) -> None:
 
 async def test_a_tunnel_to_a_trusted_place(opened: Opened) -> None:
     async with opened(egress_allow_networks="", egress_ports="443") as egress, echoing() as port:
-        with egress.admit("files", trusted=[Origin("sftp", "good.test", port)]) as admitted:
-            reader, writer = await raw(egress.port, connecting(admitted, f"good.test:{port}"))
+        with egress.grant("files", trusted=[Origin("sftp", "good.test", port)]) as grant:
+            reader, writer = await raw(egress.port, connecting(grant, f"good.test:{port}"))
             assert (await head_of(reader))[0] == 200
             writer.write(b"ping")
             assert await reader.readexactly(4) == b"ping"
             writer.close()
-        with egress.admit("crawling") as admitted:
-            assert (await ask(egress, connecting(admitted, f"good.test:{port}")))[0] == 403
+        with egress.grant("crawling") as grant:
+            assert (await ask(egress, connecting(grant, f"good.test:{port}")))[0] == 403
 
 
 async def test_a_trusted_name_that_moves_to_the_metadata(opened: Opened, names: Names) -> None:
     names.put("good.test", "127.0.0.1", "169.254.169.254")
     async with opened(egress_allow_networks="") as egress, answering(reply("x", Connection="close")) as site:
         url = f"http://good.test:{site.port}/"
-        with egress.admit("captions", trusted=[Origin.of(url)]) as admitted:
-            assert (await ask(egress, getting(admitted, url)))[0] == 200
-            status, _, body = await ask(egress, getting(admitted, url))
+        with egress.grant("captions", trusted=[Origin.of(url)]) as grant:
+            assert (await ask(egress, getting(grant, url)))[0] == 200
+            status, _, body = await ask(egress, getting(grant, url))
     assert (status, b"is at no public address" in body) == (403, True)
 
 
 async def test_limits_hold_for_trusted_places(opened: Opened) -> None:
     async with opened(egress_allow_networks="", egress_max_bytes=1000) as egress, answering(reply(b"x" * 5000)) as site:
         url = f"http://good.test:{site.port}/"
-        with egress.admit("captions", trusted=[Origin.of(url)]) as admitted:
+        with egress.grant("captions", trusted=[Origin.of(url)]) as grant:
             with pytest.raises(asyncio.IncompleteReadError):
-                await ask(egress, getting(admitted, url))
-            assert [refusal.code for refusal in admitted.refusals] == ["bytes_down"]
+                await ask(egress, getting(grant, url))
+            assert [refusal.code for refusal in grant.refusals] == ["bytes_down"]
 
 
 async def test_the_proxy_itself_is_no_trusted_place(opened: Opened) -> None:
     async with opened(egress_allow_networks="") as egress:
         url = f"http://127.0.0.1:{egress.port}/"
-        with egress.admit("captions", trusted=[Origin.of(url)]) as admitted:
-            status, _, body = await ask(egress, getting(admitted, url))
+        with egress.grant("captions", trusted=[Origin.of(url)]) as grant:
+            status, _, body = await ask(egress, getting(grant, url))
     assert (status, body.strip().endswith(b"is the egress proxy itself")) == (403, True)
 
 
@@ -176,7 +176,7 @@ async def test_a_service_on_this_machine(opened: Opened, authority: trustme.CA, 
                 with pytest.raises(Refused, match=r"good\.test is at no public address"):
                     await http.fetch(refused)
             with pytest.raises(Refused):
-                await http.get(url, purpose="captions")  # the same purpose, but not the leave
+                await http.get(url, purpose="captions")  # the same purpose, but not the grant
         assert [log["code"] for log in logs if log["event"] == "egress_refused"] == ["address"] * 3
     assert len(site.heads) == 1
 

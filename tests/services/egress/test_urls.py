@@ -12,7 +12,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from forebay.errors import DataError, InvalidField, error_class
+from forebay.errors import DataError, InvalidField, classify_error
 from forebay.services.egress import InvalidUrl, checked_url
 from forebay.services.egress.urls import MAX_LENGTH
 from forebay.types import ErrorClass
@@ -107,7 +107,7 @@ def test_the_error_fits_both_doors() -> None:
     error = failed.value
     assert isinstance(error, DataError)
     assert isinstance(error, InvalidField)
-    assert error_class(error) is ErrorClass.DATA
+    assert classify_error(error) is ErrorClass.DATA
     assert (error.field, error.reason) == ("link", "must begin with http:// or https://")
 
 

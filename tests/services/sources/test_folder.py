@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from forebay.errors import ConfigError, DataError, ResourceError, TransientError
-from forebay.services.egress import NotFoundError
+from forebay.services.egress import UrlNotFound
 from forebay.services.sources import Declaration, Found, open_source
 from forebay.services.sources import folder as module
 from forebay.settings import Settings
@@ -224,7 +224,7 @@ def test_roots_are_whole_paths() -> None:
 @pytest.mark.parametrize(
     ("number", "is_root", "kind"),
     [
-        (errno.ENOENT, False, NotFoundError),
+        (errno.ENOENT, False, UrlNotFound),
         (errno.ENOENT, True, ConfigError),
         (errno.EACCES, False, ConfigError),
         (errno.EROFS, False, ConfigError),

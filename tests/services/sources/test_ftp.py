@@ -13,7 +13,7 @@ import trustme
 import uvloop
 
 from forebay.errors import ConfigError, TransientError
-from forebay.services.egress import NotFoundError, open_egress
+from forebay.services.egress import UrlNotFound, open_egress
 from forebay.services.sources import Declaration, Found, open_source
 from forebay.services.sources.secured import SecuredReader
 from forebay.settings import Settings
@@ -119,7 +119,7 @@ async def test_a_file_that_becomes_a_folder(opens: Opens, folder: Path, authorit
         shelf = on_ftp("ftp", server.port, folder)
         await shelf.put("a.csv/b.csv")
         async with opens(shelf.declare()) as source:
-            with pytest.raises(NotFoundError, match=r"a\.csv is not a file"):
+            with pytest.raises(UrlNotFound, match=r"a\.csv is not a file"):
                 await whole(source, Found("a.csv", 4, source.scan.now, "1-1"))
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from forebay.errors import ConfigError, DataError, TransientError
-from forebay.services.egress import NotFoundError, Refused, open_egress
+from forebay.services.egress import Refused, UrlNotFound, open_egress
 from forebay.services.sources import Declaration, Found, Source, open_source
 from forebay.settings import Settings
 from tests.services.sources._shelves import ENVIRON, Shelf
@@ -78,7 +78,7 @@ async def test_who_is_cut_off_goes_on(remote: Shelf, opens: Opens) -> None:
                         got += chunk
                         if not cuts:
                             cuts = 1
-                            source._leave.end()  # type: ignore[attr-defined]  # all its connections break
+                            source._grant.end()  # type: ignore[attr-defined]  # all its connections break
             except TransientError:
                 cuts += 1
         assert bytes(got) == LARGE
@@ -198,7 +198,7 @@ async def test_taken_files_are_moved(shelf: Shelf, opens: Opens) -> None:
 async def test_what_is_not_there(shelf: Shelf, opens: Opens) -> None:
     await shelf.put("there.csv")
     async with opens(shelf.declare(after="delete")) as source:
-        with pytest.raises(NotFoundError, match=r"gone\.csv is not there"):
+        with pytest.raises(UrlNotFound, match=r"gone\.csv is not there"):
             await whole(source, Found("gone.csv", 1, source.scan.now, "1-1"))
         assert await source.done("gone.csv", "1-1")
 

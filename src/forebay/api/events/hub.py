@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, TypeVar
 from forebay.api.events.lookback import Horizon
 from forebay.api.events.subscribers import MOST_WAITING, Subscriber, Wish, news_of_item, news_of_job, news_of_progress
 from forebay.api.events.watches import Watch, heard_of, remove
-from forebay.db.pool import LOST
+from forebay.db.pool import UNAVAILABLE
 from forebay.engine.db import changes
-from forebay.errors import brief
+from forebay.errors import one_line
 from forebay.log import get_logger
 
 if TYPE_CHECKING:
@@ -353,8 +353,8 @@ class Hub:
 
 
 def _log_failure(error: Exception) -> None:
-    if isinstance(error, LOST):
-        log.warning("look_failed", error=brief(error))
+    if isinstance(error, UNAVAILABLE):
+        log.warning("look_failed", error=one_line(error))
     else:
         log.error("look_failed", exc_info=error)
 

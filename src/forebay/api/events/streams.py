@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from fastapi import Response
 
-from forebay.db.pool import LOST
-from forebay.errors import brief
+from forebay.db.pool import UNAVAILABLE
+from forebay.errors import one_line
 from forebay.log import get_logger
 
 if TYPE_CHECKING:
@@ -66,8 +66,8 @@ class EventStream(Response):
             async with aclosing(self._hub.stream(subscriber, self._room)) as chunks:
                 async for chunk in chunks:
                     await send({"type": "http.response.body", "body": chunk, "more_body": True})
-        except LOST as error:  # the reader comes back, with its last mark
-            log.warning("stream_cut", error=brief(error))
+        except UNAVAILABLE as error:  # the reader comes back, with its last mark
+            log.warning("stream_cut", error=one_line(error))
         await send({"type": "http.response.body", "body": b"", "more_body": False})
 
     async def _unwelcome(self, subscriber: Subscriber) -> None:

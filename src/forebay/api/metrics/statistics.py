@@ -20,9 +20,9 @@ from forebay.api.metrics.samples import (
     write_work,
     write_workers,
 )
-from forebay.db.pool import LOST
+from forebay.db.pool import UNAVAILABLE
 from forebay.engine.db import metrics as numbers
-from forebay.errors import DatabaseUnavailable, brief
+from forebay.errors import DatabaseUnavailable, one_line
 from forebay.log import get_logger
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ log = get_logger("api")
 _FRESH = 30.0
 _FAILED = 5.0  # seconds in which a count that failed is not tried again: who asks wants to know now
 _SOON = 3.0  # seconds within which a database that is there says what time it is
-_AWAY = (DatabaseUnavailable, *LOST)
+_AWAY = (DatabaseUnavailable, *UNAVAILABLE)
 
 
 def own_numbers(depth: Sequence[Depth], items: Sequence[ItemCounts]) -> dict[str, Any]:
@@ -117,7 +117,7 @@ class Statistics:
         try:
             found = await self.numbers()
         except _AWAY as error:
-            log.warning("numbers_not_counted", error=brief(error))
+            log.warning("numbers_not_counted", error=one_line(error))
             sheet.put(catalogue.DATABASE_UP, 0)
         else:
             sheet.put(catalogue.DATABASE_UP, 1)

@@ -17,9 +17,9 @@ from forebay.api.events.subscribers import Wish
 from forebay.api.problems import Problem
 from forebay.api.routes.jobs import whose
 from forebay.api.strict_query import StrictRoute
-from forebay.db.pool import LOST
+from forebay.db.pool import UNAVAILABLE
 from forebay.engine.db import changes
-from forebay.errors import NotThere
+from forebay.errors import NotFoundError
 
 if TYPE_CHECKING:
     from forebay.api.auth.principal import Principal
@@ -80,13 +80,13 @@ def _moment(value: Any) -> datetime:
 
 
 async def _wish(who: Principal, rooms: Rooms, owner_id: int | None, pipeline: str | None, job_id: int | None) -> Wish:
-    """Raises: NotThere when there is no such job that the caller may see."""
+    """Raises: NotFoundError when there is no such job that the caller may see."""
     if job_id is None:
         return Wish(owner_id, pipeline)
     async with rooms.of(who) as conn:
         rows = await changes.jobs(conn, [job_id])
     if not rows or owner_id not in {None, rows[0]["owner_id"]}:
-        raise NotThere("job", f"there is no job {job_id}")
+        raise NotFoundError("job", f"there is no job {job_id}")
     return Wish(rows[0]["owner_id"], pipeline, job_id)
 
 
@@ -96,6 +96,6 @@ async def _is_welcome(request: Request, wish: Wish) -> bool:
         who = await principal.find(request)
     except Problem:
         return False
-    except LOST:
+    except UNAVAILABLE:
         return True
     return "read" in who.scopes and (who.is_admin or wish.owner_id == who.owner_id)

@@ -14,7 +14,7 @@ from forebay.api.deps import FileId, RoomsDep, SettingsDep, ShelfDep
 from forebay.api.models import Id, Model
 from forebay.api.problems import Problem
 from forebay.api.strict_query import StrictRoute
-from forebay.errors import InvalidField, NotThere
+from forebay.errors import InvalidField, NotFoundError
 from forebay.storage import db as files
 from forebay.storage.blobs import key_of
 from forebay.storage.signing import Grant
@@ -121,7 +121,7 @@ async def _find(rooms: Rooms, who: Principal, file_id: int) -> File:
     async with rooms.of(who) as conn:
         file = await files.get(conn, file_id)
     if file is None:
-        raise NotThere("file", f"there is no file {file_id}")
+        raise NotFoundError("file", f"there is no file {file_id}")
     return file
 
 

@@ -30,7 +30,7 @@ from forebay.api.routes.jobs import aware, find_job, whose
 from forebay.api.strict_query import StrictRoute
 from forebay.engine.db import lists
 from forebay.engine.db.lists import AttemptFilter, LetterFilter, PendingFilter
-from forebay.errors import NotThere
+from forebay.errors import NotFoundError
 
 if TYPE_CHECKING:
     import asyncpg
@@ -86,7 +86,7 @@ async def get_item(job_id: JobId, item_id: ItemId, who: Reader, rooms: RoomsDep)
     async with rooms.of(who) as conn:
         row = await lists.item(conn, job_id, item_id)
         if row is None:
-            raise NotThere("item", f"there is no item {item_id} in job {job_id}")
+            raise NotFoundError("item", f"there is no item {item_id} in job {job_id}")
         tries, _ = await lists.attempts(conn, AttemptFilter(job_id=job_id, n=item_id), None, _ATTEMPTS_SHOWN)
     return _item(row, tries)
 

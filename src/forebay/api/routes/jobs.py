@@ -40,7 +40,7 @@ from forebay.engine.db import control, lists
 from forebay.engine.db.lists import JobFilter
 from forebay.engine.submit.inputs import Options
 from forebay.engine.submit.producer import item_arguments, submit, submit_many
-from forebay.errors import NotThere, RequestError
+from forebay.errors import NotFoundError, RequestError
 from forebay.log import get_logger
 from forebay.pipelines.sheets import uploads
 from forebay.pipelines.sheets.db import sheets
@@ -251,10 +251,10 @@ async def get_job(job_id: JobId, who: Reader, rooms: RoomsDep) -> Job:
 
 
 async def find_job(conn: Connection, job_id: int) -> Job:
-    """Raises: NotThere when there is none that the caller may see."""
+    """Raises: NotFoundError when there is none that the caller may see."""
     row = await lists.job(conn, job_id)
     if row is None:
-        raise NotThere("job", f"there is no job {job_id}")
+        raise NotFoundError("job", f"there is no job {job_id}")
     return job_of(row)
 
 

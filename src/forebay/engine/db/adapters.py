@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
 
 import asyncpg
 
-from forebay.db.pool import COLLIDED, LOST
+from forebay.db.pool import CONFLICT, UNAVAILABLE
 from forebay.engine.db.loads import COLUMNS, Args, Heap, ItemLoad
 from forebay.engine.db.sql import load
 from forebay.errors import ForebayError, InvalidField, RequestError, from_sqlstate
@@ -43,10 +43,10 @@ if TYPE_CHECKING:
 Row: TypeAlias = Sequence[Any]
 
 # What passes when the same is tried again. A connection of asyncpg's that was cut while it lay idle says "internal".
-PASSING = (*COLLIDED, *LOST, asyncpg.InternalClientError)
+RETRYABLE = (*CONFLICT, *UNAVAILABLE, asyncpg.InternalClientError)
 
 
-class AsyncDoor(Protocol):
+class AsyncAdapter(Protocol):
     """What every async connection can do for a submit."""
 
     async def database(self) -> Hashable | None:
@@ -65,12 +65,12 @@ class AsyncDoor(Protocol):
         """Store items the fastest way that the driver has."""
         ...
 
-    def atomic(self) -> AbstractAsyncContextManager[AsyncDoor]:
+    def atomic(self) -> AbstractAsyncContextManager[AsyncAdapter]:
         """All or nothing: a savepoint in the caller's transaction, or a transaction when there is none."""
         ...
 
 
-class SyncDoor(Protocol):
+class SyncAdapter(Protocol):
     """The same for connections that block."""
 
     def database(self) -> Hashable | None: ...
@@ -81,7 +81,7 @@ class SyncDoor(Protocol):
 
     def copy_items(self, items: ItemLoad) -> None: ...
 
-    def atomic(self) -> AbstractContextManager[SyncDoor]: ...
+    def atomic(self) -> AbstractContextManager[SyncAdapter]: ...
 
 
 # Errors.
@@ -177,7 +177,7 @@ def _database_of(conn: Any) -> Hashable | None:
 # asyncpg.
 
 
-class AsyncpgDoor:
+class AsyncpgAdapter:
     """An asyncpg connection, or one lent by a pool."""
 
     def __init__(self, conn: asyncpg.Connection[Any] | PoolConnectionProxy[Any]) -> None:
@@ -221,7 +221,7 @@ class AsyncpgDoor:
             await self._conn.execute(load("insert_items"), *items.arguments(batch))
 
     @asynccontextmanager
-    async def atomic(self) -> AsyncGenerator[AsyncDoor, None]:
+    async def atomic(self) -> AsyncGenerator[AsyncAdapter, None]:
         async with self._conn.transaction():
             yield self
 
@@ -233,7 +233,7 @@ async def _yielding(blocks: Iterator[bytes]) -> AsyncIterator[bytes]:
         await asyncio.sleep(0)
 
 
-class AsyncpgPoolDoor:
+class AsyncpgPoolAdapter:
     """An asyncpg pool: what must be one transaction gets a connection for it."""
 
     def __init__(self, pool: asyncpg.Pool[Any]) -> None:
@@ -253,12 +253,12 @@ class AsyncpgPoolDoor:
 
     async def copy_items(self, items: ItemLoad) -> None:
         async with self._pool.acquire() as conn:
-            await AsyncpgDoor(conn).copy_items(items)
+            await AsyncpgAdapter(conn).copy_items(items)
 
     @asynccontextmanager
-    async def atomic(self) -> AsyncGenerator[AsyncDoor, None]:
-        async with self._pool.acquire() as conn, AsyncpgDoor(conn).atomic() as door:
-            yield door
+    async def atomic(self) -> AsyncGenerator[AsyncAdapter, None]:
+        async with self._pool.acquire() as conn, AsyncpgAdapter(conn).atomic() as adapter:
+            yield adapter
 
 
 # psycopg.
@@ -269,7 +269,7 @@ def _begins_by_itself(conn: psycopg.Connection[Any] | psycopg.AsyncConnection[An
     return not conn.autocommit and conn.info.transaction_status.name == "IDLE"
 
 
-class AsyncPsycopgDoor:
+class AsyncPsycopgAdapter:
     """A psycopg AsyncConnection."""
 
     def __init__(self, conn: psycopg.AsyncConnection[Any]) -> None:
@@ -301,14 +301,14 @@ class AsyncPsycopgDoor:
                         await copy.write(block)
 
     @asynccontextmanager
-    async def atomic(self) -> AsyncGenerator[AsyncDoor, None]:
+    async def atomic(self) -> AsyncGenerator[AsyncAdapter, None]:
         if _begins_by_itself(self._conn):
             await self._conn.execute("select 1")
         async with self._conn.transaction():
             yield self
 
 
-class PsycopgDoor:
+class PsycopgAdapter:
     """A psycopg Connection."""
 
     def __init__(self, conn: psycopg.Connection[Any]) -> None:
@@ -338,7 +338,7 @@ class PsycopgDoor:
                 copy.write(block)
 
     @contextmanager
-    def atomic(self) -> Generator[SyncDoor, None, None]:
+    def atomic(self) -> Generator[SyncAdapter, None, None]:
         if _begins_by_itself(self._conn):
             self._conn.execute("select 1")
         with self._conn.transaction():
@@ -356,7 +356,7 @@ def _insert_sql() -> str:
 # SQLAlchemy.
 
 
-class AsyncSqlalchemyDoor:
+class AsyncSqlalchemyAdapter:
     """A SQLAlchemy AsyncConnection, over any of its async drivers."""
 
     def __init__(self, conn: AsyncConnection) -> None:
@@ -388,12 +388,12 @@ class AsyncSqlalchemyDoor:
             await self.fetch_all(_insert_sql(), values)
 
     @asynccontextmanager
-    async def atomic(self) -> AsyncGenerator[AsyncDoor, None]:
+    async def atomic(self) -> AsyncGenerator[AsyncAdapter, None]:
         async with (await self.connection()).begin_nested():
             yield self
 
 
-class AsyncSessionDoor(AsyncSqlalchemyDoor):
+class AsyncSessionAdapter(AsyncSqlalchemyAdapter):
     """A SQLAlchemy AsyncSession: its own connection, in its own transaction."""
 
     def __init__(self, session: AsyncSession) -> None:
@@ -403,7 +403,7 @@ class AsyncSessionDoor(AsyncSqlalchemyDoor):
         return await self._session.connection()
 
 
-class SqlalchemyDoor:
+class SqlalchemyAdapter:
     """A SQLAlchemy Connection; COPY with psycopg, arrays with other drivers."""
 
     def __init__(self, conn: Connection) -> None:
@@ -434,12 +434,12 @@ class SqlalchemyDoor:
             self.fetch_all(_insert_sql(), values)
 
     @contextmanager
-    def atomic(self) -> Generator[SyncDoor, None, None]:
+    def atomic(self) -> Generator[SyncAdapter, None, None]:
         with self.connection().begin_nested():
             yield self
 
 
-class SessionDoor(SqlalchemyDoor):
+class SessionAdapter(SqlalchemyAdapter):
     """A SQLAlchemy Session: its own connection, in its own transaction."""
 
     def __init__(self, session: Session) -> None:
@@ -453,29 +453,29 @@ def _rows(result: CursorResult[Any]) -> Sequence[Row]:
     return result.all() if result.returns_rows else []
 
 
-# Which door a connection needs is told by the names of its classes, so that no library is imported to ask.
+# The names of a connection's classes select its adapter, so that no library is imported to find it.
 
-_Door = TypeVar("_Door", AsyncDoor, SyncDoor)
+_Adapter = TypeVar("_Adapter", AsyncAdapter, SyncAdapter)
 
-_ASYNC: dict[tuple[str, str], Callable[[Any], AsyncDoor]] = {
-    ("asyncpg", "Connection"): AsyncpgDoor,
-    ("asyncpg", "PoolConnectionProxy"): AsyncpgDoor,
-    ("asyncpg", "Pool"): AsyncpgPoolDoor,
-    ("psycopg", "AsyncConnection"): AsyncPsycopgDoor,
-    ("sqlalchemy", "AsyncConnection"): AsyncSqlalchemyDoor,
-    ("sqlalchemy", "AsyncSession"): AsyncSessionDoor,
-    ("sqlalchemy", "async_scoped_session"): AsyncSessionDoor,
+_ASYNC: dict[tuple[str, str], Callable[[Any], AsyncAdapter]] = {
+    ("asyncpg", "Connection"): AsyncpgAdapter,
+    ("asyncpg", "PoolConnectionProxy"): AsyncpgAdapter,
+    ("asyncpg", "Pool"): AsyncpgPoolAdapter,
+    ("psycopg", "AsyncConnection"): AsyncPsycopgAdapter,
+    ("sqlalchemy", "AsyncConnection"): AsyncSqlalchemyAdapter,
+    ("sqlalchemy", "AsyncSession"): AsyncSessionAdapter,
+    ("sqlalchemy", "async_scoped_session"): AsyncSessionAdapter,
 }
-_SYNC: dict[tuple[str, str], Callable[[Any], SyncDoor]] = {
-    ("psycopg", "Connection"): PsycopgDoor,
-    ("sqlalchemy", "Connection"): SqlalchemyDoor,
-    ("sqlalchemy", "Session"): SessionDoor,
-    ("sqlalchemy", "scoped_session"): SessionDoor,
+_SYNC: dict[tuple[str, str], Callable[[Any], SyncAdapter]] = {
+    ("psycopg", "Connection"): PsycopgAdapter,
+    ("sqlalchemy", "Connection"): SqlalchemyAdapter,
+    ("sqlalchemy", "Session"): SessionAdapter,
+    ("sqlalchemy", "scoped_session"): SessionAdapter,
 }
 
 
-def door_of(conn: AsyncConn) -> AsyncDoor:
-    """The door for an async connection.
+def adapter_for(conn: AsyncConn) -> AsyncAdapter:
+    """The adapter of an async connection.
 
     Raises:
         TypeError: it is of a kind that forebay does not know, or one that blocks.
@@ -491,8 +491,8 @@ def door_of(conn: AsyncConn) -> AsyncDoor:
     return make(conn)
 
 
-def sync_door_of(conn: SyncConn) -> SyncDoor:
-    """The door for a connection that blocks.
+def sync_adapter_for(conn: SyncConn) -> SyncAdapter:
+    """The adapter of a connection that blocks.
 
     Raises:
         TypeError: it is of a kind that forebay does not know, or an async one.
@@ -503,9 +503,11 @@ def sync_door_of(conn: SyncConn) -> SyncDoor:
     return make(conn)
 
 
-def _made_for(conn: object, doors: dict[tuple[str, str], Callable[[Any], _Door]]) -> Callable[[Any], _Door] | None:
+def _made_for(
+    conn: object, adapters: dict[tuple[str, str], Callable[[Any], _Adapter]]
+) -> Callable[[Any], _Adapter] | None:
     for kind in type(conn).__mro__:
-        if found := doors.get((kind.__module__.partition(".")[0], kind.__name__)):
+        if found := adapters.get((kind.__module__.partition(".")[0], kind.__name__)):
             return found
     return None
 

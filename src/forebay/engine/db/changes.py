@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from forebay.db.pool import translated
+from forebay.db.pool import translating_errors
 from forebay.engine.db.sql import load
 
 if TYPE_CHECKING:
@@ -83,5 +83,5 @@ async def progress(conn: Connection, job_ids: Sequence[int], most: int) -> list[
 
 
 async def _fetch(conn: Connection, sql: str, *args: Any) -> list[asyncpg.Record]:
-    async with translated():
+    async with translating_errors():
         return await conn.fetch(sql, *args)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from forebay.db.pool import translated
+from forebay.db.pool import translating_errors
 from forebay.engine.db.sql import load
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ async def cancel(conn: Connection, job_id: int, actor: str) -> bool:
 
 async def dismiss(conn: Connection, job_id: int, ns: Sequence[int] | None, actor: str) -> int:
     """Take dead letters off the list, of all items or of some; answers how many."""
-    async with translated():
+    async with translating_errors():
         chosen = None if ns is None else list(ns)
         return int(await conn.fetchval("select forebay.dismiss($1, $2, $3)", job_id, chosen, actor) or 0)
 
@@ -44,7 +44,7 @@ async def reprocess(
     restart: bool = False,
 ) -> int:
     """Run ended items again, all of their steps when they are to restart; answers how many."""
-    async with translated():
+    async with translating_errors():
         return int(
             await conn.fetchval(
                 "select forebay.reprocess($1, $2, $3, $4, $5, restart => $6)",
@@ -61,7 +61,7 @@ async def reprocess(
 
 async def statuses_of(conn: Connection, job_id: int, ns: Sequence[int]) -> dict[str, int]:
     """How many of some items of a job have which status."""
-    async with translated():
+    async with translating_errors():
         rows = await conn.fetch(load("statuses_of_items"), job_id, list(ns))
     return {row["status"]: row["count"] for row in rows}
 
@@ -70,7 +70,7 @@ async def count_ended(
     conn: Connection, job_id: int, statuses: Sequence[str], ns: Sequence[int] | None
 ) -> dict[str, int]:
     """How many items of a job a reprocess would run again, by status."""
-    async with translated():
+    async with translating_errors():
         rows = await conn.fetch(load("count_ended"), job_id, list(statuses), None if ns is None else list(ns))
     found = {row["status"]: int(row["items"]) for row in rows}
     return {status: found.get(status, 0) for status in statuses}
@@ -85,5 +85,5 @@ async def resume_queue(conn: Connection, name: str, actor: str) -> bool:
 
 
 async def _did(conn: Connection, sql: str, *args: object) -> bool:
-    async with translated():
+    async with translating_errors():
         return bool(await conn.fetchval(sql, *args))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from forebay.db.pool import translated
+from forebay.db.pool import translating_errors
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -66,7 +66,7 @@ async def take_tokens(
     pool: Pool, asks: Sequence[TokenAsk], ahead_s: float, slack_s: float, now: datetime | None
 ) -> list[TokenGrant]:
     """Lease starts; answers in the order of the asks."""
-    async with translated(), pool.acquire() as conn:
+    async with translating_errors(), pool.acquire() as conn:
         rows = await conn.fetch(
             "select * from forebay.take_tokens($1, $2, $3, $4, $5, $6, $7, $8, $9) order by place",
             [ask.name for ask in asks],
@@ -86,7 +86,7 @@ async def lease_slots(
     pool: Pool, worker_id: int, asks: Sequence[SlotAsk], lease_s: float, now: datetime | None
 ) -> list[SlotGrant]:
     """Lease, renew or return slots; answers in the order of the asks."""
-    async with translated(), pool.acquire() as conn:
+    async with translating_errors(), pool.acquire() as conn:
         rows = await conn.fetch(
             "select * from forebay.lease_slots($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) order by place",
             worker_id,
@@ -106,5 +106,5 @@ async def lease_slots(
 
 async def tidy_limits(pool: Pool, now: datetime | None) -> int:
     """Forget keys that nobody has used for an hour; says how many rows went."""
-    async with translated(), pool.acquire() as conn:
+    async with translating_errors(), pool.acquire() as conn:
         return int(await conn.fetchval("select forebay.tidy_limits(now => $1)", now) or 0)

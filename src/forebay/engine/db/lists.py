@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from forebay.db.pool import translated
+from forebay.db.pool import translating_errors
 from forebay.engine.db.sql import load
 
 if TYPE_CHECKING:
@@ -199,5 +199,5 @@ async def audit(
 
 
 async def _fetch(conn: Connection, sql: str, *args: Any) -> list[asyncpg.Record]:
-    async with translated():
+    async with translating_errors():
         return await conn.fetch(sql, *args)

@@ -12,7 +12,7 @@ import asyncpg
 
 from forebay.db.pool import as_forebay_errors
 from forebay.engine.db.sql import load
-from forebay.errors import NotThere
+from forebay.errors import NotFoundError
 
 if TYPE_CHECKING:
     from forebay.db.pool import Connection
@@ -203,12 +203,12 @@ async def jobs(
 async def job(conn: Connection, job_id: int) -> JobRow:
     """One job.
 
-    Raises: NotThere.
+    Raises: NotFoundError.
     """
     async with as_forebay_errors():
         row = await conn.fetchrow(load("list_jobs"), None, None, None, job_id, 1)
     if row is None:
-        raise NotThere("job_id", f"there is no job {job_id}")
+        raise NotFoundError("job_id", f"there is no job {job_id}")
     return _job(row)
 
 
@@ -253,7 +253,7 @@ async def has_data(conn: Connection) -> bool:
         return bool(await conn.fetchval(load("has_data")))
 
 
-async def close_worker(conn: Connection, name: str) -> int:
+async def mark_worker_dead(conn: Connection, name: str) -> int:
     """Write off a worker process that has died; its tasks can be claimed again at once. Answers how many.
 
     They count as lost, not as handed back: a task that kills its workers must not do so for ever.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from forebay.db.pool import translated
+from forebay.db.pool import translating_errors
 from forebay.engine.db.sql import load
 
 if TYPE_CHECKING:
@@ -16,15 +16,15 @@ if TYPE_CHECKING:
 
 async def register(conn: Connection, definition: dict[str, Any]) -> dict[str, int]:
     """Record a pipeline's steps; answers the id of each."""
-    async with translated():
+    async with translating_errors():
         pipeline_id = await conn.fetchval("select forebay.register($1::jsonb)", json.dumps(definition))
         rows = await conn.fetch("select name, id from forebay.step where pipeline_id = $1 and active", pipeline_id)
     return {row["name"]: row["id"] for row in rows}
 
 
-async def enlist(conn: Connection, name: str, now: datetime | None) -> int:
+async def register_worker(conn: Connection, name: str, now: datetime | None) -> int:
     """Make a row for a worker that begins."""
-    async with translated():
+    async with translating_errors():
         return int(
             await conn.fetchval(
                 "insert into forebay.worker (name, started_at, seen_at)"
@@ -35,7 +35,7 @@ async def enlist(conn: Connection, name: str, now: datetime | None) -> int:
         )
 
 
-async def sign_on(
+async def report_status(
     pool: Pool,
     worker_id: int,
     stats: dict[str, Any],
@@ -46,14 +46,14 @@ async def sign_on(
     stopped: bool = False,
 ) -> set[str]:
     """Tell that a worker is alive, and what it does; answers the queues that are parked."""
-    async with translated(), pool.acquire() as conn:
+    async with translating_errors(), pool.acquire() as conn:
         parked = await conn.fetchval(load("sign_on"), worker_id, json.dumps(stats), stale, now, stopped, last_error)
     return set(parked or ())
 
 
 async def park(pool: Pool, queue: str, reason: str, seconds: float, now: datetime | None) -> None:
     """Stop a queue whose configuration is wrong; after `seconds` it is probed."""
-    async with translated(), pool.acquire() as conn:
+    async with translating_errors(), pool.acquire() as conn:
         await conn.execute(
             "select forebay.park_queue("
             "$1, $2, coalesce($4::timestamptz, clock_timestamp()) + make_interval(secs => $3), now => $4)",
@@ -65,5 +65,5 @@ async def park(pool: Pool, queue: str, reason: str, seconds: float, now: datetim
 
 
 async def unpark(pool: Pool, queue: str) -> None:
-    async with translated(), pool.acquire() as conn:
+    async with translating_errors(), pool.acquire() as conn:
         await conn.execute("select forebay.unpark_queue($1)", queue)

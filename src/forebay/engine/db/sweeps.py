@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from forebay.db.pool import translated
+from forebay.db.pool import translating_errors
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,7 +32,7 @@ class Expired:
 
 async def promote(pool: Pool, now: datetime | None, after: datetime | None) -> Promoted:
     """Make due scheduled tasks ready, from the watermark `after` on (None: from the beginning)."""
-    async with translated(), pool.acquire() as conn:
+    async with translating_errors(), pool.acquire() as conn:
         row = await conn.fetchrow(
             "select p.*, coalesce($1, clock_timestamp()) as at"
             " from forebay.promote($1, after => coalesce($2::timestamptz, '-infinity')) p",
@@ -46,13 +46,13 @@ async def promote(pool: Pool, now: datetime | None, after: datetime | None) -> P
 
 async def expire(pool: Pool, now: datetime | None) -> Expired:
     """Take back leases whose time is over."""
-    async with translated(), pool.acquire() as conn:
+    async with translating_errors(), pool.acquire() as conn:
         row = await conn.fetchrow("select * from forebay.expire($1)", now)
     assert row is not None  # noqa: S101 - the function always answers one row
     return Expired(row["leases"], row["requeued"], row["failed"], row["cancelled"])
 
 
-async def reap_cancelled(pool: Pool, now: datetime | None) -> int:
+async def close_cancelled_items(pool: Pool, now: datetime | None) -> int:
     """End some items of cancelled jobs."""
     return await _count(pool, "select forebay.reap_cancelled($1)", now)
 
@@ -99,5 +99,5 @@ async def tidy(pool: Pool, now: datetime | None) -> None:
 
 
 async def _count(pool: Pool, sql: str, *args: Any) -> int:
-    async with translated(), pool.acquire() as conn:
+    async with translating_errors(), pool.acquire() as conn:
         return int(await conn.fetchval(sql, *args) or 0)

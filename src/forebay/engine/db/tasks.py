@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import asyncpg
 
-from forebay.db.pool import translated
+from forebay.db.pool import translating_errors
 from forebay.engine.db.sql import load
-from forebay.errors import NotThere
+from forebay.errors import NotFoundError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -51,7 +51,7 @@ class Lease:
     results: Sequence[str | None] | None
     open: int = 0  # tasks that are not settled yet, as far as the worker knows
     held_since: float = 0.0  # monotonic; moves with each renewal
-    origin: Any = None  # what tracing knows about it
+    trace_context: Any = None  # what tracing knows about it
 
     @property
     def size(self) -> int:
@@ -73,8 +73,8 @@ class Reports:
     outcomes: list[str | None] = field(default_factory=list[str | None])
     results: list[str | None] = field(default_factory=list[str | None])
     started: list[float] = field(default_factory=list[float])
-    again_ins: list[float | None] = field(default_factory=list[float | None])  # seconds
-    spents: list[bool | None] = field(default_factory=list[bool | None])
+    retry_ins: list[float | None] = field(default_factory=list[float | None])  # seconds
+    count_as_attempts: list[bool | None] = field(default_factory=list[bool | None])
     ends_items: list[bool | None] = field(default_factory=list[bool | None])
     classes: list[str | None] = field(default_factory=list[str | None])
     reasons: list[str | None] = field(default_factory=list[str | None])
@@ -101,7 +101,7 @@ async def claim(
     conn: Connection, worker_id: int, claims: Sequence[Claim], reading: list[int], lease_s: float, now: datetime | None
 ) -> list[Lease]:
     """Claim tasks for a worker in one round trip."""
-    async with translated():
+    async with translating_errors():
         rows = await conn.fetch(
             "select * from forebay.claim($1, $2, $3, $4, $5, $6, $7, $8, $9)",
             worker_id,
@@ -127,18 +127,18 @@ def _lease(row: asyncpg.Record) -> Lease:
 async def read_task(pool: Pool, job_id: int, n: int) -> tuple[str, str | None]:
     """The input of one item and what its earlier steps returned, for tasks that are too large to be claimed with them.
 
-    Raises: NotThere when the item is gone.
+    Raises: NotFoundError when the item is gone.
     """
-    async with translated(), pool.acquire() as conn:
+    async with translating_errors(), pool.acquire() as conn:
         row = await conn.fetchrow(load("read_task"), job_id, n)
     if row is None:
-        raise NotThere("item", f"there is no item {n} in job {job_id}")
+        raise NotFoundError("item", f"there is no item {n} in job {job_id}")
     return row[0], row[1]
 
 
 async def traces(pool: Pool, job_ids: Sequence[int]) -> dict[int, str]:
     """The traces that jobs belong to, of those that belong to one."""
-    async with translated(), pool.acquire() as conn:
+    async with translating_errors(), pool.acquire() as conn:
         return {row["id"]: row["trace"] for row in await conn.fetch(load("list_traces"), list(job_ids))}
 
 
@@ -162,8 +162,8 @@ async def _settle(conn: Connection, worker_id: int, reports: Reports, now: datet
         ",".join([str(int(seconds * 1e6)) for seconds in reports.started]),
         _RECORD.join([result or "" for result in reports.results]),
         reports.outcomes,
-        reports.again_ins,
-        reports.spents,
+        reports.retry_ins,
+        reports.count_as_attempts,
         reports.ends_items,
         reports.classes,
         reports.reasons,
@@ -192,27 +192,27 @@ async def throttled_long(
 
 async def count_not_found(pool: Pool, job_id: int, n: int, step: str, attempts: int) -> int:
     """How often a task of so many attempts has found nothing so far, since it was begun or done again."""
-    async with translated(), pool.acquire() as conn:
+    async with translating_errors(), pool.acquire() as conn:
         found: int = await conn.fetchval(load("count_not_found"), job_id, n, step, attempts)
     return found
 
 
-async def discover(pool: Pool, steps: Sequence[int]) -> list[tuple[int, LaneInfo]]:
+async def find_ready_lanes(pool: Pool, steps: Sequence[int]) -> list[tuple[int, LaneInfo]]:
     """The lanes that have something ready, for each of these steps."""
-    async with translated(), pool.acquire() as conn:
+    async with translating_errors(), pool.acquire() as conn:
         rows = await conn.fetch("select * from forebay.discover($1)", list(steps))
     return [(row["step_id"], LaneInfo(row["lane_id"], row["owner_id"], row["priority"], row["weight"])) for row in rows]
 
 
 async def describe_lanes(pool: Pool, lanes: Sequence[int]) -> list[LaneInfo]:
-    async with translated(), pool.acquire() as conn:
+    async with translating_errors(), pool.acquire() as conn:
         rows = await conn.fetch("select * from forebay.describe_lanes($1)", list(lanes))
     return [LaneInfo(r["lane_id"], r["owner_id"], r["priority"], r["weight"], r["paused"]) for r in rows]
 
 
 async def mark_busy(pool: Pool, lanes: Sequence[int], seconds: float, now: datetime | None) -> None:
     """Say for how long these lanes need no wake-ups."""
-    async with translated(), pool.acquire() as conn:
+    async with translating_errors(), pool.acquire() as conn:
         await conn.execute(
             "select forebay.mark_busy($1, coalesce($3::timestamptz, clock_timestamp()) + make_interval(secs => $2))",
             list(lanes),
@@ -221,11 +221,11 @@ async def mark_busy(pool: Pool, lanes: Sequence[int], seconds: float, now: datet
         )
 
 
-async def heartbeat(
+async def renew_leases(
     pool: Pool, worker_id: int, tokens: Sequence[int], lease_s: Sequence[float], now: datetime | None
 ) -> dict[int, bool]:
     """Renew leases; answers those still held, and whether each has been cancelled."""
-    async with translated(), pool.acquire() as conn:
+    async with translating_errors(), pool.acquire() as conn:
         rows = await conn.fetch(
             "select * from forebay.heartbeat($1, $2, $3, $4)", worker_id, list(tokens), list(lease_s), now
         )
@@ -235,7 +235,7 @@ async def heartbeat(
 async def release_all(pool: Pool, worker_id: int, now: datetime | None) -> int:
     """Hand back all leases of a worker without spending an attempt."""
     held = "array(select l.token from forebay.lease l where l.worker_id = $1)"
-    async with translated(), pool.acquire() as conn:
+    async with translating_errors(), pool.acquire() as conn:
         return int(await conn.fetchval(f"select forebay.release($1, {held}, $2)", worker_id, now) or 0)
 
 
@@ -243,7 +243,7 @@ async def report_progress(
     pool: Pool, tokens: Sequence[int], ns: Sequence[int], progress: Sequence[str], now: datetime | None
 ) -> int:
     """Write how far running tasks are; only where the lease is still held."""
-    async with translated(), pool.acquire() as conn:
+    async with translating_errors(), pool.acquire() as conn:
         return int(
             await conn.fetchval(
                 "select forebay.report_progress($1, $2, $3, $4)", list(tokens), list(ns), list(progress), now
@@ -254,7 +254,7 @@ async def report_progress(
 
 async def next_scheduled(pool: Pool) -> datetime | None:
     """When the next scheduled task is due; what is paused for ever does not count."""
-    async with translated(), pool.acquire() as conn:
+    async with translating_errors(), pool.acquire() as conn:
         due: datetime | None = await conn.fetchval(
             "select min(run_at) from forebay.scheduled where run_at < 'infinity'"
         )

@@ -25,7 +25,7 @@ class Progress(NamedTuple):
     bytes_total: int | None = None
 
 
-class Host(Protocol):
+class StepServices(Protocol):
     """What a worker does for its running steps."""
 
     def note(self, ctx: Context, told: Progress) -> None: ...
@@ -36,7 +36,18 @@ class Host(Protocol):
 class Context:
     """One attempt, as its step sees it."""
 
-    __slots__ = ("__weakref__", "_host", "_items", "attempt", "cancelled", "job_id", "n", "owner_id", "step", "token")
+    __slots__ = (
+        "__weakref__",
+        "_items",
+        "_services",
+        "attempt",
+        "cancelled",
+        "job_id",
+        "n",
+        "owner_id",
+        "step",
+        "token",
+    )
 
     def __init__(
         self,
@@ -46,7 +57,7 @@ class Context:
         step: str,
         attempt: int,
         token: int,
-        host: Host,
+        services: StepServices,
     ) -> None:
         self.job_id = job_id
         self.n = n
@@ -55,7 +66,7 @@ class Context:
         self.attempt = attempt
         self.token = token
         self.cancelled = False
-        self._host = host
+        self._services = services
         self._items: Callable[[], AsyncIterator[ItemRecord]] | None = None
 
     @property
@@ -77,11 +88,11 @@ class Context:
         """
         if fraction is None and bytes_done is not None and bytes_total:
             fraction = bytes_done / bytes_total
-        self._host.note(self, Progress(fraction, note, bytes_done, bytes_total))
+        self._services.note(self, Progress(fraction, note, bytes_done, bytes_total))
 
     async def get(self, resource: Resource[T]) -> T:
         """What the steps of this worker share; for async steps."""
-        found: T = await self._host.get(resource)
+        found: T = await self._services.get(resource)
         return found
 
     async def call(self, limited: Limited[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
@@ -89,7 +100,7 @@ class Context:
 
         Raises: what the function raises; TransientError when its process dies, or needs more time or memory.
         """
-        answer: R = await self._host.call(self, limited, args, kwargs)
+        answer: R = await self._services.call(self, limited, args, kwargs)
         return answer
 
     def read_items(self, items: Callable[[], AsyncIterator[ItemRecord]]) -> None:

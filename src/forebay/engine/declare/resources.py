@@ -6,7 +6,7 @@ import asyncio
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from forebay.errors import brief
+from forebay.errors import one_line
 from forebay.log import get_logger
 
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager
 
     from forebay.db.pool import Pool
-    from forebay.engine.limits.client import Limits
+    from forebay.engine.limits.client import LimitClient
     from forebay.settings import Settings
 
 T = TypeVar("T")
@@ -47,7 +47,7 @@ class Resources:
         self,
         settings: Settings,
         pool: Pool,
-        limits: Limits,
+        limits: LimitClient,
         replaced: Mapping[Resource[Any], Resource[Any]] | None = None,
     ) -> None:
         """`replaced`: others to open in their place; for tests."""
@@ -70,7 +70,7 @@ class Resources:
         return value
 
     async def _opened(self, resource: Resource[T]) -> T:
-        value = await self._closing.enter_async_context(_patiently(resource, self))
+        value = await self._closing.enter_async_context(_closed_within(resource, self))
         log.debug("resource_opened", resource=resource.name)
         return value
 
@@ -89,7 +89,7 @@ class Resources:
 
 
 @asynccontextmanager
-async def _patiently(resource: Resource[T], resources: Resources) -> AsyncGenerator[T]:
+async def _closed_within(resource: Resource[T], resources: Resources) -> AsyncGenerator[T]:
     """One that fails or hangs in closing must not keep the others from it, nor the worker from ending."""
     manager = resource.opened(resources)
     value = await manager.__aenter__()
@@ -98,4 +98,4 @@ async def _patiently(resource: Resource[T], resources: Resources) -> AsyncGenera
         async with asyncio.timeout(_CLOSING):
             await manager.__aexit__(None, None, None)
     except Exception as error:
-        log.warning("resource_not_closed", resource=resource.name, error=brief(error))
+        log.warning("resource_not_closed", resource=resource.name, error=one_line(error))

@@ -1,10 +1,10 @@
-"""Rate and concurrency limits over all workers, by leased slices.
+"""Rate and concurrency limits over all workers, by leased blocks of tokens and slots.
 
 A worker leases what it needs next in one round trip and spends it by itself.
 
 Rates. The starts of a key stand on one time line, `interval` = per / rate apart. A worker leases a stretch of it: each
 start in it may be used from its own time on, and lapses `slack` = max(interval, 0.1 s) later. So whatever the number of
-workers, keys in use or slices, a window of W seconds sees at most
+workers, keys in use or blocks, a window of W seconds sees at most
 
     ceil((W + slack) · rate / per)
 
@@ -36,12 +36,12 @@ from forebay.engine.limits.limiters import (
     SLACK,
     SLOT_LEASE,
     LimitReached,
-    RateGate,
+    RateLimiter,
     Skew,
-    SlotGate,
+    SlotLimiter,
     Waiter,
 )
-from forebay.errors import DataError, brief
+from forebay.errors import DataError, one_line
 from forebay.log import get_logger
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from forebay.engine.declare.policy import Limit
     from forebay.engine.limits.limiters import Token
 
-__all__ = ["Desk", "Held", "LimitReached", "Limits"]
+__all__ = ["LimitClient", "LimitReached", "Permits", "RequestBatcher"]
 
 log = get_logger("limits")
 
@@ -60,56 +60,56 @@ _BATCH = 500  # keys in one call
 _FORGET = 60.0  # seconds after which the worker forgets a key
 
 
-G = TypeVar("G", RateGate, SlotGate)
+L = TypeVar("L", RateLimiter, SlotLimiter)
 
 
-class Desk(Generic[G]):
-    """Where gates line up to ask the database: one call at a time, for all that came during the last one."""
+class RequestBatcher(Generic[L]):
+    """Batches requests to the database: one call at a time, for all limiters that asked during the last one."""
 
-    def __init__(self, ask: Callable[[list[G]], Awaitable[None]]) -> None:
+    def __init__(self, ask: Callable[[list[L]], Awaitable[None]]) -> None:
         self.calls = 0
-        self._ask: Callable[[list[G]], Awaitable[None]] = ask
-        self._line: deque[G] = deque()
+        self._ask: Callable[[list[L]], Awaitable[None]] = ask
+        self._queue: deque[L] = deque()
         self._task: asyncio.Task[None] | None = None
 
-    def queue(self, gate: G) -> None:
-        if gate.asking:
+    def queue(self, limiter: L) -> None:
+        if limiter.asking:
             return
-        gate.asking = True
-        self._line.append(gate)
+        limiter.asking = True
+        self._queue.append(limiter)
         if self._task is None:
             self._task = asyncio.create_task(self._run(), name="limits")
 
-    async def idle(self) -> None:
-        """Waits until nobody stands in line."""
+    async def wait_until_idle(self) -> None:
+        """Wait until no request is pending."""
         while self._task is not None:
             await asyncio.wait({self._task})
 
     async def _run(self) -> None:
         try:
-            while self._line:
-                gates = [self._line.popleft() for _ in range(min(_BATCH, len(self._line)))]
+            while self._queue:
+                limiters = [self._queue.popleft() for _ in range(min(_BATCH, len(self._queue)))]
                 self.calls += 1
-                await self._ask(gates)
-                for gate in gates:
-                    gate.asking = False
-                    if gate.waiters:
-                        self.queue(gate)
+                await self._ask(limiters)
+                for limiter in limiters:
+                    limiter.asking = False
+                    if limiter.waiters:
+                        self.queue(limiter)
         finally:
             self._task = None
 
 
-class Held:
-    """What an attempt has to give back when it ends."""
+class Permits:
+    """The slots that an attempt returns when it ends."""
 
     __slots__ = ("slots",)
 
     def __init__(self) -> None:
-        self.slots: list[tuple[SlotGate, float]] = []
+        self.slots: list[tuple[SlotLimiter, float]] = []
 
 
-class Limits:
-    """The limits of one worker. `on_room` is called when `room` may answer more than before."""
+class LimitClient:
+    """The limits of one worker. `on_capacity` is called when `capacity` may return more than before."""
 
     def __init__(
         self,
@@ -117,18 +117,18 @@ class Limits:
         worker_id: int,
         clock: Clock,
         *,
-        on_room: Callable[[], None] = lambda: None,
+        on_capacity: Callable[[], None] = lambda: None,
         sleep: Callable[[float], Awaitable[object]] = asyncio.sleep,
     ) -> None:
         self._pool, self._worker_id, self._clock = pool, worker_id, clock
-        self._on_room, self._sleep = on_room, sleep
+        self._on_capacity, self._sleep = on_capacity, sleep
         self._skew = Skew()
-        self._rates: dict[tuple[str, str], RateGate] = {}
-        self._slots: dict[tuple[str, str], SlotGate] = {}
-        self._idling: set[SlotGate] = set()  # slots of these are about to be returned
+        self._rates: dict[tuple[str, str], RateLimiter] = {}
+        self._slots: dict[tuple[str, str], SlotLimiter] = {}
+        self._idling: set[SlotLimiter] = set()  # slots of these are about to be returned
         self._returning: asyncio.Task[None] | None = None
-        self._rate_desk = Desk(self._ask_tokens)
-        self._slot_desk = Desk(self._ask_slots)
+        self._rate_requests = RequestBatcher(self._ask_tokens)
+        self._slot_requests = RequestBatcher(self._ask_slots)
         self._counts = {"starts": 0, "sent_away": 0}
 
     def _now(self) -> float:
@@ -138,208 +138,208 @@ class Limits:
 
     # -- before a claim ------------------------------------------------------------------------------------------
 
-    def room(self, limits: Sequence[Limit], wanted: int = 1) -> int | None:
+    def capacity(self, limits: Sequence[Limit], wanted: int = 1) -> int | None:
         """How many tasks can start within about a second; None: as many as you like.
 
         Only limits without a key can tell before the input is known. Asks for more in the background.
         """
-        rooms: list[int] = []
+        capacities: list[int] = []
         for limit in limits:
             if limit.key is None:
                 if limit.rate is not None:
-                    rooms.append(self._rate_room(self._rate_gate(limit, limit.rate, "")))
+                    capacities.append(self._rate_capacity(self._rate_limiter(limit, limit.rate, "")))
                 if limit.concurrency is not None:
-                    rooms.append(self._slot_room(self._slot_gate(limit, limit.concurrency, ""), wanted))
-        return min(rooms, default=None)
+                    capacities.append(self._slot_capacity(self._slot_limiter(limit, limit.concurrency, ""), wanted))
+        return min(capacities, default=None)
 
-    def _rate_room(self, gate: RateGate) -> int:
-        now = gate.used_at = self._now()
-        if gate.needs_more(now):
-            gate.ahead = True
-            self._rate_desk.queue(gate)
-        return max(0, gate.tokens.count(now) - len(gate.waiters))
+    def _rate_capacity(self, limiter: RateLimiter) -> int:
+        now = limiter.used_at = self._now()
+        if limiter.needs_more(now):
+            limiter.ahead = True
+            self._rate_requests.queue(limiter)
+        return max(0, limiter.tokens.count(now) - len(limiter.waiters))
 
-    def _slot_room(self, gate: SlotGate, wanted: int) -> int:
-        now = gate.used_at = self._now()
-        free = max(0, gate.free(now) - len(gate.waiters))
-        if free < wanted and gate.held < gate.capacity and now >= gate.retry_at and not gate.asking:
-            gate.demand = wanted - free
-            self._slot_desk.queue(gate)
-        gate.starved = free == 0
+    def _slot_capacity(self, limiter: SlotLimiter, wanted: int) -> int:
+        now = limiter.used_at = self._now()
+        free = max(0, limiter.free(now) - len(limiter.waiters))
+        if free < wanted and limiter.held < limiter.capacity and now >= limiter.retry_at and not limiter.asking:
+            limiter.demand = wanted - free
+            self._slot_requests.queue(limiter)
+        limiter.starved = free == 0
         return free
 
     def wait(self, limits: Sequence[Limit]) -> float:
-        """Seconds after which `room` is worth another question, if `on_room` is not called before; at most 1."""
+        """Seconds after which to call `capacity` again if `on_capacity` is not called before; at most 1."""
         now, until = self._now(), -math.inf
         for limit in limits:
-            for gate in (self._rates.get((limit.name, "")), self._slots.get((limit.name, ""))):
-                if limit.key is None and gate is not None:
-                    until = max(until, gate.retry_at)
+            for limiter in (self._rates.get((limit.name, "")), self._slots.get((limit.name, ""))):
+                if limit.key is None and limiter is not None:
+                    until = max(until, limiter.retry_at)
         return min(1.0, until - now) if until > now else 1.0
 
     # -- an attempt ----------------------------------------------------------------------------------------------
 
-    async def enter(self, limits: Sequence[Limit], value: Any, *, busy: bool = False) -> Held:
+    async def acquire(self, limits: Sequence[Limit], value: Any, *, busy: bool = False) -> Permits:
         """Waits until the attempt may start, but not long, and hardly at all for a key while the worker is `busy`:
         while others, of other keys perhaps, could run in its place.
 
         Raises: LimitReached with the time after which its turn comes.
         """
-        held = Held()
-        rates: list[tuple[RateGate, float]] = []
+        permits = Permits()
+        rates: list[tuple[RateLimiter, float]] = []
         try:
             for limit in limits:
-                key = "" if limit.key is None else _key(limit, value)
+                key = "" if limit.key is None else _limit_key(limit, value)
                 patience = IMPATIENCE if busy and limit.key is not None else AHEAD
                 if limit.rate is not None:
-                    rates.append((self._rate_gate(limit, limit.rate, key), patience))
+                    rates.append((self._rate_limiter(limit, limit.rate, key), patience))
                 if limit.concurrency is not None:
-                    gate = self._slot_gate(limit, limit.concurrency, key)
-                    await self._slot(gate, patience)
-                    held.slots.append((gate, self._now()))
+                    limiter = self._slot_limiter(limit, limit.concurrency, key)
+                    await self._slot(limiter, patience)
+                    permits.slots.append((limiter, self._now()))
             if rates:
                 await self._start(rates)
         except BaseException:
-            self.leave(held)
+            self.release(permits)
             raise
         self._counts["starts"] += 1
-        return held
+        return permits
 
-    def leave(self, held: Held) -> None:
+    def release(self, permits: Permits) -> None:
         """The attempt has ended, or has not begun after all."""
         now = self._now()
-        for gate, since in held.slots:
-            gate.hold.add(now - since)
-            gate.vacate(now)
-            if gate.starved and gate.free(now) > 0:
-                gate.starved = False
-                self._on_room()
-            elif gate.keyed and gate.held > gate.used:
-                self._return_soon(gate)
-        held.slots.clear()
+        for limiter, since in permits.slots:
+            limiter.hold.add(now - since)
+            limiter.return_slot(now)
+            if limiter.starved and limiter.free(now) > 0:
+                limiter.starved = False
+                self._on_capacity()
+            elif limiter.keyed and limiter.held > limiter.used:
+                self._return_soon(limiter)
+        permits.slots.clear()
 
-    def _return_soon(self, gate: SlotGate) -> None:
+    def _return_soon(self, limiter: SlotLimiter) -> None:
         """The next task of that key may come to another worker: nobody should wait there for a slot that idles here."""
-        self._idling.add(gate)
+        self._idling.add(limiter)
         if self._returning is None:
             self._returning = asyncio.create_task(self._return_idle(), name="limits return")
 
     async def _return_idle(self) -> None:
         try:
             while self._idling:
-                gates, self._idling = self._idling, set()
+                limiters, self._idling = self._idling, set()
                 await self._sleep(IMPATIENCE)
-                for gate in gates:
-                    if gate.held > gate.used:
-                        self._slot_desk.queue(gate)
+                for limiter in limiters:
+                    if limiter.held > limiter.used:
+                        self._slot_requests.queue(limiter)
         finally:
             self._returning = None
 
-    async def _slot(self, gate: SlotGate, patience: float) -> None:
-        now = gate.used_at = self._now()
-        if not gate.waiters and not gate.standing and gate.free(now) > 0:
-            gate.occupy()
+    async def _slot(self, limiter: SlotLimiter, patience: float) -> None:
+        now = limiter.used_at = self._now()
+        if not limiter.waiters and not limiter.promised and limiter.free(now) > 0:
+            limiter.take_slot()
             return
         waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        gate.waiters.append(Waiter(waiter, patience))
-        self._slot_desk.queue(gate)
+        limiter.waiters.append(Waiter(waiter, patience))
+        self._slot_requests.queue(limiter)
         try:
             await waiter
         except asyncio.CancelledError:
             if waiter.done() and not waiter.cancelled() and waiter.exception() is None:
-                gate.vacate(self._now())  # it was given the slot at the moment it was stopped
-            gate.forget_stopped()
+                limiter.return_slot(self._now())  # it was given the slot at the moment it was stopped
+            limiter.forget_stopped()
             raise
 
-    async def _start(self, gates: list[tuple[RateGate, float]]) -> None:
+    async def _start(self, limiters: list[tuple[RateLimiter, float]]) -> None:
         """Takes a start of each, the slowest first: its starts are precious, and stay usable for longer."""
-        if len(gates) == 1:
-            while (await self._token(*gates[0])).lapses <= self._now():
+        if len(limiters) == 1:
+            while (await self._token(*limiters[0])).lapses <= self._now():
                 pass
             return
-        gates.sort(key=lambda pair: -pair[0].interval)
-        got: dict[RateGate, Token] = {}
+        limiters.sort(key=lambda pair: -pair[0].interval)
+        got: dict[RateLimiter, Token] = {}
         try:
             while True:
                 now = self._now()
-                missing = next((pair for pair in gates if pair[0] not in got or got[pair[0]].lapses <= now), None)
+                missing = next((pair for pair in limiters if pair[0] not in got or got[pair[0]].lapses <= now), None)
                 if missing is None:
                     return
                 got[missing[0]] = await self._token(*missing)
         except BaseException:
-            for gate, token in got.items():
-                gate.tokens.give_back(token)
+            for limiter, token in got.items():
+                limiter.tokens.put_back(token)
             raise
 
-    async def _token(self, gate: RateGate, patience: float) -> Token:
+    async def _token(self, limiter: RateLimiter, patience: float) -> Token:
         """A start whose time has come; waits for it if need be."""
-        now = gate.used_at = self._now()
-        token = None if gate.waiters else gate.take(now, patience)
+        now = limiter.used_at = self._now()
+        token = None if limiter.waiters else limiter.take(now, patience)
         if token is None:
             waiter: asyncio.Future[Token] = asyncio.get_running_loop().create_future()
-            gate.waiters.append(Waiter(waiter, patience))
-            self._rate_desk.queue(gate)
+            limiter.waiters.append(Waiter(waiter, patience))
+            self._rate_requests.queue(limiter)
             token = await waiter
-        elif gate.thinks_ahead and gate.needs_more(now):
-            self._rate_desk.queue(gate)
+        elif limiter.thinks_ahead and limiter.needs_more(now):
+            self._rate_requests.queue(limiter)
         try:
             while (pause := token.release - self._now()) > 0:
                 await self._sleep(pause)
         except BaseException:
-            gate.tokens.give_back(token)
+            limiter.tokens.put_back(token)
             raise
         return token
 
     # -- the database --------------------------------------------------------------------------------------------
 
-    async def _ask_tokens(self, gates: list[RateGate]) -> None:
+    async def _ask_tokens(self, limiters: list[RateLimiter]) -> None:
         sent = self._now()
-        asks = [gate.ask(sent) for gate in gates]
+        asks = [limiter.ask(sent) for limiter in limiters]
         try:
             grants = await db.take_tokens(self._pool, asks, AHEAD, SLACK, self._clock.stamp())
         except Exception as error:  # whatever it is, the tasks come back; the loops that need the database complain
-            self._failed(gates, error)
+            self._failed(limiters, error)
             return
         now = self._now()
         self._skew.observe(sent, grants[0].at, now)
-        for gate, ask, grant in zip(gates, asks, grants, strict=True):
-            piece = self._skew.piece(grant, ask.interval)
-            self._counts["sent_away"] += gate.receive(grant, piece, now)
+        for limiter, ask, grant in zip(limiters, asks, grants, strict=True):
+            block = self._skew.block(grant, ask.interval)
+            self._counts["sent_away"] += limiter.receive(grant, block, now)
         if any(grant.granted for grant in grants):
-            self._on_room()
+            self._on_capacity()
 
-    async def _ask_slots(self, gates: list[SlotGate]) -> None:
+    async def _ask_slots(self, limiters: list[SlotLimiter]) -> None:
         sent = self._now()
-        asks = [gate.ask() for gate in gates]
+        asks = [limiter.ask() for limiter in limiters]
         try:
             grants = await db.lease_slots(self._pool, self._worker_id, asks, SLOT_LEASE, self._clock.stamp())
         except Exception as error:
-            self._failed(gates, error)
+            self._failed(limiters, error)
             return
         now = self._now()
-        for gate, ask, grant in zip(gates, asks, grants, strict=True):
-            self._counts["sent_away"] += gate.receive(ask, grant, sent, now)
-            if gate.starved and gate.free(now) > 0:
-                gate.starved = False
-                self._on_room()
+        for limiter, ask, grant in zip(limiters, asks, grants, strict=True):
+            self._counts["sent_away"] += limiter.receive(ask, grant, sent, now)
+            if limiter.starved and limiter.free(now) > 0:
+                limiter.starved = False
+                self._on_capacity()
 
-    def _failed(self, gates: Iterable[RateGate | SlotGate], error: Exception) -> None:
-        log.warning("limits_not_leased", worker=self._worker_id, error=brief(error))
-        for gate in gates:
-            gate.fail(self._now())
+    def _failed(self, limiters: Iterable[RateLimiter | SlotLimiter], error: Exception) -> None:
+        log.warning("limits_not_leased", worker=self._worker_id, error=one_line(error))
+        for limiter in limiters:
+            limiter.fail(self._now())
 
     # -- care ----------------------------------------------------------------------------------------------------
 
     async def renew(self) -> None:
         """Once a second: renews slots in use, returns those that are not, and forgets keys that nobody uses."""
         now = self._now()
-        for gate in self._slots.values():
-            self._counts["sent_away"] += gate.give_up(now + 0.5)  # the next look is a second away
-            if gate.is_due(now):
-                self._slot_desk.queue(gate)
-        await self._slot_desk.idle()
-        for gate in self._slots.values():
-            gate.peak = gate.used
+        for limiter in self._slots.values():
+            self._counts["sent_away"] += limiter.send_overdue_away(now + 0.5)  # the next look is a second away
+            if limiter.is_due(now):
+                self._slot_requests.queue(limiter)
+        await self._slot_requests.wait_until_idle()
+        for limiter in self._slots.values():
+            limiter.peak = limiter.used
         self._forget(now)
 
     def _forget(self, now: float) -> None:
@@ -353,12 +353,12 @@ class Limits:
         """Gives all slots back."""
         if self._returning is not None:
             self._returning.cancel()
-        await self._rate_desk.idle()
-        await self._slot_desk.idle()
-        held = [gate for gate in self._slots.values() if gate.held]
-        asks = [SlotAsk(gate.name, gate.key, gate.capacity, 0, started=gate.started) for gate in held]
-        for gate in held:
-            gate.held = 0
+        await self._rate_requests.wait_until_idle()
+        await self._slot_requests.wait_until_idle()
+        held = [limiter for limiter in self._slots.values() if limiter.held]
+        asks = [SlotAsk(limiter.name, limiter.key, limiter.capacity, 0, started=limiter.started) for limiter in held]
+        for limiter in held:
+            limiter.held = 0
         if asks:
             await db.lease_slots(self._pool, self._worker_id, asks, SLOT_LEASE, self._clock.stamp())
 
@@ -373,28 +373,28 @@ class Limits:
         for slot in self._slots.values():
             seen = about.setdefault(slot.name, {})
             _add(seen, slot_keys=1, held=slot.held, used=slot.used)
-            _add(seen, waiters=len(slot.waiters) + len(slot.asked) + len(slot.standing))
-        calls = {"rate_calls": self._rate_desk.calls, "slot_calls": self._slot_desk.calls}
+            _add(seen, waiters=len(slot.waiters) + len(slot.asked) + len(slot.promised))
+        calls = {"rate_calls": self._rate_requests.calls, "slot_calls": self._slot_requests.calls}
         return {**self._counts, **calls, "limits": about}
 
-    def _rate_gate(self, limit: Limit, rate: float, key: str) -> RateGate:
+    def _rate_limiter(self, limit: Limit, rate: float, key: str) -> RateLimiter:
         interval = limit.per / rate
-        gate = self._rates.get((limit.name, key))
-        if gate is None:
-            gate = self._rates[limit.name, key] = RateGate(limit.name, key, interval, limit.key is not None)
-        elif gate.interval != interval:
-            gate.change(interval)
-        return gate
+        limiter = self._rates.get((limit.name, key))
+        if limiter is None:
+            limiter = self._rates[limit.name, key] = RateLimiter(limit.name, key, interval, limit.key is not None)
+        elif limiter.interval != interval:
+            limiter.change(interval)
+        return limiter
 
-    def _slot_gate(self, limit: Limit, concurrency: int, key: str) -> SlotGate:
-        gate = self._slots.get((limit.name, key))
-        if gate is None:
-            gate = self._slots[limit.name, key] = SlotGate(limit.name, key, concurrency, limit.key is not None)
-        gate.capacity = concurrency
-        return gate
+    def _slot_limiter(self, limit: Limit, concurrency: int, key: str) -> SlotLimiter:
+        limiter = self._slots.get((limit.name, key))
+        if limiter is None:
+            limiter = self._slots[limit.name, key] = SlotLimiter(limit.name, key, concurrency, limit.key is not None)
+        limiter.capacity = concurrency
+        return limiter
 
 
-def _key(limit: Limit, value: Any) -> str:
+def _limit_key(limit: Limit, value: Any) -> str:
     """The key of an input, in a form that fits into an index.
 
     Raises: DataError when the input has none.

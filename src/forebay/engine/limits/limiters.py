@@ -46,7 +46,7 @@ class Token(NamedTuple):
 
 
 @dataclass(slots=True)
-class Slice:
+class TokenBlock:
     """Starts that were leased together, `interval` apart."""
 
     start: float
@@ -79,30 +79,30 @@ class Tokens:
         self.spent = 0  # since the last ask, as lapsed
         self.lapsed = 0
         self.wasted = 0  # lapsed, in all
-        self._slices: deque[Slice] = deque()
+        self._blocks: deque[TokenBlock] = deque()
         self._returned: list[Token] = []
 
-    def add(self, piece: Slice) -> None:
-        self._slices.append(piece)
+    def add(self, block: TokenBlock) -> None:
+        self._blocks.append(block)
 
     def count(self, now: float) -> int:
         """How many can still be used."""
-        for piece in self._slices:
-            lapsed = piece.drop_lapsed(now)
+        for block in self._blocks:
+            lapsed = block.drop_lapsed(now)
             self.lapsed += lapsed
             self.wasted += lapsed
-        while self._slices and not self._slices[0].left:
-            self._slices.popleft()
+        while self._blocks and not self._blocks[0].left:
+            self._blocks.popleft()
         self._returned = [token for token in self._returned if token.lapses > now]
-        return len(self._returned) + sum(piece.left for piece in self._slices)
+        return len(self._returned) + sum(block.left for block in self._blocks)
 
     def take(self, now: float) -> Token | None:
         """The next start, which may still lie ahead."""
-        if not self._returned and self._slices:  # as nearly always: the first slice has one that is not too old
-            piece = self._slices[0]
-            token = piece.next()
-            if piece.left and token.lapses > now:
-                piece.spent += 1
+        if not self._returned and self._blocks:  # as nearly always: the first block has one that is not too old
+            block = self._blocks[0]
+            token = block.next()
+            if block.left and token.lapses > now:
+                block.spent += 1
                 self.spent += 1
                 return token
         if not self.count(now):
@@ -110,12 +110,12 @@ class Tokens:
         self.spent += 1
         if self._returned:
             return self._returned.pop()
-        piece = self._slices[0]
-        token = piece.next()
-        piece.spent += 1
+        block = self._blocks[0]
+        token = block.next()
+        block.spent += 1
         return token
 
-    def give_back(self, token: Token) -> None:
+    def put_back(self, token: Token) -> None:
         """Someone took it and could not use it."""
         self.spent -= 1
         self._returned.append(token)
@@ -136,22 +136,22 @@ class Skew:
         else:
             self.low, self.high = max(self.low, low), min(self.high, high)
 
-    def piece(self, grant: TokenGrant, interval: float) -> Slice:
-        """A leased slice in local time: never early, and as late as is safe."""
+    def block(self, grant: TokenGrant, interval: float) -> TokenBlock:
+        """A leased block in local time: never early, and as late as is safe."""
         slack = max(interval, SLACK)
         life = max(slack / 2, slack - (self.high - self.low))
-        return Slice(grant.starts_at - self.low, interval, grant.granted, life)
+        return TokenBlock(grant.starts_at - self.low, interval, grant.granted, life)
 
 
 class Waiter(NamedTuple, Generic[T]):
-    """A task that stands at a gate, and the seconds that it may stand there."""
+    """A task that waits for a limiter, and the seconds that it may wait."""
 
     future: asyncio.Future[T]
     patience: float
 
 
 @dataclass(eq=False, slots=True)
-class RateGate:
+class RateLimiter:
     """One key of a rate limit, as this worker sees it."""
 
     name: str
@@ -159,14 +159,14 @@ class RateGate:
     interval: float
     keyed: bool = True
     tokens: Tokens = field(default_factory=Tokens)
-    size: int = 1  # what the next slice should have
+    size: int = 1  # number of tokens in the next block
     waiters: deque[Waiter[Token]] = field(default_factory=deque["Waiter[Token]"])
     asking: bool = False
     retry_at: float = -math.inf  # nothing can be leased before
     leased_until: float = -math.inf
     used_at: float = -math.inf
     asked: list[Waiter[Token]] = field(default_factory=list["Waiter[Token]"])
-    ahead: bool = False  # the next slice is for tasks that are not claimed yet
+    ahead: bool = False  # the next block is for tasks that are not claimed yet
 
     def change(self, interval: float) -> None:
         """Another rate was declared: what is leased is still good, what was learnt of the old rate is not."""
@@ -174,7 +174,7 @@ class RateGate:
         self.retry_at = self.leased_until = -math.inf
 
     def needs_more(self, now: float) -> bool:
-        """Whether to ask for the next slice: half of this one is spent, and what is left does not last long."""
+        """Whether to ask for the next block: half of this one is used, and what is left does not last long."""
         if self.leased_until - now >= self.slice_s / 2 or self.asking or now < self.retry_at:
             return False
         return self.tokens.count(now) <= self.size // 2
@@ -209,15 +209,15 @@ class RateGate:
         """The next start, if it is not too far ahead to wait for."""
         token = self.tokens.take(now)
         if token is not None and token.release - now > patience:
-            self.tokens.give_back(token)
+            self.tokens.put_back(token)
             return None
         return token
 
-    def receive(self, grant: TokenGrant, piece: Slice, now: float) -> int:
+    def receive(self, grant: TokenGrant, block: TokenBlock, now: float) -> int:
         """Hands out what was leased; says how many waiters were sent away."""
         if grant.granted:
-            self.tokens.add(piece)
-            self.leased_until = piece.start + piece.count * piece.interval
+            self.tokens.add(block)
+            self.leased_until = block.start + block.count * block.interval
         else:
             self.retry_at = now + max(0.001, grant.starts_at - grant.at - AHEAD)
         sent_away = 0
@@ -228,8 +228,8 @@ class RateGate:
             if token is not None:
                 future.set_result(token)
             else:
-                again_in = grant.back_in + sent_away * piece.interval
-                future.set_exception(LimitReached(self.name, self.key, again_in))
+                retry_in = grant.back_in + sent_away * block.interval
+                future.set_exception(LimitReached(self.name, self.key, retry_in))
                 sent_away += 1
         self.asked = []
         return sent_away
@@ -243,7 +243,7 @@ class RateGate:
 
 
 @dataclass(eq=False, slots=True)
-class SlotGate:
+class SlotLimiter:
     """One key of a concurrency limit, as this worker sees it."""
 
     name: str
@@ -260,31 +260,31 @@ class SlotGate:
     deadline: float = -math.inf
     retry_at: float = -math.inf
     asking: bool = False
-    starved: bool = False  # the worker was told that there is no room
+    starved: bool = False  # the worker was told that there is no capacity
     used_at: float = -math.inf
     waiters: deque[Waiter[None]] = field(default_factory=deque["Waiter[None]"])
     asked: list[Waiter[None]] = field(default_factory=list["Waiter[None]"])
-    standing: deque[tuple[float, asyncio.Future[None]]] = field(
+    promised: deque[tuple[float, asyncio.Future[None]]] = field(
         default_factory=deque["tuple[float, asyncio.Future[None]]"]
     )  # told that it will not be long, with the time until which they believe it
 
     def free(self, now: float) -> int:
         return min(self.held, self.fair) - self.used if now < self.deadline else 0
 
-    def occupy(self) -> None:
+    def take_slot(self) -> None:
         self.used += 1
         self.started += 1
         self.peak = max(self.peak, self.used)
 
-    def vacate(self, now: float) -> None:
+    def return_slot(self, now: float) -> None:
         self.used -= 1
         self._serve(now)
 
     def _serve(self, now: float) -> None:
-        while self.standing and self.free(now) > 0:
-            _, waiter = self.standing.popleft()
+        while self.promised and self.free(now) > 0:
+            _, waiter = self.promised.popleft()
             if not waiter.done():
-                self.occupy()
+                self.take_slot()
                 waiter.set_result(None)
 
     def is_due(self, now: float) -> bool:
@@ -296,7 +296,7 @@ class SlotGate:
     def ask(self) -> SlotAsk:
         self.asked = [waiter for waiter in self.waiters if not waiter.future.done()]
         self.waiters.clear()
-        want = self.used + len(self.standing) + len(self.asked) + self.demand
+        want = self.used + len(self.promised) + len(self.asked) + self.demand
         if self.used and not self.keyed:  # the next claim is for the same slots
             want = max(want, self.peak)
         want = min(want, self.capacity, max(self.used, self.fair))
@@ -318,26 +318,26 @@ class SlotGate:
             if future.done():
                 continue
             if self.free(now) > 0:
-                self.occupy()
+                self.take_slot()
                 future.set_result(None)
-            elif grant.turn_s * (len(self.standing) + 1) <= patience:
-                self.standing.append((now + AHEAD, future))
+            elif grant.turn_s * (len(self.promised) + 1) <= patience:
+                self.promised.append((now + AHEAD, future))
             else:
-                again_in = grant.back_in + sent_away * grant.step_s
-                future.set_exception(LimitReached(self.name, self.key, again_in))
+                retry_in = grant.back_in + sent_away * grant.step_s
+                future.set_exception(LimitReached(self.name, self.key, retry_in))
                 sent_away += 1
         self.asked = []
         return sent_away
 
     def forget_stopped(self) -> None:
         """Lets go of waiters that were stopped; they must not be counted when slots are asked for."""
-        self.standing = deque((until, waiter) for until, waiter in self.standing if not waiter.done())
+        self.promised = deque((until, waiter) for until, waiter in self.promised if not waiter.done())
 
-    def give_up(self, until: float) -> int:
+    def send_overdue_away(self, until: float) -> int:
         """Sends those away who were told that it would not be long, and it was."""
         sent_away = 0
-        while self.standing and self.standing[0][0] <= until:
-            _, waiter = self.standing.popleft()
+        while self.promised and self.promised[0][0] <= until:
+            _, waiter = self.promised.popleft()
             if not waiter.done():
                 waiter.set_exception(LimitReached(self.name, self.key, AHEAD + (self.hold.mean or 0.0)))
                 sent_away += 1

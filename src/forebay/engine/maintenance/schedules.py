@@ -12,10 +12,10 @@ from zoneinfo import ZoneInfo
 
 from cronsim import CronSim, CronSimError
 
-from forebay.engine.db.adapters import AsyncDoor, door_of
+from forebay.engine.db.adapters import AsyncAdapter, adapter_for
 from forebay.engine.db.sql import load
 from forebay.engine.submit.inputs import Encoder, checked_priority, checked_text
-from forebay.errors import InvalidField, NotThere, RequestError
+from forebay.errors import InvalidField, NotFoundError, RequestError
 from forebay.log import get_logger
 
 if TYPE_CHECKING:
@@ -48,13 +48,13 @@ async def put_schedule(  # noqa: PLR0913
     Raises:
         RequestError: something about it cannot be; names the field.
     """
-    door = door_of(conn)
+    adapter = adapter_for(conn)
     checked_text("name", name, 200)
     checked_text("owner", owner, 200)
     data = Encoder(pipeline).encode(input).decode()
     next_at = next_time(cron, timezone, now or datetime.now(UTC))
     args = (name, pipeline.name, owner, cron, timezone, data, checked_priority(priority), next_at)
-    row = await door.fetch_row(load("put_schedule"), args)
+    row = await adapter.fetch_row(load("put_schedule"), args)
     return row is not None and bool(row[0])
 
 
@@ -67,16 +67,16 @@ async def put_declared(conn: AsyncConn, pipelines: Sequence[Pipeline[Any]], now:
 
 async def remove_schedule(conn: AsyncConn, name: str) -> bool:
     """Remove a schedule; tells whether it was there."""
-    return await door_of(conn).fetch_row(load("remove_schedule"), (name,)) is not None
+    return await adapter_for(conn).fetch_row(load("remove_schedule"), (name,)) is not None
 
 
 async def pause_schedule(conn: AsyncConn, name: str) -> None:
     """Let a schedule rest.
 
     Raises:
-        NotThere: there is no such schedule.
+        NotFoundError: there is no such schedule.
     """
-    if await door_of(conn).fetch_row(load("pause_schedule"), (name, True, None)) is None:
+    if await adapter_for(conn).fetch_row(load("pause_schedule"), (name, True, None)) is None:
         raise _no_schedule(name)
 
 
@@ -84,20 +84,20 @@ async def resume_schedule(conn: AsyncConn, name: str, *, now: datetime | None = 
     """Let a schedule go on at its next time; what fell into the pause is not made up for.
 
     Raises:
-        NotThere: there is no such schedule.
+        NotFoundError: there is no such schedule.
     """
-    async with door_of(conn).atomic() as door:
-        row = await door.fetch_row(load("get_schedule"), (name,))
+    async with adapter_for(conn).atomic() as adapter:
+        row = await adapter.fetch_row(load("get_schedule"), (name,))
         if row is None:
             raise _no_schedule(name)
         cron, timezone, paused = row
         if paused:
             next_at = next_time(cron, timezone, now or datetime.now(UTC))
-            await door.fetch_row(load("pause_schedule"), (name, False, next_at))
+            await adapter.fetch_row(load("pause_schedule"), (name, False, next_at))
 
 
-def _no_schedule(name: str) -> NotThere:
-    return NotThere("name", f"there is no schedule {name!r}")
+def _no_schedule(name: str) -> NotFoundError:
+    return NotFoundError("name", f"there is no schedule {name!r}")
 
 
 async def run_due(conn: AsyncConn, now: datetime | None = None) -> int:
@@ -105,15 +105,15 @@ async def run_due(conn: AsyncConn, now: datetime | None = None) -> int:
 
     `now` is the database's clock unless it is given.
     """
-    door, submitted = door_of(conn), 0
-    while (ran := await _run_one(door, now)) is not None:
+    adapter, submitted = adapter_for(conn), 0
+    while (ran := await _run_one(adapter, now)) is not None:
         submitted += ran
     return submitted
 
 
-async def _run_one(door: AsyncDoor, now: datetime | None) -> bool | None:
+async def _run_one(adapter: AsyncAdapter, now: datetime | None) -> bool | None:
     """Whether the run of one due schedule was submitted; None when there is none."""
-    async with door.atomic() as inside:
+    async with adapter.atomic() as inside:
         row = await inside.fetch_row(load("take_due_schedule"), (now,))
         if row is None:
             return None

@@ -46,7 +46,7 @@ class Sweeper:
         async with asyncio.TaskGroup() as group:
             group.create_task(every(0.05, "promote", self._promote_when_due))
             group.create_task(every(s.sweep_s, "expire", self.expire))
-            group.create_task(every(s.sweep_s, "reap", self.reap_cancelled))
+            group.create_task(every(s.sweep_s, "cancelled", self.close_cancelled_items))
             group.create_task(every(1.0, "schedules", self.run_schedules))
             group.create_task(every(30.0, "tidy", self.tidy))
             group.create_task(every(300.0, "retain", self.retain))
@@ -54,7 +54,7 @@ class Sweeper:
     async def sweep(self) -> None:
         """All of the frequent repairs, now."""
         await self.expire()
-        await self.reap_cancelled()
+        await self.close_cancelled_items()
         await self.run_schedules()
         await self.promote(from_start=True)
 
@@ -92,8 +92,8 @@ class Sweeper:
             total += done.leases
             log.warning("leases_expired", leases=done.leases, requeued=done.requeued, failed=done.failed)
 
-    async def reap_cancelled(self) -> None:
-        while await sweeps.reap_cancelled(self._pool, self._clock.stamp()):
+    async def close_cancelled_items(self) -> None:
+        while await sweeps.close_cancelled_items(self._pool, self._clock.stamp()):
             pass
 
     async def run_schedules(self) -> None:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from forebay.runner.wire import Hello, Link
 
 
-def knowledge(ctx: Context) -> dict[str, Any]:
+def context_fields(ctx: Context) -> dict[str, Any]:
     """What a context can tell in another process."""
     return {name: getattr(ctx, name) for name in Context.__slots__ if not name.startswith("_")}
 
@@ -29,7 +29,7 @@ class ChildContext(Context):
         self._link = link
         self._cancelled = False
         self._reporter = Reporter(link)
-        self._host = _Pool()
+        self._services = _ChildServices()
         self._items = None
         for name, value in known.items():
             setattr(self, name, value)
@@ -47,7 +47,7 @@ class ChildContext(Context):
         self._reporter.report(*told)
 
 
-class _Pool:
+class _ChildServices:
     """What a process can do for its step: tell how far it is."""
 
     def note(self, ctx: Context, told: Progress) -> None:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from forebay.engine.declare.context import Context
     from forebay.engine.declare.limited import Callee
-    from forebay.engine.processes.protocol import Parcel
+    from forebay.engine.processes.protocol import EncodedCall
     from forebay.runner.availability import Mode
     from forebay.runner.spec import Sandbox
 
@@ -87,15 +87,15 @@ class ChildProcess:
         if kind != wire.READY:
             raise load_error(self.callee, body)
 
-    async def call(self, ctx: Context, parcel: Parcel) -> tuple[bytes, bytes]:
+    async def call(self, ctx: Context, call: EncodedCall) -> tuple[bytes, bytes]:
         """Run one task; gives back the frame that ends it."""
         process = self._running()
         self.tasks += 1
         process.forget_output()
         process.order(b"r")
-        if parcel.inputs or parcel.outputs or self._placed:
-            await self._hand_files(parcel)
-        self._send(wire.CALL, parcel.body)
+        if call.inputs or call.outputs or self._placed:
+            await self._hand_files(call)
+        self._send(wire.CALL, call.body)
         self._poll_cancellation(ctx)
         try:
             await self._started()
@@ -111,7 +111,7 @@ class ChildProcess:
             if self._cancel_poll is not None:
                 self._cancel_poll.cancel()
             if process.uid is not None:
-                for path in parcel.outputs:
+                for path in call.outputs:
                     os.chown(path, os.geteuid(), os.getegid())
 
     async def retire(self) -> None:
@@ -183,17 +183,17 @@ class ChildProcess:
 
     # Files.
 
-    async def _hand_files(self, parcel: Parcel) -> None:
+    async def _hand_files(self, call: EncodedCall) -> None:
         """Make the files of a call visible to the child, and those of the one before it no longer."""
-        inputs = [await self._placed_at(path) for path in parcel.inputs]
-        for path in set(self._placed) - set(parcel.inputs):
+        inputs = [await self._placed_at(path) for path in call.inputs]
+        for path in set(self._placed) - set(call.inputs):
             os.unlink(self._running().inbox / self._placed.pop(path)[1])  # noqa: PTH108 - at once, on one's own disk
-        told = {"inputs": inputs, "outputs": [str(path) for path in parcel.outputs]}
-        if self._running().command.sandbox is None or not parcel.outputs:
+        told = {"inputs": inputs, "outputs": [str(path) for path in call.outputs]}
+        if self._running().command.sandbox is None or not call.outputs:
             self._send(wire.FILES, json.dumps(told).encode())
             return
         with contextlib.ExitStack() as stack:
-            descriptors = [self._opened(path, stack) for path in parcel.outputs]
+            descriptors = [self._opened(path, stack) for path in call.outputs]
             self._send(wire.FILES, json.dumps(told | {"outputs": len(descriptors)}).encode())
             socket.send_fds(self._files, [b"f"], descriptors)
 

@@ -32,12 +32,12 @@ class LimitedCalls:
         Raises: what the function raises; DataError when it needs more memory or time than it may.
         """
         # Nobody tries again by themselves: the first overrun is told as what it is, one of the file.
-        ctx = Context(0, 0, 0, limited.label, SURELY, 0, _NoTask())
+        ctx = Context(0, 0, 0, limited.label, SURELY, 0, _NoServices())
         answer: R = await self._pool.run(limited, ctx, args, kwargs)
         return answer
 
 
-class _NoTask:
+class _NoServices:
     """There is no task whose progress could be noted. The rest is for steps: a limited function gets no context."""
 
     def note(self, ctx: Context, told: Progress) -> None:

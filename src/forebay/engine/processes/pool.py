@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from forebay.engine.processes.child_process import ChildProcess, NotStartedError
-from forebay.engine.processes.protocol import BrokenProtocol, Overrun, Parcel, unpack
+from forebay.engine.processes.protocol import BrokenProtocol, EncodedCall, Overrun, decode_answer
 from forebay.errors import DataError, TransientError
 from forebay.runner import wire
 
@@ -66,12 +66,12 @@ class ProcessPool:
             memory, and DataError when a limited function does so for the same item again; DataError when the input or
             the result cannot be sent; ConfigError when the process cannot import it, or has no sandbox that it needs.
         """
-        parcel = Parcel(callee, ctx, args, kwargs or {}, self._max_bytes)
+        call = EncodedCall(callee, ctx, args, kwargs or {}, self._max_bytes)
         try:
             while True:
                 child = self._take(callee)
                 try:
-                    return await self._attempt(child, callee, ctx, parcel)
+                    return await self._attempt(child, callee, ctx, call)
                 except NotStartedError:
                     continue  # it died while it was idle: this task is not to blame, and nothing of it has run
         except Overrun as error:
@@ -115,13 +115,13 @@ class ProcessPool:
         self._busy.add(child)
         return child
 
-    async def _attempt(self, child: ChildProcess, callee: Callee, ctx: Context, parcel: Parcel) -> Any:
+    async def _attempt(self, child: ChildProcess, callee: Callee, ctx: Context, call: EncodedCall) -> Any:
         try:
             if child.tasks == 0:
                 async with _at_most(self._start_seconds, "the step's process was not ready after"):
                     await child.start(self._app_modules)
             async with _at_most(callee.timeout, "timed out after"):
-                kind, answer = await child.call(ctx, parcel)
+                kind, answer = await child.call(ctx, call)
             if len(answer) > _SMALL:
                 returned = await asyncio.to_thread(_Returned.of, callee, kind, answer)
             else:
@@ -131,10 +131,10 @@ class ProcessPool:
             # Shielded: whoever cancels twice does not wait, and the child is still buried.
             await asyncio.shield(self._in_background(child.kill()))
             raise
-        self._give_back(child, reusable=kind not in (wire.OUT_OF_MEMORY, wire.OVERRUN))
+        self._release(child, reusable=kind not in (wire.OUT_OF_MEMORY, wire.OVERRUN))
         return returned.get()
 
-    def _give_back(self, child: ChildProcess, *, reusable: bool) -> None:
+    def _release(self, child: ChildProcess, *, reusable: bool) -> None:
         self._busy.discard(child)
         if self._closed or not reusable or child.tasks >= self._max_tasks:
             self._in_background(child.retire())
@@ -173,7 +173,7 @@ class _Returned:
     def of(cls, callee: Callee, kind: bytes, answer: bytes) -> _Returned:
         """Raises: BrokenProtocol, after which the child cannot be trusted with another call."""
         try:
-            return cls(unpack(callee, kind, answer))
+            return cls(decode_answer(callee, kind, answer))
         except BrokenProtocol:
             raise
         except Exception as error:  # the function's own

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from forebay.engine.declare.limited import OutputFile
 from forebay.engine.processes import child as steps
-from forebay.errors import ConfigError, DataError, TransientError, error_class
+from forebay.errors import ConfigError, DataError, TransientError, classify_error
 from forebay.runner import codec, failures, wire
 from forebay.runner.child import Call
 from forebay.types import Cancel, Done, ErrorClass, NotFound, Rows, Skip, Snooze, Statement
@@ -35,7 +35,7 @@ class BrokenProtocol(DataError):
     """A child sent what no child of ours sends: it is under the control of what it reads, or damaged by it."""
 
 
-class Parcel:
+class EncodedCall:
     """One call on its way to a child: its bytes, and the files among its arguments."""
 
     def __init__(
@@ -45,7 +45,7 @@ class Parcel:
         buffer = io.BytesIO()
         writer = _Writer(buffer, with_files=callee.confines.sandbox)
         try:
-            writer.dump(Call(steps.knowledge(ctx) if callee.takes_context else None, args, kwargs))
+            writer.dump(Call(steps.context_fields(ctx) if callee.takes_context else None, args, kwargs))
         except Exception as error:  # a pickle may run anything
             raise DataError(f"{callee.title}: its input cannot be sent to its process: {error}") from error
         self.body = buffer.getvalue()
@@ -78,7 +78,7 @@ class _Writer(pickle.Pickler):
         return "input", self.inputs.index(obj)
 
 
-def unpack(callee: Callee, kind: bytes, answer: bytes) -> Any:
+def decode_answer(callee: Callee, kind: bytes, answer: bytes) -> Any:
     """What a call has returned.
 
     Raises: what it has raised; DataError when its process did not keep to the protocol.
@@ -103,7 +103,7 @@ def _allowed(callee: Callee, error: Exception) -> Exception:
     """What a sandboxed process may raise: it may be under the control of what it reads, so that it can fail its own
     task, but neither pause this worker nor stop a queue for all others.
     """
-    kind, text = error_class(error), f"{type(error).__name__}: {error}"
+    kind, text = classify_error(error), f"{type(error).__name__}: {error}"
     if kind in (ErrorClass.DATA, ErrorClass.PERMANENT, ErrorClass.TRANSIENT):
         return error
     if kind is ErrorClass.RESOURCE:

@@ -10,11 +10,11 @@ from dataclasses import dataclass, field
 from itertools import accumulate, islice, repeat
 from typing import TYPE_CHECKING, TypeVar
 
-from forebay.db.pool import unavailable
-from forebay.engine.db.adapters import PASSING, AsyncDoor, Row
+from forebay.db.pool import database_unavailable
+from forebay.engine.db.adapters import RETRYABLE, AsyncAdapter, Row
 from forebay.engine.db.loads import Batch, ItemLoad
 from forebay.engine.db.sql import load
-from forebay.errors import NotThere
+from forebay.errors import NotFoundError
 from forebay.types import Statement
 
 if TYPE_CHECKING:
@@ -71,8 +71,8 @@ class SourceRows:
 class JobStream:
     """One job that is being loaded, and how far it is."""
 
-    def __init__(self, door: AsyncDoor, run_at: datetime | None = None, delay: float | None = None) -> None:
-        self._door = door
+    def __init__(self, adapter: AsyncAdapter, run_at: datetime | None = None, delay: float | None = None) -> None:
+        self._adapter = adapter
         self._start = run_at, delay
         self._state: tuple[str, Sequence[object]] = "", ()  # the statement that says how far it is
         self._unsure = 0  # rows of a batch of which is not known whether it has committed
@@ -84,17 +84,17 @@ class JobStream:
         """Open the job, or find the one that has this key; tells whether it is new."""
         o = options
         self._state = load("open_stream"), (pipeline, o.owner, o.key, o.priority, o.meta, trace)
-        row = await _patiently(self._opened)
+        row = await _retry_for_a_while(self._opened)
         self.job_id, created, self.owner_id, self.pipeline_id, self.total, self.loaded, self.is_sealed = row
         return bool(created)
 
     async def reopen(self, job_id: int) -> None:
         """Go on with a job that was opened before.
 
-        Raises: NotThere.
+        Raises: NotFoundError.
         """
         self._state = load("reopen_stream"), (job_id,)
-        row = await _patiently(self._opened)
+        row = await _retry_for_a_while(self._opened)
         self.job_id, _, self.owner_id, self.pipeline_id, self.total, self.loaded, self.is_sealed = row
 
     async def send(self, pending: SourceRows, size: BatchSize, *, seal: bool = False) -> int:
@@ -113,19 +113,19 @@ class JobStream:
             size.succeeded(len(rows), sum(map(len, rows.data)), time.monotonic() - began, self._waited)
             return len(rows)
 
-        sent = await _patiently(attempt, size.failed)
+        sent = await _retry_for_a_while(attempt, size.failed)
         self._unsure = 0
         return sent
 
     async def seal(self) -> None:
         """Say that this was all."""
-        await _patiently(lambda: self._door.fetch_row(load("seal_job"), (self.job_id, self.loaded)))
+        await _retry_for_a_while(lambda: self._adapter.fetch_row(load("seal_job"), (self.job_id, self.loaded)))
         self.is_sealed = True
 
     async def _opened(self) -> Row:
-        row = await self._door.fetch_row(*self._state)
+        row = await self._adapter.fetch_row(*self._state)
         if row is None:
-            raise NotThere("job", f"there is no job {self._state[1][0]}")
+            raise NotFoundError("job", f"there is no job {self._state[1][0]}")
         return row
 
     async def _has_committed(self, rows: int) -> bool:
@@ -138,19 +138,19 @@ class JobStream:
     async def _commit(self, rows: SourceRows, began: float, *, seal: bool = False) -> int:
         """Store one batch and tell how many items there are then."""
         keys = [key for key in rows.keys or () if key is not None]
-        async with self._door.atomic() as door:
+        async with self._adapter.atomic() as adapter:
             self._waited = time.monotonic() - began
-            begun = await door.fetch_row(load("begin_batch"), (self.job_id, self.loaded, keys))
+            begun = await adapter.fetch_row(load("begin_batch"), (self.job_id, self.loaded, keys))
             assert begun is not None  # noqa: S101
             batch = _Numbered(rows, begun[0], set(begun[1]))
-            await door.copy_items(ItemLoad(self.job_id, self.owner_id, self.pipeline_id, batch.good()))
+            await adapter.copy_items(ItemLoad(self.job_id, self.owner_id, self.pipeline_id, batch.good()))
             if rows.faults:
-                await door.fetch_row(load("insert_broken_items"), (self.job_id, *batch.bad_columns()))
+                await adapter.fetch_row(load("insert_broken_items"), (self.job_id, *batch.bad_columns()))
             for statement in batch.writes():
-                await door.fetch_row(statement.sql, statement.args)
-            await door.fetch_row(load("append_items"), self._appended(len(rows), batch))
+                await adapter.fetch_row(statement.sql, statement.args)
+            await adapter.fetch_row(load("append_items"), self._appended(len(rows), batch))
             if seal:
-                await door.fetch_row(load("seal_job"), (self.job_id, self.loaded + len(rows)))
+                await adapter.fetch_row(load("seal_job"), (self.job_id, self.loaded + len(rows)))
         return int(begun[0]) + len(batch.places)
 
     def _appended(self, read: int, batch: _Numbered) -> Sequence[object]:
@@ -215,15 +215,15 @@ def _fitting(pending: SourceRows, size: BatchSize) -> int:
     return max(1, sum(1 for upto in sizes if upto <= size.most_bytes)) if pending.data else 0
 
 
-async def _patiently(call: Callable[[], Awaitable[T]], on_failure: Callable[[], None] = lambda: None) -> T:
+async def _retry_for_a_while(call: Callable[[], Awaitable[T]], on_failure: Callable[[], None] = lambda: None) -> T:
     """Repeats a call while the database is away, for half a minute."""
     pause = 0.05
     while True:
         try:
             return await call()
-        except PASSING as error:
+        except RETRYABLE as error:
             on_failure()
             if pause > _LONGEST_PAUSE:
-                raise unavailable(error) from error
+                raise database_unavailable(error) from error
         await asyncio.sleep(pause * random.uniform(0.5, 1.0))  # noqa: S311 - so that not all come back at once
         pause *= 2

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar, Unpack
 
-from forebay.engine.db.adapters import AsyncDoor, Row, SyncDoor, door_of, sync_door_of
+from forebay.engine.db.adapters import AsyncAdapter, Row, SyncAdapter, adapter_for, sync_adapter_for
 from forebay.engine.db.loads import Batch, ItemLoad
 from forebay.engine.db.sql import load
 from forebay.engine.submit.inputs import Encoder, Options, SubmitOptions, checked_text
@@ -55,28 +55,28 @@ class _Fetch:
 _Plan: TypeAlias = Generator[_Fetch | ItemLoad, Any, R]
 
 
-async def _perform(door: AsyncDoor, plan: _Plan[R]) -> R:
+async def _perform(adapter: AsyncAdapter, plan: _Plan[R]) -> R:
     answer: Row | None = None
     try:
         while True:
             request = plan.send(answer)
             if isinstance(request, _Fetch):
-                answer = await door.fetch_row(request.sql, request.args)
+                answer = await adapter.fetch_row(request.sql, request.args)
             else:
-                await door.copy_items(request)
+                await adapter.copy_items(request)
     except StopIteration as end:
         return end.value  # type: ignore[no-any-return]
 
 
-def _perform_sync(door: SyncDoor, plan: _Plan[R]) -> R:
+def _perform_sync(adapter: SyncAdapter, plan: _Plan[R]) -> R:
     answer: Row | None = None
     try:
         while True:
             request = plan.send(answer)
             if isinstance(request, _Fetch):
-                answer = door.fetch_row(request.sql, request.args)
+                answer = adapter.fetch_row(request.sql, request.args)
             else:
-                door.copy_items(request)
+                adapter.copy_items(request)
     except StopIteration as end:
         return end.value  # type: ignore[no-any-return]
 
@@ -101,7 +101,9 @@ async def submit(
     checked = Options.checked(**options)
     with submitting(pipeline.name) as now:
         return await submit_registered(
-            door_of(conn), pipeline, lambda door: _perform(door, _submitting(pipeline, input, coalesce, checked, now))
+            adapter_for(conn),
+            pipeline,
+            lambda adapter: _perform(adapter, _submitting(pipeline, input, coalesce, checked, now)),
         )
 
 
@@ -117,9 +119,9 @@ def submit_sync(
     checked = Options.checked(**options)
     with submitting(pipeline.name) as now:
         return submit_registered_sync(
-            sync_door_of(conn),
+            sync_adapter_for(conn),
             pipeline,
-            lambda door: _perform_sync(door, _submitting(pipeline, input, coalesce, checked, now)),
+            lambda adapter: _perform_sync(adapter, _submitting(pipeline, input, coalesce, checked, now)),
         )
 
 
@@ -159,16 +161,16 @@ async def submit_many(
         RequestError: something about it cannot be; names the field, and of an input its place.
         TypeError: `conn` is of no kind that forebay knows.
     """
-    door = door_of(conn)
+    adapter = adapter_for(conn)
     bulk = _Bulk(pipeline, inputs, keys, Options.checked(**options))
     with submitting(pipeline.name) as now:
-        return await submit_registered(door, pipeline, lambda at: _submit_bulk(at, bulk, now))
+        return await submit_registered(adapter, pipeline, lambda at: _submit_bulk(at, bulk, now))
 
 
-async def _submit_bulk(door: AsyncDoor, bulk: _Bulk[I], now: Submitting) -> Submitted:
+async def _submit_bulk(adapter: AsyncAdapter, bulk: _Bulk[I], now: Submitting) -> Submitted:
     if bulk.is_short:
-        return await _perform(door, bulk.sending(now))
-    async with door.atomic() as inside:
+        return await _perform(adapter, bulk.sending(now))
+    async with adapter.atomic() as inside:
         return await _perform(inside, bulk.copying(now))
 
 
@@ -181,16 +183,16 @@ def submit_many_sync(
     **options: Unpack[SubmitOptions],
 ) -> Submitted:
     """The same as `submit_many`, on a connection that blocks."""
-    door = sync_door_of(conn)
+    adapter = sync_adapter_for(conn)
     bulk = _Bulk(pipeline, inputs, keys, Options.checked(**options))
     with submitting(pipeline.name) as now:
-        return submit_registered_sync(door, pipeline, lambda at: _submit_bulk_sync(at, bulk, now))
+        return submit_registered_sync(adapter, pipeline, lambda at: _submit_bulk_sync(at, bulk, now))
 
 
-def _submit_bulk_sync(door: SyncDoor, bulk: _Bulk[I], now: Submitting) -> Submitted:
+def _submit_bulk_sync(adapter: SyncAdapter, bulk: _Bulk[I], now: Submitting) -> Submitted:
     if bulk.is_short:
-        return _perform_sync(door, bulk.sending(now))
-    with door.atomic() as inside:
+        return _perform_sync(adapter, bulk.sending(now))
+    with adapter.atomic() as inside:
         return _perform_sync(inside, bulk.copying(now))
 
 

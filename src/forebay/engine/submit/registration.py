@@ -17,7 +17,7 @@ from forebay.errors import UnknownPipeline
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Hashable
 
-    from forebay.engine.db.adapters import AsyncDoor, SyncDoor
+    from forebay.engine.db.adapters import AsyncAdapter, SyncAdapter
     from forebay.engine.declare.pipeline import Pipeline
 
 R = TypeVar("R")
@@ -26,51 +26,53 @@ R = TypeVar("R")
 _found: WeakKeyDictionary[Pipeline[Any], set[Hashable]] = WeakKeyDictionary()
 
 
-async def submit_registered(door: AsyncDoor, pipeline: Pipeline[Any], submit: Callable[[AsyncDoor], Awaitable[R]]) -> R:
+async def submit_registered(
+    adapter: AsyncAdapter, pipeline: Pipeline[Any], submit: Callable[[AsyncAdapter], Awaitable[R]]
+) -> R:
     """What `submit` answers; before that, a pipeline that is unknown is registered.
 
     Raises: UnknownPipeline when it has no steps here either, or the account may not register it.
     """
-    database = await door.database()
+    database = await adapter.database()
     if not _may_be_unknown(pipeline, database):
         try:
-            return await submit(door)
+            return await submit(adapter)
         except UnknownPipeline:
             _forget(pipeline, database)  # it was dropped since, or made anew
             raise
     try:
-        async with door.atomic() as inside:
+        async with adapter.atomic() as inside:
             submitted = await submit(inside)
     except UnknownPipeline:
-        async with door.atomic() as inside:
+        async with adapter.atomic() as inside:
             await register_unknown(inside, pipeline)
             return await submit(inside)
     _remember(pipeline, database)
     return submitted
 
 
-def submit_registered_sync(door: SyncDoor, pipeline: Pipeline[Any], submit: Callable[[SyncDoor], R]) -> R:
+def submit_registered_sync(adapter: SyncAdapter, pipeline: Pipeline[Any], submit: Callable[[SyncAdapter], R]) -> R:
     """The same on a connection that blocks."""
-    database = door.database()
+    database = adapter.database()
     if not _may_be_unknown(pipeline, database):
         try:
-            return submit(door)
+            return submit(adapter)
         except UnknownPipeline:
             _forget(pipeline, database)
             raise
     try:
-        with door.atomic() as inside:
+        with adapter.atomic() as inside:
             submitted = submit(inside)
     except UnknownPipeline:
-        with door.atomic() as inside:
+        with adapter.atomic() as inside:
             inside.fetch_row(load("register_pipeline"), (json.dumps(pipeline.definition()),))
             return submit(inside)
     _remember(pipeline, database)
     return submitted
 
 
-async def register_unknown(door: AsyncDoor, pipeline: Pipeline[Any]) -> None:
-    await door.fetch_row(load("register_pipeline"), (json.dumps(pipeline.definition()),))
+async def register_unknown(adapter: AsyncAdapter, pipeline: Pipeline[Any]) -> None:
+    await adapter.fetch_row(load("register_pipeline"), (json.dumps(pipeline.definition()),))
 
 
 def _may_be_unknown(pipeline: Pipeline[Any], database: Hashable | None) -> bool:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 from pydantic_core import from_json
 
 from forebay.db.pool import connect
-from forebay.engine.db.adapters import AsyncDoor, Row, door_of
+from forebay.engine.db.adapters import AsyncAdapter, Row, adapter_for
 from forebay.engine.db.sql import load
-from forebay.errors import NotThere
+from forebay.errors import NotFoundError
 from forebay.types import ItemRecord, ItemStatus, JobState, JobSummary
 
 if TYPE_CHECKING:
@@ -27,22 +27,22 @@ async def summary(conn: AsyncConn, job_id: int) -> JobSummary:
     """The job's state and counters.
 
     Raises:
-        NotThere: there is no such job.
+        NotFoundError: there is no such job.
     """
-    return (await _look(door_of(conn), job_id))[0]
+    return (await _look(adapter_for(conn), job_id))[0]
 
 
 async def wait(conn_or_dsn: AsyncConn | str, job_id: int, timeout: float | None = None) -> JobSummary:
     """The job's summary once it is over; looks often at first, then once a second.
 
     Raises:
-        NotThere: there is no such job.
+        NotFoundError: there is no such job.
         TimeoutError: it is not over after `timeout` seconds.
     """
-    async with asyncio.timeout(timeout), _opened(conn_or_dsn) as door:
+    async with asyncio.timeout(timeout), _opened(conn_or_dsn) as adapter:
         pause = 0.01
         while True:
-            job, is_over = await _look(door, job_id)
+            job, is_over = await _look(adapter, job_id)
             if is_over:
                 return job
             await asyncio.sleep(pause)
@@ -51,17 +51,17 @@ async def wait(conn_or_dsn: AsyncConn | str, job_id: int, timeout: float | None 
 
 async def items(conn: AsyncConn, job_id: int) -> AsyncIterator[ItemRecord]:
     """The items of a job, in order; read page by page, so a change on a later page may show."""
-    door, last_n = door_of(conn), 0
-    while rows := await door.fetch_all(load("list_items"), (job_id, last_n, _PAGE)):
+    adapter, last_n = adapter_for(conn), 0
+    while rows := await adapter.fetch_all(load("list_items"), (job_id, last_n, _PAGE)):
         for row in rows:
             yield _item(job_id, row)
         last_n = rows[-1][0]
 
 
-async def _look(door: AsyncDoor, job_id: int) -> tuple[JobSummary, bool]:
-    row = await door.fetch_row(load("get_job"), (job_id,))
+async def _look(adapter: AsyncAdapter, job_id: int) -> tuple[JobSummary, bool]:
+    row = await adapter.fetch_row(load("get_job"), (job_id,))
     if row is None:
-        raise NotThere("job_id", f"there is no job {job_id}")
+        raise NotFoundError("job_id", f"there is no job {job_id}")
     number, owner, pipeline, state, total, done, skipped, not_found, error, is_over = row
     counters = (total, done, skipped, not_found, error)
     return JobSummary(number, owner, pipeline, JobState(state), *counters), is_over
@@ -77,12 +77,12 @@ def _json(text: str | None) -> Any:
 
 
 @asynccontextmanager
-async def _opened(conn_or_dsn: AsyncConn | str) -> AsyncGenerator[AsyncDoor, None]:
+async def _opened(conn_or_dsn: AsyncConn | str) -> AsyncGenerator[AsyncAdapter, None]:
     if not isinstance(conn_or_dsn, str):
-        yield door_of(conn_or_dsn)
+        yield adapter_for(conn_or_dsn)
         return
     conn = await connect(conn_or_dsn, name="forebay wait")
     try:
-        yield door_of(conn)
+        yield adapter_for(conn)
     finally:
         await conn.close()

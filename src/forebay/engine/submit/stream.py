@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, Literal, TypeAlias, TypeVar, Unpack
 
 from forebay.db.pool import open_pool
-from forebay.engine.db.adapters import door_of
+from forebay.engine.db.adapters import adapter_for
 from forebay.engine.submit.batch_size import BatchSize
 from forebay.engine.submit.inputs import Encoder, Options, StreamOptions, checked_text, readable
 from forebay.engine.submit.job_stream import JobStream, SourceRows
@@ -64,7 +64,7 @@ async def submit_stream(
 
     Raises:
         RequestError: something about it cannot be; names the field, and of a row its place.
-        WrongState: another process streams to the same job, or it was cancelled.
+        ConflictError: another process streams to the same job, or it was cancelled.
         DatabaseUnavailable: the database has been away for too long.
     """
     if on_bad_row not in ("raise", "error_item"):
@@ -72,15 +72,15 @@ async def submit_stream(
     checked = Options.checked(key=checked_text("key", key, 500), **options)
     reader = _Reader(pipeline, item_key, on_bad_row)
     async with _pool(dsn_or_pool) as pool:
-        door = door_of(pool)
-        stream = JobStream(door, checked.run_at, checked.delay)
+        adapter = adapter_for(pool)
+        stream = JobStream(adapter, checked.run_at, checked.delay)
         with submitting(pipeline.name) as now:
             try:
                 created = await stream.open(pipeline.name, checked, now.trace)
             except UnknownPipeline:
                 if not pipeline.steps:
                     raise
-                await register_unknown(door, pipeline)
+                await register_unknown(adapter, pipeline)
                 created = await stream.open(pipeline.name, checked, now.trace)
             now.made(stream.job_id)
         if not stream.is_sealed:

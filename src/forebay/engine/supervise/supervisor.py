@@ -13,30 +13,16 @@ from typing import TypeAlias
 
 import structlog
 
+from forebay.waits import Backoff
+
 _log: structlog.typing.FilteringBoundLogger = structlog.get_logger(__name__)
 
 _LIFELINE = "FOREBAY_LIFELINE_FD"
 _NUMBER = "FOREBAY_WORKER_NUMBER"
 _HAND_BACK_SECONDS = 30.0
+_HEALTHY_SECONDS = 60.0  # a process that has lived so long starts the pauses anew
 
 OnLost: TypeAlias = Callable[[int], Awaitable[None]]
-
-
-class Backoff:
-    """How long to wait before the next start: twice as long each time, forgotten after a healthy life."""
-
-    def __init__(self, first: float = 0.5, cap: float = 30.0, healthy_seconds: float = 60.0) -> None:
-        self._first = first
-        self._cap = cap
-        self._healthy_seconds = healthy_seconds
-        self._next = first
-
-    def after(self, lived: float) -> float:
-        """Seconds to wait after a process has lived for `lived` seconds."""
-        if lived >= self._healthy_seconds:
-            self._next = self._first
-        delay, self._next = self._next, min(self._cap, 2 * self._next)
-        return delay
 
 
 class Supervisor:
@@ -45,7 +31,7 @@ class Supervisor:
     `on_lost` is awaited with the pid of a process that has ended otherwise than cleanly, before it is replaced.
     The first SIGTERM or SIGINT is passed on, and what is left after `grace` seconds is killed; a second kills
     at once (with `hears_signals` off, only `stop` does so). A process that calls `watch_parent` ends when the
-    supervisor dies.
+    supervisor dies. `pauses` are the first and the longest pause before a restart.
     """
 
     def __init__(
@@ -56,7 +42,7 @@ class Supervisor:
         grace: float = 30.0,
         on_lost: OnLost | None = None,
         env: Mapping[str, str] | None = None,
-        backoff: Callable[[], Backoff] = Backoff,
+        pauses: tuple[float, float] = (0.5, 30.0),
         hears_signals: bool = True,
         what: str = "worker",
     ) -> None:
@@ -65,7 +51,7 @@ class Supervisor:
         self._grace = grace
         self._on_lost = on_lost
         self._env = dict(os.environ if env is None else env)
-        self._backoff = backoff
+        self._pauses = pauses
         self._hears_signals = hears_signals
         self._what = what  # as the logs call it
         self._running: dict[int, asyncio.subprocess.Process] = {}
@@ -103,14 +89,14 @@ class Supervisor:
             _signal(process, number)
 
     async def _keep_running(self, number: int, lifeline: int) -> None:
-        backoff = self._backoff()
+        backoff = Backoff(*self._pauses)
         while not self._stopping.is_set():
             started = time.monotonic()
             try:
                 await self._live(number, lifeline)
             except OSError as error:  # out of processes, memory or files: may pass
                 _log.error(f"{self._what}_not_started", worker=number, error=str(error))
-            await self._pause(backoff.after(time.monotonic() - started))
+            await self._pause(pause_after(time.monotonic() - started, backoff))
 
     async def _live(self, number: int, lifeline: int) -> None:
         process = await asyncio.create_subprocess_exec(
@@ -163,6 +149,13 @@ class Supervisor:
         for process in list(self._running.values()):
             _log.warning(f"{self._what}_killed", pid=process.pid)
             _kill_group(process.pid)
+
+
+def pause_after(lived: float, backoff: Backoff) -> float:
+    """Seconds to wait before a process is replaced that has lived for `lived` seconds."""
+    if lived >= _HEALTHY_SECONDS:
+        backoff.reset()
+    return backoff.grow()
 
 
 def watch_parent(grace: float = 30.0) -> None:

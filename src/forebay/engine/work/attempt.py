@@ -8,7 +8,7 @@ from pydantic import ValidationError
 from pydantic_core import PydanticSerializationError, to_json
 
 from forebay.engine.declare.context import Context
-from forebay.errors import DataError, StepError, ThrottledError, error_class, plain
+from forebay.errors import DataError, StepError, ThrottledError, classify_error, message_without_values
 from forebay.types import Cancel, Done, ErrorClass, NotFound, Skip, Snooze
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from forebay.engine.db.tasks import Lease
-    from forebay.engine.declare.context import Host
+    from forebay.engine.declare.context import StepServices
     from forebay.engine.declare.pipeline import Step
     from forebay.types import Write
 
@@ -28,12 +28,25 @@ _OUTCOMES = frozenset((Done, NotFound, Skip, Snooze, Cancel))
 class Attempt(Context):
     """One execution of a task: the context that its step sees, and what comes of it.
 
-    `outcome` None stands for DONE, `again_in` None for "the step has ended".
+    `outcome` None stands for DONE, `retry_in` None for "the step has ended".
     """
 
     __slots__ = (
-        "again_in", "deadline", "ends_item", "error_class", "lease", "outcome", "reason", "result", "seconds",
-        "slot", "spent", "started", "stop", "throttled_for", "writes",
+        "counts_as_attempt",
+        "deadline",
+        "ends_item",
+        "error_class",
+        "lease",
+        "outcome",
+        "reason",
+        "result",
+        "retry_in",
+        "seconds",
+        "slot",
+        "started",
+        "stop",
+        "throttled_for",
+        "writes",
     )  # fmt: skip
 
     def __init__(self, lease: Lease, n: int, started: float) -> None:
@@ -49,12 +62,12 @@ class Attempt(Context):
         self.stop: str | None = None
         # The rest is set only where it matters: most attempts end well.
 
-    def runs(self, step: str, slot: asyncio.Task[Any], deadline: float, host: Host) -> None:
+    def runs(self, step: str, slot: asyncio.Task[Any], deadline: float, services: StepServices) -> None:
         """It begins, in this slot."""
         self.step = step
         self.slot = slot
         self.deadline = deadline
-        self._host = host
+        self._services = services
 
     @property
     def job_id(self) -> int:  # type: ignore[override]
@@ -85,18 +98,18 @@ class Attempt(Context):
         outcome: str,
         *,
         reason: str | None = None,
-        kind: ErrorClass | None = None,
-        again_in: float | None = None,
-        spent: bool = True,
+        error_class: ErrorClass | None = None,
+        retry_in: float | None = None,
+        counts_as_attempt: bool = True,
         ends_item: bool = False,
     ) -> None:
         """It did not end well, or not yet."""
         self.outcome = outcome
         self.reason = None if reason is None else clean(reason) or None
-        self.error_class = kind
+        self.error_class = error_class
         # No pause is endless, and NaN, which is larger and smaller than nothing, is none.
-        self.again_in = None if again_in is None else max(0.0, min(again_in, _LONGEST_PAUSE))
-        self.spent = spent
+        self.retry_in = None if retry_in is None else max(0.0, min(retry_in, _LONGEST_PAUSE))
+        self.counts_as_attempt = counts_as_attempt
         self.ends_item = ends_item
         self.throttled_for: float | None = None
         self.seconds = 0.0  # that it ran, as far as that is known
@@ -117,12 +130,12 @@ def report_outcome(attempt: Attempt, step: Step[Any, Any], value: Any) -> None:
         case NotFound(reason, writes):
             attempt.writes = writes
             again = step.retry.delay_after(ErrorClass.NOT_FOUND, attempt.lease.attempt)
-            attempt.fail("NOT_FOUND", reason=reason, kind=ErrorClass.NOT_FOUND, again_in=again)
+            attempt.fail("NOT_FOUND", reason=reason, error_class=ErrorClass.NOT_FOUND, retry_in=again)
         case Skip(reason, item, writes):
             attempt.writes = writes
             attempt.fail("SKIPPED", reason=reason, ends_item=item)
         case Snooze(seconds, reason):
-            attempt.fail("SNOOZED", reason=reason, again_in=max(0.0, float(seconds)), spent=False)
+            attempt.fail("SNOOZED", reason=reason, retry_in=max(0.0, float(seconds)), counts_as_attempt=False)
         case Cancel(reason):
             attempt.fail("CANCELLED", reason=reason, ends_item=True)
         case _:
@@ -131,20 +144,22 @@ def report_outcome(attempt: Attempt, step: Step[Any, Any], value: Any) -> None:
 
 def report_error(attempt: Attempt, step: Step[Any, Any], error: BaseException) -> None:
     """Fills in what a step has raised, and when it runs again."""
-    kind, reason = error_class(error), reason_of(error)
+    kind, reason = classify_error(error), reason_of(error)
     if isinstance(error, StepError):
         attempt.writes = error.writes
     if kind is ErrorClass.THROTTLED:
         wait = error.retry_after if isinstance(error, ThrottledError) else 30.0
         # Our own limit is neither an error of the item nor pressure from the other side.
         ours = isinstance(error, ThrottledError) and error.ours
-        attempt.fail("THROTTLED", reason=reason, kind=None if ours else kind, again_in=wait, spent=False)
+        attempt.fail(
+            "THROTTLED", reason=reason, error_class=None if ours else kind, retry_in=wait, counts_as_attempt=False
+        )
         attempt.throttled_for = step.retry.throttled_for
     elif kind in (ErrorClass.CONFIG, ErrorClass.RESOURCE):
-        attempt.fail("RELEASED", reason=reason, kind=kind, again_in=0.0, spent=False)
+        attempt.fail("RELEASED", reason=reason, error_class=kind, retry_in=0.0, counts_as_attempt=False)
     else:
         again = step.retry.delay_after(kind, attempt.lease.attempt)
-        attempt.fail("ERROR", reason=reason, kind=kind, again_in=again)
+        attempt.fail("ERROR", reason=reason, error_class=kind, retry_in=again)
 
 
 def result_json(step: Step[Any, Any], value: Any) -> str:
@@ -172,7 +187,7 @@ def reason_of(error: BaseException) -> str:
     if isinstance(error, TimeoutError) and not str(error):
         return "timed out"
     try:
-        text = plain(error)
+        text = message_without_values(error)
     except Exception:  # an error that cannot even say what it is
         text = ""
     if text and type(error).__module__.startswith("forebay."):

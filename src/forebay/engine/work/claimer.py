@@ -1,6 +1,6 @@
-"""Claiming: knowing which lanes have something ready, and taking from them what the executors have room for.
+"""Claiming: knowing which lanes have something ready, and taking from them what the executors have capacity for.
 
-A worker hears of ready lanes in three ways: a wake-up (NOTIFY), its own settles, and a look at the tables in pauses
+A worker hears of ready lanes in three ways: a wake-up (NOTIFY), its own settles, and a poll of the tables in pauses
 that grow while nothing is found. None of them is needed for correctness but the last.
 """
 
@@ -10,13 +10,13 @@ import asyncio
 import time
 from typing import TYPE_CHECKING
 
-from forebay.db.pool import LOST, REFUSED, give_back, insist
+from forebay.db.pool import REJECTED, UNAVAILABLE, release, retry_until_up
 from forebay.engine.db import tasks
-from forebay.engine.loops import either
 from forebay.engine.work.attempt import Attempt
 from forebay.engine.work.lanes import StepLanes
-from forebay.errors import brief
+from forebay.errors import one_line
 from forebay.log import get_logger
+from forebay.waits import wait_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from forebay.db.pool import Connection, Pool
     from forebay.engine.clock import Clock
     from forebay.engine.db.tasks import Claim, Lease
-    from forebay.engine.limits.client import Limits
+    from forebay.engine.limits.client import LimitClient
     from forebay.engine.work.executor import StepExecutor
     from forebay.engine.work.leases import LeaseBook
     from forebay.engine.work.machine import Machine
@@ -36,8 +36,8 @@ log = get_logger("claimer")
 
 _FIRST_POLL = 0.01
 _BUSY_FOR = 3.0  # seconds that a lane stays marked after a claim that it could fill
-_SWEEP_EVERY = 5.0  # seconds between looks below the watermark of a busy lane
-_SWEEP_SHARE = 20  # a look at all lanes may cost one part in so many
+_SWEEP_EVERY = 5.0  # seconds between polls below the watermark of a busy lane
+_SWEEP_SHARE = 20  # a poll of all lanes may cost one part in so many
 
 
 class Claimer:
@@ -52,7 +52,7 @@ class Claimer:
         *,
         executors: Mapping[int, StepExecutor],
         leases: LeaseBook,
-        limits: Limits,
+        limits: LimitClient,
         settler: Settler,
         machine: Machine,
         spans: Spans | None = None,
@@ -79,7 +79,7 @@ class Claimer:
         self._pause = _FIRST_POLL
         self._news = asyncio.Event()
         self._express_news = asyncio.Event()
-        self._look = asyncio.Event()
+        self._poll_requested = asyncio.Event()
         self._idle = asyncio.Event()
         self._closed = False
         self._stopped = False
@@ -95,18 +95,18 @@ class Claimer:
             self._pause = _FIRST_POLL
             self._news.set()
             if not lanes.lanes[lane_id].known:
-                self._look.set()  # whose it is, and how it ranks, is found out while its first tasks are claimed
+                self._poll_requested.set()  # finds out its owner and rank while its first tasks are claimed
         self._express_news.set()  # last: claims go out in the order in which they are woken
 
-    def hungry(self) -> None:
-        """A step has room; and a lane whose tasks have ended may be down to so few that it is the express claim's."""
+    def on_capacity(self) -> None:
+        """A step has capacity; and a lane may be down to so few tasks that the express claim serves it."""
         self._news.set()
         self._express_news.set()
 
-    def look_everywhere(self) -> None:
-        """Wake-ups may have been missed."""
+    def request_poll(self) -> None:
+        """Poll soon: wake-ups may have been missed."""
         self._pause = _FIRST_POLL
-        self._look.set()
+        self._poll_requested.set()
 
     def hold(self, seconds: float) -> None:
         """Claim nothing for a while: this machine is at its limit."""
@@ -129,9 +129,9 @@ class Claimer:
         self._news.set()
         self._express_news.set()
 
-    async def idle(self) -> None:
-        """Waits until all lanes have been looked at and there is nothing to do."""
-        await self.discover()
+    async def wait_until_idle(self) -> None:
+        """Wait until all lanes have been polled and there is nothing to do."""
+        await self.find_ready_lanes()
         self._idle.clear()
         self._news.set()
         await self._idle.wait()
@@ -139,12 +139,12 @@ class Claimer:
     # -- claiming -------------------------------------------------------------------------------------------------
 
     async def run(self) -> None:
-        """Claims whenever there is room and something ready. Two of these run side by side, on different lanes."""
+        """Claim whenever there is capacity and something is ready. Two of these run side by side."""
         await self._run(self._news, self._pick)
 
     async def run_express(self) -> None:
         """Claims a little of what has come in besides, at once: while a long backlog is worked through, who has one
-        task waits neither for room nor behind a large claim."""
+        task waits neither for capacity nor behind a large claim."""
         await self._run(self._express_news, self._pick_waiting)
 
     async def _run(self, news: asyncio.Event, pick: Callable[[], list[Claim]]) -> None:
@@ -154,22 +154,22 @@ class Claimer:
             if claims:
                 try:
                     await self._claim(claims)
-                except REFUSED as error:
-                    log.exception("claim_refused", error=brief(error))
+                except REJECTED as error:
+                    log.exception("claim_refused", error=one_line(error))
                     await asyncio.sleep(1)
             else:
-                self._tell_idle()
-                await either(news, self._limits_wait())
+                self._note_idle()
+                await wait_for(news, self._limits_wait())
 
     def _pick(self) -> list[Claim]:
-        """What to claim now: every step that has room, from the lanes whose turn it is."""
+        """What to claim now: every step that has capacity, from the lanes whose turn it is."""
         if self._closed or self.is_held or self._settler.is_full:
             return []
         claims: list[Claim] = []
         for executor in self._order:
-            room, lanes = executor.room(self._machine.share), self._lanes[executor.step_id]
-            if room > 0 and room >= executor.queue.size and lanes.active:
-                claims += lanes.pick(self._admitted(executor, room), self._leases.served(executor.step_id))
+            capacity, lanes = executor.capacity(self._machine.share), self._lanes[executor.step_id]
+            if capacity > 0 and capacity >= executor.queue.size and lanes.active:
+                claims += lanes.pick(self._within_limits(executor, capacity), self._leases.served(executor.step_id))
         return claims
 
     def _pick_waiting(self) -> list[Claim]:
@@ -183,21 +183,21 @@ class Claimer:
                 continue
             served, owners = self._leases.served(executor.step_id), self._leases.filled_by(executor.step_id)
             if served or owners:
-                room = self._admitted(executor, executor.concurrency.value)
-                claims += lanes.pick_waiting(room, served, () if served else owners)
+                capacity = self._within_limits(executor, executor.concurrency.value)
+                claims += lanes.pick_waiting(capacity, served, () if served else owners)
             if executor.is_shared and (holders := self._leases.holders(executor.step_id)) and self._may_start(executor):
                 claims += lanes.pick_outranked(holders)
         return claims
 
     def _may_start(self, executor: StepExecutor) -> bool:
         """Whether the step's limits let anything through, whatever waits for them already."""
-        return not executor.step.limits or self._limits.room(executor.step.limits, 1) != 0
+        return not executor.step.limits or self._limits.capacity(executor.step.limits, 1) != 0
 
-    def _admitted(self, executor: StepExecutor, room: int) -> int:
+    def _within_limits(self, executor: StepExecutor, capacity: int) -> int:
         """How many of those could start soon: what the step's limits hold back is better left where it is."""
         step = executor.step
-        allowed = self._limits.room(step.limits, room) if step.limits else None
-        return room if allowed is None else min(room, allowed * (step.batch_size or 1) - executor.queue.size)
+        allowed = self._limits.capacity(step.limits, capacity) if step.limits else None
+        return capacity if allowed is None else min(capacity, allowed * (step.batch_size or 1) - executor.queue.size)
 
     def _limits_wait(self) -> float:
         return min((self._limits.wait(e.step.limits) for e in self._order if e.step.limits), default=1.0)
@@ -207,7 +207,7 @@ class Claimer:
         for claim in claims:
             by_step.setdefault(claim.step_id, []).append(claim)
         try:
-            conn, leases = await insist(lambda: self._claim_once(claims), self._lost, self._timeout)
+            conn, leases = await retry_until_up(lambda: self._claim_once(claims), self._lost, self._timeout)
         except BaseException:
             for step_id, mine in by_step.items():
                 self._lanes[step_id].failed(mine)
@@ -221,7 +221,7 @@ class Claimer:
                 self._note_busy(lanes, mine)
             self._take_on(leases)
         finally:
-            await give_back(self._pool, conn)  # takes some turns of the event loop: the tasks begin meanwhile
+            await release(self._pool, conn)  # takes some turns of the event loop: the tasks begin meanwhile
 
     async def _claim_once(self, claims: list[Claim]) -> tuple[Connection, list[Lease]]:
         """The leases, and the connection that they came by, which is still to be given back."""
@@ -231,52 +231,52 @@ class Claimer:
             stamp = self._clock.stamp()
             return conn, await tasks.claim(conn, self._worker_id, claims, self._reading, lease_s, stamp)
         except BaseException:
-            await give_back(self._pool, conn)
+            await release(self._pool, conn)
             raise
 
     def _take_on(self, leases: list[Lease]) -> None:
         for lease in leases:
             self._leases.add(lease)
             for n in lease.missing():
-                self._void(lease, n)
+                self._cancel_missing(lease, n)
             if not self._stopped:  # else this came back too late, and is handed back with the other leases
                 lane = self._lanes[lease.step_id].lanes[lease.lane_id]
                 self._executors[lease.step_id].queue.push(lease, lane.priority, lane.weight)
         for step_id in {lease.step_id for lease in leases}:
             self._executors[step_id].kick()
 
-    def _void(self, lease: Lease, n: int) -> None:
+    def _cancel_missing(self, lease: Lease, n: int) -> None:
         """A task whose item has ended, or is gone: the lease must not hold it."""
         attempt = Attempt(lease, n, self._clock.time())
         attempt.fail("CANCELLED", reason="the item had already ended", ends_item=True)
         self._settler.add(attempt)
 
-    def _tell_idle(self) -> None:
+    def _note_idle(self) -> None:
         if not self._leases and not self._settler.backlog and not any(lanes.active for lanes in self._lanes.values()):
             self._idle.set()
 
     def _lost(self, error: BaseException, pause: float) -> None:
-        log.warning("claim_repeated", error=brief(error), pause=pause)
+        log.warning("claim_repeated", error=one_line(error), pause=pause)
 
-    # -- looking --------------------------------------------------------------------------------------------------
+    # -- polling --------------------------------------------------------------------------------------------------
 
-    async def look(self) -> None:
-        """Looks for ready lanes for ever. The pauses double while nothing is new, so that a commit that came late
-        after the last wake-up waits about as long as it was late; and looking costs a small share of the time only."""
+    async def poll(self) -> None:
+        """Polls for ready lanes for ever. The pauses double while nothing is new, so that a commit that came late
+        after the last wake-up waits about as long as it was late; and polling costs a small share of the time only."""
         while True:
             began = time.monotonic()
             try:
-                await self.discover()
-            except REFUSED + LOST as error:
+                await self.find_ready_lanes()
+            except REJECTED + UNAVAILABLE as error:
                 self._lost(error, self._pause)
             cost = time.monotonic() - began
-            await either(self._look, max(self._pause, _SWEEP_SHARE * cost))
-            self._look.clear()
+            await wait_for(self._poll_requested, max(self._pause, _SWEEP_SHARE * cost))
+            self._poll_requested.clear()
             self._pause = min(self._pause * 2, self._poll_s)
 
-    async def discover(self) -> None:
+    async def find_ready_lanes(self) -> None:
         news = False
-        for step_id, info in await tasks.discover(self._pool, list(self._executors)):
+        for step_id, info in await tasks.find_ready_lanes(self._pool, list(self._executors)):
             lanes = self._lanes[step_id]
             if self._only is not None and info.lane_id not in self._only:
                 continue
@@ -311,7 +311,7 @@ class Claimer:
             else:
                 self._busy.discard(claim.lane_id)
                 if claim.lane_id in self._marked:
-                    self.look_everywhere()  # submits may have come without a wake-up
+                    self.request_poll()  # submits may have come without a wake-up
 
     async def mark_busy(self) -> None:
         """Tells submitters which lanes need no wake-ups, because their backlog is being worked through."""
@@ -319,7 +319,7 @@ class Claimer:
         if idle:
             await tasks.mark_busy(self._pool, sorted(idle), 0, self._clock.stamp())
             self._marked -= idle
-            self.look_everywhere()
+            self.request_poll()
         if self._busy:
             await tasks.mark_busy(self._pool, sorted(self._busy), _BUSY_FOR, self._clock.stamp())
             self._marked |= self._busy

@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 
     from forebay.engine.clock import Clock
     from forebay.engine.db.tasks import Lease
-    from forebay.engine.declare.context import Context, Host
+    from forebay.engine.declare.context import Context, StepServices
     from forebay.engine.declare.pipeline import Step
-    from forebay.engine.limits.client import Held, Limits
+    from forebay.engine.limits.client import LimitClient, Permits
 
 _PRESSURE = (ErrorClass.THROTTLED, ErrorClass.TRANSIENT)
 _YIELD_AFTER = 0.002  # seconds that slots may keep the event loop to themselves
@@ -45,9 +45,9 @@ class StepExecutor:
         read: Callable[[int, int], Awaitable[tuple[str, str | None]]],
         job_args: Callable[[Context], Awaitable[tuple[Any, ...]]],
         report: Callable[[Attempt], None],
-        hungry: Callable[[], None],
-        host: Host,
-        limits: Limits,
+        on_capacity: Callable[[], None],
+        services: StepServices,
+        limits: LimitClient,
         clock: Clock,
         size: ClaimSize,
         reserve: int = 0,
@@ -62,9 +62,9 @@ class StepExecutor:
         self.size = size
         self.running: set[Attempt] = set()
         self.failed = 0
-        self._well = 0  # attempts that ended well and that the controllers know of, or need not
-        self._unwell = 0  # neither well nor badly: throttled, snoozed, released
-        self._well_s = 0.0  # the time of those that ended well
+        self._succeeded = 0  # attempts that ended well and that the controllers know of, or need not
+        self._unfinished = 0  # neither well nor badly: throttled, snoozed, released
+        self._succeeded_s = 0.0  # the time of those that ended well
         self.last_ended = 0.0  # epoch seconds
         self.last_error: tuple[float, str] | None = None
         self.slots: set[asyncio.Task[None]] = set()
@@ -76,11 +76,11 @@ class StepExecutor:
         self._read = read
         self._job_args = job_args
         self._report = report
-        self._hungry = hungry
+        self._on_capacity = on_capacity
         self._refill_at = 0  # when the queue is down to this, it is time to claim more
-        self._good = 0  # successes not yet told to the controllers, and their time
-        self._good_s = 0.0
-        self._host = host
+        self._unreported = 0  # successes not yet told to the controllers, and their time
+        self._unreported_s = 0.0
+        self._services = services
         self._limits = limits
         self._clock = clock
         self._timeout = float("inf") if step.timeout is None else step.timeout
@@ -88,7 +88,7 @@ class StepExecutor:
             from_json if step.pipeline.input_type in (dict, Any) else step.pipeline.input.validate_json
         )
 
-    def room(self, share: float = 1.0) -> int:
+    def capacity(self, share: float = 1.0) -> int:
         """How many more tasks this step wants at hand: `share` of the usual while the machine is short of something,
         and never less than what the step is to run at once."""
         wanted = self.size.value(self.concurrency.value)
@@ -98,17 +98,17 @@ class StepExecutor:
     @property
     def succeeded(self) -> int:
         """Attempts that ended well."""
-        return self._well + self._good
+        return self._succeeded + self._unreported
 
     @property
     def busy_s(self) -> float:
         """The time of those."""
-        return self._well_s + self._good_s
+        return self._succeeded_s + self._unreported_s
 
     @property
     def ended(self) -> int:
         """Attempts, however they ended."""
-        return self.succeeded + self.failed + self._unwell
+        return self.succeeded + self.failed + self._unfinished
 
     def kick(self) -> None:
         """Starts as many slots as the queue is worth."""
@@ -159,7 +159,7 @@ class StepExecutor:
         self._learn()
         self._forget_slot(me)
         self.kick()
-        self._hungry()
+        self._on_capacity()
 
     def _next(self, *, outranked: bool) -> tuple[Lease, int] | None:
         """`outranked`: first of somebody who runs nothing, and whom the priority of others keeps from their turn."""
@@ -176,7 +176,7 @@ class StepExecutor:
         while (task := self._next(outranked=self.is_shared and now == began and yields % 2 == 1)) is not None:
             if self.queue.size <= self._refill_at:
                 self._refill_at = -1  # told once
-                self._hungry()
+                self._on_capacity()
             if size is None:
                 now = await self._attempt(me, *task, now)
             else:
@@ -189,7 +189,7 @@ class StepExecutor:
                 yields += 1  # at every other one: short tasks of a high priority leave nobody out, and are not left out
                 began = now = time.monotonic()
         self._learn()
-        self._hungry()
+        self._on_capacity()
 
     def _more(self, first: tuple[Lease, int], size: int) -> list[tuple[Lease, int]]:
         tasks = [first]
@@ -199,7 +199,7 @@ class StepExecutor:
 
     def _begin(self, slot: asyncio.Task[Any], lease: Lease, index: int, now: float) -> Attempt:
         attempt = Attempt(lease, lease.ns[index], self._clock.wall(now))
-        attempt.runs(self.step.name, slot, now + self._timeout, self._host)
+        attempt.runs(self.step.name, slot, now + self._timeout, self._services)
         self.running.add(attempt)
         return attempt
 
@@ -211,10 +211,10 @@ class StepExecutor:
         try:
             args = self._arguments(lease, index) or await self._late_arguments(attempt)
             if self.step.limits:
-                held = await self._limits.enter(self.step.limits, args[0], busy=self.queue.size > 0)
+                permits = await self._limits.acquire(self.step.limits, args[0], busy=self.queue.size > 0)
                 began = time.monotonic()  # waiting is not work
                 attempt.deadline = began + self._timeout
-                value = await self._call_limited(held, attempt, *args)
+                value = await self._call_limited(permits, attempt, *args)
             else:
                 value = await self._call(attempt, *args)
             report_outcome(attempt, self.step, value)
@@ -226,18 +226,18 @@ class StepExecutor:
             self._let_end(slot, [attempt], owners)
         ended = time.monotonic()
         if attempt.outcome is None:
-            self._good += 1
-            self._good_s += ended - began
+            self._unreported += 1
+            self._unreported_s += ended - began
         else:
             self._note_other_end(attempt, ended - began)
         self._report(attempt)
         return ended
 
-    async def _call_limited(self, held: Held, ctx: Context, *args: Any) -> Any:
+    async def _call_limited(self, permits: Permits, ctx: Context, *args: Any) -> Any:
         try:
             return await self._call(ctx, *args)
         finally:
-            self._limits.leave(held)
+            self._limits.release(permits)
 
     async def _attempt_batch(self, slot: asyncio.Task[Any], tasks: list[tuple[Lease, int]], began: float) -> float:
         """One call for many tasks; the step sees the context of the first."""
@@ -253,8 +253,8 @@ class StepExecutor:
         ended = time.monotonic()
         for attempt in attempts:
             if attempt.outcome is None:
-                self._good += 1
-                self._good_s += (ended - began) / len(tasks)
+                self._unreported += 1
+                self._unreported_s += (ended - began) / len(tasks)
             else:
                 self._note_other_end(attempt, (ended - began) / len(tasks))
             self._report(attempt)
@@ -266,18 +266,18 @@ class StepExecutor:
             self.concurrency.press()
         if attempt.error_class is ErrorClass.TRANSIENT:
             self.spike.add(failed=1)
-            if attempt.again_in is not None:
-                attempt.again_in *= self.spike.spacing
+            if attempt.retry_in is not None:
+                attempt.retry_in *= self.spike.spacing
         if attempt.outcome not in ("SKIPPED", "NOT_FOUND", "ERROR"):
-            self._unwell += 1
+            self._unfinished += 1
             return
         self.last_ended = self._clock.time()
         if attempt.outcome == "ERROR":
             self.failed += 1
             self.last_error = (self.last_ended, attempt.reason or "")
         else:
-            self._well += 1
-            self._well_s += seconds
+            self._succeeded += 1
+            self._succeeded_s += seconds
 
     async def _call_batch(self, attempts: list[Attempt], tasks: list[tuple[Lease, int]]) -> None:
         inputs: list[Any] = []
@@ -293,8 +293,8 @@ class StepExecutor:
             return
         try:
             first = inputs[0][0] if self.step.after else inputs[0]
-            held = await self._limits.enter(self.step.limits, first, busy=self.queue.size > 0)
-            values = _checked(list(await self._call_limited(held, attempts[0], inputs)), len(good))
+            permits = await self._limits.acquire(self.step.limits, first, busy=self.queue.size > 0)
+            values = _checked(list(await self._call_limited(permits, attempts[0], inputs)), len(good))
         except (Exception, SystemExit) as error:
             for attempt in good:
                 report_error(attempt, self.step, error)
@@ -338,7 +338,9 @@ class StepExecutor:
                 attempt.fail("CANCELLED", reason="cancelled while it was running", ends_item=True)
             elif stopped:  # the worker is going down, the lease is lost, or another of the batch was stopped
                 why = attempt.stop or "its batch was stopped"
-                attempt.fail("RELEASED", reason=f"the worker let go of it ({why})", again_in=0.0, spent=False)
+                attempt.fail(
+                    "RELEASED", reason=f"the worker let go of it ({why})", retry_in=0.0, counts_as_attempt=False
+                )
             else:
                 report_error(attempt, self.step, TransientError("the step was cancelled from within"))
 
@@ -358,16 +360,16 @@ class StepExecutor:
 
     def _learn(self) -> None:
         """Tells the controllers about the successes since the last time."""
-        if self._good:
-            self._well += self._good
-            self._well_s += self._good_s
+        if self._unreported:
+            self._succeeded += self._unreported
+            self._succeeded_s += self._unreported_s
             self.last_ended = self._clock.time()
-            self.size.add(self._good_s / self._good)
-            self.concurrency.add(self._good, self._good_s, len(self.slots))
-            self.spike.add(succeeded=self._good)
-            self._good, self._good_s = 0, 0.0
+            self.size.add(self._unreported_s / self._unreported)
+            self.concurrency.add(self._unreported, self._unreported_s, len(self.slots))
+            self.spike.add(succeeded=self._unreported)
+            self._unreported, self._unreported_s = 0, 0.0
 
-    def reap(self, now: float) -> None:
+    def stop_overdue(self, now: float) -> None:
         """Stops what is past its deadline."""
         # Process steps are killed by their pool, which knows better.
         if self.step.timeout is None or self.step.kind is Kind.PROCESS:

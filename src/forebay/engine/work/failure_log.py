@@ -58,7 +58,7 @@ class FailureLog:
                 self._add(attempt, self._executors[attempt.lease.step_id].step)
 
     def _add(self, attempt: Attempt, step: Step[Any, Any]) -> None:
-        ends_item = attempt.again_in is None and not step.optional
+        ends_item = attempt.retry_in is None and not step.optional
         name = "item_failed" if ends_item else "attempt_failed"
         kind = _Kind(name, step.label, None if attempt.error_class is None else attempt.error_class.value)
         window = self._windows.setdefault(kind, _Window(self._monotonic()))
@@ -98,8 +98,8 @@ def _described(attempt: Attempt, step: Step[Any, Any]) -> dict[str, Any]:
     lease = attempt.lease
     about: dict[str, Any] = {"job": lease.job_id, "item": attempt.n, "attempt": lease.attempt}
     about |= {"reason": attempt.reason, "duration_s": round(attempt.seconds, 3)}
-    if attempt.again_in is not None:
-        about["again_in"] = round(attempt.again_in, 3)
+    if attempt.retry_in is not None:
+        about["retry_in"] = round(attempt.retry_in, 3)
     return about | _reference(attempt, step.pipeline.reference)
 
 

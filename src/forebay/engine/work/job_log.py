@@ -40,7 +40,7 @@ def tell_attempts(batch: Sequence[Attempt], executors: Mapping[int, StepExecutor
         )
         if attempt.outcome is None:
             said.debug("attempt_settled", outcome="DONE")
-        elif attempt.again_in is None:
+        elif attempt.retry_in is None:
             said.debug(
                 "attempt_settled", outcome=attempt.outcome, error_class=attempt.error_class, reason=attempt.reason
             )
@@ -50,6 +50,6 @@ def tell_attempts(batch: Sequence[Attempt], executors: Mapping[int, StepExecutor
                 outcome=attempt.outcome,
                 error_class=attempt.error_class,
                 reason=attempt.reason,
-                again_in=round(attempt.again_in, 3),
-                spent=attempt.spent,
+                retry_in=round(attempt.retry_in, 3),
+                counts_as_attempt=attempt.counts_as_attempt,
             )

@@ -93,28 +93,29 @@ class StepLanes:
             self.lanes = {i: lane for i, lane in self.lanes.items() if i in self.active or lane.claiming}
             self._owner_virtual.clear()
 
-    def pick(self, room: int, served: Container[int] = ()) -> list[Claim]:
-        """Shares `room` tasks among the lanes of the highest priority, those that had least first. The lanes in
+    def pick(self, capacity: int, served: Container[int] = ()) -> list[Claim]:
+        """Shares `capacity` tasks among the lanes of the highest priority, those that had least first. The lanes in
         `served` have some tasks in this worker already."""
-        if not self.active or room < 1:
+        if not self.active or capacity < 1:
             return []
         ready = self._ready()
         known = [lane for lane in ready if lane.lane_id in served]
         if known and len(ready) - len(known) <= _FEW:
             ready = known  # the others are picked by `pick_waiting`, and do not wait for this claim
-        ready = sorted(ready, key=self._turn)[: min(room, _MAX_LANES)]
+        ready = sorted(ready, key=self._turn)[: min(capacity, _MAX_LANES)]
         shares = self._shares(ready)
         return [
-            self._claim(lane, max(1, min(room, round(room * share)))) for lane, share in zip(ready, shares, strict=True)
+            self._claim(lane, max(1, min(capacity, round(capacity * share))))
+            for lane, share in zip(ready, shares, strict=True)
         ]
 
-    def pick_waiting(self, room: int, served: Container[int], owners: Container[int] = ()) -> list[Claim]:
+    def pick_waiting(self, capacity: int, served: Container[int], owners: Container[int] = ()) -> list[Claim]:
         """A few tasks of lanes that have next to none in this worker, and are of none of these owners: they need not
-        wait until there is room again after what others have been given. Those that turn out to have many are served
+        wait for capacity behind what others have been given. Those that turn out to have many are served
         like the others then."""
         waiting = [lane for lane in self._ready() if lane.lane_id not in served and lane.owner_id not in owners]
-        waiting = sorted(waiting, key=self._turn)[: min(max(room, 0), _FEW)]
-        return [self._claim(lane, max(1, room // len(waiting))) for lane in waiting]
+        waiting = sorted(waiting, key=self._turn)[: min(max(capacity, 0), _FEW)]
+        return [self._claim(lane, max(1, capacity // len(waiting))) for lane in waiting]
 
     def pick_outranked(self, owners: Container[int]) -> list[Claim]:
         """One task each for a few who are none of these owners, and whom higher priorities keep from their turn: a

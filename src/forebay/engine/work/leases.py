@@ -87,7 +87,7 @@ class LeaseBook:
             if lease.open <= 0:
                 self._forget(lease)
 
-    async def heartbeat(self) -> None:
+    async def renew(self) -> None:
         """Renews the leases that have been held for a while; stops what is no longer ours, or cancelled."""
         now = time.monotonic()
         old = [lease for lease in self._held.values() if now - lease.held_since > self._floor / 4]
@@ -95,7 +95,7 @@ class LeaseBook:
             return
         lengths = [self.seconds(lease.step_id) for lease in old]
         tokens = [lease.token for lease in old]
-        held = await tasks.heartbeat(self._pool, self._worker_id, tokens, lengths, self._clock.stamp())
+        held = await tasks.renew_leases(self._pool, self._worker_id, tokens, lengths, self._clock.stamp())
         for lease in old:
             lease.held_since = now
         # What was settled while the heartbeat was on its way is not lost.

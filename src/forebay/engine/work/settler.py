@@ -6,11 +6,11 @@ import asyncio
 from collections import Counter, deque
 from typing import TYPE_CHECKING
 
-from forebay.db.pool import COLLIDED, LOST, MISUSED, REFUSED, drop, insist, is_usable
+from forebay.db.pool import CONFLICT, MISUSED, REJECTED, UNAVAILABLE, is_usable, retry_until_up, terminate
 from forebay.engine.db import tasks
 from forebay.engine.db.writes import Writer
 from forebay.engine.work.attempt import Attempt
-from forebay.errors import DataError, brief, plain
+from forebay.errors import DataError, message_without_values, one_line
 from forebay.log import get_logger
 
 if TYPE_CHECKING:
@@ -109,14 +109,14 @@ class Settler:
             return self._next_in_order()
         batch: dict[tuple[int, int], Attempt] = {}
         later: list[Attempt] = []
-        room = _BATCH_BYTES
-        while self._waiting and len(batch) < _BATCH and room > 0:
+        bytes_left = _BATCH_BYTES
+        while self._waiting and len(batch) < _BATCH and bytes_left > 0:
             report = self._waiting.popleft()
             if batch.setdefault((report.lease.job_id, report.n), report) is not report:
                 later.append(report)
             else:
-                room -= len(report.result or "")
-        self._bytes -= _BATCH_BYTES - room
+                bytes_left -= len(report.result or "")
+        self._bytes -= _BATCH_BYTES - bytes_left
         self._waiting.extendleft(reversed(later))
         self._shared = sum(report.lease.step_id not in self._solo for report in self._waiting)
         # Two workers that settle branches of the same items lock them in the same order.
@@ -124,12 +124,12 @@ class Settler:
 
     def _next_in_order(self) -> list[Attempt]:
         batch: list[Attempt] = []
-        room = _BATCH_BYTES
-        while self._waiting and len(batch) < _BATCH and room > 0:
+        bytes_left = _BATCH_BYTES
+        while self._waiting and len(batch) < _BATCH and bytes_left > 0:
             report = self._waiting.popleft()
             batch.append(report)
-            room -= len(report.result or "")
-        self._bytes -= _BATCH_BYTES - room
+            bytes_left -= len(report.result or "")
+        self._bytes -= _BATCH_BYTES - bytes_left
         return batch
 
     async def _settle(self, batch: list[Attempt]) -> None:
@@ -144,11 +144,13 @@ class Settler:
 
         def repeated(error: BaseException, pause: float) -> None:
             repeats.append(error)
-            log.warning("settle_repeated", error=brief(error), pause=pause)
+            log.warning("settle_repeated", error=one_line(error), pause=pause)
 
         try:
-            settled = await insist(lambda: self._in_transaction(batch, again=bool(repeats)), repeated, self._timeout)
-        except (DataError, *REFUSED) as error:
+            settled = await retry_until_up(
+                lambda: self._in_transaction(batch, again=bool(repeats)), repeated, self._timeout
+            )
+        except (DataError, *REJECTED) as error:
             await self._isolate(batch, error)
         else:
             # After a repetition, what looks stale may just be what went through the first time, unheard.
@@ -162,8 +164,8 @@ class Settler:
             async with conn.transaction():
                 try:
                     return await self._settle_and_write(conn, batch, columns, again=again)
-                except (*LOST, asyncio.CancelledError):
-                    drop(conn)  # it may be half open: the rollback must not wait for it, nor the next user
+                except (*UNAVAILABLE, asyncio.CancelledError):
+                    terminate(conn)  # it may be half open: the rollback must not wait for it, nor the next user
                     raise
 
     async def _settle_and_write(
@@ -181,11 +183,11 @@ class Settler:
     async def _write(self, conn: Connection, group: list[Attempt], *, again: bool) -> None:
         try:
             await self._writer.apply(conn, (write for report in group for write in report.writes), again=again)
-        except COLLIDED:
+        except CONFLICT:
             raise
-        except MISUSED + LOST as error:
+        except MISUSED + UNAVAILABLE as error:
             if isinstance(error, MISUSED) and is_usable(conn):
-                raise DataError(f"what the step handed over was refused: {plain(error)}") from error
+                raise DataError(f"what the step handed over was refused: {message_without_values(error)}") from error
             if len(group) == 1:
                 self._count_loss(group[0])
             raise
@@ -210,11 +212,11 @@ class Settler:
         report = batch[0]
         if report.outcome is not None and report.result is None and not report.writes:
             # Given up here, it is no longer kept alive by heartbeats: its lease runs out and the task runs again.
-            log.critical("report_lost", job=report.lease.job_id, item=report.n, error=brief(error))
+            log.critical("report_lost", job=report.lease.job_id, item=report.n, error=one_line(error))
             self._on_settled(batch, tasks.Settled(0, [], [], []))
             return
         step = report.lease.step_id
-        log.warning("write_refused", job=report.lease.job_id, item=report.n, step=step, error=brief(error))
+        log.warning("write_refused", job=report.lease.job_id, item=report.n, step=step, error=one_line(error))
         report.result, report.writes = None, ()
         _refuse(report, error)
         await self._settle([report])
@@ -246,7 +248,7 @@ class Settler:
         for place in long:
             report, bound = asked[place], bounds[place]
             reason = f"throttled for {_span(bound)}, longer is not waited: {report.reason}"
-            report.fail("ERROR", reason=reason, kind=report.error_class)
+            report.fail("ERROR", reason=reason, error_class=report.error_class)
         return self._columns(batch) if long else columns
 
     def _columns(self, batch: list[Attempt]) -> tasks.Reports:
@@ -261,8 +263,8 @@ class Settler:
         columns.outcomes = [r.outcome for r in batch]
         for r in batch:
             ended_well = r.outcome is None
-            columns.again_ins.append(None if ended_well else r.again_in)
-            columns.spents.append(ended_well or r.spent)
+            columns.retry_ins.append(None if ended_well else r.retry_in)
+            columns.count_as_attempts.append(ended_well or r.counts_as_attempt)
             columns.ends_items.append(not ended_well and r.ends_item)
             columns.classes.append(None if ended_well else r.error_class)
             columns.reasons.append(None if ended_well else r.reason)
@@ -271,7 +273,7 @@ class Settler:
 
 def _longest_wait(report: Attempt, bound: float) -> float:
     """How much of the time between two attempts can be throttling: as long as it is told now, and some more."""
-    return max(bound / 24, 1.25 * (report.again_in or 0.0))
+    return max(bound / 24, 1.25 * (report.retry_in or 0.0))
 
 
 def _span(seconds: float) -> str:
@@ -280,6 +282,6 @@ def _span(seconds: float) -> str:
 
 def _refuse(report: Attempt, error: Exception) -> None:
     """What could not be written is a fault of the data; running the step again would give the same."""
-    refused = DataError(f"what the step handed over was refused: {plain(error)}")
+    refused = DataError(f"what the step handed over was refused: {message_without_values(error)}")
     failure = error if isinstance(error, DataError) else refused
-    report.fail("ERROR", reason=str(failure), kind=failure.error_class)
+    report.fail("ERROR", reason=str(failure), error_class=failure.error_class)

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from opentelemetry.context import Context, attach, detach
 from opentelemetry.trace import Link, Span, SpanKind, StatusCode, Tracer, get_current_span, set_span_in_context
 
-from forebay.db.pool import LOST, REFUSED
+from forebay.db.pool import REJECTED, UNAVAILABLE
 from forebay.engine.db import tasks
-from forebay.errors import ForebayError, brief
+from forebay.errors import ForebayError, one_line
 from forebay.log import get_logger
 from forebay.telemetry.otel import context_of
 
@@ -40,7 +40,7 @@ _NOWHERE = Context()  # spans in it begin a trace of their own
 
 
 @dataclass(frozen=True, slots=True)
-class _Origin:
+class _TraceContext:
     """What a lease is told: the trace of its job, and when it was claimed."""
 
     parent: Context
@@ -79,7 +79,7 @@ class Spans:
         for job_id in jobs & self._parents.keys():
             self._parents.move_to_end(job_id)
         for lease in leases:
-            lease.origin = _Origin(self._parents.get(lease.job_id, _NOWHERE), now)
+            lease.trace_context = _TraceContext(self._parents.get(lease.job_id, _NOWHERE), now)
         while len(self._parents) > _REMEMBERED:
             self._parents.popitem(last=False)
 
@@ -87,8 +87,8 @@ class Spans:
         try:
             async with asyncio.timeout(_PATIENCE):
                 found = await tasks.traces(self._pool, sorted(jobs))
-        except (ForebayError, *REFUSED, *LOST) as error:  # the work is more important than its picture
-            log.warning("traces_not_read", jobs=len(jobs), error=brief(error))
+        except (ForebayError, *REJECTED, *UNAVAILABLE) as error:  # the work is more important than its picture
+            log.warning("traces_not_read", jobs=len(jobs), error=one_line(error))
             return
         for job_id in jobs:
             self._parents[job_id] = context_of(found.get(job_id))
@@ -124,7 +124,7 @@ class Spans:
         return traced
 
     def _begin(self, step: Step[Any, Any], attempt: Attempt, links: Sequence[Link] = ()) -> Span:
-        origin: _Origin = attempt.lease.origin
+        origin: _TraceContext = attempt.lease.trace_context
         started = _nanoseconds(attempt.started)
         span = self._tracer.start_span(
             _name(step),
@@ -146,7 +146,7 @@ class Spans:
 
     def _begin_batch(self, step: Step[Any, Any], batch: Sequence[Attempt]) -> Span:
         """Within the trace of the jobs, if that is one; else within none of them."""
-        parents = {id(parent): parent for parent in (attempt.lease.origin.parent for attempt in batch)}
+        parents = {id(parent): parent for parent in (attempt.lease.trace_context.parent for attempt in batch)}
         span = self._tracer.start_span(
             f"{_name(step)} batch",
             context=next(iter(parents.values())) if len(parents) == 1 else _NOWHERE,

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-class WorkerHost:
+class WorkerServices:
     """Takes down their progress, opens what they share, and runs their functions in processes."""
 
     def __init__(self, progress: ProgressBook, resources: Resources, processes: ProcessPool) -> None:

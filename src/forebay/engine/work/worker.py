@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 from forebay.db import migrate
 from forebay.db.listen import listen
 from forebay.db.measured_pool import open_measured_pool
-from forebay.db.pool import LOST, close_pool, insist
+from forebay.db.pool import UNAVAILABLE, close_pool, retry_until_up
 from forebay.engine.clock import Clock
-from forebay.engine.controllers import Backoff, ClaimSize
+from forebay.engine.controllers import ClaimSize
 from forebay.engine.db import registry, tasks
 from forebay.engine.declare.resources import Resources
-from forebay.engine.limits.client import Limits
+from forebay.engine.limits.client import LimitClient
 from forebay.engine.loops import every
 from forebay.engine.maintenance import schedules
 from forebay.engine.maintenance.sweeper import Sweeper
@@ -32,14 +32,15 @@ from forebay.engine.work.machine import Machine
 from forebay.engine.work.progress import ProgressBook
 from forebay.engine.work.runners import call_of
 from forebay.engine.work.settler import Settler
-from forebay.engine.work.step_services import WorkerHost
+from forebay.engine.work.step_services import WorkerServices
 from forebay.engine.work.threads import Threads
 from forebay.engine.work.worker_stats import last_error, totals
-from forebay.errors import brief
+from forebay.errors import one_line
 from forebay.log import get_logger, tells_details, use_level
 from forebay.settings import Settings
 from forebay.telemetry import tracing
 from forebay.types import ErrorClass
+from forebay.waits import Backoff
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Coroutine, Mapping, Sequence
@@ -84,7 +85,7 @@ class Worker:
             pipeline.tune(self.settings)
         self._closed = closed
         self._lanes = lanes
-        self._replaced = resources
+        self._resource_overrides = resources
         self._awaited: set[int] = set()  # jobs whose end ends a slice
         self._ended = asyncio.Event()
         self._ready = asyncio.Event()
@@ -93,7 +94,7 @@ class Worker:
         self._machine = Machine()
         self._backoff = Backoff(1, 60)
         self._parked: set[str] = set()
-        self._odd_jobs: set[asyncio.Task[None]] = set()
+        self._background_tasks: set[asyncio.Task[None]] = set()
 
     @property
     def stuck_threads(self) -> int:
@@ -110,10 +111,10 @@ class Worker:
     async def run(self) -> None:
         """Work until `stop`; then finish or hand back what is in flight."""
         self._pool = await self._open_pool("forebay worker", self.settings.pool_size)
-        # Signs of life must not wait behind the work: what cannot renew its leases loses them.
-        self._vitals = await self._open_pool("forebay worker vitals", 1)
+        # Heartbeats must not wait behind the work: a worker that cannot renew its leases loses them.
+        self._heartbeat_pool = await self._open_pool("forebay worker heartbeat", 1)
         try:
-            await insist(self._begin, self._begin_later)
+            await retry_until_up(self._begin, self._begin_later)
             try:
                 await self._work()
             finally:
@@ -123,7 +124,7 @@ class Worker:
                 if self._spans is not None:
                     self._spans.close()
         finally:
-            await close_pool(self._vitals)
+            await close_pool(self._heartbeat_pool)
             await close_pool(self._pool)
         log.info("worker_stopped", worker=self.worker_id, settled=self.settled)
 
@@ -161,17 +162,17 @@ class Worker:
         if running.done():
             running.result()
 
-    async def idle(self) -> None:
+    async def wait_until_idle(self) -> None:
         """Waits until the worker has looked everywhere and has nothing to do, also of what its steps have submitted."""
         settled = -1
         while settled != self.settled:
             settled = self.settled
-            await self.look()
-            await self._claimer.idle()
+            await self.poll()
+            await self._claimer.wait_until_idle()
 
     async def _idle_or_ended(self) -> None:
         """Waits until there is nothing to do, or until this worker has ended the last of the awaited jobs."""
-        waits: list[asyncio.Task[Any]] = [asyncio.create_task(self.idle())]
+        waits: list[asyncio.Task[Any]] = [asyncio.create_task(self.wait_until_idle())]
         if self._awaited:
             waits.append(asyncio.create_task(self._ended.wait()))
         try:
@@ -182,14 +183,14 @@ class Worker:
             for task in waits:
                 task.cancel()
 
-    async def look(self) -> None:
+    async def poll(self) -> None:
         """Look now for what is ready."""
-        await self._claimer.discover()
+        await self._claimer.find_ready_lanes()
 
     async def drain(self) -> None:
         """Claim until nothing is left to do, then close again."""
         self._claimer.open()
-        await self.idle()
+        await self.wait_until_idle()
         self._claimer.close()
 
     async def sweep(self) -> None:
@@ -202,31 +203,31 @@ class Worker:
             ids = {p.name: await registry.register(conn, p.definition()) for p in self._pipelines}
             await schedules.put_declared(conn, self._pipelines, self.clock.now())
             name = f"{socket.gethostname()}:{os.getpid()}"
-            self.worker_id = await registry.enlist(conn, name, self.clock.stamp())
+            self.worker_id = await registry.register_worker(conn, name, self.clock.stamp())
         self._assemble(ids)
-        with suppress(*LOST):  # another worker is at it
+        with suppress(*UNAVAILABLE):  # another worker is at it
             await self._sweeper.make_partitions()
         steps = [f"{executor.step.pipeline.name}.{executor.step.name}" for executor in self._executors.values()]
         log.info("worker_started", worker=self.worker_id, steps=steps)
 
     def _begin_later(self, error: BaseException, pause: float) -> None:
-        log.warning("begin_repeated", error=brief(error), pause=pause)
+        log.warning("begin_repeated", error=one_line(error), pause=pause)
 
     def _assemble(self, ids: dict[str, dict[str, int]]) -> None:
         pool, me, s, clock = self._pool, self.worker_id, self.settings, self.clock
         self._threads, self._processes = Threads(), ProcessPool(sandbox=s.sandbox or "preferred")
         self._spans = _spans(pool, clock)
-        self._limits = Limits(pool, me, clock, on_room=self._on_hungry)
+        self._limits = LimitClient(pool, me, clock, on_capacity=self._on_capacity)
         self._progress = ProgressBook(pool, clock)
-        self._resources = Resources(s, pool, self._limits, self._replaced)
-        self._host = WorkerHost(self._progress, self._resources, self._processes)
+        self._resources = Resources(s, pool, self._limits, self._resource_overrides)
+        self._services = WorkerServices(self._progress, self._resources, self._processes)
         for pipeline in self._pipelines:
             for step in pipeline.steps.values():
                 if not s.queue_names or step.queue in s.queue_names:
                     self._add_step(step, ids[pipeline.name][step.name])
         solo = {step_id for steps in ids.values() if len(steps) == 1 for step_id in steps.values()}
         self._failures = FailureLog(self._executors)
-        self._leases = LeaseBook(self._vitals, me, s, clock, self._executors)
+        self._leases = LeaseBook(self._heartbeat_pool, me, s, clock, self._executors)
         on_settled = self._on_settled if self._spans is None else self._spans.settling(self._on_settled)
         self._settler = Settler(
             pool,
@@ -268,8 +269,8 @@ class Worker:
             read=self._read_task,
             job_args=self._job_args,
             report=report,
-            hungry=self._on_hungry,
-            host=self._host,
+            on_capacity=self._on_capacity,
+            services=self._services,
             limits=self._limits,
             clock=self.clock,
             size=ClaimSize(slice_s=s.slice_ms / 1000, safety=s.claim_safety, least=s.claim_min, most=s.claim_max),
@@ -296,7 +297,7 @@ class Worker:
             _, stuck = await asyncio.wait(loops, timeout=2)
             if stuck:  # in a connection that does not answer
                 self._pool.terminate()
-                self._vitals.terminate()
+                self._heartbeat_pool.terminate()
 
     def _loops(self) -> list[tuple[str, Coroutine[Any, Any, None]]]:
         beat = self.settings.lease_floor_s / 4
@@ -305,19 +306,19 @@ class Worker:
             ("claim", self._claimer.run()),
             ("claim", self._claimer.run()),
             ("claim", self._claimer.run_express()),
-            ("look", self._claimer.look()),
+            ("poll", self._claimer.poll()),
             ("settle", self._settler.run()),
-            ("reap", every(0.05, "reap", self._reap)),
-            ("heartbeat", every(beat, "heartbeat", self._leases.heartbeat, longest=beat)),
+            ("overdue", every(0.05, "overdue", self._stop_overdue)),
+            ("heartbeat", every(beat, "heartbeat", self._leases.renew, longest=beat)),
             ("limits", every(1.0, "limits", self._limits.renew)),
             ("mark busy", every(1.0, "mark busy", self._claimer.mark_busy)),
-            ("sign on", every(2.0, "sign on", self.sign_on)),
+            ("status", every(2.0, "status", self.report_status)),
             ("progress", every(0.5, "progress", self._progress.flush)),
             ("failures", every(5.0, "failures", self._failures.tell_rest)),
             ("sweep", self._sweeper.run()),
         ]
         if self.settings.listen:
-            loops.append(("listen", listen(self._dsn, self._on_message, self._claimer.look_everywhere)))
+            loops.append(("listen", listen(self._dsn, self._on_message, self._claimer.request_poll)))
         return loops
 
     async def _shut_down(self) -> None:
@@ -330,13 +331,13 @@ class Worker:
         for executor in self._executors.values():
             executor.stop_all("shutdown")
         await self._slots_end(2.0)
-        with suppress(*LOST, TimeoutError):  # leases that cannot be handed back expire
+        with suppress(*UNAVAILABLE, TimeoutError):  # leases that cannot be handed back expire
             async with asyncio.timeout(10):
                 await self._settler.drained()
                 self._failures.close()
                 await self._leases.hand_back()
                 await self._limits.close()
-                await self.sign_on(stopped=True)
+                await self.report_status(stopped=True)
 
     async def _slots_end(self, seconds: float) -> None:
         slots = {slot for executor in self._executors.values() for slot in executor.slots}
@@ -354,10 +355,10 @@ class Worker:
             for executor in self._executors.values():
                 executor.cancel_job(int(args[0]))
         elif verb == "queue":  # resumed or unparked, perhaps
-            self._claimer.look_everywhere()
+            self._claimer.request_poll()
 
-    def _on_hungry(self) -> None:
-        self._claimer.hungry()
+    def _on_capacity(self) -> None:
+        self._claimer.on_capacity()
 
     def _on_report(self, attempt: Attempt) -> None:
         failure = attempt.failure
@@ -393,21 +394,21 @@ class Worker:
     async def _unpark(self, queue: str) -> None:
         try:
             await registry.unpark(self._pool, queue)
-        except LOST:
+        except UNAVAILABLE:
             self._parked.add(queue)  # the next success tries again
             raise
         log.info("queue_unparked", queue=queue)
-        self._claimer.look_everywhere()
+        self._claimer.request_poll()
 
     def _in_background(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.create_task(work)
-        self._odd_jobs.add(task)
-        task.add_done_callback(self._odd_job_ended)
+        self._background_tasks.add(task)
+        task.add_done_callback(self._background_task_ended)
 
-    def _odd_job_ended(self, task: asyncio.Task[None]) -> None:
-        self._odd_jobs.discard(task)
+    def _background_task_ended(self, task: asyncio.Task[None]) -> None:
+        self._background_tasks.discard(task)
         if not task.cancelled() and (error := task.exception()) is not None:
-            log.warning("queue_not_told", error=brief(error))
+            log.warning("queue_not_told", error=one_line(error))
 
     def _on_settled(self, batch: Sequence[Attempt], settled: Settled) -> None:
         self._leases.settled(batch)
@@ -420,7 +421,7 @@ class Worker:
         for step_id, lane_id, seq in settled.woken:
             self._claimer.wake(step_id, lane_id, seq)
         if not self._leases:
-            self._claimer.hungry()
+            self._claimer.on_capacity()
 
     def _note_ended(self, jobs: Sequence[int]) -> None:
         if self._awaited:
@@ -430,13 +431,13 @@ class Worker:
 
     # -- care -----------------------------------------------------------------------------------------------------
 
-    async def _reap(self) -> None:
+    async def _stop_overdue(self) -> None:
         now = time.monotonic()
         for executor in self._executors.values():
-            executor.reap(now)
+            executor.stop_overdue(now)
             executor.kick()
 
-    async def sign_on(self, *, stopped: bool = False) -> None:
+    async def report_status(self, *, stopped: bool = False) -> None:
         """Tell the others how this worker is doing, and hear which queues are parked."""
         steps = {f"{e.step.pipeline.name}.{e.step.name}": e.describe() for e in self._executors.values()}
         about = {"steps": steps, "settled": self.settled, "leases": len(self._leases), "pid": os.getpid()}
@@ -444,8 +445,8 @@ class Worker:
         about |= {"limits": self._limits.describe(), "machine": self._machine.describe()}
         about |= {"shared": self._resources.describe(), "pool_waits": self._pool.waits.describe()}
         # Another worker may have parked a queue: whoever gets through to the other side again unparks it.
-        self._parked = await registry.sign_on(
-            self._vitals,
+        self._parked = await registry.report_status(
+            self._heartbeat_pool,
             self.worker_id,
             about,
             self._settler.stale,

@@ -24,7 +24,7 @@ from forebay.cli._waiting import ended
 from forebay.db import migrate, session_context
 from forebay.db.pool import connected
 from forebay.db.role_pool import API
-from forebay.errors import InvalidField, NotThere
+from forebay.errors import InvalidField, NotFoundError
 from forebay.identity import owners
 from forebay.pipelines.bookmarks import db as rows
 from forebay.pipelines.bookmarks.db import BookmarkFilter
@@ -69,7 +69,7 @@ async def _connected(
         owner = await choose_owner(conn, settings, given, quiet=quiet)
         number = await owners.make(conn, owner) if makes else await owners.find(conn, owner)
         if number is None:
-            raise NotThere("owner", f"there is no owner {owner!r}: --owner names another one")
+            raise NotFoundError("owner", f"there is no owner {owner!r}: --owner names another one")
         yield conn, owner, number
 
 

@@ -18,7 +18,7 @@ from forebay.pipelines import resources
 from forebay.pipelines.bookmarks import db as rows
 from forebay.pipelines.bookmarks.links import page_hash
 from forebay.services import egress, pages, pdf
-from forebay.services.egress import NotFoundError
+from forebay.services.egress import UrlNotFound
 from forebay.services.egress.statuses import status_error
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ class Page:
 async def read(ctx: Context, url: str, *, etag: str | None, modified: str | None) -> Page | None:
     """What the link leads to; None when it is still what `etag` and `modified` stand for.
 
-    Raises: NotFoundError, and what else the way out raises.
+    Raises: UrlNotFound, and what else the way out raises.
     """
     http = await ctx.get(resources.http)
     hops = 0
@@ -159,7 +159,7 @@ async def _understand(ctx: Context, fetched: Fetched, wanted: Wanted) -> tuple[P
 def raise_passing(url: str, status: int, headers: Mapping[str, str]) -> None:
     """Raises: what an answer stands for that is no page: not there, not now, or slower."""
     error = status_error(status, headers, _place(url))
-    if error is not None and (may_work_later(error) or isinstance(error, NotFoundError)):
+    if error is not None and (may_work_later(error) or isinstance(error, UrlNotFound)):
         raise error
 
 
@@ -300,7 +300,7 @@ _NO_PAGES = {
 def check(page: Page, bookmark_id: int, owner_id: int, *, only_seen: bool = False) -> None:
     """Let only pages and files pass. What stands in front of one is recorded at the bookmark, and raised.
 
-    Raises: NotFoundError, PermanentError; ThrottledError and TransientError for what may pass by itself.
+    Raises: UrlNotFound, PermanentError; ThrottledError and TransientError for what may pass by itself.
     """
     if page.kind not in _NO_PAGES:
         return
@@ -308,7 +308,7 @@ def check(page: Page, bookmark_id: int, owner_id: int, *, only_seen: bool = Fals
     kind = page.kind.replace("soft 404", "error")
     record = rows.write_no_page(bookmark_id, owner_id, kind, reason, page.status, only_seen=only_seen)
     if page.kind == "soft 404":
-        raise NotFoundError(reason).writing(record)
+        raise UrlNotFound(reason).writing(record)
     raise PermanentError(reason).writing(record)
 
 

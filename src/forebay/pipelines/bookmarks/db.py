@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import asyncpg
 from pydantic_core import to_json
 
-from forebay.db.pool import translated
+from forebay.db.pool import translating_errors
 from forebay.db.statements import statements
-from forebay.errors import WrongState
+from forebay.errors import ConflictError
 from forebay.types import Statement
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from forebay.db.pool import Connection, Pool
-    from forebay.db.role_pool import Room
+    from forebay.db.role_pool import RolePool
 
 load = statements("forebay.pipelines.bookmarks")
 
@@ -53,13 +53,13 @@ class BookmarkFilter:
 
 
 async def add(
-    room: Room, owner_id: int, ip: str | None, new: NewBookmark, *, priority: int = 0, trace: str | None = None
+    room: RolePool, owner_id: int, ip: str | None, new: NewBookmark, *, priority: int = 0, trace: str | None = None
 ) -> asyncpg.Record:
     """Save a bookmark and its work in one round trip; answers it, with `created`.
 
-    Raises: NotThere for a category that is not the owner's.
+    Raises: NotFoundError for a category that is not the owner's.
     """
-    async with room.bare() as conn:
+    async with room.without_role() as conn:
         return await add_in(conn, room.role, owner_id, ip, new, priority=priority, trace=trace)
 
 
@@ -196,11 +196,11 @@ async def add_category(conn: Connection, owner_id: int, name: str) -> asyncpg.Re
 
 
 async def rename_category(conn: Connection, category_id: int, name: str) -> asyncpg.Record | None:
-    """Raises: WrongState when another has this name."""
+    """Raises: ConflictError when another has this name."""
     try:
         return await _row(conn, "rename_category", category_id, name)
     except asyncpg.UniqueViolationError as error:
-        raise WrongState("name", f"there is a category {name!r} already") from error
+        raise ConflictError("name", f"there is a category {name!r} already") from error
 
 
 async def delete_category(conn: Connection, category_id: int) -> bool:
@@ -208,12 +208,12 @@ async def delete_category(conn: Connection, category_id: int) -> bool:
 
 
 async def _rows(conn: Connection, statement: str, *args: Any) -> list[asyncpg.Record]:
-    async with translated():
+    async with translating_errors():
         return await conn.fetch(load(statement), *args)
 
 
 async def _row(conn: Connection, statement: str, *args: Any) -> asyncpg.Record | None:
-    async with translated():
+    async with translating_errors():
         return await conn.fetchrow(load(statement), *args)
 
 
@@ -222,13 +222,13 @@ async def _row(conn: Connection, statement: str, *args: Any) -> asyncpg.Record |
 
 async def read_crawl(pool: Pool, bookmark_id: int, job_owner_id: int) -> asyncpg.Record | None:
     """What a crawl must know of a bookmark, whose it is, and whose the job is."""
-    async with translated(), pool.acquire() as conn:
+    async with translating_errors(), pool.acquire() as conn:
         return await conn.fetchrow(load("read_crawl"), bookmark_id, job_owner_id)
 
 
 async def crawl_due(pool: Pool, most: int, now: datetime | None) -> int:
     """Submit the work on bookmarks that are to be crawled again by now; answers how many were looked at."""
-    async with translated(), pool.acquire() as conn, conn.transaction():
+    async with translating_errors(), pool.acquire() as conn, conn.transaction():
         return int(await conn.fetchval(load("crawl_due_bookmarks"), most, now) or 0)
 
 

@@ -29,7 +29,7 @@ from forebay.services import caption as captions
 from forebay.services import egress
 from forebay.services import images as pictures
 from forebay.services import ocr as reader
-from forebay.services.egress import NotFoundError
+from forebay.services.egress import UrlNotFound
 from forebay.types import Done, NotFound, Skip
 
 if TYPE_CHECKING:
@@ -129,7 +129,7 @@ async def screenshot(ctx: Context, link: Link) -> Done[Shots] | Skip | NotFound:
         crawling.raise_passing(capture.final_url, capture.status, capture.headers)
         seen = Page(capture.kind, capture.final_url, capture.status, capture.reason)
         crawling.check(seen, mark.id, mark.owner_id, only_seen=True)
-    except NotFoundError as error:
+    except UrlNotFound as error:
         return NotFound(str(error), error.writes)
     return await _shoot_page(ctx, mark, capture)
 
@@ -195,7 +195,7 @@ async def metadata(ctx: Context, link: Link) -> Done[Found] | Skip | NotFound:
         crawling.check(page, mark.id, mark.owner_id)
         if page.failure is not None:
             raise page.failure.writing(page.write(mark.id, mark.owner_id))
-    except NotFoundError as error:
+    except UrlNotFound as error:
         gone = rows.write_no_page(mark.id, mark.owner_id, "error", str(error), error.status)
         return NotFound(str(error), error.writes or [gone])
     except StepError as error:

@@ -17,14 +17,14 @@ from typing import TYPE_CHECKING, Annotated, Any, ParamSpec, TypeVar
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic_core import to_json
 
-from forebay.engine.db.adapters import door_of
+from forebay.engine.db.adapters import adapter_for
 from forebay.engine.declare.context import Context
 from forebay.engine.declare.limited import OutputFile, limited
 from forebay.engine.declare.pipeline import Pipeline
 from forebay.engine.declare.policy import Retry
 from forebay.engine.submit.batch_size import BatchSize
 from forebay.engine.submit.job_stream import JobStream, SourceRows
-from forebay.errors import DataError, StepError, TransientError, WrongState, error_class
+from forebay.errors import ConflictError, DataError, StepError, TransientError, classify_error
 from forebay.pipelines import resources
 from forebay.pipelines.sheets import reading
 from forebay.pipelines.sheets.db import sheets as rows
@@ -87,13 +87,13 @@ async def hand_in(
         return added
     name = await rows.begin_piece(conn, added.id, 0)
     if name is None:
-        raise WrongState("key", "the upload was given up")
+        raise ConflictError("key", "the upload was given up")
     async with spooled(content, store.spool) as spool:
         await store.put(piece_key(added.id, name), spool, "application/octet-stream")
         piece = Piece(0, spool.size, name)
     async with conn.transaction():
         if not await rows.end_piece(conn, added.id, piece):
-            raise WrongState("key", "another process hands in the same file")
+            raise ConflictError("key", "another process hands in the same file")
         await rows.begin_intake(conn, added.id, delay=delay)
     return added
 
@@ -155,7 +155,7 @@ async def receive(ctx: Context, given: Intake) -> Done[Received] | Skip:
 
 def is_last(ctx: Context, retry: Retry, error: StepError) -> bool:
     """Whether the step is not tried again after this."""
-    kind = error_class(error)
+    kind = classify_error(error)
     if kind in (ErrorClass.CONFIG, ErrorClass.RESOURCE, ErrorClass.THROTTLED):
         return False
     return retry.delay_after(kind, ctx.attempt) is None
@@ -163,10 +163,10 @@ def is_last(ctx: Context, retry: Retry, error: StepError) -> bool:
 
 async def _end(database: Pool, sheet: Sheet, reason: str) -> None:
     """The rows that never come are told as one that is in error, so that their job ends, too."""
-    stream = JobStream(door_of(database))
+    stream = JobStream(adapter_for(database))
     await stream.reopen(sheet.job_id)
     if not stream.is_sealed:
-        with suppress(WrongState):  # it was cancelled meanwhile
+        with suppress(ConflictError):  # it was cancelled meanwhile
             await stream.send(_unreadable(sheet, reason), BatchSize(), seal=True)
 
 
@@ -244,13 +244,13 @@ async def read(ctx: Context, given: Intake, received: Received) -> Done[ReadShee
         return Skip("the sheet was deleted", item=True)
     for name in await rows.drop_pieces(database, sheet.id):
         await blobs.store.delete(piece_key(sheet.id, name))
-    stream = JobStream(door_of(database))
+    stream = JobStream(adapter_for(database))
     await stream.reopen(sheet.job_id)
     problem = None
     if not stream.is_sealed:
         try:
             problem = await _read_into(ctx, sheet, stream, blobs, received)
-        except WrongState as error:
+        except ConflictError as error:
             if await rows.is_cancelled(database, sheet.job_id):
                 return Skip("its job was cancelled")
             raise TransientError(f"somebody else reads the same file: {error.reason}") from error

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, SerializerFunctionWrapHandler, model
 
 from forebay.engine.db import tasks
 from forebay.engine.declare.resources import resource
-from forebay.errors import ConfigError, ThrottledError, error_class, plain
+from forebay.errors import ConfigError, ThrottledError, classify_error, message_without_values
 from forebay.pipelines import resources
 from forebay.pipelines.sheets.catalogue_provider import NAME as CATALOGUE
 from forebay.pipelines.sheets.catalogue_provider import Catalogue
@@ -224,7 +224,7 @@ class _Search:
 
     def _refused(self) -> set[str]:
         """Whose key or declaration has to be mended."""
-        return {ask.provider for ask, error in self._errors if error_class(error) is ErrorClass.CONFIG}
+        return {ask.provider for ask, error in self._errors if classify_error(error) is ErrorClass.CONFIG}
 
     def _error(self) -> Exception:
         """What is told of all errors. The step is parked only when there is nobody left to ask; else just such rows
@@ -232,10 +232,10 @@ class _Search:
         told = min((error for _, error in self._errors), key=_telling)
         refused = self._refused()
         is_alone = not self._asked and all(question.provider in refused for question, _ in self._errors)
-        if error_class(told) is not ErrorClass.CONFIG or is_alone:
+        if classify_error(told) is not ErrorClass.CONFIG or is_alone:
             return told
         wait = min(self._desks.by_name[name].closed_s for name in refused)
-        return ThrottledError(plain(told), retry_after=max(1.0, wait), ours=True)
+        return ThrottledError(message_without_values(told), retry_after=max(1.0, wait), ours=True)
 
     async def _stand(self, late: Sequence[tuple[Ask, ThrottledError]]) -> None:
         """Wait for those that are closed, and ask them once more if they open soon."""
@@ -259,7 +259,7 @@ class _Search:
 
 def _telling(error: Exception) -> tuple[int, float]:
     wait = error.retry_after if isinstance(error, ThrottledError) else 0.0
-    return _TELLING.index(error_class(error)), wait
+    return _TELLING.index(classify_error(error)), wait
 
 
 def _match(scored: Scored, strategy: str) -> Match:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from forebay.engine.declare.policy import Limit
 from forebay.engine.limits.limiters import LimitReached
-from forebay.errors import ConfigError, ThrottledError, error_class, plain
+from forebay.errors import ConfigError, ThrottledError, classify_error, message_without_values
 from forebay.log import get_logger
 from forebay.services.products.remembering import Remembered
 from forebay.tuning import Ewma
@@ -17,7 +17,7 @@ from forebay.types import ErrorClass
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Sequence
 
-    from forebay.engine.limits.client import Limits
+    from forebay.engine.limits.client import LimitClient
     from forebay.services.egress import Politeness
     from forebay.services.egress.politeness import Turn
     from forebay.services.products import Candidate, Query
@@ -56,7 +56,7 @@ class Desk:
         provider: Asked,
         find: Find,
         politeness: Politeness,
-        limits: Limits | None,
+        limits: LimitClient | None,
         *,
         remembers: bool = True,
         clock: Callable[[], float] = time.monotonic,
@@ -129,11 +129,11 @@ class Desk:
         if self._limits is None:
             yield
             return
-        held = await self._limits.enter([self._limit], None)
+        held = await self._limits.acquire([self._limit], None)
         try:
             yield
         finally:
-            self._limits.leave(held)
+            self._limits.release(held)
 
     def _note_answer(self, turn: Turn, seconds: float) -> None:
         self._failures = self._pauses = 0
@@ -143,14 +143,14 @@ class Desk:
         turn.answered(seconds)
 
     def _note_error(self, turn: Turn, error: Exception, seconds: float) -> None:
-        kind = error_class(error)
+        kind = classify_error(error)
         if isinstance(error, ThrottledError) and not isinstance(error, LimitReached):
             self._counts["throttled"] += 1
             self._throttled.add(1.0)
             self._close(turn, error.retry_after, f"{self.name} is rate limiting us")
         elif kind is ErrorClass.CONFIG:
             self._counts["failed"] += 1
-            self._note_refusal(plain(error))
+            self._note_refusal(message_without_values(error))
         elif kind in _ANSWERS:
             self._counts["failed"] += 1
             self._note_answer(turn, seconds)

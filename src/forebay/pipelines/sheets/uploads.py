@@ -151,7 +151,7 @@ async def take(state: State, who: Principal, once: Idempotency, upload: Upload) 
 async def refer(state: State, who: Principal, once: Idempotency, body: NewJob) -> tuple[int, dict[str, Any]]:
     """Take a file of a declared source, which is fetched in the background.
 
-    Raises: Problem, RequestValidationError or NotThere that names the field.
+    Raises: Problem, RequestValidationError or NotFoundError that names the field.
     """
     name, _, path = (body.file or "").partition(":")
     if body.pipeline != PIPELINE or not path or body.items is not None or "input" in body.model_fields_set:

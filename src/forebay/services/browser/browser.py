@@ -124,12 +124,12 @@ class Browser:
 
     async def _captured(self, process: BrowserProcess, wish: Wish, viewport: tuple[int, int], purpose: str) -> Capture:
         limits = replace(self._egress.limits, bytes_down=MOST_BYTES_DOWN)
-        with self._egress.admit(purpose, limits) as pass_:
-            tab = Tab(process, pass_, viewport)
+        with self._egress.grant(purpose, limits) as grant:
+            tab = Tab(process, grant, viewport)
             try:
                 await tab.open()
                 async with asyncio.timeout(wish.timeout + _SLACK_S):
-                    return await Capturing(tab, pass_, viewport, wish).run()
+                    return await Capturing(tab, grant, viewport, wish).run()
             except BrowserGone:
                 await self._told(process)
                 raise TransientError(process.why_gone()) from None

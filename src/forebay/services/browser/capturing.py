@@ -18,7 +18,7 @@ from forebay.services.pages.kinds import Judged, PageKind, Signals, judge
 
 if TYPE_CHECKING:
     from forebay.services.browser.tab import Document, Tab
-    from forebay.services.egress import Pass
+    from forebay.services.egress import Grant
 
 LONGEST_HTML = 4 << 20
 _MARK = "forebay-egress"  # the header of the proxy's own answers
@@ -41,8 +41,8 @@ class Wish:
 class Capturing:
     """One capture in an open tab."""
 
-    def __init__(self, tab: Tab, pass_: Pass, viewport: tuple[int, int], wish: Wish) -> None:
-        self._tab, self._pass, self._viewport, self._wish = tab, pass_, viewport, wish
+    def __init__(self, tab: Tab, grant: Grant, viewport: tuple[int, int], wish: Wish) -> None:
+        self._tab, self._grant, self._viewport, self._wish = tab, grant, viewport, wish
         self._began = asyncio.get_running_loop().time()
 
     async def run(self) -> Capture:
@@ -66,12 +66,12 @@ class Capturing:
                 failure, is_download = await self._tab.navigate(self._wish.url)
         except TimeoutError:
             going = self._tab.target or self._wish.url
-            raise refusal(going, self._pass) or TransientError(
+            raise refusal(going, self._grant) or TransientError(
                 f"there was no answer from {going} within {self._wish.timeout * 0.6:.0f} s"
             ) from None
         document = self._tab.last_document
         if failure and not is_download and failure != "net::ERR_ABORTED":
-            raise load_error(self._tab.target or self._wish.url, failure, self._pass)
+            raise load_error(self._tab.target or self._wish.url, failure, self._grant)
         self._check_answer(document)
         found = _other_kind(document, is_download=is_download)
         if failure and found is None:
@@ -82,7 +82,7 @@ class Capturing:
         """An answer of the proxy's own is no page."""
         if document is None or _MARK not in document.headers:
             return
-        raise load_error(document.url, document.headers[_MARK], self._pass)
+        raise load_error(document.url, document.headers[_MARK], self._grant)
 
     async def _settle(self) -> None:
         left = self._began + self._wish.timeout * 0.6 - asyncio.get_running_loop().time()
@@ -101,7 +101,7 @@ class Capturing:
                 await self._tab.settled(quiet_s=_QUIET_S)
                 continue
             if seen["url"].startswith("chrome-error:"):  # it went somewhere else by itself, and could not
-                raise load_error(self._tab.target, self._tab.load_failure, self._pass)
+                raise load_error(self._tab.target, self._tab.load_failure, self._grant)
             return seen
         raise TransientError("the page never stops going somewhere else")
 
@@ -163,8 +163,8 @@ class Capturing:
             full_page=full_page,
             full_page_is_cut=is_cut,
             notes=self._tab.notes,
-            refusals=list(self._pass.refusals),
-            bytes_down=self._pass.bytes_down,
+            refusals=list(self._grant.refusals),
+            bytes_down=self._grant.bytes_down,
         )
 
 

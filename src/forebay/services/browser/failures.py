@@ -7,10 +7,10 @@ from urllib.parse import urlsplit
 
 from forebay.errors import PermanentError, StepError, TransientError
 from forebay.services.egress import InvalidUrl, Refused, checked_url
-from forebay.services.egress.exchanges import guard_error
+from forebay.services.egress.pools import guard_error
 
 if TYPE_CHECKING:
-    from forebay.services.egress import Pass
+    from forebay.services.egress import Grant
 
 _PERMANENT = {
     "net::ERR_TOO_MANY_REDIRECTS": "it redirects in circles",
@@ -32,9 +32,9 @@ _PERMANENT = {
 }
 
 
-def load_error(url: str, text: str, pass_: Pass) -> StepError:
+def load_error(url: str, text: str, grant: Grant) -> StepError:
     """Why an address could not be loaded: in the guard's words where it was the guard."""
-    told = refusal(url, pass_) or unreached(url, pass_)
+    told = refusal(url, grant) or unreached(url, grant)
     if told is not None:
         return told
     host = urlsplit(url).hostname or url
@@ -45,21 +45,21 @@ def load_error(url: str, text: str, pass_: Pass) -> StepError:
     return TransientError(f"{host} cannot be loaded: {text.removeprefix('net::') or 'no reason given'}")
 
 
-def unreached(url: str, pass_: Pass) -> StepError | None:
+def unreached(url: str, grant: Grant) -> StepError | None:
     """What kept the guard from reaching the host of an address: there is none, it does not answer, and so on."""
     try:
         place = checked_url(url)
     except InvalidUrl:
         return None
-    failed = pass_.failures.get(place.host)
+    failed = grant.failures.get(place.host)
     return guard_error(place, 502, failed.code, failed.reason) if failed else None
 
 
-def refusal(url: str, pass_: Pass) -> Refused | None:
+def refusal(url: str, grant: Grant) -> Refused | None:
     """What the guard said about the host of an address."""
     try:
         host = checked_url(url).host  # as the guard writes it
     except InvalidUrl:
         return None
-    found = next((each for each in pass_.refusals if each.host == host or not each.host), None)
+    found = next((each for each in grant.refusals if each.host == host or not each.host), None)
     return Refused(found.code, found.reason) if found else None

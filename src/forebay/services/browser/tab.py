@@ -1,4 +1,4 @@
-"""One page in a context of its own: fresh cookies, its own Pass for the way out, no popups, dialogs or downloads."""
+"""One page in a context of its own: fresh cookies, its own egress grant, no popups, dialogs or downloads."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from forebay.services.browser.process import BrowserProcess
-    from forebay.services.egress import Pass
+    from forebay.services.egress import Grant
 
 _MOST_REQUESTS = 1500
 _MOST_BYTES = 96 << 20  # unpacked: what a page holds in memory, whatever came over the wire
@@ -53,11 +53,11 @@ class _State:
 class Tab:
     """Drives one page; made by `opened`."""
 
-    def __init__(self, browser: BrowserProcess, pass_: Pass, viewport: tuple[int, int]) -> None:
+    def __init__(self, browser: BrowserProcess, grant: Grant, viewport: tuple[int, int]) -> None:
         self.notes: list[str] = []
         self.requests = 0
         self.load_failure = ""
-        self._browser, self._wire, self._pass = browser, browser.wire, pass_
+        self._browser, self._wire, self._grant = browser, browser.wire, grant
         self._viewport = viewport
         self._context = ""
         self._session = ""
@@ -92,11 +92,11 @@ class Tab:
 
     async def _open(self) -> None:
         self._wire.ended.add_done_callback(self._end)
-        self._pass.on_cut = self._fail
+        self._grant.on_cut = self._fail
         made = await self._wire.call(
             "Target.createBrowserContext",
             disposeOnDetach=True,
-            proxyServer=f"http://{self._pass.host}:{self._pass.port}",
+            proxyServer=f"http://{self._grant.host}:{self._grant.port}",
             proxyBypassList="<-loopback>",
         )
         self._context = made["browserContextId"]
@@ -133,7 +133,7 @@ class Tab:
     async def close(self) -> None:
         """Close the context with everything in it; a browser that cannot even do that is killed."""
         self._wire.ended.remove_done_callback(self._end)
-        self._pass.on_cut = None
+        self._grant.on_cut = None
         self._browser.listeners.pop(self._context, None)
         self._wire.forget(self._session)
         if not self._context:
@@ -271,7 +271,7 @@ class Tab:
             self.note("it opened a window, which was closed")
             self._wire.tell("Runtime.runIfWaitingForDebugger", session)  # or the page that opened it waits, too
             self._wire.tell("Target.closeTarget", targetId=target["targetId"])
-        else:  # workers, whose traffic has the same Pass
+        else:  # workers, whose traffic uses the same grant
             self._wire.tell("Runtime.runIfWaitingForDebugger", session)
 
     def _hear(self, method: str, params: dict[str, Any]) -> None:
@@ -297,8 +297,8 @@ class Tab:
             self._asked_for_credentials.add(request)
             answer = {
                 "response": "ProvideCredentials",
-                "username": self._pass.username,
-                "password": self._pass.password,
+                "username": self._grant.username,
+                "password": self._grant.password,
             }
         self._wire.tell("Fetch.continueWithAuth", self._session, requestId=request, authChallengeResponse=answer)
 

@@ -13,7 +13,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from forebay.errors import ConfigError
-from forebay.services.egress.failures import InvalidUrl, NotFoundError, Refused, Unreachable
+from forebay.services.egress.errors import InvalidUrl, Refused, Unreachable, UrlNotFound
 from forebay.services.egress.origins import Origin
 from forebay.services.egress.policy import Limits, Policy, allowed_url
 from forebay.services.egress.urls import Url, checked_url
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
 
     from forebay.services.egress.answers import Fetched, Hop, Wanted
-    from forebay.services.egress.client import Http
     from forebay.services.egress.egress import Egress
-    from forebay.services.egress.passes import Pass, Refusal
+    from forebay.services.egress.grants import Grant, Refusal
+    from forebay.services.egress.http import Http
     from forebay.services.egress.politeness import Politeness
     from forebay.services.egress.resolver import Resolver
     from forebay.settings import Settings
@@ -32,13 +32,12 @@ if TYPE_CHECKING:
 __all__ = [
     "Egress",
     "Fetched",
+    "Grant",
     "Hop",
     "Http",
     "InvalidUrl",
     "Limits",
-    "NotFoundError",
     "Origin",
-    "Pass",
     "Policy",
     "Politeness",
     "Refusal",
@@ -46,6 +45,7 @@ __all__ = [
     "Resolver",
     "Unreachable",
     "Url",
+    "UrlNotFound",
     "Wanted",
     "allowed_url",
     "checked_url",
@@ -57,10 +57,10 @@ _LATER = {
     "Egress": "egress",
     "Fetched": "answers",
     "Hop": "answers",
-    "Http": "client",
-    "Pass": "passes",
+    "Http": "http",
+    "Grant": "grants",
     "Politeness": "politeness",
-    "Refusal": "passes",
+    "Refusal": "grants",
     "Resolver": "resolver",
     "Wanted": "answers",
 }
@@ -94,7 +94,7 @@ async def open_http(egress: Egress, politeness: Politeness | None = None) -> Asy
     Raises: ConfigError when the extra is missing, or certificates that are configured.
     """
     try:
-        from forebay.services.egress.client import Http  # noqa: PLC0415 - needs the extra
+        from forebay.services.egress.http import Http  # noqa: PLC0415 - needs the extra
     except ImportError as error:
         raise _missing(error) from None
     http = Http(egress, politeness)

@@ -14,8 +14,8 @@ from urllib.parse import urljoin
 import httpx
 
 from forebay.errors import DataError, PermanentError, TransientError
-from forebay.services.egress.exchanges import translated
 from forebay.services.egress.inflating import ACCEPTED, Inflater
+from forebay.services.egress.pools import translated
 from forebay.services.egress.urls import Url, checked_url
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import socket
 from typing import TYPE_CHECKING
 
 from forebay.services.egress.addresses import parse_address
-from forebay.services.egress.failures import Refused, Unreachable
+from forebay.services.egress.errors import Refused, Unreachable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

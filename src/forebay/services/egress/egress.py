@@ -10,7 +10,7 @@ from forebay.errors import ConfigError
 from forebay.log import get_logger
 from forebay.services.egress.confinement import Confinement, why_not_confined
 from forebay.services.egress.dialing import Dialer
-from forebay.services.egress.passes import Passes
+from forebay.services.egress.grants import Grants
 from forebay.services.egress.policy import Limits, Policy
 from forebay.services.egress.proxy import HOST, Proxy
 from forebay.services.egress.resolver import CachingResolver, SystemResolver
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from forebay.runner.spec import Network
+    from forebay.services.egress.grants import Grant
     from forebay.services.egress.origins import Origin
-    from forebay.services.egress.passes import Pass
     from forebay.services.egress.resolver import Resolver
     from forebay.settings import Settings
 
@@ -30,29 +30,29 @@ log = get_logger("egress")
 
 
 class Egress:
-    """The guarded proxy of this process, and what hands out leave to use it."""
+    """The guarded proxy of this process; opens the grants that are needed to use it."""
 
     def __init__(
-        self, settings: Settings, proxy: Proxy, passes: Passes, confinement: Confinement, because: str | None
+        self, settings: Settings, proxy: Proxy, grants: Grants, confinement: Confinement, because: str | None
     ) -> None:
         self.settings = settings
         self.policy = Policy.of(settings)
         self.limits = Limits.of(settings)
         self.unconfined_because = because
         self._proxy = proxy
-        self._passes = passes
+        self._grants = grants
         self._confinement = confinement
 
     @contextmanager
-    def admit(
+    def grant(
         self, purpose: str, limits: Limits | None = None, *, trusted: Collection[Origin] = ()
-    ) -> Generator[Pass, None, None]:
-        """Leave to go out for one purpose; its connections end with the `with` block.
+    ) -> Generator[Grant, None, None]:
+        """Open a grant for one purpose; its connections end with the `with` block.
 
         `trusted` are places that the operator has named for it: those may be on this machine or in his network.
         """
-        with self._passes.admit(purpose, limits or self.limits, HOST, self._proxy.port, trusted) as admitted:
-            yield admitted
+        with self._grants.grant(purpose, limits or self.limits, HOST, self._proxy.port, trusted) as grant:
+            yield grant
 
     @property
     def host(self) -> str:
@@ -60,7 +60,7 @@ class Egress:
 
     @property
     def port(self) -> int:
-        """Where the proxy listens, for those who show their Pass later."""
+        """Where the proxy listens, for clients that show their grant later."""
         return self._proxy.port
 
     @property
@@ -73,7 +73,7 @@ class Egress:
         return self._confinement.network() if walled and self.is_confining else "host"
 
     def confined(self, argv: Sequence[str], user: tuple[int, int] | None = None) -> list[str]:
-        """The command that runs `argv` with no way out but the proxy; give it a Pass's `environment`.
+        """The command that runs `argv` with no way out but the proxy; give it the `environment` of a grant.
 
         It dies with the thread that starts it. `user` is a uid and a gid to run as, which only root can ask for.
         """
@@ -85,12 +85,12 @@ class Egress:
 
     def describe(self) -> dict[str, Any]:
         """What metrics and pages show."""
-        counts = self._passes.counts
+        counts = self._grants.counts
         return {
             "port": self._proxy.port,
             "is_confining": self.is_confining,
             "children": self._confinement.children,
-            "passes": len(self._passes),
+            "grants": len(self._grants),
             "open_connections": self._proxy.connections,
             "connections": counts.connections,
             "requests": counts.requests,
@@ -115,15 +115,15 @@ async def open_guarded(settings: Settings, resolver: Resolver | None) -> AsyncGe
             caching = CachingResolver(system, timeout_s=settings.egress_connect_s)
             stack.push_async_callback(caching.close)
             resolver = caching
-        passes = Passes()
-        proxy = Proxy(Dialer(Policy.of(settings), resolver), passes)
+        grants = Grants()
+        proxy = Proxy(Dialer(Policy.of(settings), resolver), grants)
         await proxy.open()
         stack.push_async_callback(proxy.close)
         confinement = Confinement(proxy, is_confining=because is None)
         stack.push_async_callback(confinement.close)
         confinement.open()
         log.info("egress_opened", port=proxy.port, is_confining=because is None, because=because)
-        yield Egress(settings, proxy, passes, confinement, because)
+        yield Egress(settings, proxy, grants, confinement, because)
 
 
 async def _why_not(settings: Settings) -> str | None:

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 
 import h11
 
-from forebay.services.egress.failures import InvalidUrl, Refused, Unreachable
+from forebay.services.egress.errors import InvalidUrl, Refused, Unreachable
 from forebay.services.egress.messages import Side, forwarded, wants_websocket
 from forebay.services.egress.urls import checked_url
 from forebay.services.egress.wires import Wire, flow
 
 if TYPE_CHECKING:
     from forebay.services.egress.dialing import Dialer
-    from forebay.services.egress.passes import Pass
+    from forebay.services.egress.grants import Grant
     from forebay.services.egress.urls import Url
 
 
@@ -26,16 +26,16 @@ class Forwarder:
         self._client = client
         self._dialer = dialer
         self._server: Side | None = None
-        self._place: tuple[Pass, str, int] | None = None
+        self._place: tuple[Grant, str, int] | None = None
         self.has_answered = False  # the client has seen the head of an answer
 
-    async def forward(self, request: h11.Request, url: Url, pass_: Pass) -> bool:
+    async def forward(self, request: h11.Request, url: Url, grant: Grant) -> bool:
         """Forward one request; whether the client may send another one.
 
         Raises: Refused, Unreachable, ConnectionError, h11.RemoteProtocolError.
         """
         self.has_answered = False
-        server = await self._connect(url, pass_)
+        server = await self._connect(url, grant)
         upgrades = wants_websocket(request)
         headers = [(b"Host", url.authority.encode()), *forwarded(request.headers, upgrades=upgrades)]
         try:
@@ -48,7 +48,7 @@ class Forwarder:
             self.close()
             raise
         if is_switched:
-            await self._join(server, pass_)
+            await self._join(server, grant)
             return False
         if not server.is_reusable:
             self.close()
@@ -61,12 +61,12 @@ class Forwarder:
             self._server.wire.abort()
         self._server = self._place = None
 
-    async def _connect(self, url: Url, pass_: Pass) -> Side:
-        place = (pass_, url.host, url.port)
+    async def _connect(self, url: Url, grant: Grant) -> Side:
+        place = (grant, url.host, url.port)
         if self._server is not None and (self._place != place or self._server.wire.is_over):
             self.close()
         if self._server is None:
-            self._server = await connected(self._dialer, url.host, url.port, pass_, tunnel=False)
+            self._server = await connected(self._dialer, url.host, url.port, grant, tunnel=False)
             self._place = place
         return self._server
 
@@ -110,27 +110,27 @@ class Forwarder:
             else:
                 raise Unreachable("closed", "the server closed the connection before it had answered")
 
-    async def _join(self, server: Side, pass_: Pass) -> None:
+    async def _join(self, server: Side, grant: Grant) -> None:
         server.wire.write(self._client.http.trailing_data[0])
         self._client.wire.write(server.http.trailing_data[0])
-        await flow(self._client.wire, server.wire, idle_s=pass_.limits.idle_s)
+        await flow(self._client.wire, server.wire, idle_s=grant.limits.idle_s)
         self.close()
 
 
-async def connected(dialer: Dialer, host: str, port: int, pass_: Pass, *, tunnel: bool) -> Side:
+async def connected(dialer: Dialer, host: str, port: int, grant: Grant, *, tunnel: bool) -> Side:
     """A connection to the outside that is measured.
 
     Raises: Refused, Unreachable.
     """
-    trusted = pass_.trusts(host, port, tunnel=tunnel)
-    sock = await dialer.dial(host, port, pass_.limits.connect_s, trusted=trusted, lookups=pass_.lookups)
+    trusted = grant.trusts(host, port, tunnel=tunnel)
+    sock = await dialer.dial(host, port, grant.limits.connect_s, trusted=trusted, lookups=grant.lookups)
     try:
         _, wire = await asyncio.get_running_loop().create_connection(Wire, sock=sock)
     except BaseException:
         sock.close()
         raise
-    wire.meter = pass_.came_in
-    return Side(wire, h11.CLIENT, pass_.limits.idle_s)
+    wire.meter = grant.came_in
+    return Side(wire, h11.CLIENT, grant.limits.idle_s)
 
 
 def forwarded_url(target: bytes) -> Url:

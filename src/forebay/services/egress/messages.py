@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias, cast
 
 import h11
 
-from forebay.services.egress.failures import Unreachable
+from forebay.services.egress.errors import Unreachable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -7,7 +7,7 @@ from ipaddress import ip_address
 from typing import TYPE_CHECKING
 
 from forebay.services.egress.addresses import Address, Network, parse_networks, why_closed
-from forebay.services.egress.failures import InvalidUrl, Refused
+from forebay.services.egress.errors import InvalidUrl, Refused
 from forebay.services.egress.urls import checked_url
 from forebay.settings import port_ranges
 
@@ -24,7 +24,7 @@ _LOOPBACK = ip_address("127.0.0.1")
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How much one Pass may move, and how long each of its connections may take; 0 bytes stands for no limit."""
+    """How much one grant may transfer, and how long each of its connections may take; 0 bytes stands for no limit."""
 
     bytes_down: int = 2 << 30
     bytes_up: int = 64 << 20

@@ -1,4 +1,4 @@
-"""The guarded proxy on 127.0.0.1: whoever shows a Pass is let out, to where the policy says, and no further."""
+"""The guarded proxy on 127.0.0.1: connects clients that have a grant to the addresses that the policy allows."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ import h11
 
 from forebay.log import get_logger
 from forebay.open_files import room_for
-from forebay.services.egress.failures import InvalidUrl, Refused, Unreachable
+from forebay.services.egress.errors import InvalidUrl, Refused, Unreachable
 from forebay.services.egress.forwarding import Forwarder, connected, forwarded_url
+from forebay.services.egress.grants import Grants, note_refusal
 from forebay.services.egress.messages import Side, answer, check_size, credentials
-from forebay.services.egress.passes import Passes, note_refusal
 from forebay.services.egress.urls import checked_host, checked_port
 from forebay.services.egress.wires import Wire, flow
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import socket
 
     from forebay.services.egress.dialing import Dialer
-    from forebay.services.egress.passes import Pass
+    from forebay.services.egress.grants import Grant
 
 log = get_logger("egress")
 HOST = "127.0.0.1"
@@ -33,9 +33,9 @@ _LEFT_OVER = 1 << 20  # bytes of a refused request's body that are read, so that
 class Proxy:
     """Accepts connections of clients here, and in the namespaces of confined children."""
 
-    def __init__(self, dialer: Dialer, passes: Passes) -> None:
+    def __init__(self, dialer: Dialer, grants: Grants) -> None:
         self._dialer = dialer
-        self._passes = passes
+        self._grants = grants
         self._serving: set[asyncio.Task[None]] = set()
         self._servers: set[asyncio.Server] = set()
         self.most = room_for(_MOST, files_each=2)  # the client's, and the one on the other side
@@ -74,13 +74,15 @@ class Proxy:
         if len(self._serving) >= self.most:
             wire.abort()
             return
-        task = asyncio.get_running_loop().create_task(self._serve(wire, Client(self._dialer, self._passes, wire)))
+        task = asyncio.get_running_loop().create_task(
+            self._serve(wire, ProxyConnection(self._dialer, self._grants, wire))
+        )
         self._serving.add(task)
         task.add_done_callback(self._serving.discard)
         wire.on_end = task.cancel  # who leaves before the answer does not want it; all clients that count do so
 
-    async def _serve(self, wire: Wire, client: Client) -> None:
-        self._passes.counts.connections += 1
+    async def _serve(self, wire: Wire, client: ProxyConnection) -> None:
+        self._grants.counts.connections += 1
         try:
             await client.serve()
         except (ConnectionError, Unreachable, h11.ProtocolError):
@@ -94,14 +96,14 @@ class Proxy:
             wire.close()
 
 
-class Client:
+class ProxyConnection:
     """One connection of a client, with its requests one after the other."""
 
-    def __init__(self, dialer: Dialer, passes: Passes, wire: Wire) -> None:
-        self._dialer, self._passes, self._wire = dialer, passes, wire
+    def __init__(self, dialer: Dialer, grants: Grants, wire: Wire) -> None:
+        self._dialer, self._grants, self._wire = dialer, grants, wire
         self._side = Side(wire, h11.SERVER, _HEAD_S)
         self._forwarder = Forwarder(self._side, dialer)
-        self._pass: Pass | None = None
+        self._grant: Grant | None = None
 
     async def serve(self) -> None:
         """Answer requests until there are no more."""
@@ -132,40 +134,40 @@ class Client:
 
     async def _answer(self, request: h11.Request) -> bool:
         """Whether another request may follow."""
-        admitted = self._admitted(request)
-        if admitted is None:
+        grant = self._find_grant(request)
+        if grant is None:
             return await self._ask_for_credentials(request)
-        self._passes.counts.requests += 1
+        self._grants.counts.requests += 1
         host, port = "", 0
         try:
-            async with asyncio.timeout(admitted.limits.total_s):
+            async with asyncio.timeout(grant.limits.total_s):
                 if request.method == b"CONNECT":
                     host, port = _connect_target(request.target)
-                    return await self._tunnel(host, port, admitted)
+                    return await self._tunnel(host, port, grant)
                 url = forwarded_url(request.target)
                 host, port = url.host, url.port
-                _check_room(admitted)
-                return await self._forwarder.forward(request, url, admitted)
+                _check_room(grant)
+                return await self._forwarder.forward(request, url, grant)
         except Refused as refused:
-            admitted.refuse(host or request.target[:200].decode("latin-1"), port, refused)
+            grant.refuse(host or request.target[:200].decode("latin-1"), port, refused)
             return await self._tell(403, refused.code, refused.reason)
         except Unreachable as error:
-            self._passes.counts.failed[error.code] += 1
-            admitted.note_failure(host, error)
+            self._grants.counts.failed[error.code] += 1
+            grant.note_failure(host, error)
             if self._forwarder.has_answered:
                 raise
             return await self._tell(504 if error.code == "timeout" else 502, error.code, error.reason)
         except TimeoutError:
-            self._passes.counts.failed["total"] += 1
-            log.info("egress_timed_out", host=host, port=port, purpose=admitted.purpose)
+            self._grants.counts.failed["total"] += 1
+            log.info("egress_timed_out", host=host, port=port, purpose=grant.purpose)
             self._wire.abort()
             return False
 
-    def _admitted(self, request: h11.Request) -> Pass | None:
+    def _find_grant(self, request: h11.Request) -> Grant | None:
         shown = credentials(request)
-        found = self._passes.find(*shown) if shown else None
-        if found is not None and found is not self._pass:
-            self._pass = found
+        found = self._grants.find(*shown) if shown else None
+        if found is not None and found is not self._grant:
+            self._grant = found
             task = asyncio.current_task()
             if task is not None:
                 found.serves(task)
@@ -178,20 +180,20 @@ class Client:
         if credentials(request) is not None:
             # Clients that show none are only told to; most ask so before they show them.
             refused = Refused("credentials", "the name or password for the egress proxy is wrong")
-            note_refusal(self._passes.counts, None, request.target[:200].decode("latin-1"), 0, refused)
+            note_refusal(self._grants.counts, None, request.target[:200].decode("latin-1"), 0, refused)
         wanted = [(b"Proxy-Authenticate", b'Basic realm="forebay egress"')]
-        return await self._tell(407, "credentials", "the egress proxy needs the name and password of a Pass", wanted)
+        return await self._tell(407, "credentials", "the egress proxy needs the name and password of a grant", wanted)
 
-    async def _tunnel(self, host: str, port: int, admitted: Pass) -> bool:
-        _check_room(admitted)
-        server = await connected(self._dialer, host, port, admitted, tunnel=True)
+    async def _tunnel(self, host: str, port: int, grant: Grant) -> bool:
+        _check_room(grant)
+        server = await connected(self._dialer, host, port, grant, tunnel=True)
         try:
             while not isinstance(await self._side.event(), type):  # until h11 pauses: a CONNECT has no body
                 pass
             await self._side.send(h11.Response(status_code=200, headers=[], reason=b"Connected"))
             server.wire.write(self._side.http.trailing_data[0])
-            if not await flow(self._wire, server.wire, idle_s=admitted.limits.idle_s):
-                self._passes.counts.failed["idle"] += 1
+            if not await flow(self._wire, server.wire, idle_s=grant.limits.idle_s):
+                self._grants.counts.failed["idle"] += 1
                 self._wire.abort()
         finally:
             server.wire.abort()
@@ -225,8 +227,8 @@ def _connect_target(target: bytes) -> tuple[str, int]:
         raise Refused("url", f"CONNECT {error.reason}") from None
 
 
-def _check_room(admitted: Pass) -> None:
-    if admitted.is_spent:
-        raise Refused("bytes_down", "this Pass has moved all the bytes that it may")
-    if admitted.is_full:
-        raise Refused("connections", f"more than {admitted.limits.connections} connections at a time")
+def _check_room(grant: Grant) -> None:
+    if grant.is_spent:
+        raise Refused("bytes_down", "this grant has used up its byte limit")
+    if grant.is_full:
+        raise Refused("connections", f"more than {grant.limits.connections} connections at a time")

@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Protocol
 
 from forebay.services.egress.addresses import Address, parse_address
-from forebay.services.egress.failures import Unreachable
+from forebay.services.egress.errors import Unreachable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from protego import Protego
 
 from forebay.errors import DataError, PermanentError, TransientError
-from forebay.services.egress.failures import Refused
+from forebay.services.egress.errors import Refused
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable

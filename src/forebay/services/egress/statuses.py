@@ -9,7 +9,7 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING
 
 from forebay.errors import PermanentError, StepError, ThrottledError, TransientError
-from forebay.services.egress.failures import NotFoundError
+from forebay.services.egress.errors import UrlNotFound
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -27,7 +27,7 @@ def status_error(
         return None
     said = f"{place} answered {status} {_phrase(status)}".rstrip()
     if status in (404, 410):
-        missing = NotFoundError(said)
+        missing = UrlNotFound(said)
         missing.status = status
         return missing
     told = retry_after(headers, most_s=most_s, now=now)

@@ -8,16 +8,16 @@ import os
 import socket
 from typing import TYPE_CHECKING
 
-from forebay.services.egress.failures import Refused, Unreachable
+from forebay.services.egress.errors import Refused, Unreachable
 
 if TYPE_CHECKING:
-    from forebay.services.egress.passes import Pass
+    from forebay.services.egress.grants import Grant
 
 _LONGEST_HEAD = 4096
 _SPARE_S = 5.0  # for the proxy to tell that it was not in time
 
 
-async def open_tunnel(leave: Pass, host: str, port: int) -> socket.socket:
+async def open_tunnel(grant: Grant, host: str, port: int) -> socket.socket:
     """A socket that leads to a host, which the guard has resolved, checked and pinned.
 
     Raises: Refused, Unreachable.
@@ -26,8 +26,8 @@ async def open_tunnel(leave: Pass, host: str, port: int) -> socket.socket:
     try:
         sock.setblocking(False)
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        async with asyncio.timeout(leave.limits.connect_s + _SPARE_S):
-            await _ask(sock, leave, f"[{host}]:{port}" if ":" in host else f"{host}:{port}")
+        async with asyncio.timeout(grant.limits.connect_s + _SPARE_S):
+            await _ask(sock, grant, f"[{host}]:{port}" if ":" in host else f"{host}:{port}")
     except TimeoutError:
         sock.close()
         raise Unreachable("timeout", f"the egress proxy did not connect to {host} in time") from None
@@ -41,11 +41,11 @@ async def open_tunnel(leave: Pass, host: str, port: int) -> socket.socket:
     return sock
 
 
-async def _ask(sock: socket.socket, leave: Pass, place: str) -> None:
+async def _ask(sock: socket.socket, grant: Grant, place: str) -> None:
     loop = asyncio.get_running_loop()
-    shown = base64.b64encode(f"{leave.username}:{leave.password}".encode()).decode()
+    shown = base64.b64encode(f"{grant.username}:{grant.password}".encode()).decode()
     request = f"CONNECT {place} HTTP/1.1\r\nHost: {place}\r\nProxy-Authorization: Basic {shown}\r\n\r\n"
-    await loop.sock_connect(sock, (leave.host, leave.port))
+    await loop.sock_connect(sock, (grant.host, grant.port))
     await loop.sock_sendall(sock, request.encode())
     status, code, reason = _told(await _head(sock))
     if status == 403:

@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 from forebay.errors import ConfigError
 from forebay.services.egress.addresses import Address, parse_address
-from forebay.services.egress.failures import InvalidUrl
+from forebay.services.egress.errors import InvalidUrl
 
 MAX_LENGTH = 8192
 DEFAULT_PORTS = {"http": 80, "https": 443}

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict
 
-from forebay.services.egress.failures import InvalidUrl
+from forebay.services.egress.errors import InvalidUrl
 from forebay.services.egress.urls import checked_url
 from forebay.services.products.columns import FIELDS, Columns, FieldName, Row
 from forebay.services.products.gtins import read_gtin

@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 from urllib.parse import parse_qsl, quote, unquote, urlsplit
 
 from forebay.errors import DataError
-from forebay.services.egress.failures import InvalidUrl
+from forebay.services.egress.errors import InvalidUrl
 from forebay.services.egress.urls import checked_url
 
 _PLACE = re.compile(r"\{([a-z][a-z0-9_]*(?:\.[a-z0-9_]+)?)\}")

@@ -27,7 +27,7 @@ from forebay.services.sources.source_files import Sources, load_sources, read_so
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Mapping
 
-    from forebay.services.egress import Egress, Pass
+    from forebay.services.egress import Egress, Grant
     from forebay.settings import Settings
 
 __all__ = [
@@ -58,8 +58,8 @@ async def open_source(
         raise ConfigError(f"source {declared.name}: needs the guarded way out to the network")
     # Nothing moves on FTP's first connection while a file comes on another; each file is measured by itself.
     limits = replace(egress.limits, bytes_down=0, bytes_up=0, idle_s=egress.limits.total_s)
-    with egress.admit(f"sources.{declared.name}", limits, trusted=[_origin(declared)]) as leave:
-        source = _opened(declared, leave, settings, environ)
+    with egress.grant(f"sources.{declared.name}", limits, trusted=[_origin(declared)]) as grant:
+        source = _opened(declared, grant, settings, environ)
         try:
             yield source
         finally:
@@ -80,20 +80,20 @@ def _origin(declared: Declaration) -> Origin:
     return Origin(declared.url.scheme, declared.url.host, declared.url.port)
 
 
-def _opened(declared: Declaration, leave: Pass, settings: Settings, environ: Mapping[str, str]) -> Source:
+def _opened(declared: Declaration, grant: Grant, settings: Settings, environ: Mapping[str, str]) -> Source:
     try:
         if declared.url.scheme == "s3":
             from forebay.services.sources.s3 import open_bucket  # noqa: PLC0415 - an extra
 
-            return open_bucket(declared, leave, settings, environ)
+            return open_bucket(declared, grant, settings, environ)
         if declared.url.scheme == "sftp":
             from forebay.services.sources.sftp import SftpSource  # noqa: PLC0415 - an extra
 
-            return SftpSource(declared, leave, environ)
-        from forebay.services.egress.exchanges import own_trust  # noqa: PLC0415 - an extra
+            return SftpSource(declared, grant, environ)
+        from forebay.services.egress.pools import own_trust  # noqa: PLC0415 - an extra
         from forebay.services.sources.ftp import FtpSource  # noqa: PLC0415 - an extra
 
-        return FtpSource(declared, leave, own_trust(settings.egress_ca_file), environ)
+        return FtpSource(declared, grant, own_trust(settings.egress_ca_file), environ)
     except ImportError as error:
         why = f"{declared.url.scheme}:// needs the package {error.name}"
         raise ConfigError(f"{why}: pip install 'forebay[sources]'") from None

@@ -15,7 +15,7 @@ from cronsim import CronSim, CronSimError
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator, model_validator
 
 from forebay.errors import ConfigError
-from forebay.services.egress.failures import InvalidUrl
+from forebay.services.egress.errors import InvalidUrl
 from forebay.services.egress.urls import checked_url
 from forebay.services.sources.names import matches, why_bad_name
 from forebay.services.sources.places import Place, checked_place

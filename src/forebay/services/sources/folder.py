@@ -11,8 +11,8 @@ from datetime import UTC, datetime
 from itertools import islice
 from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
-from forebay.errors import ConfigError, DataError, ResourceError, StepError, TransientError, error_class
-from forebay.services.egress.failures import NotFoundError
+from forebay.errors import ConfigError, DataError, ResourceError, StepError, TransientError, classify_error
+from forebay.services.egress.errors import UrlNotFound
 from forebay.services.sources.names import moved_name
 from forebay.services.sources.source import CHUNK, Found, Source, changed_meanwhile
 from forebay.types import ErrorClass
@@ -83,7 +83,7 @@ class FolderSource(Source):
             if scan.enters(path):
                 yield from self._sub(scan, folder, entry.name, path)
         elif not entry.is_file(follow_symlinks=False):
-            scan.leave(path, "is a symbolic link" if entry.is_symlink() else "is a device, pipe or socket")
+            scan.skip(path, "is a symbolic link" if entry.is_symlink() else "is a device, pipe or socket")
         elif scan.wants(path):
             yield found_of(path, entry.stat(follow_symlinks=False))
 
@@ -93,7 +93,7 @@ class FolderSource(Source):
         except OSError as error:
             if error.errno == errno.ENOENT:
                 raise
-            scan.leave(path, f"cannot be opened: {os.strerror(error.errno or 0)}")
+            scan.skip(path, f"cannot be opened: {os.strerror(error.errno or 0)}")
             return
         with _closing(sub):
             yield from self._entries(scan, sub, path)
@@ -159,12 +159,12 @@ class FolderSource(Source):
 def _failed(where: str, error: OSError, *, is_root: bool) -> StepError:
     why = os.strerror(error.errno or 0)
     if error.errno == errno.ENOENT:
-        return ConfigError(f"{where} is not there") if is_root else NotFoundError(f"{where} is not there")
+        return ConfigError(f"{where} is not there") if is_root else UrlNotFound(f"{where} is not there")
     if error.errno in {errno.EACCES, errno.EPERM, errno.EROFS}:
         return ConfigError(f"{where} may not be used: {why}; check its rights")
     if error.errno in {errno.ELOOP, errno.ENOTDIR}:
         return DataError(f"{where} is a symbolic link, or lies behind one: none is followed")
-    if error_class(error) is ErrorClass.RESOURCE:
+    if classify_error(error) is ErrorClass.RESOURCE:
         return ResourceError(f"{where} cannot be used: {why}")
     return TransientError(f"{where} cannot be used: {why}")
 

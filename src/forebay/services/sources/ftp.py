@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import aioftp
 
 from forebay.errors import ConfigError, StepError, TransientError
-from forebay.services.egress.failures import NotFoundError
+from forebay.services.egress.errors import UrlNotFound
 from forebay.services.sources.ftp_client import Entry, FtpClient
 from forebay.services.sources.names import moved_name, shown
 from forebay.services.sources.source import CHUNK, Enough, Found, Source, changed_meanwhile
@@ -20,7 +20,7 @@ from forebay.services.sources.source import CHUNK, Enough, Found, Source, change
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Mapping
 
-    from forebay.services.egress.passes import Pass
+    from forebay.services.egress.grants import Grant
     from forebay.services.sources.declarations import Declaration
     from forebay.services.sources.source import Scan
 
@@ -34,9 +34,9 @@ _UNKNOWN = {"430", "530", "532"}
 class FtpSource(Source):
     """Versions are the time and the size; each transfer has a connection of its own, which is used again."""
 
-    def __init__(self, declared: Declaration, leave: Pass, trust: ssl.SSLContext, environ: Mapping[str, str]) -> None:
+    def __init__(self, declared: Declaration, grant: Grant, trust: ssl.SSLContext, environ: Mapping[str, str]) -> None:
         super().__init__(declared)
-        self._leave, self._trust = leave, trust
+        self._grant, self._trust = grant, trust
         self._password = declared.secret("password", environ) or "forebay@"
         self._idle: list[FtpClient] = []
 
@@ -63,7 +63,7 @@ class FtpSource(Source):
             self._check_end(path, offset, found.size, changed=now.version != version)
 
     async def _done(self, path: str, version: str) -> bool:
-        with suppress(NotFoundError):  # it was done before
+        with suppress(UrlNotFound):  # it was done before
             async with self._in_words(path), self._connection() as client:
                 if (await self._look(client, path)).version != version:
                     return False
@@ -95,7 +95,7 @@ class FtpSource(Source):
         if inexact:  # the list has no exact times: these are asked for, elsewhere, as the list may not be over
             async with self._connection() as other:
                 for path in inexact:
-                    with suppress(NotFoundError):
+                    with suppress(UrlNotFound):
                         if found := _known(scan, path, await self._asked(other, path)):
                             yield found
         if enough is not None:
@@ -109,7 +109,7 @@ class FtpSource(Source):
         if entry.kind == "file":
             return path if scan.wants(path) else None
         if entry.kind != "dir":
-            scan.leave(path, "is neither a file nor a folder")
+            scan.skip(path, "is neither a file nor a folder")
         elif scan.enters(path):
             folders.append(path)
         return None
@@ -122,7 +122,7 @@ class FtpSource(Source):
         """A file as it is now."""
         entry = await client.look(self._full(path))
         if entry.kind != "file":
-            raise NotFoundError(f"{self.declared.url}/{path} is not a file")
+            raise UrlNotFound(f"{self.declared.url}/{path} is not a file")
         return _found(path, entry)
 
     async def _move(self, client: FtpClient, path: str, aim: str) -> None:
@@ -162,7 +162,7 @@ class FtpSource(Source):
                 client.close()  # the server did not wait for us
             else:
                 return client
-        client = FtpClient(self._leave, self.declared.timeout_s)
+        client = FtpClient(self._grant, self.declared.timeout_s)
         try:
             await client.begin(self.declared, self._trust, self._password)
         except BaseException:
@@ -195,7 +195,7 @@ def _answered(where: str, error: aioftp.StatusCodeError, *, is_root: bool) -> St
     if code in _GONE and is_root:
         return ConfigError(f"{where} is not there, or may not be listed ({code})")
     if code in _GONE:
-        return NotFoundError(f"{where} is not there, or may not be read ({code})")
+        return UrlNotFound(f"{where} is not there, or may not be read ({code})")
     return TransientError(f"{where} answered {code} {shown(' '.join(map(str.strip, error.info)))}")
 
 
@@ -204,7 +204,7 @@ def _known(scan: Scan, path: str, entry: Entry) -> Found | None:
     try:
         return _found(path, entry)
     except ValueError:
-        scan.leave(path, "has no proper time or size")
+        scan.skip(path, "has no proper time or size")
         return None
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import ssl
     from collections.abc import AsyncGenerator
 
-    from forebay.services.egress.passes import Pass
+    from forebay.services.egress.grants import Grant
     from forebay.services.sources.declarations import Declaration
 
 _LINES = 2000  # of one answer
@@ -40,10 +40,10 @@ class Entry:
 class FtpClient(aioftp.Client):
     """All connections lead to the host of the declaration, whatever the server says of another."""
 
-    def __init__(self, leave: Pass, timeout_s: float) -> None:
+    def __init__(self, grant: Grant, timeout_s: float) -> None:
         super().__init__(socket_timeout=timeout_s, connection_timeout=timeout_s, trust_server_pasv_ipv4_address=False)
         self.has_facts = False  # MLSD and MLST, which tell types and times exactly
-        self._leave = leave
+        self._grant = grant
         self._lines = 0
         self._data: asyncio.StreamWriter | None = None
 
@@ -147,7 +147,7 @@ class FtpClient(aioftp.Client):
 
     async def _open_connection(self, host: str, port: int) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
         """Control and data alike."""
-        sock = await open_tunnel(self._leave, host, port)
+        sock = await open_tunnel(self._grant, host, port)
         trust = self.ssl if self._stream is None else None
         try:
             async with asyncio.timeout(self.connection_timeout):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal, cast
 from urllib.parse import unquote, urlsplit
 
-from forebay.services.egress.failures import InvalidUrl
+from forebay.services.egress.errors import InvalidUrl
 from forebay.services.egress.urls import checked_host, checked_port
 from forebay.services.sources.names import LONGEST_PATH, why_bad_name
 

@@ -11,8 +11,8 @@ import obstore
 from obstore import exceptions
 from obstore.store import S3Store
 
-from forebay.errors import ConfigError, TransientError, brief
-from forebay.services.egress.failures import NotFoundError, Refused
+from forebay.errors import ConfigError, TransientError, one_line
+from forebay.services.egress.errors import Refused, UrlNotFound
 from forebay.services.sources.names import moved_name
 from forebay.services.sources.source import Found, Source, changed_meanwhile
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from obstore import ObjectMeta
 
-    from forebay.services.egress.passes import Pass
+    from forebay.services.egress.grants import Grant
     from forebay.services.sources.declarations import Declaration
     from forebay.services.sources.source import Scan
     from forebay.settings import Settings
@@ -36,9 +36,9 @@ _LAST = "\U0010ffff"  # after every other character: where to go on behind a fol
 class S3Source(Source):
     """Versions are ETags; a read holds on to the one that it began with."""
 
-    def __init__(self, declared: Declaration, leave: Pass, store: S3Store) -> None:
+    def __init__(self, declared: Declaration, grant: Grant, store: S3Store) -> None:
         super().__init__(declared)
-        self._leave, self._store = leave, store
+        self._grant, self._store = grant, store
 
     async def _found(self, scan: Scan) -> AsyncGenerator[Found, None]:
         """Folders that are not looked into are leapt over: there may be millions of objects in them."""
@@ -100,15 +100,15 @@ class S3Source(Source):
     async def _in_words(self, path: str) -> AsyncGenerator[None, None]:
         """Says what went wrong where; what the guard has refused comes from S3's library in other words."""
         where = f"{self.declared.url}{f'/{path}' if path else ''}"
-        refusals = len(self._leave.refusals)
+        refusals = len(self._grant.refusals)
         try:
             yield
         except exceptions.PreconditionError as error:
             raise changed_meanwhile(path) from error
         except (exceptions.BaseError, OSError) as error:
-            if refused := self._leave.refusals[refusals:]:
+            if refused := self._grant.refusals[refusals:]:
                 raise Refused(refused[-1].code, refused[-1].reason) from error
-            raise _failed(where, error, self._leave.password) from error
+            raise _failed(where, error, self._grant.password) from error
 
 
 def _failed(where: str, error: Exception, secret: str) -> Exception:
@@ -116,10 +116,10 @@ def _failed(where: str, error: Exception, secret: str) -> Exception:
     if "NoSuchBucket" in text:
         return ConfigError(f"{where}: there is no such bucket")
     if isinstance(error, FileNotFoundError):
-        return NotFoundError(f"{where} is not there")
+        return UrlNotFound(f"{where} is not there")
     if _DENIED.search(text) or isinstance(error, exceptions.PermissionDeniedError | exceptions.UnauthenticatedError):
         return ConfigError(f"{where} refuses access: check its keys and their rights")
-    return TransientError(f"{where} failed: {brief(error).replace(secret, '...')[:300]}")
+    return TransientError(f"{where} failed: {one_line(error).replace(secret, '...')[:300]}")
 
 
 def _closed_folder(scan: Scan, path: str) -> str | None:
@@ -148,7 +148,7 @@ def _version(meta: ObjectMeta) -> str:
     return etag.strip('"') if etag else f"{meta['last_modified'].isoformat()}-{meta['size']}"
 
 
-def open_bucket(declared: Declaration, leave: Pass, settings: Settings, environ: Mapping[str, str]) -> S3Source:
+def open_bucket(declared: Declaration, grant: Grant, settings: Settings, environ: Mapping[str, str]) -> S3Source:
     """Nothing is asked of it yet.
 
     Raises: ConfigError when a secret is missing, or certificates that are configured.
@@ -157,7 +157,7 @@ def open_bucket(declared: Declaration, leave: Pass, settings: Settings, environ:
     client: dict[str, Any] = {
         "allow_http": declared.s3_endpoint.startswith("http://"),
         "connect_timeout": patience,
-        "proxy_url": leave.url,
+        "proxy_url": grant.url,
         "read_timeout": patience,
         "timeout": "12h",  # of a whole read, which takes as long as whoever reads it
     }
@@ -171,7 +171,7 @@ def open_bucket(declared: Declaration, leave: Pass, settings: Settings, environ:
         retry_config={"max_retries": 2, "retry_timeout": patience},
         credential_provider=None if declared.anonymous else _credentials(declared, environ),
     )
-    return S3Source(declared, leave, store)
+    return S3Source(declared, grant, store)
 
 
 def _certificates(file: Path) -> bytes:

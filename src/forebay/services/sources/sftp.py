@@ -14,7 +14,7 @@ from asyncssh import SFTPAttrs, SFTPClient
 from asyncssh.constants import FILEXFER_TYPE_DIRECTORY, FILEXFER_TYPE_REGULAR, FILEXFER_TYPE_SYMLINK
 
 from forebay.errors import ConfigError, DataError, StepError, TransientError
-from forebay.services.egress.failures import NotFoundError
+from forebay.services.egress.errors import UrlNotFound
 from forebay.services.egress.tunnels import open_tunnel
 from forebay.services.sources.names import moved_name, shown
 from forebay.services.sources.source import CHUNK, Found, Source, changed_meanwhile
@@ -22,7 +22,7 @@ from forebay.services.sources.source import CHUNK, Found, Source, changed_meanwh
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Mapping
 
-    from forebay.services.egress.passes import Pass
+    from forebay.services.egress.grants import Grant
     from forebay.services.sources.declarations import Declaration
     from forebay.services.sources.source import Scan
 
@@ -44,9 +44,9 @@ class _Known(asyncssh.SSHClient):
 class SftpSource(Source):
     """Versions are the time and the size; one connection for everything."""
 
-    def __init__(self, declared: Declaration, leave: Pass, environ: Mapping[str, str]) -> None:
+    def __init__(self, declared: Declaration, grant: Grant, environ: Mapping[str, str]) -> None:
         super().__init__(declared)
-        self._leave = leave
+        self._grant = grant
         self._password = declared.secret("password", environ)
         self._key = _private_key(declared, environ)
         self._connecting = asyncio.Lock()
@@ -80,7 +80,7 @@ class SftpSource(Source):
                     await self._within(file.close())
 
     async def _done(self, path: str, version: str) -> bool:
-        with suppress(NotFoundError):  # it was done before
+        with suppress(UrlNotFound):  # it was done before
             async with self._in_words(path):
                 sftp = await self._client()
                 if _found(path, await self._within(sftp.lstat(self._full(path)))).version != version:
@@ -112,12 +112,12 @@ class SftpSource(Source):
                         folders.append(path)
                 elif attrs.type != FILEXFER_TYPE_REGULAR:
                     is_link = attrs.type == FILEXFER_TYPE_SYMLINK
-                    scan.leave(path, "is a symbolic link" if is_link else "is a device, pipe or socket")
+                    scan.skip(path, "is a symbolic link" if is_link else "is a device, pipe or socket")
                 elif scan.wants(path):
                     try:
                         yield _found(path, attrs)
                     except DataError:
-                        scan.leave(path, "has no proper time or size")
+                        scan.skip(path, "has no proper time or size")
 
     async def _whole(self, sftp: SFTPClient, path: str, attrs: SFTPAttrs) -> SFTPAttrs:
         """Servers need not tell everything in a listing."""
@@ -170,7 +170,7 @@ class SftpSource(Source):
     async def _connected(self) -> asyncssh.SSHClientConnection:
         place = self.declared.url
         known = _Known(self.declared.fingerprints)
-        sock = await open_tunnel(self._leave, place.host, place.port)
+        sock = await open_tunnel(self._grant, place.host, place.port)
         try:
             return await asyncssh.connect(
                 sock=sock,
@@ -206,7 +206,7 @@ def _failed(where: str, error: asyncssh.Error, *, is_root: bool) -> StepError:
     match error:
         case asyncssh.SFTPNoSuchFile() | asyncssh.SFTPNoSuchPath() | asyncssh.SFTPPermissionDenied():
             why = "may not be used" if isinstance(error, asyncssh.SFTPPermissionDenied) else "is not there"
-            return ConfigError(f"{where} {why}") if is_root else NotFoundError(f"{where} {why}")
+            return ConfigError(f"{where} {why}") if is_root else UrlNotFound(f"{where} {why}")
         case asyncssh.PermissionDenied():
             return ConfigError(f"{where} refuses the user, the password or the key")
         case asyncssh.KeyExchangeFailed():

@@ -64,7 +64,7 @@ class Scan:
             f"has a path of more than {LONGEST_PATH} characters" if len(path) > LONGEST_PATH else None
         )
         if why:
-            self.leave(path, why)
+            self.skip(path, why)
             return None
         return path
 
@@ -73,7 +73,7 @@ class Scan:
         if not self.declared.recursive or path.rpartition("/")[2].startswith(".") or self.declared.is_moved(path):
             return False
         if path.count("/") + 1 > DEEPEST:
-            self.leave(path, f"lies more than {DEEPEST} folders deep")
+            self.skip(path, f"lies more than {DEEPEST} folders deep")
             return False
         return True
 
@@ -81,7 +81,7 @@ class Scan:
         """Whether a file is looked at."""
         return self.declared.takes(path)
 
-    def leave(self, path: str, reason: str) -> None:
+    def skip(self, path: str, reason: str) -> None:
         self.left_out_count += 1
         if len(self.left_out) < _TOLD:
             self.left_out.append(LeftOut(shown(path), reason))
@@ -89,7 +89,7 @@ class Scan:
     def settles(self, found: Found) -> bool:
         """Whether a file is to be taken now: whole, as far as can be told, and not too large."""
         if found.size > self.declared.max_bytes:
-            self.leave(found.path, f"has {found.size} bytes; max_bytes is {self.declared.max_bytes}")
+            self.skip(found.path, f"has {found.size} bytes; max_bytes is {self.declared.max_bytes}")
             return False
         if (self.now - found.modified).total_seconds() < self.declared.settle_s:
             self.unsettled += 1
@@ -118,12 +118,12 @@ class Source(ABC):
                         yield each
             except Enough:
                 scan.is_whole = False
-                scan.leave("", f"more than {self.declared.max_entries} entries: move some away, or raise max_entries")
+                scan.skip("", f"more than {self.declared.max_entries} entries: move some away, or raise max_entries")
 
     async def read(self, path: str, version: str, offset: int = 0) -> AsyncGenerator[bytes, None]:
         """The bytes of a file from `offset` on; whoever was cut off comes again with what he has as the offset.
 
-        Raises: DataError when it has changed, or is too large; NotFoundError; TransientError when it was cut off.
+        Raises: DataError when it has changed, or is too large; UrlNotFound; TransientError when it was cut off.
         """
         size = offset
         async with aclosing(self._read(self._checked(path), version, offset)) as chunks:

@@ -13,7 +13,7 @@ from forebay.api.auth.principal import address_of, authorized, for_owner, servic
 from forebay.api.problems import Problem
 from forebay.api.strict_query import StrictRoute
 from forebay.api.submit.kickoff import run_slice
-from forebay.errors import InvalidField, NotThere
+from forebay.errors import InvalidField, NotFoundError
 from forebay.log import get_logger
 from forebay.pipelines.bookmarks import db as rows
 from forebay.pipelines.bookmarks.models import (
@@ -195,10 +195,10 @@ async def _submit_steps(
     async with rooms.own(who) as conn:
         known = await rows.get_light(conn, body.id)
         if known is None:
-            raise NotThere("id", f"{body.userId} has no bookmark {body.id}")
+            raise NotFoundError("id", f"{body.userId} has no bookmark {body.id}")
         if str(checked_url(body.url)) != known["url"]:
             raise InvalidField("url", f"is not the address of bookmark {body.id}")
         job_id = await rows.crawl(conn, body.id, priority=10, only=steps, favicon=favicon)
     if job_id is None:
-        raise NotThere("id", f"{body.userId} has no bookmark {body.id}")
+        raise NotFoundError("id", f"{body.userId} has no bookmark {body.id}")
     return job_id

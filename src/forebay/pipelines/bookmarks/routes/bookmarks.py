@@ -23,7 +23,7 @@ from forebay.db import session_context
 from forebay.engine.declare.limited import limited
 from forebay.engine.submit.inputs import checked_text
 from forebay.engine.submit.producer import submit_many
-from forebay.errors import DataError, InvalidField, NotThere
+from forebay.errors import DataError, InvalidField, NotFoundError
 from forebay.log import get_logger
 from forebay.pipelines.bookmarks import db as rows
 from forebay.pipelines.bookmarks import files as bookmark_files
@@ -238,7 +238,7 @@ async def rename_category(category_id: Number, body: NewCategory, who: Writer, r
     async with rooms.own(who) as conn:
         row = await rows.rename_category(conn, int(category_id), body.name)
     if row is None:
-        raise NotThere("category", f"there is no category {category_id}")
+        raise NotFoundError("category", f"there is no category {category_id}")
     return Category(**dict(row))
 
 
@@ -247,7 +247,7 @@ async def delete_category(category_id: Number, who: Writer, rooms: RoomsDep) -> 
     """Delete a category; its bookmarks stay."""
     async with rooms.own(who) as conn:
         if not await rows.delete_category(conn, int(category_id)):
-            raise NotThere("category", f"there is no category {category_id}")
+            raise NotFoundError("category", f"there is no category {category_id}")
 
 
 @router.get(
@@ -397,7 +397,7 @@ async def change_bookmark(
     async with rooms.own(who) as conn:
         await _found(conn, bookmark_id)
         if not await rows.change(conn, int(bookmark_id), given):
-            raise NotThere("categoryId", f"there is no category {body.category_id}")
+            raise NotFoundError("categoryId", f"there is no category {body.category_id}")
         return _for(who, await _found(conn, bookmark_id))
 
 
@@ -477,5 +477,5 @@ async def _found(conn: Connection, bookmark_id: str) -> Bookmark:
     return bookmark_of(row)
 
 
-def _not_there(bookmark_id: str) -> NotThere:
-    return NotThere("bookmark", f"there is no bookmark {bookmark_id}")
+def _not_there(bookmark_id: str) -> NotFoundError:
+    return NotFoundError("bookmark", f"there is no bookmark {bookmark_id}")

@@ -13,7 +13,7 @@ from forebay.cli._group import Group
 from forebay.cli._owner import choose_owner, owner_option
 from forebay.db import migrate
 from forebay.db.pool import connected
-from forebay.errors import NotThere
+from forebay.errors import NotFoundError
 from forebay.identity import owners
 from forebay.pipelines.sheets.db import catalogues
 
@@ -98,9 +98,9 @@ async def _share(name: str, given: str | None, *, shared: bool) -> str:
 async def _owner_id(conn: Connection, owner: str) -> int:
     found = await owners.find(conn, owner)
     if found is None:
-        raise NotThere("owner", f"there is no owner {owner!r}")
+        raise NotFoundError("owner", f"there is no owner {owner!r}")
     return found
 
 
-def _not_there(name: str, owner: str) -> NotThere:
-    return NotThere("catalogue", f"{owner} has no catalogue {name!r}")
+def _not_there(name: str, owner: str) -> NotFoundError:
+    return NotFoundError("catalogue", f"{owner} has no catalogue {name!r}")

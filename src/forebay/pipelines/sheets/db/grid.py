@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from forebay.db.pool import translated
+from forebay.db.pool import translating_errors
 from forebay.pipelines.sheets.db.sql import load
 from forebay.types import Statement
 
@@ -59,9 +59,9 @@ async def page(
     """Rows of the grid of a job in order, and after which number the next page begins. A page may be short before the
     end.
 
-    Raises: NotThere; WrongState when the job is not made of a sheet; RequestError for groups that there are not.
+    Raises: NotFoundError; ConflictError when the job is not made of a sheet; RequestError for unknown groups.
     """
-    async with translated():
+    async with translating_errors():
         columns = (await _columns(conn, job_id, show))["names"]
         found = await conn.fetchrow(
             "select * from forebay.find_items($1, $2, $3::forebay.item_status[], $4)", job_id, after, statuses, size
@@ -73,7 +73,7 @@ async def page(
 
 async def is_sheet(conn: Connection, job_id: int) -> bool:
     """Whether a job is made of a sheet, and so has a grid."""
-    async with translated():
+    async with translating_errors():
         return bool(await conn.fetchval(load("is_sheet"), job_id))
 
 
@@ -107,7 +107,7 @@ class Reading:
         after = part.first - 1
         while after < last:
             upto = min(after + _STEP, last)
-            async with translated():
+            async with translating_errors():
                 sql = await self._conn.fetchval(
                     load("grid_query"), self._job_id, shape, after, upto, part.statuses, list(part.show)
                 )
@@ -121,10 +121,10 @@ class Reading:
 async def reading(conn: Connection, job_id: int, part: Part) -> AsyncGenerator[Reading]:
     """The grid of a job, all of it as it is at this moment.
 
-    Raises: NotThere; WrongState when the job is not made of a sheet.
+    Raises: NotFoundError; ConflictError when the job is not made of a sheet.
     """
     async with conn.transaction(isolation="repeatable_read", readonly=True):
-        async with translated():
+        async with translating_errors():
             await conn.execute(load("begin_export"))
             about = await _columns(conn, job_id, part.show)
         yield Reading(conn, job_id, part, about)
@@ -136,9 +136,9 @@ async def reading(conn: Connection, job_id: int, part: Part) -> AsyncGenerator[R
 async def export(conn: Connection, job_id: int, kind: str, options: str, trace: str | None) -> int:
     """Submit the writing of a file; answers the job that does it.
 
-    Raises: NotThere; WrongState when the job is not made of a sheet.
+    Raises: NotFoundError; ConflictError when the job is not made of a sheet.
     """
-    async with translated():
+    async with translating_errors():
         return int(await conn.fetchval(load("export_sheet"), job_id, kind, options, trace))
 
 
@@ -146,7 +146,7 @@ async def exports(
     conn: Connection, job_id: int, before: int | None, size: int
 ) -> tuple[list[asyncpg.Record], int | None]:
     """Exports of the sheet of a job, newest first, and before which one the next page begins."""
-    async with translated():
+    async with translating_errors():
         found = [row["job_id"] for row in await conn.fetch(load("list_exports"), job_id, before, size + 1)]
         rows = await conn.fetch(load("show_exports"), found[:size]) if found else []
     return rows, found[size - 1] if len(found) > size else None
@@ -154,7 +154,7 @@ async def exports(
 
 async def get_export(conn: Connection, export_id: int) -> asyncpg.Record | None:
     """One export, if the caller may see it."""
-    async with translated():
+    async with translating_errors():
         return await conn.fetchrow(load("show_exports"), [export_id])
 
 

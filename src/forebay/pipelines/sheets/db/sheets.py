@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic_core import from_json, to_json
 
-from forebay.db.pool import translated
+from forebay.db.pool import translating_errors
 from forebay.engine.db import control
 from forebay.pipelines.sheets.db.sql import load
 from forebay.types import Statement
@@ -104,7 +104,7 @@ async def add(
 
 async def hand_in(conn: Connection, owner: str, new: NewSheet, *, key: str | None, priority: int) -> Added:
     """The same for an owner by name, who may be new."""
-    async with translated(), conn.transaction():
+    async with translating_errors(), conn.transaction():
         added = await add(conn, await conn.fetchval(load("make_owner"), owner), new, key=key, priority=priority)
         known = None if added.created else await get(conn, sheet_id=added.id)
     return replace(added, is_whole=known is not None and known.intake_job_id is not None)
@@ -122,7 +122,7 @@ async def take_from_source(
     meta: Mapping[str, Any] | None = None,
 ) -> Added:
     """Take a file of a source, all or nothing, unless its content was taken before; it is fetched by its intake."""
-    async with translated(), conn.transaction():
+    async with translating_errors(), conn.transaction():
         owner_id = await conn.fetchval(load("make_owner"), owner)
         added = await add(conn, owner_id, new, key=key, priority=priority, meta=meta)
         if added.created:
@@ -168,19 +168,19 @@ async def get(conn: Connection, *, sheet_id: int | None = None, job_id: int | No
 
 async def read(pool: Pool, *, sheet_id: int | None = None, job_id: int | None = None) -> Sheet | None:
     """The same for workers."""
-    async with translated(), pool.acquire() as conn:
+    async with translating_errors(), pool.acquire() as conn:
         return await get(conn, sheet_id=sheet_id, job_id=job_id)
 
 
 async def page(conn: Connection, owner_id: int | None, before: int | None, size: int) -> list[asyncpg.Record]:
     """Sheets, the newest first; of one owner, or of all."""
-    async with translated():
+    async with translating_errors():
         return await conn.fetch(load("list_sheets"), owner_id, before, size)
 
 
 async def pieces(pool: Pool, sheet_id: int) -> list[Piece]:
     """What has come of an upload, one after the other."""
-    async with translated(), pool.acquire() as conn:
+    async with translating_errors(), pool.acquire() as conn:
         found = await conn.fetch(load("list_pieces"), sheet_id)
     listed: list[Piece] = []
     for row in found:
@@ -261,7 +261,7 @@ async def received(pool: Pool, file_id: int) -> tuple[str, int] | None:
 
 async def drop_pieces(pool: Pool, sheet_id: int) -> list[str]:
     """The file is kept as a whole: its pieces go. Their names are told, for the objects to be deleted."""
-    async with translated(), pool.acquire() as conn:
+    async with translating_errors(), pool.acquire() as conn:
         return [row["name"] for row in await conn.fetch(load("drop_pieces"), sheet_id)]
 
 
@@ -298,10 +298,10 @@ def _json(value: Any) -> str:
 
 
 async def _row(conn: Connection, query: str, *args: object) -> asyncpg.Record | None:
-    async with translated():
+    async with translating_errors():
         return await conn.fetchrow(load(query), *args)
 
 
 async def _execute(conn: Connection, query: str, *args: object) -> None:
-    async with translated():
+    async with translating_errors():
         await conn.execute(load(query), *args)

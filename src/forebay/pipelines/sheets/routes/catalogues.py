@@ -15,7 +15,7 @@ from forebay.api.deps import RoomsDep, SettingsDep
 from forebay.api.models import Model
 from forebay.api.strict_query import StrictRoute
 from forebay.engine.db import overview
-from forebay.errors import ConfigError, NotThere
+from forebay.errors import ConfigError, NotFoundError
 from forebay.log import get_logger
 from forebay.pipelines.sheets.catalogue_provider import NAME as BUILT_IN
 from forebay.pipelines.sheets.db import catalogues
@@ -112,8 +112,8 @@ async def _share(name: str, who: Principal, rooms: Rooms, *, shared: bool) -> No
     log.info("catalogue_shared" if shared else "catalogue_unshared", catalogue=name, by=who.actor)
 
 
-def _not_there(name: str) -> NotThere:
-    return NotThere("catalogue", f"there is no catalogue {name!r} of yours")
+def _not_there(name: str) -> NotFoundError:
+    return NotFoundError("catalogue", f"there is no catalogue {name!r} of yours")
 
 
 @router.get("/providers")

@@ -17,7 +17,7 @@ from forebay.api.routes.files import link_to
 from forebay.api.routes.items import Statuses, chosen
 from forebay.api.routes.jobs import find_job
 from forebay.api.strict_query import StrictRoute
-from forebay.errors import NotThere
+from forebay.errors import NotFoundError
 from forebay.log import get_logger
 from forebay.pipelines.sheets.db import grid as grids
 from forebay.storage import db as files
@@ -181,7 +181,7 @@ async def get_export(
     async with rooms.of(who) as conn:
         row = await grids.get_export(conn, export_id)
         if row is None:
-            raise NotThere("export", f"there is no export {export_id}")
+            raise NotFoundError("export", f"there is no export {export_id}")
         file = None if row["file_id"] is None else await files.get(conn, row["file_id"])
     if file is None:
         return LinkedExport(**_export(row))

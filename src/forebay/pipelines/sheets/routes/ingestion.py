@@ -14,7 +14,7 @@ from forebay.api.models import Id, Model, Strict
 from forebay.api.problems import Problem
 from forebay.api.strict_query import StrictRoute
 from forebay.engine.submit.producer import submit
-from forebay.errors import NotThere
+from forebay.errors import NotFoundError
 from forebay.log import get_logger
 from forebay.pipelines.sheets.scans import ScanRequest, sheet_scans
 from forebay.services.sources import read_sources
@@ -108,7 +108,7 @@ def sources_of(who: Principal, settings: Settings) -> list[Declaration]:
 
 
 def find_source(who: Principal, settings: Settings, name: str) -> Declaration:
-    """Raises: NotThere when there is none that the caller may see; ConfigError when it is declared wrongly."""
+    """Raises: NotFoundError when there is none that the caller may see; ConfigError when it is declared wrongly."""
     sources = _sources(settings)
     for each in sources.good:
         if each.name == name and _may_see(who, each.owner):
@@ -116,7 +116,7 @@ def find_source(who: Principal, settings: Settings, name: str) -> Declaration:
     for wrong in sources.wrong:
         if wrong.name == name and _may_see(who, wrong.owner):
             raise wrong.error()
-    raise NotThere("source", f"there is no source {name!r}")
+    raise NotFoundError("source", f"there is no source {name!r}")
 
 
 def _sources(settings: Settings) -> Sources:

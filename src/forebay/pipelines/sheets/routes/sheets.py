@@ -13,7 +13,7 @@ from forebay.api.models import Reference
 from forebay.api.problems import Problem
 from forebay.api.routes.jobs import whose
 from forebay.api.strict_query import StrictRoute
-from forebay.errors import InvalidField, NotThere
+from forebay.errors import InvalidField, NotFoundError
 from forebay.log import get_logger
 from forebay.pipelines.sheets.db import sheets
 from forebay.pipelines.sheets.known_providers import check_providers
@@ -59,10 +59,10 @@ async def get_sheet(job_id: JobId, who: Reader, rooms: RoomsDep) -> SheetInfo:
 
 
 async def find_sheet(conn: Connection, job_id: int) -> Sheet:
-    """Raises: NotThere when the job has none that the caller may see."""
+    """Raises: NotFoundError when the job has none that the caller may see."""
     sheet = await sheets.get(conn, job_id=job_id)
     if sheet is None:
-        raise NotThere("job", f"there is no sheet of job {job_id}")
+        raise NotFoundError("job", f"there is no sheet of job {job_id}")
     return sheet
 
 

@@ -17,7 +17,7 @@ from forebay.api.middleware.guards import media_type
 from forebay.api.problems import Problem
 from forebay.api.strict_query import StrictRoute
 from forebay.engine.db import control
-from forebay.errors import NotThere
+from forebay.errors import NotFoundError
 from forebay.pipelines.sheets import uploads
 from forebay.pipelines.sheets.db import sheets
 
@@ -126,7 +126,7 @@ def _check_version(request: Request) -> None:
 async def _find(conn: Connection, upload_id: int, *, or_given_up: bool = False) -> Sheet:
     sheet = await sheets.get(conn, sheet_id=upload_id)
     if sheet is None or sheet.source is not None or (sheet.intake_job_id == 0 and not or_given_up):
-        raise NotThere("upload", f"there is no upload {upload_id}")
+        raise NotFoundError("upload", f"there is no upload {upload_id}")
     return sheet
 
 

@@ -1,4 +1,4 @@
-"""Requests on httpx's connections, and what can go wrong with them in words."""
+"""Connection pools, one for each purpose and origin, and the translation of httpx's errors."""
 
 from __future__ import annotations
 
@@ -12,82 +12,82 @@ import certifi
 import httpx
 
 from forebay.errors import ConfigError, PermanentError, StepError, TransientError
-from forebay.services.egress.failures import NotFoundError, Refused, Unreachable
+from forebay.services.egress.errors import Refused, Unreachable, UrlNotFound
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable, Iterator
     from pathlib import Path
 
+    from forebay.services.egress.grants import Grant
     from forebay.services.egress.origins import Origin
-    from forebay.services.egress.passes import Pass
     from forebay.services.egress.urls import Url
 
 _CONNECTIONS = httpx.Limits(max_connections=None, max_keepalive_connections=8, keepalive_expiry=15.0)
 _KEPT_S = 20.0  # then the proxy closes them, too
-_KEPT = 32  # lines that nobody uses at the moment
+_KEPT = 32  # idle pools
 _MARK = "forebay-egress"
 
 
-class Lines:
-    """The lines to the hosts that were asked lately.
+class Pools:
+    """Connection pools of the origins that were used recently.
 
-    One for each purpose and origin, because a pool for all of them looks at every connection for every request.
+    There is one for each purpose and origin, because a common pool inspects every connection for every request.
     """
 
-    def __init__(self, admit: Callable[[str, Origin | None], Pass], trust: ssl.SSLContext) -> None:
-        self._admit, self._trust = admit, trust
-        self._lines: OrderedDict[tuple[str, str, Origin | None], Line] = OrderedDict()
+    def __init__(self, grant: Callable[[str, Origin | None], Grant], trust: ssl.SSLContext) -> None:
+        self._grant_for, self._trust = grant, trust
+        self._pools: OrderedDict[tuple[str, str, Origin | None], OriginPool] = OrderedDict()
 
     @asynccontextmanager
-    async def line(self, purpose: str, origin: str, trusted: Origin | None = None) -> AsyncGenerator[Line, None]:
-        """The line for a purpose to an origin, which stays open within the `async with` block."""
+    async def pool(self, purpose: str, origin: str, trusted: Origin | None = None) -> AsyncGenerator[OriginPool, None]:
+        """The pool for a purpose and an origin; it stays open within the `async with` block."""
         key = (purpose, origin, trusted)
-        line = self._lines.get(key)
-        if line is None:
-            line = self._lines[key] = Line(self._admit(purpose, trusted), self._trust)
-        self._lines.move_to_end(key)
-        line.users += 1
+        pool = self._pools.get(key)
+        if pool is None:
+            pool = self._pools[key] = OriginPool(self._grant_for(purpose, trusted), self._trust)
+        self._pools.move_to_end(key)
+        pool.users += 1
         try:
             await self._close_some()
-            yield line
+            yield pool
         finally:
-            line.users -= 1
-            line.used = time.monotonic()
+            pool.users -= 1
+            pool.used = time.monotonic()
 
     async def close(self) -> None:
-        while self._lines:
-            await self._lines.popitem()[1].close()
+        while self._pools:
+            await self._pools.popitem()[1].close()
 
     async def _close_some(self) -> None:
         """Those that nobody has used for a while, and more when there are too many; never one that is in use."""
         old = time.monotonic() - _KEPT_S
-        for key, line in list(self._lines.items()):
-            if line.users:
+        for key, pool in list(self._pools.items()):
+            if pool.users:
                 continue
-            if len(self._lines) <= _KEPT and line.used > old:
+            if len(self._pools) <= _KEPT and pool.used > old:
                 return  # the others were used later
-            self._lines.pop(key, None)
-            await line.close()
+            self._pools.pop(key, None)
+            await pool.close()
 
 
-class Line:
+class OriginPool:
     """Connections to one origin, kept while they may be used again; HTTP/2 where the server speaks it.
 
     httpx's transport is used without its client: that would keep cookies, inflate without bounds and follow
     redirects by itself.
     """
 
-    def __init__(self, admitted: Pass, trust: ssl.SSLContext) -> None:
-        proxy = httpx.Proxy(f"http://{admitted.host}:{admitted.port}", auth=(admitted.username, admitted.password))
+    def __init__(self, grant: Grant, trust: ssl.SSLContext) -> None:
+        proxy = httpx.Proxy(f"http://{grant.host}:{grant.port}", auth=(grant.username, grant.password))
         self.users = 0
         self.used = time.monotonic()
-        self._idle_s = admitted.limits.idle_s
+        self._idle_s = grant.limits.idle_s
         self._transport = httpx.AsyncHTTPTransport(verify=trust, http2=True, proxy=proxy, limits=_CONNECTIONS)
 
     async def send(self, url: Url, request: httpx.Request, timeout: float) -> httpx.Response:
         """The answer, of which only the head was read.
 
-        Raises: Refused, NotFoundError, TransientError, PermanentError.
+        Raises: Refused, UrlNotFound, TransientError, PermanentError.
         """
         patience = min(timeout, self._idle_s)
         request.extensions["timeout"] = dict.fromkeys(("connect", "read", "write", "pool"), patience)
@@ -120,7 +120,7 @@ def guard_error(url: Url, status: int, code: str, reason: str) -> StepError:
     if status == 403:
         return Refused(code, reason)
     if code == "no_such_host":
-        return NotFoundError(reason)
+        return UrlNotFound(reason)
     return Unreachable(code, reason or f"{url.host} could not be reached")
 
 

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import httpx
 
 from forebay.services.egress.answers import Answer, Hop, Wanted, is_redirect, redirected
-from forebay.services.egress.exchanges import Lines, own_trust, translated
 from forebay.services.egress.politeness import Politeness
+from forebay.services.egress.pools import Pools, own_trust, translated
 from forebay.services.egress.robots import MAX_BYTES, Robots
 from forebay.services.egress.statuses import retry_after, status_error
 from forebay.services.egress.urls import checked_url
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
     from forebay.services.egress.answers import Fetched, Request
     from forebay.services.egress.egress import Egress
+    from forebay.services.egress.grants import Grant
     from forebay.services.egress.origins import Origin
-    from forebay.services.egress.passes import Pass
     from forebay.services.egress.politeness import Turn
     from forebay.services.egress.urls import Url
 
@@ -54,13 +54,13 @@ class Http:
         self.politeness = politeness or Politeness(egress.settings)
         self._egress = egress
         self._settings = egress.settings
-        self._passes: dict[tuple[str, Origin | None], Pass] = {}
-        self._lines = Lines(self._admit, own_trust(egress.settings.egress_ca_file))
+        self._grants: dict[tuple[str, Origin | None], Grant] = {}
+        self._pools = Pools(self._grant_for, own_trust(egress.settings.egress_ca_file))
         self._stack = ExitStack()
         self._robots = Robots(self._read_robots)
 
     async def close(self) -> None:
-        await self._lines.close()
+        await self._pools.close()
         self._stack.close()
 
     async def get(  # noqa: PLR0913 - each is a choice of its own
@@ -78,7 +78,7 @@ class Http:
     ) -> Fetched:
         """What is at a URL, in memory; with `etag` or `modified` of an earlier answer only if it has changed.
 
-        Raises: InvalidUrl, Refused, NotFoundError, ThrottledError, TransientError, PermanentError, DataError.
+        Raises: InvalidUrl, Refused, UrlNotFound, ThrottledError, TransientError, PermanentError, DataError.
         """
         wanted = Wanted(url, purpose, max_bytes, timeout, etag, modified, headers or {}, cookies)
         return await self.fetch(replace(wanted, raise_for_status=raise_for_status))
@@ -173,10 +173,10 @@ class Http:
         if request.trusted is None and wanted.polite and wanted.robots:  # it is for those who come uninvited
             await self._ask_robots(url)
         turn = await stack.enter_async_context(self.politeness.turn(url.host)) if wanted.polite else None
-        line = await stack.enter_async_context(self._lines.line(wanted.purpose, url.origin, request.trusted))
+        pool = await stack.enter_async_context(self._pools.pool(wanted.purpose, url.origin, request.trusted))
         began = time.monotonic()
         try:
-            response = await line.send(url, request.message(), wanted.timeout)
+            response = await pool.send(url, request.message(), wanted.timeout)
         except BaseException:
             if turn is not None:
                 turn.failed(time.monotonic() - began)
@@ -201,14 +201,14 @@ class Http:
         else:
             turn.answered(seconds)
 
-    def _admit(self, purpose: str, trusted: Origin | None) -> Pass:
-        """The Pass of a purpose, with which very many things are fetched: each of them is bounded here."""
+    def _grant_for(self, purpose: str, trusted: Origin | None) -> Grant:
+        """The grant of a purpose. It has no limits of its own, because every request is bounded here."""
         key = (purpose, trusted)
-        if key not in self._passes:
+        if key not in self._grants:
             limits = replace(self._egress.limits, bytes_down=0, bytes_up=0, connections=_CONNECTIONS, lookups=_LOOKUPS)
-            admitted = self._egress.admit(purpose, limits, trusted=() if trusted is None else (trusted,))
-            self._passes[key] = self._stack.enter_context(admitted)
-        return self._passes[key]
+            grant = self._egress.grant(purpose, limits, trusted=() if trusted is None else (trusted,))
+            self._grants[key] = self._stack.enter_context(grant)
+        return self._grants[key]
 
     async def _read_robots(self, url: str) -> str | None:
         wanted = Wanted(url, "robots", MAX_BYTES, _TIMEOUT_S, robots=False)

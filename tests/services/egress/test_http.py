@@ -17,9 +17,9 @@ from forebay.services.egress import (
     Hop,
     Http,
     InvalidUrl,
-    NotFoundError,
     Refused,
     Unreachable,
+    UrlNotFound,
     Wanted,
     open_http,
 )
@@ -66,7 +66,7 @@ async def test_hosts_that_are_not_asked_any_more(
     names.put("other.test", "127.0.0.1")
     async with answering(reply("x")) as site:
         await http.get(f"http://good.test:{site.port}/", purpose="test")
-        monkeypatch.setattr("forebay.services.egress.exchanges._KEPT_S", -1.0)
+        monkeypatch.setattr("forebay.services.egress.pools._KEPT_S", -1.0)
         await http.get(f"http://other.test:{site.port}/", purpose="test")
         await until(lambda: egress.describe()["open_connections"] == 1)
 
@@ -195,7 +195,7 @@ async def test_a_refused_host(http: Http, scheme: str) -> None:
 
 @pytest.mark.parametrize("scheme", ["http", "https"])
 async def test_there_is_no_such_host(http: Http, scheme: str) -> None:
-    with pytest.raises(NotFoundError, match=r"the host absent\.test does not exist"):
+    with pytest.raises(UrlNotFound, match=r"the host absent\.test does not exist"):
         await http.get(f"{scheme}://absent.test/", purpose="test")
 
 
@@ -346,8 +346,8 @@ async def test_a_redirect_after_a_post(http: Http) -> None:
 @pytest.mark.parametrize(
     ("status", "kind"),
     [
-        ("404 Not Found", NotFoundError),
-        ("410 Gone", NotFoundError),
+        ("404 Not Found", UrlNotFound),
+        ("410 Gone", UrlNotFound),
         ("401 Unauthorized", PermanentError),
         ("403 Forbidden", PermanentError),
         ("451 Unavailable", PermanentError),
@@ -554,11 +554,11 @@ async def test_what_is_seen_of_it(http: Http, egress: Egress) -> None:
         await http.get(f"http://good.test:{site.port}/", purpose="test")
         seen = egress.describe()
     assert seen["bytes_down"] > 1000
-    assert (seen["passes"], seen["connections"], seen["requests"], seen["is_confining"]) == (1, 1, 1, False)
+    assert (seen["grants"], seen["connections"], seen["requests"], seen["is_confining"]) == (1, 1, 1, False)
 
 
 def test_trust_has_the_public_authorities() -> None:
-    from forebay.services.egress.exchanges import own_trust
+    from forebay.services.egress.pools import own_trust
 
     trust = own_trust(None)
     assert trust.cert_store_stats()["x509_ca"] > 50

@@ -1,4 +1,4 @@
-"""Leave to go out for one purpose: credentials of its own, so that every refusal can be told whose it was."""
+"""Grants: permission to use the proxy for one purpose, each with its own credentials, limits and list of refusals."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from forebay.log import get_logger
-from forebay.services.egress.failures import Refused
+from forebay.services.egress.errors import Refused
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Generator
 
-    from forebay.services.egress.failures import Unreachable
+    from forebay.services.egress.errors import Unreachable
     from forebay.services.egress.origins import Origin
     from forebay.services.egress.policy import Limits
 
 log = get_logger("egress")
-_REMEMBERED = 100  # refusals of one Pass that are kept; a page may ask for the same thing for ever
+_REMEMBERED = 100  # refusals kept for one grant; a page may ask for the same thing for ever
 
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Something that was asked for and not done."""
+    """A request that the SSRF guard rejected."""
 
     host: str
     port: int
@@ -34,8 +34,8 @@ class Refusal:
     reason: str
 
 
-class Pass:
-    """Leave for one purpose, good until it is closed; whoever has the secret may use it."""
+class Grant:
+    """Permission to use the proxy for one purpose until it is closed; whoever has the password may use it."""
 
     def __init__(
         self,
@@ -56,12 +56,12 @@ class Pass:
         self.bytes_up = 0
         self.lookups = asyncio.Semaphore(limits.lookups)
         self.on_cut: Callable[[Refused], None] | None = None
-        """Told once it has moved all that it may: a program may wait for ever for the rest of an answer."""
+        """Called once when the byte limit is reached: a program may wait forever for the rest of an answer."""
         self._counts = counts
         self._serving: set[asyncio.Task[None]] = set()
 
     def __repr__(self) -> str:
-        return f"<Pass {self.username} for {self.purpose}>"
+        return f"<Grant {self.username} for {self.purpose}>"
 
     @property
     def url(self) -> str:
@@ -76,11 +76,11 @@ class Pass:
         return proxies | {"no_proxy": "", "NO_PROXY": ""}
 
     def trusts(self, host: str, port: int, *, tunnel: bool) -> bool:
-        """Whether it was made for this place, which may then be in the operator's own network."""
+        """Whether this host is trusted for this purpose, so that it may be in the operator's own network."""
         return any(origin.covers(host, port, tunnel=tunnel) for origin in self._trusted)
 
     def refuse(self, host: str, port: int, refused: Refused) -> None:
-        """Keep and tell what was refused."""
+        """Record and log a refusal."""
         note_refusal(self._counts, self.purpose, host, port, refused)
         if len(self.refusals) < _REMEMBERED:
             self.refusals.append(Refusal(host, port, refused.code, refused.reason))
@@ -91,7 +91,7 @@ class Pass:
             self.failures[host] = error
 
     def came_in(self, size: int) -> bool:
-        """Bytes from outside; whether they may be used: too many of them end all connections of this Pass."""
+        """Count received bytes; False, and the end of all connections of this grant, when there are too many."""
         self.bytes_down += size
         self._counts.bytes_down += size
         if not 0 < self.limits.bytes_down < self.bytes_down:
@@ -100,7 +100,7 @@ class Pass:
         return False
 
     def went_out(self, size: int) -> bool:
-        """The same for bytes to the outside."""
+        """Count sent bytes, with the same limit."""
         self.bytes_up += size
         self._counts.bytes_up += size
         if not 0 < self.limits.bytes_up < self.bytes_up:
@@ -114,11 +114,11 @@ class Pass:
 
     @property
     def is_spent(self) -> bool:
-        """Whether it has moved all that it may."""
+        """Whether a byte limit is reached."""
         return 0 < self.limits.bytes_down < self.bytes_down or 0 < self.limits.bytes_up < self.bytes_up
 
     def serves(self, task: asyncio.Task[None]) -> None:
-        """A connection of this Pass, which ends with it."""
+        """Register a connection, which ends with this grant."""
         self._serving.add(task)
         task.add_done_callback(self._serving.discard)
 
@@ -149,24 +149,24 @@ class Counts:
         self.bytes_up = 0
 
 
-class Passes:
-    """Every Pass that is good now."""
+class Grants:
+    """All open grants."""
 
     def __init__(self) -> None:
         self.counts = Counts()
-        self._open: dict[str, Pass] = {}
+        self._open: dict[str, Grant] = {}
         self._made = 0
 
     def __len__(self) -> int:
         return len(self._open)
 
     @contextmanager
-    def admit(
+    def grant(
         self, purpose: str, limits: Limits, host: str, port: int, trusted: Collection[Origin] = ()
-    ) -> Generator[Pass, None, None]:
-        """A new Pass that is good within the `with` block."""
+    ) -> Generator[Grant, None, None]:
+        """Open a grant for the duration of the `with` block."""
         self._made += 1
-        made = Pass(purpose, limits, host, port, f"p{self._made}", self.counts, trusted)
+        made = Grant(purpose, limits, host, port, f"p{self._made}", self.counts, trusted)
         self._open[made.username] = made
         try:
             yield made
@@ -174,14 +174,14 @@ class Passes:
             del self._open[made.username]
             made.end()
 
-    def find(self, username: str, password: str) -> Pass | None:
-        """The Pass with these credentials."""
+    def find(self, username: str, password: str) -> Grant | None:
+        """The open grant with these credentials, compared in constant time."""
         found = self._open.get(username)
         known = found.password if found else secrets.token_urlsafe(24)
         return found if hmac.compare_digest(known.encode(), password.encode("utf-8", "replace")) else None
 
 
 def note_refusal(counts: Counts, purpose: str | None, host: str, port: int, refused: Refused) -> None:
-    """Count and log one; `purpose` None for those who showed no Pass."""
+    """Count and log a refusal; `purpose` is None for clients without a grant."""
     counts.refused[refused.code] += 1
     log.warning("egress_refused", host=host, port=port, code=refused.code, reason=refused.logged, purpose=purpose)

@@ -4,7 +4,7 @@ DataError
 └── InvalidUrl         (an InvalidField, too) the text is no URL that may be fetched
 PermanentError
 ├── Refused            the guard said no; `code` and `reason` say why
-└── NotFoundError      404, 410, or a host that does not exist; steps may turn it into `NotFound`
+└── UrlNotFound      404, 410, or a host that does not exist; steps may turn it into `NotFound`
 TransientError
 └── Unreachable        no answer from the DNS, no connection, or it broke; `code` says which
 """
@@ -29,7 +29,7 @@ class Refused(PermanentError):
         self.logged = logged or reason
 
 
-class NotFoundError(PermanentError):
+class UrlNotFound(PermanentError):
     """What was asked for is not there; a step that expects that returns `NotFound(str(error))`."""
 
     status: int | None = None  # of HTTP, if it was that which said so
