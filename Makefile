@@ -3,6 +3,9 @@
 .DEFAULT_GOAL := help
 .PHONY: help python runtime setup up test check bench soak fmt lock clean
 MAKEFLAGS += --no-print-directory
+# Packages are installed without bytecode, and Python stores that of a module when it is first imported. With this
+# variable, which some containers set, every process would compile all that it imports: a second for each command.
+unexport PYTHONDONTWRITEBYTECODE
 
 BIN := .venv/bin
 PYTHON ?= python3
@@ -25,7 +28,7 @@ up: runtime ## start forebay with its own PostgreSQL
 	@$(BIN)/forebay up $(ARGS)
 
 test: setup ## run the tests; ARGS goes to pytest
-	@$(BIN)/python -m pytest $(ARGS)
+	@$(BIN)/python -m pytest --durations 20 --durations-min 2 $(ARGS)
 
 check: setup ## formatting, lint, types, imports, schema, licences, documents
 	@echo "check: format" && $(BIN)/ruff format --check --quiet .

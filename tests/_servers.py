@@ -103,8 +103,9 @@ class Server:
     def database(self, *, template: str | None = None) -> Iterator[str]:
         """Lend a fresh database, copied from the template if one is named."""
         name = f"test_{self.worker}_{next(self._numbers)}"
-        # Written page by page through the log; a file copy, all that 14 knows, needs two checkpoints and is no faster.
-        how = "STRATEGY wal_log" if self._admin.info.server_version >= 150000 else ""
+        # In memory a copy of the files takes less than half of what writing every page through the log takes,
+        # the checkpoints included. 14 knows nothing else.
+        how = "STRATEGY file_copy" if self._admin.info.server_version >= 150000 else ""
         self._execute(f"CREATE DATABASE {name} TEMPLATE {template or 'template0'} {how}")
         try:
             yield self._dsn(name)
