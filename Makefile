@@ -1,7 +1,7 @@
 # Everything runs from .venv, which `scripts/bootstrap.py` makes on first use: `make up` with the packages that run
 # (requirements.runtime.lock), the others with the developers' tools as well (requirements.lock).
 .DEFAULT_GOAL := help
-.PHONY: help python runtime setup up test check bench soak fmt lock clean
+.PHONY: help python runtime setup up test check docs reference bench soak fmt lock clean
 MAKEFLAGS += --no-print-directory
 # Packages are installed without bytecode, and Python stores that of a module when it is first imported. With this
 # variable, which some containers set, every process would compile all that it imports: a second for each command.
@@ -13,7 +13,7 @@ QUICK ?=
 ARGS ?=
 
 help: ## show this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-7s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-9s %s\n", $$1, $$2}' Makefile
 
 python:
 	@command -v $(PYTHON) >/dev/null || { echo "forebay needs Python 3.11 or newer: install python3"; exit 1; }
@@ -37,9 +37,18 @@ check: setup ## formatting, lint, types, imports, schema, licences, documents
 	@echo "check: pyright" && $(BIN)/basedpyright
 	@echo "check: imports" && $(BIN)/lint-imports
 	@echo "check: schema" && $(BIN)/python scripts/schema_dump.py --check
-	@echo "check: metrics" && $(BIN)/python scripts/metrics_docs.py --check
 	@echo "check: licences" && $(BIN)/python scripts/licences.py --check
-	@echo "check: docs" && $(BIN)/python scripts/reference_docs.py --check && $(BIN)/python -m pytest -q --no-header tests/docs
+	@echo "check: docs" && for script in $(REFERENCE); do $(BIN)/python scripts/$$script.py --check || exit 1; done
+	@$(BIN)/python scripts/docs_site.py && $(BIN)/python -m pytest -q --no-header tests/docs
+
+docs: setup ## build the documentation as a site that works offline
+	@$(BIN)/python scripts/docs_site.py
+
+# The scripts that write docs/reference from the code.
+REFERENCE := reference_docs metrics_docs http_docs python_docs
+
+reference: setup ## write the generated pages of the documentation anew
+	@for script in $(REFERENCE); do $(BIN)/python scripts/$$script.py || exit 1; done
 
 bench: setup ## measure ours, the limit and the peers; QUICK=1 for a short run
 	@QUICK=$(QUICK) $(BIN)/python -m bench $(ARGS)

@@ -1,4 +1,4 @@
-"""What the README shows, works."""
+"""What the README and the quickstart show, works."""
 
 from __future__ import annotations
 
@@ -42,6 +42,7 @@ def test_the_example_is_short() -> None:
 def test_the_first_screen_has_the_sentence_the_example_and_the_two_commands() -> None:
     first = (ROOT / "README.md").read_text("utf-8").split("## ")[0].splitlines()
     assert len(first) <= 36
+    assert first[2] == "A durable job queue and pipeline engine on PostgreSQL."
     text = "\n".join(first)
     assert "make up" in text
     assert "make test" in text
@@ -69,22 +70,26 @@ def _shell(script: str, folder: Path, **variables: str) -> str:
     return done.stdout
 
 
+def test_the_quickstart_has_the_same_example() -> None:
+    assert blocks("docs/quickstart.md", "python") == blocks("README.md", "python")
+
+
 async def test_the_shell_commands_of_an_app_work(bare_dsn: str, tmp_path: Path) -> None:
-    (example,) = blocks("README.md", "python")
+    (example,) = blocks("docs/quickstart.md", "python")
     (tmp_path / "app.py").write_text(example)
-    shell = next(block for block in blocks("README.md", "sh") if "forebay migrate" in block)
+    shell = next(block for block in blocks("docs/quickstart.md", "sh") if "forebay migrate" in block)
     script = shell.replace("pip install forebay\n", "").replace("postgresql://localhost/app", bare_dsn)
     said = _shell(script, tmp_path)
     assert '"title": "https://example.com"' in said  # the result is seen
     assert "idle: pages" in said
     conn = await asyncpg.connect(bare_dsn)
-    for statement in _statements(blocks("README.md", "sql")[0]):
+    for statement in _statements(blocks("docs/quickstart.md", "sql")[0]):
         await conn.fetch(statement)
     await conn.close()
 
 
 def test_the_first_minutes_work(dsn: str, tmp_path: Path) -> None:
-    shell = next(block for block in blocks("README.md", "sh") if "bookmarks add" in block)
+    shell = next(block for block in blocks("docs/quickstart.md", "sh") if "bookmarks add" in block)
     said = _shell(f"forebay worker &\n{shell}", tmp_path, FOREBAY_DATABASE_URL=dsn)
     assert "bookmark 1: https://example.com/ saved" in said
     assert "DONE: 1 row, 0 done, 1 not found, 0 failed" in said
@@ -93,9 +98,3 @@ def test_the_first_minutes_work(dsn: str, tmp_path: Path) -> None:
 def _statements(block: str) -> list[str]:
     without_comments = re.sub(r"--.*", "", block)
     return [statement for statement in without_comments.split(";") if statement.strip()]
-
-
-def test_every_link_leads_somewhere() -> None:
-    for document in [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]:
-        for target in re.findall(r"\]\(([^)#:]+)\)", document.read_text("utf-8")):
-            assert (document.parent / target).exists(), f"{document.name}: {target}"
