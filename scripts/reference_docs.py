@@ -16,12 +16,15 @@ import click
 from pydantic import SecretStr
 
 from forebay.cli import cli
+from forebay.packages import settings_classes
 from forebay.settings import Settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from pydantic.fields import FieldInfo
+
+    from forebay.base_settings import OtherName, SettingsBase
 
 TARGET = Path(__file__).parent.parent / "docs" / "reference"
 MADE = "<!-- Written by scripts/reference_docs.py. -->"
@@ -40,7 +43,7 @@ WIDTH = 100
 
 
 def settings_page() -> str:
-    rows = [_row(name, field) for name, field in Settings.model_fields.items()]
+    sections = [["", f"## Package {name}", "", *_table(kind)] for name, kind in settings_classes().items()]
     return "\n".join(
         [
             MADE,
@@ -50,17 +53,29 @@ def settings_page() -> str:
             "Each is an environment variable, or a line in the file `.env` of the folder where forebay is started; the",
             "variable wins. `forebay config` shows what they are and where that comes from.",
             "",
-            "| variable | default | what it may be | meaning |",
-            "| --- | --- | --- | --- |",
-            *rows,
+            *_table(Settings),
+            *(line for section in sections for line in section),
             "",
         ]
     )
 
 
-def _row(name: str, field: FieldInfo) -> str:
-    cells = (f"`FOREBAY_{name.upper()}`", _default(field.default), _kind(field), field.description or "")
+def _table(kind: type[SettingsBase]) -> Iterator[str]:
+    yield "| variable | default | what it may be | meaning |"
+    yield "| --- | --- | --- | --- |"
+    for name, field in kind.model_fields.items():
+        yield _row(kind, name, field)
+
+
+def _row(kind: type[SettingsBase], name: str, field: FieldInfo) -> str:
+    others = [_also(variable, other) for variable, other in kind.other_names.items() if other.field == name]
+    meaning = "; ".join(filter(None, (field.description, *others)))
+    cells = (f"`{kind.variable(name)}`", _default(field.default), _kind(field), meaning)
     return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
+
+
+def _also(variable: str, other: OtherName) -> str:
+    return f"also `{variable}`" if other.factor == 1 else f"also `{variable}`, times {other.factor:g}"
 
 
 def _default(value: object) -> str:

@@ -21,6 +21,7 @@ from forebay.engine.work.worker import Worker
 from forebay.pipelines.sheets import lookup
 from forebay.pipelines.sheets.lookup import Desks, Match, look_up, open_desks
 from forebay.pipelines.sheets.provider_gate import Desk
+from forebay.pipelines.sheets.settings import SheetsSettings
 from forebay.services.products import Fields
 from forebay.settings import Settings
 from forebay.tuning import Concurrency
@@ -112,7 +113,7 @@ async def _looking_up(context: Context, fixed: int | None) -> AsyncIterator[tupl
             await asyncio.to_thread((Path(folder) / "stub.toml").write_text, text)
             await registry.register(conn, things.definition())
             await things.submit_many(conn, ({"title": f"thing number {n} box"} for n in range(ROWS)))
-            settings = Settings(sheets_providers=Path(folder), egress_confine=False)
+            settings = Settings(egress_confine=False).including(SheetsSettings(providers=Path(folder)))
             worker = Worker(dsn, [things], settings=settings, resources={lookup.providers: _desks(fixed)})
             running = asyncio.create_task(worker.run())
             try:

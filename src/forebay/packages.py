@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from types import ModuleType
 
+    from forebay.base_settings import PackageSettings
+
 GROUP = "forebay.pipelines"
 
 
@@ -43,6 +45,8 @@ class PipelinePackage:
     routes: tuple[str, ...] = ()
     """Modules that have a FastAPI `router`."""
     commands: Mapping[str, Command] = field(default_factory=dict[str, Command])
+    settings: str = ""
+    """Module and class of its settings, as `settings:SheetsSettings`; empty: it has none."""
 
     def load(self, name: str) -> ModuleType:
         """One of its modules, imported."""
@@ -51,6 +55,17 @@ class PipelinePackage:
     def routers(self) -> Iterator[Any]:
         for name in self.routes:
             yield self.load(name).router
+
+    def settings_class(self) -> type[PackageSettings] | None:
+        """Raises: DefinitionError when its variables are not FOREBAY_, its name and the setting's."""
+        if not self.settings:
+            return None
+        module, _, name = self.settings.partition(":")
+        found: type[PackageSettings] = getattr(self.load(module), name)
+        prefix = f"FOREBAY_{self.name.replace('-', '_').upper()}_"
+        if found.variable("") != prefix:
+            raise _wrong(f"{self.module} has settings that begin with {found.variable('')}, not with {prefix}")
+        return found
 
 
 @cache
@@ -65,6 +80,26 @@ def packages() -> tuple[PipelinePackage, ...]:
             raise _wrong(f"the name {package.name!r} has {package.module} and {found[package.name].module} already")
         found[package.name] = package
     return tuple(found.values())
+
+
+def settings_classes() -> dict[str, type[PackageSettings]]:
+    """The settings of all packages that have some, by the name of the package.
+
+    Raises: DefinitionError that names a package with a variable of another one.
+    """
+    from forebay.settings import Settings  # noqa: PLC0415 - `forebay --help` needs none
+
+    owners = dict.fromkeys(Settings.variables(), "forebay")
+    found: dict[str, type[PackageSettings]] = {}
+    for package in packages():
+        if (kind := package.settings_class()) is None:
+            continue
+        for variable in sorted(kind.variables()):
+            if variable in owners:
+                raise _wrong(f"{package.module} reads {variable}, which is a setting of {owners[variable]}")
+            owners[variable] = package.name
+        found[package.name] = kind
+    return found
 
 
 def _built_in() -> Iterator[PipelinePackage]:

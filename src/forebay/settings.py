@@ -1,17 +1,19 @@
-"""Every setting, once: read from FOREBAY_… variables and .env, built at the start and passed down."""
+"""The general settings: read from FOREBAY_… variables and .env, built once at the start and passed down.
+
+Packages declare settings of their own: `settings.of(SheetsSettings)`.
+"""
 
 from __future__ import annotations
 
-import os
 from ipaddress import ip_address, ip_network
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, ClassVar, Literal, Self, TypeVar
 
-from pydantic import Field, SecretStr, field_validator
-from pydantic.fields import FieldInfo
-from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
+from pydantic import Field, PrivateAttr, SecretStr, field_validator
 
-Seconds = Annotated[float, Field(ge=0)]
+from forebay.base_settings import OtherName, PackageSettings, Seconds, SettingsBase
+
+P = TypeVar("P", bound=PackageSettings)
 
 
 def port_ranges(text: str) -> tuple[range, ...]:
@@ -42,40 +44,18 @@ def days_by_name(text: str) -> dict[str, int]:
     return days
 
 
-# Names under which other systems know some settings: the setting, and what a value is multiplied by.
-OTHER_NAMES: dict[str, tuple[str, float]] = {
-    "FOREBAY_WORKER_TARGET_SLICE_MS": ("slice_ms", 1),
-    "FOREBAY_SAFETY_FACTOR": ("claim_safety", 1),
-    "FOREBAY_LOCK_FLOOR_MS": ("lease_floor_s", 0.001),
-    "FOREBAY_LOCK_CAP_MS": ("lease_cap_s", 0.001),
-    "FOREBAY_MAX_ATTEMPTS_ERROR": ("sheets_max_attempts_error", 1),
-    "FOREBAY_MAX_ATTEMPTS_NOT_FOUND": ("sheets_max_attempts_not_found", 1),
-}
+class Settings(SettingsBase):
+    """The general settings; each field is the variable FOREBAY_<NAME>. Those of packages are reached by `of`."""
 
-
-class OtherNames(PydanticBaseSettingsSource):
-    """Reads settings by their other names; the proper name counts where both are given."""
-
-    def get_field_value(self, field: FieldInfo, field_name: str) -> tuple[Any, str, bool]:
-        return None, field_name, False
-
-    def __call__(self) -> dict[str, Any]:
-        given = {name: os.environ[name] for name in OTHER_NAMES if os.environ.get(name)}
-        return {OTHER_NAMES[name][0]: _scaled(text, OTHER_NAMES[name][1]) for name, text in given.items()}
-
-
-def _scaled(text: str, factor: float) -> str | float:
-    """Text that is no number is left as it is: the setting's own check says what is wrong with it."""
-    try:
-        return text if factor == 1 else float(text) * factor
-    except ValueError:
-        return text
-
-
-class Settings(BaseSettings):
-    """The settings of forebay; each field is the variable FOREBAY_<NAME>."""
-
-    model_config = SettingsConfigDict(env_prefix="FOREBAY_", env_file=".env", extra="ignore", frozen=True)
+    other_names: ClassVar = {
+        "FOREBAY_WORKER_TARGET_SLICE_MS": OtherName("slice_ms"),
+        "FOREBAY_SAFETY_FACTOR": OtherName("claim_safety"),
+        "FOREBAY_LOCK_FLOOR_MS": OtherName("lease_floor_s", 0.001),
+        "FOREBAY_LOCK_CAP_MS": OtherName("lease_cap_s", 0.001),
+    }
+    _packages: dict[type[PackageSettings], PackageSettings] = PrivateAttr(
+        default_factory=dict[type[PackageSettings], PackageSettings]
+    )
 
     database_url: SecretStr | None = Field(default=None, description="PostgreSQL to use; unset: an embedded one is run")
     api_database_url: SecretStr | None = Field(
@@ -290,60 +270,6 @@ class Settings(BaseSettings):
         default=True, description="`forebay up` installs Chromium by apt-get when it is missing and that is allowed"
     )
 
-    bookmarks_fallback_owner: str = Field(
-        default="", description="owner of bookmark jobs that name none, as old ones do; empty: those are dead letters"
-    )
-
-    sheets_enabled: bool = Field(default=True, description="take files of rows, as pipeline `sheets`")
-    ingest_min_rows: Annotated[int, Field(ge=1, le=100_000)] = Field(
-        default=1, description="fewest rows of a file that are committed at once"
-    )
-    ingest_max_rows: Annotated[int, Field(ge=1, le=100_000)] = Field(
-        default=8192, description="most rows of a file that are committed at once; it begins with 64, and doubles"
-    )
-    ingest_max_batch_bytes: Annotated[int, Field(ge=1024, le=256 << 20)] = Field(
-        default=4 << 20, description="most bytes of rows that are committed at once"
-    )
-    db_p50_ms: Annotated[float, Field(gt=0)] = Field(
-        default=125.0, description="batches of rows grow while committing one takes no longer, on average"
-    )
-    db_p95_ms: Annotated[float, Field(gt=0)] = Field(
-        default=250.0, description="batches of rows shrink when committing one takes longer, on average"
-    )
-    sheets_max_read_bytes: Annotated[int, Field(ge=1 << 20, le=1 << 44)] = Field(
-        default=16 << 30,
-        description="most bytes that the rows of one file may take once read; a file may take 200 times its own size, "
-        "or 16 MiB if that is more, but never more than this",
-    )
-    sheets_read_s: Seconds = Field(
-        default=60.0,
-        description="seconds that reading a file may take, whatever its size",
-    )
-    sheets_read_s_per_mb: Seconds = Field(
-        default=20.0, description="seconds more that reading a file may take for each megabyte that it has"
-    )
-    sheets_max_attempts_error: Annotated[int, Field(ge=1, le=1000)] = Field(
-        default=3, description="attempts to look a row up that may fail before it is in error"
-    )
-    sheets_max_attempts_not_found: Annotated[int, Field(ge=1, le=1000)] = Field(
-        default=2, description="attempts to look a row up, each in other ways, before it is NOT_FOUND"
-    )
-    sheets_not_found_wait_s: Seconds = Field(
-        default=30.0, description="longest pause before a row that was not found is looked up in the next ways"
-    )
-    sheets_providers: Path | None = Field(
-        default=None, description="folder with declarations of providers that rows are looked up at; unset: none"
-    )
-    sheets_sources: Path | None = Field(
-        default=None, description="folder with declarations of sources that files are taken from; unset: none"
-    )
-    sheets_roots: str = Field(
-        default="", description="folders that files may be taken from, separated by commas; empty: from none"
-    )
-    sheets_match_score: Annotated[float, Field(ge=0, le=1)] = Field(
-        default=0.7, description="what a provider has found is a match from this score on, of 0 to 1"
-    )
-
     keep_attempts_days: Annotated[int, Field(ge=1)] = Field(default=30, description="attempts are dropped after this")
     keep_jobs_days: Annotated[int, Field(ge=1)] = Field(default=30, description="finished jobs are deleted after this")
     keep_jobs_days_of: str = Field(
@@ -351,17 +277,6 @@ class Settings(BaseSettings):
         description="days for the finished jobs of single pipelines, as bookmarks=1,sheets=90; empty: the same for all",
     )
     keep_audit_days: Annotated[int, Field(ge=1)] = Field(default=365, description="audit records go after this")
-
-    @classmethod
-    def settings_customise_sources(
-        cls,
-        settings_cls: type[BaseSettings],
-        init_settings: PydanticBaseSettingsSource,
-        env_settings: PydanticBaseSettingsSource,
-        dotenv_settings: PydanticBaseSettingsSource,
-        file_secret_settings: PydanticBaseSettingsSource,
-    ) -> tuple[PydanticBaseSettingsSource, ...]:
-        return init_settings, env_settings, OtherNames(settings_cls), dotenv_settings, file_secret_settings
 
     @field_validator("keep_jobs_days_of")
     @classmethod
@@ -382,13 +297,21 @@ class Settings(BaseSettings):
         port_ranges(text)
         return text
 
-    @field_validator("sheets_roots")
-    @classmethod
-    def _roots(cls, text: str) -> str:
-        for part in filter(None, (part.strip() for part in text.split(","))):
-            if not part.startswith("/") or ".." in Path(part).parts:
-                raise ValueError(f"{part!r} is no whole path such as /srv/drop")
-        return text
+    def of(self, kind: type[P]) -> P:
+        """The settings of a package, read when they are asked for the first time.
+
+        Raises: ValidationError.
+        """
+        found = self._packages.get(kind)
+        if not isinstance(found, kind):
+            found = self._packages[kind] = kind()
+        return found
+
+    def including(self, *parts: PackageSettings) -> Self:
+        """A copy that has these settings of packages, instead of what variables say."""
+        made = self.model_copy()
+        made._packages = self._packages | {type(part): part for part in parts}  # noqa: SLF001 - of its own class
+        return made
 
     @property
     def dsn(self) -> str | None:
@@ -405,10 +328,6 @@ class Settings(BaseSettings):
     @property
     def pipeline_modules(self) -> list[str]:
         return [name.strip() for name in self.pipelines.split(",") if name.strip()]
-
-    @property
-    def sheets_root_folders(self) -> list[Path]:
-        return [Path(part.strip()) for part in self.sheets_roots.split(",") if part.strip()]
 
     @property
     def queue_names(self) -> frozenset[str]:

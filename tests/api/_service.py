@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -16,6 +16,7 @@ from pydantic import BaseModel
 from forebay import Context, NotFound, Pipeline
 from forebay.api.app import create_app
 from forebay.api.auth.cookies import CSRF_COOKIE
+from forebay.base_settings import PackageSettings
 from forebay.db.logins import login_name, login_urls, make_logins
 from forebay.db.pool import open_pool
 from forebay.db.role_pool import API
@@ -127,12 +128,14 @@ async def _make_logins(conn: asyncpg.Connection[Any], dsn: str) -> None:
 
 
 @asynccontextmanager
-async def serving(dsn: str, *pipelines: Pipeline[Any], **settings: Any) -> AsyncIterator[Service]:
+async def serving(
+    dsn: str, *pipelines: Pipeline[Any], packages: Sequence[PackageSettings] = (), **settings: Any
+) -> AsyncIterator[Service]:
     conn = await asyncpg.connect(dsn)
     folder = tempfile.TemporaryDirectory(prefix="forebay-tests-")
     await _make_logins(conn, dsn)
     given: dict[str, Any] = {"data_dir": folder.name} | login_urls(dsn, PASSWORDS) | settings
-    app = create_app(dsn, Settings(**given), [pages, *pipelines])
+    app = create_app(dsn, Settings(**given).including(*packages), [pages, *pipelines])
     try:
         for pipeline in (pages, *pipelines):
             await registry.register(conn, pipeline.definition())

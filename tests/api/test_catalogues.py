@@ -10,6 +10,7 @@ from typing import Any
 import asyncpg
 import pytest
 
+from forebay.pipelines.sheets.settings import SheetsSettings
 from tests.api._service import Service
 from tests.api.test_metrics import scraped
 
@@ -80,7 +81,7 @@ async def test_dropping(stocked: Service) -> None:
 @pytest.fixture
 async def folder(service: Service, tmp_path: Path) -> AsyncIterator[Path]:
     before = service.app.state.settings
-    service.app.state.settings = before.model_copy(update={"sheets_providers": tmp_path})
+    service.app.state.settings = before.including(SheetsSettings(providers=tmp_path))
     yield tmp_path
     service.app.state.settings = before
 

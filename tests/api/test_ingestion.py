@@ -11,6 +11,7 @@ import pytest
 from forebay.engine.declare.pipeline import Pipeline
 from forebay.pipelines.sheets.intake import sheet_intake
 from forebay.pipelines.sheets.scans import sheet_scans
+from forebay.pipelines.sheets.settings import SheetsSettings
 from forebay.pipelines.sheets.steps import sheet_images
 from forebay.pipelines.sheets.steps import sheets as sheet_rows
 from forebay.testing import testbed
@@ -36,9 +37,8 @@ async def service(dsn: str, tmp_path: Path) -> AsyncIterator[Service]:
         declared = SOURCE.format(name=name, folder=tmp_path / name, owner=owner)
         (sources / f"{name}.toml").write_text(declared)
     (tmp_path / "drop" / "a.csv").write_bytes(b"Name\nPen\nInk\n")
-    async with serving(
-        dsn, *PIPELINES, data_dir=tmp_path / "data", sheets_sources=sources, sheets_roots=str(tmp_path)
-    ) as running:
+    given = SheetsSettings(sources=sources, roots=str(tmp_path))
+    async with serving(dsn, *PIPELINES, packages=[given], data_dir=tmp_path / "data") as running:
         yield running
 
 
@@ -144,6 +144,7 @@ async def test_what_cannot_be_asked_for(
 
 
 async def test_sources_can_be_switched_off(dsn: str, tmp_path: Path) -> None:
-    async with serving(dsn, data_dir=tmp_path, sheets_enabled=False) as service, service.client("ann") as ann:
+    off = SheetsSettings(enabled=False)
+    async with serving(dsn, packages=[off], data_dir=tmp_path) as service, service.client("ann") as ann:
         answer = await ann.get("/api/ingestion/sources")
         assert (answer.status_code, answer.json()["detail"]) == (404, "is switched off here: FOREBAY_SHEETS_ENABLED")

@@ -30,7 +30,7 @@ POOLED = {"prepared_statements": False}
 @asynccontextmanager
 async def served(direct: str, way: str) -> AsyncIterator[Service]:
     """A service that goes another way to the database than the test does."""
-    async with serving(direct, **POOLED) as service:
+    async with serving(direct, prepared_statements=False) as service:
         app = create_app(way, Settings(prepared_statements=False), [pages])
         async with app.router.lifespan_context(app):
             yield Service(app, way, service.admin, service.tokens)

@@ -74,7 +74,7 @@ async def test_a_file_of_bookmarks_that_is_too_large_names_the_setting(dsn: str)
 
 
 async def test_submits_may_be_larger_and_uploads_larger_still(dsn: str) -> None:
-    limits = {"api_max_body_bytes": 200_000, "api_max_upload_bytes": 2_000_000}
+    limits: dict[str, Any] = {"api_max_body_bytes": 200_000, "api_max_upload_bytes": 2_000_000}
     async with serving(dsn, **limits) as service, service.client("ann") as ann:
         listed = await ann.post("/api/jobs", json={"pipeline": "pages", "items": [{"title": "x" * 100}] * 1000})
         uploaded = await ann.post("/api/jobs", **form(b'{"title": "%s"}\n' % (b"x" * 1000) * 1000))

@@ -17,6 +17,7 @@ from forebay.engine.declare.pipeline import Pipeline
 from forebay.pipelines.sheets import uploads
 from forebay.pipelines.sheets.catalogue_rows import catalogue_rows
 from forebay.pipelines.sheets.intake import sheet_intake
+from forebay.pipelines.sheets.settings import SheetsSettings
 from forebay.pipelines.sheets.steps import sheet_images
 from forebay.pipelines.sheets.steps import sheets as sheet_rows
 from forebay.testing import testbed
@@ -273,7 +274,8 @@ async def test_only_sheets_have_providers(service: Service) -> None:
 
 
 async def test_sheets_can_be_switched_off(dsn: str, tmp_path: Path) -> None:
-    async with serving(dsn, data_dir=tmp_path, sheets_enabled=False) as service, service.client("ann", **TUS) as ann:
+    off = SheetsSettings(enabled=False)
+    async with serving(dsn, packages=[off], data_dir=tmp_path) as service, service.client("ann", **TUS) as ann:
         for answer in (await upload(ann), await ann.post("/api/uploads", headers={"upload-length": "5"})):
             assert answer.status_code == 404
             assert answer.json()["detail"].endswith("is switched off here: FOREBAY_SHEETS_ENABLED")

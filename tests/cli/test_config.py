@@ -9,7 +9,9 @@ from typing import Any
 
 import pytest
 
+from forebay.base_settings import SettingsBase
 from forebay.cli._common import place_of
+from forebay.packages import settings_classes
 from forebay.settings import Settings
 from tests.cli._run import Cli
 
@@ -23,16 +25,21 @@ def bare(tmp_path: Path) -> Cli:
 
 
 def test_every_setting_says_where_it_comes_from(bare: Cli) -> None:
-    (bare.folder / ".env").write_text("FOREBAY_PROCESSES=3\nFOREBAY_POOL_SIZE=7\nFOREBAY_POOLSIZE=7\nOTHER=1\n")
+    (bare.folder / ".env").write_text(
+        "FOREBAY_PROCESSES=3\nFOREBAY_POOL_SIZE=7\nFOREBAY_POOLSIZE=7\nOTHER=1\nFOREBAY_DB_P50_MS=3\n"
+    )
     shown = bare.run("config", "--json", FOREBAY_PROCESSES="4", FOREBAY_DATABASE_URL=URL, FOREBAY_LISTN="no").json
     by_name: dict[str, Any] = {line["variable"]: line for line in shown["settings"]}
-    assert list(by_name) == [f"FOREBAY_{name.upper()}" for name in Settings.model_fields]
+    kinds: dict[str | None, type[SettingsBase]] = {None: Settings, **settings_classes()}
+    listed = [(package, kind.variable(name)) for package, kind in kinds.items() for name in kind.model_fields]
+    assert [(line["package"], name) for name, line in by_name.items()] == listed
     assert all(line["meaning"] for line in by_name.values())
     wanted = {
         "FOREBAY_PROCESSES": (4, "environment"),
         "FOREBAY_POOL_SIZE": (7, ".env"),
         "FOREBAY_DATA_DIR": (str(bare.folder / "data"), "environment"),
         "FOREBAY_LOG_JSON": (None, "default"),
+        "FOREBAY_SHEETS_DB_P50_MS": (3.0, ".env"),
         "FOREBAY_LISTEN": (True, "default"),
         "FOREBAY_DATABASE_URL": ("**********", "environment"),
     }
@@ -47,6 +54,8 @@ def test_it_is_shown_to_people_without_secrets(bare: Cli) -> None:
     assert "hunter2" not in shown.out + shown.err
     assert shown.err == "FOREBAY_LISTN has no effect, as there is no such setting: did you mean FOREBAY_LISTEN?\n"
     assert bare.run("config", FOREBAY_POOL_SIZE="many").code == 2
+    wrong = bare.run("config", FOREBAY_DB_P95_MS="soon")
+    assert (wrong.code, wrong.err) == (2, "forebay: FOREBAY_SHEETS_DB_P95_MS: must be a number; it is 'soon'\n")
 
 
 @pytest.mark.parametrize(

@@ -145,8 +145,8 @@ async def test_sources(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> No
     declared.mkdir()
     for number, text in enumerate(kinds):
         (declared / f"{number}.toml").write_text(text)
-    settings = Settings(sheets_sources=declared, sheets_roots="/srv/drop", egress_confine=False)
-    assert [each.name for each in load_sources(settings)] == ["drop", "supplier", "till", "warehouse"]
+    found = load_sources(declared, [Path("/srv/drop")])
+    assert [each.name for each in found] == ["drop", "supplier", "till", "warehouse"]
 
     for path in declared.iterdir():
         path.unlink()
@@ -157,7 +157,7 @@ async def test_sources(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> No
     folder = kinds[1].replace("file:///srv/drop/prices", drop.as_uri())
     (declared / "drop.toml").write_text(f'{folder}settle_s = 0\nafter = "delete"\n')
     space = _run("docs/howto/sources.md")
-    assert await space["sizes"](settings.model_copy(update={"sheets_roots": str(tmp_path)})) == {"a.csv": 2_000_000}
+    assert await space["sizes"](Settings(egress_confine=False), declared, [tmp_path]) == {"a.csv": 2_000_000}
     assert capsys.readouterr().out.endswith("b.csv is a symbolic link\n")
     assert [path.name for path in drop.glob("*")] == ["b.csv"]
 

@@ -645,9 +645,9 @@ async def test_settings_tune_pipelines_before_a_worker_begins(dsn: str) -> None:
 
     @rows.tuning
     def tune(settings: Settings) -> None:
-        fail.retry = Retry(attempts=settings.sheets_max_attempts_error)
+        fail.retry = Retry(attempts=settings.claim_min)
 
-    settings = Settings(sheets_max_attempts_error=2)
+    settings = Settings(claim_min=2)
     async with testbed(dsn, [rows], migrated=True, settings=settings) as bed:
         await bed.submit(rows, {})
         await bed.finish()

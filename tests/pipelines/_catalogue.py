@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel
@@ -16,6 +17,7 @@ from forebay.engine.declare.resources import Resource, Resources, resource
 from forebay.pipelines.sheets import lookup
 from forebay.pipelines.sheets.catalogue_rows import Line, catalogue_rows
 from forebay.pipelines.sheets.lookup import Desks, Match, look_up, open_desks
+from forebay.pipelines.sheets.settings import SheetsSettings
 from forebay.services.products import Columns, normalize
 from forebay.settings import Settings
 from forebay.testing import ManualClock, Testbed, testbed
@@ -45,21 +47,25 @@ async def find(ctx: Context, row: Sought) -> Match | NotFound:
 
 @asynccontextmanager
 async def shopping(
-    dsn: str, *, resources: dict[Resource[Any], Resource[Any]] | None = None, **settings: Any
+    dsn: str,
+    providers: Path | None = None,
+    *,
+    resources: dict[Resource[Any], Resource[Any]] | None = None,
+    **settings: Any,
 ) -> AsyncGenerator[Testbed]:
-    """A testbed for look-ups, whose providers live by its clock."""
+    """A testbed for look-ups at the providers of a folder, which live by its clock."""
     clock = ManualClock()
 
     async def sleep(_seconds: float) -> None:
         """Who stands and waits does so in no time: the clock is the test's."""
 
     @resource
-    async def providers(given: Resources) -> AsyncGenerator[Desks]:
+    async def opened(given: Resources) -> AsyncGenerator[Desks]:
         yield await open_desks(given, clock=clock.time, sleep=sleep)
 
-    replaced: dict[Resource[Any], Resource[Any]] = {lookup.providers: providers, **(resources or {})}
+    replaced: dict[Resource[Any], Resource[Any]] = {lookup.providers: opened, **(resources or {})}
     given: dict[str, Any] = {"egress_confine": False} | settings
-    chosen = Settings(**given)
+    chosen = Settings(**given).including(SheetsSettings(providers=providers))
     async with testbed(
         dsn, [sought, catalogue_rows], migrated=True, resources=replaced, settings=chosen, clock=clock
     ) as bed:

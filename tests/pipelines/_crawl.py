@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +10,7 @@ from typing import Any
 
 import asyncpg
 
+from forebay.base_settings import PackageSettings
 from forebay.engine.db import registry
 from forebay.engine.declare.pipeline import Pipeline
 from forebay.engine.declare.resources import Resource, Resources, resource
@@ -109,6 +110,7 @@ async def crawling(
     *more: Pipeline[Any],
     names: Names | None = None,
     resources: Mapping[Resource[Any], Resource[Any]] | None = None,
+    packages: Sequence[PackageSettings] = (),
     **settings: Any,
 ) -> AsyncIterator[Crawl]:
     known = names or Names()
@@ -136,7 +138,7 @@ async def crawling(
         "sandbox": "preferred",  # a browser that must be sandboxed gets no network without walls
     }
     common["browser_path"] = NOWHERE
-    chosen = Settings(**(common | settings))
+    chosen = Settings(**(common | settings)).including(*packages)
     replaced: dict[Resource[Any], Resource[Any]] = {web.egress: egress, web.http: http, **(resources or {})}
     conn = await asyncpg.connect(dsn)
     try:

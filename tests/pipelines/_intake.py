@@ -15,6 +15,7 @@ from typing import Any
 
 import asyncpg
 
+from forebay.base_settings import PackageSettings
 from forebay.engine.db import registry
 from forebay.engine.declare.pipeline import Pipeline
 from forebay.engine.declare.resources import Resource
@@ -99,9 +100,13 @@ def _parsed(text: str | None) -> Any:
 
 @asynccontextmanager
 async def taking(
-    dsn: str, folder: Path, *, resources: Mapping[Resource[Any], Resource[Any]] | None = None, **settings: Any
+    dsn: str,
+    folder: Path,
+    *packages: PackageSettings,
+    resources: Mapping[Resource[Any], Resource[Any]] | None = None,
+    **settings: Any,
 ) -> AsyncIterator[Taking]:
-    chosen = Settings(data_dir=folder, **settings)
+    chosen = Settings(data_dir=folder, **settings).including(*packages)
     conn: asyncpg.Connection[Any] = await asyncpg.connect(dsn)
     try:
         async with testbed(dsn, PIPELINES, migrated=True, settings=chosen, resources=resources) as bed:

@@ -12,6 +12,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from forebay.pipelines.bookmarks import crawling as crawling_module
+from forebay.pipelines.bookmarks.settings import BookmarksSettings
 from forebay.pipelines.housekeeping.steps import Chore, housekeeping
 from forebay.services.images import inspect
 from forebay.storage import Blobs
@@ -275,7 +276,7 @@ async def test_a_job_on_anothers_bookmark_ends_as_on_one_that_never_was(crawl: C
 
 
 async def test_old_messages_without_an_owner_go_to_the_fallback(dsn: str, site: Site, tmp_path: Path) -> None:
-    async with crawling(dsn, site, tmp_path, bookmarks_fallback_owner="ann") as crawl:
+    async with crawling(dsn, site, tmp_path, packages=[BookmarksSettings(fallback_owner="ann")]) as crawl:
         mark = await crawl.add("/plain")
         await crawl.bed.run()
         payload = f'{{"bookmarkId": {mark}, "url": "{crawl.url("/article")}", "isImage": false}}'
@@ -349,7 +350,7 @@ async def test_a_bookmark_that_goes_while_a_step_runs_leaves_no_file(crawl: Craw
 
 
 async def test_nobody_works_on_the_fallbacks_bookmarks_in_its_name(dsn: str, site: Site, tmp_path: Path) -> None:
-    async with crawling(dsn, site, tmp_path, bookmarks_fallback_owner="ann") as crawl:
+    async with crawling(dsn, site, tmp_path, packages=[BookmarksSettings(fallback_owner="ann")]) as crawl:
         mark = await crawl.add("/plain")
         await crawl.bed.run()
         payload = f'{{"bookmarkId": {mark}, "url": "{crawl.url("/article")}", "isImage": false}}'

@@ -68,7 +68,7 @@ def _reason(item: ItemRecord) -> str:
 async def test_a_declared_provider_in_the_intranet_is_asked(dsn: str, tmp_path: Path) -> None:
     """Its addresses are the operator's: no network has to be opened for it."""
     stub = quick()
-    async with stubs(tmp_path, stub), shopping(dsn, sheets_providers=tmp_path) as bed:
+    async with stubs(tmp_path, stub), shopping(dsn, tmp_path) as bed:
         found = (await seek(bed, title="Kettle blue")).result["find"]
         assert found == {
             "title": "Kettle blue", "provider": "a", "id": "Kettle blue", "score": 1.0, "strategy": "title",
@@ -88,7 +88,7 @@ async def test_a_function_gets_no_further_than_the_public_network(
     )
     monkeypatch.syspath_prepend(tmp_path)
     (tmp_path / "f.toml").write_text('name = "f"\nfunction = "our_stock:find"\nstrategies = ["title"]\n')
-    async with shopping(dsn, sheets_providers=tmp_path) as bed:
+    async with shopping(dsn, tmp_path) as bed:
         item = await seek(bed, title="Kettle")
         assert item.status == "ERROR"
         assert "127.0.0.1 is this machine" in _reason(item)
@@ -97,7 +97,7 @@ async def test_a_function_gets_no_further_than_the_public_network(
 async def test_the_one_that_cannot_answer_holds_up_nobody(dsn: str, tmp_path: Path) -> None:
     """All others are asked; it is only waited for when nobody else has what fits."""
     throttled, down, well = quick(mood="throttling", retry_after=40), quick(mood="broken"), quick()
-    async with stubs(tmp_path, throttled, down, well), shopping(dsn, sheets_providers=tmp_path) as bed:
+    async with stubs(tmp_path, throttled, down, well), shopping(dsn, tmp_path) as bed:
         item = await seek(bed, title="Kettle blue")
         assert (item.status, item.result["find"]["provider"]) == ("DONE", "c")
         assert await _attempts(bed) == [("DONE", 1)]
@@ -118,7 +118,7 @@ async def test_a_key_that_is_refused_stops_only_who_needs_it(
     """Rows that others can answer go on, by all their strategies; the rest wait, and no step is parked."""
     monkeypatch.setenv("STUB_KEY", "expired")
     stub = quick()
-    async with stubs(tmp_path, stub), shopping(dsn, sheets_providers=tmp_path) as bed:
+    async with stubs(tmp_path, stub), shopping(dsn, tmp_path) as bed:
         declared = tmp_path / "a.toml"
         declared.write_text(declared.read_text().replace("[queries]", "[queries]\n" + _by_sku(stub.port)))
         await load(bed, [{"title": "Kettle blue"}])
@@ -154,7 +154,7 @@ async def test_the_step_is_parked_when_nobody_can_be_asked(
 
     monkeypatch.setattr(Catalogue, "find", find)
     monkeypatch.setenv("STUB_KEY", "expired")
-    async with stubs(tmp_path, quick()), shopping(dsn, sheets_providers=tmp_path) as bed:
+    async with stubs(tmp_path, quick()), shopping(dsn, tmp_path) as bed:
         job = await bed.submit(sought, Sought(fields={"title": "Kettle"}))
         await bed.run()
         assert (await bed.item(job)).status == "PENDING"
@@ -164,7 +164,7 @@ async def test_the_step_is_parked_when_nobody_can_be_asked(
 
 async def test_patience_is_for_all_and_spends_no_attempt(dsn: str, tmp_path: Path) -> None:
     stub = quick(mood="throttling", retry_after=60)
-    async with stubs(tmp_path, stub), shopping(dsn, sheets_providers=tmp_path) as bed:
+    async with stubs(tmp_path, stub), shopping(dsn, tmp_path) as bed:
         rows = [Sought(fields={"title": f"thing number {n} box"}) for n in range(50)]
         job = await sought.submit_many(bed.pool, rows)
         await bed.run()
@@ -181,7 +181,7 @@ async def test_patience_is_for_all_and_spends_no_attempt(dsn: str, tmp_path: Pat
 async def test_an_outage_does_not_use_up_the_attempts(dsn: str, tmp_path: Path) -> None:
     """After a few failures in a row the provider is left alone, and rows wait."""
     stub = quick(mood="broken")
-    async with stubs(tmp_path, stub), shopping(dsn, sheets_providers=tmp_path) as bed:
+    async with stubs(tmp_path, stub), shopping(dsn, tmp_path) as bed:
         rows = [Sought(fields={"title": f"thing number {n} box"}) for n in range(100)]
         job = await sought.submit_many(bed.pool, rows)
         await bed.run()
@@ -197,7 +197,7 @@ async def test_an_outage_does_not_use_up_the_attempts(dsn: str, tmp_path: Path) 
 
 async def test_the_same_question_is_asked_once(dsn: str, tmp_path: Path) -> None:
     stub = quick()
-    async with stubs(tmp_path, stub), shopping(dsn, sheets_providers=tmp_path) as bed:
+    async with stubs(tmp_path, stub), shopping(dsn, tmp_path) as bed:
         job = await sought.submit_many(bed.pool, [Sought(fields={"title": "Kettle blue"}) for _ in range(30)])
         await bed.run()
         assert (await bed.job(job)).done == 30
@@ -259,7 +259,7 @@ async def test_who_is_done_again_is_asked_about_from_the_first_strategy_on(
 
 async def test_who_is_asked_first(dsn: str, tmp_path: Path) -> None:
     first, second = quick(), quick()
-    async with stubs(tmp_path, first, second), shopping(dsn, sheets_providers=tmp_path) as bed:
+    async with stubs(tmp_path, first, second), shopping(dsn, tmp_path) as bed:
         await load(bed, [{"title": "Kettle blue"}])
         by_turn = [(await seek(bed, title="Kettle blue", turn=n)).result["find"]["provider"] for n in range(4)]
         assert by_turn == ["catalogue", "a", "b", "catalogue"]
@@ -269,7 +269,7 @@ async def test_who_is_asked_first(dsn: str, tmp_path: Path) -> None:
 
 async def test_what_the_worker_tells_of_its_providers(dsn: str, tmp_path: Path) -> None:
     stub = quick(mood="throttling", retry_after=30)
-    async with stubs(tmp_path, stub, concurrency=7), shopping(dsn, sheets_providers=tmp_path) as bed:
+    async with stubs(tmp_path, stub, concurrency=7), shopping(dsn, tmp_path) as bed:
         job = await bed.submit(sought, Sought(fields={"title": "Kettle blue"}))
         await bed.run()
         await bed.worker.report_status()
@@ -286,7 +286,7 @@ async def test_what_the_worker_tells_of_its_providers(dsn: str, tmp_path: Path) 
 
 async def test_a_declaration_by_the_name_of_the_catalogue(dsn: str, tmp_path: Path) -> None:
     (tmp_path / "mine.toml").write_text(declaration(1, "catalogue"))
-    async with shopping(dsn, sheets_providers=tmp_path) as bed:
+    async with shopping(dsn, tmp_path) as bed:
         job = await bed.submit(sought, Sought(fields={"title": "Kettle"}))
         await bed.run()
         assert (await bed.item(job)).status == "PENDING"
@@ -297,7 +297,7 @@ async def test_a_declaration_by_the_name_of_the_catalogue(dsn: str, tmp_path: Pa
 async def test_a_bad_day_of_a_provider(dsn: str, tmp_path: Path) -> None:
     """It throttles, then breaks down, then is well again: every row is found, and no attempt went into waiting."""
     stub = quick()
-    async with stubs(tmp_path, stub), shopping(dsn, sheets_providers=tmp_path) as bed:
+    async with stubs(tmp_path, stub), shopping(dsn, tmp_path) as bed:
         numbers = iter(range(10_000))
 
         async def more(rows: int) -> int:
@@ -324,7 +324,7 @@ async def test_a_bad_day_of_a_provider(dsn: str, tmp_path: Path) -> None:
 async def test_rates_are_those_of_all_workers(dsn: str, tmp_path: Path) -> None:
     """A start a minute: the second question waits for its turn, and is told when that is."""
     stub = quick()
-    async with stubs(tmp_path, stub, rate_per_s=1 / 60), shopping(dsn, sheets_providers=tmp_path) as bed:
+    async with stubs(tmp_path, stub, rate_per_s=1 / 60), shopping(dsn, tmp_path) as bed:
         job = await sought.submit_many(bed.pool, [Sought(fields={"title": f"thing number {n} box"}) for n in range(3)])
         await bed.run()
         assert stub.asked.total() == 1

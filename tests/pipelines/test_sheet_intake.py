@@ -23,6 +23,7 @@ from forebay.engine.submit.job_stream import JobStream, SourceRows
 from forebay.errors import ConflictError, TransientError
 from forebay.pipelines.sheets.db import sheets
 from forebay.pipelines.sheets.db.sheets import NewSheet, Piece
+from forebay.pipelines.sheets.settings import SheetsSettings
 from forebay.pipelines.sheets.steps import SheetRow
 from forebay.pipelines.sheets.steps import sheets as sheet_rows
 from forebay.pipelines.sheets.workbook_reading import FORMULA_WITHOUT_RESULT
@@ -183,7 +184,7 @@ async def test_a_process_that_dies_costs_no_picture_and_known_ones_are_not_unpac
     with zipfile.ZipFile(archive, "w") as packed:
         for n in range(6):
             packed.writestr(f"{n}.png", picture("red") + bytes([n]))
-    async with taking(dsn, tmp_path, ingest_min_rows=1, ingest_max_rows=1) as take:
+    async with taking(dsn, tmp_path, SheetsSettings(ingest_min_rows=1, ingest_max_rows=1)) as take:
         job = await take.taken(archive.getvalue(), "pictures.zip")
         assert [item["status"] for item in await take.items(job)] == ["NOT_FOUND"] * 6
         assert [item["input"]["line"] for item in await take.items(job)] == [1, 2, 3, 4, 5, 6]

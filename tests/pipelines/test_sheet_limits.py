@@ -17,6 +17,7 @@ from forebay.engine.declare.limited import limited
 from forebay.engine.work.worker import Worker
 from forebay.pipelines.sheets.db import sheets
 from forebay.pipelines.sheets.db.sheets import NewSheet
+from forebay.pipelines.sheets.settings import SheetsSettings
 from forebay.settings import Settings
 from forebay.storage import open_store
 from tests.crash._rig import eventually
@@ -30,7 +31,7 @@ async def test_a_workbook_whose_strings_fill_the_disk_is_refused_for_good(dsn: s
     rows = '<row><c t="inlineStr"><is><t>Name</t></is></c></row>' + '<row><c t="s"><v>0</v></c></row>' * 100
     data = workbook(rows, strings=f"<si><t>{'x' * 30_000}</t></si>")
     assert len(data) < 5_000
-    async with taking(dsn, tmp_path, sheets_max_read_bytes=1 << 20) as take:
+    async with taking(dsn, tmp_path, SheetsSettings(max_read_bytes=1 << 20)) as take:
         job = await take.taken(data, "bomb.xlsx")
         (item,) = await take.items(job)
         assert item["reason"].startswith("the rows of the file take more than 1048576 bytes, which is the most for a")
@@ -41,13 +42,13 @@ async def test_a_workbook_whose_strings_fill_the_disk_is_refused_for_good(dsn: s
 
 async def test_names_of_columns_that_fill_the_disk_are_refused(dsn: str, tmp_path: Path) -> None:
     """Each row is stored with the names of its columns, which may be long."""
-    async with taking(dsn, tmp_path, sheets_max_read_bytes=1 << 20) as take:
+    async with taking(dsn, tmp_path, SheetsSettings(max_read_bytes=1 << 20)) as take:
         job = await take.taken(f"{'x' * 10_000},b\n".encode() + b"1,2\n" * 200)
         assert (await take.items(job))[-1]["reason"].startswith("the rows of the file take more than 1048576 bytes")
 
 
 async def test_a_file_that_takes_too_long_is_refused_the_second_time(dsn: str, tmp_path: Path) -> None:
-    async with taking(dsn, tmp_path, sheets_read_s=0, sheets_read_s_per_mb=0) as take:
+    async with taking(dsn, tmp_path, SheetsSettings(read_s=0, read_s_per_mb=0)) as take:
         job = await take.add(table(["Name", "SKU"], ["Pen", "1"]))
         await take.bed.run()
         problem = (await take.sheet(job)).problem or ""

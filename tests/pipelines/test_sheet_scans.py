@@ -15,6 +15,7 @@ import pytest
 from forebay.pipelines.sheets.db import sheets
 from forebay.pipelines.sheets.db.sheets import NewSheet
 from forebay.pipelines.sheets.scans import ScanRequest, sheet_scans
+from forebay.pipelines.sheets.settings import SheetsSettings
 from tests.pipelines._intake import Taking, table, taking
 
 DROP = """
@@ -39,10 +40,10 @@ def folder(tmp_path: Path) -> Path:
     return made
 
 
-def declare(folder: Path, after: str = "keep") -> dict[str, Any]:
+def declare(folder: Path, after: str = "keep") -> SheetsSettings:
     sources = folder.parent / "sources"
     (sources / "drop.toml").write_text(DROP.format(folder=folder, after=after))
-    return {"sheets_sources": sources, "sheets_roots": str(folder.parent)}
+    return SheetsSettings(sources=sources, roots=str(folder.parent))
 
 
 def put(folder: Path, name: str, data: bytes) -> None:
@@ -51,7 +52,7 @@ def put(folder: Path, name: str, data: bytes) -> None:
 
 @pytest.fixture
 async def take(dsn: str, tmp_path: Path, folder: Path) -> AsyncIterator[Taking]:
-    async with taking(dsn, tmp_path, **declare(folder)) as taken:
+    async with taking(dsn, tmp_path, declare(folder)) as taken:
         yield taken
 
 
@@ -101,7 +102,7 @@ async def test_a_content_that_stays_is_not_taken_again_when_its_job_is_old(take:
 async def test_content_that_came_later_is_not_put_away_unread(dsn: str, tmp_path: Path, folder: Path) -> None:
     """Of a file that was asked for by its path, and changed once it was fetched."""
     put(folder, "a.csv", table(["Name"], ["Pen"]))
-    async with taking(dsn, tmp_path, **declare(folder, "delete")) as take:
+    async with taking(dsn, tmp_path, declare(folder, "delete")) as take:
         new = NewSheet("a.csv", None, {}, "drop", "a.csv", "asked 1")
         await sheets.take_from_source(take.conn, "ann", new, paused=False, actor="ann")
         await take.conn.execute("update forebay.queue set paused = true where name = 'sheet_intake.put_away'")
@@ -114,7 +115,7 @@ async def test_content_that_came_later_is_not_put_away_unread(dsn: str, tmp_path
 
 async def test_what_was_taken_is_put_away(dsn: str, tmp_path: Path, folder: Path) -> None:
     put(folder, "a.csv", table(["Name"], ["Pen"]))
-    async with taking(dsn, tmp_path, **declare(folder, "move")) as take:
+    async with taking(dsn, tmp_path, declare(folder, "move")) as take:
         await scanned(take)
     left = [path.relative_to(folder) for path in folder.glob("**/*") if path.is_file()]  # noqa: ASYNC240
     assert [path.parent for path in left] == [Path("taken")]
@@ -162,7 +163,7 @@ async def test_options_that_cannot_be_are_told_by_the_scan(dsn: str, tmp_path: P
     declared = declare(folder)
     path = folder.parent / "sources" / "drop.toml"
     path.write_text(path.read_text().replace("columns =", "colums ="))
-    async with taking(dsn, tmp_path, **declared) as take:
+    async with taking(dsn, tmp_path, declared) as take:
         told = await scanned(take)
         assert told["reason"] == "source drop: sheet.colums: Extra inputs are not permitted"
 
@@ -173,7 +174,7 @@ async def test_a_declaration_that_is_wrong_stops_no_other_source(
     declared = declare(folder)
     (tmp_path / "sources" / "bad.toml").write_text('name = "bad"\nowner = "ann"\n')
     put(folder, "a.csv", table(["Name"], ["Pen"]))
-    async with taking(dsn, tmp_path, **declared) as take:
+    async with taking(dsn, tmp_path, declared) as take:
         assert capsys.readouterr().out.count("sources_declared_wrongly") == 1
         told = await scanned(take, "bad")
         assert told["reason"] == "sources are declared wrongly:\nbad.toml: url: Field required"

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from bench.provider_stub import KEY, ProviderStub, declaration
 from forebay.engine.db import control
 from forebay.pipelines.sheets.intake import batch_size
-from forebay.settings import Settings
+from forebay.pipelines.sheets.settings import SheetsSettings
 from tests.pipelines._intake import Taking, table, taking
 
 _ROWS = [[f"Pen {n}", "4006381333931"] for n in range(10)]
@@ -38,29 +37,31 @@ async def _attempts(take: Taking, job: int) -> list[str]:
 
 
 async def test_rows_are_committed_within_the_bounds(dsn: str, tmp_path: Path) -> None:
-    async with taking(dsn, tmp_path, ingest_max_rows=4) as take:
+    async with taking(dsn, tmp_path, SheetsSettings(ingest_max_rows=4)) as take:
         assert await _commits(take, table(["Name", "EAN"], *_ROWS)) == [4, 4, 2]
-    async with taking(dsn, tmp_path, ingest_max_batch_bytes=1024) as take:
+    async with taking(dsn, tmp_path, SheetsSettings(ingest_max_batch_bytes=1024)) as take:
         assert await _commits(take, table(["Name", "EAN"], *([name * 80, ean] for name, ean in _ROWS))) == [2] * 5
 
 
 def test_every_bound_and_target_is_the_settings() -> None:
-    given = Settings(ingest_min_rows=100, ingest_max_rows=500, ingest_max_batch_bytes=2048, db_p50_ms=50, db_p95_ms=400)
+    given = SheetsSettings(
+        ingest_min_rows=100, ingest_max_rows=500, ingest_max_batch_bytes=2048, db_p50_ms=50, db_p95_ms=400
+    )
     size = batch_size(given)
     assert (size.rows, size.least, size.most, size.most_bytes) == (100, 100, 500, 2048)
     assert (size.quick, size.slow) == (0.05, 0.4)
-    contrary = batch_size(Settings(ingest_min_rows=100, ingest_max_rows=10, db_p50_ms=50, db_p95_ms=10))
+    contrary = batch_size(SheetsSettings(ingest_min_rows=100, ingest_max_rows=10, db_p50_ms=50, db_p95_ms=10))
     assert (contrary.least, contrary.most, contrary.quick, contrary.slow) == (100, 100, 0.05, 0.05)
 
 
 async def test_how_often_what_is_not_there_is_looked_for(dsn: str, tmp_path: Path) -> None:
-    async with taking(dsn, tmp_path, sheets_max_attempts_not_found=3, sheets_not_found_wait_s=600) as take:
+    async with taking(dsn, tmp_path, SheetsSettings(max_attempts_not_found=3, not_found_wait_s=600)) as take:
         job = await take.add(table(["Name", "EAN"], _ROWS[0]))
         await take.bed.run()
         assert await _attempts(take, job) == ["NOT_FOUND"]
         await take.bed.finish()
         assert await _attempts(take, job) == ["NOT_FOUND"] * 3
-    async with taking(dsn, tmp_path, sheets_max_attempts_not_found=1) as take:
+    async with taking(dsn, tmp_path, SheetsSettings(max_attempts_not_found=1)) as take:
         job = await take.taken(table(["Name", "EAN"], _ROWS[0]))
         assert await _attempts(take, job) == ["NOT_FOUND"]
 
@@ -71,13 +72,9 @@ async def test_how_often_a_look_up_may_fail(dsn: str, tmp_path: Path, monkeypatc
     declared.mkdir()
     async with ProviderStub(seconds=0.0, mood="broken").serving() as stub:
         (declared / "stub.toml").write_text(declaration(stub.port))
-        given: dict[str, Any] = {
-            "sheets_providers": declared,
-            "egress_confine": False,
-            "sheets_max_attempts_not_found": 1,
-        }
         for most in (2, 4):
-            async with taking(dsn, tmp_path, **given, sheets_max_attempts_error=most) as take:
+            given = SheetsSettings(providers=declared, max_attempts_not_found=1, max_attempts_error=most)
+            async with taking(dsn, tmp_path, given, egress_confine=False) as take:
                 job = await take.taken(table(["Name"], _ROWS[0][:1]))
                 assert await _attempts(take, job) == ["ERROR"] * most
                 (step,) = await take.conn.fetch(

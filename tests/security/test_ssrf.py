@@ -162,7 +162,7 @@ async def test_a_folder_is_only_below_what_is_allowed(tmp_path: Path) -> None:
     for url in ("file:///etc", f"file://{tmp_path}", f"file://{allowed}/out"):
         declared = Declaration.model_validate({"name": "a", "owner": "ann", "url": url})
         with pytest.raises((ConfigError, DataError)):
-            async with open_source(declared, None, Settings(sheets_roots=str(allowed))) as source:
+            async with open_source(declared, None, Settings(), roots=[allowed]) as source:
                 [found async for found in source.list()]
 
 

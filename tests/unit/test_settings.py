@@ -1,24 +1,36 @@
-"""Settings: other names, and values that several parts share."""
+"""Settings: other names, those of packages, and values that several parts share."""
 
 from __future__ import annotations
+
+from pathlib import Path
 
 import pytest
 from pydantic import ValidationError
 
-from forebay.settings import OTHER_NAMES, Settings, days_by_name
+from forebay.packages import settings_classes
+from forebay.pipelines.sheets.settings import SheetsSettings
+from forebay.settings import Settings, days_by_name
 
 
 def test_other_names_set_the_same_settings_in_their_own_units(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FOREBAY_WORKER_TARGET_SLICE_MS", "250")
     monkeypatch.setenv("FOREBAY_SAFETY_FACTOR", "0.5")
     monkeypatch.setenv("FOREBAY_LOCK_FLOOR_MS", "20000")
-    monkeypatch.setenv("FOREBAY_LOCK_CAP_MS", "90000")
-    monkeypatch.setenv("FOREBAY_MAX_ATTEMPTS_ERROR", "7")
-    monkeypatch.setenv("FOREBAY_MAX_ATTEMPTS_NOT_FOUND", "4")
+    monkeypatch.setenv("forebay_lock_cap_ms", "90000")
     found = Settings()
     assert (found.slice_ms, found.claim_safety) == (250.0, 0.5)
     assert (found.lease_floor_s, found.lease_cap_s) == (20.0, 90.0)
-    assert (found.sheets_max_attempts_error, found.sheets_max_attempts_not_found) == (7, 4)
+
+
+def test_every_variable_of_sheets_from_before_works_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = {"INGEST_MIN_ROWS": "2", "INGEST_MAX_ROWS": "3", "INGEST_MAX_BATCH_BYTES": "4096", "DB_P50_MS": "5"}
+    before |= {"DB_P95_MS": "6", "MAX_ATTEMPTS_ERROR": "7", "MAX_ATTEMPTS_NOT_FOUND": "8", "SHEETS_ENABLED": "0"}
+    for name, value in before.items():
+        monkeypatch.setenv(f"FOREBAY_{name}", value)
+    found = Settings().of(SheetsSettings)
+    assert (found.ingest_min_rows, found.ingest_max_rows, found.ingest_max_batch_bytes) == (2, 3, 4096)
+    assert (found.db_p50_ms, found.db_p95_ms) == (5.0, 6.0)
+    assert (found.max_attempts_error, found.max_attempts_not_found, found.enabled) == (7, 8, False)
 
 
 def test_the_proper_name_counts_where_both_are_given(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -27,14 +39,33 @@ def test_the_proper_name_counts_where_both_are_given(monkeypatch: pytest.MonkeyP
     assert Settings().lease_floor_s == 30.0
 
 
+def test_other_names_in_a_file_count_less_than_variables(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path(".env").write_text("FOREBAY_LOCK_FLOOR_MS=20000\nFOREBAY_LOCK_CAP_MS=90000\n")
+    monkeypatch.setenv("FOREBAY_LEASE_CAP_S", "40")
+    assert (Settings().lease_floor_s, Settings().lease_cap_s) == (20.0, 40.0)
+    assert Settings.origins() == {"lease_floor_s": ".env", "lease_cap_s": "environment"}
+
+
 def test_a_wrong_value_is_refused_by_the_settings_own_check(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FOREBAY_LOCK_CAP_MS", "soon")
     with pytest.raises(ValidationError, match="lease_cap_s"):
         Settings()
 
 
-def test_other_names_lead_to_settings_that_there_are() -> None:
-    assert {name for name, _ in OTHER_NAMES.values()} <= set(Settings.model_fields)
+@pytest.mark.parametrize("kind", [Settings, *settings_classes().values()])
+def test_other_names_lead_to_settings_that_there_are(kind: type[Settings]) -> None:
+    assert {other.field for other in kind.other_names.values()} <= set(kind.model_fields)
+
+
+def test_the_settings_of_a_package_are_read_once_and_can_be_given(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FOREBAY_SHEETS_MATCH_SCORE", "0.5")
+    settings = Settings()
+    assert settings.of(SheetsSettings).match_score == 0.5
+    monkeypatch.setenv("FOREBAY_SHEETS_MATCH_SCORE", "0.6")
+    assert settings.model_copy(update={"owner": "ann"}).of(SheetsSettings).match_score == 0.5
+    given = settings.including(SheetsSettings(match_score=0.9))
+    assert (given.of(SheetsSettings).match_score, settings.of(SheetsSettings).match_score) == (0.9, 0.5)
 
 
 def test_days_of_single_pipelines() -> None:

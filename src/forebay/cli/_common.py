@@ -20,16 +20,19 @@ from pydantic import SecretStr, ValidationError
 from pydantic_settings import DotEnvSettingsSource
 
 from forebay import log
+from forebay.base_settings import SettingsBase
 from forebay.cli import _data_dir
 from forebay.db.logins import login_urls
 from forebay.embedded import EmbeddedError, EmbeddedPostgres
 from forebay.errors import DatabaseUnavailable, InvalidField
-from forebay.settings import OTHER_NAMES, Settings
+from forebay.packages import settings_classes
+from forebay.settings import Settings
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
 
 T = TypeVar("T")
+S = TypeVar("S", bound=SettingsBase)
 
 _UNREADABLE = "a database whose address cannot be read"
 LEVELS = ("debug", "info", "warning", "error")
@@ -66,11 +69,8 @@ def load_own_settings(**given: object) -> Settings:
 
     Raises: InvalidField that names the variable.
     """
-    said = {name: value for name, value in given.items() if value is not None}
-    try:
-        settings = Settings(**said)  # type: ignore[arg-type] # pyright: ignore[reportArgumentType]
-    except ValidationError as error:
-        raise _refused_setting(error) from error
+    settings = _checked(Settings, {name: value for name, value in given.items() if value is not None})
+    settings = settings.including(*(_checked(kind, {}) for kind in settings_classes().values()))
     if settings.log_level.lower() not in LEVELS:
         reason = f"must be one of {', '.join(LEVELS)}; it is {settings.log_level!r}"
         raise InvalidField("FOREBAY_LOG_LEVEL", reason)
@@ -78,13 +78,21 @@ def load_own_settings(**given: object) -> Settings:
     return settings
 
 
-def _refused_setting(error: ValidationError) -> InvalidField:
+def _checked(kind: type[S], given: Mapping[str, object]) -> S:
+    """Raises: InvalidField that names the variable."""
+    try:
+        return kind(**given)
+    except ValidationError as error:
+        raise _refused_setting(kind, error) from error
+
+
+def _refused_setting(kind: type[SettingsBase], error: ValidationError) -> InvalidField:
     """The first wrong setting: its variable, what it must be, and what it is unless that is a secret."""
     first = error.errors(include_url=False)[0]
     name = str(first["loc"][0])
-    is_secret = "Secret" in str(Settings.model_fields[name].annotation)
+    is_secret = "Secret" in str(kind.model_fields[name].annotation)
     given = "" if is_secret else f"; it is {first['input']!r}"
-    return InvalidField(f"FOREBAY_{name.upper()}", f"{plain_reason(first)}{given}")
+    return InvalidField(kind.variable(name), f"{plain_reason(first)}{given}")
 
 
 _REASONS = {
@@ -122,7 +130,7 @@ def plain_reason(error: ErrorDetails) -> str:
 
 def unknown_variables() -> dict[str, str]:
     """FOREBAY_ variables that no setting has, most often misspelt ones, and a sentence about each."""
-    known = {f"FOREBAY_{name.upper()}" for name in Settings.model_fields} | OTHER_NAMES.keys()
+    known = Settings.variables().union(*(kind.variables() for kind in settings_classes().values()))
     given = {name.upper() for name in (*os.environ, *DotEnvSettingsSource(Settings).env_vars)}
     return {name: _unknown(name, known) for name in sorted(given - known) if name.startswith("FOREBAY_")}
 

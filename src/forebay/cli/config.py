@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 from pydantic import SecretStr
-from pydantic_settings import DotEnvSettingsSource, EnvSettingsSource
 from rich.text import Text
 
 from forebay.cli import _show as show
 from forebay.cli._common import json_option, load_settings, unknown_variables
-from forebay.settings import Settings
+from forebay.packages import settings_classes
 
-_PREFIX = "FOREBAY_"
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from forebay.base_settings import SettingsBase
+
 _MASK = "**********"
 
 
 @dataclass(frozen=True, slots=True)
 class _Line:
+    package: str | None
     variable: str
     value: Any
     source: str
@@ -33,7 +37,10 @@ def config(as_json: bool) -> None:
 
     Each has its variable, its value, where that comes from and what it means. Secrets are masked.
     """
-    lines, unknown = _lines(load_settings()), unknown_variables()
+    settings, unknown = load_settings(), unknown_variables()
+    lines = [*_lines(None, settings)]
+    for package, kind in settings_classes().items():
+        lines += _lines(package, settings.of(kind))
     if as_json:
         click.echo(show.dump({"settings": [asdict(line) for line in lines], "unknown": list(unknown)}))
         return
@@ -42,18 +49,12 @@ def config(as_json: bool) -> None:
         click.echo(sentence, err=True)
 
 
-def _lines(settings: Settings) -> list[_Line]:
-    # In the order in which they count.
-    sources = {"environment": EnvSettingsSource(Settings)(), ".env": DotEnvSettingsSource(Settings)()}
-    return [
-        _Line(
-            f"{_PREFIX}{name.upper()}",
-            _plain(getattr(settings, name)),
-            next((source for source, given in sources.items() if name in given), "default"),
-            field.description or "",
-        )
-        for name, field in Settings.model_fields.items()
-    ]
+def _lines(package: str | None, settings: SettingsBase) -> Iterator[_Line]:
+    kind = type(settings)
+    origins = kind.origins()
+    for name, field in kind.model_fields.items():
+        value = _plain(getattr(settings, name))
+        yield _Line(package, kind.variable(name), value, origins.get(name, "default"), field.description or "")
 
 
 def _plain(value: Any) -> Any:

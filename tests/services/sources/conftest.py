@@ -45,11 +45,11 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def settings(folder: Path, authority: trustme.CA, tmp_path: Path) -> Settings:
+def settings(authority: trustme.CA, tmp_path: Path) -> Settings:
     """No network is open; only what is declared is reached."""
     bundle = tmp_path / "authority.pem"
     authority.cert_pem.write_to_path(str(bundle))
-    return Settings(sheets_roots=str(folder), egress_confine=False, egress_ca_file=bundle)
+    return Settings(egress_confine=False, egress_ca_file=bundle)
 
 
 @pytest.fixture
@@ -59,10 +59,10 @@ async def egress(settings: Settings) -> AsyncIterator[Egress]:
 
 
 @pytest.fixture
-def opens(egress: Egress, settings: Settings) -> Opens:
+def opens(egress: Egress, settings: Settings, folder: Path) -> Opens:
     @asynccontextmanager
     async def opened(declared: Declaration, environ: dict[str, str] = ENVIRON) -> AsyncIterator[Source]:
-        async with open_source(declared, egress, settings, environ) as source:
+        async with open_source(declared, egress, settings, environ, roots=[folder]) as source:
             yield source
 
     return opened

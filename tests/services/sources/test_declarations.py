@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -34,14 +35,13 @@ def declared(kind: str = "file", **changes: Any) -> dict[str, Any]:
     return {"name": "shelf", "owner": "ada"} | GOOD[kind] | changes
 
 
-def read(folder: Path, **settings: Any) -> Sources:
-    given: dict[str, Any] = {"sheets_sources": folder, "sheets_roots": "/srv"} | settings
-    return read_sources(Settings(**given))
+def read(folder: Path, roots: Sequence[Path] = (Path("/srv"),)) -> Sources:
+    return read_sources(folder, roots)
 
 
-def loaded(folder: Path, **settings: Any) -> list[Declaration]:
+def loaded(folder: Path, roots: Sequence[Path] = (Path("/srv"),)) -> list[Declaration]:
     """All of them. Raises: ConfigError with everything that is wrong."""
-    found = read(folder, **settings)
+    found = read(folder, roots)
     if found.problem:
         raise ConfigError(found.problem)
     return found.good
@@ -60,7 +60,7 @@ def test_all_kinds(tmp_path: Path) -> None:
     assert [each.name for each in found] == sorted(GOOD)
     assert found[0].sheet == {"columns": {"title": "Name"}, "any": [1]}
     assert found[0].settle_s == 30
-    assert load_sources(Settings()) == []
+    assert load_sources(None) == []
 
 
 def test_toml(tmp_path: Path) -> None:
@@ -108,7 +108,7 @@ def test_one_that_is_wrong_stops_no_other(tmp_path: Path) -> None:
     assert [(each.name, each.owner) for each in found.wrong] == [
         ("bad", "bob"), ("outside", "ada"), ("good", "ada"), ("f", None), ("torn", None),
     ]  # fmt: skip
-    assert load_sources(Settings(sheets_sources=tmp_path, sheets_roots="/srv")) == found.good
+    assert load_sources(tmp_path, [Path("/srv")]) == found.good
     assert found.find("good") is found.good[0]
     with pytest.raises(ConfigError, match=r"^sources are declared wrongly:\nb.json: after: "):
         found.find("bad")
@@ -123,7 +123,7 @@ def test_no_folder(tmp_path: Path) -> None:
         loaded(tmp_path / "gone")
     put(tmp_path, "a.json", declared())
     with pytest.raises(ConfigError, match=NO_ROOTS):
-        loaded(tmp_path, sheets_roots="")
+        loaded(tmp_path, roots=())
 
 
 @pytest.mark.parametrize(

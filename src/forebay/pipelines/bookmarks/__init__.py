@@ -7,5 +7,6 @@ package = PipelinePackage(
     __name__,
     pipelines=("steps", "imports"),
     routes=("routes.bookmarks", "routes.bookmark_tasks"),
+    settings="settings:BookmarksSettings",
     commands={"bookmarks": Command("commands", "Save, find, import and export links.")},
 )

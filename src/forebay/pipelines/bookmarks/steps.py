@@ -25,6 +25,7 @@ from forebay.pipelines import resources
 from forebay.pipelines.bookmarks import crawling
 from forebay.pipelines.bookmarks import db as rows
 from forebay.pipelines.bookmarks.crawling import Page
+from forebay.pipelines.bookmarks.settings import BookmarksSettings
 from forebay.services import caption as captions
 from forebay.services import egress
 from forebay.services import images as pictures
@@ -299,7 +300,7 @@ async def _wanted(ctx: Context, link: Link, step: StepName, *needed_by: StepName
     if row is None:
         return _GONE
     if link.user_id is None:
-        fallback = (await ctx.get(resources.settings)).bookmarks_fallback_owner
+        fallback = (await ctx.get(resources.settings)).of(BookmarksSettings).fallback_owner
         if not fallback:
             raise DataError("userId: is missing; FOREBAY_BOOKMARKS_FALLBACK_OWNER may name an owner for such jobs")
         is_owner = fallback == row["owner"] and row["job_owner"] in (UNOWNED, fallback)

@@ -7,6 +7,7 @@ package = PipelinePackage(
     __name__,
     pipelines=("steps", "intake", "scans", "exports", "catalogue_rows"),
     routes=("routes.sheets", "routes.uploads", "routes.ingestion", "routes.exports", "routes.catalogues"),
+    settings="settings:SheetsSettings",
     commands={
         "ingest": Command("commands.ingest", "Read files of rows (CSV, XLSX) or pictures."),
         "catalogue": Command("commands.catalogue", "List, share and delete product catalogues."),

@@ -30,6 +30,7 @@ from forebay.pipelines.sheets import reading
 from forebay.pipelines.sheets.db import sheets as rows
 from forebay.pipelines.sheets.db.sheets import Piece
 from forebay.pipelines.sheets.reading import Looked, ReadBatch, SheetOptions, Unpacked
+from forebay.pipelines.sheets.settings import SheetsSettings
 from forebay.pipelines.sheets.sources import opened_source, version_of
 from forebay.pipelines.sheets.workbook_reading import WrittenOut, write_out
 from forebay.services.spreadsheets import XlsxLayout
@@ -44,7 +45,6 @@ if TYPE_CHECKING:
     from forebay.db.pool import Connection, Pool
     from forebay.pipelines.sheets.db.sheets import Added, NewSheet, Sheet
     from forebay.services.spreadsheets import CsvLayout, Picture, Place
-    from forebay.settings import Settings
     from forebay.storage import Blobs, Store
 
 P = ParamSpec("P")
@@ -268,7 +268,7 @@ async def _read_into(ctx: Context, sheet: Sheet, stream: JobStream, blobs: Blobs
     async with blobs.local(sha256) as path:
         try:
             ctx.progress(note="looking at the file")
-            child = _Child(ctx, size, await ctx.get(resources.settings))
+            child = _Child(ctx, size, (await ctx.get(resources.settings)).of(SheetsSettings))
             looked = await child.call(reading.look, path, options)
             await _note_layout(ctx, sheet, options, looked)
             begin = 0 if looked.layout is not None else stream.loaded  # a picture is a row: known ones are not unpacked
@@ -307,7 +307,7 @@ def _broken(line: int, name: str, reason: str) -> SourceRows:
 
 
 async def _load(
-    ctx: Context, stream: JobStream, source: AsyncIterator[SourceRows], settings: Settings, begin: int
+    ctx: Context, stream: JobStream, source: AsyncIterator[SourceRows], settings: SheetsSettings, begin: int
 ) -> None:
     """Commits what the source gives from that row on, but for what was committed before."""
     size, pending, skipped = batch_size(settings), SourceRows(), begin
@@ -324,7 +324,7 @@ async def _load(
         pending.drop(await stream.send(pending, size))
 
 
-def batch_size(settings: Settings) -> BatchSize:
+def batch_size(settings: SheetsSettings) -> BatchSize:
     """How many rows are committed at once, within the bounds of the settings."""
     return BatchSize(
         least=settings.ingest_min_rows,
@@ -338,11 +338,11 @@ def batch_size(settings: Settings) -> BatchSize:
 class _Child:
     """The process that reads one file. It has seconds by the size of the file: what takes longer holds up others."""
 
-    def __init__(self, ctx: Context, size: int, settings: Settings) -> None:
+    def __init__(self, ctx: Context, size: int, settings: SheetsSettings) -> None:
         self.ctx = ctx
         self.settings = settings
         self.size = size
-        self._allowed = settings.sheets_read_s + settings.sheets_read_s_per_mb * size / 1e6
+        self._allowed = settings.read_s + settings.read_s_per_mb * size / 1e6
         self._left = self._allowed
 
     async def call(self, fn: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
@@ -386,7 +386,7 @@ async def _source(
         layout = looked.layout
         if isinstance(layout, XlsxLayout):
             child.ctx.progress(note="unpacking the workbook")
-            most = child.settings.sheets_max_read_bytes
+            most = child.settings.max_read_bytes
             layout = await child.call(write_out, path, layout, OutputFile(scratch.name), most)
             await rows.write_warnings(await child.ctx.get(resources.database), sheet.id, layout.warnings)
             path = Path(scratch.name)
@@ -397,7 +397,7 @@ async def _source(
 async def _rows(child: _Child, path: Path, layout: CsvLayout, key: list[str]) -> AsyncGenerator[SourceRows]:
     """Chunks of rows; some are read ahead while those before them are committed."""
     ahead: asyncio.Queue[ReadBatch] = asyncio.Queue(_AHEAD)
-    budget = ByteBudget(child.size, child.settings.sheets_max_read_bytes)
+    budget = ByteBudget(child.size, child.settings.max_read_bytes)
 
     async def read_on() -> None:
         place: Place | None = None

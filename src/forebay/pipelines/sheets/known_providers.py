@@ -9,6 +9,7 @@ from forebay.api.problems import Problem
 from forebay.engine.db import overview
 from forebay.errors import ConfigError
 from forebay.pipelines.sheets.catalogue_provider import NAME as BUILT_IN
+from forebay.pipelines.sheets.settings import SheetsSettings
 from forebay.services.products import load_declarations
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ async def check_providers(conn: Connection, settings: Settings, names: Sequence[
     for worker in await overview.workers(conn):
         known.update(worker.shared.get("providers", {}))
     try:
-        declared = await asyncio.to_thread(load_declarations, settings.sheets_providers)
+        declared = await asyncio.to_thread(load_declarations, settings.of(SheetsSettings).providers)
     except ConfigError:
         return  # what cannot be read may declare any of them; `forebay doctor` tells what is wrong with it
     known.update(each.name for each in declared)

@@ -16,6 +16,7 @@ from forebay.pipelines import resources
 from forebay.pipelines.sheets.catalogue_provider import NAME as CATALOGUE
 from forebay.pipelines.sheets.catalogue_provider import Catalogue
 from forebay.pipelines.sheets.provider_gate import Desk
+from forebay.pipelines.sheets.settings import SheetsSettings
 from forebay.services.egress.politeness import Politeness
 from forebay.services.products import HttpProvider, asks, load_providers, rank, ranked, rounds
 from forebay.types import ErrorClass, NotFound
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
     from forebay.pipelines.sheets.provider_gate import Find
     from forebay.services.egress import Fetched, Http
     from forebay.services.products import Ask, Candidate, Fetch, Fields, Provider, Query, Request, Scored
-    from forebay.settings import Settings
 
 _SURE = 0.9  # nobody else is asked after such a match
 _STANDS = 2.0  # seconds that a row waits in its slot for a provider that is closed: fewer rows are moved about
@@ -78,12 +78,12 @@ class Desks:
     def __init__(
         self,
         providers: Iterable[Desk],
-        settings: Settings,
+        settings: SheetsSettings,
         pool: Pool,
         sleep: Callable[[float], Awaitable[object]] = asyncio.sleep,
     ) -> None:
         self.by_name = {desk.name: desk for desk in providers}
-        self.least = settings.sheets_match_score
+        self.least = settings.match_score
         self.pool = pool
         self.sleep = sleep
 
@@ -104,7 +104,8 @@ async def open_desks(
 ) -> Desks:
     """Raises: ConfigError when they are declared wrongly, or an extra is missing."""
     politeness = Politeness(given.settings, clock=clock)
-    declared = load_providers(given.settings.sheets_providers)
+    settings = given.settings.of(SheetsSettings)
+    declared = load_providers(settings.providers)
     if any(each.name == CATALOGUE for each in declared):
         raise ConfigError(f"provider {CATALOGUE} is built in: call the one that you have declared otherwise")
     catalogue = Catalogue(given.pool, most=given.settings.pool_size)
@@ -112,7 +113,7 @@ async def open_desks(
     if declared:
         http = await given.get(resources.http)
         desks += [Desk(each, _asking(each, http), politeness, given.limits, clock=clock) for each in declared]
-    made = Desks(desks, given.settings, given.pool, sleep)
+    made = Desks(desks, settings, given.pool, sleep)
     given.tells("providers", made.describe)
     return made
 

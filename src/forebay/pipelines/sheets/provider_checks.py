@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from forebay.cli._finding import Finding
 from forebay.errors import ConfigError
+from forebay.pipelines.sheets.settings import SheetsSettings
 from forebay.services.products import load_providers
 
 if TYPE_CHECKING:
@@ -15,15 +16,16 @@ if TYPE_CHECKING:
 
 def examine(settings: Settings) -> Iterator[Finding]:
     """Whether they are declared rightly, and their secrets are there; nothing when none are configured."""
-    if settings.sheets_providers is None:
+    folder = settings.of(SheetsSettings).providers
+    if folder is None:
         return
     try:
-        providers = load_providers(settings.sheets_providers)
+        providers = load_providers(folder)
     except ConfigError as error:
         yield Finding("FAIL", "providers", str(error), "fix that: docs/howto/providers.md tells how they are declared")
         return
     names = ", ".join(provider.name for provider in providers) or "none"
-    yield Finding("OK", "providers", f"{names} from {settings.sheets_providers}")
+    yield Finding("OK", "providers", f"{names} from {folder}")
     for provider in providers:
         if missing := provider.missing_secrets():
             text = f"{provider.name} cannot be asked without its secrets"

@@ -16,8 +16,8 @@ from forebay.pipelines import resources
 from forebay.pipelines.sheets.db import sheets as rows
 from forebay.pipelines.sheets.db.sheets import NewSheet
 from forebay.pipelines.sheets.reading import SheetOptions
-from forebay.pipelines.sheets.sources import opened_source
-from forebay.services.sources import Sources, read_sources
+from forebay.pipelines.sheets.sources import declared_sources, opened_source
+from forebay.services.sources import Sources
 
 if TYPE_CHECKING:
     from forebay.services.sources import Declaration, Source
@@ -96,7 +96,7 @@ def options_of(declared: Declaration) -> SheetOptions:
 def _schedules(settings: Settings) -> None:
     """Sources with a schedule are scanned by themselves."""
     try:
-        sources = read_sources(settings)
+        sources = declared_sources(settings)
         problem = sources.problem
     except ConfigError as error:
         sources, problem = Sources(), str(error)

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING
 from forebay.cli import _show as show
 from forebay.cli._finding import Finding
 from forebay.errors import ConfigError, StepError
+from forebay.pipelines.sheets.settings import SheetsSettings
+from forebay.pipelines.sheets.sources import declared_sources
 from forebay.services.egress import open_egress
-from forebay.services.sources import open_source, read_sources
+from forebay.services.sources import open_source
 
 if TYPE_CHECKING:
     from forebay.services.egress import Egress
@@ -24,14 +26,15 @@ _GUIDE = "fix that: docs/howto/sources.md tells how they are declared"
 
 async def examine(settings: Settings) -> list[Finding]:
     """Whether they are declared rightly, and can be listed; nothing when none are configured."""
-    if settings.sheets_sources is None:
+    folder = settings.of(SheetsSettings).sources
+    if folder is None:
         return []
     try:
-        found = read_sources(settings)
+        found = declared_sources(settings)
     except ConfigError as error:
         return [Finding("FAIL", "sources", str(error), _GUIDE)]
     if not found.good and not found.wrong:
-        return [Finding("OK", "sources", f"none from {settings.sheets_sources}")]
+        return [Finding("OK", "sources", f"none from {folder}")]
     wrong = [Finding("FAIL", "sources", found.problem, _GUIDE)] if found.problem else []
     return [*await _looks(found.good, settings), *wrong]
 
@@ -65,7 +68,8 @@ async def _look(source: Declaration, egress: Egress | None, settings: Settings) 
 async def _listed(source: Declaration, egress: Egress | None, settings: Settings) -> str:
     """What a look at the beginning of it gives."""
     bounds = {"max_entries": min(source.max_entries, _ENTRIES), "timeout_s": min(source.timeout_s, _SECONDS)}
-    async with open_source(source.model_copy(update=bounds), egress, settings) as opened:
+    bounded, roots = source.model_copy(update=bounds), settings.of(SheetsSettings).root_folders
+    async with open_source(bounded, egress, settings, roots=roots) as opened:
         files = sum([1 async for _ in opened.list()])
         scan = opened.scan
     text = f"{source.url} has {show.plural(files, 'file')} to take"

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from forebay.errors import ConfigError, DataError, PermanentError
 from forebay.pipelines import resources
+from forebay.pipelines.sheets.settings import SheetsSettings
 from forebay.services.sources import open_source, read_sources
 
 if TYPE_CHECKING:
@@ -15,15 +16,21 @@ if TYPE_CHECKING:
     from forebay.engine.declare.context import Context
     from forebay.pipelines.sheets.db.sheets import Sheet
     from forebay.services.egress import Egress
-    from forebay.services.sources import Declaration, Source
+    from forebay.services.sources import Declaration, Source, Sources
     from forebay.settings import Settings
 
 ASKED = "asked "  # begins the version of a file that was asked for by its path, whatever its content is
 
 
+def declared_sources(settings: Settings) -> Sources:
+    """Raises: ConfigError when the folder that declares them is not there."""
+    own = settings.of(SheetsSettings)
+    return read_sources(own.sources, own.root_folders)
+
+
 def find_source(settings: Settings, name: str) -> Declaration:
     """Raises: ConfigError when there is none of that name, or it is declared wrongly."""
-    return read_sources(settings).find(name)
+    return declared_sources(settings).find(name)
 
 
 @asynccontextmanager
@@ -34,9 +41,10 @@ async def opened_source(ctx: Context, name: str) -> AsyncGenerator[Source]:
         others, and this one fails its own only.
     """
     settings = await ctx.get(resources.settings)
+    roots = settings.of(SheetsSettings).root_folders
     try:
         declared = find_source(settings, name)
-        async with open_source(declared, await _way_out(ctx, declared), settings) as source:
+        async with open_source(declared, await _way_out(ctx, declared), settings, roots=roots) as source:
             yield source
     except ConfigError as error:
         raise PermanentError(str(error)) from error

@@ -22,6 +22,7 @@ from forebay.pipelines.sheets import lookup
 from forebay.pipelines.sheets.db import sheets as rows
 from forebay.pipelines.sheets.lookup import Match
 from forebay.pipelines.sheets.reading import MAX_INPUT_BYTES
+from forebay.pipelines.sheets.settings import SheetsSettings
 from forebay.pipelines.sheets.workbook_reading import FORMULA_WITHOUT_RESULT
 from forebay.services import images as pictures
 from forebay.services import ocr as reader
@@ -152,7 +153,7 @@ async def _look_up(ctx: Context, known: Normalized) -> Match | NotFound:
     return await lookup.look_up(
         ctx,
         known.fields,
-        attempts=(await ctx.get(resources.settings)).sheets_max_attempts_not_found,
+        attempts=(await ctx.get(resources.settings)).of(SheetsSettings).max_attempts_not_found,
         priority=sheet.providers or (),
         turn=sheet.turn,
     )
@@ -192,25 +193,25 @@ async def look_up_image(ctx: Context, given: SheetImage, known: Normalized) -> M
 
 @sheets.tuning
 def _tune_sheets(settings: Settings) -> None:
-    look_up.retry = _retry(settings)
+    look_up.retry = _retry(settings.of(SheetsSettings))
 
 
 @sheet_images.tuning
 def _tune_images(settings: Settings) -> None:
-    look_up_image.retry = _retry(settings)
+    look_up_image.retry = _retry(settings.of(SheetsSettings))
 
 
-def _retry(settings: Settings) -> Retry:
+def _retry(settings: SheetsSettings) -> Retry:
     """What was not found is looked for again in other ways, soon; failures wait longer from time to time."""
     other_ways = Retry(
-        attempts=settings.sheets_max_attempts_error,
-        base=settings.sheets_not_found_wait_s,
-        cap=settings.sheets_not_found_wait_s,
-        not_found=settings.sheets_max_attempts_not_found,
+        attempts=settings.max_attempts_error,
+        base=settings.not_found_wait_s,
+        cap=settings.not_found_wait_s,
+        not_found=settings.max_attempts_not_found,
     )
     return Retry(
-        attempts=settings.sheets_max_attempts_error,
+        attempts=settings.max_attempts_error,
         base=2.0,
-        not_found=settings.sheets_max_attempts_not_found,
+        not_found=settings.max_attempts_not_found,
         on={ErrorClass.NOT_FOUND: other_ways},
     )

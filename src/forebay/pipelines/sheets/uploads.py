@@ -24,6 +24,7 @@ from forebay.pipelines.sheets.db.sheets import NewSheet, Piece
 from forebay.pipelines.sheets.intake import piece_key
 from forebay.pipelines.sheets.reading import SheetOptions
 from forebay.pipelines.sheets.routes.ingestion import find_source
+from forebay.pipelines.sheets.settings import SheetsSettings
 from forebay.pipelines.sheets.sources import ASKED
 from forebay.services.sources.names import checked_path
 from forebay.services.spreadsheets import detect
@@ -83,7 +84,7 @@ async def find(request: Request) -> Upload | None:
     if form.get("pipeline") != PIPELINE:
         return None
     settings: Settings = request.app.state.settings
-    if not settings.sheets_enabled:
+    if not settings.of(SheetsSettings).enabled:
         raise Problem(404, "is switched off here: FOREBAY_SHEETS_ENABLED", field="pipeline")
     file = form.get("file")
     if not isinstance(file, UploadFile):

@@ -4,7 +4,7 @@
     fields = normalize(row, columns).fields
     for ask in asks(rounds(fields, ranked(providers)), nothing, attempts, is_last=False):
         found += await by_name[ask.provider].find(ask.query, fetch)
-    match = best(fields, found, settings.sheets_match_score)
+    match = best(fields, found, least)
 
 Plain code without engine, database or network: callers fetch through the egress. Declared providers and matching by
 title need the extra `sheets`.

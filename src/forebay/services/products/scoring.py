@@ -77,7 +77,7 @@ def rank(fields: Fields, candidates: Sequence[Candidate]) -> list[Scored]:
 
 
 def best(fields: Fields, candidates: Sequence[Candidate], least: float) -> Scored | None:
-    """The best candidate, if it is good enough (`Settings.sheets_match_score`)."""
+    """The best candidate, if it is good enough (`least`)."""
     first = next(iter(rank(fields, candidates)), None)
     return first if first is not None and first.score.value >= least else None
 

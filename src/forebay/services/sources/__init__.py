@@ -1,7 +1,7 @@
 """Places that files are taken from: a folder, an S3 prefix, an FTP or SFTP server.
 
-    for declared in load_sources(settings):
-        async with open_source(declared, egress, settings) as source:
+    for declared in load_sources(folder, roots):
+        async with open_source(declared, egress, settings, roots=roots) as source:
             async for found in source.list():
                 async for chunk in source.read(found.path, found.version): ...
                 await source.done(found.path, found.version)
@@ -25,7 +25,8 @@ from forebay.services.sources.source import Found, LeftOut, Scan, Source
 from forebay.services.sources.source_files import Sources, load_sources, read_sources, root_of
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Mapping
+    from collections.abc import AsyncGenerator, Mapping, Sequence
+    from pathlib import Path
 
     from forebay.services.egress import Egress, Grant
     from forebay.settings import Settings
@@ -45,14 +46,20 @@ __all__ = [
 
 @asynccontextmanager
 async def open_source(
-    declared: Declaration, egress: Egress | None, settings: Settings, environ: Mapping[str, str] = os.environ
+    declared: Declaration,
+    egress: Egress | None,
+    settings: Settings,
+    environ: Mapping[str, str] = os.environ,
+    *,
+    roots: Sequence[Path] = (),
 ) -> AsyncGenerator[Source, None]:
-    """A source within the `async with` block; nothing is asked of it yet. Only folders need no egress.
+    """A source within the `async with` block; nothing is asked of it yet. Only folders need no egress;
+    theirs must lie under one of the roots.
 
     Raises: ConfigError when a package, a secret or a file for it is missing, or its folder is not allowed.
     """
     if declared.url.scheme == "file":
-        yield _folder(declared, settings)
+        yield _folder(declared, roots)
         return
     if egress is None:
         raise ConfigError(f"source {declared.name}: needs the guarded way out to the network")
@@ -66,9 +73,9 @@ async def open_source(
             await source.close()
 
 
-def _folder(declared: Declaration, settings: Settings) -> FolderSource:
+def _folder(declared: Declaration, roots: Sequence[Path]) -> FolderSource:
     try:
-        return FolderSource(declared, *root_of(declared, settings))
+        return FolderSource(declared, *root_of(declared, roots))
     except ValueError as error:
         raise ConfigError(f"source {declared.name}: {error}") from None
 

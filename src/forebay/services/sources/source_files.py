@@ -11,7 +11,7 @@ from forebay.services.declared import declared_files, read_declared, wrongs
 from forebay.services.sources.declarations import Declaration
 
 if TYPE_CHECKING:
-    from forebay.settings import Settings
+    from collections.abc import Sequence
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,20 +53,19 @@ def _told(reasons: list[str]) -> str:
     return "\n".join(["sources are declared wrongly:", *reasons])
 
 
-def load_sources(settings: Settings) -> list[Declaration]:
-    """The sources that are enabled and declared rightly, by name; none without a folder of them.
+def load_sources(folder: Path | None, roots: Sequence[Path] = ()) -> list[Declaration]:
+    """The sources that a folder declares correctly and enables, by name; files are taken from under these roots only.
 
     Raises: ConfigError when the folder is not there.
     """
-    return read_sources(settings).good
+    return read_sources(folder, roots).good
 
 
-def read_sources(settings: Settings) -> Sources:
+def read_sources(folder: Path | None, roots: Sequence[Path] = ()) -> Sources:
     """The same, and those that are declared wrongly.
 
     Raises: ConfigError when the folder is not there.
     """
-    folder = settings.sheets_sources
     if folder is None:
         return Sources()
     if not folder.is_dir():
@@ -77,7 +76,7 @@ def read_sources(settings: Settings) -> Sources:
         data: Any = None
         try:
             data = read_declared(path)
-            declared = _checked(data, settings, names)
+            declared = _checked(data, roots, names)
         except ValueError as error:
             found.wrong.append(_wrong(path, data, error))
         else:
@@ -87,13 +86,13 @@ def read_sources(settings: Settings) -> Sources:
     return found
 
 
-def _checked(data: Any, settings: Settings, names: dict[str, str]) -> Declaration:
+def _checked(data: Any, roots: Sequence[Path], names: dict[str, str]) -> Declaration:
     """Raises: ValueError; of two with the same name, the second is wrong."""
     declared = Declaration.model_validate(data)
     if declared.name in names:
         raise ValueError(f"name: {declared.name} is the name of {names[declared.name]}, too")
     if declared.enabled and declared.url.scheme == "file":
-        root_of(declared, settings)
+        root_of(declared, roots)
     return declared
 
 
@@ -104,12 +103,11 @@ def _wrong(path: Path, data: Any, error: ValueError) -> Wrong:
     return Wrong(name if isinstance(name, str) else path.stem, owner if isinstance(owner, str) else None, reasons)
 
 
-def root_of(declared: Declaration, settings: Settings) -> tuple[Path, list[str]]:
+def root_of(declared: Declaration, roots: Sequence[Path]) -> tuple[Path, list[str]]:
     """The root that the operator has allowed, and the way from there to the folder of a source.
 
     Raises: ValueError when it lies under none.
     """
-    roots = settings.sheets_root_folders
     if not roots:
         raise ValueError("url: folders are refused until FOREBAY_SHEETS_ROOTS names those that files may be taken from")
     folder = Path(declared.url.path)

@@ -19,6 +19,7 @@ from forebay.errors import ConfigError, NotFoundError
 from forebay.log import get_logger
 from forebay.pipelines.sheets.catalogue_provider import NAME as BUILT_IN
 from forebay.pipelines.sheets.db import catalogues
+from forebay.pipelines.sheets.settings import SheetsSettings
 from forebay.services.products import load_declarations
 from forebay.services.products.strategies import NAMES as STRATEGIES
 
@@ -123,7 +124,7 @@ async def list_providers(who: Reader, rooms: RoomsDep, settings: SettingsDep) ->
         workers = [row.shared.get("providers", {}) for row in await overview.workers(conn) if row.alive]
     problem = None
     try:
-        declared = await asyncio.to_thread(load_declarations, settings.sheets_providers)
+        declared = await asyncio.to_thread(load_declarations, settings.of(SheetsSettings).providers)
     except ConfigError as error:
         declared, problem = [], str(error)
     told = [_built_in(workers), *(_declared(each, workers) for each in declared)]

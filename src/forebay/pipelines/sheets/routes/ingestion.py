@@ -17,7 +17,8 @@ from forebay.engine.submit.producer import submit
 from forebay.errors import NotFoundError
 from forebay.log import get_logger
 from forebay.pipelines.sheets.scans import ScanRequest, sheet_scans
-from forebay.services.sources import read_sources
+from forebay.pipelines.sheets.settings import SheetsSettings
+from forebay.pipelines.sheets.sources import declared_sources
 
 if TYPE_CHECKING:
     from forebay.api.auth.principal import Principal
@@ -120,9 +121,9 @@ def find_source(who: Principal, settings: Settings, name: str) -> Declaration:
 
 
 def _sources(settings: Settings) -> Sources:
-    if not settings.sheets_enabled:
+    if not settings.of(SheetsSettings).enabled:
         raise Problem(404, "is switched off here: FOREBAY_SHEETS_ENABLED")
-    return read_sources(settings)
+    return declared_sources(settings)
 
 
 def _may_see(who: Principal, owner: str | None) -> bool:

@@ -20,12 +20,14 @@ from forebay.engine.db import control
 from forebay.errors import NotFoundError
 from forebay.pipelines.sheets import uploads
 from forebay.pipelines.sheets.db import sheets
+from forebay.pipelines.sheets.settings import SheetsSettings
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
     from forebay.db.pool import Connection
     from forebay.pipelines.sheets.db.sheets import Sheet
+    from forebay.settings import Settings
 
 router = APIRouter(prefix="/api/uploads", tags=["sheets"], route_class=StrictRoute)
 
@@ -68,7 +70,8 @@ async def begin_upload(request: Request, length: Length, metadata: Metadata = ""
     """Announce a file of rows; answers where its bytes are to be sent, and the job that its rows will be items of."""
     who = await authorized(request, "write", makes_owner=True)
     _check_version(request)
-    if not request.app.state.settings.sheets_enabled:
+    settings: Settings = request.app.state.settings
+    if not settings.of(SheetsSettings).enabled:
         raise Problem(404, "is switched off here: FOREBAY_SHEETS_ENABLED")
     about = uploads.described(_described(metadata))
     added = await uploads.begin(request.app.state, who, about, int(length))

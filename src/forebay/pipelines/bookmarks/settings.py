@@ -1,0 +1,18 @@
+"""The settings of bookmarks."""
+
+from __future__ import annotations
+
+from pydantic import Field
+from pydantic_settings import SettingsConfigDict
+
+from forebay.base_settings import PackageSettings
+
+
+class BookmarksSettings(PackageSettings):
+    """Each field is the variable FOREBAY_BOOKMARKS_<NAME>."""
+
+    model_config = SettingsConfigDict(env_prefix="FOREBAY_BOOKMARKS_")
+
+    fallback_owner: str = Field(
+        default="", description="owner of bookmark jobs that name none, as old ones do; empty: those are dead letters"
+    )
