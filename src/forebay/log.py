@@ -2,6 +2,8 @@
 
 Commands call `configure`. In a program that does not, and that has not configured structlog for itself, events go to
 the loggers `forebay.*` of the standard library: nothing is printed unless the program's own logging says so.
+
+structlog is imported at the first event. It imports rich, and most commands and programs that submit log nothing.
 """
 
 from __future__ import annotations
@@ -9,9 +11,10 @@ from __future__ import annotations
 import logging
 import sys
 from collections.abc import Callable, MutableMapping
-from typing import Any, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
-import structlog
+if TYPE_CHECKING:
+    import structlog
 
 _level = logging.INFO
 _APART = frozenset(("event", "exc_info", "level", "part"))  # said in other ways by the standard library
@@ -23,11 +26,21 @@ _library = logging.getLogger("forebay")
 _library.addHandler(logging.NullHandler())  # else Python would print warnings of a program without logging
 
 
+# What `configure` was told and the next event applies: whether lines are JSON. None: nothing is left to apply.
+_unapplied: bool | None = None
+
+
 def configure(level: str = "info", *, json_lines: bool | None = None) -> None:
     """Set logging up once a process; JSON lines unless standard error is a terminal."""
-    global _level  # noqa: PLW0603 - there is one set of logs a process
+    global _level, _unapplied  # noqa: PLW0603 - there is one set of logs a process
     _level = logging.getLevelNamesMapping()[level.upper()]
-    as_json = not sys.stderr.isatty() if json_lines is None else json_lines
+    _unapplied = not sys.stderr.isatty() if json_lines is None else json_lines
+
+
+def _apply(as_json: bool) -> None:
+    import structlog  # noqa: PLC0415 - see above
+
+    global _unapplied  # noqa: PLW0603
     renderer: Any = structlog.processors.JSONRenderer(default=str) if as_json else structlog.dev.ConsoleRenderer()
     structlog.configure(
         processors=[
@@ -42,6 +55,12 @@ def configure(level: str = "info", *, json_lines: bool | None = None) -> None:
         logger_factory=structlog.PrintLoggerFactory(sys.stderr),
         cache_logger_on_first_use=False,
     )
+    _unapplied = None  # last: another thread may log meanwhile, and applies the same
+
+
+def _is_configured() -> bool:
+    """By `configure`, or by the program, which then has imported structlog."""
+    return _unapplied is not None or ("structlog" in sys.modules and sys.modules["structlog"].is_configured())
 
 
 def get_logger(name: str) -> structlog.stdlib.BoundLogger:
@@ -53,8 +72,8 @@ def use_level(level: str, *, explicit: bool) -> None:
     """What an embedded worker's settings say; a level that the program has given the logger `forebay` stays, unless
     the settings name one explicitly."""
     global _level  # noqa: PLW0603
-    if structlog.is_configured():
-        return  # by `configure`, or by the program
+    if _is_configured():
+        return
     if explicit or _library.level == logging.NOTSET:
         _library.setLevel(level.upper())
     _level = _library.level
@@ -70,6 +89,10 @@ class _Logger:
         return getattr(self._chosen(), name)
 
     def _chosen(self) -> Any:
+        import structlog  # noqa: PLC0415 - see above
+
+        if (as_json := _unapplied) is not None:
+            _apply(as_json)
         if structlog.is_configured():
             return structlog.get_logger(part=self._part)
         return structlog.wrap_logger(

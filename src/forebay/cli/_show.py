@@ -1,4 +1,7 @@
-"""How times, sizes, counts and tables look, the same in every command."""
+"""How times, sizes, counts and tables look, the same in every command.
+
+rich is imported where something is drawn: what a command prints for programs needs none of it.
+"""
 
 from __future__ import annotations
 
@@ -8,15 +11,13 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 import click
-from rich import box
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from rich.console import RenderableType
+    from rich.console import Console, RenderableType
+    from rich.table import Table
+    from rich.text import Text
 
     from forebay.engine.db.overview import DeadLetter, JobRow
     from forebay.types import JobSummary
@@ -106,16 +107,23 @@ def counts(job: JobRow | JobSummary) -> str:
 
 
 def state(name: str) -> Text:
+    from rich.text import Text  # noqa: PLC0415 - see above
+
     return Text(name, style=_STATE_STYLES.get(name, "default"))
 
 
 def faint_zero(value: int, style: str = "default") -> Text:
     """A count that steps back when there is nothing to see."""
+    from rich.text import Text  # noqa: PLC0415 - see above
+
     return Text(number(value), style=style if value else "dim")
 
 
 def table(*columns: str, title: str | None = None, expand: bool = False) -> Table:
     """An empty table; a column whose name begins with > is for numbers, one with * takes the room that is left."""
+    from rich import box  # noqa: PLC0415 - see above
+    from rich.table import Table  # noqa: PLC0415
+
     made = Table(
         box=box.SIMPLE_HEAD, title=title, title_justify="left", title_style="bold", expand=expand, pad_edge=False
     )
@@ -142,6 +150,8 @@ def fill(made: Table, rows: Iterable[Iterable[RenderableType]]) -> Table:
 
 def console() -> Console:
     """Standard output, as wide as the terminal; files and pipes get lines long enough to keep all columns."""
+    from rich.console import Console  # noqa: PLC0415 - see above
+
     out = Console(highlight=False)
     return out if out.is_terminal else Console(highlight=False, width=140)
 

@@ -8,9 +8,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import click
-from rich.live import Live
 
-from forebay.cli import _job_page as pages
 from forebay.cli import _show as show
 from forebay.cli._common import find_dsn, json_option, load_settings, run
 from forebay.cli._group import JOB_ID, Whole
@@ -82,6 +80,8 @@ def job(job_id: int, *, all_items: bool, watch: bool, as_json: bool) -> None:
 
     It shows a few items of each status with their results or reasons; `forebay export` writes all of them to a file.
     """
+    from forebay.cli import _job_page as pages  # noqa: PLC0415 - `forebay jobs` draws no page
+
     dsn = find_dsn(load_settings())
     if watch and not as_json:
         with suppress(KeyboardInterrupt):  # the usual end of it
@@ -95,6 +95,8 @@ def job(job_id: int, *, all_items: bool, watch: bool, as_json: bool) -> None:
 
 
 async def _read(dsn: str, job_id: int, *, all_items: bool, until_over: bool = False) -> Page:
+    from forebay.cli import _job_page as pages  # noqa: PLC0415
+
     async with connected(dsn, "forebay job") as conn:
         while True:
             page = await pages.read(conn, job_id, all_items=all_items)
@@ -104,6 +106,10 @@ async def _read(dsn: str, job_id: int, *, all_items: bool, until_over: bool = Fa
 
 
 async def _watch(dsn: str, job_id: int, *, all_items: bool) -> None:
+    from rich.live import Live  # noqa: PLC0415
+
+    from forebay.cli import _job_page as pages  # noqa: PLC0415
+
     async with connected(dsn, "forebay job") as conn:
         with Live(console=show.console(), auto_refresh=False) as live:
             while True:

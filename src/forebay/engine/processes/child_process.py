@@ -13,11 +13,10 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import structlog
-
 from forebay.engine.processes import child as steps
 from forebay.engine.processes.protocol import BrokenProtocol, Overrun, load_error, out_of_memory
 from forebay.errors import TransientError
+from forebay.log import get_logger
 from forebay.runner import progress, wire
 from forebay.runner.availability import sandbox_for
 from forebay.runner.files import place
@@ -34,7 +33,7 @@ if TYPE_CHECKING:
     from forebay.runner.availability import Mode
     from forebay.runner.spec import Sandbox
 
-_log: structlog.typing.FilteringBoundLogger = structlog.get_logger(__name__)
+_log = get_logger("processes")
 
 _STREAM_BUFFER = 1 << 20
 _PATIENCE = 5.0  # seconds for a process to end by itself

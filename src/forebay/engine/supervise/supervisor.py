@@ -11,11 +11,10 @@ import time
 from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
 from typing import TypeAlias
 
-import structlog
-
+from forebay.log import get_logger
 from forebay.waits import Backoff
 
-_log: structlog.typing.FilteringBoundLogger = structlog.get_logger(__name__)
+_log = get_logger("supervisor")
 
 _LIFELINE = "FOREBAY_LIFELINE_FD"
 _NUMBER = "FOREBAY_WORKER_NUMBER"
