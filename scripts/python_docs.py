@@ -91,7 +91,8 @@ def _name(name: str, found: Any) -> str:
 
 
 def _shown(value: object) -> str:
-    return re.sub(r"[\w.]+\.(\w+)", r"\1", str(value)) if not isinstance(value, str) else repr(value)
+    text = repr(value) if isinstance(value, str) else re.sub(r"[\w.]+\.(\w+)", r"\1", str(value))
+    return text.replace("'", '"')  # as the formatter has it, which formats Python in Markdown, too
 
 
 def _bases(found: type) -> str:
