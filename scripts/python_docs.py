@@ -146,7 +146,7 @@ def _parameters(told: inspect.Signature) -> str:
             continue
         if each.kind is each.KEYWORD_ONLY and not any(part.startswith("*") for part in parts):
             parts.append("*")
-        stars = {each.VAR_POSITIONAL: "*", each.VAR_KEYWORD: "**"}.get(each.kind, "")
+        stars = "*" if each.kind is each.VAR_POSITIONAL else "**" if each.kind is each.VAR_KEYWORD else ""
         kind = "" if each.annotation is each.empty else f": {_annotation(each.annotation)}"
         parts.append(f"{stars}{each.name}{kind}{_default(each.default)}")
     return ", ".join(parts)
