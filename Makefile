@@ -45,7 +45,7 @@ docs: setup ## build the documentation as a site that works offline
 	@$(BIN)/python scripts/docs_site.py
 
 # The scripts that write docs/reference from the code.
-REFERENCE := reference_docs metrics_docs http_docs python_docs
+REFERENCE := reference_docs metrics_docs http_docs python_docs demands
 
 reference: setup ## write the generated pages of the documentation anew
 	@for script in $(REFERENCE); do $(BIN)/python scripts/$$script.py || exit 1; done

@@ -1,7 +1,11 @@
 """Builds the documentation as a static site with search that works offline, in build/site; `make docs` runs it.
 
-The pages are the Markdown files of the repository. They are copied with their folders, so that links work on the site as
-they do in the repository. A broken link, or a page that is missing in the navigation, fails the build.
+The pages are the Markdown files of the repository. They are copied with their folders, so that links work on the site
+as they do in the repository. A broken link, or a page that is missing in the navigation, fails the build.
+
+Why Sphinx with MyST and Furo: 75 MB in 33 packages, no requests to other servers, and a search that works without a web
+server. MkDocs alone has 16 MB, but its theme loads scripts from a CDN and its search needs a web server; with Material
+and mkdocstrings it has 125 MB. Zensical has 117 MB and is before its first stable release.
 """
 
 from __future__ import annotations
@@ -88,7 +92,7 @@ def stage() -> None:
     """The pages in a folder of their own, each with the navigation below it."""
     for folder in (SOURCE, SITE):
         shutil.rmtree(folder, ignore_errors=True)
-    shutil.copytree(ROOT / "docs", SOURCE / "docs", ignore=shutil.ignore_patterns("demands-*.md"))
+    shutil.copytree(ROOT / "docs", SOURCE / "docs")
     for here, there in PAGES.items():
         target = SOURCE / there
         target.parent.mkdir(exist_ok=True)

@@ -91,7 +91,8 @@ def _name(name: str, found: Any) -> str:
 
 
 def _shown(value: object) -> str:
-    return re.sub(r"[\w.]+\.(\w+)", r"\1", str(value)) if not isinstance(value, str) else repr(value)
+    text = repr(value) if isinstance(value, str) else re.sub(r"[\w.]+\.(\w+)", r"\1", str(value))
+    return text.replace("'", '"')  # as the formatter has it, which formats Python in Markdown, too
 
 
 def _bases(found: type) -> str:
@@ -145,7 +146,7 @@ def _parameters(told: inspect.Signature) -> str:
             continue
         if each.kind is each.KEYWORD_ONLY and not any(part.startswith("*") for part in parts):
             parts.append("*")
-        stars = {each.VAR_POSITIONAL: "*", each.VAR_KEYWORD: "**"}.get(each.kind, "")
+        stars = "*" if each.kind is each.VAR_POSITIONAL else "**" if each.kind is each.VAR_KEYWORD else ""
         kind = "" if each.annotation is each.empty else f": {_annotation(each.annotation)}"
         parts.append(f"{stars}{each.name}{kind}{_default(each.default)}")
     return ", ".join(parts)

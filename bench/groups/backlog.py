@@ -1,5 +1,7 @@
 """Whether the rate depends on how much waits: a large backlog, and parked tasks beside a small one."""
 
+# demands: S1-99, S2-103, S4-103
+
 import asyncio
 
 from bench.draining import NAP, Drain, drain, load_and_drain, sample

@@ -1,5 +1,7 @@
 """Bookmarks: how long adding one takes while a hundred others are being looked at, with browser and all."""
 
+# demands: S2-03
+
 import asyncio
 import os
 import subprocess

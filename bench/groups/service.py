@@ -1,5 +1,7 @@
 """The API: how long a submit takes while a worker drains, and how many come through at once, beside a bare route."""
 
+# demands: S4-102
+
 import asyncio
 import sys
 import time

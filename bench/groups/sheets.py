@@ -1,5 +1,7 @@
 """Sheets: how fast a file becomes rows, and a grid a file, beside what PostgreSQL and openpyxl need for the same."""
 
+# demands: S5-109
+
 import csv
 import io
 import json

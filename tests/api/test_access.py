@@ -1,5 +1,7 @@
 """Who may do what: every route and every kind of caller; and the same rules in the database, whatever a route does."""
 
+# demands: S1-116, S2-35, S2-61, S2-70, S2-82, S2-84, S2-85, S2-86, S2-88, S5-85, S5-145, S5-149, S5-174
+
 from __future__ import annotations
 
 import asyncio

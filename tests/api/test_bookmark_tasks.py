@@ -1,5 +1,9 @@
 """The paths of the second source: the same names, bodies and reports as there."""
 
+# demands: S2-06, S2-09, S2-11, S2-14, S2-17, S2-18, S2-20, S2-29, S2-35, S2-36, S2-37, S2-38, S2-39, S2-42, S2-45
+# demands: S2-46, S2-47, S2-48, S2-49, S2-50, S2-51, S2-52, S2-53, S2-54, S2-55, S2-56, S2-57, S2-58, S2-59, S2-60
+# demands: S2-61, S2-62, S2-68, S2-69, S2-70, S2-71, S2-86, S2-94, S2-96, S2-100, S2-101, S2-102, S2-104, X-03
+
 from __future__ import annotations
 
 import asyncio

@@ -1,5 +1,7 @@
 """Bookmarks through the API: saved at once, found again, changed, put away, brought in and taken out."""
 
+# demands: S2-02, S2-08, S2-10, S2-12, S2-13
+
 from __future__ import annotations
 
 import asyncio

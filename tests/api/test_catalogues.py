@@ -1,5 +1,7 @@
 """Catalogues and providers, as their owners and administrators see them."""
 
+# demands: S5-85, S5-101
+
 from __future__ import annotations
 
 import json

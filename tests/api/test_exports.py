@@ -1,5 +1,7 @@
 """The grid of a sheet and its exports, as their owner, another, and an administrator get them."""
 
+# demands: S5-05, S5-09, S5-82, S5-85
+
 from __future__ import annotations
 
 import asyncio

@@ -1,5 +1,7 @@
 """Files over HTTP: whole, in parts, by link; and nothing of them that a browser would run."""
 
+# demands: S1-117
+
 from __future__ import annotations
 
 import hashlib

@@ -1,5 +1,7 @@
 """Signing in, sessions, tokens, links, invitations."""
 
+# demands: S2-07, S2-83
+
 from __future__ import annotations
 
 import asyncio

@@ -1,5 +1,7 @@
 """Sources of files at the API: who sees them, looking through them at once, and one of their files by its path."""
 
+# demands: S5-74, S5-83, S5-88
+
 from __future__ import annotations
 
 from collections.abc import AsyncIterator

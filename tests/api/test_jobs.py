@@ -1,5 +1,9 @@
 """Jobs through the API: submitted, looked at, steered; one owner at a time."""
 
+# demands: S2-92, S2-94, S3-87, S4-30, S4-71, S4-79, S5-04, S5-20, S5-21, S5-22, S5-29, S5-36, S5-37, S5-50, S5-51
+# demands: S5-75, S5-76, S5-77, S5-78, S5-79, S5-80, S5-81, S5-84, S5-86, S5-89, S5-90, S5-91, S5-108, S5-111, S5-142
+# demands: S5-144, S5-145, S5-146, S5-148, S5-149, S5-150, S5-167, S5-168, S5-169, S5-174, S5-176, S5-177
+
 from __future__ import annotations
 
 import asyncio

@@ -1,5 +1,7 @@
 """The accounts of the API: SQL that is smuggled into a request stays with the rights of that request."""
 
+# demands: S2-80, S2-81, S2-84, S2-85
+
 from __future__ import annotations
 
 import itertools

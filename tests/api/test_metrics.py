@@ -1,5 +1,10 @@
 """The numbers of the service: all of the catalogue, exact, cached, and what is left of them without a database."""
 
+# demands: S1-98, S1-100, S1-101, S1-102, S1-103, S1-109, S2-100, S3-29, S3-33, S3-68, S3-69, S3-71, S3-72, S3-73
+# demands: S3-74, S3-75, S3-76, S3-77, S3-78, S3-99, S4-31, S4-36, S4-38, S4-39, S4-40, S4-41, S4-42, S4-43, S4-44
+# demands: S4-114, S4-115, S4-116, S4-117, S4-118, S5-94, S5-95, S5-96, S5-97, S5-98, S5-100, S5-105, S5-106, S5-107
+# demands: X-10
+
 from __future__ import annotations
 
 import asyncio

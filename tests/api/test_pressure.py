@@ -1,5 +1,7 @@
 """What is too much: bodies, uploads, and more requests at once than there are connections. Reading goes on."""
 
+# demands: S1-113, S1-115, S5-136, X-06
+
 from __future__ import annotations
 
 import asyncio

@@ -1,5 +1,7 @@
 """Files of rows at the API: uploaded whole or in pieces, looked at, corrected, and nobody else's business."""
 
+# demands: S5-10, S5-73, S5-85, S5-87, S5-114, S5-115, S5-144
+
 from __future__ import annotations
 
 import asyncio

@@ -1,5 +1,7 @@
 """`forebay doctor` finds every fault that it knows, and says how to fix it."""
 
+# demands: S1-65, S1-90
+
 from __future__ import annotations
 
 import socket

@@ -1,5 +1,7 @@
 """`forebay worker`: starts without a database, stops in order, and loses nothing with one of its processes."""
 
+# demands: S1-25, S1-41, S1-70, S1-72, S1-73, S1-75, S3-27, S3-81, S4-34, S4-35
+
 from __future__ import annotations
 
 import json

@@ -1,5 +1,7 @@
 """A database that crashes, drops connections or does not answer: what was answered is there, and workers go on."""
 
+# demands: S2-15, S3-83, S4-64, S4-99
+
 from __future__ import annotations
 
 import asyncio

@@ -1,5 +1,7 @@
 """One task whose rows nobody can write: it fails alone, and the tasks settled together with it are done."""
 
+# demands: S4-99
+
 from __future__ import annotations
 
 import asyncio

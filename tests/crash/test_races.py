@@ -1,5 +1,7 @@
 """Two claims at the same run, in the one order of events that is hard to hit: no task is given to both."""
 
+# demands: S1-45, S1-85, S3-84, S3-95
+
 from __future__ import annotations
 
 import asyncio

@@ -1,6 +1,8 @@
 """`kill -9` of the API and of workers while a file comes, is read, looked up and written out: each row once, and the
 same export as if nothing had happened."""
 
+# demands: S5-03, S5-08, S5-116
+
 from __future__ import annotations
 
 import asyncio

@@ -1,5 +1,7 @@
 """Workers that are killed, stopped, frozen and thawed: nothing is lost, nothing happens twice."""
 
+# demands: S1-45, S1-63, S1-76, S1-85, S3-21, S3-82, S4-64, S4-80, S4-81, S4-83, S4-97, S5-08, X-02
+
 from __future__ import annotations
 
 import itertools

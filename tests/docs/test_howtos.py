@@ -1,5 +1,7 @@
 """What the how-tos show, works."""
 
+# demands: S1-65, S2-32, S2-33, S5-87, S5-137, S5-179
+
 from __future__ import annotations
 
 import asyncio

@@ -71,25 +71,22 @@ async def test_sqlalchemy(dsn: str) -> None:
 
 
 def test_django(dsn: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    import django
-    from django.conf import settings
-    from django.core.management import call_command
-    from django.db import connection
-    from django.test import RequestFactory
-
+    django = importlib.import_module("django")  # it has no types
+    connection = importlib.import_module("django.db").connection
     _written("docs/howto/django.md", tmp_path, monkeypatch)
-    settings.configure(
+    importlib.import_module("django.conf").settings.configure(
         DATABASES={"default": _django_database(dsn)},
         INSTALLED_APPS=["shop"],
         DEFAULT_AUTO_FIELD="django.db.models.BigAutoField",
         USE_TZ=True,
     )
     django.setup()
-    call_command("migrate", run_syncdb=True, verbosity=0)
+    importlib.import_module("django.core.management").call_command("migrate", run_syncdb=True, verbosity=0)
     views = importlib.import_module("shop.views")
     links = importlib.import_module("shop.worker").links
     try:
-        answer = views.add_link(RequestFactory().post("/links", {"url": "https://example.com/a"}))
+        requests = importlib.import_module("django.test").RequestFactory()
+        answer = views.add_link(requests.post("/links", {"url": "https://example.com/a"}))
         assert answer.status_code == 202
         with pytest.raises(TypeError, match=r"This is a django\.utils\.connection\.ConnectionProxy"):
             links.submit_sync(connection, {})

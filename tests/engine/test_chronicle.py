@@ -1,5 +1,7 @@
 """The logs tell each job's end, and in detail how every attempt ended and when it is tried again."""
 
+# demands: S2-99, S3-87, S3-88, S5-102, S5-103, S5-104
+
 from __future__ import annotations
 
 import logging

@@ -1,5 +1,7 @@
 """Every kind of connection: what was submitted lives and dies with the caller's transaction."""
 
+# demands: S1-90, S2-19
+
 from __future__ import annotations
 
 import subprocess

@@ -1,5 +1,7 @@
 """Limits over all workers, on a real database and in a time that the tests move."""
 
+# demands: S1-93, S1-95, X-07
+
 from __future__ import annotations
 
 import asyncio

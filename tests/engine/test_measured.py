@@ -1,5 +1,7 @@
 """How long a worker waits for its connections is measured, and shown as a metric."""
 
+# demands: S5-99
+
 from __future__ import annotations
 
 import asyncio

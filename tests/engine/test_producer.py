@@ -1,5 +1,7 @@
 """Submitting: keys, coalescing, start times, and looking at the job afterwards."""
 
+# demands: S2-80, S2-81, S4-03, S4-27, S4-90, S5-02
+
 from __future__ import annotations
 
 import asyncio

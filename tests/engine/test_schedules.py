@@ -1,5 +1,7 @@
 """Schedules: each time once, whatever happens."""
 
+# demands: S2-34
+
 from __future__ import annotations
 
 import asyncio

@@ -1,5 +1,8 @@
 """What steps can do, on the real engine: chains, branches, outcomes, retries, fan-in, batches, rows."""
 
+# demands: S1-21, S1-22, S1-61, S1-96, S2-16, S2-41, S2-44, S2-89, S2-90, S2-91, S2-93, S2-95, S3-56, S3-63, S4-05
+# demands: S4-37, S4-76, S4-85, S4-86, S4-87, S5-71, S5-93, X-01, X-04
+
 from __future__ import annotations
 
 from collections import Counter

@@ -1,5 +1,8 @@
 """The worker as a whole: wake-ups, stopping, timeouts, cancellation, slices, fairness, progress."""
 
+# demands: S1-42, S1-43, S1-44, S1-60, S1-68, S1-92, S2-30, S3-31, S3-32, S3-80, S3-94, S3-96, S4-04, S4-88, S4-91
+# demands: S4-108, S5-03, S5-07, S5-63, S5-64, S5-124, S5-125, S5-126
+
 from __future__ import annotations
 
 import asyncio

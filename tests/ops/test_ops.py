@@ -1,5 +1,8 @@
 """What stands in ops/ works: the alerts and the dashboard on a real Prometheus, the units in the eyes of systemd."""
 
+# demands: S1-98, S1-104, S1-105, S1-106, S1-107, S1-109, S1-118, S1-123, S3-70, S3-79, S3-91, S4-120, S4-121, S4-122
+# demands: S4-123, S4-124, S4-125, S5-117, S5-179
+
 from __future__ import annotations
 
 import asyncio

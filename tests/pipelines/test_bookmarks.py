@@ -1,5 +1,8 @@
 """Bookmarks from the link to the rich page: what is found, what is refused, what is repeated, and whose it is."""
 
+# demands: S2-01, S2-05, S2-19, S2-21, S2-22, S2-23, S2-24, S2-26, S2-27, S2-28, S2-38, S2-63, S2-66, S2-67, S2-72
+# demands: S2-73, S2-74, S2-75, S2-78, S2-79
+
 from __future__ import annotations
 
 import json

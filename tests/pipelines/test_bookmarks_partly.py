@@ -1,5 +1,7 @@
 """What a bookmark shows when things go partly wrong: what was found all the same, and why the rest is missing."""
 
+# demands: S2-25, S2-40
+
 from __future__ import annotations
 
 import json

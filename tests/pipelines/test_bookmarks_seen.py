@@ -1,5 +1,7 @@
 """Bookmarks with a real browser: pictures of pages, of PDFs, of pages that write themselves, and what is not shown."""
 
+# demands: S2-04, S2-63, S2-64, S2-65, S2-67
+
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, AsyncIterator

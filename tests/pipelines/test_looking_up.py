@@ -1,5 +1,7 @@
 """Look-ups at providers: asked in order, as much as they take, and never held up by the one that cannot answer."""
 
+# demands: S5-67, S5-72, S5-92
+
 from __future__ import annotations
 
 import asyncio

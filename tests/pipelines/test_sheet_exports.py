@@ -1,5 +1,7 @@
 """Exports of sheets: CSV, XLSX and JSON Lines have the cells of the grid, whatever is in them."""
 
+# demands: S5-05, S5-06, S5-09, S5-28
+
 from __future__ import annotations
 
 import io

@@ -1,5 +1,7 @@
 """Files become items: tables and pictures, good rows and bad, once each, and whatever happens meanwhile."""
 
+# demands: S5-01, S5-02, S5-26, S5-45, S5-46, S5-52, S5-55, S5-88
+
 from __future__ import annotations
 
 import asyncio

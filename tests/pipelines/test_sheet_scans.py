@@ -1,5 +1,7 @@
 """Files out of declared sources: each content once, whoever scans, and however often."""
 
+# demands: S5-01, S5-88
+
 from __future__ import annotations
 
 import random

@@ -1,5 +1,7 @@
 """The knobs of sheets: each setting reaches what it is for."""
 
+# demands: S5-57, S5-58, S5-59, S5-119, S5-120, S5-121, S5-122, S5-123, S5-130, S5-131, S5-133, S5-134
+
 from __future__ import annotations
 
 from pathlib import Path

@@ -4,6 +4,8 @@ Several simulated workers claim, settle, crash and come back late; people pause,
 After every rule, all that is in the database is compared with what the model says.
 """
 
+# demands: S1-85, S3-47, S3-82, S3-83, S3-84, S4-28, S4-29, S4-72, S4-90
+
 from __future__ import annotations
 
 import sys

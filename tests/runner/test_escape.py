@@ -1,5 +1,7 @@
 """Hostile functions and programs get nothing, reach nobody, leave nothing, and disturb no one: in every sandbox."""
 
+# demands: S2-87
+
 from __future__ import annotations
 
 import json

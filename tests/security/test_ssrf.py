@@ -1,5 +1,7 @@
 """Addresses inside, in all notations, by names that change their mind, by sources and by providers: none is reached."""
 
+# demands: S1-111, X-05
+
 from __future__ import annotations
 
 import socket

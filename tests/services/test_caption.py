@@ -1,5 +1,7 @@
 """Describing images: a service of ours that speaks the protocol, and all that a service may answer instead."""
 
+# demands: S2-77
+
 from __future__ import annotations
 
 import asyncio

@@ -1,5 +1,7 @@
 """Images of every kind, turned and animated ones, and such that are out to do harm."""
 
+# demands: S2-74, S2-75
+
 from __future__ import annotations
 
 import io

@@ -1,5 +1,7 @@
 """Text in pictures, read in a process of a step."""
 
+# demands: S2-76
+
 from __future__ import annotations
 
 import subprocess

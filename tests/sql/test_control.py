@@ -1,5 +1,8 @@
 """What people do to work: pause, resume, cancel, reprocess; per job, per queue, per item."""
 
+# demands: S2-96, S4-32, S4-79, S4-90, S5-04, S5-14, S5-15, S5-16, S5-17, S5-18, S5-19, S5-79, S5-80, S5-90, S5-111
+# demands: S5-168
+
 from __future__ import annotations
 
 import asyncio

@@ -1,5 +1,7 @@
 """How grids are read: in the order of the key, without a sort, and a few rows of many by their own index."""
 
+# demands: S5-135
+
 from __future__ import annotations
 
 import json

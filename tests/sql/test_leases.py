@@ -1,5 +1,7 @@
 """Leases that are renewed, handed back, lost; progress; scheduled runs."""
 
+# demands: S1-62, S1-63, S3-21, S3-66, S5-38, S5-39, S5-70, X-02
+
 from __future__ import annotations
 
 import asyncio

@@ -1,5 +1,7 @@
 """Lists over everything: complete, in order, and never more work than a page may cost."""
 
+# demands: S5-43, S5-44, S5-54, S5-143
+
 from __future__ import annotations
 
 from itertools import product

@@ -1,5 +1,7 @@
 """Migrations: from every version up, twice, at once, and on servers that cannot."""
 
+# demands: S1-26, S1-89, S5-12, S5-13, S5-53, S5-113
+
 from __future__ import annotations
 
 import asyncio

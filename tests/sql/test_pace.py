@@ -1,5 +1,7 @@
 """What a job row tells of its work: when it will end, when something last happened, and why an attempt failed."""
 
+# demands: S1-97, S5-23, S5-25, S5-110
+
 from __future__ import annotations
 
 import json

@@ -1,5 +1,7 @@
 """Items by status over all jobs: at every moment what a count finds, whoever ends, reopens or deletes them."""
 
+# demands: S4-31, S4-72
+
 from __future__ import annotations
 
 import asyncio

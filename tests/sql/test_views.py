@@ -1,5 +1,7 @@
 """The views for people with psql."""
 
+# demands: S1-86, S1-101, S1-102, S2-100, S2-101, S3-33, S4-06, S4-30, X-10
+
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta

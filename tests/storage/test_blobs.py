@@ -1,5 +1,7 @@
 """Putting, reading and cleaning, the same on every kind of store."""
 
+# demands: S2-65, X-08
+
 from __future__ import annotations
 
 import asyncio

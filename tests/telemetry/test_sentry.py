@@ -1,5 +1,7 @@
 """What Sentry is told, and what it is not told."""
 
+# demands: S2-97, S2-99
+
 from __future__ import annotations
 
 import asyncio

@@ -1,5 +1,7 @@
 """How many rows a stream sends at once."""
 
+# demands: S5-07, S5-55, S5-56, S5-60, S5-61, S5-62
+
 from __future__ import annotations
 
 from forebay.engine.submit.batch_size import BatchSize

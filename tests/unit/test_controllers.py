@@ -1,5 +1,7 @@
 """Controllers: what they decide for what they see."""
 
+# demands: S5-07, S5-64, S5-65, S5-66, S5-69, S5-70, S5-180
+
 from __future__ import annotations
 
 import pytest

@@ -1,5 +1,7 @@
 """Pipelines that are declared wrongly are refused where they are declared."""
 
+# demands: S1-48, S3-51, S3-52, S3-54, S3-55, S3-62, S4-109, S4-110
+
 from __future__ import annotations
 
 from typing import Any
@@ -154,6 +156,12 @@ def test_retries(wrong: dict[str, Any], match: str) -> None:
 def test_limits(wrong: dict[str, Any], match: str) -> None:
     with refused(f"^Limit 'x': {match}$"):
         Limit("x", **wrong)
+
+
+def test_by_default_a_step_is_executed_three_times_a_second_or_two_apart() -> None:
+    default = Retry()
+    assert (default.attempts, default.base, default.jitter) == (3, 1.0, True)
+    assert [default.delay(attempt, rng=lambda: 1.0) for attempt in (1, 2, 3)] == [1, 2, 4]
 
 
 def test_delays_double_up_to_the_cap() -> None:

@@ -1,5 +1,7 @@
 """What errors say, and what they keep to themselves."""
 
+# demands: S2-98
+
 from __future__ import annotations
 
 import asyncpg

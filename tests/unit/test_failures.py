@@ -1,5 +1,7 @@
 """Failures in the logs: in full for a reader, counted beyond what one can read."""
 
+# demands: S1-66, S2-26, S2-43, S2-99, S3-88, S4-77, S5-104
+
 from __future__ import annotations
 
 from typing import Any, cast

@@ -1,5 +1,7 @@
 """Fairness: shares by weight, in virtual time, among owners first."""
 
+# demands: S1-24, S1-93, S1-94, S1-124, X-06
+
 from __future__ import annotations
 
 from collections import Counter

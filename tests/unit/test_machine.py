@@ -1,5 +1,7 @@
 """A machine that is short of something makes claims smaller, by how much it is short."""
 
+# demands: S5-68
+
 from __future__ import annotations
 
 from pathlib import Path

@@ -1,5 +1,7 @@
 """What is written of a step's progress: bytes, and when the step will end."""
 
+# demands: S1-97
+
 from __future__ import annotations
 
 import json

@@ -1,5 +1,7 @@
 """Settings: other names, those of packages, and values that several parts share."""
 
+# demands: S5-124, S5-127, S5-128, S5-129, X-09
+
 from __future__ import annotations
 
 from pathlib import Path

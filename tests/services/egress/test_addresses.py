@@ -1,5 +1,7 @@
 """Public addresses are reached, and no others, however they are dressed up."""
 
+# demands: S1-111, X-05
+
 from __future__ import annotations
 
 from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address, ip_network

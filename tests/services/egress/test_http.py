@@ -1,5 +1,7 @@
 """The HTTP client: guarded, bounded, and with words for what goes wrong."""
 
+# demands: S1-113, S1-114, S3-59, S3-60, S4-85
+
 from __future__ import annotations
 
 import asyncio

@@ -1,5 +1,7 @@
 """Allowlists, denylists, ports and networks."""
 
+# demands: S1-112
+
 from __future__ import annotations
 
 from ipaddress import ip_address

@@ -1,5 +1,7 @@
 """Hosts are asked as much as they take, and left alone when they say so."""
 
+# demands: S5-67, X-07
+
 from __future__ import annotations
 
 import asyncio

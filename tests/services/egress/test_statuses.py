@@ -1,5 +1,7 @@
 """What servers say about patience."""
 
+# demands: S3-59, S3-63, S3-64
+
 from __future__ import annotations
 
 from datetime import UTC, datetime

@@ -1,5 +1,7 @@
 """One reading of a URL, and words for those that are not read."""
 
+# demands: S1-110, S2-08
+
 from __future__ import annotations
 
 import itertools

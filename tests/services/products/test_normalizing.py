@@ -1,5 +1,7 @@
 """Rows of any columns become canonical fields, and what was refused or mended is told."""
 
+# demands: S5-27
+
 # ruff: noqa: RUF001 - sheets are written in many scripts
 
 from __future__ import annotations

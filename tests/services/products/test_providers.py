@@ -1,5 +1,7 @@
 """Providers: how they are declared, asked and understood, and what of it is refused."""
 
+# demands: S5-132
+
 from __future__ import annotations
 
 import json

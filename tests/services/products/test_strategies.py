@@ -1,5 +1,7 @@
 """Rows are asked about by one strategy after the other, and reprocessing changes who is asked first."""
 
+# demands: S5-72, S5-92
+
 from __future__ import annotations
 
 from dataclasses import dataclass

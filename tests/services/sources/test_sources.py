@@ -1,5 +1,7 @@
 """What holds for every source: a folder, S3, FTP in all its kinds, SFTP."""
 
+# demands: S5-118, S5-137
+
 from __future__ import annotations
 
 import time
