@@ -28,7 +28,6 @@ ALLOWED = {
     "src/forebay/services/encodings.py": "a sheet is a table",
     "src/forebay/api/submit/row_files.py": "a media type",
     "src/forebay/api/metrics/": "a sheet is a page of metrics there",
-    "src/forebay/settings.py": "settings of packages",
     "src/forebay/sql/": "the schema of packages",
     "src/forebay/db/sql/": "the schema of packages",
     "src/forebay/engine/sql/": "the schema of packages",
