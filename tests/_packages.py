@@ -1,15 +1,16 @@
-"""A pipeline package of somebody else, installed for the time of a test: found by its entry point."""
+"""Pipeline packages of somebody else, installed for the time of a test: found by their entry points."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
-from forebay.packages import packages
+import forebay.cli
+from forebay import packages
 
 SETTINGS = """
 from pydantic import Field
@@ -25,25 +26,52 @@ class OrdersSettings(PackageSettings):
 
 def write_package(folder: Path, declared: str, **modules: str) -> None:
     """The distribution `orders`; `declared` is what its PipelinePackage has besides the name."""
-    home, about = folder / "orders", folder / "orders-1.0.dist-info"
-    home.mkdir()
-    about.mkdir()
-    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: orders\nVersion: 1.0\n")
-    (about / "entry_points.txt").write_text("[forebay.pipelines]\norders = orders:package\n")
     made = f'package = PipelinePackage("orders", __name__, {declared})'
     package = f"from forebay.packages import PipelinePackage\n{made}\n"
-    for name, text in {"__init__": package, **modules}.items():
-        (home / f"{name}.py").write_text(text)
+    files = {f"{name}.py": text for name, text in {"__init__": package, **modules}.items()}
+    write_distribution(folder, "orders", files, "orders = orders:package")
+
+
+def write_distribution(folder: Path, name: str, files: Mapping[str, str], entry_points: str) -> None:
+    """A distribution with a package of the same name, which has these files."""
+    for path, text in files.items():
+        file = folder / name / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, "utf-8")
+    about = folder / f"{name}-1.0.dist-info"
+    about.mkdir(parents=True)
+    (about / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
+    (about / "entry_points.txt").write_text(f"[{packages.GROUP}]\n{entry_points}\n", "utf-8")
 
 
 @contextmanager
-def installed(folder: Path) -> Iterator[None]:
+def installed(folder: Path) -> Iterator[Installed]:
+    """With the distributions of a folder, those that are there and those that are added."""
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(folder)
-        packages.cache_clear()
+        forget_packages()
         try:
-            yield
+            yield Installed(folder)
         finally:
-            packages.cache_clear()
-            for name in [name for name in sys.modules if name.partition(".")[0] == "orders"]:
-                del sys.modules[name]
+            for name, module in list(sys.modules.items()):
+                if str(getattr(module, "__file__", "")).startswith(str(folder)):
+                    del sys.modules[name]
+            forget_packages()
+
+
+class Installed:
+    """Adds distributions to those that are installed."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def add(self, name: str, files: Mapping[str, str], entry_points: str | None = None) -> None:
+        points = f"{name} = {name}:package" if entry_points is None else entry_points
+        write_distribution(self._folder, name, files, points)
+        forget_packages()
+
+
+def forget_packages() -> None:
+    """Let forebay look for packages again."""
+    packages._registry.cache_clear()  # pyright: ignore[reportPrivateUsage]
+    forebay.cli.commands.cache_clear()

@@ -106,8 +106,8 @@ class SettingsBase(BaseSettings):
 class PackageSettings(SettingsBase):
     """The base of a package's settings. The prefix is FOREBAY_ and the package's name:
 
-        class SheetsSettings(PackageSettings):
-            model_config = SettingsConfigDict(env_prefix="FOREBAY_SHEETS_")
+        class NotesSettings(PackageSettings):
+            model_config = SettingsConfigDict(env_prefix="FOREBAY_NOTES_")
 
-    The package declares the class (`PipelinePackage.settings`), and gets its object by `settings.of(SheetsSettings)`.
+    The package declares the class (`PipelinePackage.settings`), and gets its object by `settings.of(NotesSettings)`.
     """

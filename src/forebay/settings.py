@@ -1,6 +1,6 @@
 """The general settings: read from FOREBAY_… variables and .env, built once at the start and passed down.
 
-Packages declare settings of their own: `settings.of(SheetsSettings)`.
+Packages declare settings of their own: `settings.of(NotesSettings)`.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def port_ranges(text: str) -> tuple[range, ...]:
 
 
 def days_by_name(text: str) -> dict[str, int]:
-    """Days by the name of a pipeline, as in bookmarks=1,sheets=90.
+    """Days by the name of a pipeline, as in texts=1,notes=90.
 
     Raises: ValueError.
     """
@@ -39,7 +39,7 @@ def days_by_name(text: str) -> dict[str, int]:
     for part in filter(None, (part.strip() for part in text.split(","))):
         name, _, number = (piece.strip() for piece in part.partition("="))
         if not name or not number.isdecimal() or int(number) < 1:
-            raise ValueError(f"{part!r} is not the name of a pipeline and a number of days, as bookmarks=1")
+            raise ValueError(f"{part!r} is not the name of a pipeline and a number of days, as texts=1")
         days[name] = int(number)
     return days
 
@@ -274,7 +274,7 @@ class Settings(SettingsBase):
     keep_jobs_days: Annotated[int, Field(ge=1)] = Field(default=30, description="finished jobs are deleted after this")
     keep_jobs_days_of: str = Field(
         default="",
-        description="days for the finished jobs of single pipelines, as bookmarks=1,sheets=90; empty: the same for all",
+        description="days for the finished jobs of single pipelines, as texts=1,notes=90; empty: the same for all",
     )
     keep_audit_days: Annotated[int, Field(ge=1)] = Field(default=365, description="audit records go after this")
 

@@ -121,13 +121,14 @@ async def test_a_file_of_a_source_by_its_path(service: Service) -> None:
         )
 
 
-_NAMES_A_FILE = "names a file of a source, as drop:march.csv, for pipeline `sheets` alone"
+_NAMES_A_FILE = "names a file of a source, as drop:march.csv, and goes without `input` and `items`"
+_NO_FILES = "pipeline 'pages' takes no files of sources: give `input` or `items`"
 
 
 @pytest.mark.parametrize(
     ("body", "status", "field", "reason"),
     [
-        ({"pipeline": "pages", "file": "drop:a.csv"}, 422, "file", _NAMES_A_FILE),
+        ({"pipeline": "pages", "file": "drop:a.csv"}, 422, "file", _NO_FILES),
         ({"pipeline": "sheets", "file": "a.csv"}, 422, "file", _NAMES_A_FILE),
         ({"pipeline": "sheets", "file": "drop:a.csv", "input": {}}, 422, "file", _NAMES_A_FILE),
         ({"pipeline": "sheets", "file": "drop:a.csv", "items": [{}]}, 422, "file", _NAMES_A_FILE),

@@ -345,7 +345,7 @@ def _workbook() -> bytes:
     return made.write([("a", 1), ("b", 2)]) + made.close()
 
 
-NO_WORKBOOKS = "is a workbook or an archive: save its rows as CSV, or send it to the pipeline sheets"
+NO_WORKBOOKS = "is a workbook or an archive: save its rows as CSV, or send it to a pipeline that takes such files"
 
 BAD_FILES = [
     ("rows.xlsx", _workbook(), NO_WORKBOOKS),

@@ -55,11 +55,11 @@ def test_a_visitor_is_led_in_and_saves_a_link_and_leaves(dsn: str, site: str, pa
     page.says("No account yet?")
     enter(dsn, site, page)
     page.says("Nothing is saved yet: paste an address above.")
-    page.run("document.getElementById('url').focus()")
+    page.run("document.getElementById('bookmarks-url').focus()")
     page.write("not a link")
     page.press("Enter")
     page.says("The address ")
-    page.run("document.getElementById('url').value = ''")
+    page.run("document.getElementById('bookmarks-url').value = ''")
     page.write("https://example.org/a")
     page.press("Enter")
     page.says("Saved.")
@@ -76,8 +76,8 @@ def test_a_spreadsheet_is_uploaded(dsn: str, page: Page) -> None:
         page.says("Upload a spreadsheet")
         page.run(
             "(() => { const chosen = new DataTransfer(); chosen.items.add(new File(['Name\\nPen\\n'], 'stock.csv'));"
-            "document.getElementById('file').files = chosen.files;"
-            "document.getElementById('file').dispatchEvent(new Event('change')) })()"
+            "document.getElementById('sheets-file').files = chosen.files;"
+            "document.getElementById('sheets-file').dispatchEvent(new Event('change')) })()"
         )
         page.says("stock.csv is being read: job ")
 

@@ -272,7 +272,14 @@ async def test_only_sheets_have_providers(service: Service) -> None:
     async with service.client("ann") as ann:
         job: Any = (await ann.post("/api/jobs", json={"pipeline": "pages", "input": {"title": "x"}})).json()["jobId"]
         answer = await ann.post(f"/api/jobs/{job}/reprocess", json={"providers": ["b"]})
+        why = "the pipeline of this job has no such option"
+        assert (answer.status_code, answer.json()["errors"]) == (422, [{"field": "providers", "reason": why}])
+        row = {"pipeline": "sheets", "input": {"row": {"Name": "Pen"}}}
+        alone: Any = (await ann.post("/api/jobs", json=row)).json()["jobId"]
+        answer = await ann.post(f"/api/jobs/{alone}/reprocess", json={"providers": ["b"]})
         assert answer.json()["errors"] == [{"field": "providers", "reason": "goes with the jobs of sheets only"}]
+        unknown = await ann.post(f"/api/jobs/{alone}/reprocess", json={"nonsense": 1})
+        assert unknown.json()["errors"] == [{"field": "nonsense", "reason": "there is no such field"}]
 
 
 async def test_sheets_can_be_switched_off(dsn: str, tmp_path: Path) -> None:

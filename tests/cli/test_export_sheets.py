@@ -79,7 +79,7 @@ def test_other_jobs_as_a_workbook(cli: Cli, start: Callable[..., Process]) -> No
     assert cli.run("submit", "notes", "--wait", given='{"body": "fine"}\n{"body": "=1+1"}\n').code == 0
     assert cli.run("export", "1", "--format", "xlsx", "--output", "out").code == 0
     refused = cli.run("export", "1", "--with", "read")
-    assert "--with: job 1 is not made of a sheet, so nothing was read from columns" in refused.err
+    assert "--with: the items of job 1 (notes) have no groups of columns" in refused.err
     book = load_workbook(io.BytesIO((cli.folder / "out").read_bytes()))
     assert [list(row) for row in book.worksheets[0].values] == [
         ["id", "status", "key", "input.body", "result.size", "error"],

@@ -16,7 +16,7 @@ from structlog.testing import capture_logs
 
 from forebay.pipelines.bookmarks import crawling as crawling_module
 from forebay.pipelines.bookmarks.settings import BookmarksSettings
-from forebay.pipelines.housekeeping.steps import Chore, housekeeping
+from forebay.pipelines.housekeeping.steps import ChoreRun, housekeeping
 from forebay.services.images import inspect
 from forebay.storage import Blobs
 from tests.corpus import making
@@ -327,7 +327,7 @@ async def test_what_is_due_is_crawled_again_once(dsn: str, site: Site, tmp_path:
         )
         before = {row["id"]: row["job_id"] for row in await crawl.conn.fetch("select id, job_id from forebay.bookmark")}
         for _ in range(2):  # the second finds it being worked on, and due tomorrow
-            job = await crawl.bed.submit(housekeeping, Chore(what="crawl again"))
+            job = await crawl.bed.submit(housekeeping, ChoreRun(what="crawl again"))
             await crawl.bed.run()
             assert (await crawl.bed.job(job)).done == 1
         after = {row["id"]: row["job_id"] for row in await crawl.conn.fetch("select id, job_id from forebay.bookmark")}

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import csv
 import io
-import subprocess
-import sys
-from pathlib import Path
 
 from forebay.pipelines.sheets.demo import demo_catalogue, demo_sheet
+from forebay.pipelines.sheets.demo_files.write import demo_files
 from forebay.services.products import Columns, choose_columns, normalize
 from tests.pipelines._catalogue import Sought, load, shopping, sought
 
@@ -36,6 +34,5 @@ async def test_the_sheet_is_found_in_the_catalogue(dsn: str) -> None:
         assert used >= {"gtin", "title_brand"}
 
 
-def test_the_files_are_those_that_the_script_writes() -> None:
-    script = Path(__file__).parents[2] / "scripts" / "demo_files.py"
-    assert subprocess.run([sys.executable, script, "--check"], check=False).returncode == 0
+def test_the_files_are_those_that_the_program_writes() -> None:
+    assert demo_files() == {"catalogue.csv": demo_catalogue(), "sheet.csv": demo_sheet()}

@@ -19,7 +19,7 @@ from forebay.api.quota import Allowance
 from forebay.api.role_pools import open_rooms
 from forebay.api.routes import events, files, health, identity, items, jobs, operations, pages, sessions
 from forebay.engine.processes.limited_calls import open_limited_calls
-from forebay.packages import packages
+from forebay.packages import leave_out, packages
 from forebay.telemetry import tracing
 
 if TYPE_CHECKING:
@@ -67,7 +67,12 @@ def create_app(dsn: str, settings: Settings, pipelines: Sequence[Pipeline[Any]])
     app.state.slices = set[int]()
     problems.install(app)
     app.add_middleware(CatchAll)
-    app.add_middleware(BodyLimit, most=settings.api_max_body_bytes, most_uploaded=settings.api_max_upload_bytes)
+    app.add_middleware(
+        BodyLimit,
+        most=settings.api_max_body_bytes,
+        most_uploaded=settings.api_max_upload_bytes,
+        larger={place: size for package in packages() for place, size in package.larger_bodies.items()},
+    )
     app.add_middleware(SecurityHeaders)
     app.add_middleware(Timed, meter=meter)  # each is around those before it: this one sees what they answer
     if (tracer := tracing.tracer()) is not None:
@@ -78,7 +83,12 @@ def create_app(dsn: str, settings: Settings, pipelines: Sequence[Pipeline[Any]])
     for routes in (jobs, items, files, events, operations, sessions, identity, health, pages):
         app.include_router(routes.router)
     for package in packages():
-        for router in package.routers():
+        try:
+            routers = list(package.routers())
+        except Exception as error:  # the package's own
+            leave_out(package, error)
+            continue
+        for router in routers:
             app.include_router(router)
     return app
 

@@ -9,6 +9,8 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 from pydantic_core import from_json
 
+from forebay.packages import all_job_hooks
+
 if TYPE_CHECKING:
     import asyncpg
 
@@ -275,15 +277,22 @@ class Dismiss(Chosen):
     """Which dead letters are to leave the list."""
 
 
+def _with_options_of_pipelines(schema: dict[str, Any]) -> None:
+    """Add what `JobHooks.reprocess_options` of the pipelines take: the job decides which of it is known."""
+    schema["additionalProperties"] = False
+    for hooks in all_job_hooks():
+        if hooks.reprocess_options is not None:
+            schema["properties"] |= hooks.reprocess_options.model_json_schema(by_alias=True)["properties"]
+
+
 class Reprocess(Chosen):
+    model_config = ConfigDict(extra="allow", json_schema_extra=_with_options_of_pipelines)
+
     statuses: list[Literal["DONE", "SKIPPED", "NOT_FOUND", "ERROR"]] = Field(
         default=["ERROR", "NOT_FOUND"], min_length=1, max_length=4
     )
     reset_attempts: bool = True
     restart: bool = Field(default=False, description="all steps run again, also those that were done")
-    providers: list[Annotated[str, Field(max_length=50)]] | None = Field(
-        default=None, max_length=50, description="of a sheet's rows: whom to ask first now; empty: as they are declared"
-    )
 
 
 class Submission(Strict):
@@ -303,7 +312,7 @@ class NewJob(Submission):
     items: list[Any] | None = None
     coalesce: bool = False
     file: Annotated[str, Field(max_length=2000)] | None = Field(
-        default=None, description="of pipeline `sheets`: a file of a declared source, as drop:2026/march.csv"
+        default=None, description="for a pipeline that takes files: one of a declared source, as drop:2026/march.csv"
     )
     options: Any = Field(default=None, description="of such a file: what is known about it")
 

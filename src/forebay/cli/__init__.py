@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NoReturn, cast
 import click
 
 from forebay.cli._group import Group
-from forebay.packages import Command, packages
+from forebay.packages import Command, failures, packages
 
 if TYPE_CHECKING:
     from forebay.errors import ForebayError
@@ -34,7 +34,7 @@ _OWN_COMMANDS = {
     "pause": ("control", "Pause a job or a queue."),
     "resume": ("control", "Resume a paused job or queue."),
     "cancel": ("control", "Cancel a job."),
-    "export": ("export", "Write a job's items or a sheet's grid to a file."),
+    "export": ("export", "Write a job's items to a file."),
     "storage": ("storage", "Look after stored files."),
     "backup": ("backup", "Write the database to a file."),
     "restore": ("backup", "Read a backup into the database."),
@@ -82,6 +82,9 @@ class _Commands(Group):
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
             formatter.write_dl([(name, command.summary) for name, command in commands().items()])
+        for failure in failures():
+            formatter.write_paragraph()
+            formatter.write_text(f"Attention: {failure}. {failure.fix[0].upper()}{failure.fix[1:]}")
 
 
 def _show_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from forebay.cli import _show as show
-from forebay.cli._finding import Finding, of_space
+from forebay.cli._disk_space import of_space
 from forebay.errors import ForebayError, InvalidField
+from forebay.hooks import Finding
 
 if TYPE_CHECKING:
     from forebay.settings import Settings
@@ -23,7 +24,6 @@ _PATIENCE = 20.0
 _EXTRAS = {
     "images": (("PIL", "pypdfium2", "blurhash_rs"), "only pictures and PDF need it"),
     "ocr": (("rapidocr", "onnxruntime"), "only text in pictures needs it"),
-    "sheets": (("chardet", "rapidfuzz"), "only tables in other encodings than Unicode and matching by title need it"),
 }
 
 
@@ -33,10 +33,14 @@ async def examine(settings: Settings) -> list[Finding]:
 
 def _installed() -> Iterator[Finding]:
     for extra, (modules, who) in _EXTRAS.items():
-        if all(find_spec(name) for name in modules):
-            yield Finding("OK", extra, "installed")
-        else:
-            yield Finding("OK", extra, f"not installed; {who}: pip install 'forebay[{extra}]'")
+        yield of_extra(extra, modules, who)
+
+
+def of_extra(extra: str, modules: tuple[str, ...], who: str) -> Finding:
+    """Whether the modules of an extra are installed, and who needs them."""
+    if all(find_spec(name) for name in modules):
+        return Finding("OK", extra, "installed")
+    return Finding("OK", extra, f"not installed; {who}: pip install 'forebay[{extra}]'")
 
 
 def _captions(settings: Settings) -> Finding:

@@ -14,6 +14,7 @@ from forebay.cli._common import program
 from forebay.db.pool import connected
 from forebay.errors import DatabaseUnavailable
 from forebay.identity import db as identity
+from forebay.packages import packages
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -51,7 +52,7 @@ class Guide:
 
     def _commands(self) -> list[Text]:
         called = program()
-        steps = [("Save a link", "bookmarks add URL"), ("Upload a sheet", "ingest FILE")]
+        steps = [step for package in packages() for step in package.first_steps.items()]
         if self.link is None and self.admin:
             steps.append(("Forgot the password", f"users link {self.admin}"))
         return [Text.assemble(f"{what + ':':<21}", (f"{called} {command}", "bold")) for what, command in steps]

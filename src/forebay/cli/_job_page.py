@@ -13,7 +13,7 @@ from rich.text import Text
 
 from forebay.cli import _show as show
 from forebay.engine.db import lists, overview
-from forebay.pipelines.sheets.db import sheets
+from forebay.packages import job_hooks
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -32,7 +32,7 @@ _LONGEST = 200  # characters of a result on a screen
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A job and what is known about it. `problem`: why its sheet could not be read; `result`: of its last steps."""
+    """A job and what is known about it. `problem`: why it could not be worked on; `result`: of its last steps."""
 
     job: JobRow
     result: dict[str, Any]
@@ -55,11 +55,10 @@ class Page:
 async def read(conn: Connection, job_id: int, *, all_items: bool = False) -> Page:
     """Raises: NotFoundError."""
     job = await overview.job(conn, job_id)
-    sheet = await sheets.get(conn, job_id=job_id)
     return Page(
         job,
         await overview.own_result(conn, job_id),
-        None if sheet is None else sheet.problem,
+        await job_hooks(job.pipeline).problem(conn, job_id),
         await overview.last_error(conn, job_id),
         await overview.dead_letters(conn, job_id=job_id),
         await _items(conn, job, None, _MOST) if all_items else await _some(conn, job),

@@ -1,4 +1,4 @@
-"""Pipelines that a command submits to before any worker has run them."""
+"""Pipelines that a command submits to before any worker has run them, and those that cannot be run."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from forebay.engine.db.adapters import adapter_for
 from forebay.engine.submit.registration import register_unknown
+from forebay.log import get_logger
+from forebay.packages import failures
 
 if TYPE_CHECKING:
     from forebay.db.pool import Connection
@@ -13,8 +15,17 @@ if TYPE_CHECKING:
     from forebay.settings import Settings
 
 
+log = get_logger("cli")
+
+
 async def make_known(conn: Connection, settings: Settings, *pipelines: Pipeline[Any]) -> None:
     """Register those that the database does not know. The others stay as the workers' settings have made them."""
     for pipeline in pipelines:
         pipeline.tune(settings)
         await register_unknown(adapter_for(conn), pipeline)
+
+
+def log_failures() -> None:
+    """Log each package that this process goes on without."""
+    for failure in failures():
+        log.error("package_left_out", entry_point=failure.entry_point, reason=failure.reason, fix=failure.fix)

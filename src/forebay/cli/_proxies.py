@@ -10,7 +10,7 @@ from urllib.request import ProxyHandler, Request, build_opener
 
 from forebay.cli import _show as show
 from forebay.cli import api
-from forebay.cli._finding import Finding
+from forebay.hooks import Finding
 
 if TYPE_CHECKING:
     from pydantic import SecretStr

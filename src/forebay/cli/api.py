@@ -17,6 +17,7 @@ from forebay import open_files, telemetry
 from forebay.cli import _data_dir
 from forebay.cli._common import find_dsn, load_own_settings, place_of, with_logins
 from forebay.cli._group import Whole
+from forebay.cli._pipelines import log_failures
 from forebay.db import migrate
 from forebay.db.logins import SETTINGS, account_of, login_url
 from forebay.db.pool import connected
@@ -62,6 +63,7 @@ def _serve(settings: Settings, dsn: str) -> int:
 
     asyncio.run(_check(dsn, settings))
     app = create_app(dsn, settings, load_pipelines(settings.pipeline_modules))
+    log_failures()
     config = server_config(app, settings, loop="uvloop")
     listener = listen(settings.api_host, settings.api_port)
     log.info("api_started", address=address(listener), database=place_of(dsn))

@@ -64,7 +64,7 @@ def backup(file: Path) -> None:
 
 @click.command()
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.option("--replace", is_flag=True, help="Replace what is in the database: all its jobs, users and bookmarks.")
+@click.option("--replace", is_flag=True, help="Replace what is in the database: all its jobs, users and files.")
 def restore(file: Path, *, replace: bool) -> None:
     """Read a backup into the database.
 

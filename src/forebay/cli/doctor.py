@@ -16,22 +16,23 @@ from forebay import log
 from forebay.cli import _accounts, _files, _proxies
 from forebay.cli import _show as show
 from forebay.cli._common import find_dsn, json_option, load_settings, place_of, run, unknown_variables
-from forebay.cli._finding import Finding, of_space
+from forebay.cli._disk_space import of_space
 from forebay.db import migrate
 from forebay.db.pool import connected
 from forebay.engine.db import checks as checkup
 from forebay.engine.db import overview
 from forebay.engine.declare.loading import load_pipelines
 from forebay.errors import ConfigError, DatabaseUnavailable, DefinitionError, ForebayError, SchemaError, StepError
-from forebay.pipelines.sheets import provider_checks, source_checks
+from forebay.hooks import Finding
+from forebay.packages import failures, leave_out, packages
 from forebay.runner.availability import available, gaps
 from forebay.services.browser import INSTALL, find_browser, open_browser
 from forebay.services.egress import open_egress
 
 if TYPE_CHECKING:
-    from forebay.cli._finding import Level
     from forebay.db.pool import Connection
     from forebay.engine.db.overview import Depth, WorkerRow
+    from forebay.hooks import Level
     from forebay.settings import Settings
 
 _STYLES = {"OK": "green", "WARN": "yellow", "FAIL": "red"}
@@ -71,8 +72,8 @@ def _print(found: list[Finding]) -> None:
 
 async def _examine(settings: Settings) -> list[Finding]:
     found = [*_here(settings), *await _files.examine(settings), await _proxies.examine(settings)]
-    found += await source_checks.examine(settings)
     found.append(await _browser(settings))
+    found += [*await _package_checks(settings), *_left_out()]
     if settings.egress_ca_file is not None:
         found.append(_own_certificates(settings))
     try:
@@ -96,7 +97,6 @@ def _here(settings: Settings) -> Iterator[Finding]:
     yield _cookies(settings)
     yield _egress(settings)
     yield _sandbox(settings)
-    yield from provider_checks.examine(settings)
     if settings.dsn is None:
         yield _space(settings)
 
@@ -107,6 +107,24 @@ def _modules(settings: Settings) -> Finding:
     except DefinitionError as error:
         return Finding("FAIL", "pipelines", str(error), "fix the module, or FOREBAY_PIPELINES")
     return Finding("OK", "pipelines", f"{', '.join(names)} from {settings.pipelines}")
+
+
+async def _package_checks(settings: Settings) -> list[Finding]:
+    found: list[Finding] = []
+    for package in packages():
+        try:
+            checks = list(package.all_checks())
+        except Exception as error:  # one of the package's own
+            leave_out(package, error)
+            continue
+        for check in checks:
+            found += await check(settings)
+    return found
+
+
+def _left_out() -> Iterator[Finding]:
+    for failure in failures():
+        yield Finding("FAIL", "packages", str(failure), failure.fix)
 
 
 def _cookies(settings: Settings) -> Finding:

@@ -1,4 +1,4 @@
-"""`forebay export`: a job's items, or the grid of a sheet, as JSON lines, CSV or a workbook, however many they are."""
+"""`forebay export`: a job's items, or what its pipeline makes of them, as JSON lines, CSV or a workbook."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from forebay.cli._sink import opened
 from forebay.db.pool import connected
 from forebay.engine.db import lists, overview
 from forebay.errors import InvalidField
-from forebay.pipelines.sheets.db import grid as grids
-from forebay.pipelines.sheets.grid_files import GridFile
+from forebay.hooks import ExportOptions, ExportTarget
+from forebay.packages import job_hooks
 from forebay.types import ItemStatus
 
 if TYPE_CHECKING:
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
     from forebay.cli._sink import Sink
     from forebay.db.pool import Connection
+    from forebay.engine.db.overview import JobRow
+    from forebay.hooks import Exported
     from forebay.services.spreadsheets import Kind
 
 
@@ -45,10 +47,10 @@ if TYPE_CHECKING:
 @click.option("--output", default="-", show_default=True, metavar="FILE|-", help="Where to; - is standard output.")
 @click.option(
     "--with",
-    "show",
-    type=click.Choice(grids.GROUPS),
+    "groups",
     multiple=True,
-    help="Of a sheet, also what was read from its own columns, or what was refused or changed then; may be repeated.",
+    metavar="GROUP",
+    help="Also these columns, where the job's pipeline has such groups; may be repeated.",
 )
 @click.option("--raw", is_flag=True, help="Do not escape cells of CSV that a spreadsheet would run as formulas.")
 @json_option
@@ -58,22 +60,22 @@ def export(
     kind: Kind,
     statuses: tuple[str, ...],
     output: str,
-    show: tuple[str, ...],
+    groups: tuple[str, ...],
     raw: bool,
     as_json: bool,
 ) -> None:
-    """Write a job's items or a sheet's grid to a file.
+    """Write a job's items to a file.
 
-    Of a job that is no sheet: id, status, key, input, result and error of each item. CSV and XLSX have a column for
-    each field of input and result that the first 100 items have; those of a sheet have the columns of its grid. With
-    --json the summary is JSON; it is on standard error when the items are on standard output.
+    That is id, status, key, input, result and error of each item, unless its pipeline has a table of its own for them.
+    CSV and XLSX have a column for each field of input and result that the first 100 items have. With --json the
+    summary is JSON; it is on standard error when the items are on standard output.
     """
     if kind == "xlsx" and output == "-" and sys.stdout.isatty():
         raise click.UsageError("a workbook is no text for a terminal: add --output FILE, or redirect with > FILE")
     began = time.monotonic()
     with opened(output) as sink:
         format_ = JsonLines(sink) if kind == "jsonl" else Xlsx(sink) if kind == "xlsx" else Csv(sink, raw=raw)
-        count = run(_export(job_id, grids.Part(statuses or None, show=show), format_, sink, kind, raw=raw))
+        count = run(_export(job_id, ExportOptions(kind, statuses or None, groups, raw), format_, sink))
     took = time.monotonic() - began
     summary = {
         "job_id": str(job_id),
@@ -90,40 +92,44 @@ def export(
         click.echo(f"{_show.plural(format_.incomplete, 'item')} {fields}", err=True)
 
 
-async def _export(job_id: int, part: grids.Part, format_: Csv | JsonLines, sink: Sink, kind: Kind, *, raw: bool) -> int:
-    count = 0
+async def _export(job_id: int, options: ExportOptions, format_: Csv | JsonLines, sink: Sink) -> int:
     async with connected(find_dsn(load_settings()), "forebay export") as conn:
         job = await overview.job(conn, job_id)
-        if await grids.is_sheet(conn, job_id):
-            return await _export_grid(conn, job_id, part, sink, kind, raw=raw)
-        if part.show:
-            raise InvalidField("--with", f"job {job_id} is not made of a sheet, so nothing was read from columns")
-        items = lists.whole_items(conn, job_id, part.statuses)
         with _progress(job.total) as seen:
-            async with aclosing(items):
-                async for item in items:
-                    format_.add(item)
-                    count += 1
-                    if count % 100 == 0:
-                        seen(item.n)
-            format_.end()
-    return count
+            written = await _export_own(conn, job, options, sink, seen)
+            if written is None:
+                return await _export_items(conn, job_id, options, format_, seen)
+    for note in written.notes:
+        click.echo(note, err=True)
+    return written.items
 
 
-async def _export_grid(conn: Connection, job_id: int, part: grids.Part, sink: Sink, kind: Kind, *, raw: bool) -> int:
-    """The file that the API would have written."""
+async def _export_own(
+    conn: Connection, job: JobRow, options: ExportOptions, sink: Sink, seen: Callable[[int], None]
+) -> Exported | None:
+    """What the job's pipeline makes of its items, if it does."""
 
-    async def take(data: bytes) -> None:
+    async def write(data: bytes) -> None:
         await asyncio.to_thread(sink.write_bytes, data)
 
-    async with grids.reading(conn, job_id, part) as grid:
-        file = GridFile(grid, kind, raw=raw)
-        with _progress(grid.total) as seen:
-            await file.write(take, lambda _, upto: seen(upto))
-    if file.cut:
-        text = f"{_show.plural(file.cut, 'cell')} longer than a workbook can hold cut: --format csv has all"
-        click.echo(text, err=True)
-    return file.rows
+    written = await job_hooks(job.pipeline).export(conn, job.id, options, ExportTarget(write, seen))
+    if written is None and options.groups:
+        raise InvalidField("--with", f"the items of job {job.id} ({job.pipeline}) have no groups of columns")
+    return written
+
+
+async def _export_items(
+    conn: Connection, job_id: int, options: ExportOptions, format_: Csv | JsonLines, seen: Callable[[int], None]
+) -> int:
+    count = 0
+    async with aclosing(lists.whole_items(conn, job_id, options.statuses)) as items:
+        async for item in items:
+            format_.add(item)
+            count += 1
+            if count % 100 == 0:
+                seen(item.n)
+    format_.end()
+    return count
 
 
 @contextmanager

@@ -8,7 +8,6 @@ import signal
 import sys
 from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from importlib import metadata
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -36,9 +35,10 @@ from forebay.embedded.system import opened_log
 from forebay.engine.db import overview
 from forebay.engine.declare.loading import load_pipelines
 from forebay.errors import DatabaseUnavailable
+from forebay.packages import GROUP, failures, leave_out, packages
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
+    from collections.abc import AsyncIterator, Generator
 
     from rich.console import Console
 
@@ -49,9 +49,7 @@ if TYPE_CHECKING:
 
 _LOG_LIMIT = 16 * 2**20
 _EXAMPLE = "forebay.example"
-_PIPELINES = "forebay.pipelines"
 _DEMO_OWNER = "admin"  # the first administrator, who then sees the demo after signing in
-_AFTER_CATALOGUE = 10.0  # seconds: by then the demo's catalogue is loaded
 
 
 @click.command()
@@ -70,6 +68,8 @@ def up(processes: int | None, pipelines: str | None, port: int | None, demo: boo
     out = show.console()
     for sentence in unknown_variables().values():
         out.print(sentence, style="yellow", soft_wrap=True)
+    for failure in failures():
+        out.print(f"{failure}. To go on: {failure.fix}", style="yellow", soft_wrap=True, markup=False)
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # until the supervisor takes over
     with ExitStack() as running:
         running.enter_context(telemetry.supervising(settings))
@@ -125,26 +125,19 @@ async def _submit_demo(settings: Settings, dsn: str, out: Console) -> None:
             await make_known(conn, settings, texts)
             job = await texts.submit_many(conn, demo_texts(), owner=_DEMO_OWNER, key="demo")
             now.result = f"job {job.job_id} with {show.plural(job.items, 'text')} submitted"
-            if _PIPELINES in settings.pipeline_modules and find_spec("obstore") is not None:
-                sheet = await _hand_in_demo(settings, conn)
-                now.result += f", job {sheet} with rows to look up in a catalogue"
+            if GROUP in settings.pipeline_modules:
+                now.result += "".join([f", {told}" async for told in _package_demos(conn, settings)])
 
 
-async def _hand_in_demo(settings: Settings, conn: Connection) -> int:
-    """A catalogue, and a sheet whose rows are looked up in it once it is loaded."""
-    from forebay.pipelines.sheets.catalogue_rows import catalogue_rows  # noqa: PLC0415
-    from forebay.pipelines.sheets.db.sheets import NewSheet  # noqa: PLC0415 - with its extras
-    from forebay.pipelines.sheets.demo import demo_catalogue, demo_sheet  # noqa: PLC0415
-    from forebay.pipelines.sheets.intake import hand_in, sheet_intake  # noqa: PLC0415
-    from forebay.pipelines.sheets.steps import sheets  # noqa: PLC0415
-    from forebay.storage import open_store  # noqa: PLC0415
-
-    await make_known(conn, settings, sheet_intake, sheets, catalogue_rows)
-    store, products, rows = open_store(settings), demo_catalogue(), demo_sheet()
-    new = NewSheet("demo-catalogue.csv", len(products), {"catalogue": "demo"})
-    await hand_in(conn, store, _DEMO_OWNER, new, products, key="demo catalogue", priority=10)
-    sheet = NewSheet("demo-sheet.csv", len(rows))
-    return (await hand_in(conn, store, _DEMO_OWNER, sheet, rows, key="demo sheet", delay=_AFTER_CATALOGUE)).job_id
+async def _package_demos(conn: Connection, settings: Settings) -> AsyncIterator[str]:
+    for package in packages():
+        try:
+            submit_demo = package.submit_demo()
+        except Exception as error:  # the package's own
+            leave_out(package, error)
+            continue
+        if submit_demo is not None and (told := await submit_demo(conn, settings, _DEMO_OWNER)) is not None:
+            yield told
 
 
 # Working.

@@ -18,6 +18,7 @@ import click
 from forebay import open_files, telemetry
 from forebay.cli._common import find_dsn, load_own_settings, place_of, with_logins
 from forebay.cli._group import Whole
+from forebay.cli._pipelines import log_failures
 from forebay.db import migrate
 from forebay.db.logins import SETTINGS, WORKER, login_url
 from forebay.db.pool import connected
@@ -51,6 +52,7 @@ def worker(processes: int | None, queues: str | None, pipelines: str | None) -> 
     settings = load_own_settings(processes=processes, queues=queues, pipelines=pipelines)
     watch_parent(settings.grace_s + 10)
     loaded = load_pipelines(settings.pipeline_modules)
+    log_failures()
     check_queues(settings, loaded)
     dsn = login_url(with_logins(settings), WORKER, "") or find_dsn(settings, running=False)
     if settings.processes == 1:

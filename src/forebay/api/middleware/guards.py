@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import ClientDisconnect
@@ -12,7 +12,11 @@ from forebay.api.problems import answer, unexpected
 from forebay.log import get_logger
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+    from forebay.packages import BodySize
 
 _HEADERS = {
     "x-content-type-options": "nosniff",
@@ -25,18 +29,13 @@ _CLIENT_LEFT = 499
 _SMALL = 64 << 10
 _MIDDLING = 1 << 20
 
-Size = Literal["middling", "body", "import", "upload"]
-
-# Bodies that may be larger than 64 KiB: the method, the path (one that ends in a slash: all below it), and how large.
+# Bodies that may be larger than 64 KiB: method and path (one that ends in a slash: all below it), and how large.
+# Packages add theirs: `PipelinePackage.larger_bodies`.
 # Uploads and submits ask who sends them before they read; the others are read first, which their size has to bear.
-_LARGER: tuple[tuple[str, str, Size], ...] = (
-    ("POST", "/api/jobs", "body"),
-    ("POST", "/api/jobs/", "middling"),  # lists of items
-    ("PATCH", "/api/uploads/", "upload"),
-    ("POST", "/api/bookmarks", "middling"),  # notes
-    ("PATCH", "/api/bookmarks/", "middling"),
-    ("POST", "/api/bookmarks/import", "import"),
-)
+_LARGER: dict[str, BodySize] = {
+    "POST /api/jobs": "body",
+    "POST /api/jobs/": "middling",  # lists of items
+}
 
 log = get_logger("api")
 
@@ -96,8 +95,9 @@ def media_type(headers: Headers) -> str:
 class BodyLimit:
     """Rejects bodies that are too large, by what they declare and by what they are."""
 
-    def __init__(self, app: ASGIApp, most: int, most_uploaded: int) -> None:
+    def __init__(self, app: ASGIApp, most: int, most_uploaded: int, larger: Mapping[str, BodySize]) -> None:
         self._app = app
+        self._larger = _LARGER | dict(larger)
         self._body = most
         self._uploaded = most_uploaded
 
@@ -133,7 +133,7 @@ class BodyLimit:
 
     def _limit(self, scope: Scope, headers: Headers) -> tuple[int, str | None]:
         """The most bytes, and the setting that raises it."""
-        size = _size(scope["method"], scope["path"])
+        size = self._size(f"{scope['method']} {scope['path']}")
         if size == "body" and media_type(headers) == "multipart/form-data":
             size = "upload"
         match size:
@@ -147,15 +147,14 @@ class BodyLimit:
                 fixed = _SMALL if size is None else _MIDDLING
                 return min(self._body, fixed), "FOREBAY_API_MAX_BODY_BYTES" if self._body <= fixed else None
 
-
-def _size(method: str, path: str) -> Size | None:
-    """What the most exact entry says."""
-    found: tuple[str, Size | None] = ("", None)
-    for of, place, size in _LARGER:
-        fits = path == place or (place.endswith("/") and path.startswith(place))
-        if of == method and fits and len(place) > len(found[0]):
-            found = place, size
-    return found[1]
+    def _size(self, asked: str) -> BodySize | None:
+        """What the most exact entry says."""
+        found: tuple[str, BodySize | None] = ("", None)
+        for place, size in self._larger.items():
+            fits = asked == place or (place.endswith("/") and asked.startswith(place))
+            if fits and len(place) > len(found[0]):
+                found = place, size
+        return found[1]
 
 
 def _too_large(most: int, setting: str | None) -> Response:

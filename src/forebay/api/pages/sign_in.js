@@ -21,7 +21,7 @@ let link = "", way = ways.password;
 
 async function begin() {
   link = location.hash.slice(1);
-  history.replaceState(null, "", location.pathname);  // it is a secret: not for bookmarks and shoulders
+  history.replaceState(null, "", location.pathname);  // it is a secret: not for the history, nor for shoulders
   try {
     const me = await greet();
     if (!link) return me ? welcome(me) : show(ways.password);

@@ -42,9 +42,7 @@ from forebay.engine.submit.inputs import Options
 from forebay.engine.submit.producer import item_arguments, submit, submit_many
 from forebay.errors import NotFoundError, RequestError
 from forebay.log import get_logger
-from forebay.pipelines.sheets import uploads
-from forebay.pipelines.sheets.db import sheets
-from forebay.pipelines.sheets.known_providers import check_providers
+from forebay.packages import job_hooks
 from forebay.telemetry.tracing import submitting
 
 if TYPE_CHECKING:
@@ -58,6 +56,7 @@ if TYPE_CHECKING:
     from forebay.api.role_pools import Rooms
     from forebay.db.pool import Connection
     from forebay.engine.declare.pipeline import Pipeline
+    from forebay.hooks import Answer, JobHooks
     from forebay.settings import Settings
 
 router = APIRouter(prefix="/api/jobs", tags=["jobs"], route_class=StrictRoute)
@@ -82,19 +81,19 @@ _SUBMITS: dict[str, Any] = {
 async def submit_job(request: Request) -> Response:
     """Save one item, many, or a file of them (JSON Lines, or CSV with a header); answers when they are safe.
 
-    A file for pipeline `sheets` (CSV, XLSX, a picture, a ZIP of pictures) is kept at once, and read in the background.
+    Some pipelines take whole files instead: such a file is kept at once, and read in the background.
     """
     try:
         who = await authorized(request, "write", makes_owner=True)
         once = await idempotency.of(request)
-        if (sheet := await uploads.find(request)) is not None:
-            status, answer = await uploads.take(request.app.state, who, once, sheet)
+        if (taken := await _submit_upload(request, who, once)) is not None:
+            status, answer = taken
             return JSONResponse(answer, status)
         settings: Settings = request.app.state.settings
         body, inputs = await bodies.read(request, settings.api_max_items)
         pipeline = _pipeline(request.app.state.pipelines, body.pipeline)
         if isinstance(body, NewJob) and body.file is not None:
-            status, answer = await uploads.refer(request.app.state, who, once, body)
+            status, answer = await _submit_reference(request, body, who, once)
             return JSONResponse(answer, status)
         try:
             status, answer = await _save(request.app.state, who, once, pipeline, body, inputs)
@@ -111,6 +110,23 @@ async def submit_job(request: Request) -> Response:
         return JSONResponse(answer, status)
     finally:
         await request.close()  # what was uploaded
+
+
+async def _submit_upload(request: Request, who: Principal, once: Idempotency) -> Answer | None:
+    if not bodies.is_upload(request):
+        return None
+    form = await bodies.form(request)
+    pipeline = form.get("pipeline")
+    return await job_hooks(pipeline).submit_upload(request, form, who, once) if isinstance(pipeline, str) else None
+
+
+async def _submit_reference(request: Request, body: NewJob, who: Principal, once: Idempotency) -> Answer:
+    taken = await job_hooks(body.pipeline).submit_reference(request, body, who, once)
+    if taken is None:
+        raise Problem(
+            422, f"pipeline {body.pipeline!r} takes no files of sources: give `input` or `items`", field="file"
+        )
+    return taken
 
 
 async def _save(
@@ -299,8 +315,8 @@ async def reprocess_job(job_id: JobId, body: Reprocess, who: Writer, rooms: Room
     async with rooms.of(who) as conn:
         if (known := await once.answer(conn, who)) is not None:
             return Reprocessed.model_validate(known.body)
-        await _turn_sheet(conn, job_id, body.providers)
-        await check_providers(conn, request.app.state.settings, body.providers)
+        hooks = job_hooks((await find_job(conn, job_id)).pipeline)
+        await hooks.before_reprocess(conn, request.app.state.settings, job_id, _own_options(body, hooks))
         found = {} if body.ns is None else await control.statuses_of(conn, job_id, body.ns)
         count = await control.reprocess(
             conn, job_id, body.statuses, body.ns, who.actor, reset_attempts=body.reset_attempts, restart=body.restart
@@ -309,6 +325,16 @@ async def reprocess_job(job_id: JobId, body: Reprocess, who: Writer, rooms: Room
         await once.keep(conn, who, 200, done.model_dump(by_alias=True))
     log.info("job_reprocessed", job=job_id, by=who.actor, items=count)
     return done
+
+
+def _own_options(body: Reprocess, hooks: JobHooks) -> Any:
+    """The fields that only the job's pipeline knows, checked."""
+    given = body.model_extra or {}
+    if hooks.reprocess_options is not None:
+        return bodies.checked(hooks.reprocess_options, given)
+    if given:
+        raise Problem(422, "the pipeline of this job has no such option", field=next(iter(given)))
+    return None
 
 
 def _left_out(body: Reprocess, found: dict[str, int], count: int) -> dict[str, int]:
@@ -335,13 +361,6 @@ async def dismiss_dead_letters(job_id: JobId, body: Dismiss, who: Writer, rooms:
         count = await control.dismiss(conn, job_id, body.ns, who.actor)
     log.info("dead_letters_dismissed", job=job_id, by=who.actor, dead_letters=count)
     return Dismissed(dead_letters=count)
-
-
-async def _turn_sheet(conn: Connection, job_id: int, providers: list[str] | None) -> None:
-    """Of a sheet, others are asked first than the last time: those that are named, or else the next in turn."""
-    if providers is not None and not await sheets.change(conn, job_id, None, providers):
-        raise Problem(422, "goes with the jobs of sheets only", field="providers")
-    await sheets.next_turn(conn, job_id)
 
 
 @router.post("/{job_id}/kickoff")

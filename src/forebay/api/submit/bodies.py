@@ -8,11 +8,11 @@ import re
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from fastapi.exceptions import RequestValidationError
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 from starlette.datastructures import UploadFile
 
 from forebay.api.middleware.guards import media_type
-from forebay.api.models import NewJob, Submission, UploadedJob
+from forebay.api.models import NewJob, UploadedJob
 from forebay.api.problems import Problem
 from forebay.api.submit import row_files
 from forebay.engine.submit.inputs import checked_text
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from fastapi import Request
     from starlette.datastructures import FormData
 
-S = TypeVar("S", bound=Submission)
+M = TypeVar("M", bound=BaseModel)
 
 
 def is_upload(request: Request) -> bool:
@@ -45,7 +45,7 @@ async def read(request: Request, most: int) -> tuple[NewJob | UploadedJob, Itera
         return await _uploaded(request)
     if media_type(request.headers) != "application/json":
         raise Problem(415, "send application/json, or multipart/form-data with a file")
-    body = _checked(NewJob, await _json(request))
+    body = checked(NewJob, await _json(request))
     if body.file is None:
         _check_one_or_many(body, most)
     return body, body.items
@@ -67,7 +67,8 @@ def _what_is_wrong(error: Exception) -> str:
     return f"is not JSON: {reason}"
 
 
-def _checked(kind: type[S], values: Any) -> S:
+def checked(kind: type[M], values: Any) -> M:
+    """Raises: RequestValidationError that names the field."""
     try:
         return kind.model_validate(values)
     except ValidationError as error:
@@ -92,7 +93,7 @@ async def _uploaded(request: Request) -> tuple[UploadedJob, Iterable[Any]]:
         raise Problem(422, "must be a file: JSON Lines, or CSV with a header", field="file")
     values = {name: value for name, value in sent.items() if name != "file"}
     name = checked_text("file", (file.filename or "upload")[:500], 500)
-    body = _checked(UploadedJob, {**values, "file": name})
+    body = checked(UploadedJob, {**values, "file": name})
     return body, await asyncio.to_thread(row_files.rows, file.file, file.filename or "", file.content_type or "")
 
 

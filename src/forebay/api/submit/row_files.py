@@ -47,7 +47,7 @@ def _refuse_archives(file: IO[bytes]) -> None:
     is_archive = file.read(4).startswith(_ARCHIVES)
     file.seek(0)
     if is_archive:
-        reason = "is a workbook or an archive: save its rows as CSV, or send it to the pipeline sheets"
+        reason = "is a workbook or an archive: save its rows as CSV, or send it to a pipeline that takes such files"
         raise Problem(422, reason, field="file")
 
 

@@ -248,7 +248,7 @@ async def has_jobs(conn: Connection) -> bool:
 
 
 async def has_data(conn: Connection) -> bool:
-    """Whether any job, user or bookmark is known here."""
+    """Whether there is any job, user or other content here."""
     async with as_forebay_errors():
         return bool(await conn.fetchval(load("has_data")))
 

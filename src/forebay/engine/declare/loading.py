@@ -5,41 +5,56 @@ from __future__ import annotations
 import sys
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from forebay.engine.declare.pipeline import Pipeline
 from forebay.errors import DefinitionError
-from forebay.packages import GROUP, packages
+from forebay.packages import GROUP, leave_out, packages
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
     from types import ModuleType
 
 
 def load_pipelines(modules: Iterable[str]) -> list[Pipeline[Any]]:
     """All pipelines that these modules have at their top level, each once; `forebay.pipelines` is every package's.
 
+    An installed package that cannot be used is left out: `forebay.packages.failures` tells of it.
+
     Raises: DefinitionError that names the module, or the pipeline that two modules declare.
     """
     _look_here_too()
-    found: dict[str, tuple[Pipeline[Any], str]] = {}
-    for name in _expanded(modules):
-        for pipeline in _pipelines_of(_imported(name), name):
-            known, where = found.setdefault(pipeline.name, (pipeline, name))
-            if known is not pipeline:
-                raise DefinitionError(f"pipeline {pipeline.name!r} is declared twice: in {where!r} and in {name!r}")
+    found: _Found = {}
+    for name in modules:
+        if name == GROUP:
+            _add_packages(found)
+        else:
+            _add(found, name)
     if not found:
         raise DefinitionError("there are no pipelines to run: name their modules in FOREBAY_PIPELINES or --pipelines")
     return [pipeline for pipeline, _ in found.values()]
 
 
-def _expanded(modules: Iterable[str]) -> Iterator[str]:
-    for name in modules:
-        if name != GROUP:
-            yield name
-            continue
-        for package in packages():
-            yield from (f"{package.module}.{module}" for module in package.pipelines)
+_Found: TypeAlias = dict[str, tuple[Pipeline[Any], str]]  # with the module of each
+
+
+def _add_packages(found: _Found) -> None:
+    for package in packages():
+        own = found.copy()
+        try:
+            for module in package.pipelines:
+                _add(own, f"{package.module}.{module}")
+        except DefinitionError as error:
+            leave_out(package, error)
+        else:
+            found.update(own)
+
+
+def _add(found: _Found, name: str) -> None:
+    for pipeline in _pipelines_of(_imported(name), name):
+        known, where = found.setdefault(pipeline.name, (pipeline, name))
+        if known is not pipeline:
+            raise DefinitionError(f"pipeline {pipeline.name!r} is declared twice: in {where!r} and in {name!r}")
 
 
 def _look_here_too() -> None:

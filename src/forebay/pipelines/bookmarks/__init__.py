@@ -1,12 +1,21 @@
 """Bookmarks: save a link, get a rich page."""
 
-from forebay.packages import Command, PipelinePackage
+from forebay.packages import Chore, Command, PipelinePackage
 
 package = PipelinePackage(
     "bookmarks",
     __name__,
     pipelines=("steps", "imports"),
-    routes=("routes.bookmarks", "routes.bookmark_tasks"),
+    routes=("routes.bookmarks", "routes.bookmark_tasks", "routes.pages"),
     settings="settings:BookmarksSettings",
     commands={"bookmarks": Command("commands", "Save, find, import and export links.")},
+    chores=(Chore("crawl again", "*/15 * * * *", "chores:crawl_again"),),
+    first_steps={"Save a link": "bookmarks add URL"},
+    page_links={"/bookmarks/add": "Save a link"},
+    home_section="pages/home",
+    larger_bodies={
+        "POST /api/bookmarks": "middling",  # notes
+        "PATCH /api/bookmarks/": "middling",
+        "POST /api/bookmarks/import": "import",
+    },
 )

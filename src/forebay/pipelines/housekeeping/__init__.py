@@ -1,5 +1,10 @@
-"""Housekeeping: periodic chores as jobs."""
+"""Housekeeping: the chores of all packages, as jobs; and that of the store, which belongs to none."""
 
-from forebay.packages import PipelinePackage
+from forebay.packages import Chore, PipelinePackage
 
-package = PipelinePackage("housekeeping", __name__, pipelines=("steps",))
+package = PipelinePackage(
+    "housekeeping",
+    __name__,
+    pipelines=("steps",),
+    chores=(Chore("clean storage", "17 3 * * *", "storage_chore:clean_storage", timeout_s=3600),),
+)

@@ -3,6 +3,34 @@
 from __future__ import annotations
 
 from importlib import resources
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from forebay.db.pool import Connection
+    from forebay.settings import Settings
+
+_AFTER_CATALOGUE = 10.0  # seconds: by then the catalogue is loaded
+
+
+async def submit_demo(conn: Connection, settings: Settings, owner: str) -> str | None:
+    """A catalogue, and a sheet whose rows are looked up in it once it is loaded; needs a store."""
+    if find_spec("obstore") is None:
+        return None
+    from forebay.cli._pipelines import make_known  # noqa: PLC0415 - only the first start needs all this
+    from forebay.pipelines.sheets.catalogue_rows import catalogue_rows  # noqa: PLC0415
+    from forebay.pipelines.sheets.db.sheets import NewSheet  # noqa: PLC0415
+    from forebay.pipelines.sheets.intake import hand_in, sheet_intake  # noqa: PLC0415
+    from forebay.pipelines.sheets.steps import sheets  # noqa: PLC0415
+    from forebay.storage import open_store  # noqa: PLC0415
+
+    await make_known(conn, settings, sheet_intake, sheets, catalogue_rows)
+    store, products, rows = open_store(settings), demo_catalogue(), demo_sheet()
+    new = NewSheet("demo-catalogue.csv", len(products), {"catalogue": "demo"})
+    await hand_in(conn, store, owner, new, products, key="demo catalogue", priority=10)
+    sheet = NewSheet("demo-sheet.csv", len(rows))
+    added = await hand_in(conn, store, owner, sheet, rows, key="demo sheet", delay=_AFTER_CATALOGUE)
+    return f"job {added.job_id} with rows to look up in a catalogue"
 
 
 def demo_catalogue() -> bytes:

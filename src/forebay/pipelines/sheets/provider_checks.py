@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from forebay.cli._finding import Finding
 from forebay.errors import ConfigError
+from forebay.hooks import Finding
 from forebay.pipelines.sheets.settings import SheetsSettings
 from forebay.services.products import load_providers
 
@@ -14,8 +14,12 @@ if TYPE_CHECKING:
     from forebay.settings import Settings
 
 
-def examine(settings: Settings) -> Iterator[Finding]:
+async def check(settings: Settings) -> list[Finding]:
     """Whether they are declared rightly, and their secrets are there; nothing when none are configured."""
+    return list(_findings(settings))
+
+
+def _findings(settings: Settings) -> Iterator[Finding]:
     folder = settings.of(SheetsSettings).providers
     if folder is None:
         return

@@ -7,8 +7,8 @@ from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING
 
 from forebay.cli import _show as show
-from forebay.cli._finding import Finding
 from forebay.errors import ConfigError, StepError
+from forebay.hooks import Finding
 from forebay.pipelines.sheets.settings import SheetsSettings
 from forebay.pipelines.sheets.sources import declared_sources
 from forebay.services.egress import open_egress
@@ -24,7 +24,7 @@ _ENTRIES = 1000  # that are looked at
 _GUIDE = "fix that: docs/howto/sources.md tells how they are declared"
 
 
-async def examine(settings: Settings) -> list[Finding]:
+async def check(settings: Settings) -> list[Finding]:
     """Whether they are declared rightly, and can be listed; nothing when none are configured."""
     folder = settings.of(SheetsSettings).sources
     if folder is None:

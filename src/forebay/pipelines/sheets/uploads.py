@@ -14,7 +14,6 @@ from starlette.datastructures import UploadFile
 
 from forebay.api.models import Submission, sent
 from forebay.api.problems import Problem
-from forebay.api.submit import bodies
 from forebay.engine.db import control
 from forebay.engine.submit.inputs import checked_text
 from forebay.errors import DataError
@@ -35,8 +34,7 @@ from forebay.telemetry.tracing import submitting
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-    from fastapi import Request
-    from starlette.datastructures import State
+    from starlette.datastructures import FormData, State
 
     from forebay.api.auth.principal import Principal
     from forebay.api.file_access import Shelf
@@ -73,17 +71,11 @@ class Upload:
     size: int
 
 
-async def find(request: Request) -> Upload | None:
-    """The file of rows that a form brings; None when it brings something else.
+async def uploaded(form: FormData, settings: Settings) -> Upload:
+    """The file of rows that a form brings.
 
     Raises: Problem, or RequestValidationError that names the field.
     """
-    if not bodies.is_upload(request):
-        return None
-    form = await bodies.form(request)
-    if form.get("pipeline") != PIPELINE:
-        return None
-    settings: Settings = request.app.state.settings
     if not settings.of(SheetsSettings).enabled:
         raise Problem(404, "is switched off here: FOREBAY_SHEETS_ENABLED", field="pipeline")
     file = form.get("file")
@@ -155,8 +147,10 @@ async def refer(state: State, who: Principal, once: Idempotency, body: NewJob) -
     Raises: Problem, RequestValidationError or NotFoundError that names the field.
     """
     name, _, path = (body.file or "").partition(":")
-    if body.pipeline != PIPELINE or not path or body.items is not None or "input" in body.model_fields_set:
-        raise Problem(422, "names a file of a source, as drop:march.csv, for pipeline `sheets` alone", field="file")
+    if not path or body.items is not None or "input" in body.model_fields_set:
+        raise Problem(
+            422, "names a file of a source, as drop:march.csv, and goes without `input` and `items`", field="file"
+        )
     given: dict[str, Any] = {
         "file": _checked_path(path),
         "options": body.options or {},

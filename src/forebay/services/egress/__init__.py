@@ -1,7 +1,7 @@
 """The one guarded way out to the network: a local proxy that resolves, checks, pins and limits.
 
     async with open_egress(settings) as egress, open_http(egress) as http:
-        page = await http.get("https://example.com/", purpose="bookmarks.metadata")
+        page = await http.get("https://example.com/", purpose="notes.preview")
 
 Needs the extra `web`; what can do without, as checking a URL, does.
 """

@@ -1,16 +1,18 @@
-"""Writes the catalogue and the sheet that `forebay up` shows: the same each time, of products that nobody sells."""
+"""Writes the catalogue and the sheet of the demo: the same each time, of products that nobody sells.
+
+python -m forebay.pipelines.sheets.demo_files.write
+"""
 
 from __future__ import annotations
 
 import csv
 import io
 import random
-import sys
 from pathlib import Path
 
 from forebay.services.products.gtins import check_digit
 
-FOLDER = Path(__file__).parents[1] / "src" / "forebay" / "pipelines" / "demo_files"
+FOLDER = Path(__file__).parent
 BRANDS = ("Bergwerk", "Lumina", "Nordpol", "Casa Verde", "Quill & Co", "Tamarind", "Holzmann", "Velo")
 THINGS = {
     "Kettle": ("Kitchen", ("1.2 l", "1.5 l", "1.7 l"), 35),
@@ -107,15 +109,12 @@ def _csv(listed: list[dict[str, str]], delimiter: str) -> bytes:
     return out.getvalue().encode()
 
 
-def main() -> int:
+def demo_files() -> dict[str, bytes]:
+    """What is written, by the names of the files."""
     listed = products()
-    made = {"catalogue.csv": _csv(listed, ","), "sheet.csv": _csv(rows(listed), ";")}
-    if "--check" in sys.argv:
-        return int(any((FOLDER / name).read_bytes() != data for name, data in made.items()))
-    for name, data in made.items():
-        (FOLDER / name).write_bytes(data)
-    return 0
+    return {"catalogue.csv": _csv(listed, ","), "sheet.csv": _csv(rows(listed), ";")}
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    for name, data in demo_files().items():
+        (FOLDER / name).write_bytes(data)

@@ -1,0 +1,22 @@
+"""The chore of bookmarks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from forebay.pipelines import resources
+from forebay.pipelines.bookmarks import db
+
+if TYPE_CHECKING:
+    from forebay.engine.declare.context import Context
+
+_AT_ONCE = 100
+
+
+async def crawl_again(ctx: Context) -> int:
+    """Submits the work on bookmarks that are to be crawled again; answers how many were due."""
+    total = 0
+    while count := await db.crawl_due(await ctx.get(resources.database), _AT_ONCE, None):
+        total += count
+        ctx.progress(note=f"{total} bookmarks")
+    return total

@@ -1,0 +1,20 @@
+"""The chore of the store."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from forebay.pipelines import resources
+
+if TYPE_CHECKING:
+    from forebay.engine.declare.context import Context
+
+
+async def clean_storage(ctx: Context) -> int:
+    """Deletes what no file refers to any more; answers how many objects went."""
+    from forebay.storage import clean  # noqa: PLC0415 - an extra
+
+    settings = await ctx.get(resources.settings)
+    pool, blobs = await ctx.get(resources.database), await ctx.get(resources.blobs)
+    return await clean(pool, blobs.store, grace=timedelta(seconds=settings.storage_grace_s))

@@ -1,0 +1,16 @@
+"""What `forebay doctor` finds out about the packages that only sheets need."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from forebay.cli._files import of_extra
+
+if TYPE_CHECKING:
+    from forebay.hooks import Finding
+    from forebay.settings import Settings
+
+
+async def check(_: Settings) -> list[Finding]:
+    why = "only tables in other encodings than Unicode and matching by title need it"
+    return [of_extra("sheets", ("chardet", "rapidfuzz"), why)]

@@ -1,0 +1,94 @@
+"""What is different about the jobs of sheets: they come as files, are exported as grids, and ask providers in turn."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+from pydantic import Field
+
+from forebay.api.models import Strict
+from forebay.errors import InvalidField
+from forebay.hooks import Exported, JobHooks
+
+if TYPE_CHECKING:
+    from starlette.datastructures import FormData
+    from starlette.requests import Request
+
+    from forebay.api.auth.principal import Principal
+    from forebay.api.idempotency import Idempotency
+    from forebay.api.models import NewJob
+    from forebay.db.pool import Connection
+    from forebay.hooks import Answer, ExportOptions, ExportTarget
+    from forebay.settings import Settings
+
+# `forebay job` and `forebay export` need little of this: what only one of the hooks needs is imported by it.
+
+
+class ReprocessedSheet(Strict):
+    providers: list[Annotated[str, Field(max_length=50)]] | None = Field(
+        default=None, max_length=50, description="of a sheet's rows: whom to ask first now; empty: as they are declared"
+    )
+
+
+class SheetJobs(JobHooks):
+    reprocess_options = ReprocessedSheet
+
+    async def before_reprocess(self, conn: Connection, settings: Settings, job_id: int, options: Any) -> None:
+        """Other providers are asked first than the last time: those that are named, or else the next in turn."""
+        from forebay.api.problems import Problem  # noqa: PLC0415
+        from forebay.pipelines.sheets.db import sheets  # noqa: PLC0415
+        from forebay.pipelines.sheets.known_providers import check_providers  # noqa: PLC0415
+
+        assert isinstance(options, ReprocessedSheet)  # noqa: S101 - the service checks it
+        if options.providers is not None and not await sheets.change(conn, job_id, None, options.providers):
+            raise Problem(422, "goes with the jobs of sheets only", field="providers")
+        await sheets.next_turn(conn, job_id)
+        await check_providers(conn, settings, options.providers)
+
+    async def problem(self, conn: Connection, job_id: int) -> str | None:
+        """Why the file could not be read."""
+        from forebay.pipelines.sheets.db import sheets  # noqa: PLC0415
+
+        sheet = await sheets.get(conn, job_id=job_id)
+        return None if sheet is None else sheet.problem
+
+    async def export(
+        self, conn: Connection, job_id: int, options: ExportOptions, target: ExportTarget
+    ) -> Exported | None:
+        """The grid: the file that the API would have written."""
+        from forebay.pipelines.sheets.db import grid as grids  # noqa: PLC0415
+        from forebay.pipelines.sheets.grid_files import GridFile  # noqa: PLC0415
+
+        if not await grids.is_sheet(conn, job_id):
+            return None
+        if wrong := [group for group in options.groups if group not in grids.GROUPS]:
+            listed = ", ".join(grids.GROUPS)
+            raise InvalidField("--with", f"there is no group of columns {wrong[0]!r}; there are {listed}")
+        part = grids.Part(options.statuses, show=options.groups)
+        async with grids.reading(conn, job_id, part) as grid:
+            file = GridFile(grid, options.format, raw=options.raw)
+            await file.write(target.write, lambda _, upto: target.progress(upto))
+        return Exported(file.rows, [_cut(file.cut)] if file.cut else [])
+
+
+class SheetFiles(SheetJobs):
+    """The same for the pipeline that files are submitted to; the others get them from it."""
+
+    async def submit_upload(self, request: Request, form: FormData, who: Principal, once: Idempotency) -> Answer | None:
+        from forebay.pipelines.sheets import uploads  # noqa: PLC0415
+
+        upload = await uploads.uploaded(form, request.app.state.settings)
+        return await uploads.take(request.app.state, who, once, upload)
+
+    async def submit_reference(
+        self, request: Request, body: NewJob, who: Principal, once: Idempotency
+    ) -> Answer | None:
+        from forebay.pipelines.sheets import uploads  # noqa: PLC0415
+
+        return await uploads.refer(request.app.state, who, once, body)
+
+
+def _cut(count: int) -> str:
+    from forebay.cli import _show as show  # noqa: PLC0415
+
+    return f"{show.plural(count, 'cell')} longer than a workbook can hold cut: --format csv has all"

@@ -1,0 +1,66 @@
+"""Chores: declared by packages, run as jobs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from forebay.errors import ConfigError
+from forebay.packages import leave_out, packages
+from forebay.pipelines.housekeeping.steps import ChoreRun, declared_chores, housekeeping
+from forebay.settings import Settings
+from forebay.testing import testbed
+from tests._packages import installed
+
+MANIFEST = """
+from forebay.packages import Chore, PipelinePackage
+package = PipelinePackage("dusty", __name__, chores=(
+    Chore("dust", "0 4 * * *", "chores:dust"), Chore("linger", "0 5 * * *", "chores:linger", timeout_s=0.01)))
+"""
+CHORES = """
+import asyncio
+async def dust(ctx):
+    return {"shelves": 3}
+async def linger(ctx):
+    await asyncio.Event().wait()
+"""
+
+
+@pytest.fixture
+def dusty(tmp_path: Path) -> Iterator[None]:
+    with installed(tmp_path / "packages") as found:
+        found.add("dusty", {"__init__.py": MANIFEST, "chores.py": CHORES})
+        yield
+
+
+@pytest.mark.usefixtures("dusty")
+async def test_every_chore_runs_at_its_time(dsn: str, tmp_path: Path) -> None:
+    settings = Settings(storage_url=str(tmp_path / "files"))
+    async with testbed(dsn, [housekeeping], migrated=True, settings=settings) as bed:
+        found = await bed.pool.fetch("select name, cron from forebay.schedule order by name")
+        assert [tuple(row) for row in found] == [
+            ("forebay: clean storage", "17 3 * * *"),
+            ("forebay: clean uploads", "12 3 * * *"),
+            ("forebay: crawl again", "*/15 * * * *"),
+            ("forebay: dust", "0 4 * * *"),
+            ("forebay: linger", "0 5 * * *"),
+        ]
+        jobs = {name: await bed.submit(housekeeping, ChoreRun(what=name)) for name in declared_chores()}
+        unknown = await bed.submit(housekeeping, ChoreRun(what="sweep the chimney"))
+        await bed.finish()
+        items = {name: await bed.item(job) for name, job in jobs.items()}
+        assert items.pop("linger").status == "ERROR"  # it takes longer than it may
+        assert {name: item.result["run_chore"] for name, item in items.items()} == {
+            "crawl again": 0,
+            "clean storage": 0,
+            "clean uploads": 0,
+            "dust": {"shelves": 3},
+        }
+        assert (await bed.item(unknown)).status == "SKIPPED"
+
+
+def test_what_fails_in_a_package_of_forebays_own_is_raised() -> None:
+    with pytest.raises(ConfigError, match="ours"):
+        leave_out(packages()[0], ConfigError("ours"))

@@ -1,0 +1,74 @@
+"""No file that serves every pipeline names one: a new pipeline is a package, and touches nothing else."""
+
+from __future__ import annotations
+
+import io
+import re
+import tokenize
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from forebay.packages import packages
+
+ROOT = Path(__file__).parents[2]
+SHARED = [
+    file
+    for folder in ("src/forebay", "scripts")
+    for file in sorted((ROOT / folder).rglob("*"))
+    if file.suffix in {".py", ".sql", ".html", ".js", ".css", ".toml"} and "pipelines" not in file.parts
+]
+# Where such a word means something else, or cannot go yet; what is not needed any more fails as well.
+ALLOWED = {
+    "src/forebay/services/spreadsheets/": "a sheet is a part of a workbook",
+    "src/forebay/services/products/": "a sheet is a table of products; FOREBAY_SHEETS_… are names of settings",
+    "src/forebay/services/sources/": "FOREBAY_SHEETS_… are names of settings; a source declares `sheet`",
+    "src/forebay/services/encoding_guess.py": "names the extra",
+    "src/forebay/services/encodings.py": "a sheet is a table",
+    "src/forebay/api/submit/row_files.py": "a media type",
+    "src/forebay/api/metrics/": "a sheet is a page of metrics there",
+    "src/forebay/sql/": "the schema of packages",
+    "src/forebay/db/sql/": "the schema of packages",
+    "src/forebay/engine/sql/": "the schema of packages",
+}
+_NAMES = "|".join(f"{name}|{name.removesuffix('s')}" for name in (package.name for package in packages()))
+_NAMED = re.compile(rf"(?<![a-z])(?:{_NAMES})(?![a-z])", re.IGNORECASE)
+
+
+def _code(file: Path) -> Iterator[tuple[int, str]]:
+    """Names and strings by their lines; comments may say for whom something is done."""
+    text = file.read_text("utf-8")
+    if file.suffix != ".py":
+        yield from enumerate(text.splitlines(), 1)
+        return
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if token.type in {tokenize.NAME, tokenize.STRING}:
+            yield token.start[0], token.string
+
+
+def _named(file: Path) -> list[str]:
+    return [f"{file.relative_to(ROOT)}:{line}" for line, text in _code(file) if _NAMED.search(text)]
+
+
+def test_no_shared_file_names_a_pipeline() -> None:
+    named = [place for file in SHARED for place in _named(file)]
+    assert [place for place in named if not place.startswith(tuple(ALLOWED))] == []
+    assert [each for each in ALLOWED if not any(place.startswith(each) for place in named)] == []
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ('x = "/api/bookmarks"', True),
+        ("from forebay.pipelines.sheets import steps", True),
+        ("class SheetDoor: pass", False),  # no word of its own; the imports of such are found by the import linter
+        ("sheet_id = 1", True),
+        ("x = spreadsheets()", False),
+        ("x = 1  # for sheets", False),
+    ],
+)
+def test_what_counts_as_a_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, *, found: bool) -> None:
+    monkeypatch.setitem(globals(), "ROOT", tmp_path)
+    (tmp_path / "new.py").write_text(text)
+    assert bool(_named(tmp_path / "new.py")) is found
