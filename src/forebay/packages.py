@@ -47,6 +47,8 @@ class PipelinePackage:
     commands: Mapping[str, Command] = field(default_factory=dict[str, Command])
     settings: str = ""
     """Module and class of its settings, as `settings:SheetsSettings`; empty: it has none."""
+    metrics: str = ""
+    """Module and name of its PackageMetrics, as `metrics:METRICS`; empty: it has none."""
 
     def load(self, name: str) -> ModuleType:
         """One of its modules, imported."""
@@ -56,12 +58,16 @@ class PipelinePackage:
         for name in self.routes:
             yield self.load(name).router
 
+    def load_attribute(self, place: str) -> Any:
+        """What one of its modules has, as `module:name`."""
+        module, _, name = place.partition(":")
+        return getattr(self.load(module), name)
+
     def settings_class(self) -> type[PackageSettings] | None:
         """Raises: DefinitionError when its variables are not FOREBAY_, its name and the setting's."""
         if not self.settings:
             return None
-        module, _, name = self.settings.partition(":")
-        found: type[PackageSettings] = getattr(self.load(module), name)
+        found: type[PackageSettings] = self.load_attribute(self.settings)
         prefix = f"FOREBAY_{self.name.replace('-', '_').upper()}_"
         if found.variable("") != prefix:
             raise _wrong(f"{self.module} has settings that begin with {found.variable('')}, not with {prefix}")
