@@ -1,36 +1,46 @@
-"""Writes docs/reference/metrics.md from forebay.api.metrics.names, or with --check compares it."""
+"""Writes docs/reference/metrics.md from the metrics that the code declares, or with --check compares it."""
 
 from __future__ import annotations
 
 import difflib
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 
-from forebay.api.metrics.names import ALL, Described
+from forebay.api.metrics import names
+from forebay.api.metrics.metric import Metric
+from forebay.api.metrics.package_metrics import load_package_metrics
 
 TARGET = Path(__file__).parent.parent / "docs" / "reference" / "metrics.md"
 
 HEAD = """\
 # Metrics
 
-Written by `scripts/metrics_docs.py` from `forebay.api.metrics.names`.
+Written by `scripts/metrics_docs.py` from `forebay.api.metrics.names` and from what packages declare.
 
 `GET /metrics` shows these to Prometheus, `GET /api/statistics` as JSON to administrators, and to others the numbers of
 their own work. What comes from the database is counted at most every 30 seconds, by index and minute by minute, and is
 the same in every API process: take `max by (…)` over several. What is named for the API or the `db` is of one process:
 take `sum`.
 Dashboard, alerts and a scrape example: [ops](../../ops/README.md).
-
+"""
+TABLE = """
 | name | type | labels | meaning | requirements |
 |---|---|---|---|---|
 """
 
 
 def page() -> str:
-    return HEAD + "".join(_row(one) for one in ALL)
+    packages = load_package_metrics()
+    sections = [f"\n## Package {name}\n{_table(package.metrics)}" for name, package in packages.items()]
+    return f"{HEAD}{_table(names.GENERAL)}{''.join(sections)}"
 
 
-def _row(one: Described) -> str:
+def _table(metrics: Iterable[Metric]) -> str:
+    return TABLE + "".join(_row(metric) for metric in metrics)
+
+
+def _row(one: Metric) -> str:
     labels = ", ".join(f"`{label}`" for label in one.labels)
     return f"| `{one.name}` | {one.kind} | {labels} | {one.text} | {one.answers.replace(' ', ', ')} |\n"
 
@@ -45,7 +55,7 @@ def main() -> int:
     if stored == text:
         return 0
     sys.stdout.writelines(
-        difflib.unified_diff(stored.splitlines(True), text.splitlines(True), "metrics.md", "catalogue")
+        difflib.unified_diff(stored.splitlines(True), text.splitlines(True), "metrics.md", "the code")
     )
     print("\ndocs/reference/metrics.md is not what the code says: run `python scripts/metrics_docs.py`")
     return 1

@@ -70,6 +70,8 @@ class PipelinePackage:
     """Commands of the command line by their names."""
     settings: str | None = None
     """Its settings: a subclass of `forebay.base_settings.PackageSettings`."""
+    metrics: str | None = None
+    """Its metrics: a `PackageMetrics`."""
     jobs: Mapping[str, str] = field(default_factory=dict[str, str])
     """By the name of a pipeline: its subclass of `forebay.hooks.JobHooks`."""
     checks: tuple[str, ...] = ()

@@ -1,4 +1,4 @@
-"""The numbers of the service: all of the catalogue, exact, cached, and what is left of them without a database."""
+"""The metrics of the service: all of them, exact, cached, and what is left of them without a database."""
 
 # demands: S1-98, S1-100, S1-101, S1-102, S1-103, S1-109, S2-100, S3-29, S3-33, S3-68, S3-69, S3-71, S3-72, S3-73
 # demands: S3-74, S3-75, S3-76, S3-77, S3-78, S3-99, S4-31, S4-36, S4-38, S4-39, S4-40, S4-41, S4-42, S4-43, S4-44
@@ -17,8 +17,9 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from forebay import Context, Pipeline
-from forebay.api.metrics import names as catalogue
-from forebay.api.metrics.statistics import Statistics
+from forebay.api.metrics import names
+from forebay.api.metrics.package_metrics import load_package_metrics
+from forebay.api.metrics.service import ServiceMetrics
 from forebay.engine.db import overview
 from forebay.engine.db.sql import load
 from forebay.errors import ThrottledError
@@ -55,8 +56,8 @@ def at(samples: Samples, name: str, **labels: str) -> float:
 
 def forget(service: Service) -> None:
     """The next look counts again."""
-    statistics: Statistics = service.app.state.statistics
-    statistics._at = -1e9
+    metrics: ServiceMetrics = service.app.state.metrics
+    metrics._at = -1e9
 
 
 async def submit(service: Service, *titles: str) -> None:
@@ -76,7 +77,7 @@ async def worked(service: Service, *, drain: bool = True) -> AsyncIterator[Testb
         yield bed
 
 
-async def test_every_metric_of_the_catalogue_has_samples(service: Service) -> None:
+async def test_every_metric_has_samples(service: Service) -> None:
     await submit(service, "a", "broken", "missing")
     async with testbed(service.dsn, [sought], migrated=True) as looking, worked(service) as bed:
         await seek(looking, title="Kettle")
@@ -90,7 +91,8 @@ async def test_every_metric_of_the_catalogue_has_samples(service: Service) -> No
         )
         samples = await scraped(service)
     suffix = {"histogram": "_bucket", "counter": "", "gauge": ""}
-    wanted = {one.name + suffix[one.kind] for one in catalogue.ALL}
+    declared = [metric for package in load_package_metrics().values() for metric in package.metrics]
+    wanted = {one.name + suffix[one.kind] for one in (*names.GENERAL, *declared)}
     assert wanted - set(samples) == set()
 
 
@@ -115,7 +117,7 @@ async def test_the_way_out_is_counted(service: Service) -> None:
     assert at(samples, "forebay_captures_total", worker=worker) == 0
 
 
-async def test_the_numbers_are_those_of_what_happened(service: Service) -> None:
+async def test_the_metrics_are_those_of_what_happened(service: Service) -> None:
     await submit(service, "a", "b", "broken", "missing")
     async with worked(service):
         await submit(service, "x", "y")
@@ -233,7 +235,7 @@ async def test_json_says_the_same(service: Service) -> None:
     assert set(samples) <= set(found)
 
 
-async def test_owners_see_numbers_of_their_own_work_only(service: Service) -> None:
+async def test_owners_see_metrics_of_their_own_work_only(service: Service) -> None:
     await submit(service, "a", "broken")
     async with service.client("bob") as client:
         await client.post("/api/jobs", json={"pipeline": "pages", "input": {"title": "of bob"}})
@@ -307,7 +309,7 @@ async def test_requests_are_timed_by_route_and_status(service: Service) -> None:
         assert at(samples, "forebay_api_request_duration_seconds_count", **labels) == 1
         assert at(samples, "forebay_api_request_duration_seconds_bucket", **labels, le="+Inf") == 1
     assert at(samples, "forebay_ingest_duration_seconds_count", route="/api/jobs") == 1
-    assert at(samples, "forebay_db_pool_wait_seconds_count", room="owners") >= 3
+    assert at(samples, "forebay_db_pool_wait_seconds_count", pool="owners") >= 3
     assert 0 < at(samples, "forebay_db_latency_ewma_seconds") < 5
 
 
@@ -329,11 +331,11 @@ async def test_a_count_that_failed_is_not_tried_again_at_once(
         tries.append(conn)
         raise OSError("gone")
 
-    monkeypatch.setattr("forebay.api.metrics.statistics.numbers.now", away)
+    monkeypatch.setattr("forebay.api.metrics.service.db.now", away)
     assert [at(await scraped(service), "forebay_database_up") for _ in range(3)] == [0, 0, 0]
     assert len(tries) == 1
     monkeypatch.undo()
-    service.app.state.statistics._failed_at = -1e9
+    service.app.state.metrics._failed_at = -1e9
     assert at(await scraped(service), "forebay_database_up") == 1
 
 
@@ -343,8 +345,8 @@ async def test_a_database_that_does_not_answer_is_noticed_soon(
     async def silent(conn: object) -> None:
         await asyncio.Event().wait()
 
-    monkeypatch.setattr("forebay.api.metrics.statistics.numbers.now", silent)
-    monkeypatch.setattr("forebay.api.metrics.statistics._SOON", 0.1)
+    monkeypatch.setattr("forebay.api.metrics.service.db.now", silent)
+    monkeypatch.setattr("forebay.api.metrics.service._SOON", 0.1)
     assert at(await scraped(service), "forebay_database_up") == 0
 
 
@@ -353,7 +355,7 @@ async def test_every_wait_for_a_connection_is_measured(service: Service) -> None
         for _ in range(2):
             await client.post("/api/jobs", json={"pipeline": "pages", "input": {"title": "one"}})
     samples = await scraped(service)
-    waits = {room: at(samples, "forebay_db_pool_wait_seconds_count", room=room) for room in ("identity", "owners")}
+    waits = {pool: at(samples, "forebay_db_pool_wait_seconds_count", pool=pool) for pool in ("identity", "owners")}
     assert waits == {"identity": 3, "owners": 4}  # one each is the look at the start; one is the owner's first count
 
 

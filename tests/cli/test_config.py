@@ -30,8 +30,8 @@ def test_every_setting_says_where_it_comes_from(bare: Cli) -> None:
     )
     shown = bare.run("config", "--json", FOREBAY_PROCESSES="4", FOREBAY_DATABASE_URL=URL, FOREBAY_LISTN="no").json
     by_name: dict[str, Any] = {line["variable"]: line for line in shown["settings"]}
-    kinds: dict[str | None, type[SettingsBase]] = {None: Settings, **settings_classes()}
-    listed = [(package, kind.variable(name)) for package, kind in kinds.items() for name in kind.model_fields]
+    kinds: list[tuple[str | None, type[SettingsBase]]] = [(None, Settings), *settings_classes().items()]
+    listed = [(package, kind.variable(name)) for package, kind in kinds for name in kind.model_fields]
     assert [(line["package"], name) for name, line in by_name.items()] == listed
     assert all(line["meaning"] for line in by_name.values())
     wanted = {

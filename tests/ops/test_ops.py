@@ -16,7 +16,7 @@ import httpx
 import pytest
 
 from forebay.api.app import create_app
-from forebay.api.metrics import statistics
+from forebay.api.metrics import service as service_metrics
 from forebay.settings import Settings
 from forebay.testing import Testbed, testbed
 from tests.api._errands import Errand, errands
@@ -74,7 +74,7 @@ async def test_a_real_prometheus_finds_what_dashboard_and_alerts_ask_for(
     dsn: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tool("prometheus")
-    monkeypatch.setattr(statistics, "_FRESH", 0.0)  # else rates would take half a minute to show
+    monkeypatch.setattr(service_metrics, "_FRESH", 0.0)  # else rates would take half a minute to show
     app = create_app(dsn, Settings(), [pages])
     quick = Settings(egress_confine=False)
     async with serving(dsn) as service, testbed(dsn, [pages, errands], migrated=True, settings=quick) as bed:

@@ -12,7 +12,7 @@ from forebay.api import problems
 from forebay.api.events.hub import Hub
 from forebay.api.file_access import Shelf
 from forebay.api.metrics.process import Meter, Timed
-from forebay.api.metrics.statistics import Statistics
+from forebay.api.metrics.service import ServiceMetrics
 from forebay.api.middleware.forwarded import Forwarded
 from forebay.api.middleware.guards import BodyLimit, CatchAll, SecurityHeaders
 from forebay.api.quota import Allowance
@@ -41,7 +41,7 @@ def create_app(dsn: str, settings: Settings, pipelines: Sequence[Pipeline[Any]])
             open_limited_calls(settings) as limited,
         ):
             app.state.rooms, app.state.hub, app.state.limited = rooms, hub, limited
-            app.state.statistics = Statistics(rooms, meter)
+            app.state.metrics = ServiceMetrics(rooms, meter)
             yield
 
     app = FastAPI(

@@ -1,1 +1,1 @@
-"""Prometheus metrics and service statistics."""
+"""The metrics of the service, as Prometheus reads them at /metrics and administrators at /api/statistics."""

@@ -1,6 +1,6 @@
 """The attempts of the last hour, minute by minute.
 
-Only the newest minutes are read again: what the service's numbers cost does not grow with its history.
+Only the newest minutes are read again: the cost of the service's metrics does not grow with its history.
 """
 
 from __future__ import annotations
@@ -9,12 +9,12 @@ from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, TypeAlias
 
-from forebay.api.metrics.process import Distribution
+from forebay.api.metrics.metric import Distribution
 
 if TYPE_CHECKING:
     from forebay.engine.db.metrics import AttemptCount
 
-Tally: TypeAlias = dict[tuple[str, str, str], Distribution]  # by pipeline, step and outcome
+Durations: TypeAlias = dict[tuple[str, str, str], Distribution]  # by pipeline, step and outcome
 
 BOUNDS = (0.01, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0, 1800.0)
 _MINUTE = timedelta(minutes=1)
@@ -23,12 +23,12 @@ _PIECE = timedelta(minutes=10)  # no statement counts more: the first hour of a 
 _LATE = 2 * _MINUTE  # a report may be committed so long after the time it tells
 
 
-class Window:
+class AttemptWindow:
     """What is known of the last hour, and the sum of all that was known since the process began."""
 
     def __init__(self) -> None:
-        self._minutes: dict[datetime, Tally] = {}
-        self._older: Tally = {}
+        self._minutes: dict[datetime, Durations] = {}
+        self._older: Durations = {}
         self._settled = datetime.min.replace(tzinfo=UTC)  # before this minute nothing changes any more
 
     def unread(self, now: datetime) -> Iterator[tuple[datetime, datetime | None]]:
@@ -44,8 +44,8 @@ class Window:
         for minute in [minute for minute in self._minutes if minute >= since]:
             del self._minutes[minute]
         for row in rows:
-            tally = self._minutes.setdefault(row.minute, {})
-            _at(tally, (row.pipeline, row.step, row.outcome)).add(row.bucket, row.attempts, row.seconds)
+            durations = self._minutes.setdefault(row.minute, {})
+            _at(durations, (row.pipeline, row.step, row.outcome)).add(row.bucket, row.attempts, row.seconds)
 
     def move_on(self, now: datetime) -> None:
         """All is read up to now: what lies too far back is only summed up."""
@@ -53,35 +53,35 @@ class Window:
         for minute in [minute for minute in self._minutes if minute < _minute(now) - _HOUR]:
             _merge(self._older, self._minutes.pop(minute))
 
-    def totals(self) -> Tally:
+    def totals(self) -> Durations:
         """Everything since the process began: it only grows."""
         return _sum([self._older, *self._minutes.values()])
 
-    def last_hour(self) -> Tally:
+    def last_hour(self) -> Durations:
         return _sum(self._minutes.values())
 
-    def latest(self, now: datetime, minutes: int) -> tuple[Tally, float]:
+    def latest(self, now: datetime, minutes: int) -> tuple[Durations, float]:
         """The latest minutes, the one that has begun included, and how many seconds they are."""
         since = _minute(now) - (minutes - 1) * _MINUTE
-        tallies = [tally for minute, tally in self._minutes.items() if minute >= since]
-        return _sum(tallies), (now - since).total_seconds()
+        parts = [durations for minute, durations in self._minutes.items() if minute >= since]
+        return _sum(parts), (now - since).total_seconds()
 
 
 def _minute(moment: datetime) -> datetime:
     return moment.replace(second=0, microsecond=0)
 
 
-def _at(tally: Tally, key: tuple[str, str, str]) -> Distribution:
-    return tally.setdefault(key, Distribution(BOUNDS))
+def _at(durations: Durations, key: tuple[str, str, str]) -> Distribution:
+    return durations.setdefault(key, Distribution(BOUNDS))
 
 
-def _merge(tally: Tally, other: Tally) -> None:
+def _merge(durations: Durations, other: Durations) -> None:
     for key, distribution in other.items():
-        _at(tally, key).merge(distribution)
+        _at(durations, key).merge(distribution)
 
 
-def _sum(tallies: Iterable[Tally]) -> Tally:
-    total: Tally = {}
-    for tally in tallies:
-        _merge(total, tally)
+def _sum(parts: Iterable[Durations]) -> Durations:
+    total: Durations = {}
+    for durations in parts:
+        _merge(total, durations)
     return total

@@ -1,245 +1,203 @@
-"""Every metric of the service: its name, what it means, and which requirements it answers. Nothing else is exposed."""
+"""The general metrics: name, meaning, and the requirements that they answer. Packages declare more of their own."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
-
-from prometheus_client.core import Metric
+from forebay.api.metrics.metric import Metric
 
 _STEP = ("pipeline", "step")
 _WORKER = ("worker",)
-_PROVIDER = ("worker", "provider")
 _WORKER_STEP = ("worker", "pipeline", "step")
 
 
-@dataclass(frozen=True, slots=True)
-class Described:
-    """A metric as people read about it."""
-
-    name: str
-    kind: Literal["gauge", "counter", "histogram"]
-    labels: tuple[str, ...]
-    text: str
-    answers: str = ""
-
-    def family(self) -> Metric:
-        """A family without samples."""
-        return Metric(self.name.removesuffix("_total"), self.text, self.kind)
-
-
-DATABASE_UP = Described(
+DATABASE_UP = Metric(
     "forebay_database_up", "gauge", (), "1 when the database could be asked; without it only API metrics are there",
     "S4-118",
 )  # fmt: skip
 
 # Work, from the database.
-QUEUE_DEPTH = Described(
+QUEUE_DEPTH = Metric(
     "forebay_queue_depth", "gauge", (*_STEP, "status"), "tasks by status: pending, scheduled, processing, on_hold",
     "S1-100 S1-101 S1-104 S2-100 S4-116 S5-100",
 )  # fmt: skip
-PENDING = Described(
+PENDING = Metric(
     "forebay_pending_tasks", "gauge", (), "tasks that wait or run: pending_count", "S3-73 S5-105",
 )  # fmt: skip
-QUEUE_PAUSED = Described("forebay_queue_paused", "gauge", _STEP, "1 while somebody has paused the step's queue")
-QUEUE_PARKED = Described(
+QUEUE_PAUSED = Metric("forebay_queue_paused", "gauge", _STEP, "1 while somebody has paused the step's queue")
+QUEUE_PARKED = Metric(
     "forebay_queue_parked", "gauge", _STEP, "1 while the step's queue waits for a service or a key that is missing",
     "S4-119",
 )  # fmt: skip
-OPEN_JOBS = Described(
+OPEN_JOBS = Metric(
     "forebay_open_jobs", "gauge", ("pipeline", "state"), "jobs that have not finished, by state", "S1-97",
 )  # fmt: skip
-OPEN_JOB_ITEMS = Described(
+OPEN_JOB_ITEMS = Metric(
     "forebay_open_job_items", "gauge", ("pipeline", "status"),
     "items of jobs that have not finished: pending, done, skipped, not_found, error", "S1-97",
 )  # fmt: skip
-ITEMS = Described(
+ITEMS = Metric(
     "forebay_items", "gauge", ("pipeline", "status"),
     "items of all jobs that are kept, exactly: pending, processing, done, skipped, not_found, error", "S1-101 S4-72",
 )  # fmt: skip
-DEAD_LETTERS = Described(
+DEAD_LETTERS = Metric(
     "forebay_dead_letters", "gauge", _STEP, "tasks that failed for good and are kept; counted to 100000",
 )  # fmt: skip
-DEAD_LETTERS_LAST_HOUR = Described(
+DEAD_LETTERS_LAST_HOUR = Metric(
     "forebay_dead_letters_last_hour", "gauge", _STEP, "those of them that failed in the last hour",
 )  # fmt: skip
 
 # Attempts, from the database.
-ATTEMPTS = Described(
+ATTEMPTS = Metric(
     "forebay_attempts_total", "counter", (*_STEP, "outcome"),
     "attempts that ended since this API looks, by outcome; LIMITED: held back by a limit of our own",
     "S1-66 S1-105 S3-99 S4-114 S4-115",
 )  # fmt: skip
-STEP_DURATION = Described(
+STEP_DURATION = Metric(
     "forebay_step_duration_seconds", "histogram", _STEP, "how long the attempts took that ended DONE",
     "S1-66 S1-106 S3-99",
 )  # fmt: skip
-TASKS_PER_MINUTE = Described(
+TASKS_PER_MINUTE = Metric(
     "forebay_tasks_per_minute", "gauge", _STEP, "attempts that ended, however they did; mean of five minutes",
     "S1-105 S4-114",
 )  # fmt: skip
-ITEMS_PER_SECOND = Described(
+ITEMS_PER_SECOND = Metric(
     "forebay_items_per_second", "gauge", _STEP,
     "items that passed the step, DONE, SKIPPED or NOT_FOUND: items_sec; mean of five minutes", "S5-95",
 )  # fmt: skip
-AVERAGE = Described(
+AVERAGE = Metric(
     "forebay_step_duration_average_seconds", "gauge", _STEP, "mean time of the last hour's attempts that ended DONE",
     "S1-102 S1-106 S4-43",
 )  # fmt: skip
-P95 = Described(
+P95 = Metric(
     "forebay_step_duration_p95_seconds", "gauge", _STEP, "95th percentile of the same, estimated from its histogram",
     "S3-99",
 )  # fmt: skip
-FAILURE_RATIO = Described(
+FAILURE_RATIO = Metric(
     "forebay_failure_ratio", "gauge", _STEP,
     "ERROR and EXPIRED among the last hour's attempts that came to an end: failure rate, error_rate",
     "S1-103 S1-107 S4-115 S5-96",
 )  # fmt: skip
-NOT_FOUND_RATIO = Described(
+NOT_FOUND_RATIO = Metric(
     "forebay_not_found_ratio", "gauge", _STEP, "NOT_FOUND among the same: not_found_rate", "S5-97",
 )  # fmt: skip
-THROTTLE_RATIO = Described(
+THROTTLE_RATIO = Metric(
     "forebay_throttle_ratio", "gauge", _STEP,
     "attempts that the other side throttled among the last hour's that reached it: api_throttle_rate", "S5-101",
 )  # fmt: skip
 
 # Workers, from what they last said.
-WORKER_UP = Described(
+WORKER_UP = Metric(
     "forebay_worker_up", "gauge", _WORKER, "1 while the worker signs on; 0 when it vanished without a word",
     "S3-71 S4-39 S4-117",
 )  # fmt: skip
-WORKER_HEALTHY = Described(
+WORKER_HEALTHY = Metric(
     "forebay_worker_healthy", "gauge", _WORKER, "1 while it is up and not stuck", "S3-77 S4-117",
 )  # fmt: skip
-WORKER_STUCK = Described(
+WORKER_STUCK = Metric(
     "forebay_worker_stuck", "gauge", _WORKER, "1 when nothing has ended for 5 minutes while work is pending",
     "S3-70 S3-91",
 )  # fmt: skip
-WORKER_UPTIME = Described("forebay_worker_uptime_seconds", "gauge", _WORKER, "how long ago it began", "S3-76")
-WORKER_LAST_PROCESSED = Described(
+WORKER_UPTIME = Metric("forebay_worker_uptime_seconds", "gauge", _WORKER, "how long ago it began", "S3-76")
+WORKER_LAST_PROCESSED = Metric(
     "forebay_worker_last_processed_timestamp_seconds", "gauge", _WORKER, "when its last attempt ended",
     "S3-68 S3-72 S4-44",
 )  # fmt: skip
-WORKER_LAST_ERROR = Described(
+WORKER_LAST_ERROR = Metric(
     "forebay_worker_last_error", "gauge", _WORKER, "1 when an attempt failed since it began; /api/workers says how",
     "S3-78",
 )  # fmt: skip
-WORKER_IN_FLIGHT = Described("forebay_worker_in_flight", "gauge", _WORKER, "tasks that it holds")
-WORKER_CONCURRENCY = Described(
+WORKER_IN_FLIGHT = Metric("forebay_worker_in_flight", "gauge", _WORKER, "tasks that it holds")
+WORKER_CONCURRENCY = Metric(
     "forebay_worker_concurrency_limit", "gauge", _WORKER_STEP, "tasks that it runs at once, as it has tuned itself",
 )  # fmt: skip
-WORKER_CLAIM_SIZE = Described(
+WORKER_CLAIM_SIZE = Metric(
     "forebay_worker_claim_size", "gauge", _WORKER_STEP, "tasks that it wants at hand, as it has tuned itself",
 )  # fmt: skip
-WORKER_PROCESSED = Described(
+WORKER_PROCESSED = Metric(
     "forebay_worker_processed_total", "counter", _WORKER_STEP, "attempts that ended well or in error",
     "S3-74 S4-40",
 )  # fmt: skip
-WORKER_SUCCEEDED = Described(
+WORKER_SUCCEEDED = Metric(
     "forebay_worker_succeeded_total", "counter", _WORKER_STEP, "attempts that ended DONE, SKIPPED or NOT_FOUND",
     "S4-41",
 )  # fmt: skip
-WORKER_FAILED = Described(
+WORKER_FAILED = Metric(
     "forebay_worker_failed_total", "counter", _WORKER_STEP, "attempts that ended in ERROR", "S3-75 S4-42",
 )  # fmt: skip
-WORKER_BUSY = Described(
+WORKER_BUSY = Metric(
     "forebay_worker_busy_seconds_total", "counter", _WORKER_STEP,
     "time in attempts that ended DONE, SKIPPED or NOT_FOUND; by their number: its average time", "S4-43",
 )  # fmt: skip
-WORKER_POOL_WAIT = Described(
+WORKER_POOL_WAIT = Metric(
     "forebay_worker_pool_wait_seconds", "histogram", _WORKER, "its waits for a connection of its pool: pool_wait_ms",
     "S5-99",
 )  # fmt: skip
-WORKER_STALE = Described(
+WORKER_STALE = Metric(
     "forebay_worker_stale_reports_total", "counter", _WORKER, "reports that came when the task was no longer its own",
 )  # fmt: skip
 
 # The way out and the browser, from what workers last said; by worker, because each has its own.
-EGRESS_REQUESTS = Described(
+EGRESS_REQUESTS = Metric(
     "forebay_egress_requests_total", "counter", _WORKER, "requests and tunnels that the egress proxy was asked for",
 )  # fmt: skip
-EGRESS_REFUSED = Described(
+EGRESS_REFUSED = Metric(
     "forebay_egress_refused_total", "counter", (*_WORKER, "reason"), "what the egress proxy refused or cut off",
 )  # fmt: skip
-EGRESS_FAILED = Described(
+EGRESS_FAILED = Metric(
     "forebay_egress_failed_total", "counter", (*_WORKER, "reason"), "what it let through and could not reach, or lost",
 )  # fmt: skip
-EGRESS_BYTES = Described(
+EGRESS_BYTES = Metric(
     "forebay_egress_bytes_total", "counter", (*_WORKER, "direction"), "bytes that went through it: in, out",
 )  # fmt: skip
-EGRESS_CONNECTIONS = Described("forebay_egress_connections", "gauge", _WORKER, "connections to it that are open")
-HOSTS = Described(
+EGRESS_CONNECTIONS = Metric("forebay_egress_connections", "gauge", _WORKER, "connections to it that are open")
+HOSTS = Metric(
     "forebay_hosts", "gauge", (*_WORKER, "state"),
     "hosts that it knows of, is asking (busy), and leaves alone because they asked for patience (closed)",
 )  # fmt: skip
-HOST_REQUESTS = Described(
+HOST_REQUESTS = Metric(
     "forebay_host_requests", "gauge", (*_WORKER, "state"), "requests to hosts that run, and that wait for their turn",
 )  # fmt: skip
-HOST_WORST = Described(
+HOST_WORST = Metric(
     "forebay_host_worst_seconds", "gauge", (*_WORKER, "what"),
     "of the host that is worst off: how long it is left alone (closed), and the pause between requests (delay)",
 )  # fmt: skip
-HOST_WORST_WAITING = Described(
+HOST_WORST_WAITING = Metric(
     "forebay_host_worst_waiting", "gauge", _WORKER, "requests that wait for the host that most of them wait for",
 )  # fmt: skip
-HOST_THROTTLED = Described(
+HOST_THROTTLED = Metric(
     "forebay_host_throttled_total", "counter", _WORKER, "answers of hosts that asked for patience: 429, or 503",
 )  # fmt: skip
-CAPTURES = Described("forebay_captures_total", "counter", _WORKER, "pages that the browser was asked to capture")
-CAPTURE_FAILURES = Described("forebay_capture_failures_total", "counter", _WORKER, "captures that failed")
-CAPTURE_SECONDS = Described(
+CAPTURES = Metric("forebay_captures_total", "counter", _WORKER, "pages that the browser was asked to capture")
+CAPTURE_FAILURES = Metric("forebay_capture_failures_total", "counter", _WORKER, "captures that failed")
+CAPTURE_SECONDS = Metric(
     "forebay_capture_seconds_total", "counter", _WORKER, "time in captures; by their number: the average of one",
 )  # fmt: skip
-BROWSER_STARTS = Described("forebay_browser_starts_total", "counter", _WORKER, "how often Chromium was started")
-# Providers that rows are looked up at, as workers last said.
-PROVIDER_ASKS = Described(
-    "forebay_provider_asks_total", "counter", (*_PROVIDER, "outcome"),
-    "questions to a provider: answered, not_found, throttled, failed; remembered ones were not asked again",
-)  # fmt: skip
-PROVIDER_THROTTLE_RATIO = Described(
-    "forebay_provider_throttle_ratio", "gauge", _PROVIDER,
-    "throttled among about the last hundred answers: api_throttle_rate", "S5-101",
-)  # fmt: skip
-PROVIDER_SECONDS = Described(
-    "forebay_provider_answer_seconds", "gauge", _PROVIDER, "how long an answer takes, moving mean",
-)  # fmt: skip
-PROVIDER_CONCURRENCY = Described(
-    "forebay_provider_concurrency_limit", "gauge", _PROVIDER, "questions at a time, as the worker has found out",
-)  # fmt: skip
-PROVIDER_CLOSED = Described(
-    "forebay_provider_closed_seconds", "gauge", _PROVIDER,
-    "how much longer it is not asked, as it is throttling or does not answer; 0: it is asked",
-)  # fmt: skip
-PROVIDER_PROBLEM = Described(
-    "forebay_provider_problem", "gauge", _PROVIDER,
-    "1: its key or its declaration has to be mended before it can be asked",
-)  # fmt: skip
+BROWSER_STARTS = Metric("forebay_browser_starts_total", "counter", _WORKER, "how often Chromium was started")
 
 # This API process.
-API_REQUESTS = Described(
+API_REQUESTS = Metric(
     "forebay_api_requests_total", "counter", ("method", "route", "status"), "requests that were answered",
 )  # fmt: skip
-API_DURATION = Described(
+API_DURATION = Metric(
     "forebay_api_request_duration_seconds", "histogram", ("method", "route", "status"),
     "time until the answer began, by the route's template; of the lists: slow-query timings", "S5-107",
 )  # fmt: skip
-INGEST = Described(
+INGEST = Metric(
     "forebay_ingest_duration_seconds", "histogram", ("route",),
     "time until a submit was safe and answered: ingest_ms", "S5-94",
 )  # fmt: skip
-DB_LATENCY = Described(
+DB_LATENCY = Metric(
     "forebay_db_latency_ewma_seconds", "gauge", (), "one round trip to the database, moving mean: db_latency_ewma",
     "S5-98",
 )  # fmt: skip
-PENDING_SERVED = Described(
+PENDING_SERVED = Metric(
     "forebay_pending_items_served_total", "counter", (), "items in the answers of the list of pending items", "S5-106",
 )  # fmt: skip
-POOL_WAIT = Described(
-    "forebay_db_pool_wait_seconds", "histogram", ("room",), "wait for a connection of the pool: pool_wait_ms", "S5-99",
+POOL_WAIT = Metric(
+    "forebay_db_pool_wait_seconds", "histogram", ("pool",), "wait for a connection of the pool: pool_wait_ms", "S5-99",
 )  # fmt: skip
-FORWARDED_IGNORED = Described(
+FORWARDED_IGNORED = Metric(
     "forebay_api_forwarded_ignored_total", "counter", (),
     "requests with an X-Forwarded-For that was ignored: not from one of FOREBAY_TRUSTED_PROXIES",
 )  # fmt: skip
 
-ALL = tuple(one for one in globals().values() if isinstance(one, Described))
+GENERAL = tuple(one for one in globals().values() if isinstance(one, Metric))

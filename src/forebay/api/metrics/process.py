@@ -3,58 +3,22 @@
 from __future__ import annotations
 
 import time
-from bisect import bisect_left
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+from forebay.api.metrics import names
+from forebay.api.metrics.metric import Distribution
 
+if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+    from forebay.api.metrics.metric import MetricSet
 
 _QUICK = (0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 METHODS = frozenset(("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"))
 _INGESTS = frozenset((("POST", "/api/jobs"),))
 _NO_ROUTE = "none"  # what callers invent must not make new series
 _WEIGHT = 0.1  # of the newest round trip in the moving mean
-
-
-class Distribution:
-    """How many values there were up to each bound, and their sum."""
-
-    __slots__ = ("bounds", "counts", "total")
-
-    def __init__(self, bounds: Sequence[float]) -> None:
-        self.bounds = bounds
-        self.counts = [0] * (len(bounds) + 1)  # the last: beyond all bounds
-        self.total = 0.0
-
-    @property
-    def count(self) -> int:
-        return sum(self.counts)
-
-    def observe(self, value: float) -> None:
-        self.add(bisect_left(self.bounds, value), 1, value)
-
-    def add(self, bucket: int, count: int, total: float) -> None:
-        self.counts[bucket] += count
-        self.total += total
-
-    def merge(self, other: Distribution) -> None:
-        self.counts = [mine + theirs for mine, theirs in zip(self.counts, other.counts, strict=True)]
-        self.total += other.total
-
-    def mean(self) -> float | None:
-        return self.total / self.count if self.count else None
-
-    def quantile(self, share: float) -> float | None:
-        """An estimate, as Prometheus makes it: values lie evenly within their bucket."""
-        wanted, seen, lower = share * self.count, 0, 0.0
-        for bound, count in zip(self.bounds, self.counts, strict=False):
-            if count and seen + count >= wanted:
-                return lower + (bound - lower) * (wanted - seen) / count
-            seen, lower = seen + count, bound
-        return lower if self.count else None
 
 
 class Meter:
@@ -74,9 +38,9 @@ class Meter:
         if (method, route) in _INGESTS and status < 300:
             self.ingests[route].observe(seconds)
 
-    def waited(self, room: str, seconds: float) -> None:
+    def waited(self, pool: str, seconds: float) -> None:
         """A connection of this pool was had after so long."""
-        self.waits[room].observe(seconds)
+        self.waits[pool].observe(seconds)
 
     def round_trip(self, seconds: float) -> None:
         """The database answered something that takes no time in itself."""
@@ -108,3 +72,18 @@ def _place(scope: Scope) -> tuple[str, str]:
     """The method and the template of the route that answers."""
     method = scope["method"] if scope["method"] in METHODS else "other"
     return method, getattr(scope.get("route"), "path", _NO_ROUTE)
+
+
+def write_api(metrics: MetricSet, meter: Meter) -> None:
+    """What this process has measured."""
+    for place, seconds in meter.requests.items():
+        metrics.put(names.API_REQUESTS, seconds.count, *place)
+        metrics.put_histogram(names.API_DURATION, seconds, *place)
+    for route, seconds in meter.ingests.items():
+        metrics.put_histogram(names.INGEST, seconds, route)
+    for pool, seconds in meter.waits.items():
+        metrics.put_histogram(names.POOL_WAIT, seconds, pool)
+    metrics.put(names.FORWARDED_IGNORED, meter.forwarded_ignored)
+    metrics.put(names.PENDING_SERVED, meter.pending_served)
+    if meter.latency is not None:
+        metrics.put(names.DB_LATENCY, meter.latency)

@@ -1,4 +1,4 @@
-"""Whether the service lives, whether it can work, what there is to submit; and its numbers."""
+"""Whether the service lives, whether it can work, what there is to submit; and its metrics."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from prometheus_client import CONTENT_TYPE_LATEST
 
 from forebay.api.auth.principal import Reader, address_of, authorized
 from forebay.api.deps import PipelinesDep, RoomsDep
-from forebay.api.metrics.statistics import own_numbers
+from forebay.api.metrics.service import owner_metrics
 from forebay.api.models import Model
 from forebay.api.strict_query import StrictRoute
 from forebay.db import migrate
-from forebay.engine.db import metrics as counts
+from forebay.engine.db import metrics as db
 from forebay.engine.db import overview
 from forebay.identity import secrets
 
 if TYPE_CHECKING:
-    from forebay.api.metrics.statistics import Statistics
+    from forebay.api.metrics.service import ServiceMetrics
     from forebay.settings import Settings
 
 router = APIRouter(tags=["health"], route_class=StrictRoute)
@@ -54,10 +54,10 @@ async def readyz(rooms: RoomsDep) -> str:
 
 @router.get("/metrics", response_class=PlainTextResponse)
 async def metrics(request: Request) -> Response:
-    """Numbers for Prometheus: with FOREBAY_METRICS_TOKEN, for administrators, and while that is unset and no proxy is
+    """Metrics for Prometheus: with FOREBAY_METRICS_TOKEN, for administrators, and while that is unset and no proxy is
     named for programs on the API's own machine."""
     await _check_collector(request)
-    return Response(await request.app.state.statistics.exposition(), media_type=CONTENT_TYPE_LATEST)
+    return Response(await request.app.state.metrics.exposition(), media_type=CONTENT_TYPE_LATEST)
 
 
 async def _check_collector(request: Request) -> None:
@@ -95,12 +95,12 @@ def _names_this_machine(host: str) -> bool:
 
 @router.get("/api/statistics")
 async def statistics(who: Reader, rooms: RoomsDep, request: Request) -> dict[str, Any]:
-    """The same numbers as JSON, for administrators; for others those of their own work."""
-    numbers: Statistics = request.app.state.statistics
+    """The same metrics as JSON, for administrators; for others those of their own work."""
+    metrics: ServiceMetrics = request.app.state.metrics
     if who.is_admin:
-        return await numbers.as_json()
+        return await metrics.as_json()
     async with rooms.own(who) as conn:
-        return own_numbers(await overview.depth(conn), await counts.items(conn))
+        return owner_metrics(await overview.depth(conn), await db.count_items(conn))
 
 
 @router.get("/api/pipelines")

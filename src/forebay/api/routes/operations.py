@@ -74,7 +74,7 @@ def _steered(event: str, queue: str, who: Principal, *, changed: bool) -> QueueC
 async def list_totals(who: Reader, rooms: RoomsDep) -> list[Totals]:
     """Items of all jobs by status, exactly: the caller's own, for administrators everybody's."""
     async with rooms.of(who) as conn:
-        return [_totals(asdict(counts)) for counts in await metrics.items(conn)]
+        return [_totals(asdict(counts)) for counts in await metrics.count_items(conn)]
 
 
 def _totals(counts: dict[str, Any]) -> Totals:
@@ -90,7 +90,7 @@ async def list_workers(who: Reader, rooms: RoomsDep, request: Request) -> Worker
             return _worker_list(rows, [], sum(depth.waiting for depth in await overview.depth(conn)))
         errors = await overview.last_errors(conn)
     now = datetime.now(UTC)
-    pending = await request.app.state.statistics.pending_count()
+    pending = await request.app.state.metrics.pending_count()
     return _worker_list(rows, [_worker(row, now, errors.get(row.id)) for row in rows], pending)
 
 

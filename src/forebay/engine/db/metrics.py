@@ -70,7 +70,7 @@ class AttemptCount:
 
 
 @dataclass(frozen=True, slots=True)
-class Numbers:
+class Counts:
     """Everything that is counted, at one moment by the database's clock."""
 
     at: datetime
@@ -98,28 +98,28 @@ async def now(conn: Connection) -> datetime:
     return at
 
 
-async def numbers(conn: Connection, at: datetime) -> Numbers:
+async def read_counts(conn: Connection, at: datetime) -> Counts:
     """Everything but attempts. The parts are read one after the other: a task on its way may show twice."""
     async with as_forebay_errors():
         jobs = await conn.fetch(load("count_open_jobs"))
         letters = await conn.fetch(load("count_dead_letters"), _MOST_LETTERS, at - timedelta(hours=1))
-        return Numbers(
+        return Counts(
             at,
             await overview.depth(conn),
             await overview.workers(conn),
             [OpenJobs(*row.values()) for row in jobs],
-            await items(conn),
+            await count_items(conn),
             [DeadLetters(*row.values()) for row in letters],
         )
 
 
-async def items(conn: Connection) -> list[ItemCounts]:
+async def count_items(conn: Connection) -> list[ItemCounts]:
     """All items that the caller may see, exactly, at one moment."""
     async with as_forebay_errors():
         return [ItemCounts(*row.values()) for row in await conn.fetch(load("count_items"))]
 
 
-async def attempts(
+async def count_attempts(
     conn: Connection, since: datetime, until: datetime | None, bounds: Sequence[float]
 ) -> list[AttemptCount]:
     """Attempts that ended from then on, until then; `bucket` is the place of their duration among the bounds."""

@@ -6,8 +6,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from forebay.api.metrics.attempt_window import Window
-from forebay.api.metrics.process import Distribution
+from forebay.api.metrics.attempt_window import AttemptWindow
+from forebay.api.metrics.metric import Distribution
 from forebay.engine.db.metrics import AttemptCount
 
 NOON = datetime(2030, 1, 1, 12, 0, 30, tzinfo=UTC)
@@ -19,7 +19,7 @@ def ended(minutes_ago: int, attempts: int, now: datetime = NOON) -> AttemptCount
     return AttemptCount(minute, *KEY, bucket=0, attempts=attempts, seconds=0.001 * attempts)
 
 
-def read(window: Window, now: datetime, *rows: AttemptCount) -> None:
+def read(window: AttemptWindow, now: datetime, *rows: AttemptCount) -> None:
     """As the service does: each piece gets the rows that lie in it."""
     for since, until in window.unread(now):
         window.take(since, [row for row in rows if since <= row.minute and (until is None or row.minute < until)])
@@ -27,7 +27,7 @@ def read(window: Window, now: datetime, *rows: AttemptCount) -> None:
 
 
 def test_the_first_hour_is_read_in_pieces_and_then_only_what_may_change() -> None:
-    window = Window()
+    window = AttemptWindow()
     pieces = list(window.unread(NOON))
     assert pieces[0][0] == datetime(2030, 1, 1, 11, 0, tzinfo=UTC)
     assert [until for _, until in pieces[:-1]] == [since for since, _ in pieces[1:]]
@@ -39,7 +39,7 @@ def test_the_first_hour_is_read_in_pieces_and_then_only_what_may_change() -> Non
 
 
 def test_what_was_committed_late_is_counted_once() -> None:
-    window = Window()
+    window = AttemptWindow()
     read(window, NOON, ended(30, 7), ended(1, 5))
     read(window, NOON, ended(30, 7), ended(1, 6), ended(0, 1))
     assert window.last_hour()[KEY].count == 14
@@ -47,7 +47,7 @@ def test_what_was_committed_late_is_counted_once() -> None:
 
 
 def test_totals_grow_and_the_hour_moves_on() -> None:
-    window = Window()
+    window = AttemptWindow()
     read(window, NOON, ended(59, 7), ended(5, 5))
     read(window, NOON + timedelta(minutes=10), ended(0, 1, NOON + timedelta(minutes=10)))
     assert window.last_hour()[KEY].count == 6
@@ -55,7 +55,7 @@ def test_totals_grow_and_the_hour_moves_on() -> None:
 
 
 def test_the_latest_minutes_and_how_long_they_are() -> None:
-    window = Window()
+    window = AttemptWindow()
     read(window, NOON, ended(0, 3), ended(4, 2), ended(5, 100))
     tally, seconds = window.latest(NOON, 5)
     assert tally[KEY].count == 5
