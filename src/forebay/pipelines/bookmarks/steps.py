@@ -148,8 +148,8 @@ async def _shoot_page(ctx: Context, mark: _Bookmark, capture: Capture) -> Done[S
 
 async def _shoot_pdf(ctx: Context, link: Link, mark: _Bookmark) -> Done[Shots]:
     wanted = egress.Wanted(link.url, "bookmarks.screenshot", crawling.PDF_BYTES, 60.0)
-    async with crawling.saved(ctx, wanted) as (fetched, path):
-        page = await ctx.call(crawling.READ_PDF, path)
+    async with crawling.saved(ctx, wanted) as fetched:
+        page = await ctx.call(crawling.READ_PDF, fetched.path)
     return await _keep_shots(ctx, mark, fetched.url, _Shot(page.image), None, [])
 
 
