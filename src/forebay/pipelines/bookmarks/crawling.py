@@ -19,12 +19,12 @@ from forebay.services.egress import UrlNotFound
 from forebay.services.egress.statuses import status_error
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+    from collections.abc import AsyncGenerator, Mapping
 
     from forebay.engine.declare.context import Context
     from forebay.services.browser import Capture
     from forebay.services.download.resuming import Downloaded
-    from forebay.services.egress import Fetched, Http, Origin, Wanted
+    from forebay.services.egress import Fetched, Http, Wanted
     from forebay.services.pages import PageFacts
     from forebay.types import Statement
 
@@ -310,24 +310,3 @@ def check(page: Page, bookmark_id: int, owner_id: int, *, only_seen: bool = Fals
 def may_work_later(error: StepError) -> bool:
     """Whether it passes by itself."""
     return isinstance(error, TransientError | ThrottledError | ResourceError)
-
-
-@dataclass(frozen=True, slots=True)
-class _Posted:
-    status: int
-    headers: Mapping[str, str]
-    body: bytes
-
-
-def poster(http: Http, purpose: str, trusted: Origin) -> Callable[[str, Mapping[str, str], bytes], Awaitable[_Posted]]:
-    """How a service of the settings that is asked by POST is reached: by the same door as all, also in the intranet."""
-
-    async def post(url: str, headers: Mapping[str, str], body: bytes) -> _Posted:
-        wanted = egress.Wanted(
-            url, purpose, 4 << 20, 90.0, headers=headers, method="POST", body=body, raise_for_status=False,
-            trusted=trusted,
-        )  # fmt: skip
-        answer = await http.fetch(wanted)
-        return _Posted(answer.status, answer.headers, answer.content)
-
-    return post
