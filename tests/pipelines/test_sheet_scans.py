@@ -6,7 +6,8 @@ from __future__ import annotations
 
 import random
 import string
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -14,10 +15,12 @@ from typing import Any
 
 import pytest
 
+from forebay.errors import TransientError
 from forebay.pipelines.sheets.db import sheets
 from forebay.pipelines.sheets.db.sheets import NewSheet
 from forebay.pipelines.sheets.scans import ScanRequest, sheet_scans
 from forebay.pipelines.sheets.settings import SheetsSettings
+from forebay.services.sources.folder import FolderSource
 from tests.pipelines._intake import Taking, table, taking
 
 DROP = """
@@ -88,6 +91,31 @@ async def test_each_content_is_taken_once(take: Taking, folder: Path) -> None:
         "select distinct o.name from forebay.sheet s join forebay.owner o on o.id = s.owner_id"
     )
     assert [row["name"] for row in owners] == ["ann"]
+
+
+async def test_a_file_that_was_cut_off_is_continued_by_the_next_attempt(
+    take: Taking, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And is stored without a second copy: nothing is left of the partial file."""
+    offsets: list[int] = []
+    read = FolderSource._read
+
+    async def cut_off(self: FolderSource, path: str, version: str, offset: int) -> AsyncGenerator[bytes, None]:
+        offsets.append(offset)
+        async with aclosing(read(self, path, version, offset)) as chunks:
+            async for chunk in chunks:
+                if len(offsets) > 2:
+                    yield chunk
+                    continue
+                if len(offsets) == 1:
+                    yield chunk[:40]
+                raise TransientError("the connection broke")
+
+    monkeypatch.setattr(FolderSource, "_read", cut_off)
+    put(folder, "a.csv", table(["Name", "Price"], *([f"Pen {n}", "1.50"] for n in range(50))))
+    assert (await scanned(take))["taken"] == 1
+    assert (await names(take), offsets) == ([("a.csv", 50)], [0, 40, 40])
+    assert [each for each in take.blobs.store.spool.rglob("*") if each.is_file()] == []
 
 
 async def test_a_content_that_stays_is_not_taken_again_when_its_job_is_old(take: Taking, folder: Path) -> None:

@@ -1,6 +1,6 @@
-"""A process that puts or cleans, says how far it is, and then waits to be killed.
+"""A process that puts, adopts or cleans, says how far it is, and then waits to be killed.
 
-python -m tests.storage._child '{"dsn": …, "settings": {…}, "stop": …}'
+python -m tests.storage._child '{"dsn": …, "settings": {…}, "stop": …, "adopted": …}'
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import json
 import sys
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 from forebay.db.pool import open_pool
@@ -29,7 +30,7 @@ async def _stalls() -> AsyncIterator[bytes]:
     await asyncio.Event().wait()
 
 
-async def main(dsn: str, settings: dict[str, Any], stop: str) -> None:
+async def main(dsn: str, settings: dict[str, Any], stop: str, adopted: str | None = None) -> None:
     store = open_store(Settings(**settings))
     call, _, when = stop.partition(" ")
     held = Held(store, call, when)
@@ -40,6 +41,8 @@ async def main(dsn: str, settings: dict[str, Any], stop: str) -> None:
         if call == "delete":
             later = datetime.now(UTC) + timedelta(days=2)
             work: asyncio.Task[Any] = asyncio.create_task(clean(pool, held.as_store, now=later))
+        elif adopted is not None:
+            work = asyncio.create_task(Blobs(pool, held.as_store).adopt(Path(adopted), owner_id=ANN, name="x"))
         else:
             work = asyncio.create_task(Blobs(pool, held.as_store).put(BIG, owner_id=ANN, name="x"))
         await held.reached.wait()

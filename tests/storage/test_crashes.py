@@ -32,9 +32,10 @@ def _plain(settings: Settings) -> dict[str, Any]:
     }
 
 
-def _killed(dsn: str, settings: Settings, stop: str) -> None:
+def _killed(dsn: str, settings: Settings, stop: str, adopted: Path | None = None) -> None:
     """Run a child until it has come so far, and kill it there."""
-    told = json.dumps({"dsn": dsn, "settings": _plain(settings), "stop": stop})
+    path = None if adopted is None else str(adopted)
+    told = json.dumps({"dsn": dsn, "settings": _plain(settings), "stop": stop, "adopted": path})
     command = [sys.executable, "-m", "tests.storage._child", told]
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as child:
         assert child.stdout is not None
@@ -69,6 +70,22 @@ async def test_what_a_killed_put_has_uploaded_is_cleaned_away(
     assert await clean(pool, store, now=LATER) == 1
     assert await keys(store) == []
     assert await conn.fetchval("select (select count(*) from forebay.blob) + (select count(*) from forebay.waste)") == 0
+
+
+@pytest.mark.parametrize("stop", ["put before", "put after"])
+async def test_a_file_that_was_being_adopted_is_adopted_by_the_next(
+    blobs: Blobs, pool: Pool, store: Store, settings: Settings, dsn: str, stop: str
+) -> None:
+    path = await blobs.partial_path(ANN, "1-1-download")
+    path.write_bytes(BIG)
+    _killed(dsn, settings, stop, path)
+    assert path.read_bytes() == BIG
+    stored = await blobs.adopt(path, owner_id=ANN, name="x")
+    await settle(pool, stored)
+    assert await blobs.read(stored.sha256) == BIG
+    assert not path.exists()
+    assert await clean(pool, store, now=LATER) == 0
+    assert len(await keys(store)) == 1
 
 
 @pytest.mark.parametrize("stop", ["delete before", "delete after"])

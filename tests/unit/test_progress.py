@@ -52,3 +52,15 @@ async def test_the_end_goes_by_what_was_done_since_the_step_first_told(monkeypat
     assert (await bench.told(0.6))["endsAt"] == "2030-01-01T00:00:50+00:00"
     bench.clock.advance(10)
     assert (await bench.told(0.6))["endsAt"] == "2030-01-01T00:01:40+00:00"
+
+
+async def test_the_rate_is_that_of_the_last_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
+    bench = Bench(monkeypatch)
+    assert "bytesPerSecond" not in await bench.told(bytes_done=5000)  # resumed: those came before
+    bench.clock.advance(2)
+    assert (await bench.told(bytes_done=7000))["bytesPerSecond"] == 1000
+    bench.clock.advance(0.1)
+    assert (await bench.told(bytes_done=9000))["bytesPerSecond"] == 1000  # too soon to say
+    bench.clock.advance(59.9)
+    assert (await bench.told(bytes_done=7000 + 60 * 20))["bytesPerSecond"] == 20
+    assert "bytesPerSecond" not in await bench.told(bytes_done=10)  # it began anew

@@ -63,11 +63,11 @@ def test_other_names_lead_to_settings_that_there_are(kind: type[Settings]) -> No
 def test_the_settings_of_a_package_are_read_once_and_can_be_given(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FOREBAY_SHEETS_MATCH_SCORE", "0.5")
     settings = Settings()
-    assert settings.of(NotesSettings).match_score == 0.5
+    assert settings.of(SheetsSettings).match_score == 0.5
     monkeypatch.setenv("FOREBAY_SHEETS_MATCH_SCORE", "0.6")
     assert settings.model_copy(update={"owner": "ann"}).of(SheetsSettings).match_score == 0.5
     given = settings.including(SheetsSettings(match_score=0.9))
-    assert (given.of(SheetsSettings).match_score, settings.of(NotesSettings).match_score) == (0.9, 0.5)
+    assert (given.of(SheetsSettings).match_score, settings.of(SheetsSettings).match_score) == (0.9, 0.5)
 
 
 def test_days_of_single_pipelines() -> None:

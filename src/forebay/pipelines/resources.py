@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
 from forebay.engine.declare.resources import resource
@@ -10,8 +11,11 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
 
     from forebay.db.pool import Pool
+    from forebay.engine.declare.context import Context
     from forebay.engine.declare.resources import Resources
     from forebay.services.browser import Browser
+    from forebay.services.download.partial_file import PartialFile
+    from forebay.services.download.receiving import Report
     from forebay.services.egress import Egress, Http
     from forebay.settings import Settings
     from forebay.storage import Blobs
@@ -62,3 +66,28 @@ async def blobs(given: Resources) -> AsyncGenerator[Blobs]:
     from forebay.storage import Blobs, open_store  # noqa: PLC0415
 
     yield Blobs(given.pool, open_store(given.settings))
+
+
+# What is received over several attempts.
+
+
+@asynccontextmanager
+async def partial_file(ctx: Context, name: str = "") -> AsyncGenerator[PartialFile]:
+    """The partial file of a task, which its next attempt on this machine continues; `name` tells several apart.
+
+    Raises: ThrottledError while an earlier attempt still writes it.
+    """
+    from forebay.services.download.partial_file import open_partial  # noqa: PLC0415
+
+    path = await (await ctx.get(blobs)).partial_path(ctx.owner_id, f"{ctx.key}-{name}")
+    async with open_partial(path) as partial:
+        yield partial
+
+
+def reporting(ctx: Context, note: str) -> Report:
+    """Tells the progress of a transfer: bytes, from which the engine takes rate and end."""
+
+    def report(done: int, total: int | None) -> None:
+        ctx.progress(note=note, bytes_done=done, bytes_total=total)
+
+    return report

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -10,6 +11,8 @@ from forebay.errors import ContentMissing, DataError, TransientError
 from forebay.log import get_logger
 from forebay.storage import db as files
 from forebay.storage import names
+from forebay.storage.adopting import measured, take_over
+from forebay.storage.partials import partial_path
 from forebay.storage.spool import Source, spooled
 
 if TYPE_CHECKING:
@@ -19,8 +22,7 @@ if TYPE_CHECKING:
 
     from forebay.db.pool import Pool
     from forebay.storage.db import Blob, ObjectId
-    from forebay.storage.spool import Spool
-    from forebay.storage.store import Store
+    from forebay.storage.store import Content, Store
     from forebay.types import Rows, Statement
 
 __all__ = ["Blobs", "Source", "Stored", "forgetting", "key_of"]
@@ -85,16 +87,51 @@ class Blobs:
             file_id = await self._save(spool, kind, now)
             return Stored(file_id, owner_id, spool.sha256.hex(), spool.size, name, kind)
 
-    async def _save(self, spool: Spool, kind: str, now: datetime | None) -> int:
+    async def adopt(
+        self,
+        path: Path,
+        *,
+        owner_id: int,
+        name: str,
+        media_type: str | None = None,
+        sha256: str | None = None,
+        max_bytes: int | None = None,
+        now: datetime | None = None,
+    ) -> Stored:
+        """The same for a file that is handed over: nobody else may write to it, and it is gone when this returns.
+
+        A folder store links it, S3 is sent it as it is; until then it stays, so that the next attempt can adopt it.
+        Only a file of another account, or with a second name, is copied. `sha256`, if it is known, is believed.
+
+        Raises: the same.
+        """
+        if not await asyncio.to_thread(take_over, path):
+            stored = await self.put(
+                path, owner_id=owner_id, name=name, media_type=media_type, max_bytes=max_bytes, now=now
+            )
+        else:
+            adopted = await asyncio.to_thread(measured, path, sha256, max_bytes)
+            name = names.file_name(name)
+            kind = names.media_type(media_type, name)
+            file_id = await self._save(adopted, kind, now)
+            stored = Stored(file_id, owner_id, adopted.sha256.hex(), adopted.size, name, kind)
+        await asyncio.to_thread(path.unlink, missing_ok=True)
+        return stored
+
+    async def partial_path(self, owner_id: int, key: str) -> Path:
+        """Where content is collected that may take several attempts: see `forebay.storage.partials`."""
+        return await partial_path(self.store.spool, owner_id, key)
+
+    async def _save(self, content: Content, kind: str, now: datetime | None) -> int:
         for _ in range(_ROUNDS):
-            touched = await files.touch(self._pool, spool.sha256, spool.size, kind, now)
-            if touched.is_stored and await self._is_there(touched.object, spool.size):
+            touched = await files.touch(self._pool, content.sha256, content.size, kind, now)
+            if touched.is_stored and await self._is_there(touched.object, content.size):
                 return touched.file_id
-            await self.store.put(key_of(touched.object), spool, kind)
+            await self.store.put(key_of(touched.object), content, kind)
             if await files.note_stored(self._pool, touched.object, now):
                 return touched.file_id
             # The upload took longer than the grace period: its object belongs to nobody.
-            await files.note_waste(self._pool, touched.object, spool.size, now)
+            await files.note_waste(self._pool, touched.object, content.size, now)
         raise TransientError(
             "blobs are cleaned away faster than they are stored: is FOREBAY_STORAGE_GRACE_S too short?"
         )

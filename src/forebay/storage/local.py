@@ -6,6 +6,7 @@ import asyncio
 import errno
 import os
 import shutil
+import uuid
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +16,7 @@ from forebay.storage.store import Found, Store
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
 
-    from forebay.storage.spool import Spool
+    from forebay.storage.store import Content
 
 _SPOOL = ".spool"
 
@@ -27,10 +28,10 @@ class LocalStore(Store):
         super().__init__(str(folder), self._open, folder / _SPOOL, keeps_types=False)
         self.folder = folder
 
-    async def put(self, key: str, content: Spool, media_type: str) -> None:
+    async def put(self, key: str, content: Content, media_type: str) -> None:
         async with self._in_words(key):
             made = await content.into_file()
-            await asyncio.to_thread(_name, made, self.folder / key)
+            await asyncio.to_thread(_name, made, self.folder / key, self.spool)
 
     async def objects(self) -> AsyncGenerator[list[Found]]:
         if self.folder.exists():
@@ -61,12 +62,13 @@ def nearest(folder: Path) -> Path:
     return folder
 
 
-def _name(made: Path, target: Path) -> None:
+def _name(made: Path, target: Path, spool: Path) -> None:
     """Gives a file that is safe another name, safely; the first one stays, as it may be needed once more."""
     folder = target.parent
     is_new = not folder.exists()
     make_private(folder)
-    second = made.with_name(f"{made.name}-named")
+    make_private(spool)
+    second = spool / f"put-{uuid.uuid4().hex}-named"
     try:
         _double(made, second)
         second.replace(target)
@@ -81,9 +83,9 @@ def _double(made: Path, second: Path) -> None:
     try:
         second.hardlink_to(made)
     except OSError as error:
-        if error.errno not in {errno.EPERM, errno.ENOTSUP, errno.ENOSYS, errno.EMLINK}:
+        if error.errno not in {errno.EPERM, errno.ENOTSUP, errno.ENOSYS, errno.EMLINK, errno.EXDEV}:
             raise
-        shutil.copyfile(made, second)  # this file system has no links
+        shutil.copyfile(made, second)  # this file system has no links, or the file is on another one
         _flush(second)
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Protocol, cast
 from urllib.parse import urlsplit
 
 from forebay.errors import (
@@ -21,6 +21,7 @@ from forebay.errors import (
     one_line,
 )
 from forebay.storage import names
+from forebay.storage.partials import delete_old_partials
 from forebay.storage.spool import delete_old_spools
 from forebay.types import ErrorClass
 
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
     from pydantic import SecretStr
 
     from forebay.settings import Settings
-    from forebay.storage.spool import Spool
 
 MISSING = "blobs need a package that is not installed: pip install 'forebay[storage]'"
 CHUNK = 256 << 10  # bytes of a read at a time
@@ -48,6 +48,18 @@ class Found:
     size: int
 
 
+class Content(Protocol):
+    """What is put: a spool, or a file that is adopted."""
+
+    @property
+    def content(self) -> bytes | Path: ...
+    @property
+    def sha256(self) -> bytes: ...
+    @property
+    def size(self) -> int: ...
+    async def into_file(self) -> Path: ...
+
+
 class Store:
     """Objects over obstore. Objects never change: a put of a key that is there writes the same once more."""
 
@@ -62,7 +74,7 @@ class Store:
         """Made when it is needed: a folder need not be there before."""
         return self._make()
 
-    async def put(self, key: str, content: Spool, media_type: str) -> None:
+    async def put(self, key: str, content: Content, media_type: str) -> None:
         """Returns when the object is whole and safe."""
         async with self._in_words(key):
             await _obstore().put_async(
@@ -119,8 +131,11 @@ class Store:
         return None
 
     async def tidy(self, older_than: timedelta) -> int:
-        """Deletes what puts left behind whose process was killed; answers how many there were."""
-        return await delete_old_spools(self.spool, older_than)
+        """Deletes what puts left behind whose process was killed, and partial files that nobody continues.
+
+        Answers how many there were.
+        """
+        return await delete_old_spools(self.spool, older_than) + await delete_old_partials(self.spool, older_than)
 
     def free_bytes(self) -> int | None:
         """The room that is left; None when there is no telling."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from datetime import timedelta
 from threading import Lock
 from typing import TYPE_CHECKING, Any
@@ -20,6 +21,28 @@ if TYPE_CHECKING:
     from forebay.engine.declare.context import Context, Progress
 
 _FAR = 10 * 365 * 86400.0  # seconds beyond which nobody asks
+_SAMPLE = 1.0  # seconds between two samples of a rate
+_WINDOW = 5.0  # seconds: what was longer ago counts little
+
+
+class ByteRate:
+    """Bytes a second, lately."""
+
+    def __init__(self, at: datetime, done: int) -> None:
+        self._at, self._done = at, done
+        self.value: float | None = None
+
+    def add(self, at: datetime, done: int) -> None:
+        elapsed = (at - self._at).total_seconds()
+        if elapsed < _SAMPLE and done >= self._done:
+            return
+        if done < self._done:  # it began anew
+            self.value = None
+        else:
+            rate = (done - self._done) / elapsed
+            kept = math.exp(-elapsed / _WINDOW)
+            self.value = rate if self.value is None else kept * self.value + (1 - kept) * rate
+        self._at, self._done = at, done
 
 
 class ProgressBook:
@@ -32,6 +55,7 @@ class ProgressBook:
         self._notes: dict[Context, dict[str, Any]] = {}
         # Of each attempt the first fraction that it told, and when: what is resumed does not begin at none.
         self._first: WeakKeyDictionary[Context, tuple[datetime, float]] = WeakKeyDictionary()
+        self._rates: WeakKeyDictionary[Context, ByteRate] = WeakKeyDictionary()
 
     def note(self, ctx: Context, told: Progress) -> None:
         fraction = None if told.fraction is None else min(1.0, max(0.0, float(told.fraction)))
@@ -42,6 +66,8 @@ class ProgressBook:
         with self._lock:  # steps on threads tell of theirs, too
             if fraction is not None and (ends_at := self._ends_at(ctx, fraction)) is not None:
                 noted["endsAt"] = ends_at.isoformat()
+            if told.bytes_done is not None and (rate := self._rate(ctx, told.bytes_done)) is not None:
+                noted["bytesPerSecond"] = round(rate)
             self._notes[ctx] = noted
 
     def _ends_at(self, ctx: Context, fraction: float) -> datetime | None:
@@ -53,6 +79,12 @@ class ProgressBook:
             return None
         left = elapsed * (1 - fraction) / gained
         return now + timedelta(seconds=left) if left < _FAR else None
+
+    def _rate(self, ctx: Context, done: int) -> float | None:
+        now = self._clock.now()
+        rate = self._rates.setdefault(ctx, ByteRate(now, done))
+        rate.add(now, done)
+        return rate.value
 
     async def flush(self) -> None:
         if not self._notes:

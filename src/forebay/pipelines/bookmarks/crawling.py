@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 import posixpath
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
-from pathlib import Path
-from tempfile import NamedTemporaryFile
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
@@ -22,11 +19,12 @@ from forebay.services.egress import UrlNotFound
 from forebay.services.egress.statuses import status_error
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+    from collections.abc import AsyncGenerator, Mapping
 
     from forebay.engine.declare.context import Context
     from forebay.services.browser import Capture
-    from forebay.services.egress import Fetched, Http, Origin, Wanted
+    from forebay.services.download.resuming import Downloaded
+    from forebay.services.egress import Fetched, Http, Wanted
     from forebay.services.pages import PageFacts
     from forebay.types import Statement
 
@@ -106,18 +104,17 @@ async def _begin(http: Http, wanted: Wanted) -> Fetched:
 
 
 @asynccontextmanager
-async def saved(ctx: Context, wanted: Wanted) -> AsyncGenerator[tuple[Fetched, Path]]:
+async def saved(ctx: Context, wanted: Wanted) -> AsyncGenerator[Downloaded]:
     """What is at a URL, in a file for as long as the `async with` block lasts: large things are not held in memory.
 
-    Raises: what the way out raises.
+    Raises: what the way out raises; what has come until then is not fetched again by the next attempt.
     """
-    http, spool = await ctx.get(resources.http), (await ctx.get(resources.blobs)).store.spool
-    await asyncio.to_thread(spool.mkdir, parents=True, exist_ok=True)
-    with NamedTemporaryFile(prefix="put-", dir=spool) as scratch:
-        path = Path(scratch.name)
-        async with http.stream(replace(wanted, raise_for_status=True)) as answer:
-            fetched = await answer.save(path)
-        yield fetched, path
+    from forebay.services.download.resuming import download  # noqa: PLC0415 - an extra
+
+    http = await ctx.get(resources.http)
+    async with resources.partial_file(ctx) as partial:
+        yield await download(http, wanted, partial, report=resources.reporting(ctx, "receiving the file"))
+        partial.discard()
 
 
 def _is_pdf(fetched: Fetched) -> bool:
@@ -165,8 +162,8 @@ def raise_passing(url: str, status: int, headers: Mapping[str, str]) -> None:
 
 async def _of_pdf(ctx: Context, wanted: Wanted) -> Page:
     ctx.progress(note="reading the PDF")
-    async with saved(ctx, wanted) as (fetched, path):
-        read = await ctx.call(READ_PDF, path)
+    async with saved(ctx, wanted) as fetched:
+        read = await ctx.call(READ_PDF, fetched.path)
     words = len(read.text.split())
     said: dict[str, Any] = {
         "author": read.author,
@@ -175,9 +172,7 @@ async def _of_pdf(ctx: Context, wanted: Wanted) -> Page:
         "facts": {"pages": read.pages},
         **_validators(fetched),
     }
-    return Page(
-        "pdf", fetched.url, fetched.status, title=read.title or _name_of(fetched.url), said=said, body=read.text
-    )
+    return Page("pdf", fetched.url, 200, title=read.title or _name_of(fetched.url), said=said, body=read.text)
 
 
 async def _of_html(ctx: Context, fetched: Fetched) -> tuple[Page, str | None]:
@@ -255,7 +250,7 @@ def _of_facts(facts: PageFacts, fetched: Fetched) -> Page:
     )
 
 
-def _validators(fetched: Fetched) -> dict[str, str | None]:
+def _validators(fetched: Fetched | Downloaded) -> dict[str, str | None]:
     """What a later crawl asks with whether anything has changed."""
     return {"etag": (fetched.etag or "")[:1000] or None, "last_modified": (fetched.modified or "")[:200] or None}
 
@@ -315,24 +310,3 @@ def check(page: Page, bookmark_id: int, owner_id: int, *, only_seen: bool = Fals
 def may_work_later(error: StepError) -> bool:
     """Whether it passes by itself."""
     return isinstance(error, TransientError | ThrottledError | ResourceError)
-
-
-@dataclass(frozen=True, slots=True)
-class _Posted:
-    status: int
-    headers: Mapping[str, str]
-    body: bytes
-
-
-def poster(http: Http, purpose: str, trusted: Origin) -> Callable[[str, Mapping[str, str], bytes], Awaitable[_Posted]]:
-    """How a service of the settings that is asked by POST is reached: by the same door as all, also in the intranet."""
-
-    async def post(url: str, headers: Mapping[str, str], body: bytes) -> _Posted:
-        wanted = egress.Wanted(
-            url, purpose, 4 << 20, 90.0, headers=headers, method="POST", body=body, raise_for_status=False,
-            trusted=trusted,
-        )  # fmt: skip
-        answer = await http.fetch(wanted)
-        return _Posted(answer.status, answer.headers, answer.content)
-
-    return post

@@ -148,8 +148,8 @@ async def _shoot_page(ctx: Context, mark: _Bookmark, capture: Capture) -> Done[S
 
 async def _shoot_pdf(ctx: Context, link: Link, mark: _Bookmark) -> Done[Shots]:
     wanted = egress.Wanted(link.url, "bookmarks.screenshot", crawling.PDF_BYTES, 60.0)
-    async with crawling.saved(ctx, wanted) as (fetched, path):
-        page = await ctx.call(crawling.READ_PDF, path)
+    async with crawling.saved(ctx, wanted) as fetched:
+        page = await ctx.call(crawling.READ_PDF, fetched.path)
     return await _keep_shots(ctx, mark, fetched.url, _Shot(page.image), None, [])
 
 
@@ -269,8 +269,8 @@ async def ocr(ctx: Context, link: Link, image: Image | None) -> Done[int] | Skip
 @bookmarks.step(after=images, optional=True, timeout=120, concurrency=(1, 4), retry=_PATIENT)
 async def caption(ctx: Context, link: Link, image: Image | None) -> Done[str] | Skip:
     """What the picture shows, in words, when a service for that is configured."""
-    captioner = captions.open_captioner(await ctx.get(resources.settings))
-    if captioner is None:
+    service = captions.caption_service(await ctx.get(resources.settings))
+    if service is None:
         return Skip(captions.OFF)
     mark = await _wanted(ctx, link, "caption")
     if isinstance(mark, Skip):
@@ -279,8 +279,7 @@ async def caption(ctx: Context, link: Link, image: Image | None) -> Done[str] | 
         return Skip("the page has no image")
     data = await (await ctx.get(resources.blobs)).read(image.sha256)
     small = await ctx.call(SHRINK, data, 1024)
-    post = crawling.poster(await ctx.get(resources.http), "bookmarks.caption", captioner.origin)
-    text = await captioner.describe(small, post)
+    text = await captions.describe(await ctx.get(resources.http), service, small, "bookmarks.caption")
     return Done(text, [rows.write_caption(mark.id, mark.owner_id, text)])
 
 

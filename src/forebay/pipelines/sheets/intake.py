@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import aclosing, asynccontextmanager, suppress
+from functools import partial
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import TYPE_CHECKING, Annotated, Any, ParamSpec, TypeVar
@@ -33,6 +34,7 @@ from forebay.pipelines.sheets.reading import Looked, ReadBatch, SheetOptions, Un
 from forebay.pipelines.sheets.settings import SheetsSettings
 from forebay.pipelines.sheets.sources import opened_source, version_of
 from forebay.pipelines.sheets.workbook_reading import WrittenOut, write_out
+from forebay.services.download.receiving import receive as receive_into
 from forebay.services.spreadsheets import XlsxLayout
 from forebay.services.spreadsheets.byte_budget import ByteBudget
 from forebay.services.spreadsheets.reading import Layout
@@ -45,7 +47,7 @@ if TYPE_CHECKING:
     from forebay.db.pool import Connection, Pool
     from forebay.pipelines.sheets.db.sheets import Added, NewSheet, Sheet
     from forebay.services.spreadsheets import CsvLayout, Picture, Place
-    from forebay.storage import Blobs, Store
+    from forebay.storage import Blobs, Store, Stored
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -58,7 +60,6 @@ _AHEAD = 3  # chunks that wait to be committed
 _PICTURES = 16  # committed at once
 _UNPACKED = 512  # pictures, and their bytes, that are unpacked at once
 _UNPACKED_BYTES = 16 << 20
-_MOST_BREAKS = 5  # of a line, before the file is fetched anew
 
 IN_CHILD = limited(  # one for all: a process takes a while to begin
     reading.run,
@@ -134,22 +135,15 @@ async def receive(ctx: Context, given: Intake) -> Done[Received] | Skip:
         return Skip("the sheet was deleted", item=True)
     if sheet.file_id is not None and (known := await rows.received(database, sheet.file_id)) is not None:
         return Done(Received(sha256=known[0], size=known[1]))  # it is read once more
-    content = _Content(ctx, sheet, blobs)
     ctx.progress(note="receiving the file")
     try:
-        async with aclosing(content.chunks()) as chunks:
-            stored = await blobs.put(
-                _watched(ctx, chunks, sheet.size),
-                owner_id=sheet.owner_id,
-                name=Path(sheet.name).name or "sheet",
-                max_bytes=(await ctx.get(resources.settings)).api_max_upload_bytes,
-            )
+        stored, version = await (_uploaded if sheet.source is None else _fetched)(ctx, sheet, blobs)
     except StepError as error:
         if is_last(ctx, receive.retry, error):
             await _end(database, sheet, str(error))
         raise error.writing(rows.write_trouble(sheet.id, str(error))) from error
     received = rows.write_received(sheet.id, stored.file_id, stored.size)
-    made = Received(sha256=stored.sha256, size=stored.size, version=content.version)
+    made = Received(sha256=stored.sha256, size=stored.size, version=version)
     return Done(made, [stored.write(), received])
 
 
@@ -170,46 +164,54 @@ async def _end(database: Pool, sheet: Sheet, reason: str) -> None:
             await stream.send(_unreadable(sheet, reason), BatchSize(), seal=True)
 
 
-class _Content:
-    """What a file holds, and which of its contents that is, as soon as it is known."""
+async def _uploaded(ctx: Context, sheet: Sheet, blobs: Blobs) -> tuple[Stored, None]:
+    """Puts the pieces of an upload together.
 
-    def __init__(self, ctx: Context, sheet: Sheet, blobs: Blobs) -> None:
-        self._ctx, self._sheet, self._blobs = ctx, sheet, blobs
-        self.version: str | None = None
+    Raises: DataError when the file did not come whole.
+    """
+    pieces = await rows.pieces(await ctx.get(resources.database), sheet.id)
+    if sheet.size is not None and sum(piece.size for piece in pieces) != sheet.size:
+        raise DataError(f"{sheet.name} did not come whole: send it again")
 
-    async def chunks(self) -> AsyncGenerator[bytes]:
-        """Raises: DataError when the file did not come whole, or has changed."""
-        made = self._uploaded() if self._sheet.source is None else self._fetched()
-        async with aclosing(made) as chunks:
-            async for chunk in chunks:
-                yield chunk
-
-    async def _uploaded(self) -> AsyncGenerator[bytes]:
-        sheet = self._sheet
-        pieces = await rows.pieces(await self._ctx.get(resources.database), sheet.id)
-        if sheet.size is not None and sum(piece.size for piece in pieces) != sheet.size:
-            raise DataError(f"{sheet.name} did not come whole: send it again")
+    async def chunks() -> AsyncGenerator[bytes]:
         for piece in pieces:
-            async for chunk in await self._blobs.store.open(piece_key(sheet.id, piece.name)):
+            async for chunk in await blobs.store.open(piece_key(sheet.id, piece.name)):
                 yield chunk
 
-    async def _fetched(self) -> AsyncGenerator[bytes]:
-        """The same from its source; where the line breaks, it goes on."""
-        path, offset, breaks = self._sheet.path or "", 0, 0
-        async with opened_source(self._ctx, self._sheet.source or "") as source:
-            self.version = version = await version_of(source, self._sheet)
-            while True:
-                try:
-                    async with aclosing(source.read(path, version, offset)) as chunks:
-                        async for chunk in chunks:
-                            offset += len(chunk)
-                            yield chunk
-                except TransientError:
-                    breaks += 1
-                    if breaks > _MOST_BREAKS:
-                        raise
-                else:
-                    return
+    async with aclosing(chunks()) as content:
+        stored = await blobs.put(
+            _watched(ctx, content, sheet.size),
+            owner_id=sheet.owner_id,
+            name=_file_name(sheet),
+            max_bytes=(await ctx.get(resources.settings)).api_max_upload_bytes,
+        )
+    return stored, None
+
+
+async def _fetched(ctx: Context, sheet: Sheet, blobs: Blobs) -> tuple[Stored, str]:
+    """Fetches a file from its source, and continues where an earlier attempt was cut off; which version it is.
+
+    Raises: DataError when the file has changed, or is too large.
+    """
+    path, most = sheet.path or "", (await ctx.get(resources.settings)).api_max_upload_bytes
+    async with opened_source(ctx, sheet.source or "") as source, resources.partial_file(ctx) as file:
+        version = await version_of(source, sheet)
+        await receive_into(
+            file,
+            version,
+            partial(source.read, path, version),
+            name=sheet.name,
+            max_bytes=most,
+            total=sheet.size,
+            report=resources.reporting(ctx, "receiving the file"),
+        )
+        stored = await blobs.adopt(file.path, owner_id=sheet.owner_id, name=_file_name(sheet), sha256=file.sha256)
+        file.discard()
+    return stored, version
+
+
+def _file_name(sheet: Sheet) -> str:
+    return Path(sheet.name).name or "sheet"
 
 
 def piece_key(sheet_id: int, name: str) -> str:
@@ -221,7 +223,7 @@ async def _watched(ctx: Context, content: AsyncIterator[bytes], size: int | None
     seen = 0
     async for chunk in content:
         seen += len(chunk)
-        ctx.progress(seen / size if size else None, f"{seen >> 20} MiB received")
+        ctx.progress(note="receiving the file", bytes_done=seen, bytes_total=size)
         yield chunk
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import re
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from email.message import Message
@@ -13,20 +12,18 @@ from urllib.parse import urljoin
 
 import httpx
 
-from forebay.errors import DataError, PermanentError, TransientError
+from forebay.errors import DataError, PermanentError
 from forebay.services.egress.inflating import ACCEPTED, Inflater
 from forebay.services.egress.pools import translated
 from forebay.services.egress.urls import Url, checked_url
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Mapping, Sequence
-    from pathlib import Path
 
     from forebay.services.egress.origins import Origin
 
 MAX_REDIRECTS = 10
 _PRIVATE = ("authorization", "cookie", "proxy-authorization", "x-api-key")
-_RANGE = re.compile(r"bytes (?:([0-9]{1,18})-[0-9]{1,18}|\*)/([0-9]{1,18}|\*)")
 _REDIRECTS = {301, 302, 303, 307, 308}
 
 
@@ -127,7 +124,7 @@ def redirected(request: Request, response: httpx.Response, chain: Sequence[Hop])
 
 @dataclass(frozen=True, slots=True)
 class Fetched:
-    """What was fetched; `path` instead of `content` when it was saved."""
+    """What was fetched."""
 
     url: str
     chain: tuple[Hop, ...]
@@ -137,19 +134,12 @@ class Fetched:
     charset: str | None
     content: bytes
     size: int
-    path: Path | None = None
     is_cut: bool = False
 
     @property
     def is_unchanged(self) -> bool:
         """Whether it is still what `etag` or `modified` stood for."""
         return self.status == 304
-
-    @property
-    def validator(self) -> str | None:
-        """What proves later that it is still the same, byte for byte; a weak ETag does not."""
-        etag = self.etag or ""
-        return etag if etag.startswith('"') else self.modified
 
     @property
     def etag(self) -> str | None:
@@ -160,14 +150,6 @@ class Fetched:
         return self.headers.get("last-modified")
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
-    """Which part of the whole an answer has, as its Content-Range says."""
-
-    start: int | None
-    total: int | None
-
-
 class Answer:
     """An answer whose head is here."""
 
@@ -175,7 +157,7 @@ class Answer:
         self.url, self.chain, self._response, self._max_bytes = url, chain, response, max_bytes
         self.status = response.status_code
         self.headers: Mapping[str, str] = response.headers
-        self.media_type, self.charset = _kind(response.headers.get("content-type", ""))
+        self.media_type, self.charset = media_type_and_charset(response.headers.get("content-type", ""))
 
     async def chunks(self, *, declared: bool = True) -> AsyncGenerator[bytes]:
         """The body, inflated, piece by piece; `declared`: one that says that it is too large is not begun with.
@@ -223,66 +205,18 @@ class Answer:
         content = b"".join(pieces)
         return replace(self._fetched(content, len(content)), is_cut=is_cut)
 
-    async def save(self, path: Path, *, after: int = 0) -> Fetched:
-        """All of it, in a file; `after` so many bytes that are there already, which count for the bound.
-
-        Raises: the same; OSError.
-        """
-        size = after
-        file = await asyncio.to_thread(path.open, "ab" if after else "wb")
-        with file:
-            async with aclosing(self.chunks()) as pieces:
-                async for piece in pieces:
-                    size += len(piece)
-                    if size > self._max_bytes:
-                        raise DataError(
-                            f"{self.url.place} has more than {self._max_bytes} bytes, the most that is taken"
-                        )
-                    await asyncio.to_thread(file.write, piece)
-        part = self._part()
-        if after and part is not None and part.total not in (None, size):
-            raise TransientError(f"{self.url.place} sent {size} of {part.total} bytes")
-        return self.saved(path, size)
-
-    def saved(self, path: Path, size: int) -> Fetched:
-        """The same when all of it is in the file."""
-        return self._fetched(b"", size, path)
-
-    def continues(self, size: int) -> bool:
-        """Whether it is what comes after so many bytes, and says so.
-
-        Raises: DataError when the whole is too large.
-        """
-        part = self._part()
-        if self.status != 206 or part is None or part.start != size or self.headers.get("content-encoding"):
-            return False
-        if part.total is not None and part.total > self._max_bytes:
-            raise DataError(f"{self.url.place} has {part.total} bytes; at most {self._max_bytes} are taken")
-        return True
-
-    def is_whole(self, size: int) -> bool:
-        """Whether it says that there is nothing after so many bytes."""
-        part = self._part()
-        return self.status == 416 and part is not None and part.total == size
-
-    def _part(self) -> Part | None:
-        found = _RANGE.fullmatch(self.headers.get("content-range", "").strip())
-        if found is None:
-            return None
-        return Part(int(found[1]) if found[1] else None, None if found[2] == "*" else int(found[2]))
-
     def _check_declared(self) -> None:
         declared = self.headers.get("content-length", "")
         if declared.isdecimal() and int(declared[:20]) > self._max_bytes and self._response.request.method != "HEAD":
             raise DataError(f"{self.url.place} has {declared} bytes; at most {self._max_bytes} are taken")
 
-    def _fetched(self, content: bytes, size: int, path: Path | None = None) -> Fetched:
+    def _fetched(self, content: bytes, size: int) -> Fetched:
         return Fetched(
-            str(self.url), self.chain, self.status, self.headers, self.media_type, self.charset, content, size, path
+            str(self.url), self.chain, self.status, self.headers, self.media_type, self.charset, content, size
         )
 
 
-def _kind(content_type: str) -> tuple[str, str | None]:
+def media_type_and_charset(content_type: str) -> tuple[str, str | None]:
     """Media type and charset of a Content-Type; application/octet-stream when there is none."""
     parsed = Message()
     parsed["content-type"] = content_type or "application/octet-stream"

@@ -19,7 +19,6 @@ from forebay.services.egress.urls import checked_url
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Mapping
-    from pathlib import Path
 
     from forebay.services.egress.answers import Fetched, Request
     from forebay.services.egress.egress import Egress
@@ -90,36 +89,6 @@ class Http:
         """
         async with self.stream(wanted) as answer:
             return await answer.read()
-
-    async def save(
-        self,
-        url: str,
-        path: Path,
-        *,
-        purpose: str,
-        max_bytes: int,
-        timeout: float,
-        headers: Mapping[str, str] | None = None,
-        resume: str | None = None,
-    ) -> Fetched:
-        """The same, into a file: for what is large.
-
-        `resume` is the ETag or the date of what an earlier try has begun to save there, as `Fetched.validator` has
-        it: if it is still that, the rest is fetched, else all of it. `max_bytes` are of the whole.
-
-        Raises: the same.
-        """
-        wanted = Wanted(url, purpose, max_bytes, timeout, headers=headers or {}, raise_for_status=False)
-        begun = await asyncio.to_thread(_size, path) if resume else 0
-        if resume and begun:
-            part = {"range": f"bytes={begun}-", "if-range": resume}
-            async with self.stream(replace(wanted, headers={**wanted.headers, **part})) as answer:
-                if answer.is_whole(begun):
-                    return answer.saved(path, begun)
-                if answer.status == 200 or answer.continues(begun):
-                    return await answer.save(path, after=begun if answer.status == 206 else 0)
-        async with self.stream(replace(wanted, raise_for_status=True)) as answer:
-            return await answer.save(path)
 
     @asynccontextmanager
     async def stream(self, wanted: Wanted) -> AsyncGenerator[Answer, None]:
@@ -214,7 +183,3 @@ class Http:
         wanted = Wanted(url, "robots", MAX_BYTES, _TIMEOUT_S, robots=False)
         async with self.stream(wanted) as answer:
             return (await answer.read()).content.decode("utf-8", "replace")
-
-
-def _size(path: Path) -> int:
-    return path.stat().st_size if path.exists() else 0

@@ -1,0 +1,193 @@
+"""A partial file: content that is still being received, and the proof by which a later attempt may continue it.
+
+Beside the file is a journal (`.json`): the proof (an ETag, a date or the version of a source), the total size if it is
+known, and what the sender has said about the content. Without a proof nothing is continued.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import fcntl
+import hashlib
+import json
+import os
+from contextlib import asynccontextmanager
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+
+from forebay.errors import ResourceError, ThrottledError, classify_error
+from forebay.types import ErrorClass
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Callable, Generator, Mapping
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+_BLOCK = 1 << 20
+_BUSY_S = 5.0
+_BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
+
+
+@dataclass(frozen=True, slots=True)
+class Journal:
+    """What is known of the content of a partial file."""
+
+    proof: str | None = None
+    total: int | None = None
+    about: Mapping[str, str] = field(default_factory=dict[str, str])
+    boot: str = ""
+
+
+class PartialFile:
+    """One file that is written by one attempt at a time; `open_partial` makes them."""
+
+    def __init__(self, path: Path, fd: int) -> None:
+        self.path = path
+        self.journal = Journal()
+        self.size = 0
+        self._fd = fd
+        self._hash = hashlib.sha256()
+
+    @property
+    def sha256(self) -> str:
+        return self._hash.hexdigest()
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all of it is here, and known to be."""
+        return self.journal.proof is not None and self.journal.total == self.size
+
+    async def begin(self, proof: str | None, total: int | None, about: Mapping[str, str] | None = None) -> None:
+        """Start over with other content."""
+        await _in_thread(self._begin, Journal(proof, total, about or {}, _boot()))
+
+    async def append(self, block: bytes | bytearray) -> None:
+        """Raises: ResourceError when the disk is full."""
+        await _in_thread(self._append, block)
+
+    def discard(self) -> None:
+        """Delete it, with its journal."""
+        self.path.unlink(missing_ok=True)
+        _journal_path(self.path).unlink(missing_ok=True)
+
+    def _begin(self, journal: Journal) -> None:
+        with translating_errors(self.path):
+            _journal_path(self.path).unlink(missing_ok=True)  # first: what is there no longer proves anything
+            os.ftruncate(self._fd, 0)
+            os.lseek(self._fd, 0, os.SEEK_SET)
+            self.size, self.journal, self._hash = 0, journal, hashlib.sha256()
+            _write_journal(self.path, journal)
+
+    def _append(self, block: bytes | bytearray) -> None:
+        with translating_errors(self.path), memoryview(block) as left:
+            rest = left
+            while rest:
+                written = os.write(self._fd, rest)
+                self._hash.update(rest[:written])
+                self.size += written
+                rest = rest[written:]
+
+    def load(self) -> None:
+        """Take over what an earlier attempt has left, if it is certain what that is."""
+        journal = _read_journal(self.path)
+        size = os.fstat(self._fd).st_size
+        # After a power failure a file may have its size, but not its content: only this boot's files are continued.
+        is_known = journal is not None and journal.proof is not None and journal.boot == _boot()
+        if not is_known or journal is None or (journal.total is not None and size > journal.total):
+            self._begin(Journal())
+            return
+        while block := os.read(self._fd, _BLOCK):
+            self._hash.update(block)
+            self.size += len(block)
+        self.journal = journal
+
+
+@asynccontextmanager
+async def open_partial(path: Path) -> AsyncGenerator[PartialFile]:
+    """The partial file at a path, for this attempt alone; it stays there afterwards unless it is discarded.
+
+    Raises: ThrottledError while another attempt on this machine has it open.
+    """
+    fd = await asyncio.to_thread(_open_locked, path)
+    try:
+        partial = PartialFile(path, fd)
+        await _in_thread(partial.load)
+        yield partial
+    finally:
+        os.close(fd)
+
+
+def _open_locked(path: Path) -> int:
+    while True:
+        with translating_errors(path):
+            fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if _is_at(fd, path):  # else it was deleted or moved between the two calls
+                return fd
+        except BlockingIOError:
+            os.close(fd)
+            reason = "an earlier attempt still writes the same partial file on this machine"
+            raise ThrottledError(reason, retry_after=_BUSY_S, ours=True) from None
+        except BaseException:
+            os.close(fd)
+            raise
+        os.close(fd)
+
+
+def _is_at(fd: int, path: Path) -> bool:
+    try:
+        return os.path.samestat(os.fstat(fd), path.lstat())
+    except FileNotFoundError:
+        return False
+
+
+@contextlib.contextmanager
+def translating_errors(path: Path) -> Generator[None]:
+    try:
+        yield
+    except OSError as error:
+        if classify_error(error) is ErrorClass.RESOURCE:
+            raise ResourceError(f"no space left in {path.parent}: {os.strerror(error.errno or 0)}") from error
+        raise
+
+
+def _journal_path(path: Path) -> Path:
+    return path.with_name(f"{path.name}.json")
+
+
+def _write_journal(path: Path, journal: Journal) -> None:
+    made = path.with_name(f"{path.name}.json.new")
+    made.write_text(json.dumps(asdict(journal)), "utf-8")
+    made.replace(_journal_path(path))
+
+
+def _read_journal(path: Path) -> Journal | None:
+    """The journal; None when there is none, or it is not one of ours."""
+    try:
+        read: Any = json.loads(_journal_path(path).read_text("utf-8"))
+        is_ours = isinstance(read["total"], int | None) and isinstance(read["about"], dict)
+        return Journal(read["proof"], read["total"], read["about"], read["boot"]) if is_ours else None
+    except (OSError, ValueError, LookupError, TypeError):
+        return None
+
+
+def _boot() -> str:
+    """Which start of this machine it is; empty where there is no telling."""
+    try:
+        return _BOOT_ID.read_text("ascii").strip()
+    except OSError:
+        return ""
+
+
+async def _in_thread(call: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
+    """Run it in a thread, and wait for it also when cancelled: the file is closed by whoever opened it."""
+    running = asyncio.ensure_future(asyncio.to_thread(call, *args, **kwargs))
+    try:
+        return await asyncio.shield(running)
+    except asyncio.CancelledError:
+        await asyncio.wait([running])
+        raise

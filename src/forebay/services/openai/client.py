@@ -1,0 +1,144 @@
+"""The client: JSON and forms are posted, answers are validated, streams are read event by event."""
+
+from __future__ import annotations
+
+import json
+import secrets
+from contextlib import aclosing
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from forebay.errors import TransientError
+from forebay.services import egress
+from forebay.services.openai.errors import answer_error, event_error
+from forebay.services.openai.server_sent_events import EventReader
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Mapping
+
+    from forebay.services.egress import Http, Wanted
+    from forebay.services.openai.service import Service
+
+M = TypeVar("M", bound=BaseModel)
+
+_MAX_BYTES = 32 << 20
+_TIMEOUT_S = 90.0
+_DONE = b"[DONE]"
+
+
+@dataclass(frozen=True, slots=True)
+class FormFile:
+    """A file in a form, such as a recording."""
+
+    field: str
+    name: str
+    media_type: str
+    content: bytes
+
+
+class OpenAiClient:
+    """Asks one service, for one purpose."""
+
+    def __init__(
+        self, http: Http, service: Service, purpose: str, *, timeout: float = _TIMEOUT_S, max_bytes: int = _MAX_BYTES
+    ) -> None:
+        self.service = service
+        self._http, self._purpose, self._timeout, self._max_bytes = http, purpose, timeout, max_bytes
+
+    async def post(self, path: str, question: Mapping[str, Any], answer: type[M]) -> M:
+        """The answer to a question; the model of the settings is added to it.
+
+        Raises: ThrottledError, TransientError, ConfigError or DataError, as `errors` has them.
+        """
+        return await self._ask(self._wanted(path, "application/json", self._json(question)), answer)
+
+    async def post_form(self, path: str, fields: Mapping[str, str], file: FormFile, answer: type[M]) -> M:
+        """The same for a form with a file, as speech is sent.
+
+        Raises: the same.
+        """
+        media_type, body = _form({"model": self.service.model, **fields}, file)
+        return await self._ask(self._wanted(path, media_type, body), answer)
+
+    async def stream(self, path: str, question: Mapping[str, Any], event: type[M]) -> AsyncGenerator[M]:
+        """The events of an answer that comes piece by piece.
+
+        Raises: the same; TransientError when it ends before it is complete.
+        """
+        body = self._json({**question, "stream": True})
+        reader = EventReader(f"the {self.service.name}")
+        wanted = self._wanted(path, "application/json", body, accept="text/event-stream")
+        async with self._http.stream(wanted) as arriving:
+            if arriving.status != 200:
+                raise answer_error(
+                    self.service, arriving.status, arriving.headers, (await arriving.read_beginning(65536, 10)).content
+                )
+            async with aclosing(arriving.chunks()) as pieces:
+                async for piece in pieces:
+                    for data in reader.feed(piece):
+                        if data == _DONE:
+                            return
+                        if error := event_error(self.service, data):
+                            raise error
+                        yield self._validated(data, event)
+        raise TransientError(f"the {self.service.name} ended its answer before it was complete")
+
+    async def _ask(self, wanted: Wanted, answer: type[M]) -> M:
+        fetched = await self._http.fetch(wanted)
+        if fetched.status != 200:
+            raise answer_error(self.service, fetched.status, fetched.headers, fetched.content)
+        return self._validated(fetched.content, answer)
+
+    def _validated(self, body: bytes, answer: type[M]) -> M:
+        try:
+            return answer.model_validate_json(body)
+        except ValidationError as error:
+            # Not its input, which may have an owner's content in it; so neither the error itself.
+            first = error.errors(include_url=False, include_context=False, include_input=False)[0]
+            where = ".".join(map(str, first["loc"]))
+            reason = f"{where}: {first['msg']}" if where else first["msg"]
+            raise TransientError(
+                f"the {self.service.name} answered an invalid {answer.__name__}: {reason[:200]}"
+            ) from None
+
+    def _json(self, question: Mapping[str, Any]) -> bytes:
+        return json.dumps({"model": self.service.model, **question}).encode()
+
+    def _wanted(self, path: str, media_type: str, body: bytes, accept: str = "application/json") -> Wanted:
+        headers = {"content-type": media_type, "accept": accept}
+        if self.service.key is not None:
+            headers["authorization"] = f"Bearer {self.service.key.get_secret_value()}"
+        return egress.Wanted(
+            f"{self.service.url}/{path}",
+            self._purpose,
+            self._max_bytes,
+            self._timeout,
+            headers=headers,
+            method="POST",
+            body=body,
+            raise_for_status=False,
+            secret_headers=frozenset({"authorization"}),
+            trusted=self.service.origin,
+        )
+
+
+def _form(fields: Mapping[str, str], file: FormFile) -> tuple[str, bytes]:
+    """The media type and the body of a form."""
+    boundary = secrets.token_hex(16)
+    parts = [
+        f'--{boundary}\r\nContent-Disposition: form-data; name="{_quoted(name)}"\r\n\r\n{value}\r\n'
+        for name, value in fields.items()
+    ]
+    head = (
+        f'--{boundary}\r\nContent-Disposition: form-data; name="{_quoted(file.field)}"; '
+        f'filename="{_quoted(file.name)}"\r\nContent-Type: {file.media_type}\r\n\r\n'
+    )
+    body = b"".join(["".join(parts).encode(), head.encode(), file.content, f"\r\n--{boundary}--\r\n".encode()])
+    return f"multipart/form-data; boundary={boundary}", body
+
+
+def _quoted(text: str) -> str:
+    """As HTML says how names in forms are written."""
+    return text.replace("\r", "%0D").replace("\n", "%0A").replace('"', "%22")

@@ -1,0 +1,60 @@
+"""A file of this machine that becomes a blob as it is: it is read once at most, and never copied without need."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import os
+import stat
+from dataclasses import dataclass
+from pathlib import Path
+
+from forebay.errors import DataError
+
+
+@dataclass(frozen=True, slots=True)
+class AdoptedFile:
+    """The content of a file that is handed over; for the store the same as a spool."""
+
+    content: Path
+    size: int
+    sha256: bytes
+
+    async def into_file(self) -> Path:
+        """The file, safe on the disk."""
+        await asyncio.to_thread(_flush, self.content)
+        return self.content
+
+
+def take_over(path: Path) -> bool:
+    """Make a file this account's own; false when a link to it would not be enough, and it must be copied.
+
+    Who can write to it later, as its owner or by another name, could change the blob.
+    """
+    status = path.lstat()
+    if not stat.S_ISREG(status.st_mode) or status.st_nlink != 1:
+        return False
+    if status.st_uid != os.geteuid() == 0:
+        os.chown(path, 0, 0, follow_symlinks=False)
+        return True
+    return status.st_uid == os.geteuid()
+
+
+def measured(path: Path, sha256: str | None, max_bytes: int | None) -> AdoptedFile:
+    """Raises: DataError when there are too many bytes."""
+    fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
+    with os.fdopen(fd, "rb") as file:
+        size = os.fstat(fd).st_size
+        if max_bytes is not None and size > max_bytes:
+            raise DataError(f"has more than {max_bytes} bytes, the most that is stored")
+        os.fchmod(fd, 0o600)
+        digest = bytes.fromhex(sha256) if sha256 is not None else hashlib.file_digest(file, "sha256").digest()
+    return AdoptedFile(path, size, digest)
+
+
+def _flush(path: Path) -> None:
+    fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)

@@ -1,0 +1,70 @@
+"""Where partial files are that outlive an attempt: a folder per owner in the spool, on this machine.
+
+A file belongs to whoever holds its lock (`flock`). One that nobody has written to for the grace period is deleted, with
+its journal; the next attempt begins anew then, as it does on another machine.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import fcntl
+import hashlib
+import os
+import time
+from typing import TYPE_CHECKING
+
+from forebay.storage.spool import make_private
+
+if TYPE_CHECKING:
+    from datetime import timedelta
+    from pathlib import Path
+
+_FOLDER = "partial"
+
+
+async def partial_path(spool: Path, owner_id: int, key: str) -> Path:
+    """The partial file of an owner under a key, such as that of a task; the same for every attempt."""
+    folder = spool / _FOLDER / str(owner_id)
+    await asyncio.to_thread(make_private, folder)
+    return folder / hashlib.sha256(key.encode()).hexdigest()[:40]
+
+
+async def delete_old_partials(spool: Path, older_than: timedelta) -> int:
+    """Deletes what nobody has written to for so long, nor has open; answers how many partial files there were."""
+    return await asyncio.to_thread(_delete_old, spool / _FOLDER, time.time() - older_than.total_seconds())
+
+
+def _delete_old(folder: Path, before: float) -> int:
+    count = 0
+    for file in folder.glob("*/*"):
+        if file.suffix:  # a journal goes with its file, or by itself when that is gone
+            if not file.with_name(file.name.partition(".")[0]).exists() and _modified(file) < before:
+                file.unlink(missing_ok=True)
+        elif _modified(file) < before:
+            count += _delete_unlocked(file)
+    return count
+
+
+def _modified(file: Path) -> float:
+    try:
+        return file.stat().st_mtime
+    except FileNotFoundError:  # adopted, or deleted by another
+        return time.time()
+
+
+def _delete_unlocked(file: Path) -> bool:
+    try:
+        fd = os.open(file, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if not file.exists() or not os.path.samestat(os.fstat(fd), file.lstat()):  # it has just been adopted
+            return False
+        for each in (file, file.with_name(f"{file.name}.json")):
+            each.unlink(missing_ok=True)
+    except BlockingIOError:  # an attempt has it open, though nothing came for long
+        return False
+    finally:
+        os.close(fd)
+    return True
