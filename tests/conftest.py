@@ -8,10 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 import pytest
+from argon2 import PasswordHasher
 from hypothesis import HealthCheck
 from hypothesis import settings as examples
 
 from forebay.embedded import EmbeddedPostgres
+from forebay.identity import secrets
 from tests import _servers
 
 if TYPE_CHECKING:
@@ -50,6 +52,16 @@ def pytest_unconfigure(config: pytest.Config) -> None:
     run = config.stash.get(_run, None)
     if run is not None:
         run.end()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def full_passwords() -> Iterator[PasswordHasher]:
+    """Passwords are hashed as they are in production, but with little time and memory: that is a tenth of a second of
+    CPU each. Lends the hasher of production."""
+    with pytest.MonkeyPatch.context() as patch:
+        full = secrets._passwords  # pyright: ignore[reportPrivateUsage]
+        patch.setattr(secrets, "_passwords", PasswordHasher(time_cost=1, memory_cost=64, parallelism=1))
+        yield full
 
 
 @pytest.fixture(scope="session")

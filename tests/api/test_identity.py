@@ -10,6 +10,7 @@ import threading
 from typing import Any
 
 import pytest
+from argon2 import PasswordHasher, Type
 from fastapi import Request
 
 from forebay.api.app import create_app
@@ -29,6 +30,13 @@ from forebay.identity.accounts import (
 from forebay.identity.secrets import Turns, digest
 from forebay.settings import Settings
 from tests.api._service import PASSWORD, Service, admin_of, serving
+
+
+def test_passwords_are_hashed_at_full_cost(full_passwords: PasswordHasher) -> None:
+    """At least what RFC 9106 recommends where memory is scarce: 64 MiB, three passes."""
+    assert full_passwords.type is Type.ID
+    assert (full_passwords.memory_cost, full_passwords.time_cost) >= (65536, 3)
+    assert full_passwords.hash("x").startswith("$argon2id$v=19$m=65536,t=3,p=4$")
 
 
 async def test_a_session_from_beginning_to_end(service: Service) -> None:
