@@ -115,7 +115,7 @@ async def test_the_one_that_cannot_answer_holds_up_nobody(dsn: str, tmp_path: Pa
 
 
 async def test_a_key_that_is_refused_stops_only_who_needs_it(
-    dsn: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    dsn: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Rows that others can answer go on, by all their strategies; the rest wait, and no step is parked."""
     monkeypatch.setenv("STUB_KEY", "expired")
@@ -137,7 +137,7 @@ async def test_a_key_that_is_refused_stops_only_who_needs_it(
         assert stats["a"]["problem"] == "a answered 401. Check STUB_KEY"
         assert stats["a"]["closed_because"] == "a cannot be asked until its key or its declaration is mended"
         assert stats["catalogue"]["problem"] is None
-        assert capsys.readouterr().out.count("provider_refused") == 1
+        assert caplog.text.count("provider_refused") == 1
 
         monkeypatch.setenv("STUB_KEY", KEY)
         await bed.finish()

@@ -199,13 +199,13 @@ async def test_options_that_cannot_be_are_told_by_the_scan(dsn: str, tmp_path: P
 
 
 async def test_a_declaration_that_is_wrong_stops_no_other_source(
-    dsn: str, tmp_path: Path, folder: Path, capsys: pytest.CaptureFixture[str]
+    dsn: str, tmp_path: Path, folder: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     declared = declare(folder)
     (tmp_path / "sources" / "bad.toml").write_text('name = "bad"\nowner = "ann"\n')
     put(folder, "a.csv", table(["Name"], ["Pen"]))
     async with taking(dsn, tmp_path, declared) as take:
-        assert capsys.readouterr().out.count("sources_declared_wrongly") == 1
+        assert caplog.text.count("sources_declared_wrongly") == 1
         told = await scanned(take, "bad")
         assert told["reason"] == "sources are declared wrongly:\nbad.toml: url: Field required"
         assert (await scanned(take))["taken"] == 1

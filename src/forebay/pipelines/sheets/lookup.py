@@ -103,7 +103,7 @@ async def open_desks(
     sleep: Callable[[float], Awaitable[object]] = asyncio.sleep,
 ) -> Desks:
     """Raises: ConfigError when they are declared wrongly, or an extra is missing."""
-    politeness = Politeness(given.settings, clock=clock)
+    politeness = Politeness(given.settings, clock=clock, sleep=sleep)
     settings = given.settings.of(SheetsSettings)
     declared = load_providers(settings.providers)
     if any(each.name == CATALOGUE for each in declared):

@@ -79,7 +79,7 @@ class Politeness:
         settings: Settings,
         *,
         clock: Callable[[], float] = time.monotonic,
-        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+        sleep: Callable[[float], Awaitable[object]] = asyncio.sleep,
     ) -> None:
         self._most = settings.egress_host_concurrency
         self._delay = settings.egress_host_delay_s
