@@ -57,3 +57,21 @@ def test_routes() -> None:
         if not any(method == each and pattern.fullmatch(path) for each, pattern in known)
     ]
     assert wrong == []
+
+
+def test_functions_and_classes() -> None:
+    """What a page calls in its text, as `http.get(…)`, is defined in our code, except for names of other projects."""
+    own = [page for page in PAGES if page.name not in {"coming-from.md", "django.md"}]
+    sources = [path.read_text("utf-8") for path in (ROOT / "src").rglob("*") if path.suffix in {".py", ".sql"}]
+    defined = {
+        name
+        for text in sources
+        for name in re.findall(r"(?:\bdef|\bclass|\bfunction(?: forebay\.)?(?: pgmq_public\.)?) ?(\w+)", text)
+    }
+    wrong = [
+        f"{page.name}: {called}"
+        for page in own
+        for called in re.findall(r"`(?:raise |return |await |select )*((?:\w+\.)*\w+)\(", page.read_text("utf-8"))
+        if called.rpartition(".")[2] not in defined | {"set_config"}
+    ]
+    assert wrong == []
