@@ -6,9 +6,15 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from types import ModuleType
 
+import pytest
+
+import forebay
+from forebay.api.app import create_app
 from forebay.cli import commands as all_commands
 from forebay.settings import Settings
+from scripts import http_docs, metrics_docs, python_docs
 from tests.docs._blocks import ROOT
 
 REFERENCE = ROOT / "docs" / "reference"
@@ -37,3 +43,33 @@ def test_a_stale_page_is_noticed_and_written_anew(tmp_path: Path) -> None:
     assert (
         "docs/reference/settings.md is not what the code says: run `python scripts/reference_docs.py`" in stale.stdout
     )
+
+
+@pytest.mark.parametrize("script", [http_docs, metrics_docs, python_docs], ids=lambda script: script.__name__)
+def test_stale_pages_of_routes_metrics_and_names_are_noticed(
+    script: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = tmp_path / script.TARGET.name
+    monkeypatch.setattr(script, "TARGET", page)
+    monkeypatch.setattr("sys.argv", ["script"])
+    assert script.main() == 0
+    monkeypatch.setattr("sys.argv", ["script", "--check"])
+    assert script.main() == 0
+    page.write_text(page.read_text("utf-8").replace("# ", "## ", 1), "utf-8")
+    assert script.main() == 1
+    name = script.__name__.rpartition(".")[2]
+    said = f"docs/reference/{page.name} is not what the code says: run `python scripts/{name}.py`"
+    assert said in capsys.readouterr().out
+
+
+def test_every_public_name_is_there_and_nothing_of_this_process() -> None:
+    page = (REFERENCE / "python.md").read_text("utf-8")
+    assert not [name for name in forebay.__all__ if f"\n### {name}\n" not in page]
+    assert " at 0x" not in page
+
+
+def test_every_route_is_there() -> None:
+    page = (REFERENCE / "http.md").read_text("utf-8")
+    paths = create_app("postgresql://", Settings(), []).openapi()["paths"]
+    routes = [(method.upper(), path) for path, methods in paths.items() for method in methods]
+    assert not [route for route in routes if "| {} | `{}` |".format(*route) not in page]
