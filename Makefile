@@ -18,10 +18,10 @@ help: ## show this list
 python:
 	@command -v $(PYTHON) >/dev/null || { echo "forebay needs Python 3.11 or newer: install python3"; exit 1; }
 
-runtime: python ## make .venv with what forebay needs to run
+runtime: python ## create .venv with the packages that forebay needs to run
 	@$(PYTHON) scripts/bootstrap.py
 
-setup: python ## make .venv with the tools of developers, too; instant when it is up to date
+setup: python ## create .venv with the development tools as well; instant if it is up to date
 	@$(PYTHON) scripts/bootstrap.py --dev
 
 up: runtime ## start forebay with its own PostgreSQL
@@ -30,7 +30,7 @@ up: runtime ## start forebay with its own PostgreSQL
 test: setup ## run the tests; ARGS goes to pytest
 	@$(BIN)/python -m pytest --durations 20 --durations-min 2 $(ARGS)
 
-check: setup ## formatting, lint, types, imports, schema, licences, documents
+check: setup ## check format, lint, types, imports, schema, licences and documentation
 	@echo "check: format" && $(BIN)/ruff format --check --quiet .
 	@echo "check: lint" && $(BIN)/ruff check --quiet .
 	@echo "check: mypy" && $(BIN)/mypy --no-error-summary
@@ -47,16 +47,16 @@ docs: setup ## build the documentation as a site that works offline
 # The scripts that write docs/reference from the code.
 REFERENCE := reference_docs metrics_docs http_docs python_docs demands
 
-reference: setup ## write the generated pages of the documentation anew
+reference: setup ## write the generated pages of the documentation
 	@for script in $(REFERENCE); do $(BIN)/python scripts/$$script.py || exit 1; done
 
-bench: setup ## measure ours, the limit and the peers; QUICK=1 for a short run
+bench: setup ## run the benchmarks; QUICK=1 for a short run
 	@QUICK=$(QUICK) $(BIN)/python -m bench $(ARGS)
 
 soak: setup ## run the tests that take minutes
 	@$(BIN)/python -m pytest -m soak --timeout 3600 $(ARGS)
 
-fmt: setup ## format and repair what can be repaired
+fmt: setup ## format the code and fix what the linter can fix
 	@$(BIN)/ruff check --fix --quiet . || true
 	@$(BIN)/ruff format .
 
@@ -65,12 +65,12 @@ RUNTIME := api embedded images ocr sentry sheets sources storage tracing web
 COMPILE := UV_PYTHON_DOWNLOADS=never $(BIN)/uv pip compile pyproject.toml --universal --python-version 3.11 \
   --generate-hashes --no-header --no-annotate --no-emit-index-url --quiet
 
-lock: setup ## remake both lock files from pyproject.toml
+lock: setup ## update both lock files from pyproject.toml
 	@$(COMPILE) --all-extras --group dev --output-file requirements.lock $(ARGS)
 	@$(COMPILE) $(RUNTIME:%=--extra %) --group build --constraint requirements.lock --output-file requirements.runtime.lock
 	@! grep -n '://' requirements.lock requirements.runtime.lock
 	@$(PYTHON) scripts/bootstrap.py --dev
 
-clean: ## remove .venv, caches and builds; keeps data
+clean: ## remove .venv, caches and builds; keep the data
 	@rm -rf .venv build dist .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
 	@find . -name __pycache__ -not -path './.git/*' -prune -exec rm -rf {} +

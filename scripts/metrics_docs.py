@@ -18,14 +18,16 @@ HEAD = """\
 
 Written by `scripts/metrics_docs.py` from `forebay.api.metrics.names` and from what packages declare.
 
-`GET /metrics` shows these to Prometheus, `GET /api/statistics` as JSON to administrators, and to others the numbers of
-their own work. What comes from the database is counted at most every 30 seconds, by index and minute by minute, and is
-the same in every API process: take `max by (…)` over several. What is named for the API or the `db` is of one process:
-take `sum`.
-Dashboard, alerts and a scrape example: [ops](../../ops/README.md).
+`GET /metrics` returns these metrics to Prometheus. `GET /api/statistics` returns them as JSON: to administrators all of
+them, to other users those of their own jobs.
+
+Values from the database are counted at most every 30 seconds and are the same in every API process: use `max by (…)`
+over several processes. Metrics whose names begin with `forebay_api_` or `forebay_db_` belong to one process: use `sum`.
+
+A dashboard, alerts and an example of a scrape configuration are in [ops](../../ops/README.md).
 """
 TABLE = """
-| name | type | labels | meaning | requirements |
+| name | type | labels | meaning | demands |
 |---|---|---|---|---|
 """
 

@@ -50,8 +50,8 @@ def settings_page() -> str:
             "",
             "# Settings",
             "",
-            "Each is an environment variable, or a line in the file `.env` of the folder where forebay is started; the",
-            "variable wins. `forebay config` shows what they are and where that comes from.",
+            "Each setting is an environment variable, or a line in the file `.env` in the folder where forebay is",
+            "started; the variable has precedence. `forebay config` shows all values and where they come from.",
             "",
             *_table(Settings),
             *(line for section in sections for line in section),
@@ -117,8 +117,7 @@ def cli_page() -> str:
         "",
         "# Command line",
         "",
-        "Exit codes: 0 all is well, 1 something failed, 2 the request was wrong, 3 no database, 4 its schema does not",
-        "fit, 130 interrupted.",
+        "Exit codes: 0 success, 1 failure, 2 invalid request, 3 no database, 4 wrong schema version, 130 interrupted.",
         "",
     ]
     return "\n".join([*intro, *(line for section in _sections(root) for line in section)])

@@ -199,6 +199,25 @@ async def test_egress(capfd: pytest.CaptureFixture[str]) -> None:
         assert f"@127.0.0.1:{egress.describe()['port']}" in capfd.readouterr().out
 
 
+async def test_a_large_file(dsn: str, tmp_path: Path) -> None:
+    space: dict[str, Any] = {}
+    example = next(block for block in blocks("docs/howto/egress.md", "python") if "open_partial" in block)
+    exec(compile(example, "docs/howto/egress.md", "exec", dont_inherit=True), space)
+    settings = Settings(egress_allow_networks="127.0.0.0/8", data_dir=tmp_path)
+    async with (
+        testbed(dsn, [texts], migrated=True) as bed,
+        open_egress(settings) as egress,
+        open_http(egress) as http,
+        answering(reply("some bytes")) as site,
+    ):
+        blobs = Blobs(bed.pool, open_store(settings))
+        owner = await bed.pool.fetchval("select forebay.owner_id('ada')")
+        attempt = types.SimpleNamespace(owner_id=owner, key="1-1-fetch")
+        stored = await space["fetch_media"](attempt, http, blobs, f"http://127.0.0.1:{site.port}/")
+        assert await blobs.read(stored.sha256) == b"some bytes"
+        assert not (await blobs.partial_path(owner, "1-1-fetch")).exists()
+
+
 async def test_files(dsn: str, tmp_path: Path) -> None:
     space = _run("docs/howto/files.md")
     conn = await asyncpg.connect(dsn)

@@ -49,7 +49,7 @@ def test_the_first_screen_has_the_sentence_the_example_and_the_two_commands() ->
 
 
 def test_the_make_targets_exist() -> None:
-    for target in ("up", "test", "bench", "check"):
+    for target in ("up", "test", "bench", "check", "docs"):
         subprocess.run(["make", "-n", target], cwd=ROOT, check=True, capture_output=True)
 
 

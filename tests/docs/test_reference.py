@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import shutil
-import subprocess
-import sys
 from pathlib import Path
+from types import ModuleType
 
+import pytest
+
+import forebay
 from forebay.cli import commands as all_commands
 from forebay.settings import Settings
+from scripts import http_docs, metrics_docs, python_docs, reference_docs
 from tests.docs._blocks import ROOT
 
 REFERENCE = ROOT / "docs" / "reference"
@@ -21,19 +23,43 @@ def test_every_setting_and_command_is_there() -> None:
     assert not [name for name in [*all_commands(), "users add"] if f"\n## forebay {name}\n" not in commands]
 
 
-def test_a_stale_page_is_noticed_and_written_anew(tmp_path: Path) -> None:
-    (tmp_path / "scripts").mkdir()
-    script = shutil.copy(ROOT / "scripts" / "reference_docs.py", tmp_path / "scripts")
+def test_a_stale_page_is_noticed_and_written_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(reference_docs, "TARGET", tmp_path)
 
-    def run(*options: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run([sys.executable, script, *options], capture_output=True, text=True, check=False)
+    def run(*options: str) -> int:
+        monkeypatch.setattr("sys.argv", ["script", *options])
+        return reference_docs.main()
 
-    assert run().returncode == 0
-    assert run("--check").returncode == 0
-    page = tmp_path / "docs" / "reference" / "settings.md"
+    assert run() == 0
+    assert run("--check") == 0
+    page = tmp_path / "settings.md"
     page.write_text(page.read_text("utf-8").replace("FOREBAY_LISTEN", "FOREBAY_HEAR"), "utf-8")
-    stale = run("--check")
-    assert stale.returncode == 1
-    assert (
-        "docs/reference/settings.md is not what the code says: run `python scripts/reference_docs.py`" in stale.stdout
-    )
+    assert run("--check") == 1
+    said = "docs/reference/settings.md is not what the code says: run `python scripts/reference_docs.py`"
+    assert said in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("script", [http_docs, metrics_docs, python_docs], ids=lambda script: script.__name__)
+def test_stale_pages_of_routes_metrics_and_names_are_noticed(
+    script: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page, made = tmp_path / script.TARGET.name, script.page()
+    monkeypatch.setattr(script, "TARGET", page)
+    monkeypatch.setattr(script, "page", lambda: made)
+    monkeypatch.setattr("sys.argv", ["script"])
+    assert script.main() == 0
+    monkeypatch.setattr("sys.argv", ["script", "--check"])
+    assert script.main() == 0
+    page.write_text(page.read_text("utf-8").replace("# ", "## ", 1), "utf-8")
+    assert script.main() == 1
+    name = script.__name__.rpartition(".")[2]
+    said = f"docs/reference/{page.name} is not what the code says: run `python scripts/{name}.py`"
+    assert said in capsys.readouterr().out
+
+
+def test_every_public_name_is_there_and_nothing_of_this_process() -> None:
+    page = (REFERENCE / "python.md").read_text("utf-8")
+    assert not [name for name in forebay.__all__ if f"\n### {name}\n" not in page]
+    assert " at 0x" not in page
