@@ -8,8 +8,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from bench.detection.score import Corpora, Score
-from forebay.services.pages.encoding import decode
-from forebay.services.spreadsheets.encodings import find_encoding
+from forebay.services.encodings import decode_page, find_encoding
 
 # A declaration is blanked and keeps its length, so that nothing but the bytes themselves tell the encoding.
 _DECLARED = re.compile(rb"""((?:charset|encoding)\s*=\s*["']?\s*)([\w:.-]+)""", re.IGNORECASE)
@@ -30,7 +29,7 @@ def read_sheet(data: bytes) -> str:
 
 
 def read_page(data: bytes) -> str:
-    return decode(data).text
+    return decode_page(data).text
 
 
 def is_right(case: dict[str, Any], data: bytes, reader: Reader) -> bool:

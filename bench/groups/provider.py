@@ -7,6 +7,7 @@ import time
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import asyncpg
 
@@ -18,11 +19,12 @@ from forebay.engine.declare.context import Context as StepContext
 from forebay.engine.declare.pipeline import Pipeline
 from forebay.engine.declare.resources import Resources, resource
 from forebay.engine.work.worker import Worker
-from forebay.pipelines.sheets import lookup
-from forebay.pipelines.sheets.lookup import Desks, Match, look_up, open_desks
-from forebay.pipelines.sheets.provider_gate import Desk
+from forebay.pipelines.sheets.lookup import Match, look_up
+from forebay.pipelines.sheets.providers import Providers, open_providers
+from forebay.pipelines.sheets.providers import providers as all_providers
 from forebay.pipelines.sheets.settings import SheetsSettings
 from forebay.services.products import Fields
+from forebay.services.provider_gate import ProviderGate
 from forebay.settings import Settings
 from forebay.tuning import Concurrency
 from forebay.types import NotFound
@@ -114,7 +116,7 @@ async def _looking_up(context: Context, fixed: int | None) -> AsyncIterator[tupl
             await registry.register(conn, things.definition())
             await things.submit_many(conn, ({"title": f"thing number {n} box"} for n in range(ROWS)))
             settings = Settings(egress_confine=False).including(SheetsSettings(providers=Path(folder)))
-            worker = Worker(dsn, [things], settings=settings, resources={lookup.providers: _desks(fixed)})
+            worker = Worker(dsn, [things], settings=settings, resources={all_providers: _providers(fixed)})
             running = asyncio.create_task(worker.run())
             try:
                 await worker.ready_or_failed(running)
@@ -124,17 +126,17 @@ async def _looking_up(context: Context, fixed: int | None) -> AsyncIterator[tupl
                 await running
 
 
-def _desks(fixed: int | None):
+def _providers(fixed: int | None):
     @resource
-    async def providers(given: Resources) -> AsyncGenerator[Desks]:
-        desks = await open_desks(given)
+    async def providers(given: Resources) -> AsyncGenerator[Providers]:
+        opened = await open_providers(given)
         if fixed is not None:
-            _hold(desks.by_name["stub"], fixed)
-        yield desks
+            _hold(opened.by_name["stub"].gate, fixed)
+        yield opened
 
     return providers
 
 
-def _hold(desk: Desk, fixed: int) -> None:
-    """Ask so many at a time, whatever is found out: only a comparison wants that, so a desk has no way to be told."""
-    desk._politeness._host(desk.name, fixed).limit = Concurrency(fixed, fixed, start=fixed)  # noqa: SLF001
+def _hold(gate: ProviderGate[Any, Any], fixed: int) -> None:
+    """Ask so many at a time, whatever is found out: only a comparison wants that, so a gate has no way to be told."""
+    gate._politeness._host(gate.name, fixed).limit = Concurrency(fixed, fixed, start=fixed)  # noqa: SLF001

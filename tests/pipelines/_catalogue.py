@@ -14,9 +14,10 @@ from forebay.engine.declare.context import Context
 from forebay.engine.declare.pipeline import Pipeline
 from forebay.engine.declare.policy import Retry
 from forebay.engine.declare.resources import Resource, Resources, resource
-from forebay.pipelines.sheets import lookup
 from forebay.pipelines.sheets.catalogue_rows import Line, catalogue_rows
-from forebay.pipelines.sheets.lookup import Desks, Match, look_up, open_desks
+from forebay.pipelines.sheets.lookup import Match, look_up
+from forebay.pipelines.sheets.providers import Providers, open_providers
+from forebay.pipelines.sheets.providers import providers as all_providers
 from forebay.pipelines.sheets.settings import SheetsSettings
 from forebay.services.products import Columns, normalize
 from forebay.settings import Settings
@@ -60,10 +61,10 @@ async def shopping(
         """Who stands and waits does so in no time: the clock is the test's."""
 
     @resource
-    async def opened(given: Resources) -> AsyncGenerator[Desks]:
-        yield await open_desks(given, clock=clock.time, sleep=sleep)
+    async def opened(given: Resources) -> AsyncGenerator[Providers]:
+        yield await open_providers(given, clock=clock.time, sleep=sleep)
 
-    replaced: dict[Resource[Any], Resource[Any]] = {lookup.providers: opened, **(resources or {})}
+    replaced: dict[Resource[Any], Resource[Any]] = {all_providers: opened, **(resources or {})}
     given: dict[str, Any] = {"egress_confine": False} | settings
     chosen = Settings(**given).including(SheetsSettings(providers=providers))
     async with testbed(

@@ -14,10 +14,10 @@ from typing import Any
 import pytest
 from structlog.testing import capture_logs
 
-from forebay.pipelines.bookmarks import crawling as crawling_module
 from forebay.pipelines.bookmarks.settings import BookmarksSettings
 from forebay.pipelines.housekeeping.steps import ChoreRun, housekeeping
 from forebay.services.images import inspect
+from forebay.services.pages import fetching
 from forebay.storage import Blobs
 from tests.corpus import making
 from tests.corpus.site import Page, Site, corpus
@@ -151,7 +151,7 @@ async def test_pdf_picture_and_other_files(crawl: Crawl) -> None:
 
 
 async def test_a_page_without_an_end_is_read_by_its_beginning(crawl: Crawl, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(crawling_module, "_PAGE_BYTES", 100_000)
+    monkeypatch.setattr(fetching, "_PAGE_BYTES", 100_000)
     mark = await crawl.crawled("/endless")
     assert mark["kind"] == "page"
     assert mark["title"]

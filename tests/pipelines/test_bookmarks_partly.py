@@ -16,8 +16,7 @@ import pytest
 from forebay.engine.declare.limited import limited
 from forebay.engine.declare.resources import Resource, Resources, resource
 from forebay.errors import ConfigError, TransientError
-from forebay.pipelines import resources
-from forebay.pipelines.bookmarks import crawling as crawling_module
+from forebay.pipelines import page_tools, resources
 from forebay.services.browser.captures import Capture, CaptureKind, Shot
 from forebay.services.egress import Refusal, UrlNotFound
 from forebay.services.pdf import PdfFacts
@@ -184,13 +183,13 @@ def where_it_is(path: Path) -> PdfFacts:
 
 
 async def test_a_pdf_is_read_from_a_file_that_does_not_stay(opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(crawling_module, "READ_PDF", limited(where_it_is, memory_mb=512, sandbox=False))
+    monkeypatch.setattr(page_tools, "READ_PDF", limited(where_it_is, memory_mb=512, sandbox=False))
     async with opened() as crawl:
         mark = await crawl.crawled("/paper.pdf")
         spool = crawl.blobs.store.spool
     path, _, begins = mark["body"].partition(" ")
-    assert (Path(path).parent, begins) == (spool, "%PDF-")
-    assert list(spool.iterdir()) == []
+    assert (Path(path).is_relative_to(spool / "partial"), begins) == (True, "%PDF-")
+    assert [each for each in spool.rglob("*") if each.is_file()] == []
 
 
 async def test_icons_have_a_budget(opened: Open, put: Any, monkeypatch: pytest.MonkeyPatch) -> None:

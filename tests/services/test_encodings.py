@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forebay.services.encoding_guess import guess_codec
-from forebay.services.encodings import codec_name, guess
-from forebay.services.pages.encoding import decode
+from forebay.errors import ConfigError
+from forebay.services.encodings import codec_name, decode_page, guess, labels
+from forebay.services.encodings.ranking import guess_codec
 
 
 @pytest.mark.parametrize(
@@ -81,19 +81,19 @@ def test_a_few_words_tell_the_encoding_of_sheets_and_pages(codec: str, names: li
     text = _table(*names) + _table(*(["plain item"] * 40))
     data = text.encode(codec)
     assert data.decode(guess([data], data)) == text
-    assert decode(data).text == text
+    assert decode_page(data).text == text
 
 
 @pytest.mark.parametrize("codec", ["utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be"])
 @pytest.mark.parametrize("names", [["mug", "hat"], ["木製の椅子", "赤いシャツ"]])
 def test_wide_characters_need_no_mark(codec: str, names: list[str]) -> None:
     text = _table(*names)
-    assert decode(text.encode(codec)).text == text
+    assert decode_page(text.encode(codec)).text == text
 
 
 def test_seven_bit_japanese() -> None:
     text = _table("木製の椅子")
-    assert decode(text.encode("iso2022_jp")).text == text
+    assert decode_page(text.encode("iso2022_jp")).text == text
 
 
 def test_ascii_with_zeros_is_not_wide() -> None:
@@ -105,24 +105,24 @@ def test_ascii_with_zeros_is_not_wide() -> None:
 
 def test_a_stray_byte_does_not_make_a_page_japanese() -> None:
     page = "<title>Grüße</title>\n<p>Schöne Grüße aus München, für alle.</p>\n".encode() + b"\xff"
-    assert decode(page).text == "<title>Grüße</title>\n<p>Schöne Grüße aus München, für alle.</p>\n\ufffd"
+    assert decode_page(page).text == "<title>Grüße</title>\n<p>Schöne Grüße aus München, für alle.</p>\n\ufffd"
 
 
 @pytest.mark.parametrize("declared", ["gb2312", "big5", "windows-1252", "shift_jis"])
 def test_what_is_utf8_as_a_whole_is_utf8_whatever_was_declared(declared: str) -> None:
     text = "<title>DeepMind新电脑登上杂志</title>"
-    assert decode(text.encode(), declared).text == text
-    assert decode(f"<meta charset={declared}>{text}".encode()).charset == "utf-8"
+    assert decode_page(text.encode(), declared).text == text
+    assert decode_page(f"<meta charset={declared}>{text}".encode()).charset == "utf-8"
 
 
 def test_what_may_be_utf8_by_chance_is_as_declared() -> None:
-    assert decode("茅".encode("gb18030"), "gbk").text == "茅"
+    assert decode_page("茅".encode("gb18030"), "gbk").text == "茅"
 
 
 def test_declared_encodings_are_believed() -> None:
     text = "<p>Žluťoučký kůň</p>"
-    assert decode(text.encode("iso8859_2"), "iso-8859-2").text == text
-    assert decode(text.encode("cp1250"), "utf-8").text == text  # but not against the bytes
+    assert decode_page(text.encode("iso8859_2"), "iso-8859-2").text == text
+    assert decode_page(text.encode("cp1250"), "utf-8").text == text  # but not against the bytes
 
 
 # Whatever is sent.
@@ -130,13 +130,13 @@ def test_declared_encodings_are_believed() -> None:
 
 @given(st.binary(max_size=2000), st.sampled_from([None, "gbk", "utf-16", "zlib"]))
 def test_no_bytes_break_it(data: bytes, declared: str | None) -> None:
-    decode(data, declared)
+    decode_page(data, declared)
     assert "".encode(guess_codec(data)) == b""
 
 
 _HOSTILE = """
 import io, sys
-from forebay.services.pages.encoding import decode
+from forebay.services.encodings import decode_page
 from forebay.services.spreadsheets.csv_file import look_at_csv
 line = b"<p>some text</p>" * 40_000
 for data in (
@@ -155,7 +155,7 @@ for data in (
         look_at_csv(io.BytesIO(data))
     except Exception as error:
         assert type(error).__name__ == "DataError", error
-    decode(data)
+    decode_page(data)
 """
 
 
@@ -168,3 +168,22 @@ def test_long_lines_take_no_longer_than_their_length() -> None:
     command = [sys.executable, "-c", _HOSTILE]
     done = subprocess.run(command, preexec_fn=_within_30_seconds, capture_output=True, check=False)
     assert (done.returncode, done.stderr) == (0, b"")
+
+
+def test_labels_need_a_package(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "webencodings", None)
+    labels._labels.cache_clear()
+    with pytest.raises(ConfigError) as raised:
+        codec_name("utf-8")
+    assert str(raised.value) == (
+        "reading text needs a package that is not installed: pip install 'forebay[sheets]' or 'forebay[web]'"
+    )
+
+
+@pytest.mark.parametrize(
+    ("codec", "name"),
+    [("cp1252", "windows-1252"), ("iso8859_9", "iso-8859-9"), ("gb18030", "gb18030"), ("utf_16_le", "utf-16-le"),
+     ("iso8859_8", "iso-8859-8"), ("cp932", "shift_jis"), ("mac_latin2", "mac-latin2")],
+)  # fmt: skip
+def test_names_as_the_web_writes_them(codec: str, name: str) -> None:
+    assert labels.web_name(codec) == name

@@ -22,15 +22,16 @@ from forebay.engine.declare.policy import Retry
 from forebay.errors import ConfigError, DataError, StepError
 from forebay.log import get_logger
 from forebay.pipelines import resources
-from forebay.pipelines.bookmarks import crawling
 from forebay.pipelines.bookmarks import db as rows
-from forebay.pipelines.bookmarks.crawling import Page
+from forebay.pipelines.bookmarks import page_rows
 from forebay.pipelines.bookmarks.settings import BookmarksSettings
+from forebay.pipelines.page_tools import StepPageTools
 from forebay.services import caption as captions
-from forebay.services import egress
 from forebay.services import images as pictures
 from forebay.services import ocr as reader
 from forebay.services.egress import UrlNotFound
+from forebay.services.pages import fetching
+from forebay.services.pages.fetching import FetchedPage, PageFetcher
 from forebay.types import Done, NotFound, Skip
 
 if TYPE_CHECKING:
@@ -124,12 +125,12 @@ async def screenshot(ctx: Context, link: Link) -> Done[Shots] | Skip | NotFound:
         return Skip("the link leads to an image, which needs no screenshot")
     ctx.progress(note="opening the page")
     try:
-        capture = await crawling.capture(ctx, link.url, "bookmarks.screenshot")
+        capture = await _fetcher(ctx, "screenshot").capture(link.url)
         if capture.kind == "pdf":
             return await _shoot_pdf(ctx, link, mark)
-        crawling.raise_passing(capture.final_url, capture.status, capture.headers)
-        seen = Page(capture.kind, capture.final_url, capture.status, capture.reason)
-        crawling.check(seen, mark.id, mark.owner_id, only_seen=True)
+        fetching.raise_passing(capture.final_url, capture.status, capture.headers)
+        seen = FetchedPage(capture.kind, capture.final_url, capture.status, capture.reason)
+        page_rows.check(seen, mark.id, mark.owner_id, only_seen=True)
     except UrlNotFound as error:
         return NotFound(str(error), error.writes)
     return await _shoot_page(ctx, mark, capture)
@@ -139,7 +140,7 @@ async def _shoot_page(ctx: Context, mark: _Bookmark, capture: Capture) -> Done[S
     if capture.viewport is None:
         return Skip(f"the link leads to {'an image' if capture.kind == 'image' else 'a file'}, not to a page")
     whole = capture.full_page if capture.full_page is not capture.viewport else None
-    done = await _keep_shots(ctx, mark, capture.final_url, capture.viewport, whole, crawling.notes_of(capture))
+    done = await _keep_shots(ctx, mark, capture.final_url, capture.viewport, whole, fetching.notes_of(capture))
     if not mark.is_unrendered:
         return done
     # There was no browser when the page was read: now there is one.
@@ -147,10 +148,8 @@ async def _shoot_page(ctx: Context, mark: _Bookmark, capture: Capture) -> Done[S
 
 
 async def _shoot_pdf(ctx: Context, link: Link, mark: _Bookmark) -> Done[Shots]:
-    wanted = egress.Wanted(link.url, "bookmarks.screenshot", crawling.PDF_BYTES, 60.0)
-    async with crawling.saved(ctx, wanted) as fetched:
-        page = await ctx.call(crawling.READ_PDF, fetched.path)
-    return await _keep_shots(ctx, mark, fetched.url, _Shot(page.image), None, [])
+    async with _fetcher(ctx, "screenshot").pdf(link.url) as (fetched, page):
+        return await _keep_shots(ctx, mark, fetched.url, _Shot(page.image), None, [])
 
 
 class _Picture(Protocol):
@@ -189,13 +188,13 @@ async def metadata(ctx: Context, link: Link) -> Done[Found] | Skip | NotFound:
         return mark
     known = (None, None) if link.only is not None else (mark.etag, mark.modified)
     try:
-        page = await crawling.read(ctx, link.url, etag=known[0], modified=known[1])
+        page = await _fetcher(ctx, "metadata").fetch(link.url, etag=known[0], modified=known[1])
         if page is None:
             same = Found(kind="page", url=link.url, is_unchanged=True)
             return Done(same, [rows.write_unchanged(mark.id, mark.owner_id)])
-        crawling.check(page, mark.id, mark.owner_id)
+        page_rows.check(page, mark.id, mark.owner_id)
         if page.failure is not None:
-            raise page.failure.writing(page.write(mark.id, mark.owner_id))
+            raise page.failure.writing(page_rows.write_page(page, mark.id, mark.owner_id))
     except UrlNotFound as error:
         gone = rows.write_no_page(mark.id, mark.owner_id, "error", str(error), error.status)
         return NotFound(str(error), error.writes or [gone])
@@ -204,7 +203,7 @@ async def metadata(ctx: Context, link: Link) -> Done[Found] | Skip | NotFound:
             error.writing(rows.write_trouble(mark.id, mark.owner_id, str(error)))
         raise
     found = Found(kind=page.kind, url=page.url, title=page.title, images=page.images, icons=page.icons)
-    return Done(found, [page.write(mark.id, mark.owner_id)])
+    return Done(found, [page_rows.write_page(page, mark.id, mark.owner_id)])
 
 
 @bookmarks.step(after=metadata, timeout=180, concurrency=(1, 16), retry=_PATIENT)
@@ -286,6 +285,10 @@ async def caption(ctx: Context, link: Link, image: Image | None) -> Done[str] | 
 # What the steps have in common.
 
 
+def _fetcher(ctx: Context, step: StepName) -> PageFetcher:
+    return PageFetcher(StepPageTools(ctx), f"bookmarks.{step}")
+
+
 async def _wanted(ctx: Context, link: Link, step: StepName, *needed_by: StepName) -> _Bookmark | Skip:
     """The bookmark, if it is still there, and this step, or one that needs it, is asked for.
 
@@ -341,7 +344,7 @@ async def _first_picture(
         except StepError as error:
             if isinstance(error, ConfigError):
                 raise
-            if crawling.may_work_later(error):
+            if fetching.may_work_later(error):
                 later = error
     if later is not None:
         raise later

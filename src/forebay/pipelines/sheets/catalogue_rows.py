@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import time
 from collections.abc import AsyncGenerator
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,6 +13,7 @@ from forebay.engine.declare.pipeline import Pipeline
 from forebay.engine.declare.resources import resource
 from forebay.errors import DataError
 from forebay.pipelines.sheets.db import catalogues
+from forebay.services.cache import SingleFlightCache
 from forebay.services.products import Columns, FieldName, normalize
 from forebay.services.products.texts import code, words
 from forebay.types import Done
@@ -39,21 +39,17 @@ class Loads:
 
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
-        self._known: dict[int, tuple[float, Columns, str]] = {}
+        self._known: SingleFlightCache[tuple[Columns, str]] = SingleFlightCache(_KNOWN, _KNOWN_S)
 
     async def of(self, job_id: int) -> tuple[Columns, str]:
         """Raises: DataError when the job has none: it was not made by the intake."""
-        known = self._known.get(job_id)
-        if known is None or known[0] < time.monotonic():
-            mapping, catalogue = await catalogues.loading(self._pool, job_id)
-            if mapping is None or not catalogue:
-                raise DataError(
-                    f"job {job_id} has no sheet with a mapping and a catalogue: load one by `forebay ingest`"
-                )
-            while len(self._known) >= _KNOWN:
-                del self._known[next(iter(self._known))]
-            known = self._known[job_id] = time.monotonic() + _KNOWN_S, Columns.model_validate_json(mapping), catalogue
-        return known[1], known[2]
+        return await self._known.get(job_id, lambda: self._load(job_id))
+
+    async def _load(self, job_id: int) -> tuple[Columns, str]:
+        mapping, catalogue = await catalogues.loading(self._pool, job_id)
+        if mapping is None or not catalogue:
+            raise DataError(f"job {job_id} has no sheet with a mapping and a catalogue: load one by `forebay ingest`")
+        return Columns.model_validate_json(mapping), catalogue
 
 
 @resource

@@ -67,7 +67,7 @@ IN_CHILD = limited(  # one for all: a process takes a while to begin
     timeout=3600,
     file_mb=4096,
     returns=(Looked, ReadBatch, Unpacked, Layout, WrittenOut),
-    needs=("chardet",),
+    needs=("chardet", "webencodings"),
 )
 
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections import OrderedDict
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from protego import Protego
 
 from forebay.errors import DataError, PermanentError, TransientError
+from forebay.services.cache import SingleFlightCache
 from forebay.services.egress.errors import Refused
 
 if TYPE_CHECKING:
@@ -23,14 +22,6 @@ _KEPT_S = 86400.0
 _KEPT = 1024
 
 
-@dataclass(frozen=True, slots=True)
-class Rules:
-    """What a site says; no parser: everything is allowed."""
-
-    until: float
-    parser: Protego | None
-
-
 class Robots:
     """The rules of the sites that were asked lately."""
 
@@ -38,33 +29,27 @@ class Robots:
         self, read: Callable[[str], Awaitable[str | None]], clock: Callable[[], float] = time.monotonic
     ) -> None:
         """`read` gives back the text behind a URL, or None where there is none."""
-        self._read, self._clock = read, clock
-        self._rules: OrderedDict[str, Rules] = OrderedDict()
+        self._read = read
+        self._rules: SingleFlightCache[Protego | None] = SingleFlightCache(_KEPT, _KEPT_S, clock)
 
     async def check(self, url: Url) -> float | None:
         """The pause that the site asks for between two requests.
 
         Raises: Refused by the site; TransientError when its rules cannot be had, which forbids everything meanwhile.
         """
-        rules = self._rules.get(url.origin)
-        if rules is None or rules.until <= self._clock():
-            rules = await self._ask(url)
-        if rules.parser is None:
+        rules = await self._rules.get(url.origin, lambda: self._load(url))
+        if rules is None:
             return None
-        if not rules.parser.can_fetch(str(url), AGENT):
+        if not rules.can_fetch(str(url), AGENT):
             raise Refused("robots", f"robots.txt of {url.host} forbids this page to {AGENT}")
-        return rules.parser.crawl_delay(AGENT)
+        return rules.crawl_delay(AGENT)
 
-    async def _ask(self, url: Url) -> Rules:
+    async def _load(self, url: Url) -> Protego | None:
+        """The rules; None: everything is allowed."""
         try:
             text = await self._read(f"{url.origin}/robots.txt")
         except (PermanentError, DataError):
             text = None  # refused, not found, too large: as if there were none
         except TransientError as error:
             raise TransientError(f"robots.txt of {url.host} could not be read: {error}") from None
-        rules = Rules(self._clock() + _KEPT_S, None if text is None else Protego.parse(text))
-        self._rules[url.origin] = rules
-        self._rules.move_to_end(url.origin)
-        while len(self._rules) > _KEPT:
-            self._rules.popitem(last=False)
-        return rules
+        return None if text is None else Protego.parse(text)

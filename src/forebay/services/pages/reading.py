@@ -6,12 +6,12 @@ import re
 from typing import TYPE_CHECKING
 
 from forebay.errors import ConfigError
+from forebay.services.encodings import decode_page
 from forebay.services.pages import jsonld
 from forebay.services.pages.authors import read_author
 from forebay.services.pages.cleaning import count_words, line
 from forebay.services.pages.dates import read_date
 from forebay.services.pages.depth import MOST_TAGS, shallow
-from forebay.services.pages.encoding import decode
 from forebay.services.pages.facts import PageFacts
 from forebay.services.pages.guessing import guess_published
 from forebay.services.pages.head import Head, read_head, read_refresh
@@ -62,7 +62,7 @@ def read_page(
         ConfigError: the packages of the extra `web` are not installed.
     """
     parse = _parser()
-    decoded = decode(html[:LONGEST_HTML], charset)
+    decoded = decode_page(html[:LONGEST_HTML], charset)
     source = shallow(decoded.text.replace("\0", ""))
     tree = parse(source)
     said = {name.lower(): value for name, value in (headers or {}).items()}
@@ -106,7 +106,7 @@ def read_page(
 
 def read_text(data: bytes, charset: str | None) -> str:
     """A file of text, decoded as a page would be: only by encodings that pages may be in."""
-    return decode(data, charset).text.replace("\0", "")
+    return decode_page(data, charset).text.replace("\0", "")
 
 
 def _parser() -> type[LexborHTMLParser]:

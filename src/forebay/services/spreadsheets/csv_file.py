@@ -8,8 +8,8 @@ from typing import IO, Literal, cast
 from pydantic import BaseModel, ConfigDict
 
 from forebay.errors import DataError
+from forebay.services.encodings import find_encoding, find_mark, known_encoding
 from forebay.services.spreadsheets.dialect import DELIMITERS, Dialect, find_dialect, read_sample
-from forebay.services.spreadsheets.encodings import find_encoding, find_mark, known_encoding
 from forebay.services.spreadsheets.headers import looks_like_header, table_start, widened
 from forebay.services.spreadsheets.lines import CHUNK, Lines
 from forebay.services.spreadsheets.records import Records, Stretch

@@ -7,9 +7,8 @@ import zipfile
 from typing import IO, Literal, NamedTuple, TypeAlias
 
 from forebay.errors import DataError
-from forebay.services.encodings import looks_wide
+from forebay.services.encodings import find_mark, looks_wide
 from forebay.services.spreadsheets.archives import PICTURES, WORKBOOK, in_words, opened, pictures
-from forebay.services.spreadsheets.encodings import find_mark
 
 FileKind: TypeAlias = Literal["csv", "jsonl", "xlsx", "image", "images", "unknown"]
 

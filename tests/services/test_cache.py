@@ -1,4 +1,4 @@
-"""Answers that are kept: asked for once, forgotten in time, and never for more than there is room."""
+"""The cache: values are loaded once, expire in time, and are never more than there is room for."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from forebay.services.products.remembering import Remembered
+from forebay.services.cache import SingleFlightCache
 from tests.services.egress._world import until
 
 
@@ -16,7 +16,12 @@ class Source:
         self.asked: list[str] = []
         self.go = asyncio.Event()
         self.go.set()
-        self.kept: Remembered[str] = Remembered(10, 60.0, lambda: self.now)
+        self.kept: SingleFlightCache[list[str]] = SingleFlightCache(
+            10, 60.0, self._time, size=lambda value: 1 + len(value)
+        )
+
+    def _time(self) -> float:
+        return self.now
 
     async def get(self, key: str, size: int = 1) -> tuple[list[str], bool]:
         async def ask() -> list[str]:
@@ -26,8 +31,7 @@ class Source:
                 raise ValueError("bad on purpose")
             return [key] * size
 
-        found, known = await self.kept.get(key, ask)
-        return list(found), known
+        return await self.kept.lookup(key, ask)
 
 
 async def test_they_are_kept_for_a_while() -> None:
@@ -90,3 +94,16 @@ async def test_another_asks_when_the_first_is_stopped() -> None:
     source.go.set()
     assert await second == (["a"], False)
     assert source.asked == ["a", "a"]
+
+
+async def test_nothing_is_a_value_too() -> None:
+    loads = 0
+
+    async def load() -> None:
+        nonlocal loads
+        loads += 1
+
+    cache: SingleFlightCache[None] = SingleFlightCache(2, 60.0)
+    for _ in range(3):
+        await cache.get("a", load)
+    assert loads == 1

@@ -7,10 +7,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from forebay.services import encodings
-from forebay.services.encodings import codec_name
-
-__all__ = ["Decoded", "codec_name", "decode"]
+from forebay.services.encodings import detection
+from forebay.services.encodings.labels import codec_name, web_name
 
 _META = re.compile(rb"""<meta[^>]{0,512}?charset\s*=\s*["']?\s*([a-zA-Z0-9_:.-]{2,40})""", re.IGNORECASE)
 _XML = re.compile(rb"""^\s*<\?xml[^>]{0,200}?encoding\s*=\s*["']([a-zA-Z0-9_:.-]{2,40})""", re.IGNORECASE)
@@ -19,16 +17,6 @@ _SAMPLE = 1 << 16
 _BROKEN_SHARE = 0.1  # more broken characters than that among those beyond ASCII: the name was wrong
 _CHANCE = 4  # fewer characters may be UTF-8 by chance in an encoding of two bytes each
 _TWO_BYTES = frozenset(("gb18030", "big5hkscs", "euc_jp", "cp932", "cp949"))
-_WEB_NAMES = {
-    "cp932": "shift_jis",
-    "cp949": "euc-kr",
-    "cp874": "windows-874",
-    "cp866": "ibm866",
-    "big5hkscs": "big5",
-    "iso2022_jp": "iso-2022-jp",
-    "mac_roman": "macintosh",
-    "mac_cyrillic": "x-mac-cyrillic",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,9 +27,9 @@ class Decoded:
     charset: str
 
 
-def decode(data: bytes, declared: str | None = None) -> Decoded:
+def decode_page(data: bytes, declared: str | None = None) -> Decoded:
     """The text of a page; bytes that fit nothing become U+FFFD."""
-    codec, mark = encodings.find_mark(data[:4])
+    codec, mark = detection.find_mark(data[:4])
     if codec is not None:
         return _decoded(data[mark:], codec)
     characters = _utf8_characters(data)
@@ -51,8 +39,8 @@ def decode(data: bytes, declared: str | None = None) -> Decoded:
             return _decoded(data, "utf_8")
         text = _fitting(data, name)
         if text is not None:
-            return Decoded(text, _shown(name))
-    return _decoded(data, "utf_8" if characters else encodings.guess([data], data[:_SAMPLE]))
+            return Decoded(text, web_name(name))
+    return _decoded(data, "utf_8" if characters else detection.guess([data], data[:_SAMPLE]))
 
 
 def _told(data: bytes, declared: str | None) -> Iterator[str]:
@@ -86,15 +74,4 @@ def _utf8_characters(data: bytes) -> int:
 
 
 def _decoded(data: bytes, name: str) -> Decoded:
-    return Decoded(data.decode(name, "replace"), _shown(name))
-
-
-def _shown(name: str) -> str:
-    """A name as the web writes it."""
-    if name in _WEB_NAMES:
-        return _WEB_NAMES[name]
-    if name.startswith("cp125"):
-        return f"windows-{name[2:]}"
-    if name.startswith("iso8859_"):
-        return f"iso-8859-{name.removeprefix('iso8859_')}"
-    return name.replace("_", "-")
+    return Decoded(data.decode(name, "replace"), web_name(name))

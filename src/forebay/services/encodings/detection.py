@@ -1,4 +1,4 @@
-"""Encodings of text, for sheets and for pages: names that are read, byte order marks, and what undeclared bytes are."""
+"""What bytes look like: byte order marks, UTF-8, UTF-16, Japanese by escapes, and otherwise the likeliest encoding."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import codecs
 import re
 from collections.abc import Iterable
 
-from forebay.services.encoding_guess import guess_codec
+from forebay.services.encodings.ranking import guess_codec
 
 SAMPLE = 64 << 10  # bytes beyond which nothing is looked at to guess
 _LONG_LINE = 2000
@@ -20,51 +20,6 @@ MARKS = (
     (codecs.BOM_UTF16_BE, "utf_16_be"),
     (codecs.BOM_UTF32_BE, "utf_32_be"),
 )
-
-# Labels of the WHATWG standard and what browsers take them for, without marks between letters; others are ignored:
-# Python knows codecs like zlib and punycode, too. Numbered series are in `_SERIES`.
-_LABELS = {
-    "utf_8": "utf8 unicode11utf8 unicode20utf8 xunicode20utf8",
-    "utf_16_le": "utf16 utf16le unicode csunicode iso10646ucs2 ucs2 unicodefeff",
-    "utf_16_be": "utf16be unicodefffe",
-    "cp866": "866 cp866 csibm866 ibm866",
-    "cp1252": "ascii usascii ansix341968 iso646us latin1 l1 csisolatin1 isoir100 cp819 ibm819 iso885911987",
-    "iso8859_2": "latin2 l2 csisolatin2 isoir101 iso885921987",
-    "iso8859_3": "latin3 l3 csisolatin3 isoir109 iso885931988",
-    "iso8859_4": "latin4 l4 csisolatin4 isoir110 iso885941988",
-    "iso8859_5": "cyrillic csisolatincyrillic isoir144 iso885951988",
-    "iso8859_6": "arabic asmo708 ecma114 csisolatinarabic isoir127 iso885961987 iso88596e iso88596i csiso88596e "
-    "csiso88596i",
-    "iso8859_7": "greek greek8 ecma118 elot928 sungreek suneugreek csisolatingreek isoir126 iso885971987",
-    "iso8859_8": "hebrew visual logical csisolatinhebrew isoir138 iso885981988 iso88598e iso88598i csiso88598e "
-    "csiso88598i",
-    "cp1254": "latin5 l5 csisolatin5 isoir148 iso885991989",
-    "iso8859_10": "latin6 l6 csisolatin6 isoir157",
-    "iso8859_15": "latin9 l9 csisolatin9",
-    "koi8_r": "koi koi8 koi8r cskoi8r",
-    "koi8_u": "koi8u koi8ru",
-    "mac_roman": "macintosh mac macroman xmacroman csmacintosh",
-    "mac_cyrillic": "maccyrillic xmaccyrillic xmacukrainian",
-    "cp874": "tis620 dos874 cp874 windows874",
-    "gb18030": "gb18030 gbk xgbk gb2312 csgb2312 gb231280 chinese csiso58gb231280 isoir58 cp936",
-    "big5hkscs": "big5 big5hkscs cnbig5 xxbig5 csbig5 cp950",
-    "euc_jp": "eucjp xeucjp ujis cseucpkdfmtjapanese",
-    "iso2022_jp": "iso2022jp csiso2022jp",
-    "cp932": "shiftjis sjis xsjis csshiftjis mskanji ms932 windows31j cp932",
-    "cp949": "euckr cseuckr korean ksc5601 ksc56011987 ksc56011989 csksc56011987 isoir149 windows949 cp949",
-}
-_CODECS = {label: codec for codec, labels in _LABELS.items() for label in labels.split()}
-_SERIES = re.compile(r"(?:x?cp|windows)(125[0-8])|(?:iso|cs)?(?:iso)?8859(2|3|4|5|6|7|8|10|13|14|15|16|1|9|11)")
-_RENAMED = {"iso8859_1": "cp1252", "iso8859_9": "cp1254", "iso8859_11": "cp874"}
-
-
-def codec_name(label: str) -> str | None:
-    """Python's name for an encoding that texts may be in, whatever way it is spelled; None for all others."""
-    key = re.sub(r"[^a-z0-9]", "", label.lower())
-    if found := _SERIES.fullmatch(key):
-        codec = f"cp{found[1]}" if found[1] else f"iso8859_{found[2]}"
-        return _RENAMED.get(codec, codec)
-    return _CODECS.get(key)
 
 
 def find_mark(head: bytes) -> tuple[str | None, int]:

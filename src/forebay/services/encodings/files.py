@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from typing import IO
 
 from forebay.errors import DataError
-from forebay.services import encodings
+from forebay.services.encodings import detection
+from forebay.services.encodings.labels import codec_name
 
 _CHUNK = 1 << 20
 _UNMARKED = {"utf-8": "utf-8", "utf-16": "utf-16-le", "utf-32": "utf-32-le"}
@@ -23,15 +24,15 @@ def find_encoding(source: IO[bytes]) -> tuple[str, int]:
     if encoding is not None:
         return encoding, mark
     source.seek(0)
-    head = source.read(encodings.SAMPLE)
+    head = source.read(detection.SAMPLE)
     source.seek(0)
-    return encodings.guess(_chunks(source), head).replace("_", "-"), 0
+    return detection.guess(_chunks(source), head).replace("_", "-"), 0
 
 
 def find_mark(source: IO[bytes]) -> tuple[str | None, int]:
     """The encoding that the first bytes name, and how many they are."""
     source.seek(0)
-    codec, length = encodings.find_mark(source.read(4))
+    codec, length = detection.find_mark(source.read(4))
     return codec and codec.replace("_", "-"), length
 
 
@@ -43,7 +44,7 @@ def known_encoding(name: str, marked: str | None = None) -> str:
     if name.lower().replace("_", "-") in {"utf-16", "utf-32", "utf-8-sig"}:
         wanted = name.lower().replace("_", "-").removesuffix("-sig")
         return marked if marked and marked.startswith(wanted) else known_encoding(_UNMARKED[wanted])
-    if codec := encodings.codec_name(name):
+    if codec := codec_name(name):
         return codecs.lookup(codec).name
     try:
         found = codecs.lookup(name)

@@ -1,0 +1,181 @@
+"""Calls to one provider, as the steps of a worker make them.
+
+A circuit breaker, shared limits, adaptive concurrency and a cache with single flight, whatever is asked and answered.
+
+    gate = ProviderGate("shop", ask, politeness, concurrency=16, permits=shared, cache=SingleFlightCache(4096, 60.0))
+    answer = await gate.ask(question, key=question.id)
+"""
+
+from __future__ import annotations
+
+import time
+from contextlib import AbstractAsyncContextManager, nullcontext
+from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
+
+from forebay.errors import ConfigError, ThrottledError, classify_error, message_without_values
+from forebay.log import get_logger
+from forebay.tuning import Ewma
+from forebay.types import ErrorClass
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Hashable
+
+    from forebay.services.cache import SingleFlightCache
+    from forebay.services.egress.politeness import Politeness, Turn
+
+    # Permission of all workers together for one call, held within the `async with` block.
+    Permits: TypeAlias = Callable[[], AbstractAsyncContextManager[object]]
+
+Q = TypeVar("Q")
+A = TypeVar("A")
+
+_DOWN_AFTER = 5  # failures in a row: then it is not called for a while, and tasks wait instead of failing
+_FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 30.0
+_REFUSED_PAUSE = 60.0  # after which it is tried whether its key, or its declaration, has been fixed
+# Not the provider's fault: it has answered, and others need not wait for it.
+_ANSWERS = (ErrorClass.PERMANENT, ErrorClass.DATA, ErrorClass.NOT_FOUND)
+
+log = get_logger("worker")
+
+
+class CircuitBreaker:
+    """When a provider may be called: not while it throttles, is down, or refuses its key."""
+
+    def __init__(self, name: str, clock: Callable[[], float]) -> None:
+        self._name, self._clock = name, clock
+        self._failures = 0  # in a row
+        self._pauses = 0
+        self._until = 0.0
+        self.reason = ""
+        self.problem: str | None = None  # that somebody has to fix before it can be called
+
+    @property
+    def wait_s(self) -> float:
+        """For how much longer it is not called."""
+        return max(0.0, self._until - self._clock())
+
+    def check(self) -> None:
+        """Raises: ConfigError when somebody has to fix something, else ThrottledError, while it is not to be called."""
+        if not self.wait_s:
+            return
+        if self.problem is not None:
+            raise ConfigError(self.problem)
+        raise ThrottledError(self.reason, retry_after=self.wait_s)
+
+    def succeed(self) -> None:
+        self._failures = self._pauses = 0
+        self.problem = None
+
+    def fail(self) -> float | None:
+        """Count a failure; the pause in seconds when it was one too many."""
+        self._failures += 1
+        if self._failures < _DOWN_AFTER or self.wait_s:
+            return None
+        self._pauses += 1
+        return min(_FIRST_PAUSE * 2.0 ** (self._pauses - 1), _LONGEST_PAUSE)
+
+    def pause(self, seconds: float, reason: str) -> None:
+        self.reason, self.problem = f"{self._name} {reason}", None
+        self._until = max(self._until, self._clock() + seconds)
+
+    def refuse(self, problem: str) -> None:
+        """Somebody has to fix it: logged once, and tried again now and then."""
+        if self.problem != problem:
+            log.error("provider_refused", provider=self._name, problem=problem)
+        self.problem = problem
+        self.reason = f"{self._name} cannot be asked until its key or its declaration is fixed"
+        self._until = self._clock() + _REFUSED_PAUSE
+
+
+class ProviderGate(Generic[Q, A]):
+    """Where one provider is called: finds out how much it takes, and holds everybody back when it has had enough."""
+
+    def __init__(
+        self,
+        name: str,
+        call: Callable[[Q], Awaitable[A]],
+        politeness: Politeness,
+        *,
+        concurrency: int,
+        permits: Permits | None = None,
+        cache: SingleFlightCache[A] | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """`permits`: the limits of all workers together; None: it has none."""
+        self.name = name
+        self._call, self._concurrency, self._cache = call, concurrency, cache
+        self._politeness, self._clock = politeness, clock
+        self._permits: Permits = nullcontext if permits is None else permits
+        self._circuit = CircuitBreaker(name, clock)
+        self._counts = dict.fromkeys(("asked", "answered", "not_found", "throttled", "failed", "remembered"), 0)
+        self._seconds = Ewma()
+        self._throttled = Ewma(alpha=0.02, mean=0.0)  # of about the last hundred
+
+    @property
+    def wait_s(self) -> float:
+        """For how much longer it is not called."""
+        return self._circuit.wait_s
+
+    async def ask(self, question: Q, key: Hashable = None) -> A:
+        """The answer; with a cache, one of the last that the same `key` got.
+
+        Raises: ThrottledError when it is not to be called now; ConfigError when its key or its declaration has to be
+        fixed first; what the call raises.
+        """
+        if self._cache is None:
+            return await self._ask(question)
+        answer, known = await self._cache.lookup(key, lambda: self._ask(question))
+        self._counts["remembered"] += known
+        return answer
+
+    async def _ask(self, question: Q) -> A:
+        self._circuit.check()
+        async with self._politeness.turn(self.name, self._concurrency) as turn, self._permits():
+            began = self._clock()
+            self._counts["asked"] += 1
+            try:
+                answer = await self._call(question)
+            except Exception as error:  # not a cancellation: that tells nothing of the provider
+                self._note_error(turn, error, self._clock() - began)
+                raise
+            self._counts["answered" if answer else "not_found"] += 1
+            self._note_answer(turn, self._clock() - began)
+            return answer
+
+    def _note_answer(self, turn: Turn, seconds: float) -> None:
+        self._circuit.succeed()
+        self._seconds.add(seconds)
+        self._throttled.add(0.0)
+        turn.answered(seconds)
+
+    def _note_error(self, turn: Turn, error: Exception, seconds: float) -> None:
+        if isinstance(error, ThrottledError):
+            if not error.ours:  # else the provider was not even called
+                self._counts["throttled"] += 1
+                self._throttled.add(1.0)
+                self._circuit.pause(turn.throttled(error.retry_after), "is rate limiting us")
+            return
+        self._counts["failed"] += 1
+        kind = classify_error(error)
+        if kind is ErrorClass.CONFIG:
+            self._circuit.refuse(message_without_values(error))
+        elif kind in _ANSWERS:
+            self._note_answer(turn, seconds)
+        else:
+            turn.failed(seconds)
+            if (pause := self._circuit.fail()) is not None:
+                turn.begin_again()
+                self._circuit.pause(turn.throttled(pause), "does not answer")
+
+    def describe(self) -> dict[str, Any]:
+        """How it goes with this provider, for the worker's row and the metrics."""
+        wait = round(self.wait_s, 3)
+        return {
+            **self._counts,
+            **self._politeness.describe_one(self.name, self._concurrency),
+            "closed_s": wait,
+            "closed_because": self._circuit.reason if wait else None,
+            "problem": self._circuit.problem,
+            "seconds": None if self._seconds.mean is None else round(self._seconds.mean, 6),
+            "throttle_ratio": round(self._throttled.mean or 0.0, 4),
+        }
