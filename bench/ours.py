@@ -16,10 +16,11 @@ from bench.noop import PIPELINE
 from bench.workload import SQL_INPUT, input_of, inputs
 from forebay.db.migrate import migrate
 from forebay.engine.db.registry import register
-from forebay.engine.submit.producer import submit, submit_many, wait
+from forebay.engine.submit.producer import submit, submit_many
 from forebay.engine.work.worker import Worker
 from forebay.identity import db as identity
 from forebay.identity.accounts import make_token
+from forebay.jobs import wait
 from forebay.pipelines.sheets.db import grid as grids
 from forebay.pipelines.sheets.db.sheets import NewSheet
 from forebay.pipelines.sheets.grid_files import GridFile

@@ -32,7 +32,7 @@ from tests.engine import process_steps as steps
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
 
-    from forebay.engine.declare.pipeline import Step
+    from forebay.engine.declare.step import Step
 
 
 @pytest.fixture

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from forebay.cli._job_page import Page
-    from forebay.engine.declare.pipeline import ManyOptions
+    from forebay.engine.submit.options import SubmitOptions
     from forebay.settings import Settings
     from forebay.types import Submitted
 
@@ -72,7 +72,7 @@ async def _submit(
     settings: Settings, pipeline: Pipeline[Any], source: str, given: dict[str, Any], *, wait: bool, quiet: bool
 ) -> tuple[Submitted, Page | None]:
     async with connected(find_dsn(settings), "forebay submit") as conn:
-        options: ManyOptions = {
+        options: SubmitOptions = {
             "owner": await choose_owner(conn, settings, given["owner"], quiet=quiet),
             "key": given["key"],
             "priority": given["priority"],

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, cast
 
 from forebay.engine.declare.context import Context, Progress
-from forebay.engine.declare.pipeline import Pipeline, Step
+from forebay.engine.declare.pipeline import Pipeline
+from forebay.engine.declare.step import Step
 from forebay.runner.progress import Reporter
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from forebay.api.strict_query import StrictRoute
 from forebay.api.submit import bodies
 from forebay.db import session_context
 from forebay.engine.declare.limited import limited
-from forebay.engine.submit.inputs import checked_text
+from forebay.engine.submit.options import checked_text
 from forebay.engine.submit.producer import submit_many
 from forebay.errors import DataError, InvalidField, NotFoundError
 from forebay.log import get_logger
