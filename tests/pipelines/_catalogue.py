@@ -15,7 +15,7 @@ from forebay.engine.declare.pipeline import Pipeline
 from forebay.engine.declare.policy import Retry
 from forebay.engine.declare.resources import Resource, Resources, resource
 from forebay.pipelines.sheets import lookup
-from forebay.pipelines.sheets.catalogue_rows import Line, catalogue_rows
+from forebay.pipelines.sheets.catalogue_rows import CatalogueLine, catalogue_rows
 from forebay.pipelines.sheets.lookup import Desks, Match, look_up, open_desks
 from forebay.pipelines.sheets.settings import SheetsSettings
 from forebay.services.products import Columns, normalize
@@ -77,7 +77,7 @@ async def load(
 ) -> list[ItemRecord]:
     """Load rows into a catalogue; answers what became of them."""
     job = await catalogue_rows.submit_many(
-        bed.pool, [Line(line=n, row=row) for n, row in enumerate(rows, 2)], owner=owner
+        bed.pool, [CatalogueLine(line=n, row=row) for n, row in enumerate(rows, 2)], owner=owner
     )
     columns = mapping or Columns(fields={each: each for row in rows for each in row})  # type: ignore[misc]
     await bed.pool.execute(

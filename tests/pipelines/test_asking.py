@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from forebay.pipelines.sheets.provider_gate import Desk
 from forebay.services.egress import Politeness
 from forebay.services.products import Candidate, Query
-from forebay.services.products.declarations import Limits
+from forebay.services.products.provider_spec import ProviderLimits
 from forebay.settings import Settings
 
 AT_ONCE = 2  # of a provider that nothing is known of
@@ -17,7 +17,7 @@ AT_ONCE = 2  # of a provider that nothing is known of
 class Shop:
     """A provider that answers when it is let."""
 
-    name, strategies, limits = "shop", ("title",), Limits(concurrency=16)
+    name, strategies, limits = "shop", ("title",), ProviderLimits(concurrency=16)
 
     def __init__(self) -> None:
         self.asked, self.may_answer = asyncio.Semaphore(0), asyncio.Event()

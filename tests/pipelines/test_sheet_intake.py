@@ -29,7 +29,7 @@ from forebay.pipelines.sheets.settings import SheetsSettings
 from forebay.pipelines.sheets.steps import SheetRow
 from forebay.pipelines.sheets.steps import sheets as sheet_rows
 from forebay.pipelines.sheets.workbook_reading import FORMULA_WITHOUT_RESULT
-from forebay.services.spreadsheets import Picture
+from forebay.services.spreadsheets import ArchivePicture
 from tests.pipelines._intake import Taking, dying_once, table, taking
 
 intake = importlib.import_module("forebay.pipelines.sheets.intake")  # the name in the package is the pipeline's
@@ -200,7 +200,7 @@ def _asked(folder: Path) -> list[str]:
 
 def test_pictures_are_unpacked_within_bounds() -> None:
     sizes = [1, 1, 16 << 20, 64 << 20, *[1] * 600]
-    groups = list(intake._groups([Picture(n, str(n), size) for n, size in enumerate(sizes)]))
+    groups = list(intake._groups([ArchivePicture(n, str(n), size) for n, size in enumerate(sizes)]))
     assert [len(group) for group in groups] == [2, 1, 1, 512, 88]
     assert [one.number for group in groups for one in group] == list(range(604))
 

@@ -141,7 +141,7 @@ async def test_a_cancelled_capture_closes_its_page(opened: Opened, site: Site) -
         with pytest.raises(asyncio.CancelledError):
             await running
         assert browser.process is not None
-        left = await browser.process.wire.call("Target.getBrowserContexts")
+        left = await browser.process.devtools.call("Target.getBrowserContexts")
         assert left["browserContextIds"] == []
         assert browser.process.running == 0
 

@@ -10,9 +10,9 @@ import pytest
 from forebay.errors import ConfigError, PermanentError, TransientError
 from forebay.services.browser import INSTALL, browser, finding, require_browser, tab
 from forebay.services.browser.capturing import Capturing
+from forebay.services.browser.devtools import ProtocolError
 from forebay.services.browser.failures import load_error
 from forebay.services.browser.tab import Tab
-from forebay.services.browser.wire import ProtocolError
 from forebay.services.egress import Limits, Unreachable, UrlNotFound
 from forebay.services.egress.grants import Counts, Grant
 from forebay.settings import Settings

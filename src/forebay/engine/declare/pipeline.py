@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, Unpack, overlo
 from pydantic import TypeAdapter
 
 from forebay.engine.declare.context import Context
-from forebay.engine.declare.policy import Kind
+from forebay.engine.declare.policy import StepKind
 from forebay.engine.declare.step import Declared, OptionalDeclared, Step, StepOptions, check_options
 from forebay.engine.submit import producer
 from forebay.errors import DefinitionError
@@ -202,7 +202,7 @@ class Pipeline(Generic[I]):
         parents = after if isinstance(after, tuple) else (after,) if after is not None else ()
         given = dict(options)
         name = typing.cast("str", given.pop("name", fn.__name__))
-        kind = Kind(typing.cast("str", given.pop("kind", _natural_kind(fn))))
+        kind = StepKind(typing.cast("str", given.pop("kind", _natural_kind(fn))))
         self._check_step(name, fn, kind, parents, after_all=after_all)
         queue = typing.cast("str", given.pop("queue", f"{self.name}.{name}"))
         given["limits"] = tuple(options.get("limits", ()))
@@ -223,7 +223,7 @@ class Pipeline(Generic[I]):
         return step
 
     def _check_step(
-        self, name: str, fn: Callable[..., Any], kind: Kind, parents: tuple[Step[I, Any], ...], *, after_all: bool
+        self, name: str, fn: Callable[..., Any], kind: StepKind, parents: tuple[Step[I, Any], ...], *, after_all: bool
     ) -> None:
         where = f"{self.name}.{name}"
         if not _NAME.fullmatch(name):
@@ -232,7 +232,7 @@ class Pipeline(Generic[I]):
             raise DefinitionError(f"step {where!r} is declared twice")
         if len(self.steps) >= _MAX_STEPS:
             raise DefinitionError(f"pipeline {self.name!r} has more than {_MAX_STEPS} steps")
-        if (kind is Kind.ASYNC) != inspect.iscoroutinefunction(fn):
+        if (kind is StepKind.ASYNC) != inspect.iscoroutinefunction(fn):
             raise DefinitionError(f"step {where!r}: an async step is `async def`, thread and process steps are `def`")
         for parent in parents:
             # A step can only come after one that exists already: cycles cannot be written down.
@@ -317,5 +317,5 @@ class Pipeline(Generic[I]):
         return f"<pipeline {self.name}: {' → '.join(self.steps)}>"
 
 
-def _natural_kind(fn: Callable[..., Any]) -> Kind:
-    return Kind.ASYNC if inspect.iscoroutinefunction(fn) else Kind.THREAD
+def _natural_kind(fn: Callable[..., Any]) -> StepKind:
+    return StepKind.ASYNC if inspect.iscoroutinefunction(fn) else StepKind.THREAD

@@ -13,7 +13,7 @@ from pydantic import TypeAdapter
 
 from forebay.engine.declare.context import Context
 from forebay.engine.declare.limited import Confines
-from forebay.engine.declare.policy import Kind, Limit, Retry
+from forebay.engine.declare.policy import Limit, Retry, StepKind
 from forebay.errors import DefinitionError
 from forebay.types import Cancel, Done, NotFound, Outcome, Skip, Snooze
 
@@ -31,7 +31,7 @@ class StepOptions(TypedDict, total=False):
     """What every step may say about its running."""
 
     name: str
-    kind: Kind | Literal["async", "thread", "process"]
+    kind: StepKind | Literal["async", "thread", "process"]
     retry: Retry
     timeout: float | None  # seconds for one attempt
     queue: str  # steps that share a queue are paused and parked together
@@ -55,7 +55,7 @@ class Step(Generic[I, R]):
     optional: bool = False
     after_all: bool = False
     batch_size: int | None = None
-    kind: Kind = Kind.ASYNC
+    kind: StepKind = StepKind.ASYNC
     retry: Retry = field(default_factory=Retry)
     timeout: float | None = None
     queue: str = ""
@@ -168,9 +168,9 @@ def check_options(step: Step[Any, Any]) -> None:
         raise DefinitionError(
             f"{where}: only one step of a pipeline can be the one that normalizes, and none after_all"
         )
-    if step.kind is Kind.PROCESS and step.memory_mb < 32:
+    if step.kind is StepKind.PROCESS and step.memory_mb < 32:
         raise DefinitionError(f"{where}: memory_mb must be at least 32")
-    if step.sandbox and step.kind is not Kind.PROCESS:
+    if step.sandbox and step.kind is not StepKind.PROCESS:
         raise DefinitionError(f'{where}: sandbox is for steps of kind "process"')
-    if step.kind is Kind.PROCESS and "<locals>" in step.fn.__qualname__:
+    if step.kind is StepKind.PROCESS and "<locals>" in step.fn.__qualname__:
         raise DefinitionError(f"{where}: a process step must be a function of a module, for its child to import")

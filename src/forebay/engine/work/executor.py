@@ -11,7 +11,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from forebay.engine.controllers import ClaimSize
-from forebay.engine.declare.policy import Kind
+from forebay.engine.declare.policy import StepKind
 from forebay.engine.work.attempt import Attempt, report_error, report_outcome
 from forebay.engine.work.task_queue import TaskQueue
 from forebay.errors import TransientError
@@ -346,7 +346,7 @@ class StepExecutor:
     def stop_overdue(self, now: float) -> None:
         """Stops what is past its deadline."""
         # Process steps are killed by their pool, which knows better.
-        if self.step.timeout is None or self.step.kind is Kind.PROCESS:
+        if self.step.timeout is None or self.step.kind is StepKind.PROCESS:
             return
         for attempt in list(self.running):
             if attempt.deadline < now:

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from contextvars import copy_context
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
-from forebay.engine.declare.policy import Kind
+from forebay.engine.declare.policy import StepKind
 
 if TYPE_CHECKING:
     from forebay.engine.declare.context import Context
@@ -34,11 +34,11 @@ def call_of(step: Step[Any, Any], threads: Threads, processes: ProcessPool, *, w
         return threads.run(copy_context().run, step.fn, ctx, *args)
 
     match step.kind:
-        case Kind.ASYNC:
+        case StepKind.ASYNC:
             return step.fn
-        case Kind.PROCESS:
+        case StepKind.PROCESS:
             return in_process
-        case Kind.THREAD:
+        case StepKind.THREAD:
             return on_thread_with_context if with_context else on_thread
 
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from forebay.engine.declare.resources import Resources
     from forebay.pipelines.sheets.provider_gate import Find
     from forebay.services.egress import Fetched, Http
-    from forebay.services.products import Ask, Candidate, Fetch, Fields, Provider, Query, Request, Scored
+    from forebay.services.products import Ask, Candidate, Fetch, Fields, Provider, ProviderRequest, Query, Scored
 
 _SURE = 0.9  # nobody else is asked after such a match
 _STANDS = 2.0  # seconds that a row waits in its slot for a provider that is closed: fewer rows are moved about
@@ -133,7 +133,7 @@ def _fetch(provider: Provider, http: Http) -> Fetch:
 
     limits, trusted = provider.limits, isinstance(provider, HttpProvider)
 
-    async def fetch(request: Request) -> Fetched:
+    async def fetch(request: ProviderRequest) -> Fetched:
         wanted = Wanted(
             request.url, f"sheets.{provider.name}", limits.max_bytes, limits.timeout_s, headers=request.headers,
             raise_for_status=False, secret_headers=request.secret_headers, polite=False,

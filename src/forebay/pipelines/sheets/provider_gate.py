@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from forebay.services.egress import Politeness
     from forebay.services.egress.politeness import Turn
     from forebay.services.products import Candidate, Query
-    from forebay.services.products.declarations import Limits as Declared
+    from forebay.services.products.provider_spec import ProviderLimits as Declared
 
     # Asks about a query for an owner.
     Find: TypeAlias = Callable[[Query, int], Awaitable[Sequence[Candidate]]]

@@ -89,7 +89,7 @@ sheet_images = Pipeline("sheet_images", SheetImage, max_input_bytes=MAX_INPUT_BY
 # What the steps know of the sheet.
 
 
-class Book:
+class SheetCache:
     """The sheets that rows belong to: asked for again when one may have been changed since."""
 
     def __init__(self, pool: Pool) -> None:
@@ -113,8 +113,8 @@ class Book:
 
 
 @resource
-async def book(given: Resources) -> AsyncGenerator[Book]:
-    yield Book(given.pool)
+async def book(given: Resources) -> AsyncGenerator[SheetCache]:
+    yield SheetCache(given.pool)
 
 
 # Rows.

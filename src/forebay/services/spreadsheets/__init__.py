@@ -14,13 +14,13 @@ Write one piece by piece; the same rows make the same bytes:
         ...
 """
 
-from forebay.services.spreadsheets.archives import PICTURES, Picture, opened, pictures, read_picture
+from forebay.services.spreadsheets.archives import PICTURES, ArchivePicture, opened, pictures, read_picture
 from forebay.services.spreadsheets.cells import cell_text, escaped, unescaped
 from forebay.services.spreadsheets.csv_file import CsvLayout
-from forebay.services.spreadsheets.kinds import FileKind, Found, detect
+from forebay.services.spreadsheets.kinds import Detected, FileKind, detect
 from forebay.services.spreadsheets.reading import Layout, look_at, read_rows
-from forebay.services.spreadsheets.rows import AnyRow, BadRow, Batch, Cells, Place, Row, RowReader, take
-from forebay.services.spreadsheets.writing import MEDIA_TYPES, Kind, RowFile, header_of, new_file, written
+from forebay.services.spreadsheets.rows import AnyRow, BadRow, Batch, Cells, Cursor, Row, RowReader, take
+from forebay.services.spreadsheets.writing import MEDIA_TYPES, FileFormat, RowFile, header_of, new_file, written
 from forebay.services.spreadsheets.xlsx_file import XlsxLayout
 from forebay.services.spreadsheets.xlsx_writing import XlsxFile
 
@@ -28,16 +28,16 @@ __all__ = [
     "MEDIA_TYPES",
     "PICTURES",
     "AnyRow",
+    "ArchivePicture",
     "BadRow",
     "Batch",
     "Cells",
     "CsvLayout",
+    "Cursor",
+    "Detected",
+    "FileFormat",
     "FileKind",
-    "Found",
-    "Kind",
     "Layout",
-    "Picture",
-    "Place",
     "Row",
     "RowFile",
     "RowReader",

@@ -12,10 +12,10 @@ from typing import Literal, Protocol, TypeAlias
 from forebay.services.spreadsheets.cells import cell_text, escaped_text
 from forebay.services.spreadsheets.xlsx_writing import XlsxFile
 
-Kind: TypeAlias = Literal["csv", "xlsx", "jsonl"]
+FileFormat: TypeAlias = Literal["csv", "xlsx", "jsonl"]
 Values: TypeAlias = Sequence[object]
 
-MEDIA_TYPES: dict[Kind, str] = {
+MEDIA_TYPES: dict[FileFormat, str] = {
     "csv": "text/csv; charset=utf-8",
     "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
     "jsonl": "application/jsonl",
@@ -85,7 +85,7 @@ class JsonLinesFile:
         return text.encode("utf-8", "replace") + b"\n"
 
 
-def new_file(kind: Kind, columns: Sequence[str], *, escape: bool = True) -> RowFile:
+def new_file(kind: FileFormat, columns: Sequence[str], *, escape: bool = True) -> RowFile:
     """A file of that kind with these columns."""
     match kind:
         case "csv":
@@ -97,7 +97,7 @@ def new_file(kind: Kind, columns: Sequence[str], *, escape: bool = True) -> RowF
 
 
 async def written(
-    kind: Kind, columns: Sequence[str], batches: AsyncIterable[Iterable[Values]], *, escape: bool = True
+    kind: FileFormat, columns: Sequence[str], batches: AsyncIterable[Iterable[Values]], *, escape: bool = True
 ) -> AsyncIterator[bytes]:
     """The pieces of a file of all these rows. Each is made in a thread: packing takes a while."""
     file = new_file(kind, columns, escape=escape)

@@ -42,7 +42,7 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class GridPage:
     columns: list[str]
     rows: list[asyncpg.Record]
     next_after: int | None
@@ -55,7 +55,7 @@ async def page(
     statuses: Sequence[str] | None,
     size: int,
     show: Sequence[str] = (),
-) -> Page:
+) -> GridPage:
     """Rows of the grid of a job in order, and after which number the next page begins. A page may be short before the
     end.
 
@@ -68,7 +68,7 @@ async def page(
         )
         assert found is not None  # noqa: S101 - the function always answers one row
         rows = await conn.fetch(load("read_grid"), job_id, found["ns"], list(show)) if found["ns"] else []
-    return Page(list(columns), rows, found["next_after"])
+    return GridPage(list(columns), rows, found["next_after"])
 
 
 async def is_sheet(conn: Connection, job_id: int) -> bool:
