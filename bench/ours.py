@@ -26,7 +26,7 @@ from forebay.pipelines.sheets.db.sheets import NewSheet
 from forebay.pipelines.sheets.grid_files import GridFile
 from forebay.pipelines.sheets.intake import hand_in, sheet_intake
 from forebay.pipelines.sheets.steps import sheets
-from forebay.services.spreadsheets import new_file
+from forebay.services.spreadsheets import XlsxFile
 from forebay.settings import Settings
 from forebay.storage import open_store
 
@@ -236,7 +236,7 @@ class Forebay:
 
     def write_workbook(self, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> int:
         """Write rows as a workbook; answers its bytes."""
-        file = new_file("xlsx", columns)
+        file = XlsxFile(columns)
         return sum(len(file.write(batch)) for batch in batched(rows)) + len(file.close())
 
 

@@ -242,7 +242,7 @@ async def test_no_browser(opened: Opened, site: Site, monkeypatch: pytest.Monkey
         with pytest.raises(ConfigError, match="FOREBAY_BROWSER_PATH is /nowhere/chromium"):
             await browser.capture(place(site, "/plain"))
     monkeypatch.setenv("PATH", str(tmp_path))
-    monkeypatch.setattr("forebay.services.browser.finding._PLACES", ())
+    monkeypatch.setattr("forebay.services.browser.executable._PLACES", ())
     async with opened() as browser:
         with pytest.raises(
             StepError, match="apt-get install --no-install-recommends chromium-headless-shell"

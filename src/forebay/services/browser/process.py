@@ -12,8 +12,8 @@ from forebay.log import get_logger
 from forebay.runner.availability import check_network, sandbox_for
 from forebay.runner.process import HOME, Command, GuardedProcess
 from forebay.runner.spec import ResourceLimits
+from forebay.services.browser.command_line import arguments
 from forebay.services.browser.devtools import BrowserGone, DevToolsConnection
-from forebay.services.browser.flags import arguments
 
 if TYPE_CHECKING:
     from collections.abc import Callable
