@@ -81,7 +81,7 @@ async def test_rows_that_cannot_be_read_are_items_in_error_and_the_others_go_on(
     await take.conn.execute("select forebay.reprocess($1, '{ERROR}')", job)
     await take.bed.finish()
     assert (await take.items(job))[1]["reason"] == (
-        "line 3 could not be read: mend it in the file, and upload that again"
+        "line 3 could not be read: fix it in the file, and upload that again"
     )
     assert (await take.job(job))["error"] == 4
 
@@ -170,7 +170,7 @@ async def test_pictures_become_items_and_files(take: Taking) -> None:
     await take.conn.execute("select forebay.reprocess($1, '{ERROR}')", job)
     await take.bed.finish()
     assert (await take.items(job))[2]["reason"] == (
-        f"picture {broken['input']['line']} could not be read: mend it in the archive, and upload that again"
+        f"picture {broken['input']['line']} could not be read: fix it in the archive, and upload that again"
     )
     owned = await take.conn.fetch("select f.name from forebay.file f join forebay.sheet_file s on s.file_id = f.id")
     assert sorted(row["name"] for row in owned) == ["ink.png", "pen.png", "pictures.zip"]

@@ -172,7 +172,7 @@ def _storage_error(place: str, error: Exception) -> Exception:
     if "No space left" in text or "StorageFull" in text:
         return ResourceError(f"no room in {place}")
     if "NoSuchBucket" in text:
-        return ConfigError(f"{place}: there is no such bucket; make it, or mend FOREBAY_STORAGE_URL")
+        return ConfigError(f"{place}: there is no such bucket; make it, or fix FOREBAY_STORAGE_URL")
     if "MissingCredentials" in text or "169.254.169.254" in text:
         return ConfigError(f"{place}: no credentials; set FOREBAY_STORAGE_ACCESS_KEY and FOREBAY_STORAGE_SECRET_KEY")
     return TransientError(f"{place} failed: {one_line(error)[:300]}")

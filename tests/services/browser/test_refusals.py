@@ -25,7 +25,7 @@ def test_a_machine_without_chromium_is_told_how_to_get_it(monkeypatch: pytest.Mo
     with pytest.raises(ConfigError) as refused:
         require_browser(Settings())
     assert str(refused.value) == f"no Chromium is installed; on Debian or Ubuntu: {INSTALL}"
-    with pytest.raises(ConfigError, match="is /nowhere, and no program is there: mend or unset it"):
+    with pytest.raises(ConfigError, match="is /nowhere, and no program is there: fix or unset it"):
         require_browser(Settings(browser_path=Path("/nowhere")))
 
 

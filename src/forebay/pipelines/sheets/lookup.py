@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 _SURE = 0.9  # nobody else is asked after such a match
 _STANDS = 2.0  # seconds that a row waits in its slot for a provider that is closed: fewer rows are moved about
-# Which error is told when several providers could not answer: what waits first, then what people can mend.
+# Which error is told when several providers could not answer: what waits first, then what people can fix.
 _TELLING = (
     ErrorClass.THROTTLED,
     ErrorClass.CONFIG,

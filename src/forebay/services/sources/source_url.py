@@ -38,7 +38,7 @@ class SourceUrl:
 def checked_place(text: str) -> SourceUrl:
     """The place that a URL names.
 
-    Raises: ValueError with what to mend.
+    Raises: ValueError with what to fix.
     """
     scheme = text.partition(":")[0].lower()
     if not text[len(scheme) :].startswith("://") or scheme not in {"file", "s3", *_PORTS}:
