@@ -16,16 +16,17 @@ from bench.noop import PIPELINE
 from bench.workload import SQL_INPUT, input_of, inputs
 from forebay.db.migrate import migrate
 from forebay.engine.db.registry import register
-from forebay.engine.submit.producer import submit, submit_many, wait
+from forebay.engine.submit.producer import submit, submit_many
 from forebay.engine.work.worker import Worker
 from forebay.identity import db as identity
 from forebay.identity.accounts import make_token
+from forebay.jobs import wait
 from forebay.pipelines.sheets.db import grid as grids
 from forebay.pipelines.sheets.db.sheets import NewSheet
 from forebay.pipelines.sheets.grid_files import GridFile
 from forebay.pipelines.sheets.intake import hand_in, sheet_intake
 from forebay.pipelines.sheets.steps import sheets
-from forebay.services.spreadsheets import new_file
+from forebay.services.spreadsheets import XlsxFile
 from forebay.settings import Settings
 from forebay.storage import open_store
 
@@ -235,7 +236,7 @@ class Forebay:
 
     def write_workbook(self, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> int:
         """Write rows as a workbook; answers its bytes."""
-        file = new_file("xlsx", columns)
+        file = XlsxFile(columns)
         return sum(len(file.write(batch)) for batch in batched(rows)) + len(file.close())
 
 

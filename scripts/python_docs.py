@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import difflib
 import inspect
+import os
 import re
 import sys
 from dataclasses import is_dataclass
@@ -32,8 +33,8 @@ MODULES = (
     "forebay",
     "forebay.types",
     "forebay.errors",
-    "forebay.engine.submit.results",
-    "forebay.engine.submit.stream",
+    "forebay.jobs",
+    "forebay.schedules",
     "forebay.testing",
     "forebay.storage",
     "forebay.packages",
@@ -46,7 +47,10 @@ MODULES = (
 
 
 # What the options of `step` and `submit` are called and mean.
-OPTIONS = {"forebay.engine.declare.pipeline": ("StepOptions", "ManyOptions", "SubmitOptions")}
+OPTIONS = {
+    "forebay.engine.declare.step": ("StepOptions",),
+    "forebay.engine.submit.options": ("JobOptions", "SubmitOptions"),
+}
 
 
 def page() -> str:
@@ -60,6 +64,9 @@ def _module(module: ModuleType, seen: set[int]) -> str:
     parts = [f"\n## {module.__name__}\n\n{_text(module)}"]
     for name in _public(module):
         found = getattr(module, name)
+        owner = getattr(found, "__module__", None)
+        if inspect.ismodule(found) or (owner == "forebay.errors" and module.__name__ == "forebay"):
+            continue  # these have a section of their own
         if id(found) not in seen:
             seen.add(id(found))
             parts.append(_name(name, found))
@@ -160,7 +167,7 @@ def _annotation(told: object) -> str:
 def _default(value: object) -> str:
     if value is inspect.Parameter.empty:
         return ""
-    text = repr(value)
+    text = "os.environ" if value is os.environ else repr(value)  # else it would be this machine's
     return f" = {'...' if text.startswith('<') else text}"
 
 

@@ -151,7 +151,7 @@ class ContentMissing(PermanentError):
 
 
 class DataError(StepError):
-    """The input is at fault; the message tells its owner what to mend."""
+    """The input is at fault; the message tells its owner what to fix."""
 
     error_class = ErrorClass.DATA
 

@@ -26,8 +26,9 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from forebay.db.pool import Pool
-    from forebay.engine.declare.pipeline import Pipeline, SubmitOptions
+    from forebay.engine.declare.pipeline import Pipeline
     from forebay.engine.declare.resources import Resource
+    from forebay.engine.submit.options import SubmitOptions
     from forebay.types import ItemRecord, JobSummary, Submitted
 
 __all__ = ["ManualClock", "Testbed", "testbed"]

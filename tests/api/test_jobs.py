@@ -17,7 +17,7 @@ import asyncpg
 import pytest
 from structlog.testing import capture_logs
 
-from forebay.services.spreadsheets import new_file
+from forebay.services.spreadsheets import XlsxFile
 from tests.api._service import Service, serving
 
 
@@ -341,7 +341,7 @@ async def test_a_long_file_is_one_job(service: Service) -> None:
 
 
 def _workbook() -> bytes:
-    made = new_file("xlsx", ["title", "size"])
+    made = XlsxFile(["title", "size"])
     return made.write([("a", 1), ("b", 2)]) + made.close()
 
 

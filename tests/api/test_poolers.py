@@ -17,7 +17,7 @@ from forebay.api.app import create_app
 from forebay.api.metrics.process import Meter
 from forebay.api.role_pools import Rooms, open_rooms
 from forebay.db import session_context
-from forebay.engine.submit.inputs import Options
+from forebay.engine.submit.options import CheckedOptions
 from forebay.engine.submit.producer import item_arguments
 from forebay.errors import WrongRole
 from forebay.settings import Settings
@@ -108,7 +108,7 @@ async def test_the_one_statement_of_a_submit_runs_with_the_role(dsn: str) -> Non
     async with dropping_role(dsn) as way, served(dsn, way) as service:
         rooms: Rooms = service.app.state.rooms
         owner = await service.admin.fetchval("select id from forebay.owner where name = 'ann'")
-        args = item_arguments(pages, Page(title="x"), False, Options.checked(owner="ann"))
+        args = item_arguments(pages, Page(title="x"), False, CheckedOptions.checked(owner="ann"))
         assert (await session_context.submit_for(rooms.owners, owner, None, args))[1]
         await service.admin.execute("revoke insert on forebay.item from forebay_api")
         with pytest.raises(asyncpg.InsufficientPrivilegeError, match="permission denied for table item"):

@@ -27,7 +27,7 @@ esac
 @pytest.fixture
 def bare(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A machine without Chromium; programs in this folder are all that it has."""
-    monkeypatch.setattr("forebay.services.browser.finding._PLACES", ())
+    monkeypatch.setattr("forebay.services.browser.executable._PLACES", ())
     monkeypatch.setattr("os.geteuid", lambda: 0)
     folder = tmp_path / "bin"
     folder.mkdir()

@@ -33,7 +33,7 @@ from forebay.pipelines.bookmarks.imports import bookmark_imports
 from forebay.pipelines.bookmarks.steps import bookmarks
 from forebay.services.browser import find_browser
 from forebay.services.egress import Fetched, Wanted, open_egress, open_http
-from forebay.services.products import Query, Request, load_providers
+from forebay.services.products import ProviderRequest, Query, load_providers
 from forebay.services.sources import load_sources
 from forebay.settings import Settings
 from forebay.storage import Blobs, open_store
@@ -119,7 +119,7 @@ async def test_providers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
         answering(reply(listed), slow, reply("", "404 Not Found"), reply(in_stock)) as site,
     ):
 
-        async def fetch(request: Request) -> Fetched:
+        async def fetch(request: ProviderRequest) -> Fetched:
             url = re.sub(r"https://\w+\.shop\.example", f"http://127.0.0.1:{site.port}", request.url)
             wanted = Wanted(url, "test", 10_000, 10, headers=request.headers, secret_headers=request.secret_headers)
             return await http.fetch(replace(wanted, raise_for_status=False))

@@ -15,7 +15,7 @@ from sqlalchemy.ext.asyncio import AsyncSession, create_async_engine
 from sqlalchemy.orm import Session
 from sqlalchemy.pool import NullPool
 
-from forebay.engine.submit.results import wait
+from forebay.jobs import wait
 from forebay.testing import testbed
 from tests.docs._blocks import blocks, files
 

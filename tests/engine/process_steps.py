@@ -98,7 +98,7 @@ def outcome(ctx: Context, given: Any) -> Any:
 def fail(ctx: Context, given: Any) -> None:
     raise {
         "key": KeyError("the key"),
-        "data": DataError("mend your file"),
+        "data": DataError("fix your file"),
         "throttled": ThrottledError("slow down", retry_after=77.0),
         "odd": OddError("it broke", "of age"),
         "memory": MemoryError(),

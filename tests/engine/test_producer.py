@@ -16,8 +16,9 @@ from pydantic import BaseModel, Field, PlainSerializer, computed_field
 
 from forebay import Pipeline
 from forebay.engine.submit.inputs import Encoder
-from forebay.engine.submit.producer import items, submit, submit_many, summary, wait
+from forebay.engine.submit.producer import submit, submit_many
 from forebay.errors import InvalidField, NotFoundError
+from forebay.jobs import items, summary, wait
 from forebay.types import ItemStatus, JobState
 from tests.engine._producing import Page, counts, inputs_of, pages, papers, register
 

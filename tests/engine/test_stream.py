@@ -14,8 +14,8 @@ import asyncpg
 import pytest
 
 from forebay.engine.submit.job_stream import SourceRows
-from forebay.engine.submit.producer import StreamProgress, submit_stream, summary
 from forebay.errors import ConflictError, DatabaseUnavailable, InvalidField, UnknownPipeline
+from forebay.jobs import StreamProgress, submit_stream, summary
 from forebay.testing import testbed
 from forebay.types import JobState
 from tests.engine._producing import Page, counts, inputs_of, ledgers, pages, papers, register, strangers
@@ -115,7 +115,7 @@ async def test_a_source_that_has_become_shorter(conn: asyncpg.Connection[Any], d
 
 CHILD = """
 import asyncio, sys
-from forebay.engine.submit.producer import submit_stream
+from forebay.jobs import submit_stream
 from tests.engine._producing import pages, Page
 
 async def slowly():

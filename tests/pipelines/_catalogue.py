@@ -14,7 +14,7 @@ from forebay.engine.declare.context import Context
 from forebay.engine.declare.pipeline import Pipeline
 from forebay.engine.declare.policy import Retry
 from forebay.engine.declare.resources import Resource, Resources, resource
-from forebay.pipelines.sheets.catalogue_rows import Line, catalogue_rows
+from forebay.pipelines.sheets.catalogue_rows import CatalogueLine, catalogue_rows
 from forebay.pipelines.sheets.lookup import Match, look_up
 from forebay.pipelines.sheets.providers import Providers, open_providers
 from forebay.pipelines.sheets.providers import providers as all_providers
@@ -78,7 +78,7 @@ async def load(
 ) -> list[ItemRecord]:
     """Load rows into a catalogue; answers what became of them."""
     job = await catalogue_rows.submit_many(
-        bed.pool, [Line(line=n, row=row) for n, row in enumerate(rows, 2)], owner=owner
+        bed.pool, [CatalogueLine(line=n, row=row) for n, row in enumerate(rows, 2)], owner=owner
     )
     columns = mapping or Columns(fields={each: each for row in rows for each in row})  # type: ignore[misc]
     await bed.pool.execute(

@@ -111,10 +111,10 @@ async def test_a_mapping_names_the_columns(dsn: str) -> None:
 
 
 async def test_a_job_without_a_sheet(dsn: str) -> None:
-    from forebay.pipelines.sheets.catalogue_rows import Line, catalogue_rows
+    from forebay.pipelines.sheets.catalogue_rows import CatalogueLine, catalogue_rows
 
     async with shopping(dsn) as bed:
-        job = await bed.submit(catalogue_rows, Line(line=1, row={"title": "Mug"}))
+        job = await bed.submit(catalogue_rows, CatalogueLine(line=1, row={"title": "Mug"}))
         await bed.run()
         item = await bed.item(job)
         assert item.error is not None

@@ -21,7 +21,7 @@ from forebay.engine.db import control
 from forebay.pipelines.sheets.db import grid as grids
 from forebay.pipelines.sheets.exports import Export, sheet_exports
 from forebay.pipelines.sheets.grid_files import GridFile
-from forebay.services.spreadsheets import Kind, escaped, unescaped
+from forebay.services.spreadsheets import FileFormat, escaped, unescaped
 from tests.pipelines._sheets import OURS, Exports, Line, add_sheet, csv_cells, exporting, jsonl_cells, xlsx_cells
 
 FOUND = {
@@ -221,7 +221,7 @@ async def test_an_export_that_is_reprocessed_is_written_anew(exports: Exports) -
 
 
 @pytest.mark.parametrize("kind", ["csv", "xlsx", "jsonl"])
-async def test_it_is_of_one_moment(exports: Exports, monkeypatch: pytest.MonkeyPatch, kind: Kind) -> None:
+async def test_it_is_of_one_moment(exports: Exports, monkeypatch: pytest.MonkeyPatch, kind: FileFormat) -> None:
     """What is written while it is being read is not in it, wherever that is."""
     monkeypatch.setattr(grids, "_STEP", 2)
     job = await add_sheet(exports.conn, ["a"], [Line({"a": f"old {n}"}) for n in range(9)])

@@ -29,7 +29,7 @@ from forebay.pipelines.sheets.settings import SheetsSettings
 from forebay.pipelines.sheets.steps import SheetRow
 from forebay.pipelines.sheets.steps import sheets as sheet_rows
 from forebay.pipelines.sheets.workbook_reading import FORMULA_WITHOUT_RESULT
-from forebay.services.spreadsheets import Picture
+from forebay.services.spreadsheets import ArchivePicture
 from tests.pipelines._intake import Taking, dying_once, table, taking
 
 intake = importlib.import_module("forebay.pipelines.sheets.intake")  # the name in the package is the pipeline's
@@ -81,7 +81,7 @@ async def test_rows_that_cannot_be_read_are_items_in_error_and_the_others_go_on(
     await take.conn.execute("select forebay.reprocess($1, '{ERROR}')", job)
     await take.bed.finish()
     assert (await take.items(job))[1]["reason"] == (
-        "line 3 could not be read: mend it in the file, and upload that again"
+        "line 3 could not be read: fix it in the file, and upload that again"
     )
     assert (await take.job(job))["error"] == 4
 
@@ -170,7 +170,7 @@ async def test_pictures_become_items_and_files(take: Taking) -> None:
     await take.conn.execute("select forebay.reprocess($1, '{ERROR}')", job)
     await take.bed.finish()
     assert (await take.items(job))[2]["reason"] == (
-        f"picture {broken['input']['line']} could not be read: mend it in the archive, and upload that again"
+        f"picture {broken['input']['line']} could not be read: fix it in the archive, and upload that again"
     )
     owned = await take.conn.fetch("select f.name from forebay.file f join forebay.sheet_file s on s.file_id = f.id")
     assert sorted(row["name"] for row in owned) == ["ink.png", "pen.png", "pictures.zip"]
@@ -200,7 +200,7 @@ def _asked(folder: Path) -> list[str]:
 
 def test_pictures_are_unpacked_within_bounds() -> None:
     sizes = [1, 1, 16 << 20, 64 << 20, *[1] * 600]
-    groups = list(intake._groups([Picture(n, str(n), size) for n, size in enumerate(sizes)]))
+    groups = list(intake._groups([ArchivePicture(n, str(n), size) for n, size in enumerate(sizes)]))
     assert [len(group) for group in groups] == [2, 1, 1, 512, 88]
     assert [one.number for group in groups for one in group] == list(range(604))
 

@@ -18,7 +18,7 @@ from forebay.engine.db import registry
 from forebay.engine.declare.loading import load_pipelines
 from forebay.identity import db as identity
 from forebay.identity.accounts import make_token
-from forebay.services.spreadsheets import new_file
+from forebay.services.spreadsheets import CsvFile, XlsxFile
 from tests.cli._run import Cli
 from tests.crash._rig import Watch
 from tests.crash.test_api import address_of
@@ -117,7 +117,7 @@ def _row(number: int) -> tuple[str, str, str]:
 
 
 def _write(path: Path, kind: Literal["csv", "xlsx"], count: int) -> None:
-    made = new_file(kind, _COLUMNS)
+    made = CsvFile(_COLUMNS) if kind == "csv" else XlsxFile(_COLUMNS)
     with path.open("wb") as file:
         for numbers in _blocks(count):
             file.write(made.write(map(_row, numbers)))

@@ -34,7 +34,7 @@ def test_output_files_are_written_with_and_without_proc(
     ours, theirs = socket.socketpair()
     hello = wire.Hello([], "", [], __name__, None, __file__, "write", "write", 1 << 20, "")
     with ours, theirs, target.open("wb+") as opened:
-        worker = child._Child(wire.Link(theirs), theirs, hello)
+        worker = child._Child(wire.Channel(theirs), theirs, hello)
         assert worker.introduce()
         socket.send_fds(ours, [b"f"], [opened.fileno()])
         worker._take_files({"inputs": [], "outputs": 1})

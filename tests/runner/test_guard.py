@@ -10,10 +10,10 @@ import pytest
 
 from forebay.runner.availability import available, sandbox_for
 from forebay.runner.process import Command, GuardedProcess
-from forebay.runner.spec import Limits
+from forebay.runner.spec import ResourceLimits
 
 pytestmark = pytest.mark.skipif(available().method is None, reason=available().because)
-_LIMITS = Limits(256, open_files=256)
+_LIMITS = ResourceLimits(256, open_files=256)
 
 
 @pytest.fixture
@@ -28,7 +28,9 @@ def many_open_files() -> Iterator[None]:
     resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
 
-async def _run(*argv: str, sockets: int = 0, order: bytes = b"r", limits: Limits = _LIMITS) -> tuple[str, list[str]]:
+async def _run(
+    *argv: str, sockets: int = 0, order: bytes = b"r", limits: ResourceLimits = _LIMITS
+) -> tuple[str, list[str]]:
     """How a sandboxed program ends, and its lines."""
     lines: list[str] = []
     sandbox = sandbox_for("required", argv[0], scratch_mb=16, python=False)
@@ -55,10 +57,10 @@ async def test_a_worker_may_have_many_open_files() -> None:
 @pytest.mark.parametrize(
     ("script", "limits", "how"),
     [
-        ("x = bytearray(b'x' * (100 << 20)); import signal; signal.pause()", Limits(64), "memory"),
-        ("while True: pass", Limits(256, cpu_s=0.2), "cpu"),
+        ("x = bytearray(b'x' * (100 << 20)); import signal; signal.pause()", ResourceLimits(64), "memory"),
+        ("while True: pass", ResourceLimits(256, cpu_s=0.2), "cpu"),
     ],
 )
-async def test_limits_hold_while_it_rests(script: str, limits: Limits, how: str) -> None:
+async def test_limits_hold_while_it_rests(script: str, limits: ResourceLimits, how: str) -> None:
     ended, _ = await _run("/usr/bin/env", "python3", "-ISc", script, order=b"i", limits=limits)
     assert ended == how

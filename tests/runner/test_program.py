@@ -17,7 +17,7 @@ from forebay.runner.guard import watched_folders
 from forebay.runner.launch import _counts_alone
 from forebay.runner.process import Command, GuardedProcess
 from forebay.runner.program import ProgramLimits, _command, run_program
-from forebay.runner.spec import Limits, Sandbox, Spec
+from forebay.runner.spec import ResourceLimits, Sandbox, Spec
 from forebay.services.browser.process import BrowserProcess
 from forebay.services.egress import Egress
 from forebay.settings import Settings
@@ -115,7 +115,7 @@ async def test_a_process_that_cannot_be_started_leaves_no_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    process = GuardedProcess(Command("absent", Limits(64), argv=("/bin/true",), python=["/absent/python"]))
+    process = GuardedProcess(Command("absent", ResourceLimits(64), argv=("/bin/true",), python=["/absent/python"]))
     with pytest.raises(FileNotFoundError):
         process.start()
     assert _names(tmp_path) == []
@@ -164,5 +164,5 @@ def test_without_walls_a_program_has_no_network_but_limits() -> None:
     assert made is not None
     assert made.network == "none"
     assert not _counts_alone(bare)  # all processes of our account would count
-    spec = Spec(3, 1, [], Limits(64), folder="/run/x", watched="/output", watched_mb=5, sandbox=bare)
+    spec = Spec(3, 1, [], ResourceLimits(64), folder="/run/x", watched="/output", watched_mb=5, sandbox=bare)
     assert list(watched_folders(spec)) == [("/output", 5), ("/run/x/home", 16)]

@@ -19,7 +19,7 @@ from forebay.runner.codec import CodecError
 from forebay.runner.namespaces import Forbidden
 from forebay.runner.process import Command, GuardedProcess
 from forebay.runner.program import run_program
-from forebay.runner.spec import Limits, Spec
+from forebay.runner.spec import ResourceLimits, Spec
 from forebay.services.browser.process import BrowserProcess
 from forebay.settings import Settings
 from forebay.types import Done
@@ -27,7 +27,7 @@ from forebay.types import Done
 
 def test_what_was_not_started_says_so() -> None:
     with pytest.raises(RuntimeError, match="the process was not started"):
-        _ = GuardedProcess(Command("true", Limits(64), argv=("true",))).inbox
+        _ = GuardedProcess(Command("true", ResourceLimits(64), argv=("true",))).inbox
     with pytest.raises(RuntimeError, match="the child was not started"):
         ChildProcess(limited(os.getpid), 1000, "off")._running()
     unknown: Any = None
@@ -67,7 +67,7 @@ def test_namespaces_that_root_may_not_make_either(monkeypatch: pytest.MonkeyPatc
 
 def test_nothing_to_seal() -> None:
     with pytest.raises(ValueError, match="there is no sandbox to seal"):
-        launch.seal(Spec(-1, os.getpid(), [], Limits(64)), 0, -1)
+        launch.seal(Spec(-1, os.getpid(), [], ResourceLimits(64)), 0, -1)
 
 
 async def test_programs_that_cannot_be_run() -> None:
@@ -79,7 +79,7 @@ async def test_programs_that_cannot_be_run() -> None:
         "true must not use the network but through the egress proxy, which is not enforced here: unset "
         "FOREBAY_EGRESS_CONFINE and allow user namespaces, or accept that by FOREBAY_SANDBOX=preferred"
     )
-    lost: Any = SimpleNamespace(how="", said="", command=SimpleNamespace(limits=Limits(64)))
+    lost: Any = SimpleNamespace(how="", said="", command=SimpleNamespace(limits=ResourceLimits(64)))
     with pytest.raises(TransientError, match="true was lost: its guard ended before it"):
         program._finished("true", lost, [])
 

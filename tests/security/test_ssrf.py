@@ -18,7 +18,7 @@ from forebay.services.egress import InvalidUrl, Policy, Refused, checked_url, di
 from forebay.services.egress.addresses import Address
 from forebay.services.egress.dialing import Dialer
 from forebay.services.products.templates import UrlTemplate
-from forebay.services.sources import Declaration, open_source
+from forebay.services.sources import SourceSpec, open_source
 from forebay.settings import Settings
 from tests.services.egress._world import Names
 
@@ -148,7 +148,7 @@ DECLARED: dict[str, dict[str, Any]] = {
 async def test_a_source_that_is_declared_inside_does_not_reach_the_clouds_metadata(kind: str) -> None:
     """Private networks are the operator's to declare; where clouds hand out credentials is nobody's."""
     settings = Settings(egress_confine=False)
-    declared = Declaration.model_validate({"name": "a", "owner": "ann", "timeout_s": 10} | DECLARED[kind])
+    declared = SourceSpec.model_validate({"name": "a", "owner": "ann", "timeout_s": 10} | DECLARED[kind])
     async with (
         open_egress(settings) as egress,
         open_source(declared, egress, settings, {"A": "a", "B": "b"}) as source,
@@ -162,7 +162,7 @@ async def test_a_folder_is_only_below_what_is_allowed(tmp_path: Path) -> None:
     allowed.mkdir()
     (allowed / "out").symlink_to("/etc")
     for url in ("file:///etc", f"file://{tmp_path}", f"file://{allowed}/out"):
-        declared = Declaration.model_validate({"name": "a", "owner": "ann", "url": url})
+        declared = SourceSpec.model_validate({"name": "a", "owner": "ann", "url": url})
         with pytest.raises((ConfigError, DataError)):
             async with open_source(declared, None, Settings(), roots=[allowed]) as source:
                 [found async for found in source.list()]

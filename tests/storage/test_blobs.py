@@ -21,7 +21,7 @@ from forebay import Context, Done, Pipeline, Rows
 from forebay.db.pool import Pool
 from forebay.errors import ContentMissing, DataError
 from forebay.settings import Settings
-from forebay.storage import Blobs, Source, Store, clean, open_store
+from forebay.storage import Blobs, BlobSource, Store, clean, open_store
 from forebay.storage import db as files
 from forebay.storage.blobs import forgetting, key_of
 from forebay.storage.checking import check
@@ -41,7 +41,7 @@ async def _one_object(conn: asyncpg.Connection[Any], sha256: str) -> str:
 @pytest.mark.parametrize("kind", ["bytes", "pieces", "path"])
 async def test_what_was_put_is_read(blobs: Blobs, pool: Pool, tmp_path: Path, data: bytes, kind: str) -> None:
     (tmp_path / "source").write_bytes(data)
-    source: Source = {"bytes": data, "pieces": pieces(data), "path": tmp_path / "source"}[kind]  # type: ignore[assignment] # of these kinds
+    source: BlobSource = {"bytes": data, "pieces": pieces(data), "path": tmp_path / "source"}[kind]  # type: ignore[assignment] # of these kinds
     stored = await blobs.put(source, owner_id=ANN, name="a/../x.pdf")
     assert (stored.sha256, stored.size) == (hashlib.sha256(data).hexdigest(), len(data))
     assert (stored.name, stored.media_type) == ("x.pdf", "application/pdf")

@@ -55,7 +55,7 @@ async def test_a_wrong_key(s3: S3, tmp_path: Path) -> None:
 
 async def test_a_bucket_that_is_not_there(s3: S3, tmp_path: Path) -> None:
     store = open_store(s3_settings(s3, tmp_path, storage_url="s3://no-such-bucket/x"))
-    with pytest.raises(ConfigError, match=r"there is no such bucket; make it, or mend FOREBAY_STORAGE_URL$"):
+    with pytest.raises(ConfigError, match=r"there is no such bucket; make it, or fix FOREBAY_STORAGE_URL$"):
         _ = [page async for page in store.objects()]
 
 

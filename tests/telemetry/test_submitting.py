@@ -9,10 +9,11 @@ from opentelemetry import trace
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.trace import NonRecordingSpan, SpanContext, TraceFlags
 
-from forebay.engine.submit.producer import submit, submit_many, submit_many_sync, submit_stream, submit_sync
+from forebay.engine.submit.producer import submit, submit_many, submit_many_sync, submit_sync
+from forebay.jobs import submit_stream
 from forebay.telemetry import tracing
 from forebay.testing import testbed
-from tests.engine.test_doors import every_async_door, every_sync_door
+from tests.engine.test_adapters import every_async_door, every_sync_door
 from tests.telemetry._collector import Collector
 from tests.telemetry._letters import Letter, letters
 

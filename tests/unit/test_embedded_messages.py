@@ -60,7 +60,7 @@ def test_one_that_was_never_started(tmp_path: Path) -> None:
 
 def test_a_folder_that_cannot_be_made(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    with refused(rf"Cannot use {tmp_path}/file/data: Not a directory; mend that, or use another folder\.$"):
+    with refused(rf"Cannot use {tmp_path}/file/data: Not a directory; fix that, or use another folder\.$"):
         EmbeddedPostgres(tmp_path / "file" / "data").start()
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from forebay.cli._stages import stage
 from forebay.services.browser import INSTALL, find_browser
-from forebay.services.browser.finding import PACKAGE
+from forebay.services.browser.executable import PACKAGE
 
 if TYPE_CHECKING:
     from collections.abc import Callable

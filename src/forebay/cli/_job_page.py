@@ -31,7 +31,7 @@ _LONGEST = 200  # characters of a result on a screen
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class JobPage:
     """A job and what is known about it. `problem`: why it could not be worked on; `result`: of its last steps."""
 
     job: JobRow
@@ -52,10 +52,10 @@ class Page:
         yield from dict.fromkeys(reason for reason in told if reason)
 
 
-async def read(conn: Connection, job_id: int, *, all_items: bool = False) -> Page:
+async def read(conn: Connection, job_id: int, *, all_items: bool = False) -> JobPage:
     """Raises: NotFoundError."""
     job = await overview.job(conn, job_id)
-    return Page(
+    return JobPage(
         job,
         await overview.own_result(conn, job_id),
         await job_hooks(job.pipeline).problem(conn, job_id),
@@ -93,7 +93,7 @@ def reason_of(item: WholeItem) -> str:
 # For people.
 
 
-def drawn(page: Page) -> RenderableType:
+def drawn(page: JobPage) -> RenderableType:
     parts: list[RenderableType] = [_facts(page)]
     if page.letters:
         parts += [Text(), _letters(page.letters)]
@@ -107,7 +107,7 @@ def drawn(page: Page) -> RenderableType:
     return Group(*parts)
 
 
-def _facts(page: Page) -> RenderableType:
+def _facts(page: JobPage) -> RenderableType:
     job = page.job
     facts = show.table("", "*")
     facts.show_header = False
@@ -157,7 +157,7 @@ def _outcome(item: WholeItem) -> Text:
 # For programs.
 
 
-def as_json(page: Page) -> dict[str, Any]:
+def as_json(page: JobPage) -> dict[str, Any]:
     return {
         **show.job_json(page.job),
         "result": page.result,

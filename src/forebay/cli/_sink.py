@@ -47,7 +47,7 @@ def _refuse(error: OSError, place: str) -> NoReturn:
 
 
 @contextmanager
-def _in_words(place: str) -> Generator[None]:
+def _translating_errors(place: str) -> Generator[None]:
     try:
         yield
     except OSError as error:
@@ -59,17 +59,17 @@ def opened(output: str) -> Generator[Sink]:
     """Standard output or the file, which gets its name only when it is whole: half an export looks like one."""
     if output == "-":
         yield Sink(sys.stdout.buffer, "standard output")
-        with _in_words("standard output"):
+        with _translating_errors("standard output"):
             sys.stdout.buffer.flush()
         return
     target = Path(output)
     is_special = target.exists() and not target.is_file()  # such as a named pipe
     part = target if is_special else target.with_name(f"{target.name}.part")
-    with _in_words(output):
+    with _translating_errors(output):
         stream = part.open("wb")
     try:
         yield Sink(stream, output)
-        with _in_words(output):
+        with _translating_errors(output):
             stream.close()
             part.replace(target)
     except BaseException:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from forebay.db.pool import Connection
     from forebay.engine.db.overview import JobRow
     from forebay.hooks import Exported
-    from forebay.services.spreadsheets import Kind
+    from forebay.services.spreadsheets import FileFormat
 
 
 @click.command()
@@ -57,7 +57,7 @@ if TYPE_CHECKING:
 def export(
     job_id: int,
     *,
-    kind: Kind,
+    kind: FileFormat,
     statuses: tuple[str, ...],
     output: str,
     groups: tuple[str, ...],

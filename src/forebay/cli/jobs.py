@@ -18,7 +18,7 @@ from forebay.engine.db.overview import JobRow
 from forebay.types import JobState
 
 if TYPE_CHECKING:
-    from forebay.cli._job_page import Page
+    from forebay.cli._job_page import JobPage
 
 # Columns of counts that are shown when a job of the list has such items.
 _RARE = {"not found": "not_found", "skipped": "skipped"}
@@ -94,7 +94,7 @@ def job(job_id: int, *, all_items: bool, watch: bool, as_json: bool) -> None:
         show.console().print(pages.drawn(page))
 
 
-async def _read(dsn: str, job_id: int, *, all_items: bool, until_over: bool = False) -> Page:
+async def _read(dsn: str, job_id: int, *, all_items: bool, until_over: bool = False) -> JobPage:
     from forebay.cli import _job_page as pages  # noqa: PLC0415
 
     async with connected(dsn, "forebay job") as conn:

@@ -27,8 +27,8 @@ from forebay.types import JobState
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from forebay.cli._job_page import Page
-    from forebay.engine.declare.pipeline import ManyOptions
+    from forebay.cli._job_page import JobPage
+    from forebay.engine.submit.options import SubmitOptions
     from forebay.settings import Settings
     from forebay.types import Submitted
 
@@ -70,9 +70,9 @@ def _undeclared(name: str) -> Pipeline[Any]:
 
 async def _submit(
     settings: Settings, pipeline: Pipeline[Any], source: str, given: dict[str, Any], *, wait: bool, quiet: bool
-) -> tuple[Submitted, Page | None]:
+) -> tuple[Submitted, JobPage | None]:
     async with connected(find_dsn(settings), "forebay submit") as conn:
-        options: ManyOptions = {
+        options: SubmitOptions = {
             "owner": await choose_owner(conn, settings, given["owner"], quiet=quiet),
             "key": given["key"],
             "priority": given["priority"],
@@ -128,7 +128,7 @@ def _parsed(text: str | bytes, field: str) -> Any:
         raise InvalidField(field, f"is not JSON: {error}") from error
 
 
-def _answer(job: Submitted, page: Page | None, *, as_json: bool) -> None:
+def _answer(job: Submitted, page: JobPage | None, *, as_json: bool) -> None:
     if as_json:
         answer: dict[str, Any] = {"job_id": str(job.job_id), "created": job.created, "items": job.items}
         if page is not None:

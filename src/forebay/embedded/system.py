@@ -41,7 +41,7 @@ def explained(folder: Path) -> Generator[None]:
         raise EmbeddedError(f"No permission for {error.filename or folder}: {hint}.") from error
     except OSError as error:
         what = f"Cannot use {error.filename or folder}: {error.strerror or error}"
-        raise EmbeddedError(f"{what}; mend that, or use another folder.") from error
+        raise EmbeddedError(f"{what}; fix that, or use another folder.") from error
 
 
 # --- accounts ---------------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from forebay.db.calls import fetch, fetch_row, fetch_value
 from forebay.db.pool import translating_errors
 from forebay.db.statements import statements
 
@@ -40,8 +41,7 @@ class Terms:
 
 
 async def find(pool: Pool | Connection, name: str) -> int | None:
-    async with translating_errors():
-        found: int | None = await pool.fetchval("select id from forebay.owner where name = $1", name)
+    found: int | None = await fetch_value(pool, "select id from forebay.owner where name = $1", name)
     return found
 
 
@@ -50,14 +50,12 @@ async def make(pool: Pool | Connection, name: str) -> int:
 
     Raises: InvalidField for a name that is too long.
     """
-    async with translating_errors():
-        made: int = await pool.fetchval("select forebay.owner_id($1)", name)
+    made: int = await fetch_value(pool, "select forebay.owner_id($1)", name)
     return made
 
 
 async def usage(conn: Pool | Connection, owner_id: int) -> Usage:
-    async with translating_errors():
-        row = await conn.fetchrow("select * from forebay.usage($1)", owner_id)
+    row = await fetch_row(conn, "select * from forebay.usage($1)", owner_id)
     assert row is not None  # noqa: S101 - the owner is the caller
     return Usage(*row.values())
 
@@ -72,18 +70,15 @@ async def usage_for(room: RolePool, owner_id: int) -> Usage:
 
 async def terms(conn: Pool | Connection) -> dict[int, Terms]:
     """The terms of all owners that have accounts, by the owner's id."""
-    async with translating_errors():
-        rows = await conn.fetch(load("list_terms"))
+    rows = await fetch(conn, load("list_terms"))
     return {row["id"]: Terms(*list(row.values())[1:]) for row in rows}
 
 
 async def set_weight(conn: Pool | Connection, name: str, weight: float, actor: str) -> bool:
     """Whether that changed something."""
-    async with translating_errors():
-        return bool(await conn.fetchval("select forebay.set_owner_weight($1, $2, $3)", name, weight, actor))
+    return bool(await fetch_value(conn, "select forebay.set_owner_weight($1, $2, $3)", name, weight, actor))
 
 
 async def set_limits(conn: Pool | Connection, owner_id: int, limits: Mapping[str, int | None], actor: str) -> bool:
     """Set the limits that are given, by their names in `Terms`; answers whether that changed something."""
-    async with translating_errors():
-        return bool(await conn.fetch(load("set_limits"), owner_id, json.dumps(dict(limits)), actor))
+    return bool(await fetch(conn, load("set_limits"), owner_id, json.dumps(dict(limits)), actor))

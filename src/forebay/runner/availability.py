@@ -16,7 +16,7 @@ from forebay.errors import ConfigError
 from forebay.log import get_logger
 from forebay.runner import accounts, seccomp, view
 from forebay.runner.python import GUARD, python_command
-from forebay.runner.spec import Limits, Sandbox, Spec
+from forebay.runner.spec import ResourceLimits, Sandbox, Spec
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -81,7 +81,7 @@ def _tried(method: Method, program: str, base: int | None, argv: tuple[str, ...]
     with tempfile.TemporaryDirectory(prefix="forebay-probe-") as root:
         mounts = [*view.system_mounts(), *view.python_mounts([])]
         sandbox = Sandbox(method, mounts, 16, base, bubblewrap=program, root=root)
-        return _run(Spec(-1, os.getpid(), python_command(), Limits(256), argv=list(argv), sandbox=sandbox))
+        return _run(Spec(-1, os.getpid(), python_command(), ResourceLimits(256), argv=list(argv), sandbox=sandbox))
 
 
 def _run(spec: Spec) -> str | None:

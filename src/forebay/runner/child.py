@@ -34,8 +34,8 @@ from forebay.runner.wire import (
     STARTED,
     UNREADY,
     UNSENDABLE,
+    Channel,
     Hello,
-    Link,
 )
 
 if TYPE_CHECKING:
@@ -59,10 +59,10 @@ class Adapter(Protocol):
     """What a module for steps has: how their functions are found, and their first argument."""
 
     def find_function(self, hello: Hello, module: types.ModuleType) -> Callable[..., Any]: ...
-    def context(self, known: dict[str, Any], link: Link) -> Any: ...
+    def context(self, known: dict[str, Any], link: Channel) -> Any: ...
 
 
-def work(link: Link, files: socket.socket, hello: Hello) -> None:
+def work(link: Channel, files: socket.socket, hello: Hello) -> None:
     """Run calls until the pool hangs up."""
     child = _Child(link, files, hello)
     if child.introduce():
@@ -70,7 +70,7 @@ def work(link: Link, files: socket.socket, hello: Hello) -> None:
 
 
 class _Child:
-    def __init__(self, link: Link, files: socket.socket, hello: Hello) -> None:
+    def __init__(self, link: Channel, files: socket.socket, hello: Hello) -> None:
         self._link, self._files, self._hello = link, files, hello
         self._inputs: list[str] = []
         self._outputs: list[str] = []

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from forebay.log import get_logger
 from forebay.runner.python import GUARD, python_command
-from forebay.runner.spec import INPUTS, OUTPUT, SCRATCH, WALLED, Limits, Spec
+from forebay.runner.spec import INPUTS, OUTPUT, SCRATCH, WALLED, ResourceLimits, Spec
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -38,7 +38,7 @@ class Command:
     """What a guarded process is: a module that serves on sockets, or a program with its arguments."""
 
     name: str  # for logs
-    limits: Limits
+    limits: ResourceLimits
     module: str = ""
     argv: tuple[str, ...] = ()
     sockets: int = 0  # connections to it, as its descriptors from 3 on
@@ -263,7 +263,7 @@ class GuardedProcess:
                 tell(line[:_LONGEST_LINE].decode(errors="replace"))
 
 
-def words_for(how: str, limits: Limits) -> str | None:
+def words_for(how: str, limits: ResourceLimits) -> str | None:
     """Words for the end of a process that its guard has stopped; None when it has ended by itself."""
     return {
         "memory": f"needed more than {limits.memory_mb} MB of memory",

@@ -12,7 +12,7 @@ from forebay.errors import ConfigError, DataError, TransientError
 from forebay.runner.availability import check_network, sandbox_for
 from forebay.runner.files import place, take_over
 from forebay.runner.process import Command, GuardedProcess, signal_name, words_for
-from forebay.runner.spec import OUTPUT, Limits
+from forebay.runner.spec import OUTPUT, ResourceLimits
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -108,7 +108,7 @@ def _command(
         sandbox = replace(sandbox, network=network, mounts=mounts)
     return Command(
         argv[0],
-        Limits(limits.memory_mb, limits.cpu_s, limits.file_mb, limits.processes, limits.open_files),
+        ResourceLimits(limits.memory_mb, limits.cpu_s, limits.file_mb, limits.processes, limits.open_files),
         argv=argv,
         sandbox=sandbox,
         environment=environment or {},

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 from forebay.runner.wire import PROGRESS
 
 if TYPE_CHECKING:
-    from forebay.runner.wire import Link
+    from forebay.runner.wire import Channel
 
 _GAP = 0.01  # seconds; the pool's side throttles, this only keeps a tight loop from flooding it
 _LONGEST_NOTE = 1000
@@ -18,7 +18,7 @@ _LONGEST_NOTE = 1000
 class Reporter:
     """Sends progress to the pool: every new note, and fractions unless they come in a flood."""
 
-    def __init__(self, link: Link) -> None:
+    def __init__(self, link: Channel) -> None:
         self._link = link
         self._sent, self._note = 0.0, ""
 
@@ -38,7 +38,7 @@ class Reporter:
 _reporter: Reporter | None = None
 
 
-def connect(link: Link) -> None:
+def connect(link: Channel) -> None:
     """In a child: where `report` goes."""
     global _reporter  # noqa: PLW0603 - there is one pool a process
     _reporter = Reporter(link)

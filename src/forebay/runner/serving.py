@@ -8,7 +8,7 @@ import json
 import sys
 from typing import TYPE_CHECKING, Any, cast
 
-from forebay.runner.wire import Hello, Link
+from forebay.runner.wire import Channel, Hello
 
 if TYPE_CHECKING:
     import socket
@@ -19,7 +19,7 @@ def serve(sock: socket.socket, files: socket.socket) -> None:
     faulthandler.enable()
     for stream in (sys.stdout, sys.stderr):  # what was printed must be out when the process is killed
         cast("Any", stream).reconfigure(line_buffering=True)
-    link = Link(sock)
+    link = Channel(sock)
     first = link.receive()
     if first is None:
         return

@@ -44,7 +44,7 @@ class Sandbox:
 
 
 @dataclass(frozen=True)
-class Limits:
+class ResourceLimits:
     """What one process with all that it starts may use."""
 
     memory_mb: int
@@ -61,7 +61,7 @@ class Spec:
     control: int
     owner: int
     python: list[str]
-    limits: Limits
+    limits: ResourceLimits
     descriptors: list[int] = field(default_factory=list[int])
     module: str = ""  # its `serve(*sockets)` is called, or else
     argv: list[str] = field(default_factory=list[str])  # this program is run
@@ -76,7 +76,7 @@ class Spec:
     @classmethod
     def load(cls, text: str) -> Spec:
         data: dict[str, Any] = json.loads(text)
-        data["limits"] = Limits(**data["limits"])
+        data["limits"] = ResourceLimits(**data["limits"])
         sandbox = cast("dict[str, Any] | None", data["sandbox"])
         if sandbox is not None:
             network: Any = sandbox["network"]

@@ -36,7 +36,7 @@ class Hello:
     adapter: str  # a module that knows what the function is, and makes its first argument; "" for a plain function
 
 
-class Link:
+class Channel:
     """The child's end of the connection to its pool."""
 
     def __init__(self, sock: socket.socket) -> None:

@@ -142,7 +142,7 @@ def _opened(data: bytes) -> Generator[Image]:
     """An image that is not too large to be decoded; whatever its decoder says is said in words."""
     pil = _pillow()
     _check_bytes(data)
-    with _in_words(), warnings.catch_warnings():
+    with _translating_errors(), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of odd files there are many
         warnings.simplefilter("error", pil.DecompressionBombWarning)
         with pil.open(io.BytesIO(data), formats=_KINDS) as image:
@@ -165,7 +165,7 @@ def _check_size(width: int, height: int) -> None:
 
 
 @contextmanager
-def _in_words() -> Generator[None]:
+def _translating_errors() -> Generator[None]:
     pil = _pillow()
     try:
         yield

@@ -13,7 +13,7 @@ from forebay.storage import db as files
 from forebay.storage import names
 from forebay.storage.adopting import measured, take_over
 from forebay.storage.partials import partial_path
-from forebay.storage.spool import Source, spooled
+from forebay.storage.spool import BlobSource, spooled
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator, Sequence
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from forebay.storage.store import Content, Store
     from forebay.types import Rows, Statement
 
-__all__ = ["Blobs", "Source", "Stored", "forgetting", "key_of"]
+__all__ = ["BlobSource", "Blobs", "Stored", "forgetting", "key_of"]
 
 log = get_logger("storage")
 
@@ -68,7 +68,7 @@ class Blobs:
 
     async def put(
         self,
-        source: Source,
+        source: BlobSource,
         *,
         owner_id: int,
         name: str,

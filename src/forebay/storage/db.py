@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
+from forebay.db.calls import execute, fetch, fetch_row, fetch_value
 from forebay.db.pool import translating_errors
 from forebay.db.statements import statements
 from forebay.types import Rows, Statement
@@ -103,37 +104,32 @@ def deletion(owner_id: int, file_ids: Sequence[int]) -> Statement:
 
 async def touch(pool: Pool, sha256: bytes, size: int, media_type: str, now: datetime | None) -> Touched:
     """Make the blob, or keep it, in a transaction of its own."""
-    async with translating_errors(), pool.acquire() as conn:
-        row = await conn.fetchrow(load("touch_blob"), sha256, size, media_type, now)
+    row = await fetch_row(pool, load("touch_blob"), sha256, size, media_type, now)
     assert row is not None  # noqa: S101 - the function always answers one row
     return Touched(ObjectId(sha256, row["life"]), row["is_stored"], row["file_id"])
 
 
 async def note_stored(pool: Pool, object_: ObjectId, now: datetime | None) -> bool:
     """The object is complete; false when its blob was collected meanwhile."""
-    async with translating_errors(), pool.acquire() as conn:
-        return bool(await conn.fetchval(load("note_stored"), object_.sha256, object_.life, now))
+    return bool(await fetch_value(pool, load("note_stored"), object_.sha256, object_.life, now))
 
 
 async def note_waste(pool: Pool, object_: ObjectId, size: int, now: datetime | None) -> None:
     """The object is not needed: delete it when there is time."""
-    async with translating_errors(), pool.acquire() as conn:
-        await conn.execute(load("note_waste"), object_.sha256, object_.life, size, now)
+    await execute(pool, load("note_waste"), object_.sha256, object_.life, size, now)
 
 
 # Reading.
 
 
 async def find_blob(pool: Pool, sha256: bytes) -> Blob | None:
-    async with translating_errors(), pool.acquire() as conn:
-        row = await conn.fetchrow(load("find_blob"), sha256)
+    row = await fetch_row(pool, load("find_blob"), sha256)
     return None if row is None else Blob(ObjectId(row["sha256"], row["life"]), row["size"], row["media_type"])
 
 
 async def get(conn: Connection, file_id: int) -> File | None:
     """The file, if whoever asks may see it."""
-    async with translating_errors():
-        row = await conn.fetchrow(load("get_file"), file_id)
+    row = await fetch_row(conn, load("get_file"), file_id)
     if row is None:
         return None
     values = dict(row)
@@ -145,27 +141,23 @@ async def get(conn: Connection, file_id: int) -> File | None:
 
 async def collect(pool: Pool, grace: timedelta, now: datetime | None) -> tuple[int, int]:
     """Turn some unreferenced blobs into waste: how many were looked at, and how many were."""
-    async with translating_errors(), pool.acquire() as conn:
-        row = await conn.fetchrow(load("collect_blobs"), grace, now)
+    row = await fetch_row(pool, load("collect_blobs"), grace, now)
     assert row is not None  # noqa: S101 - the function always answers one row
     return row["looked_at"], row["collected"]
 
 
 async def waste(pool: Pool, most: int) -> list[ObjectId]:
-    async with translating_errors(), pool.acquire() as conn:
-        rows = await conn.fetch(load("list_waste"), most)
+    rows = await fetch(pool, load("list_waste"), most)
     return [ObjectId(row["sha256"], row["life"]) for row in rows]
 
 
 async def forget_waste(pool: Pool, gone: Sequence[ObjectId]) -> None:
-    async with translating_errors(), pool.acquire() as conn:
-        await conn.execute(load("forget_waste"), [each.sha256 for each in gone], [each.life for each in gone])
+    await execute(pool, load("forget_waste"), [each.sha256 for each in gone], [each.life for each in gone])
 
 
 async def referenced(conn: Connection, after: bytes, most: int) -> list[Referenced]:
     """Blobs with files, in the order of their hashes."""
-    async with translating_errors():
-        rows = await conn.fetch(load("list_blobs"), after, most)
+    rows = await fetch(conn, load("list_blobs"), after, most)
     return [
         Referenced(ObjectId(row["sha256"], row["life"]), row["size"], row["is_stored"], list(row["file_ids"]))
         for row in rows
@@ -174,8 +166,7 @@ async def referenced(conn: Connection, after: bytes, most: int) -> list[Referenc
 
 async def known(conn: Connection, objects: Sequence[ObjectId]) -> set[ObjectId]:
     """Those of these objects that the database knows of."""
-    async with translating_errors():
-        rows = await conn.fetch(load("are_known"), [each.sha256 for each in objects], [each.life for each in objects])
+    rows = await fetch(conn, load("are_known"), [each.sha256 for each in objects], [each.life for each in objects])
     return {ObjectId(row["sha256"], row["life"]) for row in rows}
 
 

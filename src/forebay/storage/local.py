@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from forebay.storage.spool import make_private
-from forebay.storage.store import Found, Store
+from forebay.storage.store import ObjectInfo, Store
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
@@ -29,11 +29,11 @@ class LocalStore(Store):
         self.folder = folder
 
     async def put(self, key: str, content: Content, media_type: str) -> None:
-        async with self._in_words(key):
+        async with self._translating_errors(key):
             made = await content.into_file()
             await asyncio.to_thread(_name, made, self.folder / key, self.spool)
 
-    async def objects(self) -> AsyncGenerator[list[Found]]:
+    async def objects(self) -> AsyncGenerator[list[ObjectInfo]]:
         if self.folder.exists():
             async for page in super().objects():
                 yield [found for found in page if not found.key.startswith(f"{_SPOOL}/")]

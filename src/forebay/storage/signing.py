@@ -84,7 +84,7 @@ def open_signer(settings: Settings) -> Signer:
         return Signer(_kept_key(settings.data_dir.absolute()))
     except OSError as error:
         reason = f"cannot keep a key in {settings.data_dir}: {os.strerror(error.errno or 0)}"
-        raise ConfigError(f"{reason}; mend that, or set FOREBAY_SIGNING_KEY") from error
+        raise ConfigError(f"{reason}; fix that, or set FOREBAY_SIGNING_KEY") from error
 
 
 def _kept_key(folder: Path) -> bytes:

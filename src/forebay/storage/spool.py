@@ -20,7 +20,7 @@ from forebay.types import ErrorClass
 if TYPE_CHECKING:
     from typing import BinaryIO
 
-Source: TypeAlias = bytes | AsyncIterator[bytes] | Path
+BlobSource: TypeAlias = bytes | AsyncIterator[bytes] | Path
 
 BLOCK = 1 << 20  # bytes in memory at a time
 _PREFIX = "put-"
@@ -49,7 +49,7 @@ class Spool:
         """All of it: in memory, or in a file."""
         return bytes(self._block) if self._path is None else self._path
 
-    async def fill(self, source: Source) -> None:
+    async def fill(self, source: BlobSource) -> None:
         """Raises: DataError when there are too many bytes; ResourceError when there is no room for them."""
         async with _chunks(source) as chunks:
             async for chunk in chunks:
@@ -85,7 +85,7 @@ class Spool:
             self._spill()
 
     def _spill(self) -> None:
-        with self._writing, _in_words(self._folder):
+        with self._writing, _translating_errors(self._folder):
             if self._ended:
                 return
             if self._file is None:
@@ -97,7 +97,7 @@ class Spool:
     def _into_file(self) -> Path:
         if self._file is None:
             self._spill()
-        with self._writing, _in_words(self._folder):
+        with self._writing, _translating_errors(self._folder):
             if self._file is None or self._path is None:  # it was discarded
                 raise ResourceError("the put was given up")
             os.fsync(self._file.fileno())
@@ -118,7 +118,7 @@ def _open(folder: Path) -> tuple[BinaryIO, Path]:
 
 
 @contextmanager
-def _in_words(folder: Path) -> Generator[None]:
+def _translating_errors(folder: Path) -> Generator[None]:
     """A disk that is full is this machine's trouble, and says so."""
     try:
         yield
@@ -129,7 +129,7 @@ def _in_words(folder: Path) -> Generator[None]:
 
 
 @asynccontextmanager
-async def spooled(source: Source, folder: Path, max_bytes: int | None = None) -> AsyncGenerator[Spool]:
+async def spooled(source: BlobSource, folder: Path, max_bytes: int | None = None) -> AsyncGenerator[Spool]:
     """The whole source; nothing is left of it afterwards."""
     spool = Spool(folder, max_bytes)
     try:
@@ -140,7 +140,7 @@ async def spooled(source: Source, folder: Path, max_bytes: int | None = None) ->
 
 
 @asynccontextmanager
-async def _chunks(source: Source) -> AsyncGenerator[AsyncIterator[bytes]]:
+async def _chunks(source: BlobSource) -> AsyncGenerator[AsyncIterator[bytes]]:
     if not isinstance(source, bytes | Path):
         yield source
         return

@@ -41,7 +41,7 @@ _BUCKET = re.compile(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class ObjectInfo:
     """An object that is there."""
 
     key: str
@@ -76,7 +76,7 @@ class Store:
 
     async def put(self, key: str, content: Content, media_type: str) -> None:
         """Returns when the object is whole and safe."""
-        async with self._in_words(key):
+        async with self._translating_errors(key):
             await _obstore().put_async(
                 self._inner,
                 key,
@@ -86,20 +86,20 @@ class Store:
                 max_concurrency=4,
             )
 
-    async def find(self, key: str) -> Found | None:
+    async def find(self, key: str) -> ObjectInfo | None:
         try:
-            async with self._in_words(key):
+            async with self._translating_errors(key):
                 meta = await _obstore().head_async(self._inner, key)
         except ContentMissing:
             return None
-        return Found(key, meta["size"])
+        return ObjectInfo(key, meta["size"])
 
     async def open(self, key: str, start: int = 0, end: int | None = None) -> AsyncIterator[bytes]:
         """The bytes from `start` to before `end`, or to the last, as they come.
 
         Raises: ContentMissing at once, if it is not there.
         """
-        async with self._in_words(key):
+        async with self._translating_errors(key):
             chosen: Any = (
                 {"range": (start, end)} if end is not None else {"range": {"offset": start}} if start else None
             )
@@ -109,20 +109,20 @@ class Store:
     async def delete(self, key: str) -> None:
         """Deletes the object, if it is there."""
         try:
-            async with self._in_words(key):
+            async with self._translating_errors(key):
                 await _obstore().delete_async(self._inner, key)
         except ContentMissing:
             pass
 
-    async def objects(self) -> AsyncGenerator[list[Found]]:
+    async def objects(self) -> AsyncGenerator[list[ObjectInfo]]:
         """All objects, some at a time."""
-        async with self._in_words("all objects"):
+        async with self._translating_errors("all objects"):
             async for page in _obstore().list(self._inner, chunk_size=1000):
-                yield [Found(meta["path"], meta["size"]) for meta in page]
+                yield [ObjectInfo(meta["path"], meta["size"]) for meta in page]
 
     async def sign(self, key: str, seconds: float) -> str | None:
         """A link that leads to the object itself; None when this store has no such thing."""
-        async with self._in_words(key):
+        async with self._translating_errors(key):
             link: str = await _obstore().sign_async(self._inner, "GET", key, timedelta(seconds=seconds))
         return link
 
@@ -142,12 +142,12 @@ class Store:
         return None
 
     async def _stream(self, key: str, chunks: AsyncIterator[Any]) -> AsyncIterator[bytes]:
-        async with self._in_words(key):
+        async with self._translating_errors(key):
             async for chunk in chunks:
                 yield bytes(chunk)
 
     @asynccontextmanager
-    async def _in_words(self, key: str) -> AsyncGenerator[None]:
+    async def _translating_errors(self, key: str) -> AsyncGenerator[None]:
         """Says what went wrong where; addresses and what they carry are not repeated."""
         from obstore import exceptions  # noqa: PLC0415 - an extra
 
@@ -164,15 +164,15 @@ class Store:
                 raise ResourceError(f"no room in {self.place}: {error.strerror}") from error
             raise TransientError(f"{self.place} cannot be used: {error.strerror}") from error
         except exceptions.BaseError as error:
-            raise _failed(self.place, error) from error
+            raise _storage_error(self.place, error) from error
 
 
-def _failed(place: str, error: Exception) -> Exception:
+def _storage_error(place: str, error: Exception) -> Exception:
     text = str(error)
     if "No space left" in text or "StorageFull" in text:
         return ResourceError(f"no room in {place}")
     if "NoSuchBucket" in text:
-        return ConfigError(f"{place}: there is no such bucket; make it, or mend FOREBAY_STORAGE_URL")
+        return ConfigError(f"{place}: there is no such bucket; make it, or fix FOREBAY_STORAGE_URL")
     if "MissingCredentials" in text or "169.254.169.254" in text:
         return ConfigError(f"{place}: no credentials; set FOREBAY_STORAGE_ACCESS_KEY and FOREBAY_STORAGE_SECRET_KEY")
     return TransientError(f"{place} failed: {one_line(error)[:300]}")

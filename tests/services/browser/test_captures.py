@@ -97,7 +97,7 @@ async def test_one_capture_leaves_nothing_for_the_next(browser: Browser, site: S
     await captured(browser, site, "/spa")
     process = browser.process
     assert process is not None
-    assert (await process.wire.call("Target.getBrowserContexts"))["browserContextIds"] == []
+    assert (await process.devtools.call("Target.getBrowserContexts"))["browserContextIds"] == []
 
 
 async def test_captures_run_side_by_side(browser: Browser, site: Site) -> None:

@@ -141,7 +141,7 @@ async def test_a_cancelled_capture_closes_its_page(opened: Opened, site: Site) -
         with pytest.raises(asyncio.CancelledError):
             await running
         assert browser.process is not None
-        left = await browser.process.wire.call("Target.getBrowserContexts")
+        left = await browser.process.devtools.call("Target.getBrowserContexts")
         assert left["browserContextIds"] == []
         assert browser.process.running == 0
 
@@ -242,7 +242,7 @@ async def test_no_browser(opened: Opened, site: Site, monkeypatch: pytest.Monkey
         with pytest.raises(ConfigError, match="FOREBAY_BROWSER_PATH is /nowhere/chromium"):
             await browser.capture(place(site, "/plain"))
     monkeypatch.setenv("PATH", str(tmp_path))
-    monkeypatch.setattr("forebay.services.browser.finding._PLACES", ())
+    monkeypatch.setattr("forebay.services.browser.executable._PLACES", ())
     async with opened() as browser:
         with pytest.raises(
             StepError, match="apt-get install --no-install-recommends chromium-headless-shell"

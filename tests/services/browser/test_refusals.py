@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from forebay.errors import ConfigError, PermanentError, TransientError
-from forebay.services.browser import INSTALL, browser, finding, require_browser, tab
+from forebay.services.browser import INSTALL, browser, executable, require_browser, tab
 from forebay.services.browser.capturing import Capturing
+from forebay.services.browser.devtools import ProtocolError
 from forebay.services.browser.failures import load_error
 from forebay.services.browser.tab import Tab
-from forebay.services.browser.wire import ProtocolError
 from forebay.services.egress import Limits, Unreachable, UrlNotFound
 from forebay.services.egress.grants import Counts, Grant
 from forebay.settings import Settings
@@ -21,11 +21,11 @@ from tests.services.browser.conftest import Opened
 
 
 def test_a_machine_without_chromium_is_told_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(finding, "find_browser", lambda settings: None)
+    monkeypatch.setattr(executable, "find_browser", lambda settings: None)
     with pytest.raises(ConfigError) as refused:
         require_browser(Settings())
     assert str(refused.value) == f"no Chromium is installed; on Debian or Ubuntu: {INSTALL}"
-    with pytest.raises(ConfigError, match="is /nowhere, and no program is there: mend or unset it"):
+    with pytest.raises(ConfigError, match="is /nowhere, and no program is there: fix or unset it"):
         require_browser(Settings(browser_path=Path("/nowhere")))
 
 

@@ -254,33 +254,6 @@ async def test_signals_are_as_programs_expect_them(opened: Opened, confine: bool
 
 
 @confining
-async def test_a_script_in_place_of_a_program(opened: Opened) -> None:
-    """As Playwright starts Chromium: with a path of its own, pipes as descriptors 3 and 4, and arguments."""
-    async with opened(egress_confine=True) as egress:
-        script = egress.launcher("/bin/sh")
-        there, back = socket.socketpair(), socket.socketpair()
-        with contextlib.ExitStack() as stack:
-            for end in (*there, *back):
-                stack.enter_context(end)
-            starts = "import os, sys; a, b, *argv = sys.argv[1:]; os.dup2(int(a), 3); os.dup2(int(b), 4); "
-            starts += "os.execv(argv[0], argv)"
-            said = 'read line <&3; echo "$line, $1" >&4; ls /proc/self/fd; exit 7'
-            running = await asyncio.create_subprocess_exec(
-                sys.executable, "-c", starts, str(there[1].fileno()), str(back[1].fileno()),
-                script, "-c", said, "name", "it's me",
-                stdout=subprocess.PIPE, pass_fds=(there[1].fileno(), back[1].fileno()),
-            )  # fmt: skip
-            there[0].send(b"hello\n")
-            out, _ = await running.communicate()
-            assert running.returncode == 7
-            assert back[0].recv(100) == b"hello, it's me\n"
-            inherited = {0, 1, 2, 3, 4, there[1].fileno(), back[1].fileno()}
-            assert len({int(fd) for fd in out.split()} - inherited) == 1  # that of `ls` itself
-        assert script.stat().st_mode & 0o777 == 0o700
-    assert not script.exists()
-
-
-@confining
 async def test_a_namespace_goes_with_its_child(opened: Opened) -> None:
     async with opened(egress_confine=True) as egress:
         children = [

@@ -17,9 +17,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from forebay.errors import ConfigError, DataError, PermanentError, StepError, ThrottledError, TransientError
-from forebay.services.products.declarations import Declaration
 from forebay.services.products.provider_files import load_providers
-from forebay.services.products.providers import Fetch, HttpProvider, Request
+from forebay.services.products.provider_spec import ProviderSpec
+from forebay.services.products.providers import Fetch, HttpProvider, ProviderRequest
 from forebay.services.products.strategies import Query, rounds
 
 SHOP = """
@@ -71,7 +71,7 @@ PEN = {
 }  # fmt: skip
 ENVIRON = {"SHOP_KEY": "hunter2"}
 ANY_SHOP = HttpProvider(
-    Declaration.model_validate(
+    ProviderSpec.model_validate(
         {
             "name": "any",
             "queries": {"gtin": "https://a.example/{gtin}"},
@@ -102,12 +102,12 @@ def _body(*products: Any) -> bytes:
 
 def test_a_function_is_asked_otherwise() -> None:
     with pytest.raises(ValueError, match="response: is missing"):
-        HttpProvider(Declaration.model_validate({"name": "a", "function": "shop:find"}))
+        HttpProvider(ProviderSpec.model_validate({"name": "a", "function": "shop:find"}))
 
 
 def test_a_request(shop: HttpProvider) -> None:
     [[by_gtin], [by_title]] = rounds({"gtin": "4006381333931", "title": "Stift & Co", "brand": "Stabilo"}, [shop])
-    assert shop.request(by_gtin.query) == Request(
+    assert shop.request(by_gtin.query) == ProviderRequest(
         "https://api.shop.example/products/4006381333931",
         {"accept": "application/json", "x-shop-key": "hunter2", "accept-language": "de"},
         frozenset({"x-shop-key"}),
@@ -275,9 +275,9 @@ class Answer:
 
 
 async def test_finding_asks_and_reads(shop: HttpProvider) -> None:
-    asked: list[Request] = []
+    asked: list[ProviderRequest] = []
 
-    async def fetch(request: Request) -> Answer:
+    async def fetch(request: ProviderRequest) -> Answer:
         asked.append(request)
         return Answer(content=_body(PEN))
 
@@ -288,7 +288,7 @@ async def test_finding_asks_and_reads(shop: HttpProvider) -> None:
 
 async def stock(query: Query, fetch: Fetch) -> list[dict[str, object]]:
     """A function as an installation may have one."""
-    answer = await fetch(Request(f"https://stock.example/{query.values['sku']}", {}))
+    answer = await fetch(ProviderRequest(f"https://stock.example/{query.values['sku']}", {}))
     return [{"id": answer.status, "title": "Pen", "price": "5 €", "unknown": 1}] * 50
 
 
@@ -300,7 +300,7 @@ async def of_texts(query: Query, fetch: Fetch) -> list[dict[str, object]]:
     return [query.text]  # type: ignore[list-item]  # pyright: ignore[reportReturnType]
 
 
-async def _fetch(request: Request) -> Answer:
+async def _fetch(request: ProviderRequest) -> Answer:
     return Answer()
 
 

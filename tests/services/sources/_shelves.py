@@ -17,7 +17,7 @@ import obstore
 import trustme
 from obstore.store import S3Store
 
-from forebay.services.sources import Declaration
+from forebay.services.sources import SourceSpec
 from tests.storage._s3 import ACCESS_KEY, S3, SECRET_KEY
 
 PASSWORD = "hunter2"
@@ -35,8 +35,8 @@ class Shelf:
     folder: Path
     more: dict[str, Any] = field(default_factory=dict[str, Any])
 
-    def declare(self, **changes: Any) -> Declaration:
-        return Declaration.model_validate({"name": "shelf", "url": self.url, "owner": "ada"} | self.more | changes)
+    def declare(self, **changes: Any) -> SourceSpec:
+        return SourceSpec.model_validate({"name": "shelf", "url": self.url, "owner": "ada"} | self.more | changes)
 
     async def put(self, path: str, content: bytes = b"a,b\n", at: int = OLD) -> None:
         file = self.folder / path

@@ -9,13 +9,13 @@ import pytest
 import trustme
 
 from forebay.services.egress import Egress, open_egress
-from forebay.services.sources import Declaration, Source, open_source
+from forebay.services.sources import Source, SourceSpec, open_source
 from forebay.settings import Settings
 from tests._servers import run_apart
 from tests.services.sources._shelves import ENVIRON, KINDS, Bucket, Shelf, bucket, ftpd, on_ftp, on_sftp, sshd
 from tests.storage._s3 import S3, s3_server
 
-Opens = Callable[[Declaration], AbstractAsyncContextManager[Source]]
+Opens = Callable[[SourceSpec], AbstractAsyncContextManager[Source]]
 
 
 @pytest.fixture(scope="session")
@@ -61,7 +61,7 @@ async def egress(settings: Settings) -> AsyncIterator[Egress]:
 @pytest.fixture
 def opens(egress: Egress, settings: Settings, folder: Path) -> Opens:
     @asynccontextmanager
-    async def opened(declared: Declaration, environ: dict[str, str] = ENVIRON) -> AsyncIterator[Source]:
+    async def opened(declared: SourceSpec, environ: dict[str, str] = ENVIRON) -> AsyncIterator[Source]:
         async with open_source(declared, egress, settings, environ, roots=[folder]) as source:
             yield source
 

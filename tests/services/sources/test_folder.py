@@ -17,7 +17,7 @@ import pytest
 from forebay.errors import ConfigError, DataError, ResourceError, TransientError
 from forebay.pipelines.sheets.settings import SheetsSettings
 from forebay.services.egress import UrlNotFound
-from forebay.services.sources import Declaration, Found, open_source
+from forebay.services.sources import SourceFile, SourceSpec, open_source
 from forebay.services.sources import folder as module
 from forebay.settings import Settings
 from tests.services.sources._shelves import OLD, Shelf
@@ -44,7 +44,7 @@ def outside(tmp_path: Path) -> Path:
     return made
 
 
-def opened(declared: Declaration, roots: Sequence[Path]) -> Any:
+def opened(declared: SourceSpec, roots: Sequence[Path]) -> Any:
     return open_source(declared, None, Settings(), roots=roots)
 
 
@@ -157,7 +157,7 @@ async def test_a_file_that_becomes_a_pipe(shelf: Shelf, roots: Sequence[Path], f
     os.mkfifo(folder / "a.csv")
     async with opened(shelf.declare(), roots) as source:
         with pytest.raises(DataError, match=r"a\.csv is a device, pipe or socket, and not a file"):
-            await whole(source, Found("a.csv", 1, source.scan.now, "1-1"))
+            await whole(source, SourceFile("a.csv", 1, source.scan.now, "1-1"))
 
 
 async def test_files_are_not_moved_through_links(
@@ -195,7 +195,7 @@ async def test_roots(roots: Sequence[Path], folder: Path, outside: Path, tmp_pat
     (folder / "link").symlink_to(outside)
     (tmp_path / "root").symlink_to(outside)
 
-    def declare(where: Path) -> Declaration:
+    def declare(where: Path) -> SourceSpec:
         return Shelf("folder", where.as_uri(), where).declare(settle_s=0)
 
     async with opened(declare(folder / "link"), roots) as source:
@@ -239,7 +239,7 @@ def test_roots_are_whole_paths() -> None:
     ],
 )
 def test_troubles(number: int, is_root: bool, kind: type[Exception]) -> None:
-    told = module._failed("file:///srv/drop/a.csv", OSError(number, "it"), is_root=is_root)
+    told = module._step_error("file:///srv/drop/a.csv", OSError(number, "it"), is_root=is_root)
     assert type(told) is kind
     assert str(told).startswith("file:///srv/drop/a.csv ")
 

@@ -14,7 +14,7 @@ import uvloop
 
 from forebay.errors import ConfigError, TransientError
 from forebay.services.egress import UrlNotFound, open_egress
-from forebay.services.sources import Declaration, Found, open_source
+from forebay.services.sources import SourceFile, SourceSpec, open_source
 from forebay.services.sources.secured import SecuredReader
 from forebay.settings import Settings
 from tests.services.egress._world import Site, serving
@@ -26,7 +26,7 @@ from tests.services.sources.test_sources import LARGE, look, whole
 FILE = b"type=file;size=4;modify=20260102030405; "
 
 
-def at(site: Site, **more: Any) -> Declaration:
+def at(site: Site, **more: Any) -> SourceSpec:
     return Shelf("ftp", f"ftp://127.0.0.1:{site.port}/", Path()).declare(**more)
 
 
@@ -120,7 +120,7 @@ async def test_a_file_that_becomes_a_folder(opens: Opens, folder: Path, authorit
         await shelf.put("a.csv/b.csv")
         async with opens(shelf.declare()) as source:
             with pytest.raises(UrlNotFound, match=r"a\.csv is not a file"):
-                await whole(source, Found("a.csv", 4, source.scan.now, "1-1"))
+                await whole(source, SourceFile("a.csv", 4, source.scan.now, "1-1"))
 
 
 async def test_a_listing_that_never_ends(opens: Opens) -> None:

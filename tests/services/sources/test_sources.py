@@ -12,7 +12,7 @@ import pytest
 
 from forebay.errors import ConfigError, DataError, TransientError
 from forebay.services.egress import Refused, UrlNotFound, open_egress
-from forebay.services.sources import Declaration, Found, Source, open_source
+from forebay.services.sources import Source, SourceFile, SourceSpec, open_source
 from forebay.settings import Settings
 from tests.services.sources._shelves import ENVIRON, Shelf
 from tests.services.sources.conftest import Opens
@@ -20,11 +20,11 @@ from tests.services.sources.conftest import Opens
 LARGE = bytes(range(256)) * (48 << 12)  # 48 MiB: more than all buffers on the way hold
 
 
-async def look(source: Source) -> dict[str, Found]:
+async def look(source: Source) -> dict[str, SourceFile]:
     return {found.path: found async for found in source.list()}
 
 
-async def whole(source: Source, found: Found, offset: int = 0) -> bytes:
+async def whole(source: Source, found: SourceFile, offset: int = 0) -> bytes:
     async with aclosing(source.read(found.path, found.version, offset)) as chunks:
         return b"".join([chunk async for chunk in chunks])
 
@@ -201,7 +201,7 @@ async def test_what_is_not_there(shelf: Shelf, opens: Opens) -> None:
     await shelf.put("there.csv")
     async with opens(shelf.declare(after="delete")) as source:
         with pytest.raises(UrlNotFound, match=r"gone\.csv is not there"):
-            await whole(source, Found("gone.csv", 1, source.scan.now, "1-1"))
+            await whole(source, SourceFile("gone.csv", 1, source.scan.now, "1-1"))
         assert await source.done("gone.csv", "1-1")
 
 
@@ -225,7 +225,7 @@ async def test_paths_of_strangers(shelf: Shelf, opens: Opens) -> None:
     await shelf.put("c.txt")
     async with opens(shelf.declare(patterns="*.csv", recursive=True, after="move")) as source:
         for path, why in STRANGE.items():
-            for work in (whole(source, Found(path, 1, source.scan.now, "1-1")), source.done(path, "1-1")):
+            for work in (whole(source, SourceFile(path, 1, source.scan.now, "1-1")), source.done(path, "1-1")):
                 with pytest.raises(DataError, match=why):
                     await work
 
@@ -263,7 +263,7 @@ async def test_a_host_that_the_guard_refuses(remote: Shelf, settings: Settings) 
 
 
 async def test_no_way_out(settings: Settings) -> None:
-    declared = Declaration.model_validate({"name": "a", "url": "ftp://files.example/", "owner": "ada"})
+    declared = SourceSpec.model_validate({"name": "a", "url": "ftp://files.example/", "owner": "ada"})
     with pytest.raises(ConfigError, match="source a: needs the guarded way out to the network"):
         async with open_source(declared, None, settings):
             pass

@@ -6,7 +6,7 @@ import io
 import zipfile
 from typing import IO, Any
 
-from forebay.services.spreadsheets import AnyRow, BadRow, Place, Row, look_at, read_rows
+from forebay.services.spreadsheets import AnyRow, BadRow, Cursor, Row, look_at, read_rows
 
 _MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
 _OFFICE = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
@@ -17,7 +17,7 @@ def file(data: str | bytes) -> IO[bytes]:
     return io.BytesIO(data.encode() if isinstance(data, str) else data)
 
 
-def read(data: str | bytes, start: Place | None = None, **told: Any) -> list[AnyRow]:
+def read(data: str | bytes, start: Cursor | None = None, **told: Any) -> list[AnyRow]:
     source = file(data)
     with read_rows(source, look_at(source, **told), start) as reader:
         return list(reader)

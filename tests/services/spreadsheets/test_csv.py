@@ -14,7 +14,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from forebay.errors import ConfigError, DataError
-from forebay.services.spreadsheets import AnyRow, BadRow, CsvLayout, Place, Row, look_at, read_rows, take
+from forebay.services.spreadsheets import AnyRow, BadRow, CsvLayout, Cursor, Row, look_at, read_rows, take
 from forebay.services.spreadsheets.csv_file import CsvReader, look_at_csv
 from forebay.services.spreadsheets.dialect import Dialect
 from forebay.services.spreadsheets.records import Records, Stretch
@@ -188,14 +188,14 @@ def test_reading_goes_on_at_any_row(encoding: str) -> None:
     assert len(everything) == 50
     for size in (1, 7, 50):
         found: list[object] = []
-        place: Place | None = None
+        place: Cursor | None = None
         while True:
             # As a process that knows only what was kept.
             kept = CsvLayout.model_validate_json(layout.model_dump_json())
             with read_rows(source, kept, place) as reader:
                 batch = take(reader, size)
             found += batch.rows
-            place = Place.model_validate_json(json.dumps(batch.next.model_dump()))
+            place = Cursor.model_validate_json(json.dumps(batch.next.model_dump()))
             if batch.is_last:
                 break
         assert found == everything
@@ -205,7 +205,7 @@ def test_a_batch_ends_with_the_row_that_makes_it_large() -> None:
     source = file("a,b\n" + "xxxxx,yyyyy\n" * 10)
     with read_rows(source, look_at(source)) as reader:
         assert [len(take(reader, 100, most_bytes=25).rows) for _ in range(4)] == [3, 3, 3, 1]
-        assert take(reader, 100) == ([], Place(offset=124, line=11), True)
+        assert take(reader, 100) == ([], Cursor(offset=124, line=11), True)
 
 
 # Anything at all.
@@ -221,7 +221,7 @@ def test_no_bytes_break_the_reader(data: bytes, header: bool | None) -> None:
     reader = CsvReader(source, layout)
     lines = [row.line for row in reader]
     assert lines == sorted(set(lines))
-    assert reader.place.offset == len(data)
+    assert reader.cursor.offset == len(data)
 
 
 _cells = st.text(st.sampled_from('ab,;"\n\r\té '), max_size=6)
@@ -236,7 +236,7 @@ def test_any_place_is_good_to_go_on(rows: list[list[str]]) -> None:
     everything = list(reader)
     again = CsvReader(io.BytesIO(data), layout)
     for done, _ in enumerate(again, 1):
-        assert list(CsvReader(io.BytesIO(data), layout, again.place)) == everything[done:]
+        assert list(CsvReader(io.BytesIO(data), layout, again.cursor)) == everything[done:]
 
 
 # Many lines at once, and one by one.
@@ -247,8 +247,8 @@ class OneByOne(Records):
         return None
 
 
-def _all(records: Records) -> list[tuple[int, list[str] | BadRow, Place]]:
-    found: list[tuple[int, list[str] | BadRow, Place]] = []
+def _all(records: Records) -> list[tuple[int, list[str] | BadRow, Cursor]]:
+    found: list[tuple[int, list[str] | BadRow, Cursor]] = []
     while stretch := records.take():
         for count, (line, record) in enumerate(zip(stretch.lines, stretch.records, strict=True), 1):
             found.append((line, record, stretch.after(count)))
@@ -270,10 +270,10 @@ _odd = st.sampled_from(
 @example(b'"' + b"\n" * 10_050 + b'",1\nx,y\n', "utf-8", 1 << 18)
 @example(b"x," * 20_000 + b"\nx,y\n", "utf-8", 1 << 18)
 def test_lines_are_read_the_same_many_at_once_and_one_by_one(data: bytes, encoding: str, chunk: int) -> None:
-    told = (Place(offset=0), encoding, Dialect(","), "\n")
+    told = (Cursor(offset=0), encoding, Dialect(","), "\n")
     many, few = Records(io.BytesIO(data), *told, chunk=chunk), OneByOne(io.BytesIO(data), *told)
     assert _all(many) == _all(few)
-    assert many.place == few.place
+    assert many.cursor == few.cursor
 
 
 @given(

@@ -84,7 +84,7 @@ print(next(rows).reason, sum(isinstance(row, Row) for row in rows))
         """
 import tempfile
 with tempfile.TemporaryFile() as file:
-    made = new_file("xlsx", ["n", "text", "more"])
+    made = XlsxFile(["n", "text", "more"])
     for n in range(0, 200_000, 1000):
         file.write(made.write((i, f"text {i}", "more text & more") for i in range(n, n + 1000)))
     file.write(made.close())

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from forebay.errors import DataError
 from forebay.services.spreadsheets import (
     BadRow,
-    Place,
+    Cursor,
     Row,
     XlsxLayout,
     look_at,
@@ -27,7 +27,7 @@ from forebay.services.spreadsheets import (
 from forebay.services.spreadsheets.archives import WORKBOOK, opened
 from forebay.services.spreadsheets.cells import moment_text, number_shown
 from forebay.services.spreadsheets.xlsx_file import look_at_xlsx, open_xlsx
-from forebay.services.spreadsheets.xlsx_parts import Format, format_of
+from forebay.services.spreadsheets.xlsx_parts import CellFormat, format_of
 from tests.services.spreadsheets._tables import archive, bad, file, good, read, workbook
 
 _HEADER = '<row r="1"><c r="A1" t="inlineStr"><is><t>a</t></is></c><c r="B1" t="str"><v>b</v></c></row>'
@@ -146,34 +146,34 @@ def test_built_in_formats_of_times(number: int, text: str) -> None:
     [
         ("General", None),
         ("0", None),
-        ("0.00", Format(decimals=2)),
+        ("0.00", CellFormat(decimals=2)),
         ('0 "days"', None),
-        ("[Red]0.00", Format(decimals=2)),
+        ("[Red]0.00", CellFormat(decimals=2)),
         ("#,##0\\d", None),
-        ("#,##0.00 [$€-407];[Red]-#,##0.00 [$€-407]", Format(decimals=2)),
-        ('_-* #,##0.00\\ "€"_-', Format(decimals=2)),
-        ("$#,##0.000", Format(decimals=3)),
-        ("0.0##", Format(decimals=1)),
+        ("#,##0.00 [$€-407];[Red]-#,##0.00 [$€-407]", CellFormat(decimals=2)),
+        ('_-* #,##0.00\\ "€"_-', CellFormat(decimals=2)),
+        ("$#,##0.000", CellFormat(decimals=3)),
+        ("0.0##", CellFormat(decimals=1)),
         ("0.00E+00", None),
         ("# ?/?", None),
-        ("0%", Format(is_percent=True)),
-        ("0.0 %", Format(is_percent=True, decimals=1)),
-        ("0000000000000", Format(digits=13)),
+        ("0%", CellFormat(is_percent=True)),
+        ("0.0 %", CellFormat(is_percent=True, decimals=1)),
+        ("0000000000000", CellFormat(digits=13)),
         ("0" * 900, None),
         ("@", None),
-        ("yyyy-mm-dd", Format(has_date=True, has_time=False)),
-        ("mmm", Format(has_date=True, has_time=False)),
-        ("[$-407]d. mmmm yyyy;@", Format(has_date=True, has_time=False)),
-        ("h:mm AM/PM", Format(has_date=False, has_time=True)),
-        ("[h]:mm", Format(has_time=True, is_duration=True)),
-        ("[mm]:ss", Format(has_time=True, is_duration=True)),
-        ("[mm]", Format(has_time=True, is_duration=True)),
-        ("000-00-0000", Format(digits=9, gaps=("", "", "", "-", "", "-", "", "", "", ""))),
-        ('00000"-"00', Format(digits=7, gaps=("", "", "", "", "", "-", "", ""))),
-        ("d/m/yy h:mm", Format(has_date=True, has_time=True)),
+        ("yyyy-mm-dd", CellFormat(has_date=True, has_time=False)),
+        ("mmm", CellFormat(has_date=True, has_time=False)),
+        ("[$-407]d. mmmm yyyy;@", CellFormat(has_date=True, has_time=False)),
+        ("h:mm AM/PM", CellFormat(has_date=False, has_time=True)),
+        ("[h]:mm", CellFormat(has_time=True, is_duration=True)),
+        ("[mm]:ss", CellFormat(has_time=True, is_duration=True)),
+        ("[mm]", CellFormat(has_time=True, is_duration=True)),
+        ("000-00-0000", CellFormat(digits=9, gaps=("", "", "", "-", "", "-", "", "", "", ""))),
+        ('00000"-"00', CellFormat(digits=7, gaps=("", "", "", "", "", "-", "", ""))),
+        ("d/m/yy h:mm", CellFormat(has_date=True, has_time=True)),
     ],
 )
-def test_what_formats_mean(code: str, expected: Format | None) -> None:
+def test_what_formats_mean(code: str, expected: CellFormat | None) -> None:
     assert format_of(code) == expected
 
 
@@ -236,7 +236,7 @@ def test_reading_goes_on_at_any_row() -> None:
     source = file(workbook(_HEADER + rows))
     layout = XlsxLayout.model_validate_json(look_at(source).model_dump_json())
     found: list[object] = []
-    place: Place | None = None
+    place: Cursor | None = None
     while True:
         with read_rows(source, layout, place) as reader:
             batch = take(reader, 4)

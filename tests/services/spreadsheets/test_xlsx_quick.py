@@ -7,12 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from forebay.errors import DataError
-from forebay.services.spreadsheets.xlsx_parts import Format, SharedStrings, Workbook
+from forebay.services.spreadsheets.xlsx_parts import CellFormat, SharedStrings, Workbook
 from forebay.services.spreadsheets.xlsx_quick import SheetRows
 from forebay.services.spreadsheets.xlsx_rows import FoundRow, SheetMarkup
 
 _LONG = "x" * 1_500_000
-_FORMATS = [None, Format(has_date=True), Format(decimals=2), Format(digits=5), Format(is_percent=True)]
+_FORMATS = [None, CellFormat(has_date=True), CellFormat(decimals=2), CellFormat(digits=5), CellFormat(is_percent=True)]
 
 
 def _book() -> Workbook:

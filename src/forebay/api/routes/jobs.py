@@ -38,7 +38,7 @@ from forebay.api.submit.kickoff import run_slice
 from forebay.db import session_context
 from forebay.engine.db import control, lists
 from forebay.engine.db.lists import JobFilter
-from forebay.engine.submit.inputs import Options
+from forebay.engine.submit.options import CheckedOptions
 from forebay.engine.submit.producer import item_arguments, submit, submit_many
 from forebay.errors import NotFoundError, RequestError
 from forebay.log import get_logger
@@ -174,7 +174,7 @@ async def _submit_one(
 ) -> JobRef:
     """The usual case, in one statement that is its own transaction."""
     with submitting(pipeline.name) as now:
-        options = Options.checked(**_options(body, who))
+        options = CheckedOptions.checked(**_options(body, who))
         args = item_arguments(pipeline, body.input, body.coalesce, options, now.trace)
         standing.admit()
         job_id, created = await session_context.submit_for(rooms.owners, who.owner_id, who.ip, args)

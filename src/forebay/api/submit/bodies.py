@@ -15,7 +15,7 @@ from forebay.api.middleware.guards import media_type
 from forebay.api.models import NewJob, UploadedJob
 from forebay.api.problems import Problem
 from forebay.api.submit import row_files
-from forebay.engine.submit.inputs import checked_text
+from forebay.engine.submit.options import checked_text
 from forebay.errors import RequestError
 
 if TYPE_CHECKING:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from forebay.db.pool import translating_errors
+from forebay.db.calls import fetch
 from forebay.engine.db.sql import load
 
 if TYPE_CHECKING:
@@ -31,13 +31,13 @@ class Moment:
 
 async def clock(conn: Connection) -> datetime:
     """The database's time."""
-    (row,) = await _fetch(conn, "select clock_timestamp()")
+    (row,) = await fetch(conn, "select clock_timestamp()")
     at: datetime = row[0]
     return at
 
 
 async def now(conn: Connection) -> Moment:
-    (row,) = await _fetch(conn, load("now"))
+    (row,) = await fetch(conn, load("now"))
     return Moment(*row)
 
 
@@ -46,7 +46,7 @@ async def changed(
 ) -> tuple[list[asyncpg.Record], Position | None]:
     """Jobs of these owners (None: of all) that changed after that, oldest first: id, owner_id, at; and where to go on,
     or None at the end. A page may be short, even empty, before that."""
-    rows = await _fetch(conn, load("changed_jobs"), list(owner_ids or ()), owner_ids is None, *after, size)
+    rows = await fetch(conn, load("changed_jobs"), list(owner_ids or ()), owner_ids is None, *after, size)
     keys = [row for row in rows if row["id"] is not None]
     if len(keys) == size:
         return keys, (keys[-1]["at"], keys[-1]["id"])
@@ -56,32 +56,27 @@ async def changed(
 
 async def jobs(conn: Connection, ids: Sequence[int]) -> list[asyncpg.Record]:
     """Those that are still there, whole, with their owner_id."""
-    return await _fetch(conn, load("show_jobs"), list(ids))
+    return await fetch(conn, load("show_jobs"), list(ids))
 
 
 async def attempted_items(conn: Connection, job_ids: Sequence[int], since: datetime, most: int) -> list[asyncpg.Record]:
     """Items of which an attempt ended since: job_id, n, owner_id, at; newest first, at most so many of each job."""
-    return await _fetch(conn, load("list_attempted_items"), list(job_ids), since, most)
+    return await fetch(conn, load("list_attempted_items"), list(job_ids), since, most)
 
 
 async def touched_items(
     conn: Connection, job_id: int, after: int, since: datetime, most: int
 ) -> tuple[list[int], int | None]:
     """Which of the next items of a job have changed since, and where to go on; None at the end."""
-    (row,) = await _fetch(conn, load("list_touched_items"), job_id, after, since, most)
+    (row,) = await fetch(conn, load("list_touched_items"), job_id, after, since, most)
     return row["ns"], row["looked_to"]
 
 
 async def items(conn: Connection, job_ids: Sequence[int], ns: Sequence[int]) -> list[asyncpg.Record]:
     """Items as lists show them."""
-    return await _fetch(conn, load("show_items"), list(job_ids), list(ns))
+    return await fetch(conn, load("show_items"), list(job_ids), list(ns))
 
 
 async def progress(conn: Connection, job_ids: Sequence[int], most: int) -> list[asyncpg.Record]:
     """What running items said: job_id, n, owner_id, pipeline, progress as JSON; at most so many of each job."""
-    return await _fetch(conn, load("list_progress"), list(job_ids), most)
-
-
-async def _fetch(conn: Connection, sql: str, *args: Any) -> list[asyncpg.Record]:
-    async with translating_errors():
-        return await conn.fetch(sql, *args)
+    return await fetch(conn, load("list_progress"), list(job_ids), most)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from forebay.db.pool import translating_errors
+from forebay.db.calls import fetch, fetch_value
 from forebay.engine.db.sql import load
 
 if TYPE_CHECKING:
@@ -15,22 +15,21 @@ if TYPE_CHECKING:
 
 async def pause(conn: Connection, job_id: int, actor: str) -> bool:
     """Whether that changed something."""
-    return await _did(conn, "select forebay.pause($1, $2)", job_id, actor)
+    return bool(await fetch_value(conn, "select forebay.pause($1, $2)", job_id, actor))
 
 
 async def resume(conn: Connection, job_id: int, actor: str) -> bool:
-    return await _did(conn, "select forebay.resume($1, $2)", job_id, actor)
+    return bool(await fetch_value(conn, "select forebay.resume($1, $2)", job_id, actor))
 
 
 async def cancel(conn: Connection, job_id: int, actor: str) -> bool:
-    return await _did(conn, "select forebay.cancel($1, $2)", job_id, actor)
+    return bool(await fetch_value(conn, "select forebay.cancel($1, $2)", job_id, actor))
 
 
 async def dismiss(conn: Connection, job_id: int, ns: Sequence[int] | None, actor: str) -> int:
     """Take dead letters off the list, of all items or of some; answers how many."""
-    async with translating_errors():
-        chosen = None if ns is None else list(ns)
-        return int(await conn.fetchval("select forebay.dismiss($1, $2, $3)", job_id, chosen, actor) or 0)
+    chosen = None if ns is None else list(ns)
+    return int(await fetch_value(conn, "select forebay.dismiss($1, $2, $3)", job_id, chosen, actor) or 0)
 
 
 async def reprocess(
@@ -44,25 +43,24 @@ async def reprocess(
     restart: bool = False,
 ) -> int:
     """Run ended items again, all of their steps when they are to restart; answers how many."""
-    async with translating_errors():
-        return int(
-            await conn.fetchval(
-                "select forebay.reprocess($1, $2, $3, $4, $5, restart => $6)",
-                job_id,
-                list(statuses),
-                None if ns is None else list(ns),
-                reset_attempts,
-                actor,
-                restart,
-            )
-            or 0
+    return int(
+        await fetch_value(
+            conn,
+            "select forebay.reprocess($1, $2, $3, $4, $5, restart => $6)",
+            job_id,
+            list(statuses),
+            None if ns is None else list(ns),
+            reset_attempts,
+            actor,
+            restart,
         )
+        or 0
+    )
 
 
 async def statuses_of(conn: Connection, job_id: int, ns: Sequence[int]) -> dict[str, int]:
     """How many of some items of a job have which status."""
-    async with translating_errors():
-        rows = await conn.fetch(load("statuses_of_items"), job_id, list(ns))
+    rows = await fetch(conn, load("statuses_of_items"), job_id, list(ns))
     return {row["status"]: row["count"] for row in rows}
 
 
@@ -70,20 +68,14 @@ async def count_ended(
     conn: Connection, job_id: int, statuses: Sequence[str], ns: Sequence[int] | None
 ) -> dict[str, int]:
     """How many items of a job a reprocess would run again, by status."""
-    async with translating_errors():
-        rows = await conn.fetch(load("count_ended"), job_id, list(statuses), None if ns is None else list(ns))
+    rows = await fetch(conn, load("count_ended"), job_id, list(statuses), None if ns is None else list(ns))
     found = {row["status"]: int(row["items"]) for row in rows}
     return {status: found.get(status, 0) for status in statuses}
 
 
 async def pause_queue(conn: Connection, name: str, actor: str) -> bool:
-    return await _did(conn, "select forebay.pause_queue($1, $2)", name, actor)
+    return bool(await fetch_value(conn, "select forebay.pause_queue($1, $2)", name, actor))
 
 
 async def resume_queue(conn: Connection, name: str, actor: str) -> bool:
-    return await _did(conn, "select forebay.resume_queue($1, $2)", name, actor)
-
-
-async def _did(conn: Connection, sql: str, *args: object) -> bool:
-    async with translating_errors():
-        return bool(await conn.fetchval(sql, *args))
+    return bool(await fetch_value(conn, "select forebay.resume_queue($1, $2)", name, actor))

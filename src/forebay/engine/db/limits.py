@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from forebay.db.pool import translating_errors
+from forebay.db.calls import fetch, fetch_value
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -66,19 +66,19 @@ async def take_tokens(
     pool: Pool, asks: Sequence[TokenAsk], ahead_s: float, slack_s: float, now: datetime | None
 ) -> list[TokenGrant]:
     """Lease starts; answers in the order of the asks."""
-    async with translating_errors(), pool.acquire() as conn:
-        rows = await conn.fetch(
-            "select * from forebay.take_tokens($1, $2, $3, $4, $5, $6, $7, $8, $9) order by place",
-            [ask.name for ask in asks],
-            [ask.key for ask in asks],
-            [ask.interval for ask in asks],
-            [ask.want for ask in asks],
-            [ask.waiters for ask in asks],
-            [ask.reach for ask in asks],
-            ahead_s,
-            slack_s,
-            now,
-        )
+    rows = await fetch(
+        pool,
+        "select * from forebay.take_tokens($1, $2, $3, $4, $5, $6, $7, $8, $9) order by place",
+        [ask.name for ask in asks],
+        [ask.key for ask in asks],
+        [ask.interval for ask in asks],
+        [ask.want for ask in asks],
+        [ask.waiters for ask in asks],
+        [ask.reach for ask in asks],
+        ahead_s,
+        slack_s,
+        now,
+    )
     return [TokenGrant(row["granted"], row["starts_at"], row["back_in"], row["at"]) for row in rows]
 
 
@@ -86,25 +86,24 @@ async def lease_slots(
     pool: Pool, worker_id: int, asks: Sequence[SlotAsk], lease_s: float, now: datetime | None
 ) -> list[SlotGrant]:
     """Lease, renew or return slots; answers in the order of the asks."""
-    async with translating_errors(), pool.acquire() as conn:
-        rows = await conn.fetch(
-            "select * from forebay.lease_slots($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) order by place",
-            worker_id,
-            [ask.name for ask in asks],
-            [ask.key for ask in asks],
-            [ask.capacity for ask in asks],
-            [ask.want for ask in asks],
-            [ask.used for ask in asks],
-            [ask.waiters for ask in asks],
-            [ask.started for ask in asks],
-            [ask.hold for ask in asks],
-            lease_s,
-            now,
-        )
+    rows = await fetch(
+        pool,
+        "select * from forebay.lease_slots($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) order by place",
+        worker_id,
+        [ask.name for ask in asks],
+        [ask.key for ask in asks],
+        [ask.capacity for ask in asks],
+        [ask.want for ask in asks],
+        [ask.used for ask in asks],
+        [ask.waiters for ask in asks],
+        [ask.started for ask in asks],
+        [ask.hold for ask in asks],
+        lease_s,
+        now,
+    )
     return [SlotGrant(row["granted"], row["fair"], row["turn_s"], row["back_in"], row["step_s"]) for row in rows]
 
 
 async def tidy_limits(pool: Pool, now: datetime | None) -> int:
     """Forget keys that nobody has used for an hour; says how many rows went."""
-    async with translating_errors(), pool.acquire() as conn:
-        return int(await conn.fetchval("select forebay.tidy_limits(now => $1)", now) or 0)
+    return int(await fetch_value(pool, "select forebay.tidy_limits(now => $1)", now) or 0)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from forebay.db.pool import translating_errors
+from forebay.db.calls import fetch
 from forebay.engine.db.sql import load
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ async def jobs(
     conn: Connection, where: JobFilter, before: int | None, size: int
 ) -> tuple[list[asyncpg.Record], int | None]:
     """Jobs, newest first, and before which one the next page begins. A page may be short before the end."""
-    (found,) = await _fetch(
+    (found,) = await fetch(
         conn,
         "select * from forebay.find_jobs($1, $2, $3, $4::forebay.job_state, $5, $6, $7)",
         where.owner_id,
@@ -88,12 +88,12 @@ async def jobs(
         where.until,
         size,
     )
-    return await _fetch(conn, load("show_jobs"), found["ids"]) if found["ids"] else [], found["next_before"]
+    return await fetch(conn, load("show_jobs"), found["ids"]) if found["ids"] else [], found["next_before"]
 
 
 async def job(conn: Connection, job_id: int) -> asyncpg.Record | None:
     """One job, if the caller may see it."""
-    rows = await _fetch(conn, load("show_jobs"), [job_id])
+    rows = await fetch(conn, load("show_jobs"), [job_id])
     return rows[0] if rows else None
 
 
@@ -101,7 +101,7 @@ async def items(
     conn: Connection, job_id: int, after: int, statuses: Sequence[str] | None, size: int
 ) -> tuple[list[asyncpg.Record], int | None]:
     """Items of a job in order, and after which number the next page begins. A page may be short before the end."""
-    (found,) = await _fetch(
+    (found,) = await fetch(
         conn, "select * from forebay.find_items($1, $2, $3::forebay.item_status[], $4)", job_id, after, statuses, size
     )
     return await _show(conn, [job_id] * len(found["ns"]), found["ns"]), found["next_after"]
@@ -111,7 +111,7 @@ async def pending(
     conn: Connection, where: PendingFilter, after: tuple[int, int], size: int
 ) -> tuple[list[asyncpg.Record], tuple[int, int] | None]:
     """Open items by job and number, and where the next page begins."""
-    (found,) = await _fetch(
+    (found,) = await fetch(
         conn,
         "select * from forebay.find_pending($1, $2, $3, $4::forebay.item_status[], $5, $6, $7, $8, $9)",
         where.owner_id,
@@ -128,12 +128,12 @@ async def pending(
 
 
 async def _show(conn: Connection, job_ids: Sequence[int], ns: Sequence[int]) -> list[asyncpg.Record]:
-    return await _fetch(conn, load("show_items"), list(job_ids), list(ns)) if ns else []
+    return await fetch(conn, load("show_items"), list(job_ids), list(ns)) if ns else []
 
 
 async def item(conn: Connection, job_id: int, n: int) -> asyncpg.Record | None:
     """One item, whole."""
-    rows = await _fetch(conn, load("get_item"), job_id, n)
+    rows = await fetch(conn, load("get_item"), job_id, n)
     return rows[0] if rows else None
 
 
@@ -142,7 +142,7 @@ async def whole_items(conn: Connection, job_id: int, statuses: Sequence[str] | N
     after: int | None = 0
     size = _FIRST_PAGE
     while after is not None:
-        rows = await _fetch(conn, load("export_items"), job_id, after, statuses, size)
+        rows = await fetch(conn, load("export_items"), job_id, after, statuses, size)
         after = rows[0]["next_after"]
         found = [WholeItem(*list(row.values())[1:]) for row in rows if row["n"] is not None]
         for item in found:
@@ -156,7 +156,7 @@ async def attempts(
     conn: Connection, where: AttemptFilter, before: AttemptKey | None, size: int
 ) -> tuple[list[asyncpg.Record], AttemptKey | None]:
     """Attempts, newest first, and before which one the next page begins. A page may be short before the end."""
-    rows = await _fetch(
+    rows = await fetch(
         conn,
         load("page_attempts"),
         where.owner_id,
@@ -177,7 +177,7 @@ async def dead_letters(
 ) -> tuple[list[asyncpg.Record], LetterKey | None]:
     """Tasks that failed for good, newest first, and before which one the next page begins. A page may be short before
     the end."""
-    rows = await _fetch(
+    rows = await fetch(
         conn,
         load("page_dead_letters"),
         where.owner_id,
@@ -195,9 +195,4 @@ async def audit(
     conn: Connection, owner_id: int | None, job_id: int | None, before: int | None, size: int
 ) -> list[asyncpg.Record]:
     """What people have done, newest first."""
-    return await _fetch(conn, load("page_audit"), before, owner_id, job_id, size)
-
-
-async def _fetch(conn: Connection, sql: str, *args: Any) -> list[asyncpg.Record]:
-    async with translating_errors():
-        return await conn.fetch(sql, *args)
+    return await fetch(conn, load("page_audit"), before, owner_id, job_id, size)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from forebay.db.calls import execute, fetch_value
 from forebay.db.pool import translating_errors
 from forebay.engine.db.sql import load
 
@@ -24,15 +25,15 @@ async def register(conn: Connection, definition: dict[str, Any]) -> dict[str, in
 
 async def register_worker(conn: Connection, name: str, now: datetime | None) -> int:
     """Make a row for a worker that begins."""
-    async with translating_errors():
-        return int(
-            await conn.fetchval(
-                "insert into forebay.worker (name, started_at, seen_at)"
-                " values ($1, coalesce($2, clock_timestamp()), coalesce($2, clock_timestamp())) returning id",
-                name,
-                now,
-            )
+    return int(
+        await fetch_value(
+            conn,
+            "insert into forebay.worker (name, started_at, seen_at)"
+            " values ($1, coalesce($2, clock_timestamp()), coalesce($2, clock_timestamp())) returning id",
+            name,
+            now,
         )
+    )
 
 
 async def report_status(
@@ -46,24 +47,22 @@ async def report_status(
     stopped: bool = False,
 ) -> set[str]:
     """Tell that a worker is alive, and what it does; answers the queues that are parked."""
-    async with translating_errors(), pool.acquire() as conn:
-        parked = await conn.fetchval(load("sign_on"), worker_id, json.dumps(stats), stale, now, stopped, last_error)
+    parked = await fetch_value(pool, load("sign_on"), worker_id, json.dumps(stats), stale, now, stopped, last_error)
     return set(parked or ())
 
 
 async def park(pool: Pool, queue: str, reason: str, seconds: float, now: datetime | None) -> None:
     """Stop a queue whose configuration is wrong; after `seconds` it is probed."""
-    async with translating_errors(), pool.acquire() as conn:
-        await conn.execute(
-            "select forebay.park_queue("
-            "$1, $2, coalesce($4::timestamptz, clock_timestamp()) + make_interval(secs => $3), now => $4)",
-            queue,
-            reason,
-            seconds,
-            now,
-        )
+    await execute(
+        pool,
+        "select forebay.park_queue("
+        "$1, $2, coalesce($4::timestamptz, clock_timestamp()) + make_interval(secs => $3), now => $4)",
+        queue,
+        reason,
+        seconds,
+        now,
+    )
 
 
 async def unpark(pool: Pool, queue: str) -> None:
-    async with translating_errors(), pool.acquire() as conn:
-        await conn.execute("select forebay.unpark_queue($1)", queue)
+    await execute(pool, "select forebay.unpark_queue($1)", queue)

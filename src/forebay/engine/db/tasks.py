@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import asyncpg
 
-from forebay.db.pool import translating_errors
+from forebay.db.calls import execute, fetch, fetch_row, fetch_value
 from forebay.engine.db.sql import load
 from forebay.errors import NotFoundError
 
@@ -101,19 +101,19 @@ async def claim(
     conn: Connection, worker_id: int, claims: Sequence[Claim], reading: list[int], lease_s: float, now: datetime | None
 ) -> list[Lease]:
     """Claim tasks for a worker in one round trip."""
-    async with translating_errors():
-        rows = await conn.fetch(
-            "select * from forebay.claim($1, $2, $3, $4, $5, $6, $7, $8, $9)",
-            worker_id,
-            [c.step_id for c in claims],
-            [c.lane_id for c in claims],
-            [c.head for c in claims],
-            [c.quota for c in claims],
-            [c.max_rows for c in claims],
-            reading,
-            lease_s,
-            now,
-        )
+    rows = await fetch(
+        conn,
+        "select * from forebay.claim($1, $2, $3, $4, $5, $6, $7, $8, $9)",
+        worker_id,
+        [c.step_id for c in claims],
+        [c.lane_id for c in claims],
+        [c.head for c in claims],
+        [c.quota for c in claims],
+        [c.max_rows for c in claims],
+        reading,
+        lease_s,
+        now,
+    )
     return [_lease(row) for row in rows]
 
 
@@ -129,8 +129,7 @@ async def read_task(pool: Pool, job_id: int, n: int) -> tuple[str, str | None]:
 
     Raises: NotFoundError when the item is gone.
     """
-    async with translating_errors(), pool.acquire() as conn:
-        row = await conn.fetchrow(load("read_task"), job_id, n)
+    row = await fetch_row(pool, load("read_task"), job_id, n)
     if row is None:
         raise NotFoundError("item", f"there is no item {n} in job {job_id}")
     return row[0], row[1]
@@ -138,8 +137,7 @@ async def read_task(pool: Pool, job_id: int, n: int) -> tuple[str, str | None]:
 
 async def traces(pool: Pool, job_ids: Sequence[int]) -> dict[int, str]:
     """The traces that jobs belong to, of those that belong to one."""
-    async with translating_errors(), pool.acquire() as conn:
-        return {row["id"]: row["trace"] for row in await conn.fetch(load("list_traces"), list(job_ids))}
+    return {row["id"]: row["trace"] for row in await fetch(pool, load("list_traces"), list(job_ids))}
 
 
 async def settle(conn: Connection, worker_id: int, reports: Reports, now: datetime | None) -> Settled:
@@ -192,70 +190,63 @@ async def throttled_long(
 
 async def count_not_found(pool: Pool, job_id: int, n: int, step: str, attempts: int) -> int:
     """How often a task of so many attempts has found nothing so far, since it was begun or done again."""
-    async with translating_errors(), pool.acquire() as conn:
-        found: int = await conn.fetchval(load("count_not_found"), job_id, n, step, attempts)
+    found: int = await fetch_value(pool, load("count_not_found"), job_id, n, step, attempts)
     return found
 
 
 async def find_ready_lanes(pool: Pool, steps: Sequence[int]) -> list[tuple[int, LaneInfo]]:
     """The lanes that have something ready, for each of these steps."""
-    async with translating_errors(), pool.acquire() as conn:
-        rows = await conn.fetch("select * from forebay.discover($1)", list(steps))
+    rows = await fetch(pool, "select * from forebay.discover($1)", list(steps))
     return [(row["step_id"], LaneInfo(row["lane_id"], row["owner_id"], row["priority"], row["weight"])) for row in rows]
 
 
 async def describe_lanes(pool: Pool, lanes: Sequence[int]) -> list[LaneInfo]:
-    async with translating_errors(), pool.acquire() as conn:
-        rows = await conn.fetch("select * from forebay.describe_lanes($1)", list(lanes))
+    rows = await fetch(pool, "select * from forebay.describe_lanes($1)", list(lanes))
     return [LaneInfo(r["lane_id"], r["owner_id"], r["priority"], r["weight"], r["paused"]) for r in rows]
 
 
 async def mark_busy(pool: Pool, lanes: Sequence[int], seconds: float, now: datetime | None) -> None:
     """Say for how long these lanes need no wake-ups."""
-    async with translating_errors(), pool.acquire() as conn:
-        await conn.execute(
-            "select forebay.mark_busy($1, coalesce($3::timestamptz, clock_timestamp()) + make_interval(secs => $2))",
-            list(lanes),
-            seconds,
-            now,
-        )
+    await execute(
+        pool,
+        "select forebay.mark_busy($1, coalesce($3::timestamptz, clock_timestamp()) + make_interval(secs => $2))",
+        list(lanes),
+        seconds,
+        now,
+    )
 
 
 async def renew_leases(
     pool: Pool, worker_id: int, tokens: Sequence[int], lease_s: Sequence[float], now: datetime | None
 ) -> dict[int, bool]:
     """Renew leases; answers those still held, and whether each has been cancelled."""
-    async with translating_errors(), pool.acquire() as conn:
-        rows = await conn.fetch(
-            "select * from forebay.heartbeat($1, $2, $3, $4)", worker_id, list(tokens), list(lease_s), now
-        )
+    rows = await fetch(
+        pool, "select * from forebay.heartbeat($1, $2, $3, $4)", worker_id, list(tokens), list(lease_s), now
+    )
     return {row["token"]: row["cancelled"] for row in rows}
 
 
 async def release_all(pool: Pool, worker_id: int, now: datetime | None) -> int:
     """Hand back all leases of a worker without spending an attempt."""
     held = "array(select l.token from forebay.lease l where l.worker_id = $1)"
-    async with translating_errors(), pool.acquire() as conn:
-        return int(await conn.fetchval(f"select forebay.release($1, {held}, $2)", worker_id, now) or 0)
+    return int(await fetch_value(pool, f"select forebay.release($1, {held}, $2)", worker_id, now) or 0)
 
 
 async def report_progress(
     pool: Pool, tokens: Sequence[int], ns: Sequence[int], progress: Sequence[str], now: datetime | None
 ) -> int:
     """Write how far running tasks are; only where the lease is still held."""
-    async with translating_errors(), pool.acquire() as conn:
-        return int(
-            await conn.fetchval(
-                "select forebay.report_progress($1, $2, $3, $4)", list(tokens), list(ns), list(progress), now
-            )
-            or 0
+    return int(
+        await fetch_value(
+            pool, "select forebay.report_progress($1, $2, $3, $4)", list(tokens), list(ns), list(progress), now
         )
+        or 0
+    )
 
 
 async def next_scheduled(pool: Pool) -> datetime | None:
     """When the next scheduled task is due; what is paused for ever does not count."""
-    async with translating_errors(), pool.acquire() as conn:
-        due: datetime | None = await conn.fetchval(
-            "select min(run_at) from forebay.scheduled where run_at < 'infinity'"
-        )
+    due: datetime | None = await fetch_value(
+        pool, "select min(run_at) from forebay.scheduled where run_at < 'infinity'"
+    )
     return due

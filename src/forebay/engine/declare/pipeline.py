@@ -4,25 +4,23 @@ from __future__ import annotations
 
 import inspect
 import re
-import types
 import typing
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from dataclasses import dataclass, field
-from datetime import datetime
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, Generic, Literal, TypedDict, TypeVar, TypeVarTuple, Unpack, overload
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, Unpack, overload
 
 from pydantic import TypeAdapter
 
 from forebay.engine.declare.context import Context
-from forebay.engine.declare.limited import Confines
-from forebay.engine.declare.policy import Kind, Limit, Retry
+from forebay.engine.declare.policy import StepKind
+from forebay.engine.declare.step import Declared, OptionalDeclared, Step, StepOptions, check_options
 from forebay.engine.submit import producer
 from forebay.errors import DefinitionError
-from forebay.types import Cancel, Done, JobSummary, NotFound, Outcome, Skip, Snooze, Submitted
+from forebay.types import Done, JobSummary, Outcome, Submitted
 
 if TYPE_CHECKING:
     from forebay.engine.db.adapters import AsyncConn, SyncConn
+    from forebay.engine.submit.options import SubmitOptions
     from forebay.settings import Settings
 
 I = TypeVar("I")  # noqa: E741 - the input
@@ -31,118 +29,10 @@ A = TypeVar("A")
 B = TypeVar("B")
 C = TypeVar("C")
 D = TypeVar("D")
-Rs = TypeVarTuple("Rs")
 
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,62}")
 _NAME_RULE = "a name is a-z, 0-9 and _, begins with a letter, and has at most 63 characters"
 _MAX_STEPS = 62  # bits of a mask in the database
-_SANDBOXED, _TRUSTED = Confines(), Confines(sandbox=False, file_mb=None)
-
-
-class StepOptions(TypedDict, total=False):
-    """What every step may say about its running."""
-
-    name: str
-    kind: Kind | Literal["async", "thread", "process"]
-    retry: Retry
-    timeout: float | None  # seconds for one attempt
-    queue: str  # steps that share a queue are paused and parked together
-    priority: int  # among the steps of a worker; higher goes first
-    concurrency: tuple[int, int]  # bounds of the adaptive limit in one worker
-    limits: Sequence[Limit]
-    memory_mb: int  # process steps only
-    sandbox: bool  # process steps only: no network, no files but Python's, no rows to write
-    max_expiries: int  # how often a worker may be lost with a task before it is a dead letter
-    normalizes: bool  # what it returns is kept in `item.normalized`, not in `item.result`
-
-
-class ManyOptions(TypedDict, total=False):
-    """What every submit may say."""
-
-    owner: str
-    key: str | None  # idempotency: the job that has this key already is answered
-    priority: int  # -100 … 100, higher first
-    run_at: datetime | None
-    delay: float | None  # seconds, instead of run_at
-    meta: dict[str, Any] | None
-
-
-class SubmitOptions(ManyOptions, total=False):
-    coalesce: bool  # replace the input of a job of this key that has not begun
-
-
-@dataclass(eq=False)
-class Step(Generic[I, R]):
-    """A named function of a pipeline: the unit of checkpoint, retry and limits."""
-
-    pipeline: Pipeline[I]
-    name: str
-    fn: Callable[..., Any]
-    after: tuple[Step[I, Any], ...] = ()
-    optional: bool = False
-    after_all: bool = False
-    batch_size: int | None = None
-    kind: Kind = Kind.ASYNC
-    retry: Retry = field(default_factory=Retry)
-    timeout: float | None = None
-    queue: str = ""
-    priority: int = 0
-    concurrency: tuple[int, int] = (1, 100)
-    limits: tuple[Limit, ...] = ()
-    memory_mb: int = 512
-    sandbox: bool = False
-    max_expiries: int = 20
-    normalizes: bool = False
-
-    @cached_property
-    def result(self) -> TypeAdapter[Any]:
-        """Reads this step's stored result back for the steps after it."""
-        returned = typing.get_type_hints(self.fn).get("return", Any)
-        if self.batch_size is not None:
-            returned = (typing.get_args(returned) or (Any,))[0]
-        return TypeAdapter(_value_of(returned))
-
-    @property
-    def label(self) -> str:
-        return f"{self.pipeline.name}.{self.name}"
-
-    @property
-    def confines(self) -> Confines:
-        return _SANDBOXED if self.sandbox else _TRUSTED
-
-    @property
-    def result_key(self) -> str:
-        """What its result is called among those of its item; `*` is what the database keeps apart, as normalized."""
-        return "*" if self.normalizes else self.name
-
-    @property
-    def title(self) -> str:
-        return f"step {self.label}"
-
-    @property
-    def takes_context(self) -> bool:
-        return True
-
-    def __repr__(self) -> str:
-        return f"<step {self.label}>"
-
-
-_OUTCOMES = (NotFound, Skip, Snooze, Cancel)
-
-
-def _value_of(annotation: Any) -> Any:
-    """The annotation of a step's value, without the outcomes it may return instead."""
-    parts = typing.get_args(annotation) if _is_union(annotation) else (annotation,)
-    values = [
-        (typing.get_args(part) or (Any,))[0] if (typing.get_origin(part) or part) is Done else part
-        for part in parts
-        if part not in _OUTCOMES
-    ]
-    return typing.Union[tuple(values)] if values else None  # noqa: UP007 - built at run time
-
-
-def _is_union(annotation: Any) -> bool:
-    return typing.get_origin(annotation) in (typing.Union, types.UnionType)
 
 
 @dataclass(frozen=True)
@@ -154,42 +44,6 @@ class Schedule(Generic[I]):
     input: I
     owner: str
     timezone: str
-
-
-class Declared(Generic[I, *Rs]):
-    """The decorator that `step` gives back; remembers the types that the function must take."""
-
-    def __init__(self, make: Callable[[Callable[..., Any]], Step[I, Any]]) -> None:
-        self._make = make
-
-    @overload
-    def __call__(self, fn: Callable[[Context, I, *Rs], Awaitable[Done[R] | Outcome]], /) -> Step[I, R]: ...
-    @overload
-    def __call__(self, fn: Callable[[Context, I, *Rs], Awaitable[R | Done[R] | Outcome]], /) -> Step[I, R]: ...
-    @overload
-    def __call__(self, fn: Callable[[Context, I, *Rs], Done[R] | Outcome], /) -> Step[I, R]: ...
-    @overload
-    def __call__(self, fn: Callable[[Context, I, *Rs], R | Done[R] | Outcome], /) -> Step[I, R]: ...
-    def __call__(self, fn: Callable[..., Any], /) -> Step[I, Any]:
-        return self._make(fn)
-
-
-class OptionalDeclared(Generic[I, *Rs]):
-    """The same for an optional step: the steps after it get None when it failed."""
-
-    def __init__(self, make: Callable[[Callable[..., Any]], Step[I, Any]]) -> None:
-        self._make = make
-
-    @overload
-    def __call__(self, fn: Callable[[Context, I, *Rs], Awaitable[Done[R] | Outcome]], /) -> Step[I, R | None]: ...
-    @overload
-    def __call__(self, fn: Callable[[Context, I, *Rs], Awaitable[R | Done[R] | Outcome]], /) -> Step[I, R | None]: ...
-    @overload
-    def __call__(self, fn: Callable[[Context, I, *Rs], Done[R] | Outcome], /) -> Step[I, R | None]: ...
-    @overload
-    def __call__(self, fn: Callable[[Context, I, *Rs], R | Done[R] | Outcome], /) -> Step[I, R | None]: ...
-    def __call__(self, fn: Callable[..., Any], /) -> Step[I, Any]:
-        return self._make(fn)
 
 
 class Pipeline(Generic[I]):
@@ -348,7 +202,7 @@ class Pipeline(Generic[I]):
         parents = after if isinstance(after, tuple) else (after,) if after is not None else ()
         given = dict(options)
         name = typing.cast("str", given.pop("name", fn.__name__))
-        kind = Kind(typing.cast("str", given.pop("kind", _natural_kind(fn))))
+        kind = StepKind(typing.cast("str", given.pop("kind", _natural_kind(fn))))
         self._check_step(name, fn, kind, parents, after_all=after_all)
         queue = typing.cast("str", given.pop("queue", f"{self.name}.{name}"))
         given["limits"] = tuple(options.get("limits", ()))
@@ -364,12 +218,12 @@ class Pipeline(Generic[I]):
             queue=queue,
             **given,  # type: ignore[arg-type]
         )
-        _check_options(step)
+        check_options(step)
         self.steps[name] = step
         return step
 
     def _check_step(
-        self, name: str, fn: Callable[..., Any], kind: Kind, parents: tuple[Step[I, Any], ...], *, after_all: bool
+        self, name: str, fn: Callable[..., Any], kind: StepKind, parents: tuple[Step[I, Any], ...], *, after_all: bool
     ) -> None:
         where = f"{self.name}.{name}"
         if not _NAME.fullmatch(name):
@@ -378,7 +232,7 @@ class Pipeline(Generic[I]):
             raise DefinitionError(f"step {where!r} is declared twice")
         if len(self.steps) >= _MAX_STEPS:
             raise DefinitionError(f"pipeline {self.name!r} has more than {_MAX_STEPS} steps")
-        if (kind is Kind.ASYNC) != inspect.iscoroutinefunction(fn):
+        if (kind is StepKind.ASYNC) != inspect.iscoroutinefunction(fn):
             raise DefinitionError(f"step {where!r}: an async step is `async def`, thread and process steps are `def`")
         for parent in parents:
             # A step can only come after one that exists already: cycles cannot be written down.
@@ -410,12 +264,21 @@ class Pipeline(Generic[I]):
             ],
         }
 
-    async def submit(self, conn: AsyncConn, input: I, **options: Unpack[SubmitOptions]) -> Submitted:  # noqa: A002
+    async def submit(
+        self,
+        conn: AsyncConn,
+        input: I,  # noqa: A002
+        *,
+        coalesce: bool = False,
+        **options: Unpack[SubmitOptions],
+    ) -> Submitted:
         """Persist one item as a job, in the caller's transaction.
+
+        `coalesce` replaces the input of a job of the same key that has not begun.
 
         Raises: RequestError that names the field and the reason; nothing is written then.
         """
-        return await producer.submit(conn, self, input, **options)
+        return await producer.submit(conn, self, input, coalesce=coalesce, **options)
 
     async def submit_many(
         self,
@@ -423,14 +286,21 @@ class Pipeline(Generic[I]):
         inputs: Iterable[I],
         *,
         keys: Iterable[str | None] | None = None,
-        **options: Unpack[ManyOptions],
+        **options: Unpack[SubmitOptions],
     ) -> Submitted:
         """Persist many items as one job, in the caller's transaction; items whose key came before are left out."""
         return await producer.submit_many(conn, self, inputs, keys=keys, **options)
 
-    def submit_sync(self, conn: SyncConn, input: I, **options: Unpack[SubmitOptions]) -> Submitted:  # noqa: A002
+    def submit_sync(
+        self,
+        conn: SyncConn,
+        input: I,  # noqa: A002
+        *,
+        coalesce: bool = False,
+        **options: Unpack[SubmitOptions],
+    ) -> Submitted:
         """The same as `submit` on a connection without async."""
-        return producer.submit_sync(conn, self, input, **options)
+        return producer.submit_sync(conn, self, input, coalesce=coalesce, **options)
 
     def submit_many_sync(
         self,
@@ -438,7 +308,7 @@ class Pipeline(Generic[I]):
         inputs: Iterable[I],
         *,
         keys: Iterable[str | None] | None = None,
-        **options: Unpack[ManyOptions],
+        **options: Unpack[SubmitOptions],
     ) -> Submitted:
         """The same as `submit_many` on a connection without async."""
         return producer.submit_many_sync(conn, self, inputs, keys=keys, **options)
@@ -447,26 +317,5 @@ class Pipeline(Generic[I]):
         return f"<pipeline {self.name}: {' → '.join(self.steps)}>"
 
 
-def _natural_kind(fn: Callable[..., Any]) -> Kind:
-    return Kind.ASYNC if inspect.iscoroutinefunction(fn) else Kind.THREAD
-
-
-def _check_options(step: Step[Any, Any]) -> None:
-    where = f"step {step.pipeline.name}.{step.name}"
-    low, high = step.concurrency
-    if not 1 <= low <= high <= 10_000:
-        raise DefinitionError(f"{where}: concurrency is (least, most) with 1 ≤ least ≤ most ≤ 10000")
-    if step.timeout is not None and step.timeout <= 0:
-        raise DefinitionError(f"{where}: timeout must be positive")
-    if not 1 <= step.max_expiries <= 1000:
-        raise DefinitionError(f"{where}: max_expiries must be between 1 and 1000")
-    if step.normalizes and (step.after_all or any(each.normalizes for each in step.pipeline.steps.values())):
-        raise DefinitionError(
-            f"{where}: only one step of a pipeline can be the one that normalizes, and none after_all"
-        )
-    if step.kind is Kind.PROCESS and step.memory_mb < 32:
-        raise DefinitionError(f"{where}: memory_mb must be at least 32")
-    if step.sandbox and step.kind is not Kind.PROCESS:
-        raise DefinitionError(f'{where}: sandbox is for steps of kind "process"')
-    if step.kind is Kind.PROCESS and "<locals>" in step.fn.__qualname__:
-        raise DefinitionError(f"{where}: a process step must be a function of a module, for its child to import")
+def _natural_kind(fn: Callable[..., Any]) -> StepKind:
+    return StepKind.ASYNC if inspect.iscoroutinefunction(fn) else StepKind.THREAD

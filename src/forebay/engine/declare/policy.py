@@ -12,7 +12,7 @@ from forebay.errors import DefinitionError
 from forebay.types import ErrorClass
 
 
-class Kind(StrEnum):
+class StepKind(StrEnum):
     """Where a step runs: on the event loop, on a thread, or in a process that can be killed."""
 
     ASYNC = "async"

@@ -25,11 +25,11 @@ import asyncio
 import hashlib
 import math
 import time
-from collections import deque
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from forebay.engine.db import limits as db
 from forebay.engine.db.limits import SlotAsk
+from forebay.engine.limits.batching import RequestBatcher
 from forebay.engine.limits.limiters import (
     AHEAD,
     IMPATIENCE,
@@ -52,51 +52,11 @@ if TYPE_CHECKING:
     from forebay.engine.declare.policy import Limit
     from forebay.engine.limits.limiters import Token
 
-__all__ = ["LimitClient", "LimitReached", "Permits", "RequestBatcher"]
+__all__ = ["LimitClient", "LimitReached", "Permits"]
 
 log = get_logger("limits")
 
-_BATCH = 500  # keys in one call
 _FORGET = 60.0  # seconds after which the worker forgets a key
-
-
-L = TypeVar("L", RateLimiter, SlotLimiter)
-
-
-class RequestBatcher(Generic[L]):
-    """Batches requests to the database: one call at a time, for all limiters that asked during the last one."""
-
-    def __init__(self, ask: Callable[[list[L]], Awaitable[None]]) -> None:
-        self.calls = 0
-        self._ask: Callable[[list[L]], Awaitable[None]] = ask
-        self._queue: deque[L] = deque()
-        self._task: asyncio.Task[None] | None = None
-
-    def queue(self, limiter: L) -> None:
-        if limiter.asking:
-            return
-        limiter.asking = True
-        self._queue.append(limiter)
-        if self._task is None:
-            self._task = asyncio.create_task(self._run(), name="limits")
-
-    async def wait_until_idle(self) -> None:
-        """Wait until no request is pending."""
-        while self._task is not None:
-            await asyncio.wait({self._task})
-
-    async def _run(self) -> None:
-        try:
-            while self._queue:
-                limiters = [self._queue.popleft() for _ in range(min(_BATCH, len(self._queue)))]
-                self.calls += 1
-                await self._ask(limiters)
-                for limiter in limiters:
-                    limiter.asking = False
-                    if limiter.waiters:
-                        self.queue(limiter)
-        finally:
-            self._task = None
 
 
 class Permits:

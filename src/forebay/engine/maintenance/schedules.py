@@ -14,7 +14,8 @@ from cronsim import CronSim, CronSimError
 
 from forebay.engine.db.adapters import AsyncAdapter, adapter_for
 from forebay.engine.db.sql import load
-from forebay.engine.submit.inputs import Encoder, checked_priority, checked_text
+from forebay.engine.submit.inputs import Encoder
+from forebay.engine.submit.options import checked_priority, checked_text
 from forebay.errors import InvalidField, NotFoundError, RequestError
 from forebay.log import get_logger
 

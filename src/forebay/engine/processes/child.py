@@ -5,14 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, cast
 
 from forebay.engine.declare.context import Context, Progress
-from forebay.engine.declare.pipeline import Pipeline, Step
+from forebay.engine.declare.pipeline import Pipeline
+from forebay.engine.declare.step import Step
 from forebay.runner.progress import Reporter
 
 if TYPE_CHECKING:
     import types
     from collections.abc import Callable, Iterator
 
-    from forebay.runner.wire import Hello, Link
+    from forebay.runner.wire import Channel, Hello
 
 
 def context_fields(ctx: Context) -> dict[str, Any]:
@@ -25,7 +26,7 @@ class ChildContext(Context):
 
     __slots__ = ("_cancelled", "_link", "_reporter")
 
-    def __init__(self, known: dict[str, Any], link: Link) -> None:
+    def __init__(self, known: dict[str, Any], link: Channel) -> None:
         self._link = link
         self._cancelled = False
         self._reporter = Reporter(link)
@@ -60,7 +61,7 @@ class _ChildServices:
         raise RuntimeError(f"{limited!r}: this is a process already, call the function itself")
 
 
-def context(known: dict[str, Any], link: Link) -> ChildContext:
+def context(known: dict[str, Any], link: Channel) -> ChildContext:
     return ChildContext(known, link)
 
 

@@ -22,7 +22,7 @@ from forebay.runner.availability import sandbox_for
 from forebay.runner.files import place
 from forebay.runner.process import Command, GuardedProcess, signal_name, words_for
 from forebay.runner.python import python_command
-from forebay.runner.spec import INPUTS, Limits
+from forebay.runner.spec import INPUTS, ResourceLimits
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -165,7 +165,7 @@ class ChildProcess:
         trusted = not callee.confines.sandbox
         return Command(
             callee.label,
-            Limits(
+            ResourceLimits(
                 callee.memory_mb,
                 cpu_s=None if callee.timeout is None else max(_LEAST_CPU, callee.timeout * _CPU_BY_TIME),
                 file_mb=callee.confines.file_mb,

@@ -6,10 +6,8 @@ import json
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
 from functools import partial
-from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypedDict, TypeVar, Unpack, cast
+from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar, cast
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import PydanticSerializationError, to_json, to_jsonable_python
@@ -23,8 +21,6 @@ if TYPE_CHECKING:
 
 I = TypeVar("I")  # noqa: E741 - the input
 
-TEN_YEARS = timedelta(days=3653)
-_LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)  # there are drivers that take the least of all datetimes for -infinity
 
 # An escaped U+0000: its backslash is not itself escaped.
 _NUL = re.compile(rb"(?<!\\)(?:\\\\)*\\u0000")
@@ -148,8 +144,8 @@ def _refuse_depth(data: bytes, field: str) -> None:
 
 def _refuse_unwritable(value: object, error: Exception | None, field: str) -> NoReturn:
     for is_wrong, reason in (
-        (_has_nul, "must not contain the character U+0000"),
-        (_is_not_unicode, "is not valid Unicode"),
+        (has_nul, "must not contain the character U+0000"),
+        (is_not_unicode, "is not valid Unicode"),
         (_is_not_finite, "must be a finite number"),
     ):
         if (found := _first(is_wrong, value)) is not None:
@@ -164,11 +160,11 @@ def _path(field: str, places: Iterable[int | str]) -> str:
     return field + "".join(f"[{place}]" if isinstance(place, int) else f".{place}" for place in places)
 
 
-def _has_nul(leaf: object) -> bool:
+def has_nul(leaf: object) -> bool:
     return isinstance(leaf, str) and "\x00" in leaf
 
 
-def _is_not_unicode(leaf: object) -> bool:
+def is_not_unicode(leaf: object) -> bool:
     try:
         if isinstance(leaf, str):
             leaf.encode()
@@ -213,107 +209,3 @@ def readable(value: object) -> str:
     except (ValueError, RecursionError):
         pass
     return to_json({"unreadable": ascii(value)[:1000]}).decode()
-
-
-# What else a submit says.
-
-
-class StreamOptions(TypedDict, total=False):
-    """What every submit may say about its job."""
-
-    owner: str
-    priority: int  # -100 … 100, higher goes first
-    run_at: datetime | None
-    delay: float | timedelta | None  # seconds from now, by the database's clock
-    meta: Mapping[str, Json] | None
-
-
-class SubmitOptions(StreamOptions, total=False):
-    """The same, where a job may do without a key."""
-
-    key: str | None  # the job that has this key already is answered, and nothing written
-
-
-@dataclass(frozen=True, slots=True)
-class Options:
-    """The same, checked."""
-
-    owner: str = "default"
-    key: str | None = None
-    priority: int = 0
-    run_at: datetime | None = None
-    delay: float | None = None
-    meta: str | None = None
-
-    @classmethod
-    def checked(cls, **given: Unpack[SubmitOptions]) -> Options:
-        """Raises: InvalidField for the first that cannot be meant; TypeError for one that does not exist."""
-        checked = {name: _CHECKS[name](value) for name, value in given.items() if name in _CHECKS}
-        if given.get("run_at") is not None and given.get("delay") is not None:
-            raise InvalidField("delay", "cannot be given together with run_at")
-        return cls(**{**given, **checked})  # type: ignore[arg-type]
-
-
-def checked_text(field: str, value: object, most: int) -> str:
-    """Raises: InvalidField unless it is a text of 1 to `most` characters that PostgreSQL can hold."""
-    if not isinstance(value, str):
-        raise InvalidField(field, f"must be text, not {type(value).__name__}")
-    if not 1 <= len(value) <= most:
-        raise InvalidField(field, f"must have 1 to {most} characters")
-    if _has_nul(value):
-        raise InvalidField(field, "must not contain the character U+0000")
-    if not value.isascii() and _is_not_unicode(value):
-        raise InvalidField(field, "is not valid Unicode")
-    return value
-
-
-def checked_priority(value: object) -> int:
-    """Raises: InvalidField unless it is a whole number from -100 to 100."""
-    if not isinstance(value, int) or isinstance(value, bool) or not -100 <= value <= 100:
-        raise InvalidField("priority", "must be between -100 and 100")
-    return value
-
-
-def _checked_run_at(value: object) -> datetime | None:
-    if value is None:
-        return None
-    if not isinstance(value, datetime):
-        raise InvalidField("run_at", f"must be a datetime, not {type(value).__name__}")
-    if value.utcoffset() is None:
-        raise InvalidField("run_at", "must have a time zone")
-    try:
-        moment = value.astimezone(UTC)
-    except OverflowError:
-        moment = datetime.max.replace(tzinfo=UTC)
-    if moment > datetime.now(UTC) + TEN_YEARS:
-        raise InvalidField("run_at", "must be within the next ten years")
-    return max(moment, _LONG_AGO)
-
-
-def _checked_delay(value: object) -> float | None:
-    if value is None:
-        return None
-    if isinstance(value, bool) or not isinstance(value, int | float | timedelta):
-        raise InvalidField("delay", f"must be seconds or a timedelta, not {type(value).__name__}")
-    seconds = value.total_seconds() if isinstance(value, timedelta) else value
-    if not 0 <= seconds <= TEN_YEARS.total_seconds():
-        raise InvalidField("delay", "must be between 0 and ten years")
-    return float(seconds)
-
-
-def _checked_meta(value: object) -> str | None:
-    if value is None:
-        return None
-    if not isinstance(value, Mapping):
-        raise InvalidField("meta", f"must be a mapping, not {type(value).__name__}")
-    return encode_json(value, "meta")
-
-
-_CHECKS: dict[str, Callable[[object], object]] = {
-    "owner": lambda value: checked_text("owner", value, 200),
-    "key": lambda value: None if value is None else checked_text("key", value, 500),
-    "priority": checked_priority,
-    "run_at": _checked_run_at,
-    "delay": _checked_delay,
-    "meta": _checked_meta,
-}

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from forebay.engine.submit.batch_size import BatchSize
-    from forebay.engine.submit.inputs import Options
+    from forebay.engine.submit.options import CheckedOptions
 
 T = TypeVar("T")
 
@@ -80,7 +80,7 @@ class JobStream:
         self.is_sealed = False
         self._waited = 0.0  # for a connection
 
-    async def open(self, pipeline: str, options: Options, trace: str | None = None) -> bool:
+    async def open(self, pipeline: str, options: CheckedOptions, trace: str | None = None) -> bool:
         """Open the job, or find the one that has this key; tells whether it is new."""
         o = options
         self._state = load("open_stream"), (pipeline, o.owner, o.key, o.priority, o.meta, trace)

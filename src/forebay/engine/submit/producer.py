@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar, Unpack
 from forebay.engine.db.adapters import AsyncAdapter, Row, SyncAdapter, adapter_for, sync_adapter_for
 from forebay.engine.db.loads import Batch, ItemLoad
 from forebay.engine.db.sql import load
-from forebay.engine.submit.inputs import Encoder, Options, SubmitOptions, checked_text
+from forebay.engine.submit.inputs import Encoder
+from forebay.engine.submit.options import CheckedOptions, SubmitOptions, checked_text
 from forebay.engine.submit.registration import submit_registered, submit_registered_sync
-from forebay.engine.submit.results import items, summary, wait
-from forebay.engine.submit.stream import StreamProgress, submit_stream
 from forebay.errors import InputTooLarge, InvalidField
 from forebay.telemetry.tracing import Submitting, submitting
 from forebay.types import Submitted
@@ -21,18 +20,6 @@ from forebay.types import Submitted
 if TYPE_CHECKING:
     from forebay.engine.db.adapters import AsyncConn, SyncConn
     from forebay.engine.declare.pipeline import Pipeline
-
-__all__ = [
-    "StreamProgress",
-    "items",
-    "submit",
-    "submit_many",
-    "submit_many_sync",
-    "submit_stream",
-    "submit_sync",
-    "summary",
-    "wait",
-]
 
 I = TypeVar("I")  # noqa: E741 - the input
 R = TypeVar("R")
@@ -98,7 +85,7 @@ async def submit(
         RequestError: something about it cannot be; names the field.
         TypeError: `conn` is of no kind that forebay knows.
     """
-    checked = Options.checked(**options)
+    checked = CheckedOptions.checked(**options)
     with submitting(pipeline.name) as now:
         return await submit_registered(
             adapter_for(conn),
@@ -116,7 +103,7 @@ def submit_sync(
     **options: Unpack[SubmitOptions],
 ) -> Submitted:
     """The same as `submit`, on a connection that blocks."""
-    checked = Options.checked(**options)
+    checked = CheckedOptions.checked(**options)
     with submitting(pipeline.name) as now:
         return submit_registered_sync(
             sync_adapter_for(conn),
@@ -125,14 +112,16 @@ def submit_sync(
         )
 
 
-def _submitting(pipeline: Pipeline[I], value: I, coalesce: bool, o: Options, now: Submitting) -> _Plan[Submitted]:
+def _submitting(
+    pipeline: Pipeline[I], value: I, coalesce: bool, o: CheckedOptions, now: Submitting
+) -> _Plan[Submitted]:
     job_id, created = yield _Fetch(load("submit_item"), item_arguments(pipeline, value, coalesce, o, now.trace))
     now.made(job_id)
     return Submitted(job_id, created)
 
 
 def item_arguments(
-    pipeline: Pipeline[I], value: I, coalesce: bool, o: Options, trace: str | None = None
+    pipeline: Pipeline[I], value: I, coalesce: bool, o: CheckedOptions, trace: str | None = None
 ) -> tuple[object, ...]:
     """What the statement submit_item takes, checked.
 
@@ -162,7 +151,7 @@ async def submit_many(
         TypeError: `conn` is of no kind that forebay knows.
     """
     adapter = adapter_for(conn)
-    bulk = _Bulk(pipeline, inputs, keys, Options.checked(**options))
+    bulk = _Bulk(pipeline, inputs, keys, CheckedOptions.checked(**options))
     with submitting(pipeline.name) as now:
         return await submit_registered(adapter, pipeline, lambda at: _submit_bulk(at, bulk, now))
 
@@ -184,7 +173,7 @@ def submit_many_sync(
 ) -> Submitted:
     """The same as `submit_many`, on a connection that blocks."""
     adapter = sync_adapter_for(conn)
-    bulk = _Bulk(pipeline, inputs, keys, Options.checked(**options))
+    bulk = _Bulk(pipeline, inputs, keys, CheckedOptions.checked(**options))
     with submitting(pipeline.name) as now:
         return submit_registered_sync(adapter, pipeline, lambda at: _submit_bulk_sync(at, bulk, now))
 
@@ -200,7 +189,7 @@ class _Bulk(Generic[I]):
     """The items of one bulk submit: a short list goes in one statement, a long one by COPY."""
 
     def __init__(
-        self, pipeline: Pipeline[I], inputs: Iterable[I], keys: Iterable[str | None] | None, options: Options
+        self, pipeline: Pipeline[I], inputs: Iterable[I], keys: Iterable[str | None] | None, options: CheckedOptions
     ) -> None:
         self._pipeline = pipeline
         self._options = options

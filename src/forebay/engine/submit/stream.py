@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Generic, Literal, TypeAlias, TypeVar, Unpack
 from forebay.db.pool import open_pool
 from forebay.engine.db.adapters import adapter_for
 from forebay.engine.submit.batch_size import BatchSize
-from forebay.engine.submit.inputs import Encoder, Options, StreamOptions, checked_text, readable
+from forebay.engine.submit.inputs import Encoder, readable
 from forebay.engine.submit.job_stream import JobStream, SourceRows
+from forebay.engine.submit.options import CheckedOptions, JobOptions, checked_text
 from forebay.engine.submit.registration import register_unknown
 from forebay.errors import InvalidField, RequestError, UnknownPipeline
 from forebay.telemetry.tracing import submitting
@@ -52,7 +53,7 @@ async def submit_stream(
     item_key: Callable[[I], str] | None = None,
     on_bad_row: OnBadRow = "raise",
     on_progress: Callable[[StreamProgress], object] | None = None,
-    **options: Unpack[StreamOptions],
+    **options: Unpack[JobOptions],
 ) -> Submitted:
     """Submit a long source as one job, batch by batch; workers begin with the first batch.
 
@@ -69,7 +70,7 @@ async def submit_stream(
     """
     if on_bad_row not in ("raise", "error_item"):
         raise InvalidField("on_bad_row", "must be 'raise' or 'error_item'")
-    checked = Options.checked(key=checked_text("key", key, 500), **options)
+    checked = CheckedOptions.checked(key=checked_text("key", key, 500), **options)
     reader = _Reader(pipeline, item_key, on_bad_row)
     async with _pool(dsn_or_pool) as pool:
         adapter = adapter_for(pool)

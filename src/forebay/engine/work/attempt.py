@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from forebay.engine.db.tasks import Lease
     from forebay.engine.declare.context import StepServices
-    from forebay.engine.declare.pipeline import Step
+    from forebay.engine.declare.step import Step
     from forebay.types import Write
 
 _MAX_REASON = 2000

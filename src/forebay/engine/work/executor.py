@@ -10,10 +10,8 @@ import asyncio
 import time
 from typing import TYPE_CHECKING, Any
 
-from pydantic_core import from_json
-
 from forebay.engine.controllers import ClaimSize
-from forebay.engine.declare.policy import Kind
+from forebay.engine.declare.policy import StepKind
 from forebay.engine.work.attempt import Attempt, report_error, report_outcome
 from forebay.engine.work.task_queue import TaskQueue
 from forebay.errors import TransientError
@@ -26,8 +24,9 @@ if TYPE_CHECKING:
     from forebay.engine.clock import Clock
     from forebay.engine.db.tasks import Lease
     from forebay.engine.declare.context import Context, StepServices
-    from forebay.engine.declare.pipeline import Step
+    from forebay.engine.declare.step import Step
     from forebay.engine.limits.client import LimitClient, Permits
+    from forebay.engine.work.arguments import StepArguments
 
 _PRESSURE = (ErrorClass.THROTTLED, ErrorClass.TRANSIENT)
 _YIELD_AFTER = 0.002  # seconds that slots may keep the event loop to themselves
@@ -42,8 +41,7 @@ class StepExecutor:
         step_id: int,
         *,
         call: Callable[..., Awaitable[Any]],
-        read: Callable[[int, int], Awaitable[tuple[str, str | None]]],
-        job_args: Callable[[Context], Awaitable[tuple[Any, ...]]],
+        arguments: StepArguments,
         report: Callable[[Attempt], None],
         on_capacity: Callable[[], None],
         services: StepServices,
@@ -73,8 +71,7 @@ class StepExecutor:
         self._held: dict[int, int] = {}  # slots of each owner who runs something
         self._newcomers: dict[asyncio.Task[None], int] = {}  # slots beyond the concurrency, and whose they are
         self._call = call
-        self._read = read
-        self._job_args = job_args
+        self._arguments = arguments
         self._report = report
         self._on_capacity = on_capacity
         self._refill_at = 0  # when the queue is down to this, it is time to claim more
@@ -84,9 +81,6 @@ class StepExecutor:
         self._limits = limits
         self._clock = clock
         self._timeout = float("inf") if step.timeout is None else step.timeout
-        self._parse: Callable[[str], Any] = (
-            from_json if step.pipeline.input_type in (dict, Any) else step.pipeline.input.validate_json
-        )
 
     def capacity(self, share: float = 1.0) -> int:
         """How many more tasks this step wants at hand: `share` of the usual while the machine is short of something,
@@ -209,7 +203,7 @@ class StepExecutor:
         owners = (lease.owner_id,)
         self._hold(owners)
         try:
-            args = self._arguments(lease, index) or await self._late_arguments(attempt)
+            args = self._arguments.at_hand(lease, index) or await self._arguments.read(attempt)
             if self.step.limits:
                 permits = await self._limits.acquire(self.step.limits, args[0], busy=self.queue.size > 0)
                 began = time.monotonic()  # waiting is not work
@@ -284,7 +278,7 @@ class StepExecutor:
         good: list[Attempt] = []
         for attempt, (lease, index) in zip(attempts, tasks, strict=True):
             try:
-                args = self._arguments(lease, index) or await self._late_arguments(attempt)
+                args = self._arguments.at_hand(lease, index) or await self._arguments.read(attempt)
                 inputs.append(args if self.step.after else args[0])
                 good.append(attempt)
             except Exception as error:  # one bad input is its own trouble, not the batch's
@@ -304,26 +298,6 @@ class StepExecutor:
                 report_outcome(attempt, self.step, value)
             except Exception as error:
                 report_error(attempt, self.step, error)
-
-    def _arguments(self, lease: Lease, index: int) -> tuple[Any, ...] | None:
-        """The arguments that came with the lease, if they did."""
-        text = lease.inputs[index]
-        if text is None or self.step.after_all:
-            return None
-        return self._parsed(text, lease.results[index] if lease.results is not None else None)
-
-    async def _late_arguments(self, attempt: Attempt) -> tuple[Any, ...]:
-        """Those of a job's own step, and large ones, are read when the task begins."""
-        if self.step.after_all:
-            return await self._job_args(attempt)
-        return self._parsed(*await self._read(attempt.lease.job_id, attempt.n))
-
-    def _parsed(self, text: str, stored: str | None) -> tuple[Any, ...]:
-        value = self._parse(text)
-        if not self.step.after:
-            return (value,)
-        results: dict[str, Any] = from_json(stored) if stored else {}
-        return (value, *(_result(parent, results) for parent in self.step.after))
 
     def _stopped(self, slot: asyncio.Task[Any], attempts: list[Attempt]) -> None:
         """Attempts were cancelled: by us, for reasons of their own or of one of their batch; by the step itself; or
@@ -372,7 +346,7 @@ class StepExecutor:
     def stop_overdue(self, now: float) -> None:
         """Stops what is past its deadline."""
         # Process steps are killed by their pool, which knows better.
-        if self.step.timeout is None or self.step.kind is Kind.PROCESS:
+        if self.step.timeout is None or self.step.kind is StepKind.PROCESS:
             return
         for attempt in list(self.running):
             if attempt.deadline < now:
@@ -418,8 +392,3 @@ def _checked(values: list[Any], size: int) -> list[Any]:
             f"the batch step answered {len(values)} values for {size} items: it must return one for each"
         )
     return values
-
-
-def _result(parent: Step[Any, Any], results: dict[str, Any]) -> Any:
-    value = results.get(parent.result_key)
-    return None if value is None else parent.result.validate_python(value)

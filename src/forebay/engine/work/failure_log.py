@@ -17,7 +17,7 @@ from forebay.log import get_logger
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
 
-    from forebay.engine.declare.pipeline import Step
+    from forebay.engine.declare.step import Step
     from forebay.engine.work.attempt import Attempt
     from forebay.engine.work.executor import StepExecutor
 

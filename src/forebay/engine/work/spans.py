@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from forebay.db.pool import Pool
     from forebay.engine.clock import Clock
     from forebay.engine.db.tasks import Lease, Settled
-    from forebay.engine.declare.pipeline import Step
+    from forebay.engine.declare.step import Step
     from forebay.engine.work.attempt import Attempt
-    from forebay.engine.work.runners import Call
+    from forebay.engine.work.step_calls import Call
 
 log = get_logger("tracing")
 

@@ -26,6 +26,16 @@ class _LaneQueue:
     def __lt__(self, other: _LaneQueue) -> bool:
         return (-self.priority, self.virtual) < (-other.priority, other.virtual)
 
+    def take(self) -> tuple[Lease, int]:
+        """The next task of this lane, which is charged for it."""
+        lease, index = self.leases[0]
+        self.virtual += self.step_by
+        if index + 1 < len(lease.ns):
+            self.leases[0] = (lease, index + 1)
+        else:
+            self.leases.popleft()
+        return lease, index
+
 
 class TaskQueue:
     """Tasks of several lanes; within the highest priority the lane that had least, for its weight, goes first."""
@@ -82,18 +92,13 @@ class TaskQueue:
         if not lanes:
             return None
         lane = min(lanes)
-        lease, index = lane.leases[0]
+        task = lane.take()
         self.size -= 1
-        lane.virtual += lane.step_by
-        if index + 1 < len(lease.ns):
-            lane.leases[0] = (lease, index + 1)
-        else:
-            lane.leases.popleft()
-            if not lane.leases:
-                self._heap.remove(lane)
-                self._forget(lane)
+        if not lane.leases:
+            self._heap.remove(lane)
+            self._forget(lane)
         heapq.heapify(self._heap)
-        return lease, index
+        return task
 
     def _forget(self, lane: _LaneQueue) -> None:
         del self._lanes[lane.lane_id]
@@ -107,21 +112,15 @@ class TaskQueue:
             return None
         heap = self._heap
         lane = heap[0]
-        lease, index = lane.leases[0]
-        self.size -= 1
         self._now = lane.virtual
-        lane.virtual += lane.step_by
-        if index + 1 < len(lease.ns):
-            lane.leases[0] = (lease, index + 1)
-        else:
-            lane.leases.popleft()
-            if not lane.leases:
-                heapq.heappop(heap)
-                self._forget(lane)
-                return lease, index
-        if len(heap) > 1:
+        task = lane.take()
+        self.size -= 1
+        if not lane.leases:
+            heapq.heappop(heap)
+            self._forget(lane)
+        elif len(heap) > 1:
             heapq.heapreplace(heap, lane)
-        return lease, index
+        return task
 
     def clear(self) -> None:
         """Takes everything out."""

@@ -15,32 +15,30 @@ from forebay.db.measured_pool import open_measured_pool
 from forebay.db.pool import UNAVAILABLE, close_pool, retry_until_up
 from forebay.engine.clock import Clock
 from forebay.engine.controllers import ClaimSize
-from forebay.engine.db import registry, tasks
+from forebay.engine.db import registry
 from forebay.engine.declare.resources import Resources
 from forebay.engine.limits.client import LimitClient
 from forebay.engine.loops import every
 from forebay.engine.maintenance import schedules
 from forebay.engine.maintenance.sweeper import Sweeper
 from forebay.engine.processes.pool import ProcessPool
-from forebay.engine.submit import results
 from forebay.engine.work import job_log
+from forebay.engine.work.arguments import StepArguments
 from forebay.engine.work.claimer import Claimer
 from forebay.engine.work.executor import StepExecutor
 from forebay.engine.work.failure_log import FailureLog
 from forebay.engine.work.leases import LeaseBook
 from forebay.engine.work.machine import Machine
+from forebay.engine.work.parking import QueueParking
 from forebay.engine.work.progress import ProgressBook
-from forebay.engine.work.runners import call_of
 from forebay.engine.work.settler import Settler
-from forebay.engine.work.step_services import WorkerServices
+from forebay.engine.work.status import describe_steps, last_error
+from forebay.engine.work.step_calls import WorkerServices, call_of
 from forebay.engine.work.threads import Threads
-from forebay.engine.work.worker_stats import last_error, totals
 from forebay.errors import one_line
 from forebay.log import get_logger, tells_details, use_level
 from forebay.settings import Settings
 from forebay.telemetry import tracing
-from forebay.types import ErrorClass
-from forebay.waits import Backoff
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Coroutine, Mapping, Sequence
@@ -48,15 +46,13 @@ if TYPE_CHECKING:
     from forebay.db.measured_pool import MeasuredPool
     from forebay.db.pool import Pool
     from forebay.engine.db.tasks import Settled
-    from forebay.engine.declare.context import Context
-    from forebay.engine.declare.pipeline import Pipeline, Step
+    from forebay.engine.declare.pipeline import Pipeline
     from forebay.engine.declare.resources import Resource
+    from forebay.engine.declare.step import Step
     from forebay.engine.work.attempt import Attempt
     from forebay.engine.work.spans import Spans
 
 log = get_logger("worker")
-
-_PROBE_AFTER = 30.0  # seconds until a parked queue is tried again
 
 
 class Worker:
@@ -92,9 +88,6 @@ class Worker:
         self._stopping = asyncio.Event()
         self._executors: dict[int, StepExecutor] = {}
         self._machine = Machine()
-        self._backoff = Backoff(1, 60)
-        self._parked: set[str] = set()
-        self._background_tasks: set[asyncio.Task[None]] = set()
 
     @property
     def stuck_threads(self) -> int:
@@ -253,6 +246,7 @@ class Worker:
         )
         if self._closed:
             self._claimer.close()
+        self._parking = QueueParking(pool, clock, self._claimer, self._executors)
         self._sweeper = Sweeper(pool, s, clock, wake=self._claimer.wake)
 
     def _add_step(self, step: Step[Any, Any], step_id: int) -> None:
@@ -266,8 +260,7 @@ class Worker:
             step,
             step_id,
             call=call,
-            read=self._read_task,
-            job_args=self._job_args,
+            arguments=StepArguments(step, self._pool),
             report=report,
             on_capacity=self._on_capacity,
             services=self._services,
@@ -276,14 +269,6 @@ class Worker:
             size=ClaimSize(slice_s=s.slice_ms / 1000, safety=s.claim_safety, least=s.claim_min, most=s.claim_max),
             reserve=s.owner_reserve,
         )
-
-    async def _read_task(self, job_id: int, n: int) -> tuple[str, str | None]:
-        return await tasks.read_task(self._pool, job_id, n)
-
-    async def _job_args(self, ctx: Context) -> tuple[Any, ...]:
-        job = await results.summary(self._pool, ctx.job_id)
-        ctx.read_items(lambda: results.items(self._pool, ctx.job_id))
-        return (job,)
 
     async def _work(self) -> None:
         async with asyncio.TaskGroup() as group:
@@ -361,54 +346,8 @@ class Worker:
         self._claimer.on_capacity()
 
     def _on_report(self, attempt: Attempt) -> None:
-        failure = attempt.failure
-        if failure is ErrorClass.RESOURCE:
-            self._hold(attempt)
-        elif failure is ErrorClass.CONFIG:
-            self._park(attempt)
-        elif (self._backoff.pause or self._parked) and attempt.outcome is None:
-            self._worked(attempt)
+        self._parking.note(attempt)
         self._settler.add(attempt)
-
-    def _hold(self, attempt: Attempt) -> None:
-        """This machine is at its limit: claim nothing for a while. Tasks that fail together count once."""
-        if not self._claimer.is_held:
-            pause = self._backoff.grow()
-            self._claimer.hold(pause)
-            log.warning("worker_held", reason=attempt.reason, pause=pause)
-
-    def _worked(self, attempt: Attempt) -> None:
-        self._backoff.reset()
-        queue = self._executors[attempt.lease.step_id].step.queue
-        if queue in self._parked:
-            self._parked.discard(queue)
-            self._in_background(self._unpark(queue))
-
-    def _park(self, attempt: Attempt) -> None:
-        queue, reason = self._executors[attempt.lease.step_id].step.queue, attempt.reason or "wrong configuration"
-        if queue not in self._parked:
-            log.error("queue_parked", queue=queue, reason=reason)
-        self._parked.add(queue)
-        self._in_background(registry.park(self._pool, queue, reason, _PROBE_AFTER, self.clock.stamp()))
-
-    async def _unpark(self, queue: str) -> None:
-        try:
-            await registry.unpark(self._pool, queue)
-        except UNAVAILABLE:
-            self._parked.add(queue)  # the next success tries again
-            raise
-        log.info("queue_unparked", queue=queue)
-        self._claimer.request_poll()
-
-    def _in_background(self, work: Coroutine[Any, Any, None]) -> None:
-        task = asyncio.create_task(work)
-        self._background_tasks.add(task)
-        task.add_done_callback(self._background_task_ended)
-
-    def _background_task_ended(self, task: asyncio.Task[None]) -> None:
-        self._background_tasks.discard(task)
-        if not task.cancelled() and (error := task.exception()) is not None:
-            log.warning("queue_not_told", error=one_line(error))
 
     def _on_settled(self, batch: Sequence[Attempt], settled: Settled) -> None:
         self._leases.settled(batch)
@@ -439,19 +378,18 @@ class Worker:
 
     async def report_status(self, *, stopped: bool = False) -> None:
         """Tell the others how this worker is doing, and hear which queues are parked."""
-        steps = {f"{e.step.pipeline.name}.{e.step.name}": e.describe() for e in self._executors.values()}
-        about = {"steps": steps, "settled": self.settled, "leases": len(self._leases), "pid": os.getpid()}
-        about |= totals(self._executors.values())
+        executors = self._executors.values()
+        about = describe_steps(executors) | {"settled": self.settled, "leases": len(self._leases), "pid": os.getpid()}
         about |= {"limits": self._limits.describe(), "machine": self._machine.describe()}
         about |= {"shared": self._resources.describe(), "pool_waits": self._pool.waits.describe()}
-        # Another worker may have parked a queue: whoever gets through to the other side again unparks it.
-        self._parked = await registry.report_status(
+        # Another worker may have parked a queue: the worker whose next attempt succeeds unparks it.
+        self._parking.parked = await registry.report_status(
             self._heartbeat_pool,
             self.worker_id,
             about,
             self._settler.stale,
             self.clock.stamp(),
-            last_error=last_error(self._executors.values()),
+            last_error=last_error(executors),
             stopped=stopped,
         )
 

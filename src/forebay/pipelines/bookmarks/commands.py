@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     import asyncpg
 
-    from forebay.cli._job_page import Page
+    from forebay.cli._job_page import JobPage
     from forebay.db.pool import Connection
     from forebay.pipelines.bookmarks.files import Entry, Format
     from forebay.types import Submitted
@@ -243,8 +243,8 @@ def import_(file: Path, *, wait: bool, owner: str | None, as_json: bool) -> None
 
 async def _import(
     entries: Sequence[Entry], name: str, owner: str | None, *, wait: bool, quiet: bool
-) -> tuple[Submitted, Page | None]:
-    from forebay.engine.submit.inputs import checked_text  # noqa: PLC0415
+) -> tuple[Submitted, JobPage | None]:
+    from forebay.engine.submit.options import checked_text  # noqa: PLC0415
     from forebay.pipelines.bookmarks.imports import bookmark_imports  # noqa: PLC0415
     from forebay.pipelines.bookmarks.routes.bookmarks import imported_of  # noqa: PLC0415 - an extra
     from forebay.pipelines.bookmarks.steps import bookmarks as pipeline  # noqa: PLC0415

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import asyncpg
 from pydantic_core import to_json
 
+from forebay.db.calls import fetch, fetch_row
 from forebay.db.pool import translating_errors
 from forebay.db.statements import statements
 from forebay.errors import ConflictError
@@ -74,7 +75,7 @@ async def add_in(
     trace: str | None = None,
 ) -> asyncpg.Record:
     """The same in a transaction of the caller's."""
-    row = await _row(conn, "add_bookmark", role, owner_id, ip, *_given(new, priority, trace))
+    row = await fetch_row(conn, load("add_bookmark"), role, owner_id, ip, *_given(new, priority, trace))
     assert row is not None  # noqa: S101 - the function always answers one row
     return row
 
@@ -97,18 +98,20 @@ def _given(new: NewBookmark, priority: int, trace: str | None) -> tuple[object, 
 
 async def get(conn: Connection, bookmark_id: int) -> asyncpg.Record | None:
     """One bookmark, whole, if the caller may see it."""
-    return await _row(conn, "get_bookmark", bookmark_id)
+    return await fetch_row(conn, load("get_bookmark"), bookmark_id)
 
 
 async def get_light(conn: Connection, bookmark_id: int) -> asyncpg.Record | None:
     """The same as lists show it."""
-    return await _row(conn, "show_bookmarks", [bookmark_id])
+    return await fetch_row(conn, load("show_bookmarks"), [bookmark_id])
 
 
 async def find(conn: Connection, where: BookmarkFilter, before: int | None, size: int) -> list[asyncpg.Record]:
     """Bookmarks, newest first."""
     w = where
-    return await _rows(conn, "find_bookmarks", before, w.archived, w.category_id, w.tag, w.kind, w.duplicates, size)
+    return await fetch(
+        conn, load("find_bookmarks"), before, w.archived, w.category_id, w.tag, w.kind, w.duplicates, size
+    )
 
 
 async def search(
@@ -116,9 +119,9 @@ async def search(
 ) -> list[asyncpg.Record]:
     """Bookmarks that answer a question, the best first, with `rank` and a `snippet` of where it does."""
     w = where
-    return await _rows(
+    return await fetch(
         conn,
-        "search_bookmarks",
+        load("search_bookmarks"),
         question,
         w.archived,
         w.category_id,
@@ -130,21 +133,21 @@ async def search(
 
 async def change(conn: Connection, bookmark_id: int, given: Mapping[str, object]) -> bool:
     """Change what is given; False when the bookmark, or its new category, is not there."""
-    return await _row(conn, "change_bookmark", bookmark_id, json.dumps(given)) is not None
+    return await fetch_row(conn, load("change_bookmark"), bookmark_id, json.dumps(given)) is not None
 
 
 async def archive(conn: Connection, bookmark_id: int, *, archived: bool) -> bool:
     """Into the archive, or out of it; tells whether that changed anything."""
-    return await _row(conn, "archive_bookmark", bookmark_id, archived) is not None
+    return await fetch_row(conn, load("archive_bookmark"), bookmark_id, archived) is not None
 
 
 async def delete(conn: Connection, bookmark_id: int) -> bool:
-    return await _row(conn, "delete_bookmark", bookmark_id) is not None
+    return await fetch_row(conn, load("delete_bookmark"), bookmark_id) is not None
 
 
 async def merge(conn: Connection, bookmark_id: int) -> int | None:
     """Merge a duplicate into the bookmark that it repeats, and answer that one."""
-    row = await _row(conn, "merge_bookmark", bookmark_id)
+    row = await fetch_row(conn, load("merge_bookmark"), bookmark_id)
     return None if row is None else row["id"]
 
 
@@ -157,64 +160,56 @@ async def crawl(
     favicon: str | None = None,
 ) -> int | None:
     """Submit the work on it once more, for all steps or for some; answers the job."""
-    row = await _row(conn, "crawl_bookmark", bookmark_id, priority, None if only is None else list(only), favicon)
+    row = await fetch_row(
+        conn, load("crawl_bookmark"), bookmark_id, priority, None if only is None else list(only), favicon
+    )
     return None if row is None else row[0]
 
 
 async def messages(conn: Connection, owner_id: int | None, most: int) -> list[int]:
     """The oldest open jobs of bookmarks, of an owner or of all."""
-    row = await _row(conn, "list_bookmark_messages", owner_id, most)
+    row = await fetch_row(conn, load("list_bookmark_messages"), owner_id, most)
     return [] if row is None else list(row["ids"])
 
 
 async def message_reports(conn: Connection, jobs: Sequence[int]) -> list[asyncpg.Record]:
     """How far these jobs are, step by step."""
-    return await _rows(conn, "report_bookmark_messages", list(jobs))
+    return await fetch(conn, load("report_bookmark_messages"), list(jobs))
 
 
 async def changes(conn: Connection, bookmark_id: int, before: datetime | None, size: int) -> list[asyncpg.Record]:
     """What crawls have found to be different, newest first."""
-    return await _rows(conn, "list_bookmark_changes", bookmark_id, before, size)
+    return await fetch(conn, load("list_bookmark_changes"), bookmark_id, before, size)
 
 
 async def export(conn: Connection, after: tuple[int, int], size: int) -> list[asyncpg.Record]:
     """A stretch of all bookmarks of the acting owner, those of a category together, after one of (category, id)."""
-    return await _rows(conn, "export_bookmarks", *after, size)
+    return await fetch(conn, load("export_bookmarks"), *after, size)
 
 
 async def tags(conn: Connection, owner_id: int, size: int) -> list[asyncpg.Record]:
-    return await _rows(conn, "list_tags", owner_id, size)
+    return await fetch(conn, load("list_tags"), owner_id, size)
 
 
 async def categories(conn: Connection, owner_id: int) -> list[asyncpg.Record]:
-    return await _rows(conn, "list_categories", owner_id)
+    return await fetch(conn, load("list_categories"), owner_id)
 
 
 async def add_category(conn: Connection, owner_id: int, name: str) -> asyncpg.Record | None:
     """The category of that name, with `created`."""
-    return await _row(conn, "add_category", owner_id, name)
+    return await fetch_row(conn, load("add_category"), owner_id, name)
 
 
 async def rename_category(conn: Connection, category_id: int, name: str) -> asyncpg.Record | None:
     """Raises: ConflictError when another has this name."""
     try:
-        return await _row(conn, "rename_category", category_id, name)
+        return await fetch_row(conn, load("rename_category"), category_id, name)
     except asyncpg.UniqueViolationError as error:
         raise ConflictError("name", f"there is a category {name!r} already") from error
 
 
 async def delete_category(conn: Connection, category_id: int) -> bool:
-    return await _row(conn, "delete_category", category_id) is not None
-
-
-async def _rows(conn: Connection, statement: str, *args: Any) -> list[asyncpg.Record]:
-    async with translating_errors():
-        return await conn.fetch(load(statement), *args)
-
-
-async def _row(conn: Connection, statement: str, *args: Any) -> asyncpg.Record | None:
-    async with translating_errors():
-        return await conn.fetchrow(load(statement), *args)
+    return await fetch_row(conn, load("delete_category"), category_id) is not None
 
 
 # What steps read and write. Writes name the owner: a task can only ever change a bookmark of its own.
@@ -222,8 +217,7 @@ async def _row(conn: Connection, statement: str, *args: Any) -> asyncpg.Record |
 
 async def read_crawl(pool: Pool, bookmark_id: int, job_owner_id: int) -> asyncpg.Record | None:
     """What a crawl must know of a bookmark, whose it is, and whose the job is."""
-    async with translating_errors(), pool.acquire() as conn:
-        return await conn.fetchrow(load("read_crawl"), bookmark_id, job_owner_id)
+    return await fetch_row(pool, load("read_crawl"), bookmark_id, job_owner_id)
 
 
 async def crawl_due(pool: Pool, most: int, now: datetime | None) -> int:

@@ -12,7 +12,7 @@ from forebay.api.models import FromJson, Id, Model, Next, Reference, Status, Str
 if TYPE_CHECKING:
     import asyncpg
 
-Kind = Literal["page", "pdf", "image", "file", "login", "captcha", "error"]
+BookmarkKind = Literal["page", "pdf", "image", "file", "login", "captcha", "error"]
 
 
 def _without_nul(text: str) -> str:
@@ -70,7 +70,7 @@ class Bookmark(Model):
     category_id: Id | None
     site: str | None
     language: str | None
-    kind: Kind | None = Field(
+    kind: BookmarkKind | None = Field(
         description="login, captcha and error: what stands in front of the page; null: not known yet"
     )
     kind_reason: str | None

@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from forebay.pipelines.sheets.db import catalogues
-from forebay.services.products.declarations import Limits
+from forebay.services.products.provider_spec import ProviderLimits
 from forebay.services.products.scoring import Candidate
 from forebay.services.products.strategies import NAMES
 from forebay.services.products.texts import code, words
@@ -31,7 +31,7 @@ class Catalogue:
         self.name = NAME
         self.strategies = NAMES
         self._pool = pool
-        self.limits = Limits(concurrency=most, max_candidates=_MOST)
+        self.limits = ProviderLimits(concurrency=most, max_candidates=_MOST)
 
     async def find(self, query: Query, owner_id: int) -> Sequence[Candidate]:
         """What the catalogues have for a query."""

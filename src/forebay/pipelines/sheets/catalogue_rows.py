@@ -27,14 +27,14 @@ _KNOWN_S = 5.0  # seconds that what is known of a sheet is believed
 _KNOWN = 100
 
 
-class Line(BaseModel):
+class CatalogueLine(BaseModel):
     """One row of a file, as its columns name what is in it."""
 
     line: Annotated[int, Field(ge=1)]
     row: dict[str, Any]
 
 
-class Loads:
+class LoadCache:
     """What the rows of each job have in common: where they go, and how they are read."""
 
     def __init__(self, pool: Pool) -> None:
@@ -53,15 +53,15 @@ class Loads:
 
 
 @resource
-async def loads(given: Resources) -> AsyncGenerator[Loads]:
-    yield Loads(given.pool)
+async def loads(given: Resources) -> AsyncGenerator[LoadCache]:
+    yield LoadCache(given.pool)
 
 
-catalogue_rows = Pipeline("catalogue_rows", Line, internal=True)
+catalogue_rows = Pipeline("catalogue_rows", CatalogueLine, internal=True)
 
 
 @catalogue_rows.step(concurrency=(1, 16))
-async def store(ctx: Context, line: Line) -> Done[dict[FieldName, str | int]]:
+async def store(ctx: Context, line: CatalogueLine) -> Done[dict[FieldName, str | int]]:
     """Reads the row into its fields, and puts it into the catalogue; one with the same number is changed."""
     columns, catalogue = await (await ctx.get(loads)).of(ctx.job_id)
     read = normalize(line.row, columns)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Coroutine, Iterator, Sequence
     from typing import TypeAlias
 
-    from forebay.services.spreadsheets import Kind
+    from forebay.services.spreadsheets import FileFormat
 
     Sink: TypeAlias = Callable[[bytes], Coroutine[Any, Any, None]]
     Seen: TypeAlias = Callable[[int, int], None]  # rows so far, and the number of the item that was the last
@@ -43,11 +43,11 @@ class Grid(Protocol):
 class GridFile:
     """A grid as a file, in the making."""
 
-    def __init__(self, grid: Grid, kind: Kind, *, raw: bool = False) -> None:
+    def __init__(self, grid: Grid, kind: FileFormat, *, raw: bool = False) -> None:
         self.rows = 0
         self.cut = 0  # cells that are longer than a workbook can hold
         self._grid = grid
-        self._kind: Kind = kind
+        self._kind: FileFormat = kind
         self._raw = raw
 
     async def write(self, sink: Sink, seen: Seen) -> None:

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
     from forebay.db.pool import Connection, Pool
     from forebay.pipelines.sheets.db.sheets import Added, NewSheet, Sheet
-    from forebay.services.spreadsheets import CsvLayout, Picture, Place
+    from forebay.services.spreadsheets import ArchivePicture, CsvLayout, Cursor
     from forebay.storage import Blobs, Store, Stored
 
 P = ParamSpec("P")
@@ -402,7 +402,7 @@ async def _rows(child: _Child, path: Path, layout: CsvLayout, key: list[str]) ->
     budget = ByteBudget(child.size, child.settings.max_read_bytes)
 
     async def read_on() -> None:
-        place: Place | None = None
+        place: Cursor | None = None
         while True:
             batch = await child.call(reading.read_batch, path, layout, place, _CHUNK, _CHUNK_BYTES, key)
             await ahead.put(batch)
@@ -441,7 +441,7 @@ async def _next(ahead: asyncio.Queue[ReadBatch], reader: asyncio.Task[None]) -> 
 
 
 async def _pictures(
-    child: _Child, path: Path, listed: list[Picture], blobs: Blobs, sheet: Sheet
+    child: _Child, path: Path, listed: list[ArchivePicture], blobs: Blobs, sheet: Sheet
 ) -> AsyncGenerator[SourceRows]:
     """Pictures, each stored as a file of its own."""
     for group in _groups(listed):
@@ -455,9 +455,9 @@ async def _pictures(
         yield made
 
 
-def _groups(listed: list[Picture]) -> Iterator[list[Picture]]:
+def _groups(listed: list[ArchivePicture]) -> Iterator[list[ArchivePicture]]:
     """Pictures that are unpacked at once: opening an archive takes a while, and memory is short."""
-    group: list[Picture] = []
+    group: list[ArchivePicture] = []
     size = 0
     for picture in listed:
         if group and (len(group) == _UNPACKED or size + picture.size > _UNPACKED_BYTES):
@@ -469,7 +469,7 @@ def _groups(listed: list[Picture]) -> Iterator[list[Picture]]:
         yield group
 
 
-async def _picture(picture: Picture, unpacked: Unpacked, blobs: Blobs, sheet: Sheet) -> SourceRows:
+async def _picture(picture: ArchivePicture, unpacked: Unpacked, blobs: Blobs, sheet: Sheet) -> SourceRows:
     number, shown = picture.number, picture.name or sheet.name
     if unpacked.fault:
         return _broken(number, shown, f"{shown[:200]} {unpacked.fault}")

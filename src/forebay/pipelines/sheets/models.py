@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from forebay.pipelines.sheets.db.sheets import Sheet
 
-Kind = Literal["csv", "xlsx", "image", "images"]
+SheetKind = Literal["csv", "xlsx", "image", "images"]
 
 
 class SheetSummary(Model):
@@ -25,7 +25,7 @@ class SheetSummary(Model):
     intake_job_id: Id | None = Field(description="the job that reads the file; null while it is being uploaded")
     name: str
     source: str | None = Field(description="the source that it was taken from; null when it was uploaded")
-    kind: Kind | None
+    kind: SheetKind | None
     size: int | None
     problem: str | None = Field(description="why it cannot be read")
     created_at: datetime

@@ -30,11 +30,11 @@ from forebay.services.products import Columns, Suggestion, choose_columns, sugge
 from forebay.services.products.columns import SAMPLE
 from forebay.services.spreadsheets import (
     PICTURES,
+    ArchivePicture,
     BadRow,
     Cells,
     CsvLayout,
-    Picture,
-    Place,
+    Cursor,
     Row,
     XlsxLayout,
     detect,
@@ -89,7 +89,7 @@ class Looked(NamedTuple):
     columns: list[str]
     mapping: Columns
     suggestions: list[Suggestion]
-    pictures: list[Picture]
+    pictures: list[ArchivePicture]
 
 
 class ReadBatch(NamedTuple):
@@ -98,7 +98,7 @@ class ReadBatch(NamedTuple):
     data: list[bytes]
     keys: list[str | None] | None
     faults: dict[int, str]  # by place
-    next: Place
+    next: Cursor
     is_last: bool
 
 
@@ -118,7 +118,7 @@ def look(path: Path, options: SheetOptions) -> Looked:
     with path.open("rb") as file:
         found = detect(file)
         if found.kind == "image":
-            return _no_table("image", [Picture(1, "", path.stat().st_size)])
+            return _no_table("image", [ArchivePicture(1, "", path.stat().st_size)])
         if found.kind == "images":
             with opened(file, PICTURES) as archive:
                 return _no_table("images", pictures(archive))
@@ -156,12 +156,12 @@ def _mapping(columns: Sequence[str], sample: Sequence[Mapping[str, object]], opt
         raise DataError(f"{error.field.replace('mapping.', 'columns.')}: {error.reason}") from error
 
 
-def _no_table(kind: Literal["image", "images"], listed: list[Picture]) -> Looked:
+def _no_table(kind: Literal["image", "images"], listed: list[ArchivePicture]) -> Looked:
     return Looked(kind, None, ["Name"], Columns(fields={}), [], listed)
 
 
 def read_batch(
-    path: Path, layout: CsvLayout, place: Place | None, most: int, most_bytes: int, key: Sequence[str]
+    path: Path, layout: CsvLayout, place: Cursor | None, most: int, most_bytes: int, key: Sequence[str]
 ) -> ReadBatch:
     """The next rows from a place on, ready to be stored."""
     most = min(most, max(1, _MOST_ENCODED // (1 + sum(map(len, layout.columns)))))

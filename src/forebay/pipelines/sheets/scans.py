@@ -20,7 +20,7 @@ from forebay.pipelines.sheets.sources import declared_sources, opened_source
 from forebay.services.sources import Sources
 
 if TYPE_CHECKING:
-    from forebay.services.sources import Declaration, Source
+    from forebay.services.sources import Source, SourceSpec
     from forebay.settings import Settings
 
 log = get_logger("worker")
@@ -79,7 +79,7 @@ async def _take(ctx: Context, source: Source, options: SheetOptions) -> Scanned:
     )
 
 
-def options_of(declared: Declaration) -> SheetOptions:
+def options_of(declared: SourceSpec) -> SheetOptions:
     """What is declared of the files of a source.
 
     Raises: ConfigError that names the field.

@@ -16,7 +16,7 @@ from forebay.services.sources import open_source
 
 if TYPE_CHECKING:
     from forebay.services.egress import Egress
-    from forebay.services.sources import Declaration
+    from forebay.services.sources import SourceSpec
     from forebay.settings import Settings
 
 _SECONDS = 10.0  # for an answer, and three times as long for all of them
@@ -39,7 +39,7 @@ async def check(settings: Settings) -> list[Finding]:
     return [*await _looks(found.good, settings), *wrong]
 
 
-async def _looks(sources: list[Declaration], settings: Settings) -> list[Finding]:
+async def _looks(sources: list[SourceSpec], settings: Settings) -> list[Finding]:
     async with AsyncExitStack() as stack:
         try:
             is_remote = any(source.url.scheme != "file" for source in sources)
@@ -49,7 +49,7 @@ async def _looks(sources: list[Declaration], settings: Settings) -> list[Finding
         return list(await asyncio.gather(*(_look(source, egress, settings) for source in sources)))
 
 
-async def _look(source: Declaration, egress: Egress | None, settings: Settings) -> Finding:
+async def _look(source: SourceSpec, egress: Egress | None, settings: Settings) -> Finding:
     if missing := source.missing_secrets():
         text = f"{source.name} cannot be looked at without its secrets"
         return Finding("WARN", "sources", text, f"set {' and '.join(missing)} for the workers")
@@ -65,7 +65,7 @@ async def _look(source: Declaration, egress: Egress | None, settings: Settings) 
         return Finding("WARN", "sources", text, "see whether it is up, and lets this machine in")
 
 
-async def _listed(source: Declaration, egress: Egress | None, settings: Settings) -> str:
+async def _listed(source: SourceSpec, egress: Egress | None, settings: Settings) -> str:
     """What a look at the beginning of it gives."""
     bounds = {"max_entries": min(source.max_entries, _ENTRIES), "timeout_s": min(source.timeout_s, _SECONDS)}
     bounded, roots = source.model_copy(update=bounds), settings.of(SheetsSettings).root_folders

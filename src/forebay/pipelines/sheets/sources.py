@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from forebay.engine.declare.context import Context
     from forebay.pipelines.sheets.db.sheets import Sheet
     from forebay.services.egress import Egress
-    from forebay.services.sources import Declaration, Source, Sources
+    from forebay.services.sources import Source, Sources, SourceSpec
     from forebay.settings import Settings
 
 ASKED = "asked "  # begins the version of a file that was asked for by its path, whatever its content is
@@ -28,7 +28,7 @@ def declared_sources(settings: Settings) -> Sources:
     return read_sources(own.sources, own.root_folders)
 
 
-def find_source(settings: Settings, name: str) -> Declaration:
+def find_source(settings: Settings, name: str) -> SourceSpec:
     """Raises: ConfigError when there is none of that name, or it is declared wrongly."""
     return declared_sources(settings).find(name)
 
@@ -50,7 +50,7 @@ async def opened_source(ctx: Context, name: str) -> AsyncGenerator[Source]:
         raise PermanentError(str(error)) from error
 
 
-async def _way_out(ctx: Context, declared: Declaration) -> Egress | None:
+async def _way_out(ctx: Context, declared: SourceSpec) -> Egress | None:
     """What a source needs to be reached; folders need nothing."""
     if declared.url.scheme == "file":
         return None

@@ -89,7 +89,7 @@ sheet_images = Pipeline("sheet_images", SheetImage, max_input_bytes=MAX_INPUT_BY
 # What the steps know of the sheet.
 
 
-class Book:
+class SheetCache:
     """The sheets that rows belong to: asked for again when one may have been changed since."""
 
     def __init__(self, pool: Pool) -> None:
@@ -113,8 +113,8 @@ class Book:
 
 
 @resource
-async def book(given: Resources) -> AsyncGenerator[Book]:
-    yield Book(given.pool)
+async def book(given: Resources) -> AsyncGenerator[SheetCache]:
+    yield SheetCache(given.pool)
 
 
 # Rows.
@@ -124,7 +124,7 @@ async def book(given: Resources) -> AsyncGenerator[Book]:
 async def normalize(ctx: Context, given: SheetRow) -> Normalized:
     """The canonical fields of the row, and what is wrong with its values."""
     if given.excerpt is not None:
-        raise DataError(f"line {given.line} could not be read: mend it in the file, and upload that again")
+        raise DataError(f"line {given.line} could not be read: fix it in the file, and upload that again")
     sheet = await (await ctx.get(book)).of(ctx)
     columns = Columns.model_validate(sheet.mapping or {"fields": {}})
     read = normalized(given.row, columns)
@@ -166,7 +166,7 @@ async def _look_up(ctx: Context, known: Normalized) -> Match | NotFound:
 async def examine(ctx: Context, given: SheetImage) -> Examined:
     """Measures the picture, and reads what is written in it."""
     if given.image is None:
-        raise DataError(f"picture {given.line} could not be read: mend it in the archive, and upload that again")
+        raise DataError(f"picture {given.line} could not be read: fix it in the archive, and upload that again")
     data = await (await ctx.get(resources.blobs)).read(given.image.sha256)
     facts = await ctx.call(INSPECT, data)
     text = (await ctx.call(READ_TEXT, data)).text  # where that is not installed, the pictures wait until it is

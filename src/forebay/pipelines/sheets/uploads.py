@@ -15,7 +15,7 @@ from starlette.datastructures import UploadFile
 from forebay.api.models import Submission, sent
 from forebay.api.problems import Problem
 from forebay.engine.db import control
-from forebay.engine.submit.inputs import checked_text
+from forebay.engine.submit.options import checked_text
 from forebay.errors import DataError
 from forebay.log import get_logger
 from forebay.pipelines.sheets.db import sheets

@@ -15,7 +15,7 @@ from typing import TypeAlias
 
 from forebay.services.spreadsheets import BadRow, Cells, CsvLayout, XlsxLayout
 from forebay.services.spreadsheets.byte_budget import ByteBudget
-from forebay.services.spreadsheets.rows import MAX_ROW_BYTES, Place, excerpt
+from forebay.services.spreadsheets.rows import MAX_ROW_BYTES, Cursor, excerpt
 from forebay.services.spreadsheets.writing import CsvFile
 from forebay.services.spreadsheets.xlsx_file import open_xlsx
 from forebay.services.spreadsheets.xlsx_rows import NO_RESULT, NUMBER, TEXT, TRUTH
@@ -75,7 +75,7 @@ def write_out(path: Path, layout: XlsxLayout, target: Path, most_bytes: int) -> 
         line_end="\n",
         columns=columns,
         has_header=True,
-        start=Place(offset=len(header), line=1),
+        start=Cursor(offset=len(header), line=1),
         no_result=dict(no_result),
     )
 

@@ -10,6 +10,6 @@ from __future__ import annotations
 
 from forebay.services.browser.browser import Browser, open_browser
 from forebay.services.browser.captures import Capture, CaptureKind, Shot
-from forebay.services.browser.finding import INSTALL, find_browser, require_browser
+from forebay.services.browser.executable import INSTALL, find_browser, require_browser
 
 __all__ = ["INSTALL", "Browser", "Capture", "CaptureKind", "Shot", "find_browser", "open_browser", "require_browser"]

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 from forebay.errors import ConfigError, StepError, TransientError
 from forebay.log import get_logger
 from forebay.services.browser.capturing import Capturing, Wish
-from forebay.services.browser.finding import require_browser
+from forebay.services.browser.devtools import BrowserGone, ProtocolError
+from forebay.services.browser.executable import require_browser
 from forebay.services.browser.process import BrowserProcess
 from forebay.services.browser.tab import MOST_BYTES_DOWN, Tab
-from forebay.services.browser.wire import BrowserGone, ProtocolError
 from forebay.services.egress import checked_url
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from forebay.errors import TransientError
 from forebay.services.browser.captures import Capture, CaptureKind, Shot
+from forebay.services.browser.devtools import ProtocolError
 from forebay.services.browser.failures import load_error, refusal
-from forebay.services.browser.wire import ProtocolError
 from forebay.services.pages.cleaning import count_words, line
 from forebay.services.pages.kinds import Judged, PageKind, Signals, judge
 

@@ -11,9 +11,9 @@ from forebay.errors import ConfigError, TransientError
 from forebay.log import get_logger
 from forebay.runner.availability import check_network, sandbox_for
 from forebay.runner.process import HOME, Command, GuardedProcess
-from forebay.runner.spec import Limits
-from forebay.services.browser.flags import arguments
-from forebay.services.browser.wire import BrowserGone, Wire
+from forebay.runner.spec import ResourceLimits
+from forebay.services.browser.command_line import arguments
+from forebay.services.browser.devtools import BrowserGone, DevToolsConnection
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -76,11 +76,11 @@ class BrowserProcess:
         process.start()
         process.order(b"r")
         loop = asyncio.get_running_loop()
-        _, self.wire = await loop.create_unix_connection(Wire, sock=process.sockets[0])
-        told = await self.wire.call("Browser.getVersion")
-        self.wire.listen("", self._hear)
+        _, self.devtools = await loop.create_unix_connection(DevToolsConnection, sock=process.sockets[0])
+        told = await self.devtools.call("Browser.getVersion")
+        self.devtools.listen("", self._hear)
         # Everything that opens waits until it is looked at: a popup is closed before it has loaded anything.
-        await self.wire.call("Target.setAutoAttach", autoAttach=True, waitForDebuggerOnStart=True, flatten=True)
+        await self.devtools.call("Target.setAutoAttach", autoAttach=True, waitForDebuggerOnStart=True, flatten=True)
         return told
 
     def _command(self, sandbox: Sandbox | None) -> Command:
@@ -91,7 +91,7 @@ class BrowserProcess:
         flags = arguments(PurePosixPath(HOME, "profile"), proxy, sandboxed=self.sandboxed, extra=settings.browser_args)
         return Command(
             "chromium",
-            Limits(settings.browser_memory_mb, processes=_PROCESSES, open_files=_OPEN_FILES),
+            ResourceLimits(settings.browser_memory_mb, processes=_PROCESSES, open_files=_OPEN_FILES),
             argv=(self._program, *flags),
             sockets=1,
             doubled=True,
@@ -121,7 +121,7 @@ class BrowserProcess:
 
     @property
     def is_open(self) -> bool:
-        return not self.ended.is_set() and self.wire.is_open
+        return not self.ended.is_set() and self.devtools.is_open
 
     def begin(self) -> None:
         self.captures, self.running = self.captures + 1, self.running + 1
@@ -139,7 +139,7 @@ class BrowserProcess:
 
     async def _close_wire(self) -> None:
         await self._guarded.ended.wait()
-        self.wire.close()
+        self.devtools.close()
         log.info("browser_ended", how=self.how, captures=self.captures)
 
     def why_gone(self) -> str:
@@ -160,7 +160,7 @@ class BrowserProcess:
             info = params["targetInfo"]
             listener = self.listeners.get(info.get("browserContextId", ""))
             if listener is None:  # of nobody, as the first empty page
-                self.wire.tell("Runtime.runIfWaitingForDebugger", params["sessionId"])
+                self.devtools.tell("Runtime.runIfWaitingForDebugger", params["sessionId"])
             else:
                 listener(method, params)
         elif method.startswith("Browser.download"):

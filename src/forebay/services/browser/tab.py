@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from forebay.errors import DataError, StepError, TransientError
-from forebay.services.browser.wire import BrowserGone, ProtocolError
+from forebay.services.browser.devtools import BrowserGone, ProtocolError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -57,7 +57,7 @@ class Tab:
         self.notes: list[str] = []
         self.requests = 0
         self.load_failure = ""
-        self._browser, self._wire, self._grant = browser, browser.wire, grant
+        self._browser, self._devtools, self._grant = browser, browser.devtools, grant
         self._viewport = viewport
         self._context = ""
         self._session = ""
@@ -91,9 +91,9 @@ class Tab:
         self._changed.set()
 
     async def _open(self) -> None:
-        self._wire.ended.add_done_callback(self._end)
+        self._devtools.ended.add_done_callback(self._end)
         self._grant.on_cut = self._fail
-        made = await self._wire.call(
+        made = await self._devtools.call(
             "Target.createBrowserContext",
             disposeOnDetach=True,
             proxyServer=f"http://{self._grant.host}:{self._grant.port}",
@@ -101,7 +101,7 @@ class Tab:
         )
         self._context = made["browserContextId"]
         self._browser.listeners[self._context] = self._hear_browser
-        browser = self._wire.call
+        browser = self._devtools.call
         await browser(
             "Browser.setDownloadBehavior", behavior="deny", browserContextId=self._context, eventsEnabled=True
         )
@@ -132,15 +132,15 @@ class Tab:
 
     async def close(self) -> None:
         """Close the context with everything in it; a browser that cannot even do that is killed."""
-        self._wire.ended.remove_done_callback(self._end)
+        self._devtools.ended.remove_done_callback(self._end)
         self._grant.on_cut = None
         self._browser.listeners.pop(self._context, None)
-        self._wire.forget(self._session)
+        self._devtools.forget(self._session)
         if not self._context:
             return
         try:
             async with asyncio.timeout(_CLOSES_WITHIN):
-                await self._wire.call("Target.disposeBrowserContext", browserContextId=self._context)
+                await self._devtools.call("Target.disposeBrowserContext", browserContextId=self._context)
         except (BrowserGone, ProtocolError):
             pass
         except TimeoutError:
@@ -204,7 +204,7 @@ class Tab:
         return str((await self._call("Page.captureScreenshot", **given))["data"])
 
     def stop(self) -> None:
-        self._wire.tell("Page.stopLoading", self._session)
+        self._devtools.tell("Page.stopLoading", self._session)
 
     @property
     def target(self) -> str:
@@ -226,7 +226,7 @@ class Tab:
             self.notes.append(text[:300])
 
     async def _call(self, method: str, /, **params: Any) -> dict[str, Any]:
-        return await self._racing(asyncio.ensure_future(self._wire.call(method, self._session, **params)))
+        return await self._racing(asyncio.ensure_future(self._devtools.call(method, self._session, **params)))
 
     async def _racing(self, call: asyncio.Future[dict[str, Any]]) -> dict[str, Any]:
         """An answer, or the end of the page: one that has crashed answers nothing any more."""
@@ -265,14 +265,14 @@ class Tab:
     def _attach(self, session: str, target: dict[str, Any]) -> None:
         if target["type"] == "page" and not self._session:
             self._session = session
-            self._wire.listen(session, self._hear)
+            self._devtools.listen(session, self._hear)
             self._attached.set()
         elif target["type"] == "page":
             self.note("it opened a window, which was closed")
-            self._wire.tell("Runtime.runIfWaitingForDebugger", session)  # or the page that opened it waits, too
-            self._wire.tell("Target.closeTarget", targetId=target["targetId"])
+            self._devtools.tell("Runtime.runIfWaitingForDebugger", session)  # or the page that opened it waits, too
+            self._devtools.tell("Target.closeTarget", targetId=target["targetId"])
         else:  # workers, whose traffic uses the same grant
-            self._wire.tell("Runtime.runIfWaitingForDebugger", session)
+            self._devtools.tell("Runtime.runIfWaitingForDebugger", session)
 
     def _hear(self, method: str, params: dict[str, Any]) -> None:
         handler = getattr(self, "_on_" + method.replace(".", "_"), None)
@@ -286,9 +286,9 @@ class Tab:
         if self.requests > _MOST_REQUESTS or params.get("resourceType") == "Media":
             if self.requests == _MOST_REQUESTS + 1:
                 self.note(f"it made more than {_MOST_REQUESTS} requests")
-            self._wire.tell("Fetch.failRequest", self._session, requestId=request, errorReason="BlockedByClient")
+            self._devtools.tell("Fetch.failRequest", self._session, requestId=request, errorReason="BlockedByClient")
         else:
-            self._wire.tell("Fetch.continueRequest", self._session, requestId=request)
+            self._devtools.tell("Fetch.continueRequest", self._session, requestId=request)
 
     def _on_Fetch_authRequired(self, params: dict[str, Any]) -> None:  # noqa: N802
         request, challenge = params["requestId"], params["authChallenge"]
@@ -300,7 +300,7 @@ class Tab:
                 "username": self._grant.username,
                 "password": self._grant.password,
             }
-        self._wire.tell("Fetch.continueWithAuth", self._session, requestId=request, authChallengeResponse=answer)
+        self._devtools.tell("Fetch.continueWithAuth", self._session, requestId=request, authChallengeResponse=answer)
 
     def _on_Network_requestWillBeSent(self, params: dict[str, Any]) -> None:  # noqa: N802
         self._state.loading.add(params["requestId"])
@@ -348,7 +348,7 @@ class Tab:
     def _on_Page_javascriptDialogOpening(self, params: dict[str, Any]) -> None:  # noqa: N802
         self.note(f"it asked something, and was told no: {params.get('message', '')[:100]}")
         is_leaving = params.get("type") == "beforeunload"
-        self._wire.tell("Page.handleJavaScriptDialog", self._session, accept=is_leaving)
+        self._devtools.tell("Page.handleJavaScriptDialog", self._session, accept=is_leaving)
 
     def _on_Inspector_targetCrashed(self, _params: dict[str, Any]) -> None:  # noqa: N802
         self._state.failure = TransientError("the page crashed its tab, perhaps by using too much memory")

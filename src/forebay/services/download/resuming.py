@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from forebay.services.download.partial_file import PartialFile
     from forebay.services.download.receiving import Report
-    from forebay.services.egress.answers import Answer, Wanted
+    from forebay.services.egress.answers import Response, Wanted
     from forebay.services.egress.http import Http
 
 _CONTENT_RANGE = re.compile(r"bytes (?:([0-9]{1,18})-([0-9]{1,18})|\*)/([0-9]{1,18}|\*)")
@@ -144,7 +144,7 @@ class _Download:
             raise TransientError(f"{answer.url.place} sent {self._partial.size} of {part.total} bytes")
         return True
 
-    async def _receive_all(self, answer: Answer) -> None:
+    async def _receive_all(self, answer: Response) -> None:
         """Raises: PermanentError when the answer has no content, such as 204."""
         if answer.status != 200:
             raise PermanentError(f"{answer.url.place} answered {answer.status}, which is not a whole file")
@@ -156,7 +156,7 @@ class _Download:
         await self._partial.begin(proof, total, {**about, "url": str(answer.url)})
         await self._append(answer, total)
 
-    async def _append(self, answer: Answer, end: int | None) -> None:
+    async def _append(self, answer: Response, end: int | None) -> None:
         await append_all(
             self._partial,
             answer.chunks(),
@@ -166,7 +166,7 @@ class _Download:
             report=self._report,
         )
 
-    def _is_rest(self, answer: Answer, part: ContentRange | None) -> bool:
+    def _is_rest(self, answer: Response, part: ContentRange | None) -> bool:
         """Raises: DataError when the whole is too large."""
         known = self._partial.journal.total
         if answer.status != 206 or part is None or part.start != self._partial.size:
@@ -179,7 +179,7 @@ class _Download:
             raise DataError(f"{answer.url.place} has {part.total} bytes; at most {self._wanted.max_bytes} are taken")
         return self._is_same(answer)
 
-    def _is_same(self, answer: Answer) -> bool:
+    def _is_same(self, answer: Response) -> bool:
         """Whether the answer's own validators agree with the proof, as far as it has any."""
         known = self._partial.journal.about
         return all(

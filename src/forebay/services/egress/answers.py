@@ -55,7 +55,7 @@ class Wanted:
     robots: bool = True  # false: robots.txt is not asked, as for robots.txt itself and wherever that leads
     polite: bool = True  # false: the caller sees to it itself that the host is not asked too much
 
-    def first(self, url: Url, agent: str) -> Request:
+    def first(self, url: Url, agent: str) -> OutgoingRequest:
         """The request for it."""
         headers = {"user-agent": agent, "accept": "*/*", "accept-encoding": ACCEPTED}
         headers |= {"if-none-match": self.etag} if self.etag else {}
@@ -65,11 +65,11 @@ class Wanted:
             headers["accept-encoding"] = "identity"  # a part of something compressed is of no use
         cookies = httpx.Cookies() if self.cookies else None
         trusted = self.trusted if self.trusted is not None and str(self.trusted) == url.origin else None
-        return Request(self.method.upper(), url, headers, self.body, cookies, self.secret_headers, trusted)
+        return OutgoingRequest(self.method.upper(), url, headers, self.body, cookies, self.secret_headers, trusted)
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class OutgoingRequest:
     """One request of a chain; cookies live as long as the chain, if they are wanted at all."""
 
     method: str
@@ -94,7 +94,7 @@ def is_redirect(response: httpx.Response) -> bool:
     return response.status_code in _REDIRECTS and "location" in response.headers
 
 
-def redirected(request: Request, response: httpx.Response, chain: Sequence[Hop]) -> Request:
+def redirected(request: OutgoingRequest, response: httpx.Response, chain: Sequence[Hop]) -> OutgoingRequest:
     """The request that a redirect asks for; `chain` has all that there were, this one included.
 
     https → http is followed: it is as safe as the same URL given at once, and credentials stay behind.
@@ -150,7 +150,7 @@ class Fetched:
         return self.headers.get("last-modified")
 
 
-class Answer:
+class Response:
     """An answer whose head is here."""
 
     def __init__(self, url: Url, chain: tuple[Hop, ...], response: httpx.Response, max_bytes: int) -> None:

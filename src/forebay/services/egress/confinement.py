@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
-import shlex
 import socket
 import struct
 import subprocess
@@ -60,7 +59,6 @@ class Confinement:
         self._accepting: asyncio.Task[None] | None = None
         self._taking: set[asyncio.Task[None]] = set()
         self._children: dict[int, asyncio.Server] = {}  # by the descriptor that tells of a child's end
-        self._launchers = 0
 
     def open(self) -> None:
         if self.is_confining:
@@ -96,14 +94,6 @@ class Confinement:
         if user is not None:
             options = [*options, "--user", f"{user[0]}:{user[1]}"]
         return [*_python(), str(_LAUNCHER), *options, "--", *argv]
-
-    def launcher(self, executable: str | os.PathLike[str], user: tuple[int, int] | None = None) -> Path:
-        """A script that does the same for one program, for those who take a path and no command."""
-        self._launchers += 1
-        script = self.folder / f"{Path(executable).name}-{self._launchers}"
-        script.write_text(f'#!/bin/sh\nexec {shlex.join(self.confined([str(executable)], user))} "$@"\n', "utf-8")
-        script.chmod(0o700)
-        return script
 
     async def _accept(self, handover: socket.socket) -> None:
         loop = asyncio.get_running_loop()

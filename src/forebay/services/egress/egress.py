@@ -16,9 +16,7 @@ from forebay.services.egress.proxy import HOST, Proxy
 from forebay.services.egress.resolver import CachingResolver, SystemResolver
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import AsyncGenerator, Collection, Generator, Sequence
-    from pathlib import Path
 
     from forebay.runner.spec import Network
     from forebay.services.egress.grants import Grant
@@ -78,10 +76,6 @@ class Egress:
         It dies with the thread that starts it. `user` is a uid and a gid to run as, which only root can ask for.
         """
         return self._confinement.confined(argv, user)
-
-    def launcher(self, executable: str | os.PathLike[str], user: tuple[int, int] | None = None) -> Path:
-        """An executable script that runs a program so, with the arguments that it is given."""
-        return self._confinement.launcher(executable, user)
 
     def describe(self) -> dict[str, Any]:
         """What metrics and pages show."""

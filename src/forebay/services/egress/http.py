@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import httpx
 
-from forebay.services.egress.answers import Answer, Hop, Wanted, is_redirect, redirected
+from forebay.services.egress.answers import Hop, Response, Wanted, is_redirect, redirected
 from forebay.services.egress.politeness import Politeness
 from forebay.services.egress.pools import Pools, own_trust, translated
 from forebay.services.egress.robots import MAX_BYTES, Robots
@@ -20,7 +20,7 @@ from forebay.services.egress.urls import checked_url
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Mapping
 
-    from forebay.services.egress.answers import Fetched, Request
+    from forebay.services.egress.answers import Fetched, OutgoingRequest
     from forebay.services.egress.egress import Egress
     from forebay.services.egress.grants import Grant
     from forebay.services.egress.origins import Origin
@@ -91,7 +91,7 @@ class Http:
             return await answer.read()
 
     @asynccontextmanager
-    async def stream(self, wanted: Wanted) -> AsyncGenerator[Answer, None]:
+    async def stream(self, wanted: Wanted) -> AsyncGenerator[Response, None]:
         """An answer whose body is still to come.
 
         Raises: the same.
@@ -123,7 +123,7 @@ class Http:
             if delay:
                 self.politeness.slow_down(url.host, delay)
 
-    async def _follow(self, stack: AsyncExitStack, url: Url, wanted: Wanted) -> Answer:
+    async def _follow(self, stack: AsyncExitStack, url: Url, wanted: Wanted) -> Response:
         """Go where redirects lead; each hop is checked as the first one was."""
         chain: list[Hop] = []
         request = wanted.first(url, self._settings.egress_user_agent)
@@ -132,11 +132,11 @@ class Http:
                 response = await self._ask(hop, request, wanted)
                 if not is_redirect(response):
                     stack.push_async_callback(hop.pop_all().aclose)
-                    return Answer(request.url, tuple(chain), response, wanted.max_bytes)
+                    return Response(request.url, tuple(chain), response, wanted.max_bytes)
                 chain.append(Hop(str(request.url), response.status_code))
                 request = redirected(request, response, chain)
 
-    async def _ask(self, stack: AsyncExitStack, request: Request, wanted: Wanted) -> httpx.Response:
+    async def _ask(self, stack: AsyncExitStack, request: OutgoingRequest, wanted: Wanted) -> httpx.Response:
         """One request; the place at the host is held until its answer was read."""
         url = request.url
         if request.trusted is None and wanted.polite and wanted.robots:  # it is for those who come uninvited

@@ -60,7 +60,7 @@ class Url:
 def checked_url(text: str, field: str = "url") -> Url:
     """The URL that a text is.
 
-    Raises: InvalidUrl, which is a DataError and an InvalidField, with what to mend.
+    Raises: InvalidUrl, which is a DataError and an InvalidField, with what to fix.
     """
     text = text.strip(" ")
     if not text:

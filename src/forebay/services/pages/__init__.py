@@ -5,8 +5,8 @@ Plain functions without input or output, for bytes that nobody vouches for: call
 
 from __future__ import annotations
 
-from forebay.services.pages.facts import Feed, Icon, PageFacts, Picture
+from forebay.services.pages.facts import Feed, Icon, PageFacts, PagePicture
 from forebay.services.pages.kinds import PageKind
 from forebay.services.pages.reading import read_page, read_text
 
-__all__ = ["Feed", "Icon", "PageFacts", "PageKind", "Picture", "read_page", "read_text"]
+__all__ = ["Feed", "Icon", "PageFacts", "PageKind", "PagePicture", "read_page", "read_text"]

@@ -15,7 +15,7 @@ class _Fact(BaseModel):
     model_config = ConfigDict(frozen=True)
 
 
-class Picture(_Fact):
+class PagePicture(_Fact):
     """A picture that stands for the page, as the page says."""
 
     url: str
@@ -65,7 +65,7 @@ class PageFacts(_Fact):
     refresh_url: str | None
     refresh_after: float | None
 
-    images: list[Picture]
+    images: list[PagePicture]
     icons: list[Icon]
     feeds: list[Feed]
     opengraph: dict[str, str]

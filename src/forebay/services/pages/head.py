@@ -17,7 +17,7 @@ _REFRESH = re.compile(r"^\s*(\d{1,6}(?:\.\d*)?)\s*(?:[;,\s]\s*(?:url\s*=\s*)?(.*
 
 
 @dataclass(frozen=True, slots=True)
-class Link:
+class HeadLink:
     """One link element."""
 
     rel: frozenset[str]
@@ -33,7 +33,7 @@ class Head:
 
     base: str
     metas: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
-    links: list[Link] = field(default_factory=list[Link])
+    links: list[HeadLink] = field(default_factory=list[HeadLink])
     refresh: str | None = None
     title: str | None = None
 
@@ -66,7 +66,7 @@ def read_head(tree: LexborHTMLParser, url: str) -> Head:
     for node in tree.css("link[rel][href]")[:_MOST]:
         given = node.attributes
         head.links.append(
-            Link(
+            HeadLink(
                 frozenset((given.get("rel") or "").lower().split()),
                 given.get("href") or "",
                 (given.get("type") or "").partition(";")[0].strip().lower(),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from forebay.services.pages.cleaning import address, line
-from forebay.services.pages.facts import Feed, Icon, Picture
+from forebay.services.pages.facts import Feed, Icon, PagePicture
 from forebay.services.pages.jsonld import about, addresses_of, pixels
 
 if TYPE_CHECKING:
@@ -49,15 +49,15 @@ def site_of(url: str) -> str:
     return get_fld(f"https://{host}", fail_silently=True, search_private=True) or ".".join(host.split(".")[-2:])
 
 
-def read_images(head: Head, things: list[dict[str, Json]]) -> list[Picture]:
+def read_images(head: Head, things: list[dict[str, Json]]) -> list[PagePicture]:
     """Pictures that stand for the page, the best first."""
-    found: dict[str, Picture] = {}
+    found: dict[str, PagePicture] = {}
     for picture in _pictures(head, things):
         found.setdefault(picture.url, picture)
     return list(found.values())[:_MOST_IMAGES]
 
 
-def _pictures(head: Head, things: list[dict[str, Json]]) -> Iterator[Picture]:
+def _pictures(head: Head, things: list[dict[str, Json]]) -> Iterator[PagePicture]:
     yield from _opengraph_images(head)
     alt = head.first("twitter:image:alt")
     told: list[tuple[str, int | None, int | None, str | None]] = []
@@ -67,10 +67,10 @@ def _pictures(head: Head, things: list[dict[str, Json]]) -> Iterator[Picture]:
     told += [(each, None, None, None) for name in ("image", "thumbnail") for each in head.all(name)]
     for each, width, height, text in told:
         if url := address(each, head.base):
-            yield Picture(url=url, width=width, height=height, alt=text)
+            yield PagePicture(url=url, width=width, height=height, alt=text)
 
 
-def _opengraph_images(head: Head) -> Iterator[Picture]:
+def _opengraph_images(head: Head) -> Iterator[PagePicture]:
     """Each og:image with the properties that follow it."""
     current: dict[str, str] = {}
     for name, content in (*head.metas, ("og:image", "")):
@@ -82,12 +82,12 @@ def _opengraph_images(head: Head) -> Iterator[Picture]:
             current.setdefault("og:image" if name == "og:image:url" else name, content)
 
 
-def _opengraph_image(head: Head, said: dict[str, str]) -> Picture | None:
+def _opengraph_image(head: Head, said: dict[str, str]) -> PagePicture | None:
     url = address(said.get("og:image:secure_url"), head.base) or address(said.get("og:image"), head.base)
     if url is None:
         return None
     width, height = pixels(said.get("og:image:width")), pixels(said.get("og:image:height"))
-    return Picture(url=url, width=width, height=height, alt=line(said.get("og:image:alt")))
+    return PagePicture(url=url, width=width, height=height, alt=line(said.get("og:image:alt")))
 
 
 def read_icons(head: Head, url: str) -> list[Icon]:

@@ -15,7 +15,7 @@ from __future__ import annotations
 from forebay.services.products.columns import FIELDS, Columns, FieldName, Suggestion, choose_columns, suggest
 from forebay.services.products.normalizing import Fields, Normalized, Problem, normalize
 from forebay.services.products.provider_files import load_declarations, load_providers
-from forebay.services.products.providers import Fetch, FunctionProvider, HttpProvider, Provider, Request
+from forebay.services.products.providers import Fetch, FunctionProvider, HttpProvider, Provider, ProviderRequest
 from forebay.services.products.scoring import Candidate, Score, Scored, best, rank, score
 from forebay.services.products.strategies import Ask, Query, asks, ranked, rounds
 
@@ -32,8 +32,8 @@ __all__ = [
     "Normalized",
     "Problem",
     "Provider",
+    "ProviderRequest",
     "Query",
-    "Request",
     "Score",
     "Scored",
     "Suggestion",

@@ -21,7 +21,7 @@ FieldName: TypeAlias = Literal[
     "title", "brand", "sku", "mpn", "gtin", "price", "currency", "quantity", "url", "image", "description", "category"
 ]
 FIELDS: tuple[FieldName, ...] = get_args(FieldName)
-Row: TypeAlias = Mapping[str, object]
+SheetRow: TypeAlias = Mapping[str, object]
 
 SAMPLE = 200  # rows that are looked at
 SURE, LIKELY, LEAST = 1.0, 0.6, 0.5
@@ -62,7 +62,7 @@ class Columns(BaseModel):
     currency: str | None = None
 
 
-def suggest(headers: Sequence[str], rows: Sequence[Row]) -> list[Suggestion]:
+def suggest(headers: Sequence[str], rows: Sequence[SheetRow]) -> list[Suggestion]:
     """The likeliest column for each field, and each column for one field at most; the order is that of the fields."""
     guesses = [
         guess
@@ -83,7 +83,7 @@ def suggest(headers: Sequence[str], rows: Sequence[Row]) -> list[Suggestion]:
 
 def choose_columns(
     headers: Sequence[str],
-    rows: Sequence[Row],
+    rows: Sequence[SheetRow],
     given: Mapping[str, str | None] | None = None,
     *,
     mark: Mark | None = None,

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict
 
 from forebay.services.egress.errors import InvalidUrl
 from forebay.services.egress.urls import checked_url
-from forebay.services.products.columns import FIELDS, Columns, FieldName, Row
+from forebay.services.products.columns import FIELDS, Columns, FieldName, SheetRow
 from forebay.services.products.gtins import read_gtin
 from forebay.services.products.price_texts import one_of, read_currency_text
 from forebay.services.products.prices import read_price, read_quantity
@@ -53,7 +53,7 @@ class Normalized(BaseModel):
     problems: list[Problem]
 
 
-def normalize(row: Row, columns: Columns) -> Normalized:
+def normalize(row: SheetRow, columns: Columns) -> Normalized:
     """The same row gives the same answer, and a value that cannot be read never spoils the others."""
     return _Reading(row, columns).read()
 
@@ -67,7 +67,7 @@ def identity(fields: Mapping[FieldName, object], currency: str | None = None) ->
 class _Reading:
     """One row on its way; the currency is read before the price, which may need it."""
 
-    def __init__(self, row: Row, columns: Columns) -> None:
+    def __init__(self, row: SheetRow, columns: Columns) -> None:
         self._row = row
         self._columns = columns
         self._fields: dict[FieldName, Value] = {}

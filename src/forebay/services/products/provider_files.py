@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from forebay.errors import ConfigError
 from forebay.services.declared import declared_files, read_declared, wrongs
-from forebay.services.products.declarations import Declaration
+from forebay.services.products.provider_spec import ProviderSpec
 from forebay.services.products.providers import FunctionProvider, HttpProvider, Provider
 
 T = TypeVar("T")
@@ -26,7 +26,7 @@ def load_providers(folder: Path | None, environ: Mapping[str, str] = os.environ)
     return sorted((each for each in made if each), key=lambda each: (each.priority, each.name))
 
 
-def load_declarations(folder: Path | None) -> list[Declaration]:
+def load_declarations(folder: Path | None) -> list[ProviderSpec]:
     """What is declared, enabled or not, in the same order; no function of anybody's is imported for it.
 
     Raises: ConfigError, with everything that is wrong, by file and field.
@@ -34,7 +34,7 @@ def load_declarations(folder: Path | None) -> list[Declaration]:
     return sorted(_read(folder, lambda declared: declared), key=lambda each: (each.priority, each.name))
 
 
-def _read(folder: Path | None, make: Callable[[Declaration], T]) -> list[T]:
+def _read(folder: Path | None, make: Callable[[ProviderSpec], T]) -> list[T]:
     if folder is None:
         return []
     if not folder.is_dir():
@@ -43,7 +43,7 @@ def _read(folder: Path | None, make: Callable[[Declaration], T]) -> list[T]:
     wrong: list[str] = []
     for path in declared_files(folder):
         try:
-            declared = Declaration.model_validate(read_declared(path))
+            declared = ProviderSpec.model_validate(read_declared(path))
             if declared.name in found:
                 raise ValueError(f"name: {declared.name} is the name of {found[declared.name][0].name}, too")  # noqa: TRY301
             found[declared.name] = path, make(declared)
@@ -54,7 +54,7 @@ def _read(folder: Path | None, make: Callable[[Declaration], T]) -> list[T]:
     return [made for _, made in found.values()]
 
 
-def _provider(declared: Declaration, environ: Mapping[str, str]) -> Provider:
+def _provider(declared: ProviderSpec, environ: Mapping[str, str]) -> Provider:
     if declared.function is None:
         return HttpProvider(declared, environ)
     module, _, name = declared.function.partition(":")

@@ -21,11 +21,11 @@ from forebay.services.products.texts import clean
 from forebay.types import Json
 
 if TYPE_CHECKING:
-    from forebay.services.products.declarations import Declaration, Limits, Response
+    from forebay.services.products.provider_spec import ProviderLimits, ProviderSpec, Response
     from forebay.services.products.strategies import Query
 
 
-class Answer(Protocol):
+class ProviderResponse(Protocol):
     """What an HTTP client answers, whatever the status is."""
 
     @property
@@ -37,7 +37,7 @@ class Answer(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class ProviderRequest:
     """What to get. `secret_headers` may not follow a redirect to another host."""
 
     url: str = field(repr=False)  # both may hold secrets, which logs should not
@@ -46,15 +46,15 @@ class Request:
 
 
 # The caller's, so that requests go where all requests go, within the limits of the provider.
-Fetch: TypeAlias = Callable[[Request], Awaitable[Answer]]
-Found: TypeAlias = Iterable[Mapping[str, object]]
-Function: TypeAlias = Callable[["Query", Fetch], Awaitable[Found]]
+Fetch: TypeAlias = Callable[[ProviderRequest], Awaitable[ProviderResponse]]
+CandidateRows: TypeAlias = Iterable[Mapping[str, object]]
+Function: TypeAlias = Callable[["Query", Fetch], Awaitable[CandidateRows]]
 
 
 class Provider(ABC):
     """Somebody who can be asked about a row."""
 
-    def __init__(self, declaration: Declaration, environ: Mapping[str, str] = os.environ) -> None:
+    def __init__(self, declaration: ProviderSpec, environ: Mapping[str, str] = os.environ) -> None:
         self._declared = declaration
         self._environ = environ
 
@@ -71,7 +71,7 @@ class Provider(ABC):
         return self._declared.priority
 
     @property
-    def limits(self) -> Limits:
+    def limits(self) -> ProviderLimits:
         return self._declared.limits
 
     @property
@@ -86,7 +86,7 @@ class Provider(ABC):
         Raises: ThrottledError, TransientError, ConfigError, PermanentError or DataError, as the answer says.
         """
 
-    def _candidates(self, found: Found, base: str | None = None) -> list[Candidate]:
+    def _candidates(self, found: CandidateRows, base: str | None = None) -> list[Candidate]:
         made = (self._candidate(each, base) for each in islice(found, self.limits.max_candidates))
         return [candidate for candidate in made if candidate is not None]
 
@@ -104,7 +104,7 @@ class Provider(ABC):
 class HttpProvider(Provider):
     """A service that is asked by GET, and answers in JSON."""
 
-    def __init__(self, declaration: Declaration, environ: Mapping[str, str] = os.environ) -> None:
+    def __init__(self, declaration: ProviderSpec, environ: Mapping[str, str] = os.environ) -> None:
         super().__init__(declaration, environ)
         if declaration.response is None:
             raise ValueError("response: is missing")
@@ -120,7 +120,7 @@ class HttpProvider(Provider):
         answer = await fetch(self.request(query))
         return self.candidates(answer.status, answer.headers, answer.content)
 
-    def request(self, query: Query) -> Request:
+    def request(self, query: Query) -> ProviderRequest:
         """What to get for a query; secrets are read from the environment now, and kept nowhere.
 
         Raises: ConfigError when a secret is not set; DataError when the query cannot be part of an address.
@@ -129,7 +129,7 @@ class HttpProvider(Provider):
         values: dict[str, str] = {**{str(name): value for name, value in query.values.items()}, "text": query.text}
         headers = {"accept": "application/json"} | {each.name: each.render(secrets) for each in self._headers}
         secret = frozenset(each.name for each in self._headers if each.is_secret)
-        return Request(self._urls[query.strategy].render(values, secrets), headers, secret)
+        return ProviderRequest(self._urls[query.strategy].render(values, secrets), headers, secret)
 
     def _secret(self, variable: str) -> str:
         value = self._environ.get(variable, "").strip()
@@ -214,7 +214,7 @@ class HttpProvider(Provider):
 class FunctionProvider(Provider):
     """An async function of the installation's own: `async def find(query, fetch)` gives mappings of fields."""
 
-    def __init__(self, declaration: Declaration, function: Function) -> None:
+    def __init__(self, declaration: ProviderSpec, function: Function) -> None:
         super().__init__(declaration)
         self._function = function
 

@@ -23,7 +23,7 @@ _DOTS = {".", ".."}
 class UrlTemplate:
     """An address with {places} in its path and query.
 
-    Raises: ValueError, with what to mend.
+    Raises: ValueError, with what to fix.
     """
 
     def __init__(self, text: str, fields: Collection[str], secrets: Collection[str]) -> None:
@@ -71,7 +71,7 @@ class UrlTemplate:
 class HeaderTemplate:
     """A header whose value may hold {secret.name}.
 
-    Raises: ValueError, with what to mend.
+    Raises: ValueError, with what to fix.
     """
 
     def __init__(self, name: str, text: str, secrets: Collection[str]) -> None:

@@ -19,10 +19,10 @@ from typing import TYPE_CHECKING
 
 from forebay.errors import ConfigError
 from forebay.services.egress.origins import Origin
-from forebay.services.sources.declarations import Declaration
 from forebay.services.sources.folder import FolderSource
-from forebay.services.sources.source import Found, LeftOut, Scan, Source
+from forebay.services.sources.source import LeftOut, Scan, Source, SourceFile
 from forebay.services.sources.source_files import Sources, load_sources, read_sources, root_of
+from forebay.services.sources.source_spec import SourceSpec
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Mapping, Sequence
@@ -32,11 +32,11 @@ if TYPE_CHECKING:
     from forebay.settings import Settings
 
 __all__ = [
-    "Declaration",
-    "Found",
     "LeftOut",
     "Scan",
     "Source",
+    "SourceFile",
+    "SourceSpec",
     "Sources",
     "load_sources",
     "open_source",
@@ -46,7 +46,7 @@ __all__ = [
 
 @asynccontextmanager
 async def open_source(
-    declared: Declaration,
+    declared: SourceSpec,
     egress: Egress | None,
     settings: Settings,
     environ: Mapping[str, str] = os.environ,
@@ -73,21 +73,21 @@ async def open_source(
             await source.close()
 
 
-def _folder(declared: Declaration, roots: Sequence[Path]) -> FolderSource:
+def _folder(declared: SourceSpec, roots: Sequence[Path]) -> FolderSource:
     try:
         return FolderSource(declared, *root_of(declared, roots))
     except ValueError as error:
         raise ConfigError(f"source {declared.name}: {error}") from None
 
 
-def _origin(declared: Declaration) -> Origin:
+def _origin(declared: SourceSpec) -> Origin:
     """Where its connections lead; it is the operator who has named it."""
     if declared.url.scheme == "s3":
         return Origin.of(declared.s3_endpoint)
     return Origin(declared.url.scheme, declared.url.host, declared.url.port)
 
 
-def _opened(declared: Declaration, grant: Grant, settings: Settings, environ: Mapping[str, str]) -> Source:
+def _opened(declared: SourceSpec, grant: Grant, settings: Settings, environ: Mapping[str, str]) -> Source:
     try:
         if declared.url.scheme == "s3":
             from forebay.services.sources.s3 import open_bucket  # noqa: PLC0415 - an extra

@@ -14,15 +14,15 @@ from typing import TYPE_CHECKING, ParamSpec, TypeVar
 from forebay.errors import ConfigError, DataError, ResourceError, StepError, TransientError, classify_error
 from forebay.services.egress.errors import UrlNotFound
 from forebay.services.sources.names import moved_name
-from forebay.services.sources.source import CHUNK, Found, Source, changed_meanwhile
+from forebay.services.sources.source import CHUNK, Source, SourceFile, changed_meanwhile
 from forebay.types import ErrorClass
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable, Generator, Iterator
     from pathlib import Path
 
-    from forebay.services.sources.declarations import Declaration
     from forebay.services.sources.source import Scan
+    from forebay.services.sources.source_spec import SourceSpec
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -35,11 +35,11 @@ _AT_ONCE = 500  # files that a thread finds before others have their turn
 class FolderSource(Source):
     """`root` is the operator's, and may be reached through links; nothing below it is."""
 
-    def __init__(self, declared: Declaration, root: Path, below: list[str]) -> None:
+    def __init__(self, declared: SourceSpec, root: Path, below: list[str]) -> None:
         super().__init__(declared)
         self._root, self._below = root, below
 
-    async def _found(self, scan: Scan) -> AsyncGenerator[Found, None]:
+    async def _list_files(self, scan: Scan) -> AsyncGenerator[SourceFile, None]:
         with closing(self._walk(scan)) as walk:
             while True:
                 batch, error = await _in_thread(_some_of, walk)
@@ -64,12 +64,12 @@ class FolderSource(Source):
 
     # In a thread.
 
-    def _walk(self, scan: Scan) -> Generator[Found, None, None]:
+    def _walk(self, scan: Scan) -> Generator[SourceFile, None, None]:
         """Depth first, with no more than one folder of each depth open."""
-        with self._in_words(""), self._folder([]) as folder:
+        with self._translating_errors(""), self._folder([]) as folder:
             yield from self._entries(scan, folder, "")
 
-    def _entries(self, scan: Scan, folder: int, path: str) -> Iterator[Found]:
+    def _entries(self, scan: Scan, folder: int, path: str) -> Iterator[SourceFile]:
         with os.scandir(folder) as entries:
             for entry in entries:
                 met = scan.meet(path, entry.name)
@@ -78,7 +78,7 @@ class FolderSource(Source):
                 with suppress(FileNotFoundError):  # gone meanwhile
                     yield from self._entry(scan, folder, entry, met)
 
-    def _entry(self, scan: Scan, folder: int, entry: os.DirEntry[str], path: str) -> Iterator[Found]:
+    def _entry(self, scan: Scan, folder: int, entry: os.DirEntry[str], path: str) -> Iterator[SourceFile]:
         if entry.is_dir(follow_symlinks=False):
             if scan.enters(path):
                 yield from self._sub(scan, folder, entry.name, path)
@@ -87,7 +87,7 @@ class FolderSource(Source):
         elif scan.wants(path):
             yield found_of(path, entry.stat(follow_symlinks=False))
 
-    def _sub(self, scan: Scan, folder: int, name: str, path: str) -> Iterator[Found]:
+    def _sub(self, scan: Scan, folder: int, name: str, path: str) -> Iterator[SourceFile]:
         try:
             sub = os.open(name, _FOLDER | os.O_NOFOLLOW, dir_fd=folder)
         except OSError as error:
@@ -118,7 +118,7 @@ class FolderSource(Source):
 
     def _opened(self, stack: ExitStack, path: str, version: str, offset: int) -> tuple[int, int]:
         *folders, name = path.split("/")
-        with self._in_words(path), self._folder(folders) as folder:
+        with self._translating_errors(path), self._folder(folders) as folder:
             file = stack.enter_context(_closing(os.open(name, _FILE, dir_fd=folder)))
             now = os.fstat(file)
             if not stat.S_ISREG(now.st_mode):
@@ -129,12 +129,12 @@ class FolderSource(Source):
         return file, now.st_size
 
     def _piece(self, path: str, file: int) -> bytes:
-        with self._in_words(path):
+        with self._translating_errors(path):
             return os.read(file, CHUNK)
 
     def _put_away(self, path: str, version: str) -> bool:
         *folders, name = path.split("/")
-        with self._in_words(path), suppress(FileNotFoundError), self._folder(folders) as folder:
+        with self._translating_errors(path), suppress(FileNotFoundError), self._folder(folders) as folder:
             now = os.stat(name, dir_fd=folder, follow_symlinks=False)
             if not stat.S_ISREG(now.st_mode) or version_of(now) != version:
                 return False
@@ -147,16 +147,16 @@ class FolderSource(Source):
         return True
 
     @contextmanager
-    def _in_words(self, path: str) -> Generator[None, None, None]:
+    def _translating_errors(self, path: str) -> Generator[None, None, None]:
         """Says what went wrong where."""
         where = f"{self.declared.url}{f'/{path}' if path else ''}"
         try:
             yield
         except OSError as error:
-            raise _failed(where, error, is_root=not path) from error
+            raise _step_error(where, error, is_root=not path) from error
 
 
-def _failed(where: str, error: OSError, *, is_root: bool) -> StepError:
+def _step_error(where: str, error: OSError, *, is_root: bool) -> StepError:
     why = os.strerror(error.errno or 0)
     if error.errno == errno.ENOENT:
         return ConfigError(f"{where} is not there") if is_root else UrlNotFound(f"{where} is not there")
@@ -169,9 +169,9 @@ def _failed(where: str, error: OSError, *, is_root: bool) -> StepError:
     return TransientError(f"{where} cannot be used: {why}")
 
 
-def _some_of(walk: Iterator[Found]) -> tuple[list[Found], Exception | None]:
+def _some_of(walk: Iterator[SourceFile]) -> tuple[list[SourceFile], Exception | None]:
     """What was found before something went wrong is not lost."""
-    batch: list[Found] = []
+    batch: list[SourceFile] = []
     try:
         for found in islice(walk, _AT_ONCE):
             batch.append(found)  # noqa: PERF402 - the list is kept when the walk fails
@@ -204,7 +204,7 @@ def version_of(now: os.stat_result) -> str:
     return f"{now.st_mtime_ns}-{now.st_size}"
 
 
-def found_of(path: str, now: os.stat_result) -> Found:
+def found_of(path: str, now: os.stat_result) -> SourceFile:
     """Its time is the later of that of its content and that of its entry, which moves when a copy keeps old times."""
     modified = datetime.fromtimestamp(max(now.st_mtime, now.st_ctime), UTC)
-    return Found(path, now.st_size, modified, version_of(now))
+    return SourceFile(path, now.st_size, modified, version_of(now))

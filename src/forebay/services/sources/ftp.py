@@ -13,16 +13,16 @@ import aioftp
 
 from forebay.errors import ConfigError, StepError, TransientError
 from forebay.services.egress.errors import UrlNotFound
-from forebay.services.sources.ftp_client import Entry, FtpClient
+from forebay.services.sources.ftp_client import FtpClient, FtpEntry
 from forebay.services.sources.names import moved_name, shown
-from forebay.services.sources.source import CHUNK, Enough, Found, Source, changed_meanwhile
+from forebay.services.sources.source import CHUNK, Enough, Source, SourceFile, changed_meanwhile
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Mapping
 
     from forebay.services.egress.grants import Grant
-    from forebay.services.sources.declarations import Declaration
     from forebay.services.sources.source import Scan
+    from forebay.services.sources.source_spec import SourceSpec
 
 _KEPT = 2  # connections that nobody uses at the moment
 _TIME = re.compile(r"\d{14}(?:\.\d{1,9})?")
@@ -34,22 +34,22 @@ _UNKNOWN = {"430", "530", "532"}
 class FtpSource(Source):
     """Versions are the time and the size; each transfer has a connection of its own, which is used again."""
 
-    def __init__(self, declared: Declaration, grant: Grant, trust: ssl.SSLContext, environ: Mapping[str, str]) -> None:
+    def __init__(self, declared: SourceSpec, grant: Grant, trust: ssl.SSLContext, environ: Mapping[str, str]) -> None:
         super().__init__(declared)
         self._grant, self._trust = grant, trust
         self._password = declared.secret("password", environ) or "forebay@"
         self._idle: list[FtpClient] = []
 
-    async def _found(self, scan: Scan) -> AsyncGenerator[Found, None]:
+    async def _list_files(self, scan: Scan) -> AsyncGenerator[SourceFile, None]:
         folders = deque([""])
-        async with self._in_words(""), self._connection() as client:
+        async with self._translating_errors(""), self._connection() as client:
             while folders:
                 async with aclosing(self._in_folder(scan, client, folders)) as found:
                     async for each in found:
                         yield each
 
     async def _read(self, path: str, version: str, offset: int) -> AsyncGenerator[bytes, None]:
-        async with self._in_words(path), self._connection() as client:
+        async with self._translating_errors(path), self._connection() as client:
             found = await self._look(client, path)
             if found.version != version:
                 raise changed_meanwhile(path)
@@ -64,7 +64,7 @@ class FtpSource(Source):
 
     async def _done(self, path: str, version: str) -> bool:
         with suppress(UrlNotFound):  # it was done before
-            async with self._in_words(path), self._connection() as client:
+            async with self._translating_errors(path), self._connection() as client:
                 if (await self._look(client, path)).version != version:
                     return False
                 if self.declared.after == "delete":
@@ -77,7 +77,7 @@ class FtpSource(Source):
         while self._idle:
             self._idle.pop().close()
 
-    async def _in_folder(self, scan: Scan, client: FtpClient, folders: deque[str]) -> AsyncGenerator[Found, None]:
+    async def _in_folder(self, scan: Scan, client: FtpClient, folders: deque[str]) -> AsyncGenerator[SourceFile, None]:
         """The files of the first folder; folders in it are appended."""
         folder = folders.popleft()
         inexact: list[str] = []
@@ -101,7 +101,7 @@ class FtpSource(Source):
         if enough is not None:
             raise enough
 
-    def _sorted(self, scan: Scan, folder: str, entry: Entry, folders: deque[str]) -> str | None:
+    def _sorted(self, scan: Scan, folder: str, entry: FtpEntry, folders: deque[str]) -> str | None:
         """The path of an entry if it is a file that is wanted."""
         path = scan.meet(folder, entry.name)
         if path is None:
@@ -114,16 +114,16 @@ class FtpSource(Source):
             folders.append(path)
         return None
 
-    async def _asked(self, client: FtpClient, path: str) -> Entry:
-        async with self._in_words(path):
+    async def _asked(self, client: FtpClient, path: str) -> FtpEntry:
+        async with self._translating_errors(path):
             return await client.look(self._full(path))
 
-    async def _look(self, client: FtpClient, path: str) -> Found:
+    async def _look(self, client: FtpClient, path: str) -> SourceFile:
         """A file as it is now."""
         entry = await client.look(self._full(path))
         if entry.kind != "file":
             raise UrlNotFound(f"{self.declared.url}/{path} is not a file")
-        return _found(path, entry)
+        return _source_file(path, entry)
 
     async def _move(self, client: FtpClient, path: str, aim: str) -> None:
         folder = ""
@@ -171,7 +171,7 @@ class FtpSource(Source):
         return client
 
     @asynccontextmanager
-    async def _in_words(self, path: str) -> AsyncGenerator[None, None]:
+    async def _translating_errors(self, path: str) -> AsyncGenerator[None, None]:
         where = f"{self.declared.url}{f'/{path}' if path else ''}"
         try:
             yield
@@ -199,19 +199,19 @@ def _answered(where: str, error: aioftp.StatusCodeError, *, is_root: bool) -> St
     return TransientError(f"{where} answered {code} {shown(' '.join(map(str.strip, error.info)))}")
 
 
-def _known(scan: Scan, path: str, entry: Entry) -> Found | None:
+def _known(scan: Scan, path: str, entry: FtpEntry) -> SourceFile | None:
     """One whose attributes are none is left out, and the others go on."""
     try:
-        return _found(path, entry)
+        return _source_file(path, entry)
     except ValueError:
         scan.skip(path, "has no proper time or size")
         return None
 
 
-def _found(path: str, entry: Entry) -> Found:
+def _source_file(path: str, entry: FtpEntry) -> SourceFile:
     """Raises: ValueError when the server tells no proper time or size."""
     if not _TIME.fullmatch(entry.modified) or not entry.size.isdecimal():
         raise ValueError(f"{path} has no proper time or size")
     year, month, day, hour, minute, second = (int(part) for part in _PARTS.findall(entry.modified)[:6])
     modified = datetime(year, month, day, hour, minute, second, tzinfo=UTC)  # strptime takes ten times as long
-    return Found(path, int(entry.size), modified, f"{entry.modified}-{entry.size}")
+    return SourceFile(path, int(entry.size), modified, f"{entry.modified}-{entry.size}")

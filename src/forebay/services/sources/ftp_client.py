@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
 
     from forebay.services.egress.grants import Grant
-    from forebay.services.sources.declarations import Declaration
+    from forebay.services.sources.source_spec import SourceSpec
 
 _LINES = 2000  # of one answer
 _LONGEST_LINE = 16 << 10  # of a listing
@@ -28,7 +28,7 @@ _ITSELF = {"cdir", "pdir"}
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class FtpEntry:
     """A line of a listing, with times and sizes as the server has written them."""
 
     name: str
@@ -47,7 +47,7 @@ class FtpClient(aioftp.Client):
         self._lines = 0
         self._data: asyncio.StreamWriter | None = None
 
-    async def begin(self, declared: Declaration, trust: ssl.SSLContext, password: str) -> None:
+    async def begin(self, declared: SourceSpec, trust: ssl.SSLContext, password: str) -> None:
         """Connects, secures and logs in."""
         place = declared.url
         is_tls = place.scheme == "ftps"
@@ -63,7 +63,7 @@ class FtpClient(aioftp.Client):
         await self._learn()
         await self.command("TYPE I", "2xx")  # else sizes are those of texts with other ends of lines
 
-    async def entries(self, folder: str) -> AsyncGenerator[Entry, None]:
+    async def entries(self, folder: str) -> AsyncGenerator[FtpEntry, None]:
         """What is in a folder, line by line; only then is there another command possible."""
         command = f"MLSD {folder}" if self.has_facts else f"LIST {folder}"
         async with self.get_stream(command, "1xx") as stream:
@@ -77,15 +77,15 @@ class FtpClient(aioftp.Client):
             if last := self._entry(rest):
                 yield last
 
-    async def look(self, path: str) -> Entry:
+    async def look(self, path: str) -> FtpEntry:
         """A file as it is now."""
         if self.has_facts:
             _, info = await self.command(f"MLST {path}", "250")
             entry = self._facts(info[1].strip().encode("utf-8", "surrogateescape"))
-            return Entry(path, "", "", "") if entry is None else entry
+            return FtpEntry(path, "", "", "") if entry is None else entry
         _, size = await self.command(f"SIZE {path}", "213")  # which folders have not
         _, modified = await self.command(f"MDTM {path}", "213")
-        return Entry(path, "file", size[0].strip(), modified[0].strip())
+        return FtpEntry(path, "file", size[0].strip(), modified[0].strip())
 
     def close(self) -> None:
         """Also the connection for a file or list that the server then did not want to send."""
@@ -109,7 +109,7 @@ class FtpClient(aioftp.Client):
             raise ValueError(f"an answer of more than {_LINES} lines")
         return await super().parse_line()
 
-    async def _upgrade(self, declared: Declaration, trust: ssl.SSLContext) -> None:
+    async def _upgrade(self, declared: SourceSpec, trust: ssl.SSLContext) -> None:
         try:
             await self.upgrade_to_tls(trust)
         except aioftp.StatusCodeError as error:
@@ -124,25 +124,25 @@ class FtpClient(aioftp.Client):
         if "UTF8" in features:
             await self.command("OPTS UTF8 ON", ("2xx", "5xx"))
 
-    def _entry(self, line: bytes) -> Entry | None:
+    def _entry(self, line: bytes) -> FtpEntry | None:
         """None for what is no entry of a folder."""
         line = line.rstrip(b"\r\n")
         if not line:
             return None
         return self._facts(line) if self.has_facts else self._listed(line)
 
-    def _facts(self, line: bytes) -> Entry | None:
+    def _facts(self, line: bytes) -> FtpEntry | None:
         facts, _, name = line.decode("utf-8", "surrogateescape").partition(" ")
         told = {key.lower(): value for key, _, value in (fact.partition("=") for fact in facts.split(";"))}
         kind = told.get("type", "").lower()
-        return None if kind in _ITSELF else Entry(name, kind, told.get("size", ""), told.get("modify", ""))
+        return None if kind in _ITSELF else FtpEntry(name, kind, told.get("size", ""), told.get("modify", ""))
 
-    def _listed(self, line: bytes) -> Entry | None:
+    def _listed(self, line: bytes) -> FtpEntry | None:
         with suppress(ValueError):
             path, told = self.parse_list_line(line)
             kind = "link" if "link_dst" in told else told["type"]
             is_itself = kind == "dir" and str(path) in {".", ".."}
-            return None if is_itself else Entry(str(path), kind, "", "")
+            return None if is_itself else FtpEntry(str(path), kind, "", "")
         return None
 
     async def _open_connection(self, host: str, port: int) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:

@@ -14,7 +14,7 @@ from obstore.store import S3Store
 from forebay.errors import ConfigError, TransientError, one_line
 from forebay.services.egress.errors import Refused, UrlNotFound
 from forebay.services.sources.names import moved_name
-from forebay.services.sources.source import Found, Source, changed_meanwhile
+from forebay.services.sources.source import Source, SourceFile, changed_meanwhile
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from obstore import ObjectMeta
 
     from forebay.services.egress.grants import Grant
-    from forebay.services.sources.declarations import Declaration
     from forebay.services.sources.source import Scan
+    from forebay.services.sources.source_spec import SourceSpec
     from forebay.settings import Settings
 
 _PAGE = 1000  # objects of a listing at a time, as S3 gives them
@@ -36,23 +36,23 @@ _LAST = "\U0010ffff"  # after every other character: where to go on behind a fol
 class S3Source(Source):
     """Versions are ETags; a read holds on to the one that it began with."""
 
-    def __init__(self, declared: Declaration, grant: Grant, store: S3Store) -> None:
+    def __init__(self, declared: SourceSpec, grant: Grant, store: S3Store) -> None:
         super().__init__(declared)
         self._grant, self._store = grant, store
 
-    async def _found(self, scan: Scan) -> AsyncGenerator[Found, None]:
+    async def _list_files(self, scan: Scan) -> AsyncGenerator[SourceFile, None]:
         """Folders that are not looked into are leapt over: there may be millions of objects in them."""
         after: str | None = None
         while True:
             leap: str | None = None
-            async with self._in_words(""):
+            async with self._translating_errors(""):
                 async for page in self._pages(after):
                     for meta in page:
                         leap = _closed_folder(scan, meta["path"])
                         if leap is not None:
                             break
                         if _is_met(scan, meta["path"]):
-                            yield _found(meta["path"], meta)
+                            yield _source_file(meta["path"], meta)
                     if leap is not None:
                         break
             if leap is None:
@@ -60,7 +60,7 @@ class S3Source(Source):
             after = f"{leap}/{_LAST}"
 
     async def _read(self, path: str, version: str, offset: int) -> AsyncGenerator[bytes, None]:
-        async with self._in_words(path):
+        async with self._translating_errors(path):
             if offset and (await self._head(path, version)).size <= offset:
                 return  # S3 refuses to send nothing
             options: Any = {"if_match": f'"{version}"', **({"range": {"offset": offset}} if offset else {})}
@@ -74,7 +74,7 @@ class S3Source(Source):
         self._check_end(path, offset, size, changed=False)
 
     async def _done(self, path: str, version: str) -> bool:
-        async with self._in_words(path):
+        async with self._translating_errors(path):
             try:
                 if (await self._head(path, None)).version != version:
                     return False
@@ -89,15 +89,15 @@ class S3Source(Source):
     def _pages(self, after: str | None) -> AsyncIterator[Sequence[ObjectMeta]]:
         return obstore.list(self._store, offset=after, chunk_size=_PAGE)  # pyright: ignore[reportUnknownMemberType]
 
-    async def _head(self, path: str, version: str | None) -> Found:
+    async def _head(self, path: str, version: str | None) -> SourceFile:
         """Raises: DataError when it is another version."""
-        found = _found(path, await obstore.head_async(self._store, path))
+        found = _source_file(path, await obstore.head_async(self._store, path))
         if version is not None and found.version != version:
             raise changed_meanwhile(path)
         return found
 
     @asynccontextmanager
-    async def _in_words(self, path: str) -> AsyncGenerator[None, None]:
+    async def _translating_errors(self, path: str) -> AsyncGenerator[None, None]:
         """Says what went wrong where; what the guard has refused comes from S3's library in other words."""
         where = f"{self.declared.url}{f'/{path}' if path else ''}"
         refusals = len(self._grant.refusals)
@@ -108,10 +108,10 @@ class S3Source(Source):
         except (exceptions.BaseError, OSError) as error:
             if refused := self._grant.refusals[refusals:]:
                 raise Refused(refused[-1].code, refused[-1].reason) from error
-            raise _failed(where, error, self._grant.password) from error
+            raise _step_error(where, error, self._grant.password) from error
 
 
-def _failed(where: str, error: Exception, secret: str) -> Exception:
+def _step_error(where: str, error: Exception, secret: str) -> Exception:
     text = str(error)
     if "NoSuchBucket" in text:
         return ConfigError(f"{where}: there is no such bucket")
@@ -138,9 +138,9 @@ def _is_met(scan: Scan, path: str) -> bool:
     return scan.meet(folder, name) is not None and scan.wants(path)
 
 
-def _found(path: str, meta: ObjectMeta) -> Found:
+def _source_file(path: str, meta: ObjectMeta) -> SourceFile:
     modified = meta["last_modified"]
-    return Found(path, meta["size"], modified if modified.tzinfo else modified.replace(tzinfo=UTC), _version(meta))
+    return SourceFile(path, meta["size"], modified if modified.tzinfo else modified.replace(tzinfo=UTC), _version(meta))
 
 
 def _version(meta: ObjectMeta) -> str:
@@ -148,7 +148,7 @@ def _version(meta: ObjectMeta) -> str:
     return etag.strip('"') if etag else f"{meta['last_modified'].isoformat()}-{meta['size']}"
 
 
-def open_bucket(declared: Declaration, grant: Grant, settings: Settings, environ: Mapping[str, str]) -> S3Source:
+def open_bucket(declared: SourceSpec, grant: Grant, settings: Settings, environ: Mapping[str, str]) -> S3Source:
     """Nothing is asked of it yet.
 
     Raises: ConfigError when a secret is missing, or certificates that are configured.
@@ -181,7 +181,7 @@ def _certificates(file: Path) -> bytes:
         raise ConfigError(f"FOREBAY_EGRESS_CA_FILE {file} cannot be read: {error.strerror}") from None
 
 
-def _credentials(declared: Declaration, environ: Mapping[str, str]) -> Any:
+def _credentials(declared: SourceSpec, environ: Mapping[str, str]) -> Any:
     """Those of the declaration: what the environment has for other things is not shown to strangers."""
     made = {
         "access_key_id": declared.secret("access_key", environ),

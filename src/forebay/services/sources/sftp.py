@@ -17,14 +17,14 @@ from forebay.errors import ConfigError, DataError, StepError, TransientError
 from forebay.services.egress.errors import UrlNotFound
 from forebay.services.egress.tunnels import open_tunnel
 from forebay.services.sources.names import moved_name, shown
-from forebay.services.sources.source import CHUNK, Found, Source, changed_meanwhile
+from forebay.services.sources.source import CHUNK, Source, SourceFile, changed_meanwhile
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Mapping
 
     from forebay.services.egress.grants import Grant
-    from forebay.services.sources.declarations import Declaration
     from forebay.services.sources.source import Scan
+    from forebay.services.sources.source_spec import SourceSpec
 
 asyncssh.set_log_level("WARNING")  # it tells users and hosts of every connection
 
@@ -44,7 +44,7 @@ class _Known(asyncssh.SSHClient):
 class SftpSource(Source):
     """Versions are the time and the size; one connection for everything."""
 
-    def __init__(self, declared: Declaration, grant: Grant, environ: Mapping[str, str]) -> None:
+    def __init__(self, declared: SourceSpec, grant: Grant, environ: Mapping[str, str]) -> None:
         super().__init__(declared)
         self._grant = grant
         self._password = declared.secret("password", environ)
@@ -53,9 +53,9 @@ class SftpSource(Source):
         self._connection: asyncssh.SSHClientConnection | None = None
         self._sftp: SFTPClient | None = None
 
-    async def _found(self, scan: Scan) -> AsyncGenerator[Found, None]:
+    async def _list_files(self, scan: Scan) -> AsyncGenerator[SourceFile, None]:
         folders = deque([""])
-        async with self._in_words(""):
+        async with self._translating_errors(""):
             sftp = await self._client()
             while folders:
                 async with aclosing(self._in_folder(scan, sftp, folders)) as found:
@@ -63,7 +63,7 @@ class SftpSource(Source):
                         yield each
 
     async def _read(self, path: str, version: str, offset: int) -> AsyncGenerator[bytes, None]:
-        async with self._in_words(path):
+        async with self._translating_errors(path):
             sftp = await self._client()
             size = (await self._look(sftp, path, version)).size
             async with asyncio.timeout(self.declared.timeout_s):
@@ -73,7 +73,7 @@ class SftpSource(Source):
                     offset += len(chunk)
                     self._check_room(path, offset, size)
                     yield bytes(chunk)
-                now = _found(path, await self._within(file.stat()))
+                now = _source_file(path, await self._within(file.stat()))
                 self._check_end(path, offset, size, changed=now.version != version)
             finally:
                 with suppress(asyncssh.Error, OSError):
@@ -81,9 +81,9 @@ class SftpSource(Source):
 
     async def _done(self, path: str, version: str) -> bool:
         with suppress(UrlNotFound):  # it was done before
-            async with self._in_words(path):
+            async with self._translating_errors(path):
                 sftp = await self._client()
-                if _found(path, await self._within(sftp.lstat(self._full(path)))).version != version:
+                if _source_file(path, await self._within(sftp.lstat(self._full(path)))).version != version:
                     return False
                 if self.declared.after == "delete":
                     await self._within(sftp.remove(self._full(path)))
@@ -96,7 +96,7 @@ class SftpSource(Source):
             self._connection.abort()
             await self._connection.wait_closed()
 
-    async def _in_folder(self, scan: Scan, sftp: SFTPClient, folders: deque[str]) -> AsyncGenerator[Found, None]:
+    async def _in_folder(self, scan: Scan, sftp: SFTPClient, folders: deque[str]) -> AsyncGenerator[SourceFile, None]:
         """The files of the first folder; folders in it are appended."""
         folder = folders.popleft()
         listing = cast("AsyncGenerator[asyncssh.SFTPName, None]", sftp.scandir(self._full(folder)))
@@ -115,7 +115,7 @@ class SftpSource(Source):
                     scan.skip(path, "is a symbolic link" if is_link else "is a device, pipe or socket")
                 elif scan.wants(path):
                     try:
-                        yield _found(path, attrs)
+                        yield _source_file(path, attrs)
                     except DataError:
                         scan.skip(path, "has no proper time or size")
 
@@ -125,7 +125,7 @@ class SftpSource(Source):
         is_whole = known and (attrs.type != FILEXFER_TYPE_REGULAR or None not in (attrs.size, attrs.mtime))
         return attrs if is_whole else await self._within(sftp.lstat(self._full(path)))
 
-    async def _look(self, sftp: SFTPClient, path: str, version: str) -> Found:
+    async def _look(self, sftp: SFTPClient, path: str, version: str) -> SourceFile:
         """A file as it is now, which is where it says it is.
 
         Raises: DataError when it is another version, or a link leads to it.
@@ -135,7 +135,7 @@ class SftpSource(Source):
         real = str(await self._within(sftp.realpath(self._full(path))))
         if attrs.type != FILEXFER_TYPE_REGULAR or not real.startswith(f"{root}/"):
             raise DataError(f"{path} is no file, or lies behind a symbolic link: none is followed")
-        found = _found(path, attrs)
+        found = _source_file(path, attrs)
         if found.version != version:
             raise changed_meanwhile(path)
         return found
@@ -190,19 +190,19 @@ class SftpSource(Source):
             raise
 
     @asynccontextmanager
-    async def _in_words(self, path: str) -> AsyncGenerator[None, None]:
+    async def _translating_errors(self, path: str) -> AsyncGenerator[None, None]:
         where = f"{self.declared.url}{f'/{path}' if path else ''}"
         try:
             yield
         except asyncssh.Error as error:
-            raise _failed(where, error, is_root=not path) from None
+            raise _step_error(where, error, is_root=not path) from None
         except TimeoutError:
             raise TransientError(f"{where} did not answer within {self.declared.timeout_s:g} s") from None
         except OSError as error:
             raise TransientError(f"the connection to {where} broke: {error.strerror or type(error).__name__}") from None
 
 
-def _failed(where: str, error: asyncssh.Error, *, is_root: bool) -> StepError:
+def _step_error(where: str, error: asyncssh.Error, *, is_root: bool) -> StepError:
     match error:
         case asyncssh.SFTPNoSuchFile() | asyncssh.SFTPNoSuchPath() | asyncssh.SFTPPermissionDenied():
             why = "may not be used" if isinstance(error, asyncssh.SFTPPermissionDenied) else "is not there"
@@ -215,7 +215,7 @@ def _failed(where: str, error: asyncssh.Error, *, is_root: bool) -> StepError:
             return TransientError(f"{where} failed: {shown(error.reason)}")
 
 
-def _private_key(declared: Declaration, environ: Mapping[str, str]) -> asyncssh.SSHKey | None:
+def _private_key(declared: SourceSpec, environ: Mapping[str, str]) -> asyncssh.SSHKey | None:
     """Raises: ConfigError."""
     text = declared.secret("key", environ)
     file = declared.secret("key_file", environ)
@@ -229,11 +229,11 @@ def _private_key(declared: Declaration, environ: Mapping[str, str]) -> asyncssh.
         raise ConfigError(f"source {declared.name}: its key is no private key, or has a passphrase") from None
 
 
-def _found(path: str, attrs: SFTPAttrs) -> Found:
+def _source_file(path: str, attrs: SFTPAttrs) -> SourceFile:
     try:
         modified = datetime.fromtimestamp(attrs.mtime, UTC) if attrs.mtime is not None else None
     except (ValueError, OverflowError, OSError):
         modified = None
     if attrs.size is None or attrs.mtime is None or modified is None:
         raise DataError(f"{path} has no proper time or size")
-    return Found(path, attrs.size, modified, f"{int(attrs.mtime)}.{attrs.mtime_ns or 0}-{attrs.size}")
+    return SourceFile(path, attrs.size, modified, f"{int(attrs.mtime)}.{attrs.mtime_ns or 0}-{attrs.size}")

@@ -14,14 +14,14 @@ from forebay.services.sources.names import DEEPEST, LONGEST_PATH, checked_path, 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable
 
-    from forebay.services.sources.declarations import Declaration
+    from forebay.services.sources.source_spec import SourceSpec
 
 CHUNK = 1 << 20  # bytes of a read at a time
 _TOLD = 100  # entries of a scan that are left out and told of, one by one
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class SourceFile:
     """A file; the same `path` and `version` is the same content, which is taken once."""
 
     path: str  # within the source, with / between its parts
@@ -46,7 +46,7 @@ class Enough(Exception):
 class Scan:
     """What one look through a source has met, besides the files that it found."""
 
-    declared: Declaration
+    declared: SourceSpec
     now: datetime
     seen: int = 0
     unsettled: int = 0  # files that may still be written; the next scan looks again
@@ -86,7 +86,7 @@ class Scan:
         if len(self.left_out) < _TOLD:
             self.left_out.append(LeftOut(shown(path), reason))
 
-    def settles(self, found: Found) -> bool:
+    def settles(self, found: SourceFile) -> bool:
         """Whether a file is to be taken now: whole, as far as can be told, and not too large."""
         if found.size > self.declared.max_bytes:
             self.skip(found.path, f"has {found.size} bytes; max_bytes is {self.declared.max_bytes}")
@@ -100,18 +100,18 @@ class Scan:
 class Source(ABC):
     """Open within the `async with` block of `open_source`."""
 
-    def __init__(self, declared: Declaration, clock: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
+    def __init__(self, declared: SourceSpec, clock: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
         self.declared = declared
         self._clock = clock
         self.scan = Scan(declared, clock())  # the last look, or the one that goes on
 
-    async def list(self) -> AsyncGenerator[Found, None]:
+    async def list(self) -> AsyncGenerator[SourceFile, None]:
         """The files that may be taken now, as they are met; `scan` tells what was left out.
 
         Raises: ConfigError, TransientError, Refused.
         """
         self.scan = scan = Scan(self.declared, self._clock())
-        async with aclosing(self._found(scan)) as found:
+        async with aclosing(self._list_files(scan)) as found:
             try:
                 async for each in found:
                     if scan.settles(each):
@@ -161,7 +161,7 @@ class Source(ABC):
             raise TransientError(f"{path} ended after {size} of {expected} bytes")
 
     @abstractmethod
-    def _found(self, scan: Scan) -> AsyncGenerator[Found, None]:
+    def _list_files(self, scan: Scan) -> AsyncGenerator[SourceFile, None]:
         """Every file that the scan wants."""
 
     @abstractmethod

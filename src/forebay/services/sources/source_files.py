@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from forebay.errors import ConfigError
 from forebay.services.declared import declared_files, read_declared, wrongs
-from forebay.services.sources.declarations import Declaration
+from forebay.services.sources.source_spec import SourceSpec
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,7 +30,7 @@ class Wrong:
 class Sources:
     """What a folder declares. One that is wrong stops no other; whoever asks for it is told."""
 
-    good: list[Declaration] = field(default_factory=list[Declaration])  # enabled ones, by name
+    good: list[SourceSpec] = field(default_factory=list[SourceSpec])  # enabled ones, by name
     wrong: list[Wrong] = field(default_factory=list[Wrong])
 
     @property
@@ -38,7 +38,7 @@ class Sources:
         """Everything that is wrong, by file and field."""
         return _told([reason for each in self.wrong for reason in each.reasons]) if self.wrong else None
 
-    def find(self, name: str) -> Declaration:
+    def find(self, name: str) -> SourceSpec:
         """Raises: ConfigError when there is none of that name, or what is wrong with it."""
         for declared in self.good:
             if declared.name == name:
@@ -53,7 +53,7 @@ def _told(reasons: list[str]) -> str:
     return "\n".join(["sources are declared wrongly:", *reasons])
 
 
-def load_sources(folder: Path | None, roots: Sequence[Path] = ()) -> list[Declaration]:
+def load_sources(folder: Path | None, roots: Sequence[Path] = ()) -> list[SourceSpec]:
     """The sources that a folder declares correctly and enables, by name; files are taken from under these roots only.
 
     Raises: ConfigError when the folder is not there.
@@ -86,9 +86,9 @@ def read_sources(folder: Path | None, roots: Sequence[Path] = ()) -> Sources:
     return found
 
 
-def _checked(data: Any, roots: Sequence[Path], names: dict[str, str]) -> Declaration:
+def _checked(data: Any, roots: Sequence[Path], names: dict[str, str]) -> SourceSpec:
     """Raises: ValueError; of two with the same name, the second is wrong."""
-    declared = Declaration.model_validate(data)
+    declared = SourceSpec.model_validate(data)
     if declared.name in names:
         raise ValueError(f"name: {declared.name} is the name of {names[declared.name]}, too")
     if declared.enabled and declared.url.scheme == "file":
@@ -103,7 +103,7 @@ def _wrong(path: Path, data: Any, error: ValueError) -> Wrong:
     return Wrong(name if isinstance(name, str) else path.stem, owner if isinstance(owner, str) else None, reasons)
 
 
-def root_of(declared: Declaration, roots: Sequence[Path]) -> tuple[Path, list[str]]:
+def root_of(declared: SourceSpec, roots: Sequence[Path]) -> tuple[Path, list[str]]:
     """The root that the operator has allowed, and the way from there to the folder of a source.
 
     Raises: ValueError when it lies under none.

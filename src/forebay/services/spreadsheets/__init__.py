@@ -1,4 +1,4 @@
-"""Files of rows in and out: CSV, XLSX, JSON Lines and pictures, as streams, from people whom nobody vouches for.
+"""Files of rows in and out: CSV, XLSX and archives of pictures, as streams, from untrusted sources.
 
 Look at a file once, keep the layout, and read rows from any place on:
 
@@ -10,17 +10,17 @@ Look at a file once, keep the layout, and read rows from any place on:
 
 Write one piece by piece; the same rows make the same bytes:
 
-    async for piece in written("xlsx", columns, batches):
-        ...
+    file = XlsxFile(columns)            # or CsvFile(columns)
+    data = file.write(rows) + file.write(more) + file.close()
 """
 
-from forebay.services.spreadsheets.archives import PICTURES, Picture, opened, pictures, read_picture
+from forebay.services.spreadsheets.archives import PICTURES, ArchivePicture, opened, pictures, read_picture
 from forebay.services.spreadsheets.cells import cell_text, escaped, unescaped
 from forebay.services.spreadsheets.csv_file import CsvLayout
-from forebay.services.spreadsheets.kinds import FileKind, Found, detect
+from forebay.services.spreadsheets.kinds import Detected, FileKind, detect
 from forebay.services.spreadsheets.reading import Layout, look_at, read_rows
-from forebay.services.spreadsheets.rows import AnyRow, BadRow, Batch, Cells, Place, Row, RowReader, take
-from forebay.services.spreadsheets.writing import MEDIA_TYPES, Kind, RowFile, header_of, new_file, written
+from forebay.services.spreadsheets.rows import AnyRow, BadRow, Batch, Cells, Cursor, Row, RowReader, take
+from forebay.services.spreadsheets.writing import MEDIA_TYPES, CsvFile, FileFormat, header_of
 from forebay.services.spreadsheets.xlsx_file import XlsxLayout
 from forebay.services.spreadsheets.xlsx_writing import XlsxFile
 
@@ -28,18 +28,18 @@ __all__ = [
     "MEDIA_TYPES",
     "PICTURES",
     "AnyRow",
+    "ArchivePicture",
     "BadRow",
     "Batch",
     "Cells",
+    "CsvFile",
     "CsvLayout",
+    "Cursor",
+    "Detected",
+    "FileFormat",
     "FileKind",
-    "Found",
-    "Kind",
     "Layout",
-    "Picture",
-    "Place",
     "Row",
-    "RowFile",
     "RowReader",
     "XlsxFile",
     "XlsxLayout",
@@ -48,12 +48,10 @@ __all__ = [
     "escaped",
     "header_of",
     "look_at",
-    "new_file",
     "opened",
     "pictures",
     "read_picture",
     "read_rows",
     "take",
     "unescaped",
-    "written",
 ]

@@ -40,7 +40,7 @@ def opened(source: IO[bytes], bounds: Bounds) -> Generator[zipfile.ZipFile]:
 
     Raises: DataError with the reason.
     """
-    with in_words():
+    with translating_errors():
         _check_count(source, bounds)
         source.seek(0)
         archive = zipfile.ZipFile(source)
@@ -50,7 +50,7 @@ def opened(source: IO[bytes], bounds: Bounds) -> Generator[zipfile.ZipFile]:
 
 
 @contextmanager
-def in_words() -> Generator[None]:
+def translating_errors() -> Generator[None]:
     try:
         yield
     except DataError:
@@ -66,7 +66,7 @@ def pieces(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, size: int = 1 << 16
 
     Raises: DataError when it is damaged.
     """
-    with in_words(), archive.open(entry) as opened_entry:
+    with translating_errors(), archive.open(entry) as opened_entry:
         while piece := opened_entry.read(size):
             yield piece
 
@@ -155,7 +155,7 @@ def _check_overlap(entries: list[zipfile.ZipInfo]) -> None:
 # Pictures.
 
 
-class Picture(NamedTuple):
+class ArchivePicture(NamedTuple):
     """An entry of an archive of pictures: its place among them, its name, and its bytes when packed and not."""
 
     number: int
@@ -163,18 +163,18 @@ class Picture(NamedTuple):
     size: int
 
 
-def pictures(archive: zipfile.ZipFile) -> list[Picture]:
+def pictures(archive: zipfile.ZipFile) -> list[ArchivePicture]:
     """The files of an archive that was opened with the bounds for pictures, in its order.
 
     Raises: DataError when there is an archive in the archive.
     """
-    found: list[Picture] = []
+    found: list[ArchivePicture] = []
     for entry in archive.infolist():
         if entry.is_dir() or entry.filename.startswith(_HIDDEN) or entry.filename.endswith(_HIDDEN):
             continue
         if entry.filename.lower().endswith(_NESTED):
             raise DataError(f"archives in archives are not read: {entry.filename[:100]!r}")
-        found.append(Picture(len(found) + 1, entry.filename, entry.file_size))
+        found.append(ArchivePicture(len(found) + 1, entry.filename, entry.file_size))
     return found
 
 

@@ -11,7 +11,7 @@ from forebay.errors import DataError
 from forebay.services.encodings import find_encoding, find_mark, known_encoding
 from forebay.services.spreadsheets.dialect import DELIMITERS, Dialect, find_dialect, read_sample
 from forebay.services.spreadsheets.headers import looks_like_header, table_start, widened
-from forebay.services.spreadsheets.lines import CHUNK, Lines
+from forebay.services.spreadsheets.lines import CHUNK, LineReader
 from forebay.services.spreadsheets.records import Records, Stretch
 from forebay.services.spreadsheets.rows import (
     MAX_COLUMNS,
@@ -19,7 +19,7 @@ from forebay.services.spreadsheets.rows import (
     AnyRow,
     BadRow,
     Cells,
-    Place,
+    Cursor,
     Row,
     columns_of,
     excerpt,
@@ -49,9 +49,9 @@ class CsvLayout(BaseModel):
     has_header: bool
     renamed: tuple[str, ...] = ()  # columns that have no name in the file, or the name of another
     notes: tuple[str, ...] = ()  # lines above the table, as a title, which are no rows
-    start: Place  # of the first row after the header
+    start: Cursor  # of the first row after the header
 
-    def records(self, source: IO[bytes], start: Place, chunk: int = CHUNK) -> Records:
+    def records(self, source: IO[bytes], start: Cursor, chunk: int = CHUNK) -> Records:
         dialect = Dialect(self.delimiter, self.quote, self.escape, self.spaced)
         return Records(source, start, self.encoding, dialect, self.line_end, chunk=chunk)
 
@@ -59,7 +59,7 @@ class CsvLayout(BaseModel):
 class CsvReader:
     """The rows of a CSV file, from its first or from a place on."""
 
-    def __init__(self, source: IO[bytes], layout: CsvLayout, start: Place | None = None) -> None:
+    def __init__(self, source: IO[bytes], layout: CsvLayout, start: Cursor | None = None) -> None:
         self._columns = layout.columns
         start = start or layout.start
         self._records = layout.records(source, start)
@@ -71,7 +71,7 @@ class CsvReader:
         return self._columns
 
     @property
-    def place(self) -> Place:
+    def cursor(self) -> Cursor:
         return self._stretch.after(self._at)
 
     def __iter__(self) -> Iterator[AnyRow]:
@@ -82,14 +82,14 @@ class CsvReader:
 
     def take(self, most_rows: int, most_bytes: int = MOST_BYTES) -> Cells:
         """The next rows; their bytes are those that they have in the file."""
-        found = Cells([], [], [], self.place, is_last=False)
+        found = Cells([], [], [], self.cursor, is_last=False)
         full = found.next.offset + most_bytes
         while is_more := self._has_more():
             end = self._stretch.until(full, self._at + most_rows - len(found.rows) - len(found.bad))
             self._move(found, end)
             if len(found.rows) + len(found.bad) >= most_rows or self._stretch.reaches(full, end):
                 break
-        return found._replace(next=self.place, is_last=not is_more)
+        return found._replace(next=self.cursor, is_last=not is_more)
 
     def _move(self, found: Cells, end: int) -> None:
         """Read the records of the stretch up to one."""
@@ -105,7 +105,7 @@ class CsvReader:
         while self._at >= len(self._stretch.records):
             self._at = 0
             found = self._records.take()
-            self._stretch = found or Stretch.at(self._records.place)
+            self._stretch = found or Stretch.at(self._records.cursor)
             if found is None:
                 return False
         return True
@@ -193,32 +193,32 @@ def _notes(lines: Sequence[str]) -> tuple[str, ...]:
     return tuple(line for line in told if line.strip(" ,;\t|"))[:_MOST_NOTES]
 
 
-def _place(source: IO[bytes], start: Place, end: bytes, lines: int) -> Place:
+def _place(source: IO[bytes], start: Cursor, end: bytes, lines: int) -> Cursor:
     """The place so many lines after the start."""
-    found = Lines(source, start, end, _SAMPLE_CHUNK)
+    found = LineReader(source, start, end, _SAMPLE_CHUNK)
     for _ in range(lines):
         found.take()
-    return Place(offset=found.offset, line=found.count)
+    return Cursor(offset=found.offset, line=found.count)
 
 
-def _first(records: Records) -> tuple[list[str] | BadRow, Place] | None:
+def _first(records: Records) -> tuple[list[str] | BadRow, Cursor] | None:
     """The first record, and where the next begins."""
     while (stretch := records.take()) and not stretch.records:
         pass
     return (stretch.records[0], stretch.after(1)) if stretch else None
 
 
-def _encoding(source: IO[bytes], told: str | None) -> tuple[str, Place]:
+def _encoding(source: IO[bytes], told: str | None) -> tuple[str, Cursor]:
     """The encoding, and the place after the mark at the beginning."""
     if told is None:
         encoding, mark = find_encoding(source)
-        return encoding, Place(offset=mark)
+        return encoding, Cursor(offset=mark)
     marked, mark = find_mark(source)
     encoding = known_encoding(told, marked)
-    return encoding, Place(offset=mark if encoding == marked else 0)
+    return encoding, Cursor(offset=mark if encoding == marked else 0)
 
 
-def _line_end(source: IO[bytes], encoding: str, start: Place) -> tuple[str, Place, str | None]:
+def _line_end(source: IO[bytes], encoding: str, start: Cursor) -> tuple[str, Cursor, str | None]:
     """How lines end; and what a first line "sep=;" says, which some programs write, and the place after it."""
     source.seek(start.offset)
     text = source.read(_SAMPLE_BYTES).decode(encoding, "replace")
@@ -226,12 +226,12 @@ def _line_end(source: IO[bytes], encoding: str, start: Place) -> tuple[str, Plac
     line, found, _ = text.partition(line_end)
     told = line.rstrip("\r")
     if found and len(told) == 5 and told.lower().startswith("sep=") and told[4] in DELIMITERS:
-        after = Place(offset=start.offset + len((line + found).encode(encoding)), line=1)
+        after = Cursor(offset=start.offset + len((line + found).encode(encoding)), line=1)
         return line_end, after, told[4]
     return line_end, start, None
 
 
-def _sample(source: IO[bytes], encoding: str, line_end: str, start: Place) -> list[str]:
+def _sample(source: IO[bytes], encoding: str, line_end: str, start: Cursor) -> list[str]:
     """The first lines, with their ends; of a long file without the last, which may be cut off."""
     source.seek(start.offset)
     head = source.read(_SAMPLE_BYTES)

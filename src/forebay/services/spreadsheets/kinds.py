@@ -8,7 +8,7 @@ from typing import IO, Literal, NamedTuple, TypeAlias
 
 from forebay.errors import DataError
 from forebay.services.encodings import find_mark, looks_wide
-from forebay.services.spreadsheets.archives import PICTURES, WORKBOOK, in_words, opened, pictures
+from forebay.services.spreadsheets.archives import PICTURES, WORKBOOK, opened, pictures, translating_errors
 
 FileKind: TypeAlias = Literal["csv", "jsonl", "xlsx", "image", "images", "unknown"]
 
@@ -24,26 +24,26 @@ _OTHERS = (
 )
 
 
-class Found(NamedTuple):
+class Detected(NamedTuple):
     """The kind; and when it is none that is read, what to do."""
 
     kind: FileKind
     reason: str = ""
 
 
-def detect(source: IO[bytes]) -> Found:
+def detect(source: IO[bytes]) -> Detected:
     """What this file is."""
     source.seek(0)
     head = source.read(_HEAD)
     if not head:
-        return Found("unknown", "is empty")
+        return Detected("unknown", "is empty")
     if head.startswith((b"PK\x03\x04", b"PK\x05\x06")):
         return _archive(source)
     if is_image(head):
-        return Found("image")
+        return Detected("image")
     for start, reason in _OTHERS:
         if head.startswith(start):
-            return Found("unknown", reason)
+            return Detected("unknown", reason)
     return _text(source, head)
 
 
@@ -57,45 +57,45 @@ def is_image(head: bytes) -> bool:
     )
 
 
-def _archive(source: IO[bytes]) -> Found:
+def _archive(source: IO[bytes]) -> Detected:
     try:
         with opened(source, PICTURES) as archive:
             if "[Content_Types].xml" in archive.NameToInfo:
                 return _office(archive.NameToInfo)
             listed = pictures(archive)
             if listed and all(_is_picture(archive, one.name) for one in listed[:_LOOKED_AT]):
-                return Found("images")
+                return Detected("images")
     except DataError as error:
         # A workbook that is refused is refused with the reason when it is opened, too.
-        return Found("unknown", str(error))
-    return Found("unknown", "is an archive that holds something else than pictures")
+        return Detected("unknown", str(error))
+    return Detected("unknown", "is an archive that holds something else than pictures")
 
 
-def _office(names: dict[str, zipfile.ZipInfo]) -> Found:
+def _office(names: dict[str, zipfile.ZipInfo]) -> Detected:
     if any(name.startswith("xl/") and name.endswith(".bin") and "workbook" in name for name in names):
-        return Found("unknown", "is a binary workbook: save it as .xlsx")
+        return Detected("unknown", "is a binary workbook: save it as .xlsx")
     if any(name.startswith("xl/") for name in names):
         if len(names) > WORKBOOK.entries:
-            return Found("unknown", f"has {len(names)} entries; {WORKBOOK.entries} are allowed")
-        return Found("xlsx")
-    return Found("unknown", "is a document, not a workbook")
+            return Detected("unknown", f"has {len(names)} entries; {WORKBOOK.entries} are allowed")
+        return Detected("xlsx")
+    return Detected("unknown", "is a document, not a workbook")
 
 
 def _is_picture(archive: zipfile.ZipFile, name: str) -> bool:
-    with in_words(), archive.open(name) as entry:
+    with translating_errors(), archive.open(name) as entry:
         return is_image(entry.read(64))
 
 
-def _text(source: IO[bytes], head: bytes) -> Found:
+def _text(source: IO[bytes], head: bytes) -> Detected:
     encoding, _ = find_mark(source)
     if encoding is None and not looks_wide(head):
         strange = len(head) - len(head.translate(None, _BINARY))
         if strange * 20 > len(head) + 200:
-            return Found("unknown", "is neither a table, nor a picture, nor an archive of pictures")
+            return Detected("unknown", "is neither a table, nor a picture, nor an archive of pictures")
     start = head.lstrip(b"\xef\xbb\xbf\xff\xfe \t\r\n\0")[:200].replace(b"\0", b"").lower()
     if start.startswith((b"<!doctype", b"<html", b"<?xml", b"<svg", b"<table")):
-        return Found("unknown", "is a page of markup, whatever its name says: save it as .xlsx or CSV")
-    return Found("jsonl" if _is_json(head) else "csv")
+        return Detected("unknown", "is a page of markup, whatever its name says: save it as .xlsx or CSV")
+    return Detected("jsonl" if _is_json(head) else "csv")
 
 
 def _is_json(head: bytes) -> bool:

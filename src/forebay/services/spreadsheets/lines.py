@@ -6,17 +6,17 @@ from collections import deque
 from collections.abc import Iterable
 from typing import IO, TypeAlias
 
-from forebay.services.spreadsheets.rows import MAX_ROW_BYTES, Place
+from forebay.services.spreadsheets.rows import MAX_ROW_BYTES, Cursor
 
 CHUNK = 1 << 18
 
 Line: TypeAlias = bytes | int  # with its end; an integer is the length of a line that is too long to be kept
 
 
-class Lines:
+class LineReader:
     """The lines from a place on, one by one or many at once. Lines that were taken can be put back."""
 
-    def __init__(self, source: IO[bytes], start: Place, end: bytes, chunk: int = CHUNK) -> None:
+    def __init__(self, source: IO[bytes], start: Cursor, end: bytes, chunk: int = CHUNK) -> None:
         source.seek(start.offset)
         self._source = source
         self._end = end

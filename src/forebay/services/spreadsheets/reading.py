@@ -11,16 +11,16 @@ from pydantic import Field
 
 from forebay.errors import DataError
 from forebay.services.spreadsheets.csv_file import CsvLayout, CsvReader, look_at_csv
-from forebay.services.spreadsheets.kinds import Found, detect
-from forebay.services.spreadsheets.rows import Place, RowReader
+from forebay.services.spreadsheets.kinds import Detected, detect
+from forebay.services.spreadsheets.rows import Cursor, RowReader
 from forebay.services.spreadsheets.xlsx_file import XlsxLayout, look_at_xlsx, open_xlsx
 
 Layout: TypeAlias = Annotated[CsvLayout | XlsxLayout, Field(discriminator="kind")]
-Source: TypeAlias = IO[bytes] | Path  # a file must be one in which one can seek
+Readable: TypeAlias = IO[bytes] | Path  # a file must be one in which one can seek
 
 
 def look_at(
-    source: Source,
+    source: Readable,
     *,
     header: bool | None = None,
     encoding: str | None = None,
@@ -40,7 +40,7 @@ def look_at(
         raise DataError(_refused(found))
 
 
-def _refused(found: Found) -> str:
+def _refused(found: Detected) -> str:
     """Why, in a sentence; what is told of an archive's entries is one already."""
     reason = found.reason or f"is no table but {_NAMES[found.kind]}"
     return f"the file {reason}" if reason.startswith(("is ", "has ")) else reason
@@ -50,7 +50,7 @@ _NAMES = {"jsonl": "JSON Lines", "image": "a picture", "images": "an archive of 
 
 
 @contextmanager
-def read_rows(source: Source, layout: CsvLayout | XlsxLayout, start: Place | None = None) -> Generator[RowReader]:
+def read_rows(source: Readable, layout: CsvLayout | XlsxLayout, start: Cursor | None = None) -> Generator[RowReader]:
     """The rows of a table, from its first or from a place on.
 
     Raises: DataError when what is left of the file cannot be read, also later.
@@ -64,7 +64,7 @@ def read_rows(source: Source, layout: CsvLayout | XlsxLayout, start: Place | Non
 
 
 @contextmanager
-def _opened(source: Source) -> Generator[IO[bytes]]:
+def _opened(source: Readable) -> Generator[IO[bytes]]:
     if isinstance(source, Path):
         with source.open("rb") as file:
             yield file

@@ -13,8 +13,8 @@ from itertools import accumulate, compress
 from typing import IO, NamedTuple, TypeAlias
 
 from forebay.services.spreadsheets.dialect import Dialect, Reader, cleaned, csv_reader
-from forebay.services.spreadsheets.lines import CHUNK, Line, Lines
-from forebay.services.spreadsheets.rows import MAX_COLUMNS, MAX_ROW_BYTES, BadRow, Place, excerpt
+from forebay.services.spreadsheets.lines import CHUNK, Line, LineReader
+from forebay.services.spreadsheets.rows import MAX_COLUMNS, MAX_ROW_BYTES, BadRow, Cursor, excerpt
 
 _MAX_LINES = 10_000  # of one record
 
@@ -35,7 +35,7 @@ class Stretch:
         lines: list[int],
         records: list[list[str] | BadRow],
         widths: frozenset[int],
-        places: tuple[Place, Place],
+        places: tuple[Cursor, Cursor],
         ends: Callable[[], _Ends],
     ) -> None:
         self.lines = lines
@@ -46,18 +46,18 @@ class Stretch:
         self._ends: _Ends | None = None
 
     @classmethod
-    def at(cls, place: Place) -> Stretch:
+    def at(cls, cursor: Cursor) -> Stretch:
         """A stretch without records."""
-        return cls([], [], frozenset(), (place, place), tuple)
+        return cls([], [], frozenset(), (cursor, cursor), tuple)
 
-    def after(self, count: int) -> Place:
+    def after(self, count: int) -> Cursor:
         """Where the record begins that follows the first so many."""
         if count == 0:
             return self._start
         if count == len(self.records) and self.lines[-1] == self._end.line:
             return self._end
         offset, line = self._known_ends()[count - 1]
-        return Place(offset=offset, line=line)
+        return Cursor(offset=offset, line=line)
 
     def until(self, offset: int, most: int) -> int:
         """How many records there are up to the one that ends at that byte or behind it; so many at most."""
@@ -87,7 +87,7 @@ class Records:
     def __init__(
         self,
         source: IO[bytes],
-        start: Place,
+        start: Cursor,
         encoding: str,
         dialect: Dialect,
         line_end: str,
@@ -99,16 +99,16 @@ class Records:
         self._is_cleaned = dialect.spaced or not dialect.quote
         self._end = line_end.encode(encoding)
         self._is_usual = line_end == "\n"
-        self._lines = Lines(source, start, self._end, chunk)
+        self._lines = LineReader(source, start, self._end, chunk)
         self._parsed = csv_reader(_Feed(self), self._dialect)
         self._held: list[Line] = []  # lines of the record that is being read
         self._size = 0
         self._fault: str | None = None
 
     @property
-    def place(self) -> Place:
+    def cursor(self) -> Cursor:
         """Where the next stretch begins."""
-        return Place(offset=self._lines.offset, line=self._lines.count)
+        return Cursor(offset=self._lines.offset, line=self._lines.count)
 
     def take(self) -> Stretch | None:
         """The next records, as many as are at hand; None at the end."""
@@ -124,7 +124,7 @@ class Records:
     # Many at once.
 
     def _many(self) -> Stretch | None:
-        start = self.place
+        start = self.cursor
         block = self._lines.take_many()
         text = self._plain_text(block)
         if text is None:
@@ -166,7 +166,7 @@ class Records:
         return text if text and is_plain else None
 
     def _stretch(
-        self, start: Place, block: bytes, records: list[list[str]], ends: list[int], widths: frozenset[int]
+        self, start: Cursor, block: bytes, records: list[list[str]], ends: list[int], widths: frozenset[int]
     ) -> Stretch:
         first = start.line + 1
         lines = [first, *(first + end for end in ends[:-1])]
@@ -182,12 +182,12 @@ class Records:
             offsets = list(accumulate(map(len, self._lines.parts(block)), initial=start.offset))
             return [(offsets[end], start.line + end) for end in ends]
 
-        return Stretch(lines, [*records], widths, (start, self.place), found_ends)
+        return Stretch(lines, [*records], widths, (start, self.cursor), found_ends)
 
     # One by one.
 
     def _few(self) -> Stretch | None:
-        start = self.place
+        start = self.cursor
         lines: list[int] = []
         records: list[list[str] | BadRow] = []
         ends: list[tuple[int, int]] = []
@@ -202,11 +202,11 @@ class Records:
                 ends.append((self._lines.offset, self._lines.count))
             if not self._lines.are_split:
                 break
-        if found is None and not records and self.place == start:
+        if found is None and not records and self.cursor == start:
             return None
         is_good = not any(isinstance(record, BadRow) for record in records)
         widths = frozenset(map(len, records) if is_good else ())
-        return Stretch(lines, records, widths, (start, self.place), lambda: ends)
+        return Stretch(lines, records, widths, (start, self.cursor), lambda: ends)
 
     def _next(self, line: int) -> list[str] | BadRow | None:
         """The next record, nothing in it when it is empty; None at the end."""
@@ -236,7 +236,7 @@ class Records:
         """Only the first line is given up: a quote that is never closed must not swallow the rows that follow."""
         first, *others = self._held
         self._lines.put_back(others)
-        reason = str(error) if isinstance(error, _Refused) else _in_words(error, is_long=bool(others))
+        reason = str(error) if isinstance(error, _Refused) else _described(error, is_long=bool(others))
         return BadRow(line, reason, excerpt(self._text(first)))
 
     def _excerpt(self) -> str:
@@ -333,7 +333,7 @@ class _Feed:
 _OPEN = f"has a quote that is not closed within {_MAX_LINES} lines or {MAX_ROW_BYTES >> 20} MiB"
 
 
-def _in_words(error: Exception, *, is_long: bool) -> str:
+def _described(error: Exception, *, is_long: bool) -> str:
     said = str(error)
     if "unexpected end of data" in said:
         return "has a quote that is not closed"

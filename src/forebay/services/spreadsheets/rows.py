@@ -38,7 +38,7 @@ class BadRow(NamedTuple):
 AnyRow: TypeAlias = Row | BadRow
 
 
-class Place(BaseModel):
+class Cursor(BaseModel):
     """Where a row begins: the byte in a CSV file, 0 in others, and how many lines come before."""
 
     model_config = ConfigDict(frozen=True)
@@ -51,7 +51,7 @@ class Batch(NamedTuple):
     """Rows that follow each other, and where the next one begins."""
 
     rows: list[AnyRow]
-    next: Place
+    next: Cursor
     is_last: bool
 
 
@@ -61,7 +61,7 @@ class Cells(NamedTuple):
     lines: list[int]  # one for each row
     rows: list[list[str]]  # the cells of each, as many as there are columns and in their order
     bad: list[BadRow]
-    next: Place
+    next: Cursor
     is_last: bool
 
     def add(self, line: int, cells: list[str] | BadRow) -> None:
@@ -79,7 +79,7 @@ class RowReader(Protocol):
     def columns(self) -> tuple[str, ...]: ...
 
     @property
-    def place(self) -> Place:
+    def cursor(self) -> Cursor:
         """Where the next row begins."""
         ...
 

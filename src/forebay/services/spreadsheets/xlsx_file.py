@@ -22,7 +22,7 @@ from forebay.services.spreadsheets.rows import (
     AnyRow,
     BadRow,
     Cells,
-    Place,
+    Cursor,
     Row,
     columns_of,
     excerpt,
@@ -49,13 +49,13 @@ class XlsxLayout(BaseModel):
     columns: tuple[str, ...]
     has_header: bool
     renamed: tuple[str, ...] = ()  # columns that have no name in the file, or the name of another
-    start: Place
+    start: Cursor
 
 
 class XlsxReader:
     """The rows of a sheet, from its first or from a place on: the rows before that are read again, and left out."""
 
-    def __init__(self, archive: zipfile.ZipFile, book: Workbook, layout: XlsxLayout, start: Place | None) -> None:
+    def __init__(self, archive: zipfile.ZipFile, book: Workbook, layout: XlsxLayout, start: Cursor | None) -> None:
         self._columns = layout.columns
         self._line = (start or layout.start).line
         self._rows = _rows(archive, book, layout.sheet)
@@ -65,8 +65,8 @@ class XlsxReader:
         return self._columns
 
     @property
-    def place(self) -> Place:
-        return Place(line=self._line)
+    def cursor(self) -> Cursor:
+        return Cursor(line=self._line)
 
     def __iter__(self) -> Iterator[AnyRow]:
         for line, cells, _ in self.typed():
@@ -74,14 +74,14 @@ class XlsxReader:
 
     def take(self, most_rows: int, most_bytes: int = MOST_BYTES) -> Cells:
         """The next rows; their bytes are the characters that people see."""
-        found = Cells([], [], [], self.place, is_last=False)
+        found = Cells([], [], [], self.cursor, is_last=False)
         size = 0
         for count, (line, cells, _) in enumerate(self.typed(), 1):
             found.add(line, cells)
             size += len(cells.excerpt) if isinstance(cells, BadRow) else sum(map(len, cells))
             if count >= most_rows or size >= most_bytes:
-                return found._replace(next=self.place)
-        return found._replace(next=self.place, is_last=True)
+                return found._replace(next=self.cursor)
+        return found._replace(next=self.cursor, is_last=True)
 
     def typed(self) -> Iterator[tuple[int, list[str] | BadRow, str]]:
         """The rows that are left: their numbers, their cells, and a letter for what each of these is."""
@@ -124,7 +124,7 @@ def look_at_xlsx(source: IO[bytes], *, sheet: str | None = None, header: bool | 
             columns=columns,
             has_header=has_header,
             renamed=renamed(columns, cells),
-            start=Place(line=line if has_header else 0),
+            start=Cursor(line=line if has_header else 0),
         )
 
 
@@ -143,7 +143,7 @@ def _check_rows(archive: zipfile.ZipFile, book: Workbook, sheet: str) -> None:
 
 
 @contextmanager
-def open_xlsx(source: IO[bytes], layout: XlsxLayout, start: Place | None = None) -> Generator[XlsxReader]:
+def open_xlsx(source: IO[bytes], layout: XlsxLayout, start: Cursor | None = None) -> Generator[XlsxReader]:
     """The rows of a workbook.
 
     Raises: DataError with the reason when it cannot be read, also later.

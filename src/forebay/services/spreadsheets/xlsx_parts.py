@@ -71,7 +71,7 @@ def _character(found: re.Match[str]) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Sheet:
+class Worksheet:
     """A sheet's name, where its rows are, and whether people see it."""
 
     name: str
@@ -80,7 +80,7 @@ class Sheet:
 
 
 @dataclass(frozen=True, slots=True)
-class Format:
+class CellFormat:
     """What a number means, and how it is shown."""
 
     has_date: bool = False
@@ -96,12 +96,12 @@ class Format:
 class Workbook:
     """What the parts say."""
 
-    sheets: list[Sheet]
-    formats: list[Format | None]
+    sheets: list[Worksheet]
+    formats: list[CellFormat | None]
     strings: SharedStrings
     since_1904: bool
 
-    def sheet(self, name: str | None) -> Sheet:
+    def sheet(self, name: str | None) -> Worksheet:
         """The sheet of that name; else the first that people see.
 
         Raises: DataError when there is none.
@@ -162,8 +162,8 @@ def _normal(path: str) -> str:
     return "/".join(parts)
 
 
-def _sheets(archive: zipfile.ZipFile, main: str, parts: dict[str, str]) -> tuple[list[Sheet], bool]:
-    found: list[Sheet] = []
+def _sheets(archive: zipfile.ZipFile, main: str, parts: dict[str, str]) -> tuple[list[Worksheet], bool]:
+    found: list[Worksheet] = []
     since_1904 = False
 
     def start(name: str, given: dict[str, str]) -> None:
@@ -171,7 +171,7 @@ def _sheets(archive: zipfile.ZipFile, main: str, parts: dict[str, str]) -> tuple
         if local(name) == "sheet":
             key = next((value for attribute, value in given.items() if attribute.endswith(":id")), "")
             if part := parts.get(key):
-                found.append(Sheet(given.get("name", ""), part, given.get("state", "visible") == "visible"))
+                found.append(Worksheet(given.get("name", ""), part, given.get("state", "visible") == "visible"))
         elif local(name) == "workbookPr":
             since_1904 = given.get("date1904", "0") in {"1", "true"}
 
@@ -196,23 +196,23 @@ def _parse(archive: zipfile.ZipFile, part: str, start: Callable[[str, dict[str, 
 
 _BUILT_IN = {
     **dict.fromkeys(
-        (*range(14, 18), *range(27, 32), 34, 35, 36, *range(50, 59)), Format(has_date=True, has_time=False)
+        (*range(14, 18), *range(27, 32), 34, 35, 36, *range(50, 59)), CellFormat(has_date=True, has_time=False)
     ),
-    **dict.fromkeys((18, 19, 20, 21, 32, 33, 45, 47), Format(has_date=False, has_time=True)),
-    46: Format(has_time=True, is_duration=True),
-    22: Format(has_date=True, has_time=True),
-    **dict.fromkeys((2, 4, 7, 8, 39, 40, 43, 44), Format(decimals=2)),
-    9: Format(is_percent=True),
-    10: Format(is_percent=True, decimals=2),
+    **dict.fromkeys((18, 19, 20, 21, 32, 33, 45, 47), CellFormat(has_date=False, has_time=True)),
+    46: CellFormat(has_time=True, is_duration=True),
+    22: CellFormat(has_date=True, has_time=True),
+    **dict.fromkeys((2, 4, 7, 8, 39, 40, 43, 44), CellFormat(decimals=2)),
+    9: CellFormat(is_percent=True),
+    10: CellFormat(is_percent=True, decimals=2),
 }
 _MAX_FORMATS = 1 << 16
 _QUOTED = re.compile(r'"[^"]*"|\\.|_.|\*.|\[(?!h+\]|m+\]|s+\])[^\]]*\]', re.IGNORECASE)
 
 
-def _formats(archive: zipfile.ZipFile, part: str | None) -> list[Format | None]:
+def _formats(archive: zipfile.ZipFile, part: str | None) -> list[CellFormat | None]:
     """What the numbers of each style mean: None is just a number."""
-    custom: dict[str, Format | None] = {}
-    found: list[Format | None] = []
+    custom: dict[str, CellFormat | None] = {}
+    found: list[CellFormat | None] = []
     inside = False
 
     def start(name: str, given: dict[str, str]) -> None:
@@ -247,23 +247,23 @@ _SPELLED = re.compile(r"""(0)|\\(.)|"([^"]*)"|([- ()])""")
 _MAX_DECIMALS = 15
 
 
-def format_of(code: str) -> Format | None:
+def format_of(code: str) -> CellFormat | None:
     """What numbers in a custom format mean: None is just a number."""
     positive = _QUOTED.sub("", code[:1000]).partition(";")[0].lower().replace("general", "")
     is_duration = _ELAPSED.search(positive) is not None
     has_time = is_duration or re.search("[hs]", positive) is not None
     has_date = re.search("[dy]", positive) is not None or ("m" in positive and not has_time)
     if has_date or has_time:
-        return Format(has_date=has_date, has_time=has_time, is_duration=is_duration)
+        return CellFormat(has_date=has_date, has_time=has_time, is_duration=is_duration)
     if gaps := _gaps(code[:1000]):
-        return Format(digits=len(gaps) - 1, gaps=gaps)
+        return CellFormat(digits=len(gaps) - 1, gaps=gaps)
     if _CODE.fullmatch(positive.strip()):
-        return Format(digits=len(positive.strip()))
+        return CellFormat(digits=len(positive.strip()))
     is_percent = positive.count("%") == 1
     # What is around the digits, such as the sign of a currency, is not a part of the number.
     fixed = _FIXED.fullmatch("".join(sign for sign in positive if sign in "#0?.,e/"))
     decimals = min(len(fixed[1] or ""), _MAX_DECIMALS) if fixed else 0
-    return Format(is_percent=is_percent, decimals=decimals) if is_percent or decimals else None
+    return CellFormat(is_percent=is_percent, decimals=decimals) if is_percent or decimals else None
 
 
 def _gaps(code: str) -> tuple[str, ...]:

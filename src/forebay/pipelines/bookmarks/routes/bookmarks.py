@@ -21,7 +21,7 @@ from forebay.api.strict_query import StrictRoute
 from forebay.api.submit import bodies
 from forebay.db import session_context
 from forebay.engine.declare.limited import limited
-from forebay.engine.submit.inputs import checked_text
+from forebay.engine.submit.options import checked_text
 from forebay.engine.submit.producer import submit_many
 from forebay.errors import DataError, InvalidField, NotFoundError
 from forebay.log import get_logger
@@ -35,12 +35,12 @@ from forebay.pipelines.bookmarks.models import (
     AddedBookmark,
     Bookmark,
     BookmarkChange,
+    BookmarkKind,
     BookmarkPage,
     Category,
     CategoryList,
     Crawled,
     FoundBookmark,
-    Kind,
     NewBookmark,
     NewCategory,
     TagList,
@@ -167,7 +167,7 @@ async def list_bookmarks(
     ] = None,
     category_id: Annotated[str | None, Query(alias="categoryId", pattern="^[0-9]{1,18}$")] = None,
     tag: Annotated[str | None, Query(max_length=100)] = None,
-    kind: Kind | None = None,
+    kind: BookmarkKind | None = None,
     archived: Annotated[bool | None, Query(description="only what is, or is not, in the archive")] = False,
     everything: Annotated[bool, Query(description="what is in the archive, too")] = False,
     duplicates: Annotated[bool, Query(description="only those whose page is bookmarked twice")] = False,

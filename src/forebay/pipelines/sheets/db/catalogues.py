@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic_core import to_json
 
-from forebay.db.pool import translating_errors
+from forebay.db.calls import fetch, fetch_row, fetch_value
 from forebay.pipelines.sheets.db.sql import load
 from forebay.types import Statement
 
@@ -41,14 +41,12 @@ async def find_text(
 
 
 async def _find(pool: Pool, statement: str, *args: Any) -> list[asyncpg.Record]:
-    async with translating_errors(), pool.acquire() as conn:
-        return await conn.fetch(load(statement), *args)
+    return await fetch(pool, load(statement), *args)
 
 
 async def loading(pool: Pool, job_id: int) -> tuple[str | None, str | None]:
     """The mapping of a sheet's columns, and the catalogue that its rows go into."""
-    async with translating_errors(), pool.acquire() as conn:
-        row = await conn.fetchrow(load("read_loading"), job_id)
+    row = await fetch_row(pool, load("read_loading"), job_id)
     return (None, None) if row is None else (row["mapping"], row["catalogue"])
 
 
@@ -72,17 +70,14 @@ def write_product(  # noqa: PLR0913 - each is a column
 
 async def find(conn: Connection, owner_id: int | None) -> list[asyncpg.Record]:
     """The catalogues of an owner and those that are shared, or with None all that the caller sees."""
-    async with translating_errors():
-        return await conn.fetch(load("list_catalogues"), owner_id)
+    return await fetch(conn, load("list_catalogues"), owner_id)
 
 
 async def drop(conn: Connection, owner_id: int, name: str) -> bool:
     """Delete one with all that is in it; tells whether it was there."""
-    async with translating_errors():
-        return await conn.fetchval(load("drop_catalogue"), owner_id, name) is not None
+    return await fetch_value(conn, load("drop_catalogue"), owner_id, name) is not None
 
 
 async def share(conn: Connection, owner_id: int, name: str, *, shared: bool) -> bool:
     """Let everybody look things up in it, or no longer; tells whether it was there."""
-    async with translating_errors():
-        return await conn.fetchval(load("share_catalogue"), owner_id, name, shared) is not None
+    return await fetch_value(conn, load("share_catalogue"), owner_id, name, shared) is not None

@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
+from forebay.db.calls import fetch_row, fetch_value
 from forebay.db.pool import translating_errors
 from forebay.pipelines.sheets.db.sql import load
 from forebay.types import Statement
@@ -42,7 +43,7 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class GridPage:
     columns: list[str]
     rows: list[asyncpg.Record]
     next_after: int | None
@@ -55,7 +56,7 @@ async def page(
     statuses: Sequence[str] | None,
     size: int,
     show: Sequence[str] = (),
-) -> Page:
+) -> GridPage:
     """Rows of the grid of a job in order, and after which number the next page begins. A page may be short before the
     end.
 
@@ -68,13 +69,12 @@ async def page(
         )
         assert found is not None  # noqa: S101 - the function always answers one row
         rows = await conn.fetch(load("read_grid"), job_id, found["ns"], list(show)) if found["ns"] else []
-    return Page(list(columns), rows, found["next_after"])
+    return GridPage(list(columns), rows, found["next_after"])
 
 
 async def is_sheet(conn: Connection, job_id: int) -> bool:
     """Whether a job is made of a sheet, and so has a grid."""
-    async with translating_errors():
-        return bool(await conn.fetchval(load("is_sheet"), job_id))
+    return bool(await fetch_value(conn, load("is_sheet"), job_id))
 
 
 async def _columns(conn: Connection, job_id: int, show: Sequence[str]) -> asyncpg.Record:
@@ -138,8 +138,7 @@ async def export(conn: Connection, job_id: int, kind: str, options: str, trace: 
 
     Raises: NotFoundError; ConflictError when the job is not made of a sheet.
     """
-    async with translating_errors():
-        return int(await conn.fetchval(load("export_sheet"), job_id, kind, options, trace))
+    return int(await fetch_value(conn, load("export_sheet"), job_id, kind, options, trace))
 
 
 async def exports(
@@ -154,8 +153,7 @@ async def exports(
 
 async def get_export(conn: Connection, export_id: int) -> asyncpg.Record | None:
     """One export, if the caller may see it."""
-    async with translating_errors():
-        return await conn.fetchrow(load("show_exports"), [export_id])
+    return await fetch_row(conn, load("show_exports"), [export_id])
 
 
 def write_export(export_id: int, file_id: int, rows: int) -> Statement:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic_core import from_json, to_json
 
+from forebay.db.calls import execute, fetch, fetch_row
 from forebay.db.pool import translating_errors
 from forebay.engine.db import control
 from forebay.pipelines.sheets.db.sql import load
@@ -97,7 +98,7 @@ async def add(
 ) -> Added:
     """Open the job of its rows, or find the one that it is known by."""
     args = (owner_id, new.name, new.size, _json(new.options or {}), new.source, new.path, new.version)
-    row = await _row(conn, "add_sheet", *args, key, priority, None if meta is None else _json(meta), trace)
+    row = await fetch_row(conn, load("add_sheet"), *args, key, priority, None if meta is None else _json(meta), trace)
     assert row is not None  # noqa: S101 - the function always answers one row
     return Added(row["id"] or 0, row["job_id"] or 0, row["created"])
 
@@ -134,25 +135,25 @@ async def take_from_source(
 
 async def begin_piece(conn: Connection, sheet_id: int, start: int) -> str | None:
     """The name of the object that a piece is to be; None when the file takes no more."""
-    row = await _row(conn, "begin_piece", sheet_id, start)
+    row = await fetch_row(conn, load("begin_piece"), sheet_id, start)
     return None if row is None else str(row["name"])
 
 
 async def end_piece(conn: Connection, sheet_id: int, piece: Piece) -> bool:
     """The piece is in the store; false when another came in its place."""
     # By a statement of its own: the next one then sees what those have counted who had the lock before.
-    await _execute(conn, "lock_sheet", sheet_id)
-    return await _row(conn, "end_piece", sheet_id, piece.start, piece.name, piece.size) is not None
+    await execute(conn, load("lock_sheet"), sheet_id)
+    return await fetch_row(conn, load("end_piece"), sheet_id, piece.start, piece.name, piece.size) is not None
 
 
 async def drop_piece(conn: Connection, sheet_id: int, start: int, name: str) -> None:
     """The piece did not come whole."""
-    await _execute(conn, "drop_piece", sheet_id, start, name)
+    await execute(conn, load("drop_piece"), sheet_id, start, name)
 
 
 async def begin_intake(conn: Connection, sheet_id: int, trace: str | None = None, *, delay: float | None = None) -> int:
     """Submit the reading of the file, now or after so many seconds; tells its job."""
-    row = await _row(conn, "begin_intake", sheet_id, trace, delay)
+    row = await fetch_row(conn, load("begin_intake"), sheet_id, trace, delay)
     assert row is not None  # noqa: S101 - the function always answers one row
     return int(row[0])
 
@@ -162,7 +163,7 @@ async def begin_intake(conn: Connection, sheet_id: int, trace: str | None = None
 
 async def get(conn: Connection, *, sheet_id: int | None = None, job_id: int | None = None) -> Sheet | None:
     """The sheet of this number, or of this job, if whoever asks may see it."""
-    row = await _row(conn, "get_sheet", sheet_id, job_id)
+    row = await fetch_row(conn, load("get_sheet"), sheet_id, job_id)
     return None if row is None else _sheet(row)
 
 
@@ -174,14 +175,12 @@ async def read(pool: Pool, *, sheet_id: int | None = None, job_id: int | None = 
 
 async def page(conn: Connection, owner_id: int | None, before: int | None, size: int) -> list[asyncpg.Record]:
     """Sheets, the newest first; of one owner, or of all."""
-    async with translating_errors():
-        return await conn.fetch(load("list_sheets"), owner_id, before, size)
+    return await fetch(conn, load("list_sheets"), owner_id, before, size)
 
 
 async def pieces(pool: Pool, sheet_id: int) -> list[Piece]:
     """What has come of an upload, one after the other."""
-    async with translating_errors(), pool.acquire() as conn:
-        found = await conn.fetch(load("list_pieces"), sheet_id)
+    found = await fetch(pool, load("list_pieces"), sheet_id)
     listed: list[Piece] = []
     for row in found:
         if row["start"] == sum(piece.size for piece in listed):
@@ -201,12 +200,12 @@ def _sheet(row: asyncpg.Record) -> Sheet:
 
 async def lock(conn: Connection, sheet_id: int) -> None:
     """Nobody else changes it until the transaction ends."""
-    await _execute(conn, "lock_sheet", sheet_id)
+    await execute(conn, load("lock_sheet"), sheet_id)
 
 
 async def give_up(conn: Connection, sheet_id: int) -> None:
     """Its upload is over before it was complete; what has come of it is cleared away later."""
-    await _execute(conn, "give_up_sheet", sheet_id)
+    await execute(conn, load("give_up_sheet"), sheet_id)
 
 
 async def change(
@@ -214,12 +213,15 @@ async def change(
 ) -> bool:
     """What its owner says of its columns, and of whom to ask first; None: nothing. False: there is no such sheet."""
     chosen = None if providers is None else list(providers)
-    return await _row(conn, "map_sheet", job_id, None if mapping is None else _json(mapping), chosen) is not None
+    return (
+        await fetch_row(conn, load("map_sheet"), job_id, None if mapping is None else _json(mapping), chosen)
+        is not None
+    )
 
 
 async def next_turn(conn: Connection, job_id: int) -> None:
     """It is reprocessed; nothing happens when the job is none of a sheet."""
-    await _execute(conn, "turn_sheet", job_id)
+    await execute(conn, load("turn_sheet"), job_id)
 
 
 # What workers do while they read a file.
@@ -228,7 +230,7 @@ async def next_turn(conn: Connection, job_id: int) -> None:
 async def turn_job(pool: Pool, job_id: int, pipeline: str) -> None:
     """Make a job that has no items yet one of another pipeline."""
     async with pool.acquire() as conn:
-        await _execute(conn, "turn_job", job_id, pipeline)
+        await execute(conn, load("turn_job"), job_id, pipeline)
 
 
 async def write_layout(pool: Pool, sheet_id: int, kind: str, layout: Any, columns: Sequence[str], mapping: Any) -> None:
@@ -236,39 +238,38 @@ async def write_layout(pool: Pool, sheet_id: int, kind: str, layout: Any, column
     chosen, suggestions = mapping
     args = (sheet_id, kind, _json(layout), list(columns), _json(chosen), _json(suggestions))
     async with pool.acquire() as conn:
-        await _execute(conn, "write_layout", *args)
+        await execute(conn, load("write_layout"), *args)
 
 
 async def write_warnings(pool: Pool, sheet_id: int, warnings: Sequence[str]) -> None:
     """What its owner should know about a file whose layout is known."""
     async with pool.acquire() as conn:
-        await _execute(conn, "write_sheet_warnings", sheet_id, list(warnings))
+        await execute(conn, load("write_sheet_warnings"), sheet_id, list(warnings))
 
 
 async def is_cancelled(pool: Pool, job_id: int) -> bool:
     """Whether nobody wants the rows of a job any more."""
     async with pool.acquire() as conn:
-        row = await _row(conn, "job_is_cancelled", job_id)
+        row = await fetch_row(conn, load("job_is_cancelled"), job_id)
     return row is None or bool(row[0])
 
 
 async def received(pool: Pool, file_id: int) -> tuple[str, int] | None:
     """The hash and the size of a sheet's file."""
     async with pool.acquire() as conn:
-        row = await _row(conn, "read_received", file_id)
+        row = await fetch_row(conn, load("read_received"), file_id)
     return None if row is None else (row["sha256"], row["size"])
 
 
 async def drop_pieces(pool: Pool, sheet_id: int) -> list[str]:
     """The file is kept as a whole: its pieces go. Their names are told, for the objects to be deleted."""
-    async with translating_errors(), pool.acquire() as conn:
-        return [row["name"] for row in await conn.fetch(load("drop_pieces"), sheet_id)]
+    return [row["name"] for row in await fetch(pool, load("drop_pieces"), sheet_id)]
 
 
 async def tidy(pool: Pool, grace: timedelta, now: datetime | None = None) -> tuple[int, list[str]]:
     """Delete what is over; how many sheets went, and the keys of objects that are to be deleted."""
     async with pool.acquire() as conn:
-        row = await _row(conn, "tidy_sheets", grace, now)
+        row = await fetch_row(conn, load("tidy_sheets"), grace, now)
     assert row is not None  # noqa: S101 - the function always answers one row
     return row["sheets"], row["objects"]
 
@@ -295,13 +296,3 @@ def write_image(sheet_id: int, file_id: int, sha256: str, name: str, media_type:
 
 def _json(value: Any) -> str:
     return to_json(value).decode()
-
-
-async def _row(conn: Connection, query: str, *args: object) -> asyncpg.Record | None:
-    async with translating_errors():
-        return await conn.fetchrow(load(query), *args)
-
-
-async def _execute(conn: Connection, query: str, *args: object) -> None:
-    async with translating_errors():
-        await conn.execute(load(query), *args)

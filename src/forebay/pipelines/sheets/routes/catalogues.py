@@ -26,7 +26,7 @@ from forebay.services.products.strategies import NAMES as STRATEGIES
 if TYPE_CHECKING:
     from forebay.api.auth.principal import Principal
     from forebay.api.role_pools import Rooms
-    from forebay.services.products.declarations import Declaration
+    from forebay.services.products.provider_spec import ProviderSpec
 
 router = APIRouter(prefix="/api", tags=["catalogues"], route_class=StrictRoute)
 
@@ -142,7 +142,7 @@ def _built_in(workers: _Workers) -> Provider:
     return Provider(name=BUILT_IN, enabled=True, built_in=True, priority=0, strategies=strategies, **about)
 
 
-def _declared(each: Declaration, workers: _Workers) -> Provider:
+def _declared(each: ProviderSpec, workers: _Workers) -> Provider:
     about = _seen(each.name, workers, enabled=each.enabled)
     strategies = list(each.queries) if each.function is None else each.strategies
     return Provider(

@@ -22,7 +22,7 @@ from forebay.pipelines.sheets.sources import declared_sources
 
 if TYPE_CHECKING:
     from forebay.api.auth.principal import Principal
-    from forebay.services.sources import Declaration, Sources
+    from forebay.services.sources import Sources, SourceSpec
     from forebay.settings import Settings
 
 router = APIRouter(prefix="/api/ingestion", tags=["sheets"], route_class=StrictRoute)
@@ -103,12 +103,12 @@ async def scan_sources(
     return answer
 
 
-def sources_of(who: Principal, settings: Settings) -> list[Declaration]:
+def sources_of(who: Principal, settings: Settings) -> list[SourceSpec]:
     """The sources whose files become the caller's; all for administrators."""
     return [each for each in _sources(settings).good if _may_see(who, each.owner)]
 
 
-def find_source(who: Principal, settings: Settings, name: str) -> Declaration:
+def find_source(who: Principal, settings: Settings, name: str) -> SourceSpec:
     """Raises: NotFoundError when there is none that the caller may see; ConfigError when it is declared wrongly."""
     sources = _sources(settings)
     for each in sources.good:

@@ -26,6 +26,7 @@ from sqlalchemy.orm import Session
 
 from forebay import Context, Pipeline
 from forebay.engine.db import adapters, registry
+from forebay.engine.db.adapters.sqlalchemy_adapter import SqlalchemyAdapter
 from forebay.engine.db.loads import Batch, ItemLoad
 from forebay.engine.submit.producer import submit, submit_many, submit_many_sync, submit_sync
 from forebay.errors import InvalidField, UnknownPipeline
@@ -434,7 +435,7 @@ async def test_drivers_without_copy_get_arrays(
     engine.dialect.paramstyle = style
     with engine.begin() as conn:
         load = ItemLoad(1, 2, 3, [Batch([1, 2], ["a", None], [b"{}", b'"%s"'])])
-        adapters.SqlalchemyAdapter(conn).copy_items(load)
+        SqlalchemyAdapter(conn).copy_items(load)
     engine.dispose()
     rows = await watcher.fetch("select n, key, input, job_id, owner_id, pipeline_id from forebay.item order by n")
     assert [tuple(row) for row in rows] == [(1, "a", "{}", 1, 2, 3), (2, None, '"%s"', 1, 2, 3)]

@@ -1,4 +1,4 @@
-"""What a worker tells about all its steps together."""
+"""The status of a worker's steps, as its row in the database and `forebay top` show it."""
 
 from __future__ import annotations
 
@@ -11,13 +11,15 @@ if TYPE_CHECKING:
     from forebay.engine.work.executor import StepExecutor
 
 
-def totals(executors: Collection[StepExecutor]) -> dict[str, Any]:
+def describe_steps(executors: Collection[StepExecutor]) -> dict[str, Any]:
+    """Each step by itself, and the totals of all."""
     last = max((executor.last_ended for executor in executors), default=0.0)
     return {
+        "steps": {executor.step.label: executor.describe() for executor in executors},
         "succeeded": sum(executor.succeeded for executor in executors),
         "failed": sum(executor.failed for executor in executors),
         "by_step": {
-            f"{executor.step.pipeline.name}.{executor.step.name}": {
+            executor.step.label: {
                 "succeeded": executor.succeeded,
                 "failed": executor.failed,
                 "busy_s": round(executor.busy_s, 3),

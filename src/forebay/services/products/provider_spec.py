@@ -35,7 +35,7 @@ class _Declared(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True)
 
 
-class Limits(_Declared):
+class ProviderLimits(_Declared):
     """How much a provider may be asked, and how much it may answer."""
 
     rate_per_s: Annotated[float, Field(gt=0)] | None = None
@@ -80,7 +80,7 @@ class Errors(_Declared):
         return self
 
 
-class Declaration(_Declared):
+class ProviderSpec(_Declared):
     """A provider: addresses and a mapping of the answer, or a Python function."""
 
     name: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_-]{0,49}$")]
@@ -92,7 +92,7 @@ class Declaration(_Declared):
     queries: dict[str, str] = {}
     response: Response | None = None
     errors: Errors = Errors()
-    limits: Limits = Limits()
+    limits: ProviderLimits = ProviderLimits()
     function: Annotated[str, Field(pattern=r"^[A-Za-z_][\w.]*:[A-Za-z_]\w*$")] | None = None
     strategies: list[str] = list(NAMES)  # of a function
 

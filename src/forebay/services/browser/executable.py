@@ -53,7 +53,7 @@ def require_browser(settings: Settings) -> str:
     if found:
         return found
     if settings.browser_path:
-        raise ConfigError(f"FOREBAY_BROWSER_PATH is {settings.browser_path}, and no program is there: mend or unset it")
+        raise ConfigError(f"FOREBAY_BROWSER_PATH is {settings.browser_path}, and no program is there: fix or unset it")
     raise ConfigError(f"no Chromium is installed; on Debian or Ubuntu: {INSTALL}")
 
 

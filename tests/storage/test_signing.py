@@ -49,7 +49,7 @@ def test_a_key_is_made_once_and_is_nobody_elses(tmp_path: Path) -> None:
 def test_a_folder_that_cannot_be_used(tmp_path: Path) -> None:
     (tmp_path / "data").write_text("a file")
     with pytest.raises(
-        ConfigError, match=r"^cannot keep a key in .*/data: File exists; mend that, or set FOREBAY_SIGNING_KEY$"
+        ConfigError, match=r"^cannot keep a key in .*/data: File exists; fix that, or set FOREBAY_SIGNING_KEY$"
     ):
         open_signer(Settings(data_dir=tmp_path / "data"))
 

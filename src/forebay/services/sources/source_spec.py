@@ -18,7 +18,7 @@ from forebay.errors import ConfigError
 from forebay.services.egress.errors import InvalidUrl
 from forebay.services.egress.urls import checked_url
 from forebay.services.sources.names import matches, why_bad_name
-from forebay.services.sources.places import Place, checked_place
+from forebay.services.sources.source_url import SourceUrl, checked_place
 
 SecretName = Literal["password", "key", "key_file", "access_key", "secret_key", "session_token"]
 
@@ -45,7 +45,7 @@ def _fingerprint(text: str) -> str | None:
     return f"SHA256:{base64.b64encode(hashlib.sha256(blob).digest()).decode().rstrip('=')}" if blob else None
 
 
-def _place(value: object) -> Place:
+def _place(value: object) -> SourceUrl:
     if not isinstance(value, str):
         raise ValueError("must be a URL such as sftp://user@host/path")  # noqa: TRY004 - pydantic takes this one
     return checked_place(value)
@@ -64,13 +64,13 @@ Patterns = Annotated[
 HostKeys = Annotated[list[str], Field(max_length=10), BeforeValidator(_listed)]
 
 
-class Declaration(BaseModel):
+class SourceSpec(BaseModel):
     """A place that files are taken from, and what is done with them."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True)
 
     name: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_-]{0,49}$")]
-    url: Annotated[Place, BeforeValidator(_place)]
+    url: Annotated[SourceUrl, BeforeValidator(_place)]
     owner: Annotated[str, Field(min_length=1, max_length=200)]  # whose jobs the files become
     enabled: bool = True
     patterns: Patterns = ["*"]

@@ -19,7 +19,7 @@ _BUCKET = re.compile(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class SourceUrl:
     """`path` begins with / but for that of S3, and for one that is relative to the home of the user: ~/path."""
 
     scheme: Scheme
@@ -35,10 +35,10 @@ class Place:
         return f"{self.scheme}://{host}{port}/{self.path.removeprefix('/')}"
 
 
-def checked_place(text: str) -> Place:
+def checked_place(text: str) -> SourceUrl:
     """The place that a URL names.
 
-    Raises: ValueError with what to mend.
+    Raises: ValueError with what to fix.
     """
     scheme = text.partition(":")[0].lower()
     if not text[len(scheme) :].startswith("://") or scheme not in {"file", "s3", *_PORTS}:
@@ -67,19 +67,19 @@ def _path(text: str) -> str:
     return path or "/"
 
 
-def _folder(netloc: str, path: str) -> Place:
+def _folder(netloc: str, path: str) -> SourceUrl:
     if netloc not in {"", "localhost"}:
         raise ValueError("must have three slashes, as file:///srv/drop: folders are on this machine")
-    return Place("file", path)
+    return SourceUrl("file", path)
 
 
-def _bucket(netloc: str, path: str) -> Place:
+def _bucket(netloc: str, path: str) -> SourceUrl:
     if not _BUCKET.fullmatch(netloc):
         raise ValueError("must name a bucket, as s3://bucket/prefix; its keys stand under secrets")
-    return Place("s3", path.strip("/"), netloc)
+    return SourceUrl("s3", path.strip("/"), netloc)
 
 
-def _server(scheme: Scheme, netloc: str, path: str) -> Place:
+def _server(scheme: Scheme, netloc: str, path: str) -> SourceUrl:
     account, _, address = netloc.rpartition("@")
     if ":" in account:
         raise ValueError("contains a password: name the environment variable that has it under secrets")
@@ -93,4 +93,4 @@ def _server(scheme: Scheme, netloc: str, path: str) -> Place:
     user = unquote(account)
     if not user.isprintable():
         raise ValueError("has characters in its user that cannot be seen")
-    return Place(scheme, path.removeprefix("/") if path.startswith("/~") else path, *checked, user)
+    return SourceUrl(scheme, path.removeprefix("/") if path.startswith("/~") else path, *checked, user)

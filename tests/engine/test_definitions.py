@@ -10,7 +10,7 @@ import pytest
 
 import forebay
 from forebay import Context, Limit, Pipeline, Retry
-from forebay.engine.declare.policy import Kind
+from forebay.engine.declare.policy import StepKind
 from forebay.errors import DefinitionError
 from forebay.types import ErrorClass, JobSummary
 
@@ -70,8 +70,8 @@ def test_the_kind_has_to_fit_the_function(pipe: Pipeline[dict[str, int]]) -> Non
     with refused(f"^step 'pipe.step': {rule}$"):
         pipe.step(kind="thread")(step)
     with refused(f"^step 'pipe.blocking': {rule}$"):
-        pipe.step(kind=Kind.ASYNC)(blocking)
-    assert pipe.step()(blocking).kind is Kind.THREAD
+        pipe.step(kind=StepKind.ASYNC)(blocking)
+    assert pipe.step()(blocking).kind is StepKind.THREAD
 
 
 def test_one_step_normalizes(pipe: Pipeline[dict[str, int]]) -> None:

@@ -25,7 +25,7 @@ class ProtocolError(Exception):
     """The browser did not do what it was told; mostly because the page is gone."""
 
 
-class Wire(asyncio.Protocol):
+class DevToolsConnection(asyncio.Protocol):
     """One connection; each page has a session on it, the browser itself has none."""
 
     def __init__(self) -> None:

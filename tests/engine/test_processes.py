@@ -32,7 +32,7 @@ from tests.engine import process_steps as steps
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
 
-    from forebay.engine.declare.pipeline import Step
+    from forebay.engine.declare.step import Step
 
 
 @pytest.fixture
@@ -149,7 +149,7 @@ async def test_exceptions_keep_their_class_and_their_traceback(pool: ProcessPool
     with pytest.raises(KeyError, match="the key") as caught:
         await _run(pool, steps.fail, {"how": "key"})
     assert "process_steps.py" in str(caught.value.__cause__)
-    with pytest.raises(DataError, match=r"^mend your file$"):
+    with pytest.raises(DataError, match=r"^fix your file$"):
         await _run(pool, steps.fail, {"how": "data"})
     with pytest.raises(ThrottledError) as throttled:
         await _run(pool, steps.fail, {"how": "throttled"})

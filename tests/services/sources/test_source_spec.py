@@ -13,9 +13,9 @@ import pytest
 
 from forebay.errors import ConfigError
 from forebay.services.egress import open_egress
-from forebay.services.sources import Declaration, Sources, load_sources, open_source, read_sources
+from forebay.services.sources import Sources, SourceSpec, load_sources, open_source, read_sources
 from forebay.services.sources.names import matches, moved_name
-from forebay.services.sources.places import checked_place
+from forebay.services.sources.source_url import checked_place
 from forebay.settings import Settings
 
 EXAMPLES = "file:///srv/drop, s3://bucket/prefix, ftp://host/path, ftps://host/path or sftp://user@host/path"
@@ -39,7 +39,7 @@ def read(folder: Path, roots: Sequence[Path] = (Path("/srv"),)) -> Sources:
     return read_sources(folder, roots)
 
 
-def loaded(folder: Path, roots: Sequence[Path] = (Path("/srv"),)) -> list[Declaration]:
+def loaded(folder: Path, roots: Sequence[Path] = (Path("/srv"),)) -> list[SourceSpec]:
     """All of them. Raises: ConfigError with everything that is wrong."""
     found = read(folder, roots)
     if found.problem:
@@ -205,8 +205,8 @@ def test_places() -> None:
 def test_tls_by_port() -> None:
     ports = {"ftps://x:990/": True, "ftps://x/": False}
     for url, implicit in ports.items():
-        assert Declaration.model_validate(declared("ftp", url=url)).is_implicit_tls is implicit
-    chosen = Declaration.model_validate(declared("ftp", url="ftps://x:990/", tls="explicit"))
+        assert SourceSpec.model_validate(declared("ftp", url=url)).is_implicit_tls is implicit
+    chosen = SourceSpec.model_validate(declared("ftp", url="ftps://x:990/", tls="explicit"))
     assert not chosen.is_implicit_tls
 
 
@@ -248,5 +248,5 @@ async def test_packages_that_are_missing(kind: str, package: str, monkeypatch: p
     install = "pip install 'forebay[sources]'"
     async with open_egress(settings) as egress:
         with pytest.raises(ConfigError, match=re.escape(f"{kind}:// needs the package {package}: {install}")):
-            async with open_source(Declaration.model_validate(declared(kind)), egress, settings):
+            async with open_source(SourceSpec.model_validate(declared(kind)), egress, settings):
                 pass

@@ -10,7 +10,7 @@ import pytest
 HEAD = """
 from pydantic import BaseModel
 from forebay import Context, Done, NotFound, Pipeline
-from forebay.engine.declare.pipeline import Step
+from forebay.engine.declare.step import Step
 
 class Page(BaseModel):
     url: str

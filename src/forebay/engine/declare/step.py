@@ -1,0 +1,176 @@
+"""Steps: what their declaration says, the types that their functions must have, and the check of their options."""
+
+from __future__ import annotations
+
+import types
+import typing
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypedDict, TypeVar, TypeVarTuple, overload
+
+from pydantic import TypeAdapter
+
+from forebay.engine.declare.context import Context
+from forebay.engine.declare.limited import Confines
+from forebay.engine.declare.policy import Limit, Retry, StepKind
+from forebay.errors import DefinitionError
+from forebay.types import Cancel, Done, NotFound, Outcome, Skip, Snooze
+
+if TYPE_CHECKING:
+    from forebay.engine.declare.pipeline import Pipeline
+
+I = TypeVar("I")  # noqa: E741 - the input
+R = TypeVar("R")
+Rs = TypeVarTuple("Rs")
+
+_SANDBOXED, _TRUSTED = Confines(), Confines(sandbox=False, file_mb=None)
+
+
+class StepOptions(TypedDict, total=False):
+    """What every step may say about its running."""
+
+    name: str
+    kind: StepKind | Literal["async", "thread", "process"]
+    retry: Retry
+    timeout: float | None  # seconds for one attempt
+    queue: str  # steps that share a queue are paused and parked together
+    priority: int  # among the steps of a worker; higher goes first
+    concurrency: tuple[int, int]  # bounds of the adaptive limit in one worker
+    limits: Sequence[Limit]
+    memory_mb: int  # process steps only
+    sandbox: bool  # process steps only: no network, no files but Python's, no rows to write
+    max_expiries: int  # how often a worker may be lost with a task before it is a dead letter
+    normalizes: bool  # what it returns is kept in `item.normalized`, not in `item.result`
+
+
+@dataclass(eq=False)
+class Step(Generic[I, R]):
+    """A named function of a pipeline: the unit of checkpoint, retry and limits."""
+
+    pipeline: Pipeline[I]
+    name: str
+    fn: Callable[..., Any]
+    after: tuple[Step[I, Any], ...] = ()
+    optional: bool = False
+    after_all: bool = False
+    batch_size: int | None = None
+    kind: StepKind = StepKind.ASYNC
+    retry: Retry = field(default_factory=Retry)
+    timeout: float | None = None
+    queue: str = ""
+    priority: int = 0
+    concurrency: tuple[int, int] = (1, 100)
+    limits: tuple[Limit, ...] = ()
+    memory_mb: int = 512
+    sandbox: bool = False
+    max_expiries: int = 20
+    normalizes: bool = False
+
+    @cached_property
+    def result(self) -> TypeAdapter[Any]:
+        """Reads this step's stored result back for the steps after it."""
+        returned = typing.get_type_hints(self.fn).get("return", Any)
+        if self.batch_size is not None:
+            returned = (typing.get_args(returned) or (Any,))[0]
+        return TypeAdapter(_value_of(returned))
+
+    @property
+    def label(self) -> str:
+        return f"{self.pipeline.name}.{self.name}"
+
+    @property
+    def confines(self) -> Confines:
+        return _SANDBOXED if self.sandbox else _TRUSTED
+
+    @property
+    def result_key(self) -> str:
+        """What its result is called among those of its item; `*` is what the database keeps apart, as normalized."""
+        return "*" if self.normalizes else self.name
+
+    @property
+    def title(self) -> str:
+        return f"step {self.label}"
+
+    @property
+    def takes_context(self) -> bool:
+        return True
+
+    def __repr__(self) -> str:
+        return f"<step {self.label}>"
+
+
+_OUTCOMES = (NotFound, Skip, Snooze, Cancel)
+
+
+def _value_of(annotation: Any) -> Any:
+    """The annotation of a step's value, without the outcomes it may return instead."""
+    parts = typing.get_args(annotation) if _is_union(annotation) else (annotation,)
+    values = [
+        (typing.get_args(part) or (Any,))[0] if (typing.get_origin(part) or part) is Done else part
+        for part in parts
+        if part not in _OUTCOMES
+    ]
+    return typing.Union[tuple(values)] if values else None  # noqa: UP007 - built at run time
+
+
+def _is_union(annotation: Any) -> bool:
+    return typing.get_origin(annotation) in (typing.Union, types.UnionType)
+
+
+class Declared(Generic[I, *Rs]):
+    """The decorator that `step` gives back; remembers the types that the function must take."""
+
+    def __init__(self, make: Callable[[Callable[..., Any]], Step[I, Any]]) -> None:
+        self._make = make
+
+    @overload
+    def __call__(self, fn: Callable[[Context, I, *Rs], Awaitable[Done[R] | Outcome]], /) -> Step[I, R]: ...
+    @overload
+    def __call__(self, fn: Callable[[Context, I, *Rs], Awaitable[R | Done[R] | Outcome]], /) -> Step[I, R]: ...
+    @overload
+    def __call__(self, fn: Callable[[Context, I, *Rs], Done[R] | Outcome], /) -> Step[I, R]: ...
+    @overload
+    def __call__(self, fn: Callable[[Context, I, *Rs], R | Done[R] | Outcome], /) -> Step[I, R]: ...
+    def __call__(self, fn: Callable[..., Any], /) -> Step[I, Any]:
+        return self._make(fn)
+
+
+class OptionalDeclared(Generic[I, *Rs]):
+    """The same for an optional step: the steps after it get None when it failed."""
+
+    def __init__(self, make: Callable[[Callable[..., Any]], Step[I, Any]]) -> None:
+        self._make = make
+
+    @overload
+    def __call__(self, fn: Callable[[Context, I, *Rs], Awaitable[Done[R] | Outcome]], /) -> Step[I, R | None]: ...
+    @overload
+    def __call__(self, fn: Callable[[Context, I, *Rs], Awaitable[R | Done[R] | Outcome]], /) -> Step[I, R | None]: ...
+    @overload
+    def __call__(self, fn: Callable[[Context, I, *Rs], Done[R] | Outcome], /) -> Step[I, R | None]: ...
+    @overload
+    def __call__(self, fn: Callable[[Context, I, *Rs], R | Done[R] | Outcome], /) -> Step[I, R | None]: ...
+    def __call__(self, fn: Callable[..., Any], /) -> Step[I, Any]:
+        return self._make(fn)
+
+
+def check_options(step: Step[Any, Any]) -> None:
+    """Raises: DefinitionError."""
+    where = f"step {step.pipeline.name}.{step.name}"
+    low, high = step.concurrency
+    if not 1 <= low <= high <= 10_000:
+        raise DefinitionError(f"{where}: concurrency is (least, most) with 1 ≤ least ≤ most ≤ 10000")
+    if step.timeout is not None and step.timeout <= 0:
+        raise DefinitionError(f"{where}: timeout must be positive")
+    if not 1 <= step.max_expiries <= 1000:
+        raise DefinitionError(f"{where}: max_expiries must be between 1 and 1000")
+    if step.normalizes and (step.after_all or any(each.normalizes for each in step.pipeline.steps.values())):
+        raise DefinitionError(
+            f"{where}: only one step of a pipeline can be the one that normalizes, and none after_all"
+        )
+    if step.kind is StepKind.PROCESS and step.memory_mb < 32:
+        raise DefinitionError(f"{where}: memory_mb must be at least 32")
+    if step.sandbox and step.kind is not StepKind.PROCESS:
+        raise DefinitionError(f'{where}: sandbox is for steps of kind "process"')
+    if step.kind is StepKind.PROCESS and "<locals>" in step.fn.__qualname__:
+        raise DefinitionError(f"{where}: a process step must be a function of a module, for its child to import")

@@ -1,0 +1,118 @@
+"""The options of a submit: owner, key, priority, time and metadata, checked before the database is used."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, TypedDict, Unpack
+
+from forebay.engine.submit.inputs import encode_json, has_nul, is_not_unicode
+from forebay.errors import InvalidField
+
+if TYPE_CHECKING:
+    from forebay.types import Json
+
+TEN_YEARS = timedelta(days=3653)
+_LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)  # some drivers take the least datetime for -infinity
+
+
+class JobOptions(TypedDict, total=False):
+    """The options of every submit."""
+
+    owner: str
+    priority: int  # -100 … 100, higher goes first
+    run_at: datetime | None
+    delay: float | timedelta | None  # seconds from now, by the database's clock
+    meta: Mapping[str, Json] | None
+
+
+class SubmitOptions(JobOptions, total=False):
+    """The options of submits for which the key is optional."""
+
+    key: str | None  # idempotency: a job that has this key already is returned, and nothing is written
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedOptions:
+    """Options that are known to be valid."""
+
+    owner: str = "default"
+    key: str | None = None
+    priority: int = 0
+    run_at: datetime | None = None
+    delay: float | None = None
+    meta: str | None = None
+
+    @classmethod
+    def checked(cls, **given: Unpack[SubmitOptions]) -> CheckedOptions:
+        """Raises: InvalidField for the first invalid option; TypeError for one that does not exist."""
+        checked = {name: _CHECKS[name](value) for name, value in given.items() if name in _CHECKS}
+        if given.get("run_at") is not None and given.get("delay") is not None:
+            raise InvalidField("delay", "cannot be given together with run_at")
+        return cls(**{**given, **checked})  # type: ignore[arg-type]
+
+
+def checked_text(field: str, value: object, most: int) -> str:
+    """Raises: InvalidField unless it is a text of 1 to `most` characters that PostgreSQL can hold."""
+    if not isinstance(value, str):
+        raise InvalidField(field, f"must be text, not {type(value).__name__}")
+    if not 1 <= len(value) <= most:
+        raise InvalidField(field, f"must have 1 to {most} characters")
+    if has_nul(value):
+        raise InvalidField(field, "must not contain the character U+0000")
+    if not value.isascii() and is_not_unicode(value):
+        raise InvalidField(field, "is not valid Unicode")
+    return value
+
+
+def checked_priority(value: object) -> int:
+    """Raises: InvalidField unless it is a whole number from -100 to 100."""
+    if not isinstance(value, int) or isinstance(value, bool) or not -100 <= value <= 100:
+        raise InvalidField("priority", "must be between -100 and 100")
+    return value
+
+
+def _checked_run_at(value: object) -> datetime | None:
+    if value is None:
+        return None
+    if not isinstance(value, datetime):
+        raise InvalidField("run_at", f"must be a datetime, not {type(value).__name__}")
+    if value.utcoffset() is None:
+        raise InvalidField("run_at", "must have a time zone")
+    try:
+        moment = value.astimezone(UTC)
+    except OverflowError:
+        moment = datetime.max.replace(tzinfo=UTC)
+    if moment > datetime.now(UTC) + TEN_YEARS:
+        raise InvalidField("run_at", "must be within the next ten years")
+    return max(moment, _LONG_AGO)
+
+
+def _checked_delay(value: object) -> float | None:
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int | float | timedelta):
+        raise InvalidField("delay", f"must be seconds or a timedelta, not {type(value).__name__}")
+    seconds = value.total_seconds() if isinstance(value, timedelta) else value
+    if not 0 <= seconds <= TEN_YEARS.total_seconds():
+        raise InvalidField("delay", "must be between 0 and ten years")
+    return float(seconds)
+
+
+def _checked_meta(value: object) -> str | None:
+    if value is None:
+        return None
+    if not isinstance(value, Mapping):
+        raise InvalidField("meta", f"must be a mapping, not {type(value).__name__}")
+    return encode_json(value, "meta")
+
+
+_CHECKS: dict[str, Callable[[object], object]] = {
+    "owner": lambda value: checked_text("owner", value, 200),
+    "key": lambda value: None if value is None else checked_text("key", value, 500),
+    "priority": checked_priority,
+    "run_at": _checked_run_at,
+    "delay": _checked_delay,
+    "meta": _checked_meta,
+}

@@ -1,0 +1,58 @@
+"""The arguments of a step: the input of its item, and the results of the steps before it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pydantic_core import from_json
+
+from forebay.engine.db import tasks
+from forebay.engine.submit import results
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from forebay.db.pool import Pool
+    from forebay.engine.db.tasks import Lease
+    from forebay.engine.declare.step import Step
+    from forebay.engine.work.attempt import Attempt
+
+
+class StepArguments:
+    """Parses the arguments of one step's tasks."""
+
+    def __init__(self, step: Step[Any, Any], pool: Pool) -> None:
+        self._step, self._pool = step, pool
+        self._parse: Callable[[str], Any] = (
+            from_json if step.pipeline.input_type in (dict, Any) else step.pipeline.input.validate_json
+        )
+
+    def at_hand(self, lease: Lease, index: int) -> tuple[Any, ...] | None:
+        """The arguments that came with the lease; None when they have to be read."""
+        text = lease.inputs[index]
+        if text is None or self._step.after_all:
+            return None
+        return self._parsed(text, lease.results[index] if lease.results is not None else None)
+
+    async def read(self, attempt: Attempt) -> tuple[Any, ...]:
+        """Large arguments, and those of a step that runs after all items, are read when the task begins."""
+        if self._step.after_all:
+            return await self._job(attempt)
+        return self._parsed(*await tasks.read_task(self._pool, attempt.lease.job_id, attempt.n))
+
+    async def _job(self, attempt: Attempt) -> tuple[Any, ...]:
+        job = await results.summary(self._pool, attempt.job_id)
+        attempt.read_items(lambda: results.items(self._pool, attempt.job_id))
+        return (job,)
+
+    def _parsed(self, text: str, stored: str | None) -> tuple[Any, ...]:
+        value = self._parse(text)
+        if not self._step.after:
+            return (value,)
+        known: dict[str, Any] = from_json(stored) if stored else {}
+        return (value, *(_result(parent, known) for parent in self._step.after))
+
+
+def _result(parent: Step[Any, Any], known: dict[str, Any]) -> Any:
+    value = known.get(parent.result_key)
+    return None if value is None else parent.result.validate_python(value)

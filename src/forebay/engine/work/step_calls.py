@@ -1,0 +1,57 @@
+"""How steps are called (on the event loop, on threads, in processes of their own) and what they can call."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from contextvars import copy_context
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+
+from forebay.engine.declare.policy import StepKind
+
+if TYPE_CHECKING:
+    from forebay.engine.declare.context import Context
+    from forebay.engine.declare.limited import Limited
+    from forebay.engine.declare.resources import Resource, Resources
+    from forebay.engine.declare.step import Step
+    from forebay.engine.processes.pool import ProcessPool
+    from forebay.engine.work.progress import ProgressBook
+    from forebay.engine.work.threads import Threads
+
+T = TypeVar("T")
+Call: TypeAlias = Callable[..., Awaitable[Any]]
+
+
+def call_of(step: Step[Any, Any], threads: Threads, processes: ProcessPool, *, with_context: bool) -> Call:
+    """What calls a step, by its kind; `with_context`: threads see the context variables of their attempt."""
+
+    def in_process(ctx: Context, *args: Any) -> Awaitable[Any]:
+        return processes.run(step, ctx, args)
+
+    def on_thread(ctx: Context, *args: Any) -> Awaitable[Any]:
+        return threads.run(step.fn, ctx, *args)
+
+    def on_thread_with_context(ctx: Context, *args: Any) -> Awaitable[Any]:
+        return threads.run(copy_context().run, step.fn, ctx, *args)
+
+    match step.kind:
+        case StepKind.ASYNC:
+            return step.fn
+        case StepKind.PROCESS:
+            return in_process
+        case StepKind.THREAD:
+            return on_thread_with_context if with_context else on_thread
+
+
+class WorkerServices:
+    """What a worker does for its running steps: notes progress, opens shared resources, runs functions in processes."""
+
+    def __init__(self, progress: ProgressBook, resources: Resources, processes: ProcessPool) -> None:
+        self.note = progress.note
+        self._resources = resources
+        self._processes = processes
+
+    async def get(self, resource: Resource[T]) -> T:
+        return await self._resources.get(resource)
+
+    async def call(self, ctx: Context, limited: Limited[..., Any], args: Any, kwargs: Any) -> Any:
+        return await self._processes.run(limited, ctx, args, kwargs)
