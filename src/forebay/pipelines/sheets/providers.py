@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from forebay.engine.declare.resources import Resources
     from forebay.engine.limits.client import LimitClient
     from forebay.services.egress import Fetched, Http
-    from forebay.services.products import Candidate, Fetch, Provider, Query, Request
+    from forebay.services.products import Candidate, Fetch, Provider, ProviderRequest, Query
     from forebay.services.provider_gate import Permits
 
 _CACHED = 4096  # candidates
@@ -156,7 +156,7 @@ def _fetch(provider: Provider, http: Http) -> Fetch:
 
     limits, trusted = provider.limits, isinstance(provider, HttpProvider)
 
-    async def fetch(request: Request) -> Fetched:
+    async def fetch(request: ProviderRequest) -> Fetched:
         wanted = Wanted(
             request.url, f"sheets.{provider.name}", limits.max_bytes, limits.timeout_s, headers=request.headers,
             raise_for_status=False, secret_headers=request.secret_headers, polite=False,
