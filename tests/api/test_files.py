@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from forebay.api.file_access import Shelf
+from forebay.api.file_access import FileAccess
 from forebay.storage.signing import Grant, open_signer
 from tests.api._service import Service, put_file
 
@@ -206,7 +206,7 @@ async def test_content_that_the_store_has_lost(service: Service, video: str) -> 
 
 @pytest.mark.parametrize("url", ["ftp://example.test/x", "s3://UPPER case"])
 async def test_a_store_that_is_not_set_up(service: Service, video: str, url: str) -> None:
-    service.app.state.shelf = Shelf(service.app.state.settings.model_copy(update={"storage_url": url}))
+    service.app.state.file_access = FileAccess(service.app.state.settings.model_copy(update={"storage_url": url}))
     async with service.client("ann") as ann:
         answer = await ann.get(f"{video}/content")
     assert (answer.status_code, answer.json()["detail"][:24]) == (503, "this is not set up here:")

@@ -27,7 +27,7 @@ from forebay.identity.accounts import (
     invitation,
     sign_in_link,
 )
-from forebay.identity.secrets import Turns, digest
+from forebay.identity.secrets import PasswordThreads, digest
 from forebay.settings import Settings
 from tests.api._service import PASSWORD, Service, admin_of, serving
 
@@ -159,12 +159,12 @@ async def test_nobodys_password_is_hashed_by_the_first_answer_whomever_it_is_for
     assert secrets._nobodys.cache_info().misses == 1
 
 
-async def test_passwords_wait_for_their_turn_and_some_are_sent_away(
+async def test_passwords_wait_for_a_thread_and_some_are_sent_away(
     service: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(secrets, "_turns", Turns(at_once=1, waiting=1))
+    monkeypatch.setattr(secrets, "_threads", PasswordThreads(at_once=1, waiting=1))
     may_go = threading.Event()
-    first = asyncio.create_task(secrets._turns.take(lambda: may_go.wait(60)))
+    first = asyncio.create_task(secrets._threads.run(lambda: may_go.wait(60)))
     second = asyncio.create_task(secrets.is_password(None, "x"))
     await asyncio.sleep(0)
     try:

@@ -552,7 +552,7 @@ async def test_what_a_worker_failed_on_is_for_administrators(service: Service) -
     for who, told in (("bob", None), ("root", "broken on purpose")):
         async with service.client(who) as client:
             assert {w["lastError"] for w in (await client.get("/api/workers")).json()["workers"]} <= {told}
-    async with service.app.state.rooms.owners.acquire() as conn:
+    async with service.app.state.pools.owners.acquire() as conn:
         with pytest.raises(asyncpg.InsufficientPrivilegeError):
             await conn.fetch("select last_error from forebay.worker")
 

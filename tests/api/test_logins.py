@@ -42,7 +42,7 @@ async def _ann(service: Service) -> Principal:
 async def test_a_request_cannot_change_to_another_role(service: Service) -> None:
     ann = await _ann(service)
     for escape, other in itertools.product(ESCAPES, (ADMIN, IDENTITY, WORKER, "forebay")):
-        async with service.app.state.rooms.of(ann) as conn:
+        async with service.app.state.pools.of(ann) as conn:
             with pytest.raises(asyncpg.InsufficientPrivilegeError):
                 await conn.execute(escape.format(other=other))
 
@@ -52,7 +52,7 @@ async def test_a_request_that_gives_up_its_role_sees_no_more(service: Service) -
         made = await bob.post("/api/jobs", json={"pipeline": "pages", "input": {"title": "of bob"}})
         assert made.status_code == 201
     for statement in ("reset role", "set role none", "reset all"):
-        async with service.app.state.rooms.of(await _ann(service)) as conn:
+        async with service.app.state.pools.of(await _ann(service)) as conn:
             await conn.execute(statement)
             assert await conn.fetchval("select count(*) from forebay.job") == 0
             with pytest.raises(asyncpg.InsufficientPrivilegeError):
@@ -138,9 +138,9 @@ async def test_too_powerful_accounts_are_told(service: Service) -> None:
 
 
 async def test_the_rooms_log_in_with_accounts_of_their_own(service: Service) -> None:
-    rooms, seen = service.app.state.rooms, list[str]()
-    for room in (rooms.identity, rooms.owners, rooms.admins, rooms.watch):
-        async with room.acquire() as conn:
+    pools, seen = service.app.state.pools, list[str]()
+    for pool in (pools.identity, pools.owners, pools.admins, pools.watch):
+        async with pool.acquire() as conn:
             seen.append(await conn.fetchval("select session_user || ' as ' || current_user"))
     assert seen == [f"{role}_login as {role}" for role in (IDENTITY, API, ADMIN, ADMIN)]
 

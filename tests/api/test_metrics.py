@@ -314,7 +314,7 @@ async def test_requests_are_timed_by_route_and_status(service: Service) -> None:
 
 
 async def test_without_a_database_the_process_still_tells_about_itself(service: Service) -> None:
-    service.app.state.rooms.watch.terminate()
+    service.app.state.pools.watch.terminate()
     await scraped(service)
     samples = await scraped(service)
     assert at(samples, "forebay_database_up") == 0

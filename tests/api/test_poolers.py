@@ -15,7 +15,7 @@ import pytest
 
 from forebay.api.app import create_app
 from forebay.api.metrics.process import Meter
-from forebay.api.role_pools import Rooms, open_rooms
+from forebay.api.role_pools import RolePools, open_role_pools
 from forebay.db import session_context
 from forebay.engine.submit.options import CheckedOptions
 from forebay.engine.submit.producer import item_arguments
@@ -39,7 +39,7 @@ async def served(direct: str, way: str) -> AsyncIterator[Service]:
 async def test_a_role_that_gets_lost_is_noticed_before_anything_is_served(dsn: str) -> None:
     async with dropping_role(dsn) as way:
         with pytest.raises(WrongRole) as refused:
-            async with open_rooms(way, Settings(), Meter()):
+            async with open_role_pools(way, Settings(), Meter()):
                 pass
     assert str(refused.value) == (
         "connections to the database come without the role forebay_identity: something on the way drops it. "
@@ -53,11 +53,11 @@ async def test_without_row_level_security_nothing_is_served(dsn: str, prepared: 
     await conn.execute("alter table forebay.job disable row level security")
     await conn.close()
     with pytest.raises(WrongRole) as refused:
-        async with open_rooms(dsn, Settings(prepared_statements=prepared), Meter()):
+        async with open_role_pools(dsn, Settings(prepared_statements=prepared), Meter()):
             pass
     assert str(refused.value) == (
         "row-level security does not hold for forebay_api: it must neither be a superuser nor own the tables "
-        "nor have BYPASSRLS. Mend that, and run `forebay migrate`"
+        "nor have BYPASSRLS. Fix that, and run `forebay migrate`"
     )
 
 
@@ -69,7 +69,7 @@ async def test_an_account_that_may_not_take_the_roles(dsn: str, prepared: bool) 
     way = urlsplit(dsn)._replace(netloc=f"{stranger}:x@127.0.0.1:{urlsplit(dsn).port}").geturl()
     try:
         with pytest.raises(WrongRole) as refused:
-            async with open_rooms(way, Settings(prepared_statements=prepared), Meter()):
+            async with open_role_pools(way, Settings(prepared_statements=prepared), Meter()):
                 pass
     finally:
         await conn.execute(f"drop role {stranger}")
@@ -82,7 +82,7 @@ async def test_an_account_that_may_not_take_the_roles(dsn: str, prepared: bool) 
 
 async def test_a_connection_that_loses_its_role_later_is_not_used(service: Service) -> None:
     await service.admin.execute("alter table forebay.job disable row level security")
-    await service.app.state.rooms.owners.expire_connections()
+    await service.app.state.pools.owners.expire_connections()
     async with service.client("ann") as ann:
         answer = await ann.get("/api/jobs")
     assert (answer.status_code, answer.headers["retry-after"]) == (503, "2")
@@ -91,28 +91,28 @@ async def test_a_connection_that_loses_its_role_later_is_not_used(service: Servi
 
 async def test_roles_are_taken_for_a_transaction_where_sessions_are_shared(dsn: str) -> None:
     async with dropping_role(dsn) as way, served(dsn, way) as service:
-        rooms: Rooms = service.app.state.rooms
-        for room in (rooms.identity, rooms.owners, rooms.admins, rooms.watch):
-            assert await room.fetchval("select current_user") == room.role
-            async with room.without_role() as conn:
+        pools: RolePools = service.app.state.pools
+        for pool in (pools.identity, pools.owners, pools.admins, pools.watch):
+            assert await pool.fetchval("select current_user") == pool.role
+            async with pool.without_role() as conn:
                 assert await conn.fetchval("select current_user") == "forebay"  # given back when the transaction ended
         with pytest.raises(asyncpg.InsufficientPrivilegeError):
-            await rooms.identity.fetch("select * from forebay.job")
+            await pools.identity.fetch("select * from forebay.job")
         with pytest.raises(asyncpg.UniqueViolationError):  # what fails leaves the connection as it was
-            await rooms.identity.execute("insert into forebay.owner (name) values ('ann')")
-        assert await rooms.identity.fetchval("select current_user") == rooms.identity.role
+            await pools.identity.execute("insert into forebay.owner (name) values ('ann')")
+        assert await pools.identity.fetchval("select current_user") == pools.identity.role
 
 
 async def test_the_one_statement_of_a_submit_runs_with_the_role(dsn: str) -> None:
     """The right is taken from the role; who has logged in still has it."""
     async with dropping_role(dsn) as way, served(dsn, way) as service:
-        rooms: Rooms = service.app.state.rooms
+        pools: RolePools = service.app.state.pools
         owner = await service.admin.fetchval("select id from forebay.owner where name = 'ann'")
         args = item_arguments(pages, Page(title="x"), False, CheckedOptions.checked(owner="ann"))
-        assert (await session_context.submit_for(rooms.owners, owner, None, args))[1]
+        assert (await session_context.submit_for(pools.owners, owner, None, args))[1]
         await service.admin.execute("revoke insert on forebay.item from forebay_api")
         with pytest.raises(asyncpg.InsufficientPrivilegeError, match="permission denied for table item"):
-            await session_context.submit_for(rooms.owners, owner, None, args)
+            await session_context.submit_for(pools.owners, owner, None, args)
 
 
 async def everything_works(service: Service) -> None:

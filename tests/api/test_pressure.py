@@ -14,7 +14,7 @@ import pytest
 from starlette.types import Message
 from structlog.testing import capture_logs
 
-from forebay.api.write_slots import Turns
+from forebay.api.write_slots import WriteSlots
 from forebay.db.role_pool import RolePool
 from tests.api._service import Service, serving
 
@@ -30,11 +30,11 @@ def rows(count: int) -> bytes:
 
 
 @asynccontextmanager
-async def emptied(room: RolePool) -> AsyncIterator[None]:
-    """All connections of a room are in use."""
+async def emptied(pool: RolePool) -> AsyncIterator[None]:
+    """All connections of a pool are in use."""
     async with AsyncExitStack() as stack:
-        for _ in range(room.get_max_size()):
-            await stack.enter_async_context(room.acquire())
+        for _ in range(pool.get_max_size()):
+            await stack.enter_async_context(pool.acquire())
         yield
 
 
@@ -104,7 +104,7 @@ async def test_an_upload_takes_as_long_as_it_must(dsn: str) -> None:
         async with service.client("ann") as ann:
             answer = await ann.post("/api/jobs", **form(rows(20_000)), timeout=60)
             assert (answer.status_code, answer.json().get("items")) == (201, 20_000), answer.text
-        async with service.app.state.rooms.owners.acquire() as conn:
+        async with service.app.state.pools.owners.acquire() as conn:
             if conn.get_server_version().major >= 17:  # older ones have none
                 assert await conn.fetchval("show transaction_timeout") == "4s"
 
@@ -146,7 +146,7 @@ async def test_uploads_leave_connections_for_who_reads(dsn: str) -> None:
         async with service.client("ann") as ann, service.client("bob") as bob, service.client("root") as root:
             hanging = [asyncio.create_task(who.post("/api/jobs", **form(rows(2000)))) for who in (ann, bob)]
             async with asyncio.timeout(20):
-                while not service.app.state.rooms.uploads._all.locked():  # noqa: ASYNC110 - they are on their way
+                while not service.app.state.pools.write_slots._all.locked():  # noqa: ASYNC110 - they are on their way
                     await asyncio.sleep(0.01)
             refused = [await who.post("/api/jobs", **form(rows(1))) for who in (ann, root)]
             readings = await asyncio.gather(*(who.get("/api/jobs") for who in (ann, bob) for _ in range(5)))
@@ -168,7 +168,7 @@ async def test_uploads_that_are_soon_done_wait_for_their_turn(dsn: str) -> None:
 
 
 async def test_owners_that_have_no_upload_are_forgotten() -> None:
-    turns = Turns(10, 1)
+    turns = WriteSlots(10, 1)
     async with turns.taken(1), turns.taken(1), turns.taken(2):
         assert len(turns._owners) == 2
     gc.collect()
@@ -190,10 +190,10 @@ async def test_a_request_that_is_being_worked_on_is_not_waited_for(service: Serv
     assert busy.json()["detail"] == "Idempotency-Key: the same request is being worked on"
 
 
-@pytest.mark.parametrize("room", ["owners", "identity"])
-async def test_nobody_waits_long_for_a_connection(dsn: str, room: str) -> None:
+@pytest.mark.parametrize("pool", ["owners", "identity"])
+async def test_nobody_waits_long_for_a_connection(dsn: str, pool: str) -> None:
     async with serving(dsn, api_pool_size=2, api_pool_wait_s=0.2) as service, service.client("ann") as ann:
-        async with emptied(getattr(service.app.state.rooms, room)):
+        async with emptied(getattr(service.app.state.pools, pool)):
             answers = [await ann.get("/api/jobs"), await ann.post("/api/jobs", json=ONE)]
             ready = await ann.get("/readyz")
         assert (await ann.post("/api/jobs", json=ONE)).status_code == 201
@@ -203,9 +203,9 @@ async def test_nobody_waits_long_for_a_connection(dsn: str, room: str) -> None:
     assert ready.status_code == 200
 
 
-async def test_the_administrators_room_is_not_on_an_owners_way(dsn: str) -> None:
+async def test_the_administrators_pool_is_not_on_an_owners_way(dsn: str) -> None:
     many = {"pipeline": "pages", "items": [{"title": "x"}]}
-    async with serving(dsn, api_pool_wait_s=0.2) as service, emptied(service.app.state.rooms.admins):
+    async with serving(dsn, api_pool_wait_s=0.2) as service, emptied(service.app.state.pools.admins):
         for who in ("ann", "root"):  # an administrator's own submits are those of an owner
             async with service.client(who) as client:
                 assert [(await client.post("/api/jobs", json=body)).status_code for body in (ONE, many)] == [201, 201]
@@ -217,7 +217,7 @@ async def test_readiness_is_answered_soon(dsn: str) -> None:
     async with (
         serving(dsn, api_pool_wait_s=0.1) as service,
         service.client() as nobody,
-        emptied(service.app.state.rooms.watch),
+        emptied(service.app.state.pools.watch),
         asyncio.timeout(2),
     ):
         answer = await nobody.get("/readyz")
@@ -226,16 +226,16 @@ async def test_readiness_is_answered_soon(dsn: str) -> None:
 
 async def test_a_room_lends_for_a_while_only(service: Service) -> None:
     with pytest.raises(TypeError, match="a role pool lends connections by `async with` only"):
-        await service.app.state.rooms.owners.acquire()
+        await service.app.state.pools.owners.acquire()
 
 
 async def test_a_submit_of_one_item_is_one_statement(service: Service) -> None:
     said: list[str] = []
     async with service.client("ann") as ann:
         assert (await ann.post("/api/jobs", json=ONE)).status_code == 201  # counts what is open
-        rooms = service.app.state.rooms
-        for room in (rooms.owners, rooms.identity, rooms.admins):
-            async with room.acquire() as conn:
+        pools = service.app.state.pools
+        for pool in (pools.owners, pools.identity, pools.admins):
+            async with pool.acquire() as conn:
                 conn._con.add_query_logger(lambda record: said.append(record.query))
         assert (await ann.post("/api/jobs", json=ONE)).status_code == 201
     assert len(said) == 2, said  # who it is, and the submit

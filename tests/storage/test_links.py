@@ -8,7 +8,7 @@ from typing import Any
 import httpx
 import pytest
 
-from forebay.api.file_access import Shelf
+from forebay.api.file_access import FileAccess
 from tests.api._service import put_file, serving
 from tests.storage._help import BIG
 from tests.storage._s3 import S3
@@ -51,7 +51,7 @@ async def test_a_store_that_is_away(dsn: str, s3: S3, tmp_path: Path) -> None:
     async with serving(dsn, **_given(s3, tmp_path)) as service:
         stored = await put_file(service, "ann", b"x", "x.png")
         away = service.app.state.settings.model_copy(update={"storage_endpoint": "http://127.0.0.1:1"})
-        service.app.state.shelf = Shelf(away)
+        service.app.state.file_access = FileAccess(away)
         async with service.client("ann") as ann:
             answer = await ann.get(f"/api/files/{stored.file_id}/content")
     assert (answer.status_code, answer.json()["detail"]) == (503, "the file cannot be read right now")

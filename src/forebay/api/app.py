@@ -1,4 +1,4 @@
-"""The application: rooms opened, routes mounted, errors answered as problems."""
+"""The application: role pools opened, routes mounted, errors answered as problems."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from fastapi import FastAPI
 
 from forebay.api import problems
 from forebay.api.events.hub import Hub
-from forebay.api.file_access import Shelf
+from forebay.api.file_access import FileAccess
 from forebay.api.metrics.process import Meter, Timed
 from forebay.api.metrics.service import ServiceMetrics
 from forebay.api.middleware.forwarded import Forwarded
 from forebay.api.middleware.guards import BodyLimit, CatchAll, SecurityHeaders
-from forebay.api.quota import Allowance
-from forebay.api.role_pools import open_rooms
+from forebay.api.quota import Quotas
+from forebay.api.role_pools import open_role_pools
 from forebay.api.routes import events, files, health, identity, items, jobs, operations, pages, sessions
 from forebay.engine.processes.limited_calls import open_limited_calls
 from forebay.packages import leave_out, packages
@@ -36,12 +36,12 @@ def create_app(dsn: str, settings: Settings, pipelines: Sequence[Pipeline[Any]])
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncGenerator[None]:
         async with (
-            open_rooms(dsn, settings, meter) as rooms,
-            Hub(rooms.watch).running() as hub,
+            open_role_pools(dsn, settings, meter) as pools,
+            Hub(pools.watch).running() as hub,
             open_limited_calls(settings) as limited,
         ):
-            app.state.rooms, app.state.hub, app.state.limited = rooms, hub, limited
-            app.state.metrics = ServiceMetrics(rooms, meter)
+            app.state.pools, app.state.hub, app.state.limited = pools, hub, limited
+            app.state.metrics = ServiceMetrics(pools, meter)
             yield
 
     app = FastAPI(
@@ -62,8 +62,8 @@ def create_app(dsn: str, settings: Settings, pipelines: Sequence[Pipeline[Any]])
     app.state.dsn, app.state.settings = dsn, settings
     app.state.pipelines = {pipeline.name: pipeline for pipeline in pipelines}
     app.state.meter = meter
-    app.state.allowance = Allowance(settings)
-    app.state.shelf = Shelf(settings)
+    app.state.quotas = Quotas(settings)
+    app.state.file_access = FileAccess(settings)
     app.state.slices = set[int]()
     problems.install(app)
     app.add_middleware(CatchAll)

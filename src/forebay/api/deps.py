@@ -1,4 +1,4 @@
-"""What routes are given besides the caller: rooms, settings, pipelines, page sizes."""
+"""What routes are given besides the caller: role pools, settings, pipelines, page sizes."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ from typing import Annotated, Any
 
 from fastapi import Depends, Path, Query, Request
 
-from forebay.api.file_access import Shelf
+from forebay.api.file_access import FileAccess
 from forebay.api.problems import Problem
-from forebay.api.role_pools import Rooms
+from forebay.api.role_pools import RolePools
 from forebay.engine.declare.pipeline import Pipeline
 from forebay.settings import Settings
 
 
-async def _rooms(request: Request) -> Rooms:
-    rooms: Rooms = request.app.state.rooms
-    return rooms
+async def _pools(request: Request) -> RolePools:
+    pools: RolePools = request.app.state.pools
+    return pools
 
 
 async def _settings(request: Request) -> Settings:
@@ -28,9 +28,9 @@ async def _pipelines(request: Request) -> dict[str, Pipeline[Any]]:
     return pipelines
 
 
-async def _shelf(request: Request) -> Shelf:
-    shelf: Shelf = request.app.state.shelf
-    return shelf
+async def _file_access(request: Request) -> FileAccess:
+    file_access: FileAccess = request.app.state.file_access
+    return file_access
 
 
 async def _page_size(
@@ -61,9 +61,9 @@ async def _file_id(file_id: Annotated[str, Path(description="a file's id", max_l
     return _number(file_id, 2**63 - 1, "file")
 
 
-RoomsDep = Annotated[Rooms, Depends(_rooms)]
+RolePoolsDep = Annotated[RolePools, Depends(_pools)]
 SettingsDep = Annotated[Settings, Depends(_settings)]
-ShelfDep = Annotated[Shelf, Depends(_shelf)]
+FileAccessDep = Annotated[FileAccess, Depends(_file_access)]
 PipelinesDep = Annotated[dict[str, Pipeline[Any]], Depends(_pipelines)]
 PageSize = Annotated[int, Depends(_page_size)]
 Number = Annotated[str, Path(pattern="^[0-9]{1,18}$")]

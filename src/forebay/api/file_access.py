@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from forebay.storage.signing import Signer
 
 
-class Shelf:
+class FileAccess:
     """The store of the settings. An API without files needs neither store nor key."""
 
     def __init__(self, settings: Settings) -> None:

@@ -21,7 +21,7 @@ _MOST_REMEMBERED = 10_000
 
 
 @dataclass(slots=True)
-class Standing:
+class Quota:
     """What one owner has open and may have, as far as this process knows."""
 
     settings: Settings
@@ -81,25 +81,25 @@ class Standing:
         self.next_at = max(self.next_at, now) + 60.0 / rate
 
 
-class Allowance:
-    """The standing of all owners, as this process sees it."""
+class Quotas:
+    """The quotas of all owners, as this process counts them."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
-        self._standings: dict[int, Standing] = {}
+        self._quotas: dict[int, Quota] = {}
 
-    async def of(self, room: RolePool, owner_id: int) -> Standing:
+    async def of(self, pool: RolePool, owner_id: int) -> Quota:
         """How an owner stands now. Call it before a connection is taken: counting needs one."""
-        standing = self._standings.get(owner_id) or self._remembered(owner_id)
-        if not standing.is_fresh():
-            async with standing.counting:  # who comes meanwhile gets the same
-                if not standing.is_fresh():
-                    standing.usage = await owners.usage_for(room, owner_id)
-                    standing.counted_at = time.monotonic()
-        return standing
+        quota = self._quotas.get(owner_id) or self._remembered(owner_id)
+        if not quota.is_fresh():
+            async with quota.counting:  # who comes meanwhile gets the same
+                if not quota.is_fresh():
+                    quota.usage = await owners.usage_for(pool, owner_id)
+                    quota.counted_at = time.monotonic()
+        return quota
 
-    def _remembered(self, owner_id: int) -> Standing:
-        while len(self._standings) >= _MOST_REMEMBERED:
-            del self._standings[next(iter(self._standings))]
-        standing = self._standings[owner_id] = Standing(self._settings)
-        return standing
+    def _remembered(self, owner_id: int) -> Quota:
+        while len(self._quotas) >= _MOST_REMEMBERED:
+            del self._quotas[next(iter(self._quotas))]
+        quota = self._quotas[owner_id] = Quota(self._settings)
+        return quota

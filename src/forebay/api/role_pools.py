@@ -1,6 +1,6 @@
-"""The database as the API may use it: one room for each role, so that no route can see more than its caller.
+"""The database as the API may use it: one pool for each role, so that no route can see more than its caller.
 
-Each room logs in with an account of its own, which can take no other role: SQL that is smuggled into an owner's request
+Each pool logs in with an account of its own, which can take no other role: SQL that is smuggled into an owner's request
 stays an owner's.
 """
 
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from forebay.api.write_slots import Turns
+from forebay.api.write_slots import WriteSlots
 from forebay.db import session_context
 from forebay.db.logins import login_url
 from forebay.db.pool import close_pool
@@ -31,11 +31,11 @@ _BRIEFLY = 2.0  # seconds that the service's own looks wait for a connection
 
 
 @dataclass(frozen=True, slots=True)
-class Rooms:
+class RolePools:
     """Pools whose connections have one role each."""
 
     meter: Meter
-    uploads: Turns
+    write_slots: WriteSlots
     identity: RolePool
     owners: RolePool
     admins: RolePool
@@ -54,18 +54,18 @@ class Rooms:
             yield conn
 
     @asynccontextmanager
-    async def _inside(self, room: RolePool, who: Principal) -> AsyncGenerator[Connection]:
-        async with room.without_role() as conn, conn.transaction():
+    async def _inside(self, pool: RolePool, who: Principal) -> AsyncGenerator[Connection]:
+        async with pool.without_role() as conn, conn.transaction():
             asked = time.perf_counter()
-            await session_context.act_for(conn, room.role, who.owner_id, who.ip)
+            await session_context.act_for(conn, pool.role, who.owner_id, who.ip)
             self.meter.round_trip(time.perf_counter() - asked)
             yield conn
 
 
 @asynccontextmanager
-async def open_rooms(dsn: str, settings: Settings, meter: Meter) -> AsyncGenerator[Rooms]:
+async def open_role_pools(dsn: str, settings: Settings, meter: Meter) -> AsyncGenerator[RolePools]:
     """Raises: DatabaseUnavailable when the database lets us in with other rights than we should have."""
-    rooms: list[RolePool] = []
+    pools: list[RolePool] = []
     try:
         for name, role, size, patience in (
             ("identity", IDENTITY, 4, settings.api_pool_wait_s),
@@ -73,7 +73,7 @@ async def open_rooms(dsn: str, settings: Settings, meter: Meter) -> AsyncGenerat
             ("admins", ADMIN, 4, settings.api_pool_wait_s),
             ("watch", ADMIN, 3, min(_BRIEFLY, settings.api_pool_wait_s)),
         ):
-            room = await open_role_pool(
+            pool = await open_role_pool(
                 login_url(settings, role, dsn),
                 role,
                 size=size,
@@ -82,9 +82,9 @@ async def open_rooms(dsn: str, settings: Settings, meter: Meter) -> AsyncGenerat
                 prepared=settings.prepared_statements,
                 waited=partial(meter.waited, name),
             )
-            rooms.append(room)
-            await probe(room)
-        yield Rooms(meter, Turns(settings.api_pool_size, settings.api_pool_wait_s), *rooms)
+            pools.append(pool)
+            await probe(pool)
+        yield RolePools(meter, WriteSlots(settings.api_pool_size, settings.api_pool_wait_s), *pools)
     finally:
-        for room in rooms:
-            await close_pool(room)
+        for pool in pools:
+            await close_pool(pool)

@@ -1,4 +1,4 @@
-"""Long writes take turns: so few at once that whoever reads always gets a connection."""
+"""Slots for long writes: so few at once that reads always get a connection."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
 
 
-class Turns:
+class WriteSlots:
     """Half of the connections at most, and of these half for one owner. Who waits holds no connection meanwhile."""
 
     def __init__(self, connections: int, patience: float) -> None:
@@ -25,7 +25,7 @@ class Turns:
 
     @asynccontextmanager
     async def taken(self, owner_id: int) -> AsyncGenerator[None]:
-        """Raises: Problem 429 when the turn does not come soon."""
+        """Raises: Problem 429 when no slot is free soon."""
         own = self._owners.setdefault(owner_id, asyncio.Semaphore(self._each))
         async with (
             self._passed(own, f"{self._each} uploads of yours are being saved: send this one later"),

@@ -101,11 +101,11 @@ def _end(_number: int, _frame: object) -> None:
 
 async def _check(dsn: str, settings: Settings) -> None:
     from forebay.api.metrics.process import Meter  # noqa: PLC0415 - only this command needs the extra
-    from forebay.api.role_pools import open_rooms  # noqa: PLC0415
+    from forebay.api.role_pools import open_role_pools  # noqa: PLC0415
 
     async with connected(dsn, "forebay api") as conn:
         await migrate.check(conn)
-    async with open_rooms(dsn, settings, Meter()):
+    async with open_role_pools(dsn, settings, Meter()):
         pass  # what it says of rights is better read here than in the middle of a server's start
     await warn_of_accounts(dsn, settings)
 

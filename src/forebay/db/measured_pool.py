@@ -1,11 +1,10 @@
-"""A pool that knows how long its users have waited for a connection."""
+"""A pool that measures how long its users wait for a connection."""
 
 from __future__ import annotations
 
 import time
 from bisect import bisect_left
-from functools import partial
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import asyncpg
 from asyncpg.pool import PoolAcquireContext
@@ -13,15 +12,19 @@ from asyncpg.pool import PoolAcquireContext
 from forebay.db.pool import UNAVAILABLE, connection_options, database_unavailable, pool_options, set_transaction_timeout
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
+    from collections.abc import Callable, Generator, Mapping
 
     from asyncpg.pool import PoolConnectionProxy
 
+    from forebay.db.pool import Connection
+
     _Pool: TypeAlias = asyncpg.Pool[asyncpg.Record]
-    _Acquiring: TypeAlias = PoolAcquireContext[asyncpg.Record]
-    _Lent: TypeAlias = PoolConnectionProxy[asyncpg.Record]
+    _Acquire: TypeAlias = PoolAcquireContext[asyncpg.Record]
+    Acquired: TypeAlias = PoolConnectionProxy[asyncpg.Record]
 else:
-    _Pool, _Acquiring = asyncpg.Pool, PoolAcquireContext
+    _Pool, _Acquire = asyncpg.Pool, PoolAcquireContext
+
+P = TypeVar("P", bound="MeasuredPool")
 
 WAIT_BOUNDS = (0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 
@@ -42,49 +45,77 @@ class WaitTimes:
 
 
 class MeasuredPool(_Pool):
-    """At most `size` connections, and the waits for them."""
+    """At most `size` connections. Each wait is passed to `waited` in seconds; without it, `waits` collects them."""
 
-    def __init__(self, dsn: str, *, size: int, name: str, prepared: bool, timeout: float) -> None:
+    def __init__(
+        self,
+        dsn: str,
+        *,
+        size: int,
+        name: str,
+        prepared: bool,
+        timeout: float,
+        waited: Callable[[float], None] | None = None,
+        session: Mapping[str, str] | None = None,
+    ) -> None:
         self.waits = WaitTimes()
+        self.waited = waited or self.waits.observe
+        self._has_sessions = prepared
+        self._timeout = timeout
+        options = connection_options(name, timeout, prepared=prepared)
+        options["server_settings"] |= session or {}
         super().__init__(
             dsn,
             max_queries=50_000,
             loop=None,
             connection_class=asyncpg.Connection,
             record_class=asyncpg.Record,
-            init=partial(set_transaction_timeout, timeout=timeout) if prepared else None,
+            init=self._begin,
             **pool_options(size, timeout),
-            **connection_options(name, timeout, prepared=prepared),
+            **options,
         )
 
-    def acquire(self, *, timeout: float | None = None) -> _Acquiring:
-        return _Measured(self, timeout)
+    def acquire(self, *, timeout: float | None = None) -> _Acquire:
+        return MeasuredAcquire(self, timeout)
+
+    async def _begin(self, conn: Connection) -> None:
+        """What a new connection does first. Behind a transaction-mode pooler its session is not ours."""
+        if self._has_sessions:
+            await set_transaction_timeout(conn, timeout=self._timeout)
 
 
-class _Measured(_Acquiring):
-    """A connection lent, and its wait measured."""
+class MeasuredAcquire(_Acquire):
+    """A connection that is lent, and the wait for it measured."""
 
     def __init__(self, pool: MeasuredPool, timeout: float | None) -> None:
         super().__init__(pool, timeout)
-        self._waits = pool.waits
+        self._waited = pool.waited
 
-    async def __aenter__(self) -> _Lent:
+    async def __aenter__(self) -> Acquired:
         came = time.perf_counter()
         conn = await super().__aenter__()
-        self._waits.observe(time.perf_counter() - came)
+        self._waited(time.perf_counter() - came)
         return conn
 
-    def __await__(self) -> Generator[Any, None, _Lent]:
+    def __await__(self) -> Generator[Any, None, Acquired]:
         came = time.perf_counter()
         conn = yield from super().__await__()
-        self._waits.observe(time.perf_counter() - came)
+        self._waited(time.perf_counter() - came)
         return conn
 
 
 async def open_measured_pool(dsn: str, **terms: Any) -> MeasuredPool:
     """Raises: DatabaseUnavailable with the reason and what to check."""
+    return await opened(lambda: MeasuredPool(dsn, **terms))
+
+
+async def opened(make: Callable[[], P]) -> P:
+    """The pool that `make` makes, ready for use.
+
+    Raises: DatabaseUnavailable with the reason and what to check.
+    """
     try:
-        pool = MeasuredPool(dsn, **terms)
+        pool = make()
         await pool
     except (*UNAVAILABLE, asyncpg.PostgresError, ValueError) as error:
         raise database_unavailable(error) from error

@@ -1,4 +1,4 @@
-"""A room: a pool whose connections have the rights of one role, in which nobody waits for ever.
+"""A role pool: its connections have the rights of one role, and nobody waits for one for ever.
 
 A session that is ours gets its role when it begins. Behind a transaction-mode pooler (`prepared=False`) no session is:
 there every transaction takes the role for itself, and nothing happens outside of one.
@@ -6,37 +6,30 @@ there every transaction takes the role for itself, and nothing happens outside o
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING, Any
 
 import asyncpg
-from asyncpg.pool import PoolAcquireContext
 
-from forebay.db.pool import UNAVAILABLE, connection_options, database_unavailable, pool_options, set_transaction_timeout
+from forebay.db.measured_pool import MeasuredAcquire, MeasuredPool, opened
+from forebay.db.pool import UNAVAILABLE, database_unavailable
 from forebay.db.statements import statements
 from forebay.errors import DatabaseBusy, WrongRole, one_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
-    from typing import NoReturn, TypeAlias
+    from typing import NoReturn
 
-    from asyncpg.pool import PoolConnectionProxy
     from asyncpg.transaction import Transaction
 
+    from forebay.db.measured_pool import Acquired
     from forebay.db.pool import Connection
-
-    _Pool: TypeAlias = asyncpg.Pool[asyncpg.Record]
-    _Acquiring: TypeAlias = PoolAcquireContext[asyncpg.Record]
-    _Lent: TypeAlias = PoolConnectionProxy[asyncpg.Record]
-else:
-    _Pool, _Acquiring = asyncpg.Pool, PoolAcquireContext
 
 load = statements("forebay.db")
 
 API, ADMIN, IDENTITY = "forebay_api", "forebay_admin", "forebay_identity"
 
 
-class RolePool(_Pool):
+class RolePool(MeasuredPool):
     """The connections of one role."""
 
     def __init__(
@@ -52,38 +45,31 @@ class RolePool(_Pool):
     ) -> None:
         self.role = role
         self.patience = patience
-        self.waited = waited
-        self.keeps_role = prepared
-        self._timeout = timeout
-        begin = connection_options(role.replace("_", " "), timeout, prepared=prepared)
-        if prepared:
-            begin["server_settings"]["role"] = role
         super().__init__(
             dsn,
-            max_queries=50_000,
-            loop=None,
-            connection_class=asyncpg.Connection,
-            record_class=asyncpg.Record,
-            init=self._begin,
-            **pool_options(size, timeout),
-            **begin,
+            size=size,
+            name=role.replace("_", " "),
+            prepared=prepared,
+            timeout=timeout,
+            waited=waited,
+            session={"role": role} if prepared else {},
         )
 
-    def acquire(self, *, timeout: float | None = None) -> _Acquiring:
+    def acquire(self, *, timeout: float | None = None) -> MeasuredAcquire:
         """A connection that has the role.
 
         Raises: DatabaseBusy when there is none for too long.
         """
-        return _Lending(self, timeout or self.patience, takes_role=not self.keeps_role)
+        return _RoleAcquire(self, timeout or self.patience, takes_role=not self._has_sessions)
 
-    def without_role(self) -> _Acquiring:
+    def without_role(self) -> MeasuredAcquire:
         """The same for who says the role with the first statement: behind a pooler this one has it not yet."""
-        return _Lending(self, self.patience, takes_role=False)
+        return _RoleAcquire(self, self.patience, takes_role=False)
 
     async def _begin(self, conn: Connection) -> None:
         """Raises: WrongRole for a connection that must not be used."""
-        if self.keeps_role:
-            await set_transaction_timeout(conn, timeout=self._timeout)
+        if self._has_sessions:
+            await super()._begin(conn)
             await self._check(conn)
         else:
             async with conn.transaction():
@@ -100,7 +86,7 @@ class RolePool(_Pool):
         if self.role == API and row["is_guarded"] is False:
             raise WrongRole(
                 f"row-level security does not hold for {self.role}: it must neither be a superuser nor own the tables "
-                "nor have BYPASSRLS. Mend that, and run `forebay migrate`"
+                "nor have BYPASSRLS. Fix that, and run `forebay migrate`"
             )
 
 
@@ -109,8 +95,8 @@ async def take_role(conn: Connection, role: str) -> None:
     await conn.execute("select set_config('role', $1, true)", role)
 
 
-class _Lending(_Acquiring):
-    """A connection lent, its wait measured, and its role taken where sessions have none."""
+class _RoleAcquire(MeasuredAcquire):
+    """A connection that takes its role when it is lent, where sessions have none."""
 
     def __init__(self, pool: RolePool, timeout: float, *, takes_role: bool) -> None:
         super().__init__(pool, timeout)
@@ -118,13 +104,11 @@ class _Lending(_Acquiring):
         self._takes_role = takes_role
         self._transaction: Transaction | None = None
 
-    async def __aenter__(self) -> _Lent:
-        came = time.perf_counter()
+    async def __aenter__(self) -> Acquired:
         try:
             conn = await super().__aenter__()
         except TimeoutError as error:
             self._give_up(error)
-        self._pool.waited(time.perf_counter() - came)
         if self._takes_role:
             try:
                 await self._take_role(conn)
@@ -133,7 +117,7 @@ class _Lending(_Acquiring):
                 raise
         return conn
 
-    async def _take_role(self, conn: _Lent) -> None:
+    async def _take_role(self, conn: Acquired) -> None:
         self._transaction = conn.transaction()
         await self._transaction.start()
         await take_role(conn, self._pool.role)
@@ -145,7 +129,7 @@ class _Lending(_Acquiring):
         finally:
             await super().__aexit__(*exc)
 
-    def __await__(self) -> Generator[Any, None, _Lent]:
+    def __await__(self) -> Generator[Any, None, Acquired]:
         raise TypeError("a role pool lends connections by `async with` only")
 
     def _give_up(self, error: TimeoutError) -> NoReturn:
@@ -157,12 +141,7 @@ class _Lending(_Acquiring):
 
 async def open_role_pool(dsn: str, role: str, **terms: Any) -> RolePool:
     """Raises: DatabaseUnavailable with the reason and what to check."""
-    try:
-        pool = RolePool(dsn, role, **terms)
-        await pool
-    except (*UNAVAILABLE, asyncpg.PostgresError, ValueError) as error:
-        raise database_unavailable(error) from error
-    return pool
+    return await opened(lambda: RolePool(dsn, role, **terms))
 
 
 async def probe(pool: RolePool) -> None:

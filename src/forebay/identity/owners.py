@@ -60,10 +60,10 @@ async def usage(conn: Pool | Connection, owner_id: int) -> Usage:
     return Usage(*row.values())
 
 
-async def usage_for(room: RolePool, owner_id: int) -> Usage:
-    """The same in the owner's own room, in one round trip."""
-    async with translating_errors(), room.without_role() as conn:
-        row = await conn.fetchrow("select * from forebay.usage_for($1, $2)", room.role, owner_id)
+async def usage_for(pool: RolePool, owner_id: int) -> Usage:
+    """The same with the owner's role, in one round trip."""
+    async with translating_errors(), pool.without_role() as conn:
+        row = await conn.fetchrow("select * from forebay.usage_for($1, $2)", pool.role, owner_id)
     assert row is not None  # noqa: S101 - the function always answers one row
     return Usage(*row.values())
 

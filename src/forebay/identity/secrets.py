@@ -45,7 +45,7 @@ def is_same(one: str, other: str) -> bool:
     return hmac.compare_digest(one.encode(), other.encode())
 
 
-class Turns:
+class PasswordThreads:
     """Passwords take much time and memory, on purpose: a few at once, a few that wait, and the rest is sent away."""
 
     def __init__(self, at_once: int, waiting: int) -> None:
@@ -53,7 +53,7 @@ class Turns:
         self._most = at_once + waiting
         self._here = 0
 
-    async def take(self, work: Callable[[], T]) -> T:
+    async def run(self, work: Callable[[], T]) -> T:
         """Raises: Busy when too many wait already."""
         if self._here >= self._most:
             raise Busy("too many are signing in right now")
@@ -64,11 +64,11 @@ class Turns:
             self._here -= 1
 
 
-_turns = Turns(at_once=2, waiting=30)
+_threads = PasswordThreads(at_once=2, waiting=30)
 
 
 async def hash_password(password: str) -> str:
-    return await _turns.take(lambda: _passwords.hash(password))
+    return await _threads.run(lambda: _passwords.hash(password))
 
 
 async def is_password(stored: str | None, password: str) -> bool:
@@ -78,7 +78,7 @@ async def is_password(stored: str | None, password: str) -> bool:
         nobodys = _nobodys()  # in both cases: the first answer, which waits for it, must not tell them apart
         return _verify(stored or nobodys, password)
 
-    return await _turns.take(verify) and stored is not None
+    return await _threads.run(verify) and stored is not None
 
 
 @cache

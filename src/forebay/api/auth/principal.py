@@ -15,7 +15,7 @@ from forebay.identity import owners, secrets
 from forebay.log import get_logger
 
 if TYPE_CHECKING:
-    from forebay.api.role_pools import Rooms
+    from forebay.api.role_pools import RolePools
     from forebay.identity.db import Holder
 
 CSRF_HEADER = "x-csrf-token"
@@ -70,32 +70,32 @@ def address_of(request: Request) -> str | None:
 
 
 async def _find(request: Request, *, makes_owner: bool) -> Principal:
-    rooms: Rooms = request.app.state.rooms
+    pools: RolePools = request.app.state.pools
     if authorization := request.headers.get("authorization"):
         scheme, _, secret = authorization.partition(" ")
         if scheme.lower() != "bearer" or not secret:
             raise Problem(401, "Authorization must be: Bearer <token>", headers=_ASK)
-        return await _by_token(rooms, request, secret.strip(), makes_owner=makes_owner)
+        return await _by_token(pools, request, secret.strip(), makes_owner=makes_owner)
     if session := request.cookies.get(cookies_of(request).session):
-        return await _by_session(rooms, request, session)
+        return await _by_session(pools, request, session)
     raise Problem(401, "sign in, or send a token: Authorization: Bearer <token>", headers=_ASK)
 
 
-async def _by_token(rooms: Rooms, request: Request, secret: str, *, makes_owner: bool) -> Principal:
-    holder = await identity.find_token(rooms.identity, secrets.digest(secret))
+async def _by_token(pools: RolePools, request: Request, secret: str, *, makes_owner: bool) -> Principal:
+    holder = await identity.find_token(pools.identity, secrets.digest(secret))
     if holder is None or holder.scopes is None:
         raise Problem(401, "this token is unknown, expired or revoked", headers=_ASK)
     if holder.account_id is None:
-        return await _as_service(rooms, request, holder, makes_owner=makes_owner)
+        return await _as_service(pools, request, holder, makes_owner=makes_owner)
     return _principal("token", holder, holder.scopes)
 
 
-async def _as_service(rooms: Rooms, request: Request, holder: Holder, *, makes_owner: bool) -> Principal:
+async def _as_service(pools: RolePools, request: Request, holder: Holder, *, makes_owner: bool) -> Principal:
     """The service acts for an owner that it must name; it is never taken for granted which."""
     name, scopes = _named_owner(request), holder.scopes or frozenset()
-    owner_id = await owners.find(rooms.identity, name)
+    owner_id = await owners.find(pools.identity, name)
     if owner_id is None and makes_owner and "write" in scopes:
-        owner_id = await owners.make(rooms.identity, name)
+        owner_id = await owners.make(pools.identity, name)
         log.info("owner_made", owner=name)
     if owner_id is None:
         raise Problem(404, f"there is no owner {name!r}", field=OWNER_HEADER)
@@ -107,19 +107,19 @@ async def service_scopes(request: Request) -> frozenset[str] | None:
     scheme, _, secret = request.headers.get("authorization", "").partition(" ")
     if scheme.lower() != "bearer" or not secret:
         return None
-    rooms: Rooms = request.app.state.rooms
-    holder = await identity.find_token(rooms.identity, secrets.digest(secret.strip()))
+    pools: RolePools = request.app.state.pools
+    holder = await identity.find_token(pools.identity, secrets.digest(secret.strip()))
     if holder is None or holder.account_id is not None or "write" not in (holder.scopes or ()):
         return None
     return frozenset(holder.scopes or ())
 
 
-async def for_owner(rooms: Rooms, name: str) -> Principal:
+async def for_owner(pools: RolePools, name: str) -> Principal:
     """The service, acting for this owner.
 
     Raises: Problem 404.
     """
-    owner_id = await owners.find(rooms.identity, name)
+    owner_id = await owners.find(pools.identity, name)
     if owner_id is None:
         raise Problem(404, f"there is no owner {name!r}", field="userId")
     return Principal("service", owner_id, name, "user", scopes_of("user"))
@@ -136,8 +136,8 @@ def _named_owner(request: Request) -> str:
     return name
 
 
-async def _by_session(rooms: Rooms, request: Request, session: str) -> Principal:
-    holder = await identity.find_session(rooms.identity, secrets.digest(session))
+async def _by_session(pools: RolePools, request: Request, session: str) -> Principal:
+    holder = await identity.find_session(pools.identity, secrets.digest(session))
     if holder is None:
         raise Problem(401, "the session is over: sign in again", headers=_ASK)
     if request.method not in _SAFE:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, TypeVar
 
-from forebay.api.events.lookback import Horizon
+from forebay.api.events.lookback import Lookback
 from forebay.api.events.subscribers import MOST_WAITING, Subscriber, Wish, news_of_item, news_of_job, news_of_progress
 from forebay.api.events.watches import Watch, heard_of, remove
 from forebay.db.pool import UNAVAILABLE
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from forebay.db.pool import Connection, Pool
     from forebay.engine.db.changes import Position
 
-    Room = Callable[[], AbstractAsyncContextManager[Connection]]
+    Connect = Callable[[], AbstractAsyncContextManager[Connection]]
 
 log = get_logger("events")
 
@@ -42,7 +42,7 @@ _LOOKED_AT = 5000  # items, to find those that changed
 @dataclass(frozen=True, slots=True)
 class Pace:
     """Seconds. Rows carry the time of their change, and are seen when it commits: every look goes back by `near`, which
-    is cheap, and every few seconds by `far` or to the horizon, for those that took long."""
+    is cheap, and every few seconds by `far` or to the lookback's `seen_to`, for those that took long."""
 
     poll: float = 0.5
     near: float = 2.0
@@ -67,13 +67,13 @@ class Hub:
         self._listening: Counter[int] = Counter()  # streams by the owner whose credentials opened them
         self._jobs: dict[int, Watch] = {}
         self._mark: datetime | None = None
-        self._horizon: Horizon | None = None
+        self._lookback: Lookback | None = None
         self._far_due: datetime | None = None
         self._wanted = asyncio.Event()
         self._joined = asyncio.Event()
         self._is_closed = False
         # Whoever catches up reads the database by itself: page by page, few at a time, however many there are.
-        self._turns = asyncio.Semaphore(2)
+        self._catching_up = asyncio.Semaphore(2)
 
     @asynccontextmanager
     async def running(self) -> AsyncGenerator[Hub]:
@@ -139,22 +139,22 @@ class Hub:
 
     def _rest(self) -> None:
         self._wanted.clear()
-        self._mark = self._far_due = self._horizon = None
+        self._mark = self._far_due = self._lookback = None
 
-    async def stream(self, subscriber: Subscriber, room: Room) -> AsyncGenerator[bytes]:
-        """What is sent to one reader; `room` lends connections that see what it may see."""
+    async def stream(self, subscriber: Subscriber, connect: Connect) -> AsyncGenerator[bytes]:
+        """What is sent to one reader; `connect` lends connections that see what the reader may see."""
         await subscriber.begun.wait()
         if subscriber.ended.is_set():
             return
         yield subscriber.ready()
         if subscriber.wish.job_id is not None and subscriber.behind_since is None:
-            yield await self._introduction(subscriber, subscriber.wish.job_id, room)
+            yield await self._introduction(subscriber, subscriber.wish.job_id, connect)
         loop = asyncio.get_running_loop()
         next_time = loop.time()
         while not subscriber.ended.is_set():
             if subscriber.behind_since is not None:
                 await asyncio.sleep(next_time - loop.time())
-                async for chunk in self._catch_up(subscriber, room):
+                async for chunk in self._catch_up(subscriber, connect):
                     yield chunk
                 next_time = loop.time() + self.pace.catch_up
             while not subscriber.ended.is_set() and (chunk := subscriber.take()):
@@ -164,22 +164,22 @@ class Hub:
 
     # -- for one reader ------------------------------------------------------------------------------------------------
 
-    async def _introduction(self, subscriber: Subscriber, job_id: int, room: Room) -> bytes:
+    async def _introduction(self, subscriber: Subscriber, job_id: int, connect: Connect) -> bytes:
         """A job as it is now, so that nobody waits for a change that has been."""
-        async with self._turns, room() as conn:
+        async with self._catching_up, connect() as conn:
             rows = await changes.jobs(conn, [job_id])
             running = await changes.progress(conn, [job_id], _PROGRESS)
         news = [news_of_job(row) for row in rows]
         news += [news_of_progress(row, subscriber.mark) for row in running]
         return b"".join(subscriber.frame(one) for one in news if subscriber.told(one))
 
-    async def _catch_up(self, subscriber: Subscriber, room: Room) -> AsyncGenerator[bytes]:
+    async def _catch_up(self, subscriber: Subscriber, connect: Connect) -> AsyncGenerator[bytes]:
         since, mark = subscriber.begin_to_catch_up()
         job_id = subscriber.wish.job_id
         reads = (
-            self._jobs_since(subscriber, since, mark, room)
+            self._jobs_since(subscriber, since, mark, connect)
             if job_id is None
-            else self._items_since(subscriber, job_id, since, room)
+            else self._items_since(subscriber, job_id, since, connect)
         )
         async for chunk in reads:
             if chunk:
@@ -187,13 +187,13 @@ class Hub:
         subscriber.sent_to = max(subscriber.sent_to, mark)
 
     async def _jobs_since(
-        self, subscriber: Subscriber, since: datetime, mark: datetime, room: Room
+        self, subscriber: Subscriber, since: datetime, mark: datetime, connect: Connect
     ) -> AsyncGenerator[bytes]:
         """In the order of their changes, so that a reader that is cut off goes on where it was."""
         owner_id = subscriber.wish.owner_id
         after: Position | None = (since - timedelta(microseconds=1), 0)
         while after is not None:
-            async with self._turns, room() as conn:
+            async with self._catching_up, connect() as conn:
                 keys, after = await changes.changed(conn, None if owner_id is None else [owner_id], after, _WHOLE)
                 rows = {row["id"]: row for row in await changes.jobs(conn, [key["id"] for key in keys])}
             frames: list[bytes] = []
@@ -206,20 +206,20 @@ class Hub:
                 subscriber.sent_to = max(subscriber.sent_to, min(after[0], mark))
 
     async def _items_since(
-        self, subscriber: Subscriber, job_id: int, since: datetime, room: Room
+        self, subscriber: Subscriber, job_id: int, since: datetime, connect: Connect
     ) -> AsyncGenerator[bytes]:
         """The job, and its items that changed, by their numbers: as a whole that costs one walk along the job."""
-        yield await self._introduction(subscriber, job_id, room)
+        yield await self._introduction(subscriber, job_id, connect)
         owner_id = subscriber.wish.owner_id
         assert owner_id is not None  # noqa: S101 - who asks for a job hears of its owner only
         after: int | None = 0
         while after is not None:
-            async with self._turns, room() as conn:
+            async with self._catching_up, connect() as conn:
                 ns, after = await changes.touched_items(
                     conn, job_id, after, since - timedelta(microseconds=1), _LOOKED_AT
                 )
             for some in _slices(ns):
-                async with self._turns, room() as conn:
+                async with self._catching_up, connect() as conn:
                     rows = await changes.items(conn, [job_id] * len(some), some)
                 news = (news_of_item(row, owner_id) for row in rows)
                 yield b"".join(subscriber.frame(one) for one in news if subscriber.told(one))
@@ -248,13 +248,13 @@ class Hub:
         owners, jobs = dict(self._owners), dict(self._jobs)
         async with self._pool.acquire() as conn:
             mark = await changes.clock(conn)
-            horizon = self._horizon = self._horizon or Horizon(
+            lookback = self._lookback = self._lookback or Lookback(
                 mark, timedelta(seconds=self.pace.near), self.pace.overlap
             )
             near = (self._mark or mark) - timedelta(seconds=self.pace.near)
-            far = min(near - self.pace.overlap, horizon.seen_to)
+            far = min(near - self.pace.overlap, lookback.seen_to)
             is_far = self._far_due is None or mark >= self._far_due
-            reached = horizon.reached(await changes.now(conn)) if is_far else horizon.seen_to
+            reached = lookback.reached(await changes.now(conn)) if is_far else lookback.seen_to
             await self._begin(conn, owners, jobs, far)
             running = {job_id: watch for job_id, watch in jobs.items() if not watch.is_over}
             await self._tell_jobs(conn, owners, jobs, far if is_far else near)
@@ -264,9 +264,9 @@ class Hub:
                 await self._tell_progress(conn, running, mark)
             if is_far:
                 self._far_due = self._next_far(mark, await changes.clock(conn))
-                horizon.seen_to = reached
+                lookback.seen_to = reached
         # Who comes back with a mark reads from the overlap before it: nothing may yet be committed that is older.
-        self._finish([*owners.values(), *jobs.values()], mark, min(mark, horizon.seen_to + self.pace.overlap), far)
+        self._finish([*owners.values(), *jobs.values()], mark, min(mark, lookback.seen_to + self.pace.overlap), far)
 
     def _next_far(self, began: datetime, ended: datetime) -> datetime:
         """What takes long comes less often: a tenth of the time is enough for it."""

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 _LONGEST = timedelta(hours=1)  # who keeps a transaction open for longer is heard of in lists only
 
 
-class Horizon:
+class Lookback:
     """Remembers when which transactions were under way. Once all that were so at some time have ended, whatever was
     changed by then is committed; who looks once more, back to `seen_to`, has seen it all."""
 

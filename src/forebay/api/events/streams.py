@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from starlette.types import Receive, Scope, Send
 
-    from forebay.api.events.hub import Hub, Room
+    from forebay.api.events.hub import Connect, Hub
     from forebay.api.events.subscribers import Subscriber, Wish
 
 log = get_logger("events")
@@ -35,14 +35,14 @@ class EventStream(Response):
         wish: Wish,
         after: datetime | None,
         listener: int,
-        room: Room,
+        connect: Connect,
         is_welcome: Callable[[], Awaitable[bool]],
     ) -> None:
         self.status_code = 200
         self.background = None
         self.init_headers({"x-accel-buffering": "no"})  # proxies must not collect what they pass on
         self._hub, self._wish, self._after, self._listener = hub, wish, after, listener
-        self._room, self._is_welcome = room, is_welcome
+        self._connect, self._is_welcome = connect, is_welcome
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         with self._hub.subscribed(self._wish, self._after, self._listener) as subscriber:
@@ -63,7 +63,7 @@ class EventStream(Response):
     async def _send(self, subscriber: Subscriber, send: Send) -> None:
         await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
         try:
-            async with aclosing(self._hub.stream(subscriber, self._room)) as chunks:
+            async with aclosing(self._hub.stream(subscriber, self._connect)) as chunks:
                 async for chunk in chunks:
                     await send({"type": "http.response.body", "body": chunk, "more_body": True})
         except UNAVAILABLE as error:  # the reader comes back, with its last mark

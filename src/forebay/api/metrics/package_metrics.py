@@ -21,7 +21,7 @@ from forebay.log import get_logger
 from forebay.packages import packages
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping
+    from collections.abc import Collection, Generator, Mapping
 
     from forebay.api.metrics.metric import Metric, MetricSet, Sample
     from forebay.db.pool import Connection
@@ -95,7 +95,7 @@ def write_samples(
 
 
 @contextmanager
-def _isolated(package: str, **about: str) -> Iterator[None]:
+def _isolated(package: str, **about: str) -> Generator[None]:
     """A package that fails takes nothing from the others."""
     try:
         yield

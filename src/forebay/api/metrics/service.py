@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from forebay.api.metrics.metric import Sample
     from forebay.api.metrics.process import Meter
-    from forebay.api.role_pools import Rooms
+    from forebay.api.role_pools import RolePools
     from forebay.db.pool import Connection
     from forebay.engine.db.metrics import Counts, ItemCounts
     from forebay.engine.db.overview import Depth
@@ -57,8 +57,8 @@ def _as_json(metrics: MetricSet) -> dict[str, Any]:
 class ServiceMetrics:
     """What /metrics, /api/statistics and the worker list show."""
 
-    def __init__(self, rooms: Rooms, meter: Meter) -> None:
-        self._rooms = rooms
+    def __init__(self, pools: RolePools, meter: Meter) -> None:
+        self._pools = pools
         self._meter = meter
         self._packages = load_package_metrics()
         self._window = AttemptWindow()
@@ -80,7 +80,7 @@ class ServiceMetrics:
         if self._failure is not None and time.monotonic() - self._failed_at < _FAILED:
             raise self._failure.with_traceback(None)
         try:
-            async with self._rooms.watch.acquire() as conn:
+            async with self._pools.watch.acquire() as conn:
                 found = await self._count(conn)
                 self._package_samples = await read_samples(conn, self._packages)
         except _AWAY as error:

@@ -11,7 +11,7 @@ from fastapi import APIRouter, Header, Query, Request
 from forebay.api import paging
 from forebay.api.auth import principal
 from forebay.api.auth.principal import Reader
-from forebay.api.deps import RoomsDep, SettingsDep
+from forebay.api.deps import RolePoolsDep, SettingsDep
 from forebay.api.events.streams import EventStream
 from forebay.api.events.subscribers import Wish
 from forebay.api.problems import Problem
@@ -24,7 +24,7 @@ from forebay.errors import NotFoundError
 if TYPE_CHECKING:
     from forebay.api.auth.principal import Principal
     from forebay.api.events.hub import Hub
-    from forebay.api.role_pools import Rooms
+    from forebay.api.role_pools import RolePools
 
 router = APIRouter(prefix="/api", tags=["events"], route_class=StrictRoute)
 
@@ -32,7 +32,7 @@ router = APIRouter(prefix="/api", tags=["events"], route_class=StrictRoute)
 @router.get("/events", status_code=200, response_class=EventStream)
 async def stream_events(
     who: Reader,
-    rooms: RoomsDep,
+    pools: RolePoolsDep,
     settings: SettingsDep,
     request: Request,
     job_id: Annotated[
@@ -53,12 +53,12 @@ async def stream_events(
     get everything that has changed since; some of it a second time.
     """
     since = _mark(after, "query.after") if last_event_id is None else _mark(last_event_id, "header.Last-Event-ID")
-    wish = await _wish(who, rooms, whose(who, user_id), pipeline, None if job_id is None else int(job_id))
+    wish = await _wish(who, pools, whose(who, user_id), pipeline, None if job_id is None else int(job_id))
     hub: Hub = request.app.state.hub
     if hub.listeners_of(who.owner_id) >= settings.api_max_streams:
         most = settings.api_max_streams
         raise Problem(429, f"{most} event streams are open already: close one first", headers={"Retry-After": "5"})
-    return EventStream(hub, wish, since, who.owner_id, partial(rooms.of, who), partial(_is_welcome, request, wish))
+    return EventStream(hub, wish, since, who.owner_id, partial(pools.of, who), partial(_is_welcome, request, wish))
 
 
 def _mark(event_id: str | None, field: str) -> datetime | None:
@@ -79,11 +79,13 @@ def _moment(value: Any) -> datetime:
     return found
 
 
-async def _wish(who: Principal, rooms: Rooms, owner_id: int | None, pipeline: str | None, job_id: int | None) -> Wish:
+async def _wish(
+    who: Principal, pools: RolePools, owner_id: int | None, pipeline: str | None, job_id: int | None
+) -> Wish:
     """Raises: NotFoundError when there is no such job that the caller may see."""
     if job_id is None:
         return Wish(owner_id, pipeline)
-    async with rooms.of(who) as conn:
+    async with pools.of(who) as conn:
         rows = await changes.jobs(conn, [job_id])
     if not rows or owner_id not in {None, rows[0]["owner_id"]}:
         raise NotFoundError("job", f"there is no job {job_id}")

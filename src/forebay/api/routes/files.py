@@ -10,7 +10,7 @@ from fastapi import APIRouter, Path, Query, Request, Response
 
 from forebay.api import files as answers
 from forebay.api.auth.principal import Principal, Reader
-from forebay.api.deps import FileId, RoomsDep, SettingsDep, ShelfDep
+from forebay.api.deps import FileAccessDep, FileId, RolePoolsDep, SettingsDep
 from forebay.api.models import Id, Model
 from forebay.api.problems import Problem
 from forebay.api.strict_query import StrictRoute
@@ -20,8 +20,8 @@ from forebay.storage.blobs import key_of
 from forebay.storage.signing import Grant
 
 if TYPE_CHECKING:
-    from forebay.api.file_access import Shelf
-    from forebay.api.role_pools import Rooms
+    from forebay.api.file_access import FileAccess
+    from forebay.api.role_pools import RolePools
     from forebay.settings import Settings
     from forebay.storage.db import File
 
@@ -56,8 +56,8 @@ class FileInfo(Model):
 async def get_file(
     file_id: FileId,
     who: Reader,
-    rooms: RoomsDep,
-    shelf: ShelfDep,
+    pools: RolePoolsDep,
+    file_access: FileAccessDep,
     settings: SettingsDep,
     disposition: Disposition = "inline",
     expires_s: Annotated[
@@ -65,8 +65,8 @@ async def get_file(
     ] = None,
 ) -> FileInfo:
     """What a file is, with a link to its content that works for everyone who has it, until it expires."""
-    file = await _find(rooms, who, file_id)
-    url, expires_at = await link_to(shelf, settings, file, inline=disposition == "inline", expires_s=expires_s)
+    file = await _find(pools, who, file_id)
+    url, expires_at = await link_to(file_access, settings, file, inline=disposition == "inline", expires_s=expires_s)
     return FileInfo(
         id=str(file.id),
         name=file.name,
@@ -80,19 +80,22 @@ async def get_file(
 
 
 async def link_to(
-    shelf: Shelf, settings: Settings, file: File, *, inline: bool, expires_s: int | None = None
+    file_access: FileAccess, settings: Settings, file: File, *, inline: bool, expires_s: int | None = None
 ) -> tuple[str, datetime]:
     """A link to the content of a file, and until when it works."""
     expires_at = int(time.time() + (expires_s or settings.link_s))
     grant = Grant(file.id, file.owner_id, expires_at, inline)
-    url = await _link(shelf, file, grant, presign=settings.storage_presign)
+    url = await _link(file_access, file, grant, presign=settings.storage_presign)
     return url, datetime.fromtimestamp(expires_at, UTC)
 
 
-async def _link(shelf: Shelf, file: File, grant: Grant, *, presign: bool) -> str:
-    if presign and (own := await shelf.store.sign(key_of(file.object), grant.expires_at - time.time())) is not None:
+async def _link(file_access: FileAccess, file: File, grant: Grant, *, presign: bool) -> str:
+    if (
+        presign
+        and (own := await file_access.store.sign(key_of(file.object), grant.expires_at - time.time())) is not None
+    ):
         return own
-    return f"/files/{shelf.signer.sign(grant)}"
+    return f"/files/{file_access.signer.sign(grant)}"
 
 
 @router.get("/api/files/{file_id}/content", responses=_CONTENT, response_class=Response)
@@ -100,15 +103,15 @@ async def _link(shelf: Shelf, file: File, grant: Grant, *, presign: bool) -> str
 async def get_content(
     file_id: FileId,
     who: Reader,
-    rooms: RoomsDep,
-    shelf: ShelfDep,
+    pools: RolePoolsDep,
+    file_access: FileAccessDep,
     request: Request,
     disposition: Disposition = "inline",
 ) -> Response:
     """The content of a file, for its owner."""
-    file = await _find(rooms, who, file_id)
+    file = await _find(pools, who, file_id)
     return await answers.answer(
-        shelf.store,
+        file_access.store,
         file,
         request.headers,
         inline=disposition == "inline",
@@ -117,8 +120,8 @@ async def get_content(
     )
 
 
-async def _find(rooms: Rooms, who: Principal, file_id: int) -> File:
-    async with rooms.of(who) as conn:
+async def _find(pools: RolePools, who: Principal, file_id: int) -> File:
+    async with pools.of(who) as conn:
         file = await files.get(conn, file_id)
     if file is None:
         raise NotFoundError("file", f"there is no file {file_id}")
@@ -132,19 +135,19 @@ _GONE: dict[int | str, dict[str, Any]] = {410: {"description": "The link has exp
 @router.head("/files/{token}", responses=_CONTENT | _GONE, response_class=Response)
 async def follow_link(
     token: Annotated[str, Path(description="from the `url` of a file", max_length=200)],
-    rooms: RoomsDep,
-    shelf: ShelfDep,
+    pools: RolePoolsDep,
+    file_access: FileAccessDep,
     request: Request,
 ) -> Response:
     """The content of a file, for whoever has the link."""
-    grant = _granted(shelf, token)
+    grant = _granted(file_access, token)
     left = grant.expires_at - int(time.time())
     if left <= 0:
         raise Problem(410, "the link has expired: ask whoever gave it to you for another")
     holder = Principal("link", grant.owner_id, "", "user", frozenset({"read"}))
-    file = await _find(rooms, holder, grant.file_id)
+    file = await _find(pools, holder, grant.file_id)
     return await answers.answer(
-        shelf.store,
+        file_access.store,
         file,
         request.headers,
         inline=grant.inline,
@@ -153,9 +156,9 @@ async def follow_link(
     )
 
 
-def _granted(shelf: Shelf, token: str) -> Grant:
+def _granted(file_access: FileAccess, token: str) -> Grant:
     """Raises: Problem 404 when the token is not ours."""
     try:
-        return shelf.signer.read(token)
+        return file_access.signer.read(token)
     except InvalidField as error:
         raise Problem(404, "there is no such link") from error

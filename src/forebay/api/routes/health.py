@@ -12,7 +12,7 @@ from fastapi.responses import PlainTextResponse
 from prometheus_client import CONTENT_TYPE_LATEST
 
 from forebay.api.auth.principal import Reader, address_of, authorized
-from forebay.api.deps import PipelinesDep, RoomsDep
+from forebay.api.deps import PipelinesDep, RolePoolsDep
 from forebay.api.metrics.service import owner_metrics
 from forebay.api.models import Model
 from forebay.api.strict_query import StrictRoute
@@ -45,9 +45,9 @@ async def healthz() -> str:
 
 
 @router.get("/readyz", response_class=PlainTextResponse)
-async def readyz(rooms: RoomsDep) -> str:
+async def readyz(pools: RolePoolsDep) -> str:
     """The database can be reached, and its schema fits."""
-    async with asyncio.timeout(_SOON), rooms.watch.acquire() as conn:
+    async with asyncio.timeout(_SOON), pools.watch.acquire() as conn:
         await migrate.check(conn)
     return "ready"
 
@@ -94,12 +94,12 @@ def _names_this_machine(host: str) -> bool:
 
 
 @router.get("/api/statistics")
-async def statistics(who: Reader, rooms: RoomsDep, request: Request) -> dict[str, Any]:
+async def statistics(who: Reader, pools: RolePoolsDep, request: Request) -> dict[str, Any]:
     """The same metrics as JSON, for administrators; for others those of their own work."""
     metrics: ServiceMetrics = request.app.state.metrics
     if who.is_admin:
         return await metrics.as_json()
-    async with rooms.own(who) as conn:
+    async with pools.own(who) as conn:
         return owner_metrics(await overview.depth(conn), await db.count_items(conn))
 
 

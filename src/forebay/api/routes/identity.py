@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from fastapi import APIRouter, Path, Request
 from pydantic import Field
 
+from forebay.api.auth.idempotent_secrets import TAKES_KEY, make_idempotently
 from forebay.api.auth.principal import Admin, Reader, Writer
-from forebay.api.auth.secrets_once import TAKES_KEY, made_once
-from forebay.api.deps import Number, RoomsDep
+from forebay.api.deps import Number, RolePoolsDep
 from forebay.api.models import Id, Model, Strict
 from forebay.api.problems import Problem
 from forebay.api.routes.sessions import Role, own_account
@@ -79,33 +79,33 @@ class ChangeAccount(Strict):
 
 
 @router.get("/tokens")
-async def list_tokens(who: Reader, rooms: RoomsDep) -> list[TokenRow]:
+async def list_tokens(who: Reader, pools: RolePoolsDep) -> list[TokenRow]:
     """The caller's own tokens, newest first."""
-    account, _ = await own_account(who, rooms)
-    return [_token(token) for token in await identity.tokens(rooms.identity, account.id)]
+    account, _ = await own_account(who, pools)
+    return [_token(token) for token in await identity.tokens(pools.identity, account.id)]
 
 
 @router.post("/tokens", status_code=201, openapi_extra=TAKES_KEY)
-async def make_token(body: NewToken, who: Writer, rooms: RoomsDep, request: Request) -> TokenMade:
+async def make_token(body: NewToken, who: Writer, pools: RolePoolsDep, request: Request) -> TokenMade:
     """A token for programs."""
-    account, _ = await own_account(who, rooms)
+    account, _ = await own_account(who, pools)
     if "admin" in body.scopes and account.role != "admin":
         raise Problem(403, "only administrators can give the scope `admin`", field="scopes")
     seconds = None if body.expires_in_days is None else body.expires_in_days * 86400
     scopes: list[str] = sorted(set(body.scopes))
-    made, secret = await made_once(
+    made, secret = await make_idempotently(
         request,
         who,
-        rooms,
+        pools,
         lambda conn: accounts.add_token(conn, account.name, body.name, scopes, seconds, who.actor),
     )
     return TokenMade(token=secret, **_token(made).model_dump())
 
 
 @router.delete("/tokens/{token_id}", status_code=204)
-async def revoke_token(token_id: Number, who: Writer, rooms: RoomsDep) -> None:
-    account, _ = await own_account(who, rooms)
-    async with rooms.identity.acquire() as conn:
+async def revoke_token(token_id: Number, who: Writer, pools: RolePoolsDep) -> None:
+    account, _ = await own_account(who, pools)
+    async with pools.identity.acquire() as conn:
         if not await accounts.revoke_own_token(conn, account, int(token_id)):
             raise Problem(404, f"there is no token {token_id}")
 
@@ -127,40 +127,42 @@ def _token(token: Token) -> TokenRow:
 
 
 @router.get("/users")
-async def list_users(who: Admin, rooms: RoomsDep) -> list[AccountRow]:
-    return [_account(account) for account in await identity.accounts(rooms.identity)]
+async def list_users(who: Admin, pools: RolePoolsDep) -> list[AccountRow]:
+    return [_account(account) for account in await identity.accounts(pools.identity)]
 
 
 @router.post("/users/invitations", status_code=201, openapi_extra=TAKES_KEY)
-async def invite(body: Invite, who: Admin, rooms: RoomsDep, request: Request) -> Invited:
+async def invite(body: Invite, who: Admin, pools: RolePoolsDep, request: Request) -> Invited:
     """A link with which someone makes an account."""
-    made, secret = await made_once(request, who, rooms, lambda conn: accounts.invitation(conn, body.role, who.actor))
+    made, secret = await make_idempotently(
+        request, who, pools, lambda conn: accounts.invitation(conn, body.role, who.actor)
+    )
     row = InvitationRow.model_validate(made, from_attributes=True)
     return Invited(link=f"/sign-in#{secret}", **row.model_dump())
 
 
 @router.get("/users/invitations")
-async def list_invitations(who: Admin, rooms: RoomsDep) -> list[InvitationRow]:
+async def list_invitations(who: Admin, pools: RolePoolsDep) -> list[InvitationRow]:
     """The invitations that nobody has followed yet, newest first."""
-    found = await identity.invitations(rooms.identity)
+    found = await identity.invitations(pools.identity)
     return [InvitationRow.model_validate(invitation, from_attributes=True) for invitation in found]
 
 
 @router.delete("/users/invitations/{invitation_id}", status_code=204)
-async def revoke_invitation(invitation_id: Number, who: Admin, rooms: RoomsDep) -> None:
+async def revoke_invitation(invitation_id: Number, who: Admin, pools: RolePoolsDep) -> None:
     """Its link works no more."""
-    async with rooms.identity.acquire() as conn:
+    async with pools.identity.acquire() as conn:
         await accounts.revoke_invitation(conn, int(invitation_id), who.actor)
 
 
 @router.patch("/users/{name}")
 async def change_user(
-    name: Annotated[str, Path(max_length=100)], body: ChangeAccount, who: Admin, rooms: RoomsDep
+    name: Annotated[str, Path(max_length=100)], body: ChangeAccount, who: Admin, pools: RolePoolsDep
 ) -> AccountRow:
     """Another role, or no entrance: whoever is disabled is signed out at once."""
     if name == who.owner:
         raise Problem(409, "nobody changes their own account here: ask another administrator")
-    async with rooms.identity.acquire() as conn:
+    async with pools.identity.acquire() as conn:
         account, _ = await accounts.change(conn, name, who.actor, role=body.role, disabled=body.disabled)
     return _account(account)
 

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Query, Request
 
 from forebay.api import paging
 from forebay.api.auth.principal import Reader
-from forebay.api.deps import After, ItemId, JobId, PageSize, RoomsDep, SettingsDep
+from forebay.api.deps import After, ItemId, JobId, PageSize, RolePoolsDep, SettingsDep
 from forebay.api.models import (
     AttemptPage,
     AuditPage,
@@ -51,7 +51,7 @@ UserId = Annotated[str, Query(alias="userId", description="me, or for administra
 async def list_items(
     job_id: JobId,
     who: Reader,
-    rooms: RoomsDep,
+    pools: RolePoolsDep,
     size: PageSize,
     statuses: Statuses = None,
     status: Annotated[str | None, Query(description="the same as `statuses`", max_length=200)] = None,
@@ -62,7 +62,7 @@ async def list_items(
     if status is not None and statuses is not None:
         raise Problem(422, "is the same as `statuses`: give one of them", field="query.status")
     start = 0 if after is None else paging.decode(after, paging.small)[0]
-    async with rooms.of(who) as conn:
+    async with pools.of(who) as conn:
         await find_job(conn, job_id)
         rows, more = await lists.items(conn, job_id, start, chosen(statuses or status), size)
     paging.tell("items", [row["n"] for row in rows], more)
@@ -81,9 +81,9 @@ def chosen(statuses: str | None) -> list[str] | None:
 
 
 @router.get("/jobs/{job_id}/items/{item_id}")
-async def get_item(job_id: JobId, item_id: ItemId, who: Reader, rooms: RoomsDep) -> Item:
+async def get_item(job_id: JobId, item_id: ItemId, who: Reader, pools: RolePoolsDep) -> Item:
     """An item with every step, its result and its attempts."""
-    async with rooms.of(who) as conn:
+    async with pools.of(who) as conn:
         row = await lists.item(conn, job_id, item_id)
         if row is None:
             raise NotFoundError("item", f"there is no item {item_id} in job {job_id}")
@@ -110,7 +110,7 @@ def _item(row: asyncpg.Record, tries: list[asyncpg.Record]) -> Item:
 @router.get("/pending")
 async def list_pending(
     who: Reader,
-    rooms: RoomsDep,
+    pools: RolePoolsDep,
     settings: SettingsDep,
     request: Request,
     size: PageSize,
@@ -132,7 +132,7 @@ async def list_pending(
     job = None if job_id is None else int(job_id)
     times = aware(since, "from"), aware(until, "to")
     where = PendingFilter(whose(who, user_id), wanted, job_type, job, *times)
-    async with rooms.of(who) as conn:
+    async with pools.of(who) as conn:
         rows, more = await lists.pending(conn, where, start, size)
     paging.tell("pending", [(row["job_id"], row["n"]) for row in rows], more)
     request.app.state.meter.pending_served += len(rows)
@@ -142,7 +142,7 @@ async def list_pending(
 @router.get("/attempts")
 async def list_attempts(
     who: Reader,
-    rooms: RoomsDep,
+    pools: RolePoolsDep,
     size: PageSize,
     user_id: UserId = "me",
     job_id: Annotated[str | None, Query(alias="jobId", pattern="^[0-9]{1,18}$")] = None,
@@ -162,7 +162,7 @@ async def list_attempts(
         outcome,
         worker,
     )
-    async with rooms.of(who) as conn:
+    async with pools.of(who) as conn:
         rows, more = await lists.attempts(conn, where, before, size)
     paging.tell("attempts", [(row["ended_at"], row["token"], row["n"]) for row in rows], more)
     attempts = [attempt_of(row) for row in rows]
@@ -172,7 +172,7 @@ async def list_attempts(
 @router.get("/audit")
 async def list_audit(
     who: Reader,
-    rooms: RoomsDep,
+    pools: RolePoolsDep,
     size: PageSize,
     user_id: UserId = "me",
     job_id: Annotated[str | None, Query(alias="jobId", pattern="^[0-9]{1,18}$")] = None,
@@ -180,7 +180,7 @@ async def list_audit(
 ) -> AuditPage:
     """What people have done to jobs, items, queues, accounts and tokens, newest first."""
     before = None if after is None else paging.decode(after, paging.integer)[0]
-    async with rooms.of(who) as conn:
+    async with pools.of(who) as conn:
         rows = await lists.audit(conn, whose(who, user_id), None if job_id is None else int(job_id), before, size + 1)
     keys = [row["id"] for row in rows[:size]]
     more = keys[-1] if len(rows) > size else None
@@ -192,7 +192,7 @@ async def list_audit(
 @router.get("/dead-letters")
 async def list_dead_letters(
     who: Reader,
-    rooms: RoomsDep,
+    pools: RolePoolsDep,
     size: PageSize,
     user_id: UserId = "me",
     pipeline: Annotated[str | None, Query(max_length=63)] = None,
@@ -206,7 +206,7 @@ async def list_dead_letters(
     if after is not None:
         before = paging.decode(after, paging.moment, paging.integer, paging.small, paging.small)
     where = LetterFilter(whose(who, user_id), pipeline, None if job_id is None else int(job_id), error_class)
-    async with rooms.of(who) as conn:
+    async with pools.of(who) as conn:
         rows, more = await lists.dead_letters(conn, where, before, size)
     paging.tell("dead letters", [(row["at"], row["job_id"], row["n"]) for row in rows], more)
     letters = [_letter(row) for row in rows]

@@ -12,7 +12,7 @@ from fastapi.responses import JSONResponse
 
 from forebay.api import idempotency, paging
 from forebay.api.auth.principal import Reader, Writer, authorized
-from forebay.api.deps import After, JobId, PageSize, RoomsDep
+from forebay.api.deps import After, JobId, PageSize, RolePoolsDep
 from forebay.api.models import (
     Changed,
     Chosen,
@@ -52,8 +52,8 @@ if TYPE_CHECKING:
 
     from forebay.api.auth.principal import Principal
     from forebay.api.idempotency import Idempotency
-    from forebay.api.quota import Allowance, Standing
-    from forebay.api.role_pools import Rooms
+    from forebay.api.quota import Quota, Quotas
+    from forebay.api.role_pools import RolePools
     from forebay.db.pool import Connection
     from forebay.engine.declare.pipeline import Pipeline
     from forebay.hooks import Answer, JobHooks
@@ -85,18 +85,18 @@ async def submit_job(request: Request) -> Response:
     """
     try:
         who = await authorized(request, "write", makes_owner=True)
-        once = await idempotency.of(request)
-        if (taken := await _submit_upload(request, who, once)) is not None:
+        idempotent = await idempotency.of(request)
+        if (taken := await _submit_upload(request, who, idempotent)) is not None:
             status, answer = taken
             return JSONResponse(answer, status)
         settings: Settings = request.app.state.settings
         body, inputs = await bodies.read(request, settings.api_max_items)
         pipeline = _pipeline(request.app.state.pipelines, body.pipeline)
         if isinstance(body, NewJob) and body.file is not None:
-            status, answer = await _submit_reference(request, body, who, once)
+            status, answer = await _submit_reference(request, body, who, idempotent)
             return JSONResponse(answer, status)
         try:
-            status, answer = await _save(request.app.state, who, once, pipeline, body, inputs)
+            status, answer = await _save(request.app.state, who, idempotent, pipeline, body, inputs)
         except RequestError as error:
             raise bodies.in_callers_words(error, body) from error
         if status == 201:
@@ -112,16 +112,18 @@ async def submit_job(request: Request) -> Response:
         await request.close()  # what was uploaded
 
 
-async def _submit_upload(request: Request, who: Principal, once: Idempotency) -> Answer | None:
+async def _submit_upload(request: Request, who: Principal, idempotent: Idempotency) -> Answer | None:
     if not bodies.is_upload(request):
         return None
     form = await bodies.form(request)
     pipeline = form.get("pipeline")
-    return await job_hooks(pipeline).submit_upload(request, form, who, once) if isinstance(pipeline, str) else None
+    return (
+        await job_hooks(pipeline).submit_upload(request, form, who, idempotent) if isinstance(pipeline, str) else None
+    )
 
 
-async def _submit_reference(request: Request, body: NewJob, who: Principal, once: Idempotency) -> Answer:
-    taken = await job_hooks(body.pipeline).submit_reference(request, body, who, once)
+async def _submit_reference(request: Request, body: NewJob, who: Principal, idempotent: Idempotency) -> Answer:
+    taken = await job_hooks(body.pipeline).submit_reference(request, body, who, idempotent)
     if taken is None:
         raise Problem(
             422, f"pipeline {body.pipeline!r} takes no files of sources: give `input` or `items`", field="file"
@@ -132,52 +134,50 @@ async def _submit_reference(request: Request, body: NewJob, who: Principal, once
 async def _save(
     state: AppState,
     who: Principal,
-    once: Idempotency,
+    idempotent: Idempotency,
     pipeline: Pipeline[Any],
     body: NewJob | UploadedJob,
     inputs: Iterable[Any] | None,
 ) -> tuple[int, dict[str, Any]]:
-    rooms: Rooms = state.rooms
-    allowance: Allowance = state.allowance
-    standing = await allowance.of(rooms.owners, who.owner_id)
-    if isinstance(body, NewJob) and inputs is None and once.key is None:
-        done = await _submit_one(rooms, standing, pipeline, body, who)
+    pools: RolePools = state.pools
+    quotas: Quotas = state.quotas
+    quota = await quotas.of(pools.owners, who.owner_id)
+    if isinstance(body, NewJob) and inputs is None and idempotent.key is None:
+        done = await _submit_one(pools, quota, pipeline, body, who)
         return 201 if done.created else 200, done.model_dump(by_alias=True)
-    turn = rooms.uploads.taken(who.owner_id) if isinstance(body, UploadedJob) else nullcontext()
+    turn = pools.write_slots.taken(who.owner_id) if isinstance(body, UploadedJob) else nullcontext()
     async with turn:
-        return await _submit_once(rooms, standing, once, pipeline, body, inputs, who)
+        return await _submit_once(pools, quota, idempotent, pipeline, body, inputs, who)
 
 
 async def _submit_once(
-    rooms: Rooms,
-    standing: Standing,
-    once: Idempotency,
+    pools: RolePools,
+    quota: Quota,
+    idempotent: Idempotency,
     pipeline: Pipeline[Any],
     body: NewJob | UploadedJob,
     inputs: Iterable[Any] | None,
     who: Principal,
 ) -> tuple[int, dict[str, Any]]:
-    async with rooms.own(who) as conn:
-        if (known := await once.answer(conn, who)) is not None:
+    async with pools.own(who) as conn:
+        if (known := await idempotent.answer(conn, who)) is not None:
             return known.status, known.body
-        standing.admit(len(inputs) if isinstance(inputs, list) else 1)
+        quota.admit(len(inputs) if isinstance(inputs, list) else 1)
         done = await _submit(conn, pipeline, body, inputs, who)
         if isinstance(body, UploadedJob):  # how many a file holds is known only now
-            standing.admit_more(done.items - 1)
+            quota.admit_more(done.items - 1)
         status, answer = 201 if done.created else 200, done.model_dump(by_alias=True)
-        await once.keep(conn, who, status, answer)
+        await idempotent.keep(conn, who, status, answer)
     return status, answer
 
 
-async def _submit_one(
-    rooms: Rooms, standing: Standing, pipeline: Pipeline[Any], body: NewJob, who: Principal
-) -> JobRef:
+async def _submit_one(pools: RolePools, quota: Quota, pipeline: Pipeline[Any], body: NewJob, who: Principal) -> JobRef:
     """The usual case, in one statement that is its own transaction."""
     with submitting(pipeline.name) as now:
         options = CheckedOptions.checked(**_options(body, who))
         args = item_arguments(pipeline, body.input, body.coalesce, options, now.trace)
-        standing.admit()
-        job_id, created = await session_context.submit_for(rooms.owners, who.owner_id, who.ip, args)
+        quota.admit()
+        job_id, created = await session_context.submit_for(pools.owners, who.owner_id, who.ip, args)
         now.made(job_id)
     return JobRef(job_id=str(job_id), created=created, items=1)
 
@@ -215,7 +215,7 @@ async def _submit(
 @router.get("")
 async def list_jobs(
     who: Reader,
-    rooms: RoomsDep,
+    pools: RolePoolsDep,
     size: PageSize,
     after: After = None,
     pipeline: Annotated[str | None, Query(max_length=63)] = None,
@@ -227,7 +227,7 @@ async def list_jobs(
     """Jobs, newest first."""
     before = None if after is None else paging.decode(after, paging.integer)[0]
     where = JobFilter(whose(who, user_id), pipeline, state, aware(since, "from"), aware(until, "to"))
-    async with rooms.of(who) as conn:
+    async with pools.of(who) as conn:
         rows, more = await lists.jobs(conn, where, before, size)
     paging.tell("jobs", [row["id"] for row in rows], more)
     return JobPage(jobs=[job_of(row) for row in rows], next=None if more is None else paging.encode(more))
@@ -260,9 +260,9 @@ def aware(when: datetime | None, field: str) -> datetime | None:
 
 
 @router.get("/{job_id}")
-async def get_job(job_id: JobId, who: Reader, rooms: RoomsDep) -> Job:
+async def get_job(job_id: JobId, who: Reader, pools: RolePoolsDep) -> Job:
     """A job with its counters, and when it will probably be done."""
-    async with rooms.of(who) as conn:
+    async with pools.of(who) as conn:
         return await find_job(conn, job_id)
 
 
@@ -281,39 +281,41 @@ def _steered(event: str, job_id: int, who: Principal, *, changed: bool, state: S
 
 
 @router.post("/{job_id}/pause")
-async def pause_job(job_id: JobId, who: Writer, rooms: RoomsDep) -> Changed:
+async def pause_job(job_id: JobId, who: Writer, pools: RolePoolsDep) -> Changed:
     """Nothing of it starts any more; what runs ends."""
-    async with rooms.of(who) as conn:
+    async with pools.of(who) as conn:
         changed = await control.pause(conn, job_id, who.actor)
         state = (await find_job(conn, job_id)).state
     return _steered("job_paused", job_id, who, changed=changed, state=state)
 
 
 @router.post("/{job_id}/resume")
-async def resume_job(job_id: JobId, who: Writer, rooms: RoomsDep) -> Changed:
+async def resume_job(job_id: JobId, who: Writer, pools: RolePoolsDep) -> Changed:
     """Goes on with a paused job."""
-    async with rooms.of(who) as conn:
+    async with pools.of(who) as conn:
         changed = await control.resume(conn, job_id, who.actor)
         state = (await find_job(conn, job_id)).state
     return _steered("job_resumed", job_id, who, changed=changed, state=state)
 
 
 @router.post("/{job_id}/cancel")
-async def cancel_job(job_id: JobId, who: Writer, rooms: RoomsDep) -> Changed:
+async def cancel_job(job_id: JobId, who: Writer, pools: RolePoolsDep) -> Changed:
     """Ends it: what runs is told to stop, the rest is skipped."""
-    async with rooms.of(who) as conn:
+    async with pools.of(who) as conn:
         changed = await control.cancel(conn, job_id, who.actor)
         state = (await find_job(conn, job_id)).state
     return _steered("job_cancelled", job_id, who, changed=changed, state=state)
 
 
 @router.post("/{job_id}/reprocess", openapi_extra={"parameters": [idempotency.ANSWERED_AGAIN]})
-async def reprocess_job(job_id: JobId, body: Reprocess, who: Writer, rooms: RoomsDep, request: Request) -> Reprocessed:
+async def reprocess_job(
+    job_id: JobId, body: Reprocess, who: Writer, pools: RolePoolsDep, request: Request
+) -> Reprocessed:
     """Runs ended items again: all that have one of the statuses, or only those named."""
     _check_scope(body)
-    once = await idempotency.of(request)
-    async with rooms.of(who) as conn:
-        if (known := await once.answer(conn, who)) is not None:
+    idempotent = await idempotency.of(request)
+    async with pools.of(who) as conn:
+        if (known := await idempotent.answer(conn, who)) is not None:
             return Reprocessed.model_validate(known.body)
         hooks = job_hooks((await find_job(conn, job_id)).pipeline)
         await hooks.before_reprocess(conn, request.app.state.settings, job_id, _own_options(body, hooks))
@@ -322,7 +324,7 @@ async def reprocess_job(job_id: JobId, body: Reprocess, who: Writer, rooms: Room
             conn, job_id, body.statuses, body.ns, who.actor, reset_attempts=body.reset_attempts, restart=body.restart
         )
         done = Reprocessed(items=count, left_out=_left_out(body, found, count))
-        await once.keep(conn, who, 200, done.model_dump(by_alias=True))
+        await idempotent.keep(conn, who, 200, done.model_dump(by_alias=True))
     log.info("job_reprocessed", job=job_id, by=who.actor, items=count)
     return done
 
@@ -353,11 +355,11 @@ def _check_scope(body: Chosen) -> None:
 
 
 @router.post("/{job_id}/dismiss")
-async def dismiss_dead_letters(job_id: JobId, body: Dismiss, who: Writer, rooms: RoomsDep) -> Dismissed:
+async def dismiss_dead_letters(job_id: JobId, body: Dismiss, who: Writer, pools: RolePoolsDep) -> Dismissed:
     """Takes dead letters off the list: those of the job, or of the items that are named. The items keep their status
     and their error, and can still be reprocessed."""
     _check_scope(body)
-    async with rooms.of(who) as conn:
+    async with pools.of(who) as conn:
         count = await control.dismiss(conn, job_id, body.ns, who.actor)
     log.info("dead_letters_dismissed", job=job_id, by=who.actor, dead_letters=count)
     return Dismissed(dead_letters=count)
@@ -367,7 +369,7 @@ async def dismiss_dead_letters(job_id: JobId, body: Dismiss, who: Writer, rooms:
 async def kick_off(
     job_id: JobId,
     who: Writer,
-    rooms: RoomsDep,
+    pools: RolePoolsDep,
     request: Request,
     duration_ms: Annotated[int, Query(alias="durationMs", ge=1, le=60_000)] = 5000,
 ) -> Kickoff:
@@ -375,10 +377,10 @@ async def kick_off(
     settings: Settings = request.app.state.settings
     if not settings.kickoff_enabled:
         raise Problem(404, "is switched off here: FOREBAY_KICKOFF_ENABLED")
-    async with rooms.of(who) as conn:
+    async with pools.of(who) as conn:
         await find_job(conn, job_id)
     async with asyncio.timeout(duration_ms / 1000 + 60):
         settled = await run_slice(request.app.state, who.owner_id, [job_id], duration_ms / 1000)
-    async with rooms.of(who) as conn:
+    async with pools.of(who) as conn:
         job = await find_job(conn, job_id)
     return Kickoff(settled=settled, job=job if who.can_read else Reference(id=job.id))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from fastapi import APIRouter, Path, Request
 
 from forebay.api.auth.principal import Admin, Reader
-from forebay.api.deps import RoomsDep
+from forebay.api.deps import RolePoolsDep
 from forebay.api.models import Queue, QueueChanged, Totals, WorkerList, WorkerStatus
 from forebay.api.strict_query import StrictRoute
 from forebay.engine.db import control, metrics, overview
@@ -29,9 +29,9 @@ QueueName = Annotated[str, Path(max_length=200)]
 
 
 @router.get("/queues")
-async def list_queues(who: Reader, rooms: RoomsDep) -> list[Queue]:
+async def list_queues(who: Reader, pools: RolePoolsDep) -> list[Queue]:
     """Exact numbers for each step: those of the caller's own tasks, for administrators of all."""
-    async with rooms.of(who) as conn:
+    async with pools.of(who) as conn:
         return [_queue(depth) for depth in await overview.depth(conn)]
 
 
@@ -50,16 +50,16 @@ def _queue(depth: Depth) -> Queue:
 
 
 @router.post("/queues/{name}/pause")
-async def pause_queue(name: QueueName, who: Admin, rooms: RoomsDep) -> QueueChanged:
+async def pause_queue(name: QueueName, who: Admin, pools: RolePoolsDep) -> QueueChanged:
     """Nothing is claimed from it any more; what runs ends."""
-    async with rooms.of(who) as conn:
+    async with pools.of(who) as conn:
         changed = await control.pause_queue(conn, name, who.actor)
     return _steered("queue_paused", name, who, changed=changed)
 
 
 @router.post("/queues/{name}/resume")
-async def resume_queue(name: QueueName, who: Admin, rooms: RoomsDep) -> QueueChanged:
-    async with rooms.of(who) as conn:
+async def resume_queue(name: QueueName, who: Admin, pools: RolePoolsDep) -> QueueChanged:
+    async with pools.of(who) as conn:
         changed = await control.resume_queue(conn, name, who.actor)
     return _steered("queue_resumed", name, who, changed=changed)
 
@@ -71,9 +71,9 @@ def _steered(event: str, queue: str, who: Principal, *, changed: bool) -> QueueC
 
 
 @router.get("/totals")
-async def list_totals(who: Reader, rooms: RoomsDep) -> list[Totals]:
+async def list_totals(who: Reader, pools: RolePoolsDep) -> list[Totals]:
     """Items of all jobs by status, exactly: the caller's own, for administrators everybody's."""
-    async with rooms.of(who) as conn:
+    async with pools.of(who) as conn:
         return [_totals(asdict(counts)) for counts in await metrics.count_items(conn)]
 
 
@@ -82,9 +82,9 @@ def _totals(counts: dict[str, Any]) -> Totals:
 
 
 @router.get("/workers")
-async def list_workers(who: Reader, rooms: RoomsDep, request: Request) -> WorkerList:
+async def list_workers(who: Reader, pools: RolePoolsDep, request: Request) -> WorkerList:
     """Whether there are workers and all are well, and how much waits for them; for administrators, each of them."""
-    async with rooms.of(who) as conn:
+    async with pools.of(who) as conn:
         rows = await overview.workers(conn)
         if not who.is_admin:
             return _worker_list(rows, [], sum(depth.waiting for depth in await overview.depth(conn)))

@@ -11,7 +11,7 @@ from pydantic import Field
 from forebay.api.auth import throttle
 from forebay.api.auth.cookies import cookies_of
 from forebay.api.auth.principal import Reader, Writer, address_of, scopes_of
-from forebay.api.deps import Number, RoomsDep, SettingsDep
+from forebay.api.deps import Number, RolePoolsDep, SettingsDep
 from forebay.api.models import Id, Model, Strict
 from forebay.api.problems import Problem
 from forebay.api.strict_query import StrictRoute
@@ -22,7 +22,7 @@ from forebay.log import get_logger
 
 if TYPE_CHECKING:
     from forebay.api.auth.principal import Principal
-    from forebay.api.role_pools import Rooms
+    from forebay.api.role_pools import RolePools
     from forebay.identity.db import Account
     from forebay.settings import Settings
 
@@ -83,13 +83,13 @@ class NewPassword(Strict):
 
 
 @router.post("/session", status_code=201)
-async def sign_in(body: SignIn, rooms: RoomsDep, settings: SettingsDep, request: Request, response: Response) -> Me:
+async def sign_in(body: SignIn, pools: RolePoolsDep, settings: SettingsDep, request: Request, response: Response) -> Me:
     """A session for a name and its password, as cookies. Who guesses has to wait longer and longer."""
-    found = await identity.find_account(rooms.identity, body.name)
+    found = await identity.find_account(pools.identity, body.name)
     account, stored = found or (None, None)
-    is_right = await throttle.is_password(rooms.identity, body.name, address_of(request), stored, body.password)
+    is_right = await throttle.is_password(pools.identity, body.name, address_of(request), stored, body.password)
     if account is not None and is_right:
-        begun = await _begin_session(account, stored, rooms, settings, request, response)
+        begun = await _begin_session(account, stored, pools, settings, request, response)
         if begun is not None:
             return begun
     log.warning("sign_in_refused", name=body.name, ip=address_of(request))
@@ -97,9 +97,9 @@ async def sign_in(body: SignIn, rooms: RoomsDep, settings: SettingsDep, request:
 
 
 @router.post("/session/link/check")
-async def check_link(body: CheckLink, rooms: RoomsDep) -> LinkGood:
+async def check_link(body: CheckLink, pools: RolePoolsDep) -> LinkGood:
     """What a one-time link is good for; it stays good."""
-    link = await identity.look_at_link(rooms.identity, secrets.digest(body.link))
+    link = await identity.look_at_link(pools.identity, secrets.digest(body.link))
     if link is None:
         raise _no_good()
     kind: Literal["invitation", "sign-in"] = "invitation" if link.account is None else "sign-in"
@@ -108,19 +108,19 @@ async def check_link(body: CheckLink, rooms: RoomsDep) -> LinkGood:
 
 @router.post("/session/link", status_code=201)
 async def follow_link(
-    body: FollowLink, rooms: RoomsDep, settings: SettingsDep, request: Request, response: Response
+    body: FollowLink, pools: RolePoolsDep, settings: SettingsDep, request: Request, response: Response
 ) -> Me:
     """A session for a one-time link: that of an invitation makes an account first. A password ends other sessions."""
     digest = secrets.digest(body.link)
-    link = await identity.look_at_link(rooms.identity, digest)
+    link = await identity.look_at_link(pools.identity, digest)
     if link is None:
         raise _no_good()
     if link.account is None and (body.name is None or body.password is None):
         raise Problem(422, "an invitation needs a name and a password for the new account", field="name")
     hashed = None if body.password is None else await secrets.hash_password(body.password)
-    async with rooms.identity.acquire() as conn:
+    async with pools.identity.acquire() as conn:
         account = await accounts.follow_link(conn, digest, body.name, hashed)
-    begun = None if account is None else await _begin_session(account, hashed, rooms, settings, request, response)
+    begun = None if account is None else await _begin_session(account, hashed, pools, settings, request, response)
     if begun is None:
         raise _no_good()
     return begun
@@ -131,42 +131,42 @@ def _no_good() -> Problem:
 
 
 async def _begin_session(
-    account: Account, stored: str | None, rooms: Rooms, settings: Settings, request: Request, response: Response
+    account: Account, stored: str | None, pools: RolePools, settings: Settings, request: Request, response: Response
 ) -> Me | None:
     """A new session in place of the one that the browser may have; None when nobody may enter the account any more."""
     secret, seconds, cookies = secrets.new_secret(secrets.SESSION), settings.session_days * 86400, cookies_of(request)
     agent, ip = request.headers.get("user-agent"), address_of(request)
-    if not await identity.open_session(rooms.identity, secrets.digest(secret), account.id, seconds, ip, agent, stored):
+    if not await identity.open_session(pools.identity, secrets.digest(secret), account.id, seconds, ip, agent, stored):
         return None
     if before := request.cookies.get(cookies.session):
-        await identity.close_session(rooms.identity, secrets.digest(before))
+        await identity.close_session(pools.identity, secrets.digest(before))
     cookies.give(response, secret, seconds)
     return Me(name=account.name, role=account.role, kind="session", scopes=sorted(scopes_of(account.role)))  # type: ignore[arg-type]
 
 
 @router.delete("/session", status_code=204)
-async def sign_out(who: Reader, rooms: RoomsDep, request: Request, response: Response) -> None:
+async def sign_out(who: Reader, pools: RolePoolsDep, request: Request, response: Response) -> None:
     """Ends the session that asks."""
     cookies = cookies_of(request)
     if session := request.cookies.get(cookies.session):
-        await identity.close_session(rooms.identity, secrets.digest(session))
+        await identity.close_session(pools.identity, secrets.digest(session))
     cookies.take_away(response)
 
 
 @router.get("/sessions")
-async def list_sessions(who: Reader, rooms: RoomsDep, request: Request) -> list[SessionRow]:
+async def list_sessions(who: Reader, pools: RolePoolsDep, request: Request) -> list[SessionRow]:
     """Where the caller is signed in, the one used last first."""
-    account, _ = await own_account(who, rooms)
+    account, _ = await own_account(who, pools)
     asking = secrets.digest(request.cookies[cookies_of(request).session])
-    found = await identity.sessions(rooms.identity, account.id, asking)
+    found = await identity.sessions(pools.identity, account.id, asking)
     return [SessionRow.model_validate(session, from_attributes=True) for session in found]
 
 
 @router.delete("/sessions/{session_id}", status_code=204)
-async def end_session(session_id: Number, who: Writer, rooms: RoomsDep) -> None:
+async def end_session(session_id: Number, who: Writer, pools: RolePoolsDep) -> None:
     """Signs the caller out there."""
-    account, _ = await own_account(who, rooms)
-    if not await identity.close_own_session(rooms.identity, int(session_id), account.id):
+    account, _ = await own_account(who, pools)
+    if not await identity.close_own_session(pools.identity, int(session_id), account.id):
         raise Problem(404, f"there is no session {session_id}")
 
 
@@ -176,20 +176,20 @@ async def get_me(who: Reader) -> Me:
 
 
 @router.put("/me/password", status_code=204)
-async def change_password(body: NewPassword, who: Writer, rooms: RoomsDep) -> None:
+async def change_password(body: NewPassword, who: Writer, pools: RolePoolsDep) -> None:
     """A new password; all sessions of the account end."""
-    account, stored = await own_account(who, rooms)
+    account, stored = await own_account(who, pools)
     if stored is not None and not await throttle.is_password(
-        rooms.identity, account.name, who.ip, stored, body.old or ""
+        pools.identity, account.name, who.ip, stored, body.old or ""
     ):
         raise Problem(403, "is wrong", field="old")
     hashed = await secrets.hash_password(body.new)
-    async with rooms.identity.acquire() as conn:
+    async with pools.identity.acquire() as conn:
         await accounts.change_password(conn, account, hashed)
 
 
-async def own_account(who: Principal, rooms: Rooms) -> tuple[Account, str | None]:
-    found = await identity.find_account(rooms.identity, who.owner) if who.kind == "session" else None
+async def own_account(who: Principal, pools: RolePools) -> tuple[Account, str | None]:
+    found = await identity.find_account(pools.identity, who.owner) if who.kind == "session" else None
     if found is None:
         raise Problem(403, "only someone who has signed in may do this")
     return found

@@ -54,14 +54,14 @@ class BookmarkFilter:
 
 
 async def add(
-    room: RolePool, owner_id: int, ip: str | None, new: NewBookmark, *, priority: int = 0, trace: str | None = None
+    pool: RolePool, owner_id: int, ip: str | None, new: NewBookmark, *, priority: int = 0, trace: str | None = None
 ) -> asyncpg.Record:
     """Save a bookmark and its work in one round trip; answers it, with `created`.
 
     Raises: NotFoundError for a category that is not the owner's.
     """
-    async with room.without_role() as conn:
-        return await add_in(conn, room.role, owner_id, ip, new, priority=priority, trace=trace)
+    async with pool.without_role() as conn:
+        return await add_in(conn, pool.role, owner_id, ip, new, priority=priority, trace=trace)
 
 
 async def add_in(

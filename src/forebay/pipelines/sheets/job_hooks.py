@@ -74,18 +74,20 @@ class SheetJobs(JobHooks):
 class SheetFiles(SheetJobs):
     """The same for the pipeline that files are submitted to; the others get them from it."""
 
-    async def submit_upload(self, request: Request, form: FormData, who: Principal, once: Idempotency) -> Answer | None:
-        from forebay.pipelines.sheets import uploads  # noqa: PLC0415
-
-        upload = await uploads.uploaded(form, request.app.state.settings)
-        return await uploads.take(request.app.state, who, once, upload)
-
-    async def submit_reference(
-        self, request: Request, body: NewJob, who: Principal, once: Idempotency
+    async def submit_upload(
+        self, request: Request, form: FormData, who: Principal, idempotent: Idempotency
     ) -> Answer | None:
         from forebay.pipelines.sheets import uploads  # noqa: PLC0415
 
-        return await uploads.refer(request.app.state, who, once, body)
+        upload = await uploads.uploaded(form, request.app.state.settings)
+        return await uploads.take(request.app.state, who, idempotent, upload)
+
+    async def submit_reference(
+        self, request: Request, body: NewJob, who: Principal, idempotent: Idempotency
+    ) -> Answer | None:
+        from forebay.pipelines.sheets import uploads  # noqa: PLC0415
+
+        return await uploads.refer(request.app.state, who, idempotent, body)
 
 
 def _cut(count: int) -> str:

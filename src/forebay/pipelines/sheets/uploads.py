@@ -37,11 +37,11 @@ if TYPE_CHECKING:
     from starlette.datastructures import FormData, State
 
     from forebay.api.auth.principal import Principal
-    from forebay.api.file_access import Shelf
+    from forebay.api.file_access import FileAccess
     from forebay.api.idempotency import Idempotency
     from forebay.api.models import NewJob
-    from forebay.api.quota import Allowance
-    from forebay.api.role_pools import Rooms
+    from forebay.api.quota import Quotas
+    from forebay.api.role_pools import RolePools
     from forebay.db.pool import Connection
     from forebay.pipelines.sheets.db.sheets import Added
     from forebay.settings import Settings
@@ -122,26 +122,26 @@ def _check(file: IO[bytes]) -> None:
     file.seek(0)
 
 
-async def take(state: State, who: Principal, once: Idempotency, upload: Upload) -> tuple[int, dict[str, Any]]:
+async def take(state: State, who: Principal, idempotent: Idempotency, upload: Upload) -> tuple[int, dict[str, Any]]:
     """Keep the file and submit its reading; answers when the file is safe."""
-    rooms: Rooms = state.rooms
-    async with rooms.own(who) as conn:
-        if (known := await once.answer(conn, who)) is not None:
+    pools: RolePools = state.pools
+    async with pools.own(who) as conn:
+        if (known := await idempotent.answer(conn, who)) is not None:
             return known.status, known.body
     about = upload.about
-    if about.key is None and once.key is not None:
-        about = about.model_copy(update={"key": f"upload {once.key}"})
+    if about.key is None and idempotent.key is not None:
+        about = about.model_copy(update={"key": f"upload {idempotent.key}"})
     added = await begin(state, who, about, upload.size)
     await _store(state, who, added, upload)
     answer = _answer(added)
     status = 201 if added.created else 200
-    async with rooms.own(who) as conn:
-        if await once.answer(conn, who) is None:
-            await once.keep(conn, who, status, answer)
+    async with pools.own(who) as conn:
+        if await idempotent.answer(conn, who) is None:
+            await idempotent.keep(conn, who, status, answer)
     return status, answer
 
 
-async def refer(state: State, who: Principal, once: Idempotency, body: NewJob) -> tuple[int, dict[str, Any]]:
+async def refer(state: State, who: Principal, idempotent: Idempotency, body: NewJob) -> tuple[int, dict[str, Any]]:
     """Take a file of a declared source, which is fetched in the background.
 
     Raises: Problem, RequestValidationError or NotFoundError that names the field.
@@ -160,11 +160,11 @@ async def refer(state: State, who: Principal, once: Idempotency, body: NewJob) -
     source = find_source(who, state.settings, name)
     options = about.options.model_dump(by_alias=True, exclude_defaults=True)
     new = NewSheet(path, None, options, source.name, path, f"{ASKED}{secrets.token_hex(8)}")
-    rooms: Rooms = state.rooms
-    async with rooms.of(who) as conn:
-        if (known := await once.answer(conn, who)) is not None:
+    pools: RolePools = state.pools
+    async with pools.of(who) as conn:
+        if (known := await idempotent.answer(conn, who)) is not None:
             return known.status, known.body
-        (await state.allowance.of(rooms.owners, who.owner_id)).admit()
+        (await state.quotas.of(pools.owners, who.owner_id)).admit()
         added = await sheets.take_from_source(
             conn,
             source.owner,
@@ -176,7 +176,7 @@ async def refer(state: State, who: Principal, once: Idempotency, body: NewJob) -
             meta=body.meta,
         )
         answer = _answer(added)
-        await once.keep(conn, who, 201 if added.created else 200, answer)
+        await idempotent.keep(conn, who, 201 if added.created else 200, answer)
     return 201 if added.created else 200, answer
 
 
@@ -188,7 +188,7 @@ async def _store(state: State, who: Principal, added: Added, upload: Upload) -> 
     """Keeps the file, or what is missing of it, when this is not the first time that it is sent."""
     start, pieces = 0, Pieces(state, who, added.id)
     if not added.created:
-        async with state.rooms.own(who) as conn:
+        async with state.pools.own(who) as conn:
             sheet = await sheets.get(conn, sheet_id=added.id)
         if sheet is None or sheet.intake_job_id is not None:
             return
@@ -207,17 +207,17 @@ async def _chunks(file: IO[bytes]) -> AsyncIterator[bytes]:
 
 async def begin(state: State, who: Principal, about: UploadedSheet, size: int) -> Added:
     """Open the job of a file's rows, before the first of its bytes is stored."""
-    rooms: Rooms = state.rooms
-    allowance: Allowance = state.allowance
+    pools: RolePools = state.pools
+    quotas: Quotas = state.quotas
     settings: Settings = state.settings
     if not 0 < size <= settings.api_max_upload_bytes:
         what = f"has {size} bytes; 1 to {settings.api_max_upload_bytes} are allowed"
         raise Problem(422 if size == 0 else 413, what, field="file")
-    standing = await allowance.of(rooms.owners, who.owner_id)
-    standing.admit()
+    quota = await quotas.of(pools.owners, who.owner_id)
+    quota.admit()
     new = NewSheet(about.file, size, about.options.model_dump(by_alias=True, exclude_defaults=True))
     with submitting(PIPELINE) as now:
-        async with rooms.own(who) as conn:
+        async with pools.own(who) as conn:
             added = await sheets.add(
                 conn, who.owner_id, new, key=about.key, priority=about.priority, meta=about.meta, trace=now.trace
             )
@@ -233,8 +233,8 @@ class Pieces:
     """The parts of one upload, each of which is safe once it is counted."""
 
     def __init__(self, state: State, who: Principal, sheet_id: int) -> None:
-        self._rooms: Rooms = state.rooms
-        self._shelf: Shelf = state.shelf
+        self._pools: RolePools = state.pools
+        self._file_access: FileAccess = state.file_access
         self._who = who
         self._sheet_id = sheet_id
 
@@ -243,11 +243,11 @@ class Pieces:
 
         Raises: Problem 409 when another request goes on with the same upload, or it is complete.
         """
-        async with self._rooms.own(self._who) as conn:
+        async with self._pools.own(self._who) as conn:
             name = await sheets.begin_piece(conn, self._sheet_id, start)
         if name is None:
             raise Problem(409, "the upload is complete, or was given up")
-        store = self._shelf.store
+        store = self._file_access.store
         try:
             async with spooled(_at_most(chunks, min(PIECE_BYTES, size - start)), store.spool) as spool:
                 came = spool.size
@@ -264,7 +264,7 @@ class Pieces:
         return came
 
     async def _count(self, piece: Piece, size: int) -> bool:
-        async with self._rooms.own(self._who) as conn:
+        async with self._pools.own(self._who) as conn:
             counted = await sheets.end_piece(conn, self._sheet_id, piece)
             if counted and piece.start + piece.size == size:
                 await begin_reading(conn, self._sheet_id)
@@ -273,8 +273,8 @@ class Pieces:
     async def _drop(self, start: int, name: str) -> None:
         """What is left of it is deleted now, or else by the housekeeping."""
         with suppress(Exception):
-            await self._shelf.store.delete(piece_key(self._sheet_id, name))
-            async with self._rooms.own(self._who) as conn:
+            await self._file_access.store.delete(piece_key(self._sheet_id, name))
+            async with self._pools.own(self._who) as conn:
                 await sheets.drop_piece(conn, self._sheet_id, start, name)
 
 

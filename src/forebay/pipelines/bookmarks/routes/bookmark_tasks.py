@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from starlette.datastructures import State
 
     from forebay.api.auth.principal import Principal
-    from forebay.api.quota import Allowance
-    from forebay.api.role_pools import Rooms
+    from forebay.api.quota import Quotas
+    from forebay.api.role_pools import RolePools
 
 router = APIRouter(prefix="/api/v1/bookmarks/add", tags=["bookmarks, as the source has them"], route_class=StrictRoute)
 
@@ -51,14 +51,14 @@ Duration = Annotated[int, Query(alias="durationMs", ge=1, le=60_000, description
 async def add_data(body: LegacyBookmark, request: Request) -> JSONResponse:
     """Save a link; answers with its row at once. With `update_access` false the category is not touched."""
     who = await authorized(request, "write", makes_owner=True)
-    rooms: Rooms = request.app.state.rooms
-    allowance: Allowance = request.app.state.allowance
-    standing = await allowance.of(rooms.owners, who.owner_id)
+    pools: RolePools = request.app.state.pools
+    quotas: Quotas = request.app.state.quotas
+    quota = await quotas.of(pools.owners, who.owner_id)
     new = given_bookmark(NewBookmark(url=body.url), request.app.state.settings)
     if body.update_access and body.category_id:
         new = replace(new, category_id=body.category_id)
-    standing.admit()
-    added = await save_bookmark(rooms, who, new)
+    quota.admit()
+    added = await save_bookmark(pools, who, new)
     shown: dict[str, Any] = {"id": int(added.bookmark.id), "user_id": who.owner, "url": new.url}
     if who.can_read and isinstance(added.bookmark, Bookmark):
         shown |= _legacy_row(added.bookmark)
@@ -96,7 +96,7 @@ async def _consume(request: Request, duration_ms: int) -> ConsumerReport:
         if who.kind == "session" and request.method == "GET":  # a link on any page could start it
             raise Problem(403, "use POST, with the header that keeps other sites out, or a token")
         owner_id, scopes = who.owner_id, who.scopes
-    async with state.rooms.admins.acquire() as conn:
+    async with state.pools.admins.acquire() as conn:
         jobs = await rows.messages(conn, owner_id, _MESSAGES)
     if jobs:
         await _work(state, _ANYONE if owner_id is None else owner_id, jobs, duration_ms / 1000)
@@ -121,7 +121,7 @@ async def _work(state: State, owner_id: int, jobs: list[int], seconds: float) ->
 
 
 async def _report(state: State, jobs: list[int]) -> list[MessageResult]:
-    async with state.rooms.admins.acquire() as conn:
+    async with state.pools.admins.acquire() as conn:
         return [_result(row) for row in await rows.message_reports(conn, jobs)]
 
 
@@ -177,8 +177,8 @@ async def _run_steps(
         await authorized(request, "write")  # who is nobody is told so
         raise Problem(403, "only the service's token may do this")
     state = request.app.state
-    who = replace(await for_owner(state.rooms, body.userId), ip=address_of(request))
-    job_id = await _submit_steps(state.rooms, who, body, steps, favicon)
+    who = replace(await for_owner(state.pools, body.userId), ip=address_of(request))
+    job_id = await _submit_steps(state.pools, who, body, steps, favicon)
     await _work(state, who.owner_id, [job_id], duration_ms / 1000)
     (result,) = await _report(state, [job_id])
     if result.archived:
@@ -190,9 +190,9 @@ async def _run_steps(
 
 
 async def _submit_steps(
-    rooms: Rooms, who: Principal, body: LegacyScreenshot, steps: list[str], favicon: str | None
+    pools: RolePools, who: Principal, body: LegacyScreenshot, steps: list[str], favicon: str | None
 ) -> int:
-    async with rooms.own(who) as conn:
+    async with pools.own(who) as conn:
         known = await rows.get_light(conn, body.id)
         if known is None:
             raise NotFoundError("id", f"{body.userId} has no bookmark {body.id}")

@@ -14,7 +14,7 @@ from starlette.datastructures import UploadFile
 
 from forebay.api import idempotency, paging
 from forebay.api.auth.principal import Reader, Writer, authorized
-from forebay.api.deps import After, Number, PageSize, RoomsDep
+from forebay.api.deps import After, Number, PageSize, RolePoolsDep
 from forebay.api.models import JobRef, Reference
 from forebay.api.problems import Problem
 from forebay.api.strict_query import StrictRoute
@@ -60,8 +60,8 @@ if TYPE_CHECKING:
     import asyncpg
 
     from forebay.api.auth.principal import Principal
-    from forebay.api.quota import Allowance
-    from forebay.api.role_pools import Rooms
+    from forebay.api.quota import Quotas
+    from forebay.api.role_pools import RolePools
     from forebay.db.pool import Connection
     from forebay.engine.processes.limited_calls import LimitedCalls
     from forebay.settings import Settings
@@ -86,24 +86,24 @@ _TAKES_KEY: dict[str, Any] = {
 async def add_bookmark(body: NewBookmark, request: Request, response: Response) -> AddedBookmark:
     """Save a link; answers with the bookmark as soon as it is safe. The page is looked at in the background."""
     who = await authorized(request, "write", makes_owner=True)
-    once = await idempotency.of(request)
+    idempotent = await idempotency.of(request)
     state = request.app.state
-    rooms: Rooms = state.rooms
-    allowance: Allowance = state.allowance
-    standing = await allowance.of(rooms.owners, who.owner_id)
+    pools: RolePools = state.pools
+    quotas: Quotas = state.quotas
+    quota = await quotas.of(pools.owners, who.owner_id)
     new = given_bookmark(body, state.settings)
-    if once.key is None:
-        standing.admit()
-        added = await save_bookmark(rooms, who, new)
+    if idempotent.key is None:
+        quota.admit()
+        added = await save_bookmark(pools, who, new)
     else:
-        async with rooms.own(who) as conn:
-            if (known := await once.answer(conn, who)) is not None:
+        async with pools.own(who) as conn:
+            if (known := await idempotent.answer(conn, who)) is not None:
                 response.status_code = known.status
                 return _added_for(who, AddedBookmark.model_validate(known.body))
-            standing.admit()
-            added = _added(await rows.add_in(conn, rooms.owners.role, who.owner_id, who.ip, new))
+            quota.admit()
+            added = _added(await rows.add_in(conn, pools.owners.role, who.owner_id, who.ip, new))
             kept = added.model_dump(mode="json", by_alias=True)
-            await once.keep(conn, who, 201 if added.created else 200, kept)
+            await idempotent.keep(conn, who, 201 if added.created else 200, kept)
     response.status_code = 201 if added.created else 200
     return _added_for(who, added)
 
@@ -136,10 +136,10 @@ def given_bookmark(body: NewBookmark, settings: Settings) -> rows.NewBookmark:
     )
 
 
-async def save_bookmark(rooms: Rooms, who: Principal, new: rows.NewBookmark) -> AddedBookmark:
+async def save_bookmark(pools: RolePools, who: Principal, new: rows.NewBookmark) -> AddedBookmark:
     """In one statement that is its own transaction."""
     with submitting("bookmarks") as now:
-        row = await rows.add(rooms.owners, who.owner_id, who.ip, new, trace=now.trace)
+        row = await rows.add(pools.owners, who.owner_id, who.ip, new, trace=now.trace)
         if row["created"]:
             now.made(row["job_id"])
     added = _added(row)
@@ -158,7 +158,7 @@ def _added(row: asyncpg.Record) -> AddedBookmark:
 @router.get("")
 async def list_bookmarks(
     who: Reader,
-    rooms: RoomsDep,
+    pools: RolePoolsDep,
     size: PageSize,
     after: After = None,
     q: Annotated[
@@ -176,9 +176,9 @@ async def list_bookmarks(
     category = None if category_id is None else int(category_id)
     where = BookmarkFilter(None if everything else archived, category, tag, kind, duplicates)
     if q is not None and q.strip():
-        return await _search(rooms, who, where, q, after, size)
+        return await _search(pools, who, where, q, after, size)
     before = None if after is None else paging.decode(after, paging.integer)[0]
-    async with rooms.own(who) as conn:
+    async with pools.own(who) as conn:
         found = await rows.find(conn, where, before, size + 1)
     more = found[size - 1]["id"] if len(found) > size else None
     paging.tell("bookmarks", [row["id"] for row in found[:size]], more)
@@ -187,14 +187,14 @@ async def list_bookmarks(
 
 
 async def _search(
-    rooms: Rooms, who: Principal, where: BookmarkFilter, question: str, after: str | None, size: int
+    pools: RolePools, who: Principal, where: BookmarkFilter, question: str, after: str | None, size: int
 ) -> BookmarkPage:
     if "\0" in question:
         raise Problem(422, "must not contain a NUL character", field="query.q")
     if where.kind is not None or where.duplicates:
         raise Problem(422, "goes without `kind` and `duplicates`", field="query.q")
     place = None if after is None else paging.decode(after, paging.number, paging.integer)
-    async with rooms.own(who) as conn:
+    async with pools.own(who) as conn:
         found = await rows.search(conn, where, question, place, size + 1)
     last = found[size - 1] if len(found) > size else None
     page: list[Bookmark | FoundBookmark] = [bookmark_of(row) for row in found[:size]]
@@ -205,25 +205,25 @@ async def _search(
 
 
 @router.get("/tags")
-async def list_tags(who: Reader, rooms: RoomsDep) -> TagList:
+async def list_tags(who: Reader, pools: RolePoolsDep) -> TagList:
     """The tags in use, the most used first; at most 1000."""
-    async with rooms.own(who) as conn:
+    async with pools.own(who) as conn:
         found = await rows.tags(conn, who.owner_id, 1000)
     return TagList(tags=[TagUse(**dict(row)) for row in found])
 
 
 @router.get("/categories")
-async def list_categories(who: Reader, rooms: RoomsDep) -> CategoryList:
+async def list_categories(who: Reader, pools: RolePoolsDep) -> CategoryList:
     """Categories by name."""
-    async with rooms.own(who) as conn:
+    async with pools.own(who) as conn:
         found = await rows.categories(conn, who.owner_id)
     return CategoryList(categories=[Category(**dict(row)) for row in found])
 
 
 @router.post("/categories", status_code=201, responses={200: {"model": Category}})
-async def add_category(body: NewCategory, who: Writer, rooms: RoomsDep, response: Response) -> Category:
+async def add_category(body: NewCategory, who: Writer, pools: RolePoolsDep, response: Response) -> Category:
     """Make a category; 200 and the one that is there when the name is taken: a repetition does no harm."""
-    async with rooms.own(who) as conn:
+    async with pools.own(who) as conn:
         row = await rows.add_category(conn, who.owner_id, body.name)
     if row is None:  # made by someone else in this moment
         raise Problem(503, "try again", headers={"Retry-After": "1"})
@@ -233,9 +233,9 @@ async def add_category(body: NewCategory, who: Writer, rooms: RoomsDep, response
 
 
 @router.put("/categories/{category_id}")
-async def rename_category(category_id: Number, body: NewCategory, who: Writer, rooms: RoomsDep) -> Category:
+async def rename_category(category_id: Number, body: NewCategory, who: Writer, pools: RolePoolsDep) -> Category:
     """Give a category another name."""
-    async with rooms.own(who) as conn:
+    async with pools.own(who) as conn:
         row = await rows.rename_category(conn, int(category_id), body.name)
     if row is None:
         raise NotFoundError("category", f"there is no category {category_id}")
@@ -243,9 +243,9 @@ async def rename_category(category_id: Number, body: NewCategory, who: Writer, r
 
 
 @router.delete("/categories/{category_id}", status_code=204)
-async def delete_category(category_id: Number, who: Writer, rooms: RoomsDep) -> None:
+async def delete_category(category_id: Number, who: Writer, pools: RolePoolsDep) -> None:
     """Delete a category; its bookmarks stay."""
-    async with rooms.own(who) as conn:
+    async with pools.own(who) as conn:
         if not await rows.delete_category(conn, int(category_id)):
             raise NotFoundError("category", f"there is no category {category_id}")
 
@@ -256,18 +256,18 @@ async def delete_category(category_id: Number, who: Writer, rooms: RoomsDep) -> 
     responses={200: {"content": {kind: {} for kind in ("text/html", "text/csv", "application/json")}}},
 )
 async def export_bookmarks(
-    who: Reader, rooms: RoomsDep, kind: Annotated[Format, Query(alias="format")] = "html"
+    who: Reader, pools: RolePoolsDep, kind: Annotated[Format, Query(alias="format")] = "html"
 ) -> StreamingResponse:
     """All bookmarks as a file: for browsers (html), as Pocket's (csv), or with everything (json)."""
     headers = {"Content-Disposition": f'attachment; filename="bookmarks.{kind}"'}
-    return StreamingResponse(_exported(rooms, who, kind), media_type=bookmark_files.media_type(kind), headers=headers)
+    return StreamingResponse(_exported(pools, who, kind), media_type=bookmark_files.media_type(kind), headers=headers)
 
 
-async def _exported(rooms: Rooms, who: Principal, kind: Format) -> AsyncGenerator[str]:
+async def _exported(pools: RolePools, who: Principal, kind: Format) -> AsyncGenerator[str]:
     file, after = BookmarkFile(kind), (-1, 0)
     yield file.head()
     while True:
-        async with rooms.own(who) as conn:
+        async with pools.own(who) as conn:
             found = await rows.export(conn, after, _EXPORTED)
         yield "".join(file.entry(exported_entry(row, kind)) for row in found)
         if len(found) < _EXPORTED:
@@ -307,8 +307,8 @@ async def import_bookmarks(request: Request) -> JobRef:
     job, whose progress can be followed; a bad one is an error of its own."""
     try:
         who = await authorized(request, "write", makes_owner=True)
-        once = await idempotency.of(request)
-        return await _import(request, who, once, *await _uploaded(request))
+        idempotent = await idempotency.of(request)
+        return await _import(request, who, idempotent, *await _uploaded(request))
     finally:
         await request.close()
 
@@ -334,19 +334,19 @@ async def _uploaded(request: Request) -> tuple[str, list[Entry]]:
 
 
 async def _import(
-    request: Request, who: Principal, once: idempotency.Idempotency, name: str, entries: list[Entry]
+    request: Request, who: Principal, idempotent: idempotency.Idempotency, name: str, entries: list[Entry]
 ) -> JobRef:
-    rooms: Rooms = request.app.state.rooms
-    allowance: Allowance = request.app.state.allowance
-    standing = await allowance.of(rooms.owners, who.owner_id)
-    async with rooms.own(who) as conn:
-        if (known := await once.answer(conn, who)) is not None:
+    pools: RolePools = request.app.state.pools
+    quotas: Quotas = request.app.state.quotas
+    quota = await quotas.of(pools.owners, who.owner_id)
+    async with pools.own(who) as conn:
+        if (known := await idempotent.answer(conn, who)) is not None:
             return JobRef.model_validate(known.body)
-        standing.admit(len(entries))
+        quota.admit(len(entries))
         await session_context.begin_upload(conn, checked_text("file", name[:500], 500))
         job = await submit_many(conn, bookmark_imports, map(imported_of, entries), owner=who.owner)
         ref = JobRef(job_id=str(job.job_id), created=job.created, items=job.items)
-        await once.keep(conn, who, 201, ref.model_dump(by_alias=True))
+        await idempotent.keep(conn, who, 201, ref.model_dump(by_alias=True))
     log.info("bookmarks_imported", job=job.job_id, owner=who.owner, items=job.items)
     return ref
 
@@ -374,9 +374,9 @@ def _text(text: str | None) -> str | None:
 
 
 @router.get("/{bookmark_id}")
-async def get_bookmark(bookmark_id: Number, who: Reader, rooms: RoomsDep) -> WholeBookmark:
+async def get_bookmark(bookmark_id: Number, who: Reader, pools: RolePoolsDep) -> WholeBookmark:
     """A bookmark with all that was found, its text included."""
-    async with rooms.own(who) as conn:
+    async with pools.own(who) as conn:
         row = await rows.get(conn, int(bookmark_id))
     if row is None:
         raise _not_there(bookmark_id)
@@ -385,7 +385,7 @@ async def get_bookmark(bookmark_id: Number, who: Reader, rooms: RoomsDep) -> Who
 
 @router.patch("/{bookmark_id}")
 async def change_bookmark(
-    bookmark_id: Number, body: BookmarkChange, who: Writer, rooms: RoomsDep
+    bookmark_id: Number, body: BookmarkChange, who: Writer, pools: RolePoolsDep
 ) -> Bookmark | Reference:
     """Change title, note, tags, category, or how often it is crawled."""
     given = body.model_dump(by_alias=True, exclude_unset=True)
@@ -394,7 +394,7 @@ async def change_bookmark(
     if "crawlEveryHours" in given:
         hours = given.pop("crawlEveryHours")
         given["crawlEvery"] = None if hours is None else hours * 3600
-    async with rooms.own(who) as conn:
+    async with pools.own(who) as conn:
         await _found(conn, bookmark_id)
         if not await rows.change(conn, int(bookmark_id), given):
             raise NotFoundError("categoryId", f"there is no category {body.category_id}")
@@ -402,53 +402,53 @@ async def change_bookmark(
 
 
 @router.delete("/{bookmark_id}", status_code=204)
-async def delete_bookmark(bookmark_id: Number, who: Writer, rooms: RoomsDep) -> None:
+async def delete_bookmark(bookmark_id: Number, who: Writer, pools: RolePoolsDep) -> None:
     """Delete a bookmark and its files."""
-    async with rooms.own(who) as conn:
+    async with pools.own(who) as conn:
         if not await rows.delete(conn, int(bookmark_id)):
             raise _not_there(bookmark_id)
 
 
 @router.post("/{bookmark_id}/archive")
-async def archive_bookmark(bookmark_id: Number, who: Writer, rooms: RoomsDep) -> Bookmark | Reference:
+async def archive_bookmark(bookmark_id: Number, who: Writer, pools: RolePoolsDep) -> Bookmark | Reference:
     """Put it away: lists show it no more, unless they are asked to."""
-    return await _archived(bookmark_id, who, rooms, archived=True)
+    return await _archived(bookmark_id, who, pools, archived=True)
 
 
 @router.post("/{bookmark_id}/unarchive")
-async def unarchive_bookmark(bookmark_id: Number, who: Writer, rooms: RoomsDep) -> Bookmark | Reference:
+async def unarchive_bookmark(bookmark_id: Number, who: Writer, pools: RolePoolsDep) -> Bookmark | Reference:
     """Take it out of the archive."""
-    return await _archived(bookmark_id, who, rooms, archived=False)
+    return await _archived(bookmark_id, who, pools, archived=False)
 
 
-async def _archived(bookmark_id: str, who: Principal, rooms: Rooms, *, archived: bool) -> Bookmark | Reference:
-    async with rooms.own(who) as conn:
+async def _archived(bookmark_id: str, who: Principal, pools: RolePools, *, archived: bool) -> Bookmark | Reference:
+    async with pools.own(who) as conn:
         await rows.archive(conn, int(bookmark_id), archived=archived)
         return _for(who, await _found(conn, bookmark_id))
 
 
 @router.post("/{bookmark_id}/crawl", status_code=201, openapi_extra=_TAKES_KEY)
-async def crawl_bookmark(bookmark_id: Number, request: Request, who: Writer, rooms: RoomsDep) -> Crawled:
+async def crawl_bookmark(bookmark_id: Number, request: Request, who: Writer, pools: RolePoolsDep) -> Crawled:
     """Look at the page once more: what has changed is noted."""
-    allowance: Allowance = request.app.state.allowance
-    standing = await allowance.of(rooms.owners, who.owner_id)
-    once = await idempotency.of(request)
-    async with rooms.own(who) as conn:
-        if (known := await once.answer(conn, who)) is not None:
+    quotas: Quotas = request.app.state.quotas
+    quota = await quotas.of(pools.owners, who.owner_id)
+    idempotent = await idempotency.of(request)
+    async with pools.own(who) as conn:
+        if (known := await idempotent.answer(conn, who)) is not None:
             return Crawled.model_validate(known.body)
-        standing.admit()
+        quota.admit()
         job_id = await rows.crawl(conn, int(bookmark_id))
         if job_id is None:
             raise _not_there(bookmark_id)
         crawled = Crawled(job_id=str(job_id))
-        await once.keep(conn, who, 201, crawled.model_dump(by_alias=True))
+        await idempotent.keep(conn, who, 201, crawled.model_dump(by_alias=True))
     return crawled
 
 
 @router.post("/{bookmark_id}/merge")
-async def merge_bookmark(bookmark_id: Number, who: Writer, rooms: RoomsDep) -> Bookmark | Reference:
+async def merge_bookmark(bookmark_id: Number, who: Writer, pools: RolePoolsDep) -> Bookmark | Reference:
     """Give the tags and notes of a duplicate to the bookmark that it repeats, and delete it; answers that one."""
-    async with rooms.own(who) as conn:
+    async with pools.own(who) as conn:
         await _found(conn, bookmark_id)
         kept = await rows.merge(conn, int(bookmark_id))
         if kept is None:
@@ -458,11 +458,11 @@ async def merge_bookmark(bookmark_id: Number, who: Writer, rooms: RoomsDep) -> B
 
 @router.get("/{bookmark_id}/changes")
 async def list_changes(
-    bookmark_id: Number, who: Reader, rooms: RoomsDep, size: PageSize, after: After = None
+    bookmark_id: Number, who: Reader, pools: RolePoolsDep, size: PageSize, after: After = None
 ) -> VersionPage:
     """What crawls have found to be different, newest first."""
     before = None if after is None else paging.decode(after, paging.moment)[0]
-    async with rooms.own(who) as conn:
+    async with pools.own(who) as conn:
         await _found(conn, bookmark_id)
         found = await rows.changes(conn, int(bookmark_id), before, size + 1)
     more = found[size - 1]["at"] if len(found) > size else None

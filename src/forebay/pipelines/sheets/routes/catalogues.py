@@ -11,7 +11,7 @@ from fastapi import APIRouter, Path
 from pydantic import Field
 
 from forebay.api.auth.principal import Admin, Reader, Writer
-from forebay.api.deps import RoomsDep, SettingsDep
+from forebay.api.deps import RolePoolsDep, SettingsDep
 from forebay.api.models import Model
 from forebay.api.strict_query import StrictRoute
 from forebay.engine.db import overview
@@ -25,7 +25,7 @@ from forebay.services.products.strategies import NAMES as STRATEGIES
 
 if TYPE_CHECKING:
     from forebay.api.auth.principal import Principal
-    from forebay.api.role_pools import Rooms
+    from forebay.api.role_pools import RolePools
     from forebay.services.products.provider_spec import ProviderSpec
 
 router = APIRouter(prefix="/api", tags=["catalogues"], route_class=StrictRoute)
@@ -78,36 +78,36 @@ class ProviderList(Model):
 
 
 @router.get("/catalogues")
-async def list_catalogues(who: Reader, rooms: RoomsDep) -> CatalogueList:
+async def list_catalogues(who: Reader, pools: RolePoolsDep) -> CatalogueList:
     """The caller's own and those that are shared; for administrators all."""
-    async with rooms.of(who) as conn:
+    async with pools.of(who) as conn:
         found = await catalogues.find(conn, None)
     return CatalogueList(catalogues=[Catalogue(**{k: v for k, v in row.items() if k != "id"}) for row in found])
 
 
 @router.delete("/catalogues/{name}", status_code=204)
-async def drop_catalogue(name: Name, who: Writer, rooms: RoomsDep) -> None:
+async def drop_catalogue(name: Name, who: Writer, pools: RolePoolsDep) -> None:
     """Delete one of the caller's own with all that is in it."""
-    async with rooms.own(who) as conn:
+    async with pools.own(who) as conn:
         if not await catalogues.drop(conn, who.owner_id, name):
             raise _not_there(name)
     log.info("catalogue_dropped", catalogue=name, by=who.actor)
 
 
 @router.post("/catalogues/{name}/share", status_code=204)
-async def share_catalogue(name: Name, who: Admin, rooms: RoomsDep) -> None:
+async def share_catalogue(name: Name, who: Admin, pools: RolePoolsDep) -> None:
     """Let the rows of everybody be looked up in one of the administrator's own."""
-    await _share(name, who, rooms, shared=True)
+    await _share(name, who, pools, shared=True)
 
 
 @router.post("/catalogues/{name}/unshare", status_code=204)
-async def unshare_catalogue(name: Name, who: Admin, rooms: RoomsDep) -> None:
+async def unshare_catalogue(name: Name, who: Admin, pools: RolePoolsDep) -> None:
     """Keep it to oneself again."""
-    await _share(name, who, rooms, shared=False)
+    await _share(name, who, pools, shared=False)
 
 
-async def _share(name: str, who: Principal, rooms: Rooms, *, shared: bool) -> None:
-    async with rooms.of(who) as conn:
+async def _share(name: str, who: Principal, pools: RolePools, *, shared: bool) -> None:
+    async with pools.of(who) as conn:
         if not await catalogues.share(conn, who.owner_id, name, shared=shared):
             raise _not_there(name)
     log.info("catalogue_shared" if shared else "catalogue_unshared", catalogue=name, by=who.actor)
@@ -118,9 +118,9 @@ def _not_there(name: str) -> NotFoundError:
 
 
 @router.get("/providers")
-async def list_providers(who: Reader, rooms: RoomsDep, settings: SettingsDep) -> ProviderList:
+async def list_providers(who: Reader, pools: RolePoolsDep, settings: SettingsDep) -> ProviderList:
     """Who is asked about rows, and how that goes."""
-    async with rooms.of(who) as conn:
+    async with pools.of(who) as conn:
         workers = [row.shared.get("providers", {}) for row in await overview.workers(conn) if row.alive]
     problem = None
     try:

@@ -10,7 +10,7 @@ from fastapi import APIRouter, Depends, Path, Query, Request
 
 from forebay.api import idempotency, paging
 from forebay.api.auth.principal import Reader, Writer
-from forebay.api.deps import After, JobId, PageSize, RoomsDep, SettingsDep, ShelfDep
+from forebay.api.deps import After, FileAccessDep, JobId, PageSize, RolePoolsDep, SettingsDep
 from forebay.api.models import FromJson, Id, Model, State, Status
 from forebay.api.problems import Problem
 from forebay.api.routes.files import link_to
@@ -26,7 +26,7 @@ from forebay.telemetry.tracing import submitting
 if TYPE_CHECKING:
     import asyncpg
 
-    from forebay.api.quota import Allowance
+    from forebay.api.quota import Quotas
 
 router = APIRouter(prefix="/api", tags=["sheets"], route_class=StrictRoute)
 
@@ -94,7 +94,7 @@ class ExportPage(Model):
 async def get_grid(
     job_id: JobId,
     who: Reader,
-    rooms: RoomsDep,
+    pools: RolePoolsDep,
     size: PageSize,
     statuses: Statuses = None,
     show: Show = None,
@@ -104,7 +104,7 @@ async def get_grid(
     may be short while there is a `next`."""
     start = 0 if after is None else paging.decode(after, paging.small)[0]
     groups = _groups(show)
-    async with rooms.of(who) as conn:
+    async with pools.of(who) as conn:
         page = await grids.page(conn, job_id, start, chosen(statuses), size, groups)
     more = page.next_after
     paging.tell("grid", [row["n"] for row in page.rows], more)
@@ -124,7 +124,7 @@ def _groups(show: str | None) -> list[str]:
 async def export_grid(
     job_id: JobId,
     who: Writer,
-    rooms: RoomsDep,
+    pools: RolePoolsDep,
     request: Request,
     kind: Annotated[Literal["csv", "xlsx", "jsonl"], Query(alias="format")] = "csv",
     statuses: Statuses = None,
@@ -139,27 +139,29 @@ async def export_grid(
     groups = _groups(show)
     given = {"statuses": chosen(statuses), "show": groups or None, "raw": raw or None, "first": first, "last": last}
     options = json.dumps({name: value for name, value in given.items() if value is not None})
-    once = await idempotency.of(request)
-    allowance: Allowance = request.app.state.allowance
-    standing = await allowance.of(rooms.owners, who.owner_id)
-    async with rooms.of(who) as conn:
-        if (known := await once.answer(conn, who)) is not None:
+    idempotent = await idempotency.of(request)
+    quotas: Quotas = request.app.state.quotas
+    quota = await quotas.of(pools.owners, who.owner_id)
+    async with pools.of(who) as conn:
+        if (known := await idempotent.answer(conn, who)) is not None:
             return ExportRef.model_validate(known.body)
         with submitting("sheet_exports") as now:
             export_id = await grids.export(conn, job_id, kind, options, now.trace)
-            standing.admit()
+            quota.admit()
             now.made(export_id)
         done = ExportRef(export_id=str(export_id), state=(await find_job(conn, export_id)).state)
-        await once.keep(conn, who, 202, done.model_dump(by_alias=True))
+        await idempotent.keep(conn, who, 202, done.model_dump(by_alias=True))
     log.info("export_submitted", job=export_id, of=job_id, format=kind, by=who.actor)
     return done
 
 
 @router.get("/jobs/{job_id}/exports")
-async def list_exports(job_id: JobId, who: Reader, rooms: RoomsDep, size: PageSize, after: After = None) -> ExportPage:
+async def list_exports(
+    job_id: JobId, who: Reader, pools: RolePoolsDep, size: PageSize, after: After = None
+) -> ExportPage:
     """Files that were made of a grid, newest first."""
     before = None if after is None else paging.decode(after, paging.integer)[0]
-    async with rooms.of(who) as conn:
+    async with pools.of(who) as conn:
         await find_job(conn, job_id)
         rows, more = await grids.exports(conn, job_id, before, size)
     paging.tell("exports", [row["job_id"] for row in rows], more)
@@ -174,18 +176,22 @@ async def _export_id(export_id: Annotated[str, Path(description="an export's id"
 
 @router.get("/exports/{export_id}")
 async def get_export(
-    export_id: Annotated[int, Depends(_export_id)], who: Reader, rooms: RoomsDep, shelf: ShelfDep, settings: SettingsDep
+    export_id: Annotated[int, Depends(_export_id)],
+    who: Reader,
+    pools: RolePoolsDep,
+    file_access: FileAccessDep,
+    settings: SettingsDep,
 ) -> LinkedExport:
     """How far an export is, and once it is written a link to the file that works for everyone who has it, until it
     expires."""
-    async with rooms.of(who) as conn:
+    async with pools.of(who) as conn:
         row = await grids.get_export(conn, export_id)
         if row is None:
             raise NotFoundError("export", f"there is no export {export_id}")
         file = None if row["file_id"] is None else await files.get(conn, row["file_id"])
     if file is None:
         return LinkedExport(**_export(row))
-    url, expires_at = await link_to(shelf, settings, file, inline=False)
+    url, expires_at = await link_to(file_access, settings, file, inline=False)
     return LinkedExport(**_export(row), url=url, expires_at=expires_at)
 
 

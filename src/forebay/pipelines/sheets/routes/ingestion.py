@@ -9,7 +9,7 @@ from pydantic import Field
 
 from forebay.api import idempotency
 from forebay.api.auth.principal import Reader, Writer
-from forebay.api.deps import RoomsDep, SettingsDep
+from forebay.api.deps import RolePoolsDep, SettingsDep
 from forebay.api.models import Id, Model, Strict
 from forebay.api.problems import Problem
 from forebay.api.strict_query import StrictRoute
@@ -84,20 +84,20 @@ async def list_sources(who: Reader, settings: SettingsDep) -> SourceList:
 
 @router.post("/scan", status_code=202, openapi_extra={"parameters": [idempotency.ANSWERED_AGAIN]})
 async def scan_sources(
-    body: WantedScan, who: Writer, rooms: RoomsDep, settings: SettingsDep, request: Request
+    body: WantedScan, who: Writer, pools: RolePoolsDep, settings: SettingsDep, request: Request
 ) -> BegunScans:
     """Look through sources now, in the background; their new files become sheets."""
     chosen = [find_source(who, settings, body.source)] if body.source is not None else sources_of(who, settings)
-    once = await idempotency.of(request)
-    async with rooms.of(who) as conn:
-        if (known := await once.answer(conn, who)) is not None:
+    idempotent = await idempotency.of(request)
+    async with pools.of(who) as conn:
+        if (known := await idempotent.answer(conn, who)) is not None:
             return BegunScans.model_validate(known.body)
         begun: list[BegunScan] = []
         for each in chosen:
             job = await submit(conn, sheet_scans, ScanRequest(source=each.name), owner=each.owner)
             begun.append(BegunScan(source=each.name, job_id=str(job.job_id)))
         answer = BegunScans(scans=begun)
-        await once.keep(conn, who, 202, answer.model_dump(by_alias=True))
+        await idempotent.keep(conn, who, 202, answer.model_dump(by_alias=True))
     for scan in begun:
         log.info("scan_begun", source=scan.source, job=int(scan.job_id), by=who.actor)
     return answer

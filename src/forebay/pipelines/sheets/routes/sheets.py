@@ -8,7 +8,7 @@ from fastapi import APIRouter, Query
 
 from forebay.api import paging
 from forebay.api.auth.principal import Reader, Writer
-from forebay.api.deps import After, JobId, PageSize, RoomsDep, SettingsDep
+from forebay.api.deps import After, JobId, PageSize, RolePoolsDep, SettingsDep
 from forebay.api.models import Reference
 from forebay.api.problems import Problem
 from forebay.api.routes.jobs import whose
@@ -35,14 +35,14 @@ log = get_logger("api")
 @router.get("")
 async def list_sheets(
     who: Reader,
-    rooms: RoomsDep,
+    pools: RolePoolsDep,
     size: PageSize,
     after: After = None,
     user_id: Annotated[str, Query(alias="userId", description="me, or for administrators all", max_length=200)] = "me",
 ) -> SheetPage:
     """Files of rows, the newest first."""
     before = None if after is None else paging.decode(after, paging.integer)[0]
-    async with rooms.of(who) as conn:
+    async with pools.of(who) as conn:
         found = await sheets.page(conn, whose(who, user_id), before, size + 1)
     more = found[size - 1]["id"] if len(found) > size else None
     paging.tell("sheets", [row["id"] for row in found[:size]], more)
@@ -52,9 +52,9 @@ async def list_sheets(
 
 
 @router.get("/{job_id}")
-async def get_sheet(job_id: JobId, who: Reader, rooms: RoomsDep) -> SheetInfo:
+async def get_sheet(job_id: JobId, who: Reader, pools: RolePoolsDep) -> SheetInfo:
     """The file behind a job: how it is written, what its columns hold, how far its reading is."""
-    async with rooms.of(who) as conn:
+    async with pools.of(who) as conn:
         return sheet_info(await find_sheet(conn, job_id))
 
 
@@ -68,10 +68,10 @@ async def find_sheet(conn: Connection, job_id: int) -> Sheet:
 
 @router.patch("/{job_id}")
 async def change_sheet(
-    job_id: JobId, body: ChangedSheet, who: Writer, rooms: RoomsDep, settings: SettingsDep
+    job_id: JobId, body: ChangedSheet, who: Writer, pools: RolePoolsDep, settings: SettingsDep
 ) -> SheetInfo | Reference:
     """Say which column holds what, or whom to ask first. Rows that were read before change with a reprocess."""
-    async with rooms.of(who) as conn:
+    async with pools.of(who) as conn:
         await sheets.lock(conn, (await find_sheet(conn, job_id)).id)
         await check_providers(conn, settings, body.providers)
         sheet = await find_sheet(conn, job_id)

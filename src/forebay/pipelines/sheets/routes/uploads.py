@@ -12,7 +12,7 @@ from fastapi.responses import JSONResponse
 from starlette.requests import ClientDisconnect
 
 from forebay.api.auth.principal import Reader, Writer, authorized
-from forebay.api.deps import Number, RoomsDep
+from forebay.api.deps import Number, RolePoolsDep
 from forebay.api.middleware.guards import media_type
 from forebay.api.problems import Problem
 from forebay.api.strict_query import StrictRoute
@@ -81,9 +81,9 @@ async def begin_upload(request: Request, length: Length, metadata: Metadata = ""
 
 
 @router.head("/{upload_id}", status_code=200)
-async def look_at_upload(upload_id: Number, who: Reader, rooms: RoomsDep) -> Response:
+async def look_at_upload(upload_id: Number, who: Reader, pools: RolePoolsDep) -> Response:
     """How much of a file has come, and is safe."""
-    async with rooms.of(who) as conn:
+    async with pools.of(who) as conn:
         sheet = await _find(conn, int(upload_id))
     told = {"Upload-Offset": str(sheet.received), "Upload-Length": str(sheet.size)}
     return Response(status_code=200, headers=_SPEAKS | told)
@@ -97,7 +97,7 @@ async def go_on(request: Request, upload_id: Number, offset: Offset) -> Response
     if media_type(request.headers) != "application/offset+octet-stream":
         raise Problem(415, "send application/offset+octet-stream")
     state = request.app.state
-    async with state.rooms.own(who) as conn:  # an administrator ends uploads of others, and adds nothing to them
+    async with state.pools.own(who) as conn:  # an administrator ends uploads of others, and adds nothing to them
         sheet = await _find(conn, int(upload_id))
     upto, size = sheet.received, sheet.size or 0
     if int(offset) != upto or sheet.intake_job_id is not None:
@@ -109,9 +109,9 @@ async def go_on(request: Request, upload_id: Number, offset: Offset) -> Response
 
 
 @router.delete("/{upload_id}", status_code=204)
-async def give_up(upload_id: Number, who: Writer, rooms: RoomsDep) -> Response:
+async def give_up(upload_id: Number, who: Writer, pools: RolePoolsDep) -> Response:
     """Give an upload up; what has come of it goes."""
-    async with rooms.of(who) as conn:
+    async with pools.of(who) as conn:
         sheet = await _find(conn, int(upload_id), or_given_up=True)
         if sheet.intake_job_id:
             raise Problem(409, "the upload is complete: cancel its job instead")

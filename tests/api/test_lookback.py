@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 import asyncpg
 
 from forebay.api.events.hub import Pace
-from forebay.api.events.lookback import Horizon
+from forebay.api.events.lookback import Lookback
 from forebay.engine.db.changes import Moment
 from tests.api._service import Service
 from tests.api._streams import Live, socketed
@@ -25,27 +25,27 @@ def seconds(when: datetime) -> float:
 
 
 def test_it_moves_with_the_clock_while_nothing_lasts() -> None:
-    horizon = Horizon(START, timedelta(seconds=2), timedelta(seconds=60))
-    assert seconds(horizon.seen_to) == -60
-    assert seconds(horizon.reached(moment(0, 10, 10))) == -2
-    assert seconds(horizon.reached(moment(1, 11, 11))) == -1
-    assert seconds(horizon.reached(moment(9, 11, 11))) == 7
-    assert seconds(horizon.seen_to) == -60  # until somebody has looked that far
+    lookback = Lookback(START, timedelta(seconds=2), timedelta(seconds=60))
+    assert seconds(lookback.seen_to) == -60
+    assert seconds(lookback.reached(moment(0, 10, 10))) == -2
+    assert seconds(lookback.reached(moment(1, 11, 11))) == -1
+    assert seconds(lookback.reached(moment(9, 11, 11))) == 7
+    assert seconds(lookback.seen_to) == -60  # until somebody has looked that far
 
 
 def test_it_waits_for_a_transaction_that_lasts() -> None:
-    horizon = Horizon(START, timedelta(seconds=2), timedelta(seconds=60))
-    horizon.reached(moment(0, 10, 10))
-    assert seconds(horizon.reached(moment(5, 10, 11))) == -2  # transaction 10 has begun, and lasts
-    assert seconds(horizon.reached(moment(500, 10, 40))) == -2
-    assert seconds(horizon.reached(moment(501, 38, 41))) == 3  # what came after it, and lasts, is as old as that
-    assert seconds(horizon.reached(moment(502, 40, 42))) == 498
+    lookback = Lookback(START, timedelta(seconds=2), timedelta(seconds=60))
+    lookback.reached(moment(0, 10, 10))
+    assert seconds(lookback.reached(moment(5, 10, 11))) == -2  # transaction 10 has begun, and lasts
+    assert seconds(lookback.reached(moment(500, 10, 40))) == -2
+    assert seconds(lookback.reached(moment(501, 38, 41))) == 3  # what came after it, and lasts, is as old as that
+    assert seconds(lookback.reached(moment(502, 40, 42))) == 498
 
 
 def test_it_does_not_wait_for_ever() -> None:
-    horizon = Horizon(START, timedelta(seconds=2), timedelta(seconds=60))
-    assert seconds(horizon.reached(moment(0, 7, 10))) == -60
-    assert seconds(horizon.reached(moment(7200, 7, 99))) == 3600
+    lookback = Lookback(START, timedelta(seconds=2), timedelta(seconds=60))
+    assert seconds(lookback.reached(moment(0, 7, 10))) == -60
+    assert seconds(lookback.reached(moment(7200, 7, 99))) == 3600
 
 
 async def test_a_job_that_is_committed_late_is_told_now_and_to_who_comes_back(service: Service) -> None:

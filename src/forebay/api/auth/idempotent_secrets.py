@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from fastapi import Request
 
     from forebay.api.auth.principal import Principal
-    from forebay.api.role_pools import Rooms
+    from forebay.api.role_pools import RolePools
     from forebay.db.pool import Connection
     from forebay.identity.db import Invitation, Token
 
@@ -29,20 +29,20 @@ TAKES_KEY: dict[str, Any] = {
 }
 
 
-async def made_once(
-    request: Request, who: Principal, rooms: Rooms, make: Callable[[Connection], Awaitable[tuple[M, str]]]
+async def make_idempotently(
+    request: Request, who: Principal, pools: RolePools, make: Callable[[Connection], Awaitable[tuple[M, str]]]
 ) -> tuple[M, str]:
     """What `make` makes, with its secret.
 
     Raises: Problem 409 when the same request has made it before, 422 when the key came with another request.
     """
-    once = await idempotency.of(request)
+    idempotent = await idempotency.of(request)
     # The key is safe before what it stands for: should all end in between, there is none rather than two.
-    async with rooms.identity.acquire() as conn, conn.transaction(), rooms.of(who) as keys:
-        if (known := await once.answer(keys, who)) is not None:
+    async with pools.identity.acquire() as conn, conn.transaction(), pools.of(who) as keys:
+        if (known := await idempotent.answer(keys, who)) is not None:
             raise _made_before(known.body["id"])
         made, secret = await make(conn)
-        await once.keep(keys, who, 201, {"id": str(made.id)})
+        await idempotent.keep(keys, who, 201, {"id": str(made.id)})
     return made, secret
 
 
