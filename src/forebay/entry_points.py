@@ -10,9 +10,8 @@ from __future__ import annotations
 
 import os
 import sys
-from dataclasses import dataclass
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,8 +19,7 @@ if TYPE_CHECKING:
 _SUFFIXES = (".dist-info", ".egg-info")
 
 
-@dataclass(frozen=True, slots=True)
-class EntryPoint:
+class EntryPoint(NamedTuple):
     """`name = value` in the entry points of a distribution; the value is `module:object`."""
 
     name: str
@@ -42,36 +40,37 @@ class EntryPoint:
 
 def entry_points(group: str) -> list[EntryPoint]:
     """The entry points of a group, by name; of a distribution that lies in two folders, those that Python imports."""
+    header = f"[{group}]".encode()
     found: dict[str, list[EntryPoint]] = {}
     for folder in sys.path:
-        for distribution, text in _files(folder or "."):
+        for distribution, data in _files(folder or "."):
             if distribution not in found:
-                found[distribution] = [*_parsed(text, group, distribution)] if f"[{group}]" in text else []
+                found[distribution] = [*_parsed(data, group, distribution)] if header in data else []
     return sorted((point for points in found.values() for point in points), key=lambda point: point.name)
 
 
-def _files(folder: str) -> Iterator[tuple[str, str]]:
-    """The distributions in a folder, each with its file of entry points."""
+def _files(folder: str) -> Iterator[tuple[str, bytes]]:
+    """The distributions in a folder that have entry points, each with the file of them."""
     try:
-        with os.scandir(folder) as entries:
-            found = [entry for entry in entries if entry.name.endswith(_SUFFIXES)]
+        names = os.listdir(folder)  # noqa: PTH208 - pathlib is slow
     except OSError:  # a ZIP file, or a folder that is not there
         return
-    for entry in found:
-        try:
-            with open(f"{entry.path}/entry_points.txt", encoding="utf-8") as file:  # noqa: PTH123 - pathlib is slow
-                yield _distribution(entry.name), file.read()
-        except (OSError, UnicodeError):
-            yield _distribution(entry.name), ""
+    for name in names:
+        if name.endswith(_SUFFIXES):
+            try:
+                with open(f"{folder}/{name}/entry_points.txt", "rb", buffering=0) as file:  # noqa: PTH123
+                    yield _distribution(name), file.read()
+            except OSError:  # most have none
+                continue
 
 
 def _distribution(name: str) -> str:
     return name.rpartition(".")[0].partition("-")[0].replace("_", "-").lower()
 
 
-def _parsed(text: str, group: str, distribution: str) -> Iterator[EntryPoint]:
+def _parsed(data: bytes, group: str, distribution: str) -> Iterator[EntryPoint]:
     section = ""
-    for line in map(str.strip, text.splitlines()):
+    for line in map(str.strip, data.decode(errors="replace").splitlines()):
         if line.startswith("["):
             section = line.strip("[]")
         elif section == group and "=" in line and not line.startswith(("#", ";")):

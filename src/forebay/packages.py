@@ -15,10 +15,10 @@ A package that cannot be loaded is left out, and the others work on: see `failur
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from forebay.entry_points import EntryPoint, entry_points
 
@@ -31,20 +31,22 @@ if TYPE_CHECKING:
 
 GROUP = "forebay.pipelines"
 
+_NONE: Mapping[str, Any] = MappingProxyType({})
+
+# The records are named tuples: dataclasses take so long to make that `forebay --help` would be slower by a tenth.
+
 BodySize: TypeAlias = Literal["middling", "body", "import", "upload"]
 """1 MiB; FOREBAY_API_MAX_BODY_BYTES; four times that; FOREBAY_API_MAX_UPLOAD_BYTES."""
 
 
-@dataclass(frozen=True, slots=True)
-class Command:
+class Command(NamedTuple):
     """A command of the command line: the module that has it under its own name, and its line in `forebay --help`."""
 
     module: str
     summary: str
 
 
-@dataclass(frozen=True, slots=True)
-class Chore:
+class Chore(NamedTuple):
     """Periodic work: `function` (`module:name`, an async function of a `Context`) runs at the times of `cron` (UTC).
 
     Each run is a job: it is listed, retried after a failure, and done by one worker only.
@@ -56,8 +58,7 @@ class Chore:
     timeout_s: float = 600.0  # an hour at most
 
 
-@dataclass(frozen=True, slots=True)
-class PipelinePackage:
+class PipelinePackage(NamedTuple):
     """What one package has. Modules and objects (`module:name`) are named relative to `module`, its `__name__`."""
 
     name: str
@@ -66,26 +67,26 @@ class PipelinePackage:
     """Modules that have Pipeline objects at their top level."""
     routes: tuple[str, ...] = ()
     """Modules that have a FastAPI `router`."""
-    commands: Mapping[str, Command] = field(default_factory=dict[str, Command])
+    commands: Mapping[str, Command] = _NONE
     """Commands of the command line by their names."""
     settings: str | None = None
     """Its settings: a subclass of `forebay.base_settings.PackageSettings`."""
     metrics: str | None = None
-    """Its metrics: a `PackageMetrics`."""
-    jobs: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Its metrics: a `forebay.api.metrics.package_metrics.PackageMetrics`."""
+    jobs: Mapping[str, str] = _NONE
     """By the name of a pipeline: its subclass of `forebay.hooks.JobHooks`."""
     checks: tuple[str, ...] = ()
     """What `forebay doctor` looks at: functions as `forebay.hooks.Check`."""
     chores: tuple[Chore, ...] = ()
     demo: str | None = None
     """What the first `forebay up` shows: a function as `forebay.hooks.Demo`."""
-    first_steps: Mapping[str, str] = field(default_factory=dict[str, str])
+    first_steps: Mapping[str, str] = _NONE
     """What people may do first → the arguments of the command that does it; `forebay up` shows them."""
-    page_links: Mapping[str, str] = field(default_factory=dict[str, str])
+    page_links: Mapping[str, str] = _NONE
     """Titles by the paths of its pages, for the header of every page."""
     home_section: str | None = None
     """Its part of the home page: a file `NAME.html`, and beside it perhaps `NAME.js`; see `forebay.api.pages`."""
-    larger_bodies: Mapping[str, BodySize] = field(default_factory=dict[str, BodySize])
+    larger_bodies: Mapping[str, BodySize] = _NONE
     """Requests whose bodies may have more than 64 KiB, as `POST /api/notes`; a path that ends in / is all below it."""
 
     def load(self, name: str) -> ModuleType:
@@ -119,8 +120,7 @@ class PipelinePackage:
         return None if self.demo is None else self.get(self.demo)
 
 
-@dataclass(frozen=True, slots=True)
-class Failure:
+class Failure(NamedTuple):
     """A package that is left out: its entry point (`name = value`), the distribution that has it, and why."""
 
     entry_point: str
@@ -202,12 +202,12 @@ def all_job_hooks() -> list[JobHooks]:
 # Finding them.
 
 
-@dataclass(slots=True)
 class _Registry:
-    packages: dict[str, PipelinePackage] = field(default_factory=dict[str, PipelinePackage])
-    points: dict[str, EntryPoint] = field(default_factory=dict[str, EntryPoint])  # of those that were installed
-    failures: list[Failure] = field(default_factory=list[Failure])
-    job_hooks: dict[str, JobHooks] = field(default_factory=dict[str, "JobHooks"])
+    def __init__(self) -> None:
+        self.packages = {package.name: package for package in _built_in()}
+        self.points: dict[str, EntryPoint] = {}  # of those that were installed
+        self.failures: list[Failure] = []
+        self.job_hooks: dict[str, JobHooks] = {}
 
     def fail(self, point: EntryPoint, reason: str) -> None:
         if str(point) not in {failure.entry_point for failure in self.failures}:
@@ -216,7 +216,7 @@ class _Registry:
 
 @cache
 def _registry() -> _Registry:
-    registry = _Registry({package.name: package for package in _built_in()})
+    registry = _Registry()
     for point in entry_points(GROUP):
         try:
             package = _loaded(point)

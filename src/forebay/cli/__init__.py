@@ -10,7 +10,7 @@ import os
 import sys
 from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING, NoReturn, cast
+from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 import click
 
@@ -68,6 +68,12 @@ def commands() -> dict[str, Command]:
 class _Commands(Group):
     """Finds commands by the names of their files, in the order in which people meet them."""
 
+    def make_context(
+        self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
+    ) -> click.Context:
+        extra.setdefault("terminal_width", _help_width())
+        return super().make_context(info_name, args, parent, **extra)
+
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(commands())
 
@@ -85,6 +91,16 @@ class _Commands(Group):
         for failure in failures():
             formatter.write_paragraph()
             formatter.write_text(f"Attention: {failure}. {failure.fix[0].upper()}{failure.fix[1:]}")
+
+
+def _help_width() -> int:
+    """As click finds it, which imports shutil for that: a twentieth of all that `forebay --help` does."""
+    columns = os.environ.get("COLUMNS", "")
+    try:
+        width = int(columns) if columns.isdecimal() and int(columns) else os.get_terminal_size(1).columns
+    except OSError:  # standard output is no terminal
+        width = 80
+    return max(min(width, 80) - 2, 50)
 
 
 def _show_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:

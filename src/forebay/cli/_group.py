@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -19,6 +18,8 @@ class Group(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         name = args[0]
         if self.get_command(ctx, name) is None and not name.startswith("-"):
+            from difflib import get_close_matches  # noqa: PLC0415 - slow, and only needed here
+
             near = get_close_matches(name, self.list_commands(ctx), n=2, cutoff=0.6)
             hint = f" Did you mean {' or '.join(near)}?" if near else ""
             raise click.UsageError(f"There is no command {name!r}.{hint}", ctx)

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from forebay.api.metrics import names
 from forebay.errors import DefinitionError, one_line
 from forebay.log import get_logger
-from forebay.packages import packages
+from forebay.packages import leave_out, packages
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Generator, Mapping
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from forebay.api.metrics.metric import Metric, MetricSet, Sample
     from forebay.db.pool import Connection
     from forebay.engine.db.overview import WorkerRow
+    from forebay.packages import PipelinePackage
 
 log = get_logger("api")
 
@@ -42,23 +43,27 @@ class PackageMetrics:
 
 
 def load_package_metrics() -> dict[str, PackageMetrics]:
-    """The metrics of all packages that have some, by the name of the package.
-
-    Raises: DefinitionError that names a metric that two have.
-    """
+    """The metrics of all packages that have some, by the name of the package."""
     owners = dict.fromkeys((metric.name for metric in names.GENERAL), "forebay")
     found: dict[str, PackageMetrics] = {}
     for package in packages():
         if not package.metrics:
             continue
-        found[package.name] = declared = package.get(package.metrics)
-        for metric in declared.metrics:
-            if metric.name in owners:
-                raise DefinitionError(
-                    f"the metric {metric.name} of {package.module} is one of {owners[metric.name]} already: rename it"
-                )
-            owners[metric.name] = package.name
+        try:
+            declared: PackageMetrics = package.get(package.metrics)
+            _check_owners(package, declared, owners)
+        except Exception as error:  # the package's own
+            leave_out(package, error)
+        else:
+            found[package.name] = declared
     return found
+
+
+def _check_owners(package: PipelinePackage, declared: PackageMetrics, owners: dict[str, str]) -> None:
+    """Raises: DefinitionError for a metric that another package, or forebay, has."""
+    for metric in declared.metrics:
+        if (owner := owners.setdefault(metric.name, package.name)) != package.name:
+            raise DefinitionError(f"the metric {metric.name} of {package.module} is one of {owner} already: rename it")
 
 
 async def read_samples(conn: Connection, declared: Mapping[str, PackageMetrics]) -> dict[str, list[Sample]]:
