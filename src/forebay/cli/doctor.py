@@ -233,11 +233,12 @@ async def _database(conn: Connection, dsn: str, settings: Settings) -> AsyncIter
     schema = await _schema(conn)
     yield schema
     if schema.level != "FAIL":
-        roles = await _roles(conn)
-        yield roles
-        if roles.level == "OK":
-            async for finding in _accounts.examine(settings, dsn):
-                yield finding
+        if await migrate.has_service(conn):
+            roles = await _roles(conn)
+            yield roles
+            if roles.level == "OK":
+                async for finding in _accounts.examine(settings, dsn):
+                    yield finding
         yield await _partitions(conn)
         for finding in _work(await overview.depth(conn), await overview.workers(conn), settings):
             yield finding
@@ -291,14 +292,16 @@ async def _vector(conn: Connection) -> Finding:
 
 async def _schema(conn: Connection) -> Finding:
     try:
-        await migrate.check(conn)
+        await migrate.check(conn, await migrate.parts_in(conn))
     except SchemaError as error:
         return Finding("FAIL", "schema", str(error), "forebay migrate")
-    version = migrate.migrations()[-1].version
-    if await checkup.has_current_routines(conn):
-        return Finding("OK", "schema", f"version {version}")
-    text = f"version {version}, but the functions are those of another release"
-    return Finding("WARN", "schema", text, "forebay migrate")
+    versions = ", ".join(f"{part} {version}" for part, version in (await migrate.versions_of(conn)).items())
+    if outdated := await checkup.outdated_routines(conn):
+        text = f"{versions}, but the functions of {', '.join(outdated)} are those of another release"
+        return Finding("WARN", "schema", text, "forebay migrate")
+    if not await migrate.has_service(conn):
+        versions += "; the engine alone: `forebay migrate --service` adds what the API needs"
+    return Finding("OK", "schema", versions)
 
 
 async def _roles(conn: Connection) -> Finding:
