@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import gzip
+import json
 import subprocess
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import asyncpg
 
@@ -46,14 +47,16 @@ async def make_last(dsn: str) -> None:
     await conn.close()
 
 
-async def contents(conn: Connection) -> dict[str, list[str]]:
+async def contents(conn: Connection) -> dict[str, list[dict[str, Any]]]:
     """All rows of all tables, but for those of the migrator and partitions."""
     tables = await conn.fetch(
         "select relname from pg_class where relnamespace = 'forebay'::regnamespace and relkind in ('r', 'p')"
         " and not relispartition and relname not in ('migration', 'part', 'part_routine') order by 1"
     )
     return {
-        name: [row[0] for row in await conn.fetch(f"select to_jsonb(t)::text from forebay.{name} t order by 1")]
+        name: [
+            json.loads(row[0]) for row in await conn.fetch(f"select to_jsonb(t)::text from forebay.{name} t order by 1")
+        ]
         for (name,) in tables
     }
 

@@ -8,6 +8,7 @@ import asyncio
 import struct
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import asyncpg
 import pytest
@@ -17,6 +18,7 @@ from forebay.db.migrate import _apply, check, migrate, versions_of
 from forebay.db.parts import ENGINE, SERVICE, Migration, Part, all_parts, package_parts, parts_for
 from forebay.db.pool import Connection, connect
 from forebay.errors import DatabaseUnavailable, DefinitionError, SchemaError
+from forebay.identity.db import unprotected_tables
 from forebay.packages import PipelinePackage, packages
 from tests._servers import Server
 from tests.sql._upgrades import VERSIONS, contents, make_last, make_version, schema_of
@@ -37,8 +39,7 @@ async def test_from_every_version_of_the_single_numbering(bare_dsn: str, fresh_s
     await make_version(conn, version)
     applied = await migrate(bare_dsn, service=True)
     assert await versions_of(conn) == _NEWEST
-    former = [m for part in all_parts() for m in part.migrations if (m.former_version or 0) <= version]
-    assert applied == sum(len(part.migrations) for part in all_parts()) - len(former)
+    assert applied == sum((m.former_version or 9999) > version for part in all_parts() for m in part.migrations)
     assert schema_of(bare_dsn) == fresh_schema
     await conn.close()
 
@@ -48,12 +49,19 @@ async def test_a_database_of_the_last_single_numbering_keeps_everything(bare_dsn
     conn = await asyncpg.connect(bare_dsn)
     before = await contents(conn)
     assert all(before.values())  # a row in every table
-    assert await migrate(bare_dsn) == 0
-    assert await contents(conn) == before
+    assert await migrate(bare_dsn) == sum(m.former_version is None for part in all_parts() for m in part.migrations)
+    after = await contents(conn)
+    assert {name: _cut(after[name], rows) for name, rows in before.items()} == before
+    assert [row["summary_paths"] for row in after["job"]] == [{"title": "{row,t}"}, None, None, None]
     assert await versions_of(conn) == _NEWEST
     assert schema_of(bare_dsn) == fresh_schema
     assert await migrate(bare_dsn) == 0
     await conn.close()
+
+
+def _cut(rows: list[dict[str, Any]], like: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Without the columns that came later."""
+    return [{name: value for name, value in row.items() if name in like[0]} for row in rows]
 
 
 async def test_a_database_of_the_single_numbering_with_the_engine_alone(bare_dsn: str) -> None:
@@ -332,6 +340,35 @@ async def _remake_everything(conn: Connection) -> None:
     await conn.execute("drop function forebay.discover")
     await conn.execute("create function forebay.discover(steps int[]) returns int language sql as 'select 1'")
     await conn.execute("update forebay.part set routines = ''")
+
+
+async def test_every_table_with_owners_is_protected(dsn: str, notes: Part) -> None:
+    """In all parts that are installed; a table whose part does not declare it is named."""
+    conn = await connect(dsn)
+    assert await unprotected_tables(conn) == []
+    await migrate(dsn)
+    assert await unprotected_tables(conn) == []
+    assert await conn.fetchval("select has_table_privilege('forebay_worker', 'forebay.note_of_owner', 'insert')")
+    assert not await conn.fetchval("select has_table_privilege('forebay_identity', 'forebay.note_of_owner', 'select')")
+    await conn.execute("create table forebay.forgotten (owner_id bigint)")
+    assert await unprotected_tables(conn) == ["forgotten"]
+    await conn.execute("select forebay.own('forgotten')")
+    assert await unprotected_tables(conn) == []
+    await conn.close()
+
+
+async def test_a_table_with_owners_shows_them_only_their_own_rows(dsn: str, notes: Part) -> None:
+    await migrate(dsn)
+    conn = await connect(dsn)
+    await conn.execute("insert into forebay.note_of_owner (owner_id) values (1), (1), (2)")
+    counted = []
+    for role, owner in (("forebay_api", "1"), ("forebay_api", ""), ("forebay_admin", ""), ("forebay_worker", "")):
+        async with conn.transaction():
+            await conn.execute("select set_config('forebay.owner_id', $1, true)", owner)
+            await conn.execute("select set_config('role', $1, true)", role)
+            counted.append(await conn.fetchval("select count(*) from forebay.note_of_owner"))
+    assert counted == [2, 0, 3, 3]
+    await conn.close()
 
 
 def test_a_package_cannot_have_the_name_of_a_part_of_forebay(notes: Part, monkeypatch: pytest.MonkeyPatch) -> None:

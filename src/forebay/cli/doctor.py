@@ -24,6 +24,7 @@ from forebay.engine.db import overview
 from forebay.engine.declare.loading import load_pipelines
 from forebay.errors import ConfigError, DatabaseUnavailable, DefinitionError, ForebayError, SchemaError, StepError
 from forebay.hooks import Finding
+from forebay.identity import db as identity
 from forebay.packages import failures, leave_out, packages
 from forebay.runner.availability import available, gaps
 from forebay.services.browser import INSTALL, find_browser, open_browser
@@ -237,6 +238,7 @@ async def _database(conn: Connection, dsn: str, settings: Settings) -> AsyncIter
             roles = await _roles(conn)
             yield roles
             if roles.level == "OK":
+                yield await _ownership(conn)
                 async for finding in _accounts.examine(settings, dsn):
                     yield finding
         yield await _partitions(conn)
@@ -311,6 +313,15 @@ async def _roles(conn: Connection) -> Finding:
     made = "; ".join(f"create role {role} nologin" for role in missing)
     text = f"the API cannot run without {', '.join(missing)}; the account that migrates must be able to grant them"
     return Finding("WARN", "roles", text, f"as an administrator of the database: {made}; then: forebay migrate")
+
+
+async def _ownership(conn: Connection) -> Finding:
+    tables = await identity.unprotected_tables(conn)
+    if not tables:
+        return Finding("OK", "ownership", "row-level security protects every table that has owners")
+    text = f"no policy of row-level security protects {', '.join(tables)}"
+    fix = "; ".join(f"select forebay.own('{table}')" for table in tables)
+    return Finding("FAIL", "ownership", text, f"upgrade the package that has it, or as the owner of the schema: {fix}")
 
 
 async def _partitions(conn: Connection) -> Finding:

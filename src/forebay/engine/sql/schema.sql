@@ -83,6 +83,7 @@ CREATE TABLE forebay.job (
     trace text DEFAULT NULLIF(current_setting('forebay.trace'::text, true), ''::text),
     pace forebay.pace,
     last_error jsonb,
+    summary_paths jsonb,
     CONSTRAINT job_key_check CHECK (((length(key) >= 1) AND (length(key) <= 500)))
 )
 WITH (fillfactor='70');

@@ -140,6 +140,7 @@ CREATE UNIQUE INDEX sheet_piece_counted ON forebay.sheet_piece USING btree (shee
 CREATE INDEX sheet_taken_seen ON forebay.sheet_taken USING btree (seen_at);
 CREATE INDEX sheet_uploading ON forebay.sheet USING btree (created_at) WHERE (intake_job_id IS NULL);
 CREATE TRIGGER cancel_intake AFTER INSERT ON forebay.audit FOR EACH ROW WHEN ((new.action = 'cancel'::text)) EXECUTE FUNCTION forebay.cancel_intake();
+CREATE TRIGGER set_summary_paths AFTER INSERT OR UPDATE OF mapping ON forebay.sheet FOR EACH ROW WHEN ((new.mapping IS NOT NULL)) EXECUTE FUNCTION forebay.set_summary_paths();
 ALTER TABLE ONLY forebay.product
     ADD CONSTRAINT product_catalogue_id_fkey FOREIGN KEY (catalogue_id) REFERENCES forebay.catalogue(id) ON DELETE CASCADE;
 ALTER TABLE ONLY forebay.sheet_export
