@@ -89,7 +89,7 @@ class Forebay:
 
     async def setup(self, dsn: str) -> None:
         """Create the schema in an empty database, and make the pipeline known."""
-        await migrate(dsn)
+        await migrate(dsn, service=True)
         async with connected(dsn) as conn:
             await register(conn, PIPELINE.definition())
 

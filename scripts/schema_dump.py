@@ -1,4 +1,4 @@
-"""Writes what the migrations make of an empty database to src/forebay/sql/schema.sql, or with --check compares it.
+"""Writes what the migrations of each schema part add to its sql/schema.sql, or with --check compares it.
 
 Functions are left out: their source is sql/routines. Run `python scripts/schema_dump.py` after changing a migration.
 """
@@ -12,17 +12,21 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from forebay.db.migrate import migrate
+from forebay.db.parts import all_parts
 from forebay.embedded import EmbeddedPostgres
 from forebay.embedded.cluster import find_binaries
 
-TARGET = Path(__file__).parent.parent / "src" / "forebay" / "sql" / "schema.sql"
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
 NOISE = ("--", "\\restrict", "\\unrestrict", "SET ", "SELECT pg_catalog.set_config", "COMMENT ON SCHEMA")
 
 
-def dump(server: EmbeddedPostgres, dsn: str) -> str:
-    """The schema as PostgreSQL sees it, without what differs from run to run."""
+def dump(server: EmbeddedPostgres, dsn: str) -> list[str]:
+    """The schema as PostgreSQL sees it, statement by statement, without what differs from run to run."""
     tools = find_binaries(server.home, None, None, print)
     with tempfile.TemporaryDirectory() as folder:
         archive, listing = Path(folder) / "schema.dump", Path(folder) / "list"
@@ -31,11 +35,7 @@ def dump(server: EmbeddedPostgres, dsn: str) -> str:
         listing.write_text("\n".join(entry for entry in entries if " FUNCTION " not in entry))
         text = run(tools / "pg_restore", "--no-owner", "-L", listing, "-f", "-", archive)
     lines = [line.rstrip() for line in text.splitlines() if line.strip() and not line.startswith(NOISE)]
-    return (
-        "-- What the migrations make of an empty database; written by scripts/schema_dump.py.\n"
-        + "\n".join(lines)
-        + "\n"
-    )
+    return "\n".join(lines).split(";\n")
 
 
 def run(*command: str | Path) -> str:
@@ -43,23 +43,34 @@ def run(*command: str | Path) -> str:
     return subprocess.run([str(c) for c in command], check=True, capture_output=True, text=True, env=env).stdout
 
 
-def main() -> int:
+def dumps() -> Iterator[tuple[Path, str]]:
+    """What each part adds to those before it, and where that is kept."""
+    known: set[str] = set()
     with tempfile.TemporaryDirectory() as folder:
         Path(folder).chmod(0o755)  # the server may run as another user
         with EmbeddedPostgres(Path(folder) / "pg", settings={"fsync": "off"}) as server:
-            asyncio.run(migrate(server.dsn))
-            text = dump(server, server.dsn)
-    if "--check" not in sys.argv:
-        TARGET.write_text(text)
-        return 0
-    stored = TARGET.read_text() if TARGET.exists() else ""
-    if stored == text:
-        return 0
-    sys.stdout.writelines(
-        difflib.unified_diff(stored.splitlines(True), text.splitlines(True), "schema.sql", "migrations")
-    )
-    print("\nsrc/forebay/sql/schema.sql is not what the migrations make: run `python scripts/schema_dump.py`")
-    return 1
+            for part in all_parts():
+                asyncio.run(migrate(server.dsn, parts=[part]))
+                statements = dump(server, server.dsn)
+                added = [statement.rstrip(";") + ";" for statement in statements if statement.rstrip(";") not in known]
+                known |= {statement.rstrip(";") for statement in statements}
+                if part.folder is not None and part.package.startswith("forebay."):
+                    head = f"-- What the migrations of {part.name} add to the parts before; by scripts/schema_dump.py."
+                    yield part.folder / "schema.sql", "\n".join([head, *added]) + "\n"
+
+
+def main() -> int:
+    differ = False
+    for target, text in dumps():
+        stored = target.read_text() if target.exists() else ""
+        if "--check" not in sys.argv:
+            target.write_text(text)
+        elif stored != text:
+            differ = True
+            old, new = stored.splitlines(keepends=True), text.splitlines(keepends=True)
+            sys.stdout.writelines(difflib.unified_diff(old, new, str(target), "migrations"))
+            print(f"\n{target} is not what the migrations make: run `python scripts/schema_dump.py`")
+    return int(differ)
 
 
 if __name__ == "__main__":

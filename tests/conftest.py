@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -144,4 +145,4 @@ def crash_server(run_folder: Path, worker: str, request: pytest.FixtureRequest) 
 def _migrated(server: _servers.Server) -> str:
     from forebay.db.migrate import migrate
 
-    return server.migrated_template(migrate)
+    return server.migrated_template(partial(migrate, service=True))

@@ -17,6 +17,7 @@ from forebay.db.migrate import migrate
 from forebay.db.pool import open_pool
 from forebay.engine.clock import ManualClock
 from forebay.engine.db import tasks
+from forebay.engine.declare.loading import parts_needed
 from forebay.engine.submit import results
 from forebay.engine.work.worker import Worker
 from forebay.settings import Settings
@@ -102,7 +103,7 @@ async def testbed(
 ) -> AsyncGenerator[Testbed]:
     """A testbed on the database at `dsn`, whose schema is brought up to date first; `resources` stand in for others."""
     if not migrated:
-        await migrate(dsn)
+        await migrate(dsn, service=len(parts_needed(pipelines)) > 1)
     clock = clock or ManualClock()
     settings = (settings or Settings()).model_copy(update={"listen": False, "grace_s": 5.0, "poll_s": 3600.0})
     worker = Worker(dsn, pipelines, settings=settings, clock=clock, closed=True, resources=resources)

@@ -11,7 +11,7 @@ from typing import Any
 import asyncpg
 import pytest
 
-from forebay.db.migrate import ROLES
+from forebay.db.logins import ROLES
 from forebay.engine.db import registry
 from forebay.pipelines.bookmarks.imports import bookmark_imports
 from forebay.pipelines.bookmarks.steps import bookmarks

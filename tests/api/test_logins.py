@@ -17,7 +17,6 @@ from forebay import Context, Pipeline
 from forebay.api.auth.principal import Principal
 from forebay.db import migrate
 from forebay.db.logins import SETTINGS, WORKER, account_of, close_temporary, login_url, login_urls, open_public
-from forebay.db.migrate import ROLES
 from forebay.db.role_pool import ADMIN, API, IDENTITY
 from forebay.errors import UnknownPipeline
 from forebay.testing import testbed
@@ -216,7 +215,6 @@ async def test_a_worker_needs_no_more_than_its_account(service: Service) -> None
     assert await conn.fetchval("select forebay.make_partitions(now() + interval '40 days', 0)") != []
     assert await conn.fetchval("select forebay.drop_partitions(now() + interval '80 days')") != []
     await conn.close()
-    assert set(ROLES) == set(SETTINGS)
 
 
 async def test_an_account_that_may_not_register_is_told_what_to_do(dsn: str) -> None:

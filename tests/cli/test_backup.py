@@ -87,12 +87,12 @@ def test_an_interrupted_restore_changes_nothing(
 
 def test_a_backup_of_a_newer_forebay_changes_nothing(known: Cli, dsn: str) -> None:
     newer = known.folder / "newer.dump"
-    ask(dsn, "insert into forebay.migration (version, name) values (9999, 'later')")
+    ask(dsn, "insert into forebay.migration (part, version, name) values ('engine', 9999, 'later')")
     backup._run_program("pg_dump", dsn, ["--format=custom", "--schema=forebay", f"--file={newer}"], newest=False)
     ask(dsn, "delete from forebay.migration where version = 9999")
     known.run("submit", "notes", '{"body": "hi"}')
     refused = known.run("restore", str(newer), "--replace")
-    assert (refused.code, "the schema has version 9999, this forebay knows" in refused.err) == (4, True)
+    assert (refused.code, "the schema part engine has version 9999, this forebay knows" in refused.err) == (4, True)
     assert (ask(dsn, ASIDE), ask(dsn, "select count(*) from forebay.job")) == (0, 1)
     assert known.run("migrate").code == 0
 

@@ -136,9 +136,10 @@ def test_no_schema(tmp_path: Path, bare_dsn: str) -> None:
 
 
 def test_functions_of_another_release(cli: Cli, dsn: str) -> None:
-    ask(dsn, "comment on schema forebay is 'forebay routines 0123'")
+    ask(dsn, "update forebay.part set routines = '0123' where name in ('engine', 'sheets') returning 1")
     code, found = findings(cli)
     assert (code, found["schema"][0]["level"], found["schema"][0]["fix"]) == (0, "WARN", "forebay migrate")
+    assert "but the functions of engine, sheets are those of another release" in found["schema"][0]["text"]
 
 
 def test_a_module_that_does_not_work(cli: Cli) -> None:

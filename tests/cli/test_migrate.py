@@ -4,26 +4,31 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from forebay.db.migrate import migrations
+from forebay.db.parts import ENGINE, all_parts
 from tests.cli._run import Cli, ask
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 
-def test_an_empty_database_gets_the_schema_once(tmp_path: Path, bare_dsn: str) -> None:
+def test_an_empty_database_gets_the_engine_and_on_request_the_service(tmp_path: Path, bare_dsn: str) -> None:
     cli = Cli(tmp_path, FOREBAY_DATABASE_URL=bare_dsn)
-    newest = migrations()[-1].version
     first = cli.run("migrate")
     assert first.code == 0, first.err
-    assert f"{len(migrations())} migration" in first.out
-    assert ask(bare_dsn, "select max(version) from forebay.migration") == newest
+    assert f"{len(ENGINE.migrations)} migrations applied, the schema has engine {ENGINE.newest}\n" in first.out
+    assert ask(bare_dsn, "select max(version) from forebay.migration") == ENGINE.newest
     assert "nothing to do" in cli.run("migrate").out
-    assert cli.run("migrate", "--json").json == {"applied": 0, "version": newest}
+    assert ask(bare_dsn, "select to_regclass('forebay.account')") is None
+    versions = {part.name: part.newest for part in all_parts()}
+    assert cli.run("migrate", "--service", "--json").json == {
+        "applied": sum(len(part.migrations) for part in all_parts()) - len(ENGINE.migrations),
+        "versions": versions,
+    }
+    assert cli.run("migrate", "--json").json == {"applied": 0, "versions": versions}  # now it is kept up to date
 
 
 def test_a_newer_schema_is_left_alone(cli: Cli, dsn: str) -> None:
-    ask(dsn, "insert into forebay.migration (version, name) values (9999, 'later') returning 1")
+    ask(dsn, "insert into forebay.migration (part, version, name) values ('api', 9999, 'later') returning 1")
     refused = cli.run("migrate")
     assert refused.code == 4
     assert "upgrade forebay" in refused.err

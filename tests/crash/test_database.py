@@ -45,7 +45,7 @@ _QUICK: dict[str, Any] = {"lease_floor_s": 2.0, "sweep_s": 0.2, "poll_s": 0.2, "
 @asynccontextmanager
 async def _durable(server: EmbeddedPostgres, folder: Path) -> AsyncGenerator[tuple[Workers, Watch]]:
     """Workers and questions on a server that may be killed."""
-    await migrate(server.dsn)
+    await migrate(server.dsn, service=True)
     workers = Workers(server.dsn, folder)
     try:
         async with Watch(server.dsn) as watch:

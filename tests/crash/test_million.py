@@ -107,7 +107,7 @@ async def _submit_all(watch: Watch, pipeline: Pipeline[Order], total: int) -> di
 @pytest.mark.timeout(3600)
 async def test_a_million_items_under_all_faults_are_done_once(crash_server: CrashServer, tmp_path: Path) -> None:
     server = crash_server(max_wal_size="1GB")
-    await migrate(server.dsn)
+    await migrate(server.dsn, service=True)
     workers = Workers(server.dsn, tmp_path)
     try:
         async with Watch(server.dsn) as watch, Watch(server.dsn) as adapter, Proxy(server.dsn) as proxy:

@@ -6,41 +6,91 @@ from __future__ import annotations
 
 import asyncio
 import struct
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 import asyncpg
 import pytest
 
-from forebay.db import migrate as migrating
-from forebay.db.migrate import Migration, _apply, check, migrate, migrations
-from forebay.db.pool import connect
-from forebay.errors import DatabaseUnavailable, SchemaError
+from forebay.db import parts as schema_parts
+from forebay.db.migrate import _apply, check, migrate, versions_of
+from forebay.db.parts import ENGINE, SERVICE, Migration, Part, all_parts, package_parts, parts_for
+from forebay.db.pool import Connection, connect
+from forebay.errors import DatabaseUnavailable, DefinitionError, SchemaError
+from forebay.identity.db import unprotected_tables
+from forebay.packages import PipelinePackage, packages
+from tests._servers import Server
+from tests.sql._upgrades import VERSIONS, contents, make_last, make_version, schema_of
+
+_NEWEST = {part.name: part.newest for part in all_parts()}
 
 
-async def _tables(dsn: str) -> set[str]:
-    conn = await asyncpg.connect(dsn)
-    try:
-        rows = await conn.fetch("select table_name from information_schema.tables where table_schema = 'forebay'")
-        return {row[0] for row in rows}
-    finally:
-        await conn.close()
+@pytest.fixture(scope="module")
+def fresh_schema(server: Server, _template: str) -> list[str]:
+    """What a new installation has."""
+    with server.database(template=_template) as dsn:
+        return schema_of(dsn)
 
 
-@pytest.mark.parametrize("version", [m.version for m in migrations()])
-async def test_from_every_version(bare_dsn: str, version: int) -> None:
-    assert await migrate(bare_dsn, upto=version) == version
-    newest = migrations()[-1].version
-    assert await migrate(bare_dsn) == newest - version
-    assert {"job", "item", "attempt", "ready", "scheduled", "lease"} <= await _tables(bare_dsn)
+@pytest.mark.parametrize("version", VERSIONS)
+async def test_from_every_version_of_the_single_numbering(bare_dsn: str, fresh_schema: list[str], version: int) -> None:
+    conn = await asyncpg.connect(bare_dsn)
+    await make_version(conn, version)
+    applied = await migrate(bare_dsn, service=True)
+    assert await versions_of(conn) == _NEWEST
+    assert applied == sum((m.former_version or 9999) > version for part in all_parts() for m in part.migrations)
+    assert schema_of(bare_dsn) == fresh_schema
+    await conn.close()
+
+
+async def test_a_database_of_the_last_single_numbering_keeps_everything(bare_dsn: str, fresh_schema: list[str]) -> None:
+    await make_last(bare_dsn)
+    conn = await asyncpg.connect(bare_dsn)
+    before = await contents(conn)
+    assert all(before.values())  # a row in every table
+    assert await migrate(bare_dsn) == sum(m.former_version is None for part in all_parts() for m in part.migrations)
+    after = await contents(conn)
+    assert {name: _cut(after[name], rows) for name, rows in before.items()} == before
+    assert [row["summary_paths"] for row in after["job"]] == [{"title": "{row,t}"}, None, None, None]
+    assert await versions_of(conn) == _NEWEST
+    assert schema_of(bare_dsn) == fresh_schema
+    assert await migrate(bare_dsn) == 0
+    await conn.close()
+
+
+def _cut(rows: list[dict[str, Any]], like: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Without the columns that came later."""
+    return [{name: value for name, value in row.items() if name in like[0]} for row in rows]
+
+
+async def test_a_database_of_the_single_numbering_with_the_engine_alone(bare_dsn: str) -> None:
+    conn = await asyncpg.connect(bare_dsn)
+    await make_version(conn, 3)
+    with pytest.raises(SchemaError, match="run `forebay migrate`"):
+        await check(conn)
+    await migrate(bare_dsn)
+    assert await versions_of(conn) == {"engine": ENGINE.newest}
+    await conn.close()
+
+
+async def test_a_single_numbering_that_is_newer_is_left_alone(bare_dsn: str) -> None:
+    conn = await asyncpg.connect(bare_dsn)
+    await make_version(conn, 3)
+    await conn.execute("insert into forebay.migration (version, name) values (20, 'future')")
+    with pytest.raises(SchemaError, match=r"^the schema has version 20, this forebay knows 19: upgrade forebay$"):
+        await migrate(bare_dsn)
+    await conn.close()
 
 
 async def test_again_changes_nothing(bare_dsn: str) -> None:
-    await migrate(bare_dsn)
+    await migrate(bare_dsn, service=True)
     assert await migrate(bare_dsn) == 0
 
 
 async def test_many_at_once_take_turns(bare_dsn: str) -> None:
     done = await asyncio.gather(*(migrate(bare_dsn) for _ in range(4)))
-    assert sorted(done) == [0, 0, 0, len(migrations())]
+    assert sorted(done) == [0, 0, 0, len(ENGINE.migrations)]
 
 
 async def test_on_a_live_system(dsn: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -48,11 +98,11 @@ async def test_on_a_live_system(dsn: str, monkeypatch: pytest.MonkeyPatch) -> No
     conn = await asyncpg.connect(dsn)
     async with conn.transaction():
         await conn.fetch("select * from forebay.discover('{1}')")
-        monkeypatch.setattr(migrating, "routines_digest", lambda: "changed")
+        monkeypatch.setattr(Part, "digest", "changed")
         assert await migrate(dsn) == 0
-    assert (
-        await conn.fetchval("select obj_description('forebay'::regnamespace)") == "forebay routines changed for 4 roles"
-    )
+    stored = {row[0]: row[1] for row in await conn.fetch("select name, routines from forebay.part")}
+    assert stored.pop("engine") == "changed"
+    assert set(stored.values()) == {"changed for 4 roles"}
     await conn.close()
 
 
@@ -60,7 +110,7 @@ async def test_a_function_that_answers_something_else_is_made_anew(dsn: str, mon
     conn = await connect(dsn)
     await conn.execute("drop function forebay.mark_busy; drop function forebay.discover")
     await conn.execute("create function forebay.discover(steps int[]) returns int language sql as 'select 1'")
-    monkeypatch.setattr(migrating, "routines_digest", lambda: "changed")
+    monkeypatch.setattr(Part, "digest", "changed")
     assert await migrate(dsn) == 0
     assert await conn.fetch("select * from forebay.discover('{1}')") == []
     assert await conn.fetchval("select count(*) from forebay.jobs") == 0
@@ -73,15 +123,20 @@ create function forebay.delete_finished(
 ) returns bigint language sql as 'select 7::bigint';
 create function forebay.acting_owner(more int default 0) returns bigint language sql as 'select 7::bigint';
 """
+_OLD_OWNERS = [
+    ("forebay.delete_finished(timestamp with time zone,interval,integer,integer)", "engine"),
+    ("forebay.acting_owner(integer)", "identity"),
+]
 _ALL_SIGNATURES = "select oid::regprocedure::text from pg_proc where pronamespace = 'forebay'::regnamespace order by 1"
 
 
 async def test_functions_of_earlier_releases_leave_no_call_ambiguous(dsn: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Neither those of workers (`delete_finished`), nor those of our own functions (`acting_owner`)."""
     conn = await connect(dsn)
-    monkeypatch.setattr(migrating, "routines_digest", lambda: "changed")
+    monkeypatch.setattr(Part, "digest", "changed")
     before = await conn.fetch(_ALL_SIGNATURES)
     await conn.execute(_OLD_SIGNATURES)
+    await conn.executemany("insert into forebay.part_routine values ('function', $1, $2)", _OLD_OWNERS)
     with pytest.raises(asyncpg.AmbiguousFunctionError):
         await conn.fetchval("select forebay.delete_finished(now(), '1 day'::interval)")
     assert await migrate(dsn) == 0
@@ -93,8 +148,9 @@ async def test_functions_of_earlier_releases_leave_no_call_ambiguous(dsn: str, m
 
 async def test_an_old_function_that_others_built_upon_is_not_dropped(dsn: str, monkeypatch: pytest.MonkeyPatch) -> None:
     conn = await connect(dsn)
-    monkeypatch.setattr(migrating, "routines_digest", lambda: "changed")
+    monkeypatch.setattr(Part, "digest", "changed")
     await conn.execute("create function forebay.old(n int) returns int language sql as 'select 7'")
+    await conn.execute("insert into forebay.part_routine values ('function', 'forebay.old(integer)', 'engine')")
     await conn.execute("create view public.mine as select forebay.old(1)")
     with pytest.raises(SchemaError, match=r"view mine depends on function old\(integer\); drop that, migrate"):
         await migrate(dsn)
@@ -121,23 +177,26 @@ async def test_a_missing_schema_says_what_to_run(bare_dsn: str) -> None:
     await conn.close()
 
 
-async def test_a_newer_schema_is_left_alone(dsn: str) -> None:
+@pytest.mark.parametrize("part", ["engine", "storage", "sheets"])
+async def test_a_newer_part_is_left_alone(dsn: str, part: str) -> None:
     conn = await connect(dsn)
-    await conn.execute("insert into forebay.migration (version, name) values (9999, 'future')")
-    await conn.close()
-    newest = migrations()[-1].version
-    with pytest.raises(
-        SchemaError, match=f"^the schema has version 9999, this forebay knows {newest}: upgrade forebay$"
-    ):
+    await conn.execute("insert into forebay.migration (part, version, name) values ($1, 9999, 'future')", part)
+    told = f"^the schema part {part} has version 9999, this forebay knows {_NEWEST[part]}: upgrade forebay$"
+    with pytest.raises(SchemaError, match=told):
         await migrate(dsn)
+    with pytest.raises(SchemaError, match=told):
+        await check(conn, all_parts())
+    await conn.close()
 
 
-async def test_an_older_schema_says_what_to_run(dsn: str) -> None:
+@pytest.mark.parametrize(("part", "command"), [("engine", "migrate"), ("bookmarks", "migrate --service")])
+async def test_an_older_part_says_what_to_run(dsn: str, part: str, command: str) -> None:
     conn = await connect(dsn)
-    newest = migrations()[-1].version
-    await conn.execute("delete from forebay.migration where version = $1", newest)
-    with pytest.raises(SchemaError, match=f"this forebay needs {newest}: run `forebay migrate`"):
-        await check(conn)
+    newest = _NEWEST[part]
+    await conn.execute("delete from forebay.migration where part = $1 and version = $2", part, newest)
+    told = f"^the schema part {part} has version {newest - 1}, this forebay needs {newest}: run `forebay {command}`$"
+    with pytest.raises(SchemaError, match=told):
+        await check(conn, all_parts())
     await conn.close()
 
 
@@ -169,7 +228,7 @@ async def test_what_others_built_upon_is_not_dropped(dsn: str, monkeypatch: pyte
     await conn.execute("drop function forebay.discover")
     await conn.execute("create function forebay.discover(steps int[]) returns int language sql as 'select 1'")
     await conn.execute("create view public.mine as select * from forebay.jobs")
-    monkeypatch.setattr(migrating, "routines_digest", lambda: "changed")
+    monkeypatch.setattr(Part, "digest", "changed")
     with pytest.raises(SchemaError, match=r"view mine depends on view jobs; drop that, migrate, and make it anew"):
         await migrate(dsn)
     assert await conn.fetchval("select count(*) from public.mine") == 0
@@ -181,21 +240,23 @@ async def test_what_others_built_upon_is_not_dropped(dsn: str, monkeypatch: pyte
 async def test_an_extension_that_the_server_does_not_have(bare_dsn: str) -> None:
     await migrate(bare_dsn)
     conn = await asyncpg.connect(bare_dsn)
-    missing = Migration(9999, "missing", "create extension if not exists pg_nothing schema public")
-    with pytest.raises(SchemaError, match="migration 9999 needs an extension that comes with PostgreSQL, and") as told:
+    missing = Migration("sheets", 9999, "missing", "create extension if not exists pg_nothing schema public")
+    with pytest.raises(
+        SchemaError, match="migration 9999 of sheets needs an extension that comes with PostgreSQL, and"
+    ) as told:
         await _apply(conn, missing)
     assert str(told.value).endswith(
-        "install postgresql-contrib there, or let an administrator run CREATE EXTENSION pg_trgm in this database"
+        ": install postgresql-contrib there, or let an administrator run CREATE EXTENSION pg_nothing in this database"
     )
     with pytest.raises(asyncpg.FeatureNotSupportedError):  # what has another reason is told as it is
-        await _apply(conn, Migration(9999, "odd", "create index on forebay.job using hash (id, owner_id)"))
+        await _apply(conn, Migration("engine", 9999, "odd", "create index on forebay.job using hash (id, owner_id)"))
     await conn.close()
 
 
 async def test_trigrams_are_found_wherever_they_are_installed(bare_dsn: str) -> None:
     conn = await asyncpg.connect(bare_dsn)
     await conn.execute('create schema "Other Place"; create extension pg_trgm schema "Other Place"')
-    await migrate(bare_dsn)
+    await migrate(bare_dsn, service=True)
     await conn.execute("set search_path = pg_catalog")
     owner = await conn.fetchval("select forebay.owner_id('ann')")
     await conn.execute(
@@ -204,3 +265,123 @@ async def test_trigrams_are_found_wherever_they_are_installed(bare_dsn: str) -> 
     found = await conn.fetch("select * from forebay.find_products($1, array['ketle', 'blue'], false, 5)", owner)
     assert [row["catalogue"] for row in found] == ["c"]
     await conn.close()
+
+
+# Parts of others.
+
+
+@pytest.fixture
+def notes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Part]:
+    """A pipeline package of somebody else, with a table and a function."""
+    folder = tmp_path / "their_notes" / "sql"
+    (folder / "migrations").mkdir(parents=True)
+    (folder / "routines").mkdir()
+    (tmp_path / "their_notes" / "__init__.py").touch()
+    (folder / "migrations" / "0001_note.sql").write_text(
+        "create table forebay.note_of_owner (id bigint generated always as identity, owner_id bigint not null);"
+    )
+    (folder / "routines" / "ownership.sql").write_text("select forebay.own('note_of_owner');")
+    (folder / "routines" / "count_notes.sql").write_text(
+        "create or replace function forebay.count_notes() returns bigint language sql as"
+        " 'select count(*) from forebay.note_of_owner';"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(
+        schema_parts, "packages", lambda: (*packages(), PipelinePackage("notes", "their_notes", pipelines=("steps",)))
+    )
+    package_parts.cache_clear()
+    yield Part("notes", "their_notes")
+    package_parts.cache_clear()
+
+
+async def test_a_part_of_somebody_else_stays_when_it_is_not_installed(
+    dsn: str, notes: Part, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert await migrate(dsn) == 1
+    conn = await connect(dsn)
+    assert (await versions_of(conn))["notes"] == 1
+    await conn.execute("create function forebay.made_by_a_user() returns int language sql as 'select 7'")
+    monkeypatch.setattr(schema_parts, "packages", packages)
+    package_parts.cache_clear()
+    await _remake_everything(conn)
+    assert await migrate(dsn) == 0
+    assert await conn.fetchval("select forebay.count_notes() + forebay.made_by_a_user()") == 7
+    await conn.close()
+
+
+async def test_a_part_loses_only_its_own_routines(dsn: str, notes: Part, monkeypatch: pytest.MonkeyPatch) -> None:
+    await migrate(dsn)
+    conn = await connect(dsn)
+    before = {row[0] for row in await conn.fetch(_ALL_SIGNATURES)}
+    assert notes.folder is not None
+    (notes.folder / "routines" / "count_notes.sql").unlink()
+    schema_parts._routines.cache_clear()
+    await migrate(dsn)
+    assert before - {row[0] for row in await conn.fetch(_ALL_SIGNATURES)} == {"count_notes()"}
+    await conn.close()
+
+
+async def test_rights_on_routines_that_are_made_anew_are_granted_again(dsn: str) -> None:
+    """Those that other parts have granted on routines of the engine, and those that users have."""
+    conn = await connect(dsn)
+    await conn.execute(
+        "grant select on forebay.jobs to forebay_api; grant execute on function forebay.recount to forebay_api"
+    )
+    before = schema_of(dsn)
+    await _remake_everything(conn)
+    assert schema_of(dsn) != before
+    await migrate(dsn)
+    assert schema_of(dsn) == before
+    await conn.close()
+
+
+async def _remake_everything(conn: Connection) -> None:
+    """Make it impossible to replace one function of the engine in place, so that all are dropped and made."""
+    await conn.execute("drop function forebay.discover")
+    await conn.execute("create function forebay.discover(steps int[]) returns int language sql as 'select 1'")
+    await conn.execute("update forebay.part set routines = ''")
+
+
+async def test_every_table_with_owners_is_protected(dsn: str, notes: Part) -> None:
+    """In all parts that are installed; a table whose part does not declare it is named."""
+    conn = await connect(dsn)
+    assert await unprotected_tables(conn) == []
+    await migrate(dsn)
+    assert await unprotected_tables(conn) == []
+    assert await conn.fetchval("select has_table_privilege('forebay_worker', 'forebay.note_of_owner', 'insert')")
+    assert not await conn.fetchval("select has_table_privilege('forebay_identity', 'forebay.note_of_owner', 'select')")
+    await conn.execute("create table forebay.forgotten (owner_id bigint)")
+    assert await unprotected_tables(conn) == ["forgotten"]
+    await conn.execute("select forebay.own('forgotten')")
+    assert await unprotected_tables(conn) == []
+    await conn.close()
+
+
+async def test_a_table_with_owners_shows_them_only_their_own_rows(dsn: str, notes: Part) -> None:
+    await migrate(dsn)
+    conn = await connect(dsn)
+    await conn.execute("insert into forebay.note_of_owner (owner_id) values (1), (1), (2)")
+    counted = []
+    for role, owner in (("forebay_api", "1"), ("forebay_api", ""), ("forebay_admin", ""), ("forebay_worker", "")):
+        async with conn.transaction():
+            await conn.execute("select set_config('forebay.owner_id', $1, true)", owner)
+            await conn.execute("select set_config('role', $1, true)", role)
+            counted.append(await conn.fetchval("select count(*) from forebay.note_of_owner"))
+    assert counted == [2, 0, 3, 3]
+    await conn.close()
+
+
+def test_a_package_cannot_have_the_name_of_a_part_of_forebay(notes: Part, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(schema_parts, "packages", lambda: (PipelinePackage("engine", notes.package),))
+    package_parts.cache_clear()
+    with pytest.raises(
+        DefinitionError, match=r"^their_notes has the name 'engine', which forebay uses itself: rename it$"
+    ):
+        package_parts()
+
+
+def test_what_code_needs(notes: Part) -> None:
+    assert parts_for(["app.steps"]) == (ENGINE,)
+    assert parts_for(["their_notes.steps"]) == (ENGINE, *SERVICE, notes)
+    assert parts_for(["forebay.pipelines.bookmarks.steps"])[-1].name == "bookmarks"
+    assert parts_for(["their_notes_too.steps"]) == (ENGINE,)

@@ -278,7 +278,7 @@ async def test_what_the_service_left_goes(db: Db) -> None:
         )
         await db.execute("insert into forebay.sign_in_failure values ($1, 1, $2, $2)", str(age), at)
         await db.execute("insert into forebay.idempotency values (1, $1, '', 201, '{}', $2)", str(age), at)
-    assert await db.one("select forebay.tidy_service($1)", db.now) == 4
-    assert await db.one("select forebay.tidy_service($1)", db.now) == 0
+    for left in (4, 0):
+        assert await db.one("select forebay.tidy_identity($1) + forebay.tidy_answers($1)", db.now) == left
     for table in ("session", "invitation", "sign_in_failure", "idempotency"):
         assert await db.one(f"select count(*) from forebay.{table}") == 1

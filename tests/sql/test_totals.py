@@ -11,9 +11,10 @@ from typing import Any
 import asyncpg
 import pytest
 
-from forebay.db.migrate import migrate, migrations
+from forebay.db.migrate import migrate
 from forebay.engine.db.sql import load
 from tests.sql._db import START, Db, step
+from tests.sql._upgrades import make_version
 from tests.sql.test_pages import buffers
 
 NAMES = ("pending", "processing", "done", "skipped", "not_found", "error")
@@ -132,8 +133,8 @@ async def test_who_has_deleted_jobs_by_hand_counts_anew(db: Db) -> None:
 
 
 async def test_jobs_of_before_are_counted_by_the_migration(bare_dsn: str) -> None:
-    await migrate(bare_dsn, upto=next(m.version for m in migrations() if m.name == "tally") - 1)
     conn = await asyncpg.connect(bare_dsn)
+    await make_version(conn, 9)  # the tally came with the tenth
     await conn.execute("insert into forebay.pipeline (name) values ('p')")
     await conn.execute("insert into forebay.owner (name) values ('ann')")
     await conn.execute(

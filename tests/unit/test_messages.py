@@ -11,7 +11,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 SOURCES = sorted((ROOT / "src" / "forebay").rglob("*.py"))
-ROUTINES = sorted((ROOT / "src" / "forebay" / "sql" / "routines").glob("*.sql"))
+ROUTINES = sorted((ROOT / "src" / "forebay").glob("**/sql/routines/**/*.sql"))
 _INTERNAL = {"AssertionError", "CancelledError", "NotImplementedError", "SerializationError", "SystemExit"}
 
 

@@ -28,9 +28,7 @@ ALLOWED = {
     "src/forebay/services/encodings.py": "a sheet is a table",
     "src/forebay/api/submit/row_files.py": "a media type",
     "src/forebay/api/metrics/": "a sheet is a page of metrics there",
-    "src/forebay/sql/": "the schema of packages",
     "src/forebay/db/sql/": "the schema of packages",
-    "src/forebay/engine/sql/": "the schema of packages",
 }
 _NAMES = "|".join(f"{name}|{name.removesuffix('s')}" for name in (package.name for package in packages()))
 _NAMED = re.compile(rf"(?<![a-z])(?:{_NAMES})(?![a-z])", re.IGNORECASE)

@@ -9,7 +9,7 @@ from forebay.db.pool import translating_errors
 if TYPE_CHECKING:
     import asyncpg
 
-    from forebay.db.pool import Connection
+    from forebay.db.pool import Connection, Pool
 
 
 async def claim(conn: Connection, owner_id: int, key: str) -> bool:
@@ -42,3 +42,9 @@ async def keep(conn: Connection, owner_id: int, key: str, request: bytes, status
             status,
             answer,
         )
+
+
+async def tidy(pool: Pool) -> int:
+    """Delete some of the answers that are a day old; answers how many went."""
+    async with translating_errors(), pool.acquire() as conn:
+        return int(await conn.fetchval("select forebay.tidy_answers()"))

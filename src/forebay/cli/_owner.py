@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from forebay.db import migrate
 from forebay.identity import db as identity
 
 if TYPE_CHECKING:
@@ -24,6 +25,8 @@ async def choose_owner(conn: Connection, settings: Settings, given: str | None, 
     """The owner that is given or configured, else the one person who would look for it; says whom it has chosen."""
     if given or settings.owner:
         return given or settings.owner
+    if not await migrate.has_service(conn):
+        return NOBODY  # nobody signs in to the engine alone
     accounts = [account for account in await identity.accounts(conn) if account.disabled_at is None]
     admins = [account for account in accounts if account.role == "admin"]
     chosen = _only(accounts) or _only(admins)

@@ -20,7 +20,7 @@ from forebay.cli._group import Whole
 from forebay.cli._pipelines import log_failures
 from forebay.db import migrate
 from forebay.db.logins import SETTINGS, account_of, login_url
-from forebay.db.pool import connected
+from forebay.db.pool import as_forebay_errors, connected
 from forebay.db.role_pool import API
 from forebay.engine.declare.loading import load_pipelines
 from forebay.engine.supervise.supervisor import Supervisor, watch_parent
@@ -44,6 +44,7 @@ _GRACE = 10
 def api(host: str | None, port: int | None, pipelines: str | None) -> None:
     """Serve the API.
 
+    The schema is brought up to date first, if the account of FOREBAY_DATABASE_URL owns it.
     Ctrl-C or SIGTERM stops it.
     """
     settings = load_own_settings(api_host=host, api_port=port, pipelines=pipelines)
@@ -103,8 +104,8 @@ async def _check(dsn: str, settings: Settings) -> None:
     from forebay.api.metrics.process import Meter  # noqa: PLC0415 - only this command needs the extra
     from forebay.api.role_pools import open_role_pools  # noqa: PLC0415
 
-    async with connected(dsn, "forebay api") as conn:
-        await migrate.check(conn)
+    async with as_forebay_errors():
+        await migrate.ensure_service(dsn)
     async with open_role_pools(dsn, settings, Meter()):
         pass  # what it says of rights is better read here than in the middle of a server's start
     await warn_of_accounts(dsn, settings)

@@ -74,7 +74,7 @@ def restore(file: Path, *, replace: bool) -> None:
     settings = load_own_settings()
     with ExitStack() as running:
         dsn = settings.dsn or _started(settings, running)
-        run(_prepare(dsn, replace=replace))
+        run(_prepare(dsn, lambda: _has_service(file, newest=settings.dsn is not None), replace=replace))
         applied = _read_in(dsn, file, newest=settings.dsn is not None)
         after = f", {show.plural(applied, 'migration')} applied" if applied else ""
         click.echo(f"{place_of(dsn)}: restored from {file}{after}")
@@ -131,13 +131,25 @@ def _started(settings: Settings, running: ExitStack) -> str:
 
 async def _check(dsn: str) -> None:
     async with connected(dsn, "forebay backup") as conn:
-        await migrate.check(conn)
+        await migrate.check(conn, await migrate.parts_in(conn))
 
 
-async def _prepare(dsn: str, *, replace: bool) -> None:
+def _has_service(file: Path, *, newest: bool) -> bool:
+    """Whether a backup has more than the engine: then it needs the roles and the extension of the service."""
+    listing = subprocess.run(
+        [_find("pg_restore", newest=newest), "--list", str(file)], capture_output=True, check=False
+    )
+    return b" TABLE forebay account " in listing.stdout
+
+
+async def _prepare(dsn: str, has_service: Callable[[], bool], *, replace: bool) -> None:
     """The roles that the backup grants rights to are made by a migration; what is there is not lost by mistake."""
     async with as_forebay_errors():
         await migrate.migrate(dsn)
+        async with connected(dsn, "forebay restore") as conn:
+            needs_service = not await migrate.has_service(conn) and has_service()
+        if needs_service:
+            await migrate.migrate(dsn, service=True)
     async with connected(dsn, "forebay restore") as conn:
         alive = [worker.name for worker in await overview.workers(conn) if worker.alive]
         if alive:

@@ -24,6 +24,7 @@ from forebay.engine.db import overview
 from forebay.engine.declare.loading import load_pipelines
 from forebay.errors import ConfigError, DatabaseUnavailable, DefinitionError, ForebayError, SchemaError, StepError
 from forebay.hooks import Finding
+from forebay.identity import db as identity
 from forebay.packages import failures, leave_out, packages
 from forebay.runner.availability import available, gaps
 from forebay.services.browser import INSTALL, find_browser, open_browser
@@ -233,11 +234,13 @@ async def _database(conn: Connection, dsn: str, settings: Settings) -> AsyncIter
     schema = await _schema(conn)
     yield schema
     if schema.level != "FAIL":
-        roles = await _roles(conn)
-        yield roles
-        if roles.level == "OK":
-            async for finding in _accounts.examine(settings, dsn):
-                yield finding
+        if await migrate.has_service(conn):
+            roles = await _roles(conn)
+            yield roles
+            if roles.level == "OK":
+                yield await _ownership(conn)
+                async for finding in _accounts.examine(settings, dsn):
+                    yield finding
         yield await _partitions(conn)
         for finding in _work(await overview.depth(conn), await overview.workers(conn), settings):
             yield finding
@@ -291,14 +294,16 @@ async def _vector(conn: Connection) -> Finding:
 
 async def _schema(conn: Connection) -> Finding:
     try:
-        await migrate.check(conn)
+        await migrate.check(conn, await migrate.parts_in(conn))
     except SchemaError as error:
         return Finding("FAIL", "schema", str(error), "forebay migrate")
-    version = migrate.migrations()[-1].version
-    if await checkup.has_current_routines(conn):
-        return Finding("OK", "schema", f"version {version}")
-    text = f"version {version}, but the functions are those of another release"
-    return Finding("WARN", "schema", text, "forebay migrate")
+    versions = ", ".join(f"{part} {version}" for part, version in (await migrate.versions_of(conn)).items())
+    if outdated := await checkup.outdated_routines(conn):
+        text = f"{versions}, but the functions of {', '.join(outdated)} are those of another release"
+        return Finding("WARN", "schema", text, "forebay migrate")
+    if not await migrate.has_service(conn):
+        versions += "; the engine alone: `forebay migrate --service` adds what the API needs"
+    return Finding("OK", "schema", versions)
 
 
 async def _roles(conn: Connection) -> Finding:
@@ -308,6 +313,15 @@ async def _roles(conn: Connection) -> Finding:
     made = "; ".join(f"create role {role} nologin" for role in missing)
     text = f"the API cannot run without {', '.join(missing)}; the account that migrates must be able to grant them"
     return Finding("WARN", "roles", text, f"as an administrator of the database: {made}; then: forebay migrate")
+
+
+async def _ownership(conn: Connection) -> Finding:
+    tables = await identity.unprotected_tables(conn)
+    if not tables:
+        return Finding("OK", "ownership", "row-level security protects every table that has owners")
+    text = f"no policy of row-level security protects {', '.join(tables)}"
+    fix = "; ".join(f"select forebay.own('{table}')" for table in tables)
+    return Finding("FAIL", "ownership", text, f"upgrade the package that has it, or as the owner of the schema: {fix}")
 
 
 async def _partitions(conn: Connection) -> Finding:

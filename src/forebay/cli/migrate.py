@@ -23,43 +23,45 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.option("--pipelines", help="Modules whose pipelines are registered, too, separated by commas.")
+@click.option("--service", is_flag=True, help="Add what the service needs: identity, files, API and pipelines.")
 @click.option("--accounts", is_flag=True, help="Make the accounts of the API and of workers, and print their settings.")
 @json_option
-def migrate(pipelines: str | None, accounts: bool, as_json: bool) -> None:
+def migrate(pipelines: str | None, *, service: bool, accounts: bool, as_json: bool) -> None:
     """Bring the database's schema up to date; safe while workers run.
 
-    With --pipelines, what these modules declare can be submitted before a worker has started. With --accounts, the
-    accounts of the service are made, each time with new passwords; this needs an account that may make roles.
+    An empty database gets the tables of the engine alone, which need no extension and no role; with --service also
+    those of the service, which are kept up to date from then on. With --pipelines, what these modules declare can be
+    submitted before a worker has started. With --accounts, the accounts of the service are made, each time with new
+    passwords; this needs an account that may create roles.
     """
     settings = load_own_settings() if pipelines is None else load_own_settings(pipelines=pipelines)
     dsn = find_dsn(settings)
     declared = [] if pipelines is None else load_pipelines(settings.pipeline_modules)
     for pipeline in declared:
         pipeline.tune(settings)
-    applied = run(_migrate(dsn, declared))
-    version = schema.migrations()[-1].version
+    applied, versions = run(_migrate(dsn, declared, service=service or accounts))
     names = sorted(pipeline.name for pipeline in declared)
     made = run(_make_accounts(dsn)) if accounts else {}
     if as_json:
         more = ({} if pipelines is None else {"pipelines": names}) | ({"accounts": made} if accounts else {})
-        click.echo(json.dumps({"applied": applied, "version": version, **more}))
+        click.echo(json.dumps({"applied": applied, "versions": versions, **more}))
         return
     done = f"{applied} migration{'s' * (applied != 1)} applied" if applied else "nothing to do"
-    click.echo(f"{place_of(dsn)}: {done}, the schema has version {version}")
+    click.echo(f"{place_of(dsn)}: {done}, the schema has {', '.join(f'{p} {v}' for p, v in versions.items())}")
     if names:
         click.echo(f"registered: {', '.join(names)}")
     for variable, url in made.items():
         click.echo(f"{variable}={url}")
 
 
-async def _migrate(dsn: str, declared: Sequence[Pipeline[Any]]) -> int:
+async def _migrate(dsn: str, declared: Sequence[Pipeline[Any]], *, service: bool) -> tuple[int, dict[str, int]]:
+    """How many migrations were applied, and the version of each schema part."""
     async with as_forebay_errors():
-        applied = await schema.migrate(dsn)
-    if declared:
-        async with connected(dsn, "forebay migrate") as conn:
-            for pipeline in declared:
-                await register(conn, pipeline.definition())
-    return applied
+        applied = await schema.migrate(dsn, service=service)
+    async with connected(dsn, "forebay migrate") as conn:
+        for pipeline in declared:
+            await register(conn, pipeline.definition())
+        return applied, await schema.versions_of(conn)
 
 
 async def _make_accounts(dsn: str) -> dict[str, str]:

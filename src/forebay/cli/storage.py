@@ -16,6 +16,7 @@ from forebay.cli import _show as show
 from forebay.cli._common import duration, find_dsn, json_option, load_settings, run
 from forebay.cli._group import Group
 from forebay.db import migrate
+from forebay.db.parts import ENGINE, SERVICE
 from forebay.db.pool import as_forebay_errors, connected, open_pool
 from forebay.storage import db as files
 
@@ -41,7 +42,7 @@ def storage() -> None:
 @asynccontextmanager
 async def _connected() -> AsyncGenerator[Connection]:
     async with connected(find_dsn(load_settings()), "forebay storage") as conn:
-        await migrate.check(conn)
+        await migrate.check(conn, (ENGINE, *SERVICE))
         yield conn
 
 

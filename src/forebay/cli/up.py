@@ -96,9 +96,8 @@ async def _prepare(settings: Settings, dsn: str, out: Console, *, demo: bool) ->
                 now.result = place_of(dsn)
     with stage(out, "Schema") as now:
         async with as_forebay_errors():
-            applied = await migrate.migrate(dsn)
-        version = migrate.migrations()[-1].version
-        now.result = f"version {version}" + (f", {show.plural(applied, 'migration')} applied" if applied else "")
+            applied = await migrate.migrate(dsn, service=True)
+        now.result = f"{show.plural(applied, 'migration')} applied" if applied else "up to date"
     if not settings.dsn:
         await recover(dsn, out)
     if demo:

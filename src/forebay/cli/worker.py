@@ -23,7 +23,7 @@ from forebay.db import migrate
 from forebay.db.logins import SETTINGS, WORKER, login_url
 from forebay.db.pool import connected
 from forebay.engine.db import overview
-from forebay.engine.declare.loading import load_pipelines
+from forebay.engine.declare.loading import load_pipelines, parts_needed
 from forebay.engine.supervise.supervisor import Supervisor, watch_parent
 from forebay.engine.work.worker import Worker
 from forebay.errors import DatabaseUnavailable, InvalidField
@@ -33,6 +33,7 @@ from forebay.waits import Backoff, wait_for
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from forebay.db.parts import Part
     from forebay.engine.declare.pipeline import Pipeline
     from forebay.settings import Settings
 
@@ -83,7 +84,7 @@ async def work_here(settings: Settings, dsn: str, pipelines: Sequence[Pipeline[A
     """Work in this process; answers its exit code."""
     open_files.raise_limit()
     stop = _stop_on_signals()
-    if not await _wait_for_database(dsn, stop):
+    if not await _wait_for_database(dsn, parts_needed(pipelines), stop):
         return 0
     worker = Worker(dsn, pipelines, settings=settings)
     stopping = asyncio.create_task(_pass_on(stop, worker))
@@ -129,7 +130,7 @@ def _favour_throughput() -> None:
     gc.set_threshold(100_000, 50, 50)
 
 
-async def _wait_for_database(dsn: str, stop: asyncio.Event) -> bool:
+async def _wait_for_database(dsn: str, parts: Sequence[Part], stop: asyncio.Event) -> bool:
     """Whether the database is there, with the schema that this forebay needs; False when stopped before.
 
     Raises: SchemaError at once: waiting would not help.
@@ -138,7 +139,7 @@ async def _wait_for_database(dsn: str, stop: asyncio.Event) -> bool:
     while not stop.is_set():
         try:
             async with connected(dsn, "forebay worker") as conn:
-                await migrate.check(conn)
+                await migrate.check(conn, parts)
         except DatabaseUnavailable as error:
             pause = backoff.grow()
             log.warning("database_awaited", database=place_of(dsn), reason=str(error), next_try_s=pause)

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import quote, urlsplit
 
-from forebay.db.migrate import ROLES
 from forebay.db.pool import as_forebay_errors, connected
 from forebay.db.role_pool import ADMIN, API, IDENTITY
 from forebay.db.statements import statements
@@ -34,6 +33,7 @@ SETTINGS = {
     ADMIN: "admin_database_url",
     WORKER: "worker_database_url",
 }
+ROLES = tuple(SETTINGS)
 
 
 @dataclass(frozen=True, slots=True)

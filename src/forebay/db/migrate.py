@@ -1,107 +1,40 @@
-"""Bringing a database's schema up to date: numbered migrations once each, then all functions and views."""
+"""Bringing a database's schema up to date, part by part: numbered migrations once each, then the part's routines.
+
+A database has the engine alone, or the engine and the service. Parts that are there and not installed in this process
+stay as they are, and so do functions and views that users have made.
+"""
 
 from __future__ import annotations
 
 import asyncio
-import hashlib
-from dataclasses import dataclass
-from functools import cache
-from importlib.resources import files
+import re
+from typing import TYPE_CHECKING
 
 import asyncpg
 
+from forebay.db.parts import ENGINE, all_parts
 from forebay.db.pool import Connection, connect
+from forebay.db.routines import replace_routines
 from forebay.db.statements import statements
 from forebay.errors import SchemaError
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from forebay.db.parts import Migration, Part
+
 load = statements("forebay.db")
 
-ROLES = ("forebay_api", "forebay_admin", "forebay_identity", "forebay_worker")
-
-_OUTSIDE = "-- outside a transaction"
-_AFTER = "-- after the routines"
 _LOCK = 4662_0001  # one migration at a time, over all processes and machines
 
-_PREPARE = """
-create schema if not exists forebay;
-create table if not exists forebay.migration (
-    version    int primary key,
-    name       text not null,
-    applied_at timestamptz not null default clock_timestamp()
-);
-"""
 
-# Not cascading: what others have built upon these stops the migration, and is named, instead of vanishing.
-_DROP_ROUTINES = """
-do $$
-declare
-    doomed regclass;
-    signature regprocedure;
-    watcher record;
-begin
-    for watcher in
-        select t.tgname, t.tgrelid::regclass as tab from pg_trigger t join pg_proc p on p.oid = t.tgfoid
-        where p.pronamespace = 'forebay'::regnamespace
-    loop
-        execute format('drop trigger %I on %s', watcher.tgname, watcher.tab);
-    end loop;
-    for doomed in
-        select oid from pg_class where relnamespace = 'forebay'::regnamespace and relkind = 'v' order by oid desc
-    loop
-        execute 'drop view ' || doomed;
-    end loop;
-    for signature in
-        select oid from pg_proc where pronamespace = 'forebay'::regnamespace
-        and coalesce(obj_description(oid, 'pg_proc'), '') <> 'stored columns are made by it'
-    loop
-        execute 'drop function ' || signature;
-    end loop;
-end $$
-"""
+async def migrate(
+    dsn: str, *, service: bool = False, parts: Sequence[Part] | None = None, restoring: bool = False
+) -> int:
+    """Bring the schema up to date; returns how many migrations were applied.
 
-# Which versions of functions there are: one that is replaced gets another place in its table.
-_FUNCTIONS = "select oid::text || ctid::text from pg_proc where pronamespace = 'forebay'::regnamespace"
-
-# What earlier releases have left, such as functions with fewer parameters: calls would fit those and the new ones.
-_DROP_LEFT = """
-select 'drop routine ' || p.oid::regprocedure from pg_proc p
-where p.pronamespace = 'forebay'::regnamespace and p.oid::text || p.ctid::text = any($1)
-  and coalesce(obj_description(p.oid, 'pg_proc'), '') <> 'stored columns are made by it'
-  and not exists (select from pg_depend d where d.classid = 'pg_proc'::regclass and d.objid = p.oid and d.deptype = 'e')
-order by p.oid desc
-"""
-
-
-@dataclass(frozen=True, slots=True)
-class Migration:
-    version: int
-    name: str
-    sql: str
-
-
-@cache
-def migrations() -> tuple[Migration, ...]:
-    """All numbered migrations, in order."""
-    found = (entry for entry in (files("forebay") / "sql" / "migrations").iterdir() if entry.name.endswith(".sql"))
-    ordered = sorted(found, key=lambda entry: entry.name)
-    return tuple(Migration(int(e.name[:4]), e.name[5:-4], e.read_text("utf-8")) for e in ordered)
-
-
-@cache
-def routines() -> str:
-    """All functions and views, which are replaced as a whole."""
-    found = (entry for entry in (files("forebay") / "sql" / "routines").iterdir() if entry.name.endswith(".sql"))
-    return "\n".join(entry.read_text("utf-8") for entry in sorted(found, key=lambda entry: entry.name))
-
-
-def routines_digest() -> str:
-    return hashlib.sha256(routines().encode()).hexdigest()[:16]
-
-
-async def migrate(dsn: str, *, upto: int | None = None, restoring: bool = False) -> int:
-    """Bring the schema up to date, or to version `upto`; returns how many migrations were applied.
-
-    What a restore that was killed has put aside is put back first; `restoring` is the restore itself.
+    The engine alone, unless the database has the service already or `service` asks for it; or only these `parts`. What
+    a restore that was killed has put aside is put back first; `restoring` is the restore itself.
 
     Raises: SchemaError when the database is newer than this forebay, or older than PostgreSQL 14, or has two schemas
     since a restore was killed.
@@ -115,9 +48,24 @@ async def migrate(dsn: str, *, upto: int | None = None, restoring: bool = False)
             await asyncio.sleep(0.1)
         if not restoring:
             await _recover_aside(conn)
-        return await _migrate(conn, upto)
+        return await _migrate(conn, all_parts() if service else parts)
     finally:
         await conn.close()
+
+
+async def ensure_service(dsn: str) -> int:
+    """Bring engine and service up to date, if this account owns the schema; returns how many migrations were applied.
+
+    Raises: SchemaError that says which command to run, when something is missing and this account may not add it.
+    """
+    conn = await connect(dsn, name="forebay migrate")
+    try:
+        if not await conn.fetchval(load("may_migrate")):
+            await check(conn, all_parts())
+            return 0
+    finally:
+        await conn.close()
+    return await migrate(dsn, service=True)
 
 
 async def _recover_aside(conn: Connection) -> None:
@@ -133,27 +81,53 @@ async def _recover_aside(conn: Connection) -> None:
     await conn.execute(load("put_schema_back"))
 
 
-async def _migrate(conn: Connection, upto: int | None) -> int:
+async def _migrate(conn: Connection, parts: Sequence[Part] | None) -> int:
     await conn.execute("set lock_timeout = '10s'")  # a live system rather keeps running than waits behind us
-    await conn.execute(_PREPARE)
-    applied = {row["version"] for row in await conn.fetch("select version from forebay.migration")}
-    newest = migrations()[-1].version
-    if applied and max(applied) > newest:
-        raise SchemaError(f"the schema has version {max(applied)}, this forebay knows {newest}: upgrade forebay")
-    pending = [m for m in migrations() if m.version not in applied and (upto is None or m.version <= upto)]
-    later = [m for m in pending if m.sql.startswith(_AFTER)]
+    if await conn.fetchval(load("has_single_numbering")):
+        await _adopt_single_numbering(conn)
+    await conn.execute(load("make_part_tables"))
+    versions = await versions_of(conn)
+    parts = await parts_in(conn) if parts is None else parts
+    for part in parts:
+        _refuse_newer(part, versions.get(part.name, 0))
+    applied = sum([await _migrate_part(conn, part) for part in parts])
+    for left in await conn.fetch(load("drop_former_routines")):
+        await conn.execute(left["statement"])
+    await conn.execute("delete from forebay.part_routine where part = ''")
+    return applied
+
+
+async def _adopt_single_numbering(conn: Connection) -> None:
+    """All parts were numbered together once: notes which of the migrations of each are applied."""
+    known = [m for part in all_parts() for m in part.migrations if m.former_version is not None]
+    newest = max(m.former_version or 0 for m in known)
+    version = await conn.fetchval("select max(version) from forebay.migration")
+    if version is not None and version > newest:
+        raise SchemaError(f"the schema has version {version}, this forebay knows {newest}: upgrade forebay")
+    async with conn.transaction():
+        await conn.execute(load("make_part_tables"))
+        await conn.execute(load("adopt_single_numbering"))
+        for m in known:
+            await conn.execute(load("adopt_migration"), m.part, m.version, m.name, m.former_version)
+        await conn.execute(load("drop_single_numbering"))
+
+
+async def _migrate_part(conn: Connection, part: Part) -> int:
+    rows = await conn.fetch("select version from forebay.migration where part = $1", part.name)
+    applied = {row["version"] for row in rows}
+    pending = [migration for migration in part.migrations if migration.version not in applied]
     for migration in pending:
-        if migration not in later:
+        if not migration.follows_routines:
             await _apply(conn, migration)
-    if upto is None or upto >= newest:
-        await _replace_routines(conn)
-    for migration in later:
-        await _apply(conn, migration)
+    await replace_routines(conn, part)
+    for migration in pending:
+        if migration.follows_routines:
+            await _apply(conn, migration)
     return len(pending)
 
 
 async def _apply(conn: Connection, migration: Migration) -> None:
-    if migration.sql.startswith(_OUTSIDE):
+    if migration.runs_outside_transaction:
         await _apply_outside(conn, migration)
         return
     try:
@@ -161,11 +135,13 @@ async def _apply(conn: Connection, migration: Migration) -> None:
             await conn.execute(migration.sql)
             await _note(conn, migration)
     except (asyncpg.FeatureNotSupportedError, asyncpg.UndefinedFileError, asyncpg.InsufficientPrivilegeError) as error:
-        if "extension" not in str(error):
+        wanted = re.search(r"create extension (?:if not exists )?(\w+)", migration.sql)
+        if wanted is None or "extension" not in str(error):
             raise
         raise SchemaError(
-            f"migration {migration.version} needs an extension that comes with PostgreSQL, and {error.args[0]}: "
-            "install postgresql-contrib there, or let an administrator run CREATE EXTENSION pg_trgm in this database"
+            f"migration {migration.version} of {migration.part} needs an extension that comes with PostgreSQL, and "
+            f"{error.args[0]}: install postgresql-contrib there, or let an administrator run "
+            f"CREATE EXTENSION {wanted[1]} in this database"
         ) from error
 
 
@@ -181,63 +157,56 @@ async def _apply_outside(conn: Connection, migration: Migration) -> None:
 
 async def _note(conn: Connection, migration: Migration) -> None:
     await conn.execute(
-        "insert into forebay.migration (version, name) values ($1, $2)", migration.version, migration.name
+        "insert into forebay.migration (part, version, name) values ($1, $2, $3)",
+        migration.part,
+        migration.version,
+        migration.name,
     )
 
 
-async def _replace_routines(conn: Connection) -> None:
-    if await conn.fetchval("select obj_description('forebay'::regnamespace)") == await routines_comment(conn):
-        return
-    try:
-        await _make_or_remake_routines(conn)
-    except asyncpg.DependentObjectsStillExistError as error:
-        raise SchemaError(
-            f"{error.args[0]}: {(error.detail or '').partition(chr(10))[0]}; drop that, migrate, and make it anew"
-        ) from error
-
-
-async def _make_or_remake_routines(conn: Connection) -> None:
-    try:
-        await _make_routines(conn)
-    except (
-        asyncpg.InvalidFunctionDefinitionError,
-        asyncpg.InvalidTableDefinitionError,
-        asyncpg.AmbiguousFunctionError,
+async def versions_of(conn: Connection) -> dict[str, int]:
+    """The version of each part that the database has; none when its schema is missing, or older than parts are."""
+    if await conn.fetchval("select to_regclass('forebay.migration') is null") or await conn.fetchval(
+        load("has_single_numbering")
     ):
-        # Another return type, other columns of a view, or a call that fits an old function and its new form: those
-        # cannot be replaced, only made anew.
-        async with conn.transaction():
-            await conn.execute(_DROP_ROUTINES)
-            await _make_routines(conn)
+        return {}
+    rows = await conn.fetch("select part, max(version) as version from forebay.migration group by part order by part")
+    return {row["part"]: row["version"] for row in rows}
 
 
-async def _make_routines(conn: Connection) -> None:
-    async with conn.transaction():
-        before = [row[0] for row in await conn.fetch(_FUNCTIONS)]
-        await conn.execute(routines())
-        for left in await conn.fetch(_DROP_LEFT, before):
-            await conn.execute(left[0])
-        await conn.execute(f"comment on schema forebay is '{await routines_comment(conn)}'")
+async def has_service(conn: Connection) -> bool:
+    """Whether the database has more than the engine."""
+    return bool((await versions_of(conn)).keys() - {ENGINE.name})
 
 
-async def routines_comment(conn: Connection) -> str:
-    """What the schema's comment says when its functions, views and rights are those of this forebay.
-
-    Roles count: when an administrator has made those that we could not make, they are to be granted their rights.
-    """
-    roles = await conn.fetchval("select count(*) from pg_roles where rolname = any($1)", ROLES)
-    return f"forebay routines {routines_digest()} for {roles} roles"
+async def parts_in(conn: Connection) -> tuple[Part, ...]:
+    """The installed parts that the database should have: the engine, or all when it has the service."""
+    return all_parts() if await has_service(conn) else (ENGINE,)
 
 
-async def check(conn: Connection) -> None:
-    """Raises: SchemaError when the schema is missing or older than this forebay."""
-    version: int | None = None
-    if await conn.fetchval("select to_regclass('forebay.migration')") is not None:
-        version = await conn.fetchval("select max(version) from forebay.migration")
-    newest = migrations()[-1].version
-    if version is None:
+async def check(conn: Connection, parts: Sequence[Part] = (ENGINE,)) -> None:
+    """Raises: SchemaError when one of the parts is missing, or older or newer than this forebay."""
+    versions = await versions_of(conn)
+    if not versions:
         raise SchemaError("the database has no forebay schema yet: run `forebay migrate`")
-    if version < newest:
-        raise SchemaError(f"the schema has version {version}, this forebay needs {newest}: run `forebay migrate`")
-    if version > newest:
-        raise SchemaError(f"the schema has version {version}, this forebay knows {newest}: upgrade forebay")
+    for part in parts:
+        version, command = versions.get(part.name), _command_for(part)
+        if version is None:
+            raise SchemaError(f"the database has no schema part {part.name} yet: run `{command}`")
+        if version < part.newest:
+            raise SchemaError(
+                f"the schema part {part.name} has version {version}, this forebay needs {part.newest}: run `{command}`"
+            )
+        _refuse_newer(part, version)
+
+
+def _command_for(part: Part) -> str:
+    return "forebay migrate" if part == ENGINE else "forebay migrate --service"
+
+
+def _refuse_newer(part: Part, version: int) -> None:
+    if version > part.newest:
+        package = part.package if part.package.partition(".")[0] != "forebay" else "forebay"
+        raise SchemaError(
+            f"the schema part {part.name} has version {version}, this {package} knows {part.newest}: upgrade {package}"
+        )

@@ -170,7 +170,8 @@ async def translating_errors() -> AsyncGenerator[None]:
         if isinstance(error, _UNWRITABLE) or isinstance(error.__cause__, UnicodeError):
             raise InvalidField("request", "contains a character that cannot be stored, such as U+0000") from error
         if isinstance(error, _NO_SCHEMA):
-            raise SchemaError(f"{error.args[0]}; run `forebay migrate`") from error
+            hint = "run `forebay migrate`, or `forebay migrate --service` for what the service needs"
+            raise SchemaError(f"{error.args[0]}; {hint}") from error
         raise
 
 

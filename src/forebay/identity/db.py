@@ -266,3 +266,15 @@ async def _row(pool: Pool | Connection, query: str, *args: object) -> asyncpg.Re
 async def _rows(pool: Pool | Connection, query: str, *args: object) -> list[asyncpg.Record]:
     async with translating_errors():
         return await pool.fetch(load(query), *args)
+
+
+async def tidy(pool: Pool) -> int:
+    """Delete some of the sessions, links and wrong passwords that are over; answers how many went."""
+    async with translating_errors(), pool.acquire() as conn:
+        return int(await conn.fetchval("select forebay.tidy_identity()"))
+
+
+async def unprotected_tables(conn: Connection) -> list[str]:
+    """The tables whose rows have an owner, and which everybody could read: `forebay.own` is not called for them."""
+    async with translating_errors():
+        return [row["relname"] for row in await conn.fetch(load("list_unprotected"))]

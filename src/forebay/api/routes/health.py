@@ -17,6 +17,7 @@ from forebay.api.metrics.service import owner_metrics
 from forebay.api.models import Model
 from forebay.api.strict_query import StrictRoute
 from forebay.db import migrate
+from forebay.db.parts import all_parts
 from forebay.engine.db import metrics as db
 from forebay.engine.db import overview
 from forebay.identity import secrets
@@ -48,7 +49,7 @@ async def healthz() -> str:
 async def readyz(pools: RolePoolsDep) -> str:
     """The database can be reached, and its schema fits."""
     async with asyncio.timeout(_SOON), pools.watch.acquire() as conn:
-        await migrate.check(conn)
+        await migrate.check(conn, all_parts())
     return "ready"
 
 

@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from typing import TYPE_CHECKING, Any
 
-from forebay.db.migrate import ROLES, routines_comment
+from forebay.db.logins import ROLES
+from forebay.db.migrate import parts_in
 from forebay.db.pool import as_forebay_errors, connected
+from forebay.db.routines import are_current
 from forebay.engine.db.sql import load
 
 if TYPE_CHECKING:
@@ -51,10 +53,10 @@ async def missing_partitions(conn: Connection) -> list[date] | None:
     return list(row["missing"]) if row["ever"] else None
 
 
-async def has_current_routines(conn: Connection) -> bool:
-    """Whether the functions and views are those of this forebay."""
+async def outdated_routines(conn: Connection) -> list[str]:
+    """The schema parts whose functions and views are not those of this release."""
     async with as_forebay_errors():
-        return bool(await conn.fetchval(load("check_routines")) == await routines_comment(conn))
+        return [part.name for part in await parts_in(conn) if not await are_current(conn, part)]
 
 
 async def missing_roles(conn: Connection) -> list[str]:

@@ -84,11 +84,6 @@ async def delete_audit(pool: Pool, now: datetime | None, days: int) -> int:
     return await _count(pool, "select forebay.delete_audit($1, $2)", now, timedelta(days=days))
 
 
-async def tidy_service(pool: Pool, now: datetime | None) -> int:
-    """Delete some of the sessions, links and kept answers that are over; answers how many went."""
-    return await _count(pool, "select forebay.tidy_service($1)", now)
-
-
 async def tidy(pool: Pool, now: datetime | None) -> None:
     """Give lost runs a lane again, drop idle lanes, close the rows of dead workers, fold tallies."""
     await _count(pool, "select forebay.adopt_orphans($1)", now)

@@ -7,6 +7,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from forebay.db.parts import parts_for
 from forebay.engine.declare.pipeline import Pipeline
 from forebay.errors import DefinitionError
 from forebay.packages import GROUP, leave_out, packages
@@ -14,6 +15,8 @@ from forebay.packages import GROUP, leave_out, packages
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from types import ModuleType
+
+    from forebay.db.parts import Part
 
 
 def load_pipelines(modules: Iterable[str]) -> list[Pipeline[Any]]:
@@ -33,6 +36,11 @@ def load_pipelines(modules: Iterable[str]) -> list[Pipeline[Any]]:
     if not found:
         raise DefinitionError("there are no pipelines to run: name their modules in FOREBAY_PIPELINES or --pipelines")
     return [pipeline for pipeline, _ in found.values()]
+
+
+def parts_needed(pipelines: Iterable[Pipeline[Any]]) -> tuple[Part, ...]:
+    """The schema parts that the steps of these pipelines need."""
+    return parts_for({step.fn.__module__ for pipeline in pipelines for step in pipeline.steps.values()})
 
 
 _Found: TypeAlias = dict[str, tuple[Pipeline[Any], str]]  # with the module of each

@@ -119,5 +119,3 @@ class Sweeper:
             pass
         while await sweeps.delete_audit(self._pool, now, s.keep_audit_days):
             pass
-        while await sweeps.tidy_service(self._pool, now):
-            pass

@@ -16,6 +16,7 @@ from forebay.db.pool import UNAVAILABLE, close_pool, retry_until_up
 from forebay.engine.clock import Clock
 from forebay.engine.controllers import ClaimSize
 from forebay.engine.db import registry
+from forebay.engine.declare.loading import parts_needed
 from forebay.engine.declare.resources import Resources
 from forebay.engine.limits.client import LimitClient
 from forebay.engine.loops import every
@@ -192,7 +193,7 @@ class Worker:
 
     async def _begin(self) -> None:
         async with self._pool.acquire() as conn:
-            await migrate.check(conn)
+            await migrate.check(conn, parts_needed(self._pipelines))
             ids = {p.name: await registry.register(conn, p.definition()) for p in self._pipelines}
             await schedules.put_declared(conn, self._pipelines, self.clock.now())
             name = f"{socket.gethostname()}:{os.getpid()}"

@@ -22,6 +22,7 @@ from forebay.cli._pipelines import make_known
 from forebay.cli._sink import opened
 from forebay.cli._waiting import ended
 from forebay.db import migrate, session_context
+from forebay.db.parts import parts_for
 from forebay.db.pool import connected
 from forebay.db.role_pool import API
 from forebay.errors import InvalidField, NotFoundError
@@ -65,7 +66,7 @@ async def _connected(
     api.require()
     settings = load_settings()
     async with connected(find_dsn(settings), "forebay bookmarks") as conn:
-        await migrate.check(conn)
+        await migrate.check(conn, parts_for([__name__]))
         owner = await choose_owner(conn, settings, given, quiet=quiet)
         number = await owners.make(conn, owner) if makes else await owners.find(conn, owner)
         if number is None:

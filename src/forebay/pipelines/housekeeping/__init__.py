@@ -1,4 +1,4 @@
-"""Housekeeping: the chores of all packages, as jobs; and that of the store, which belongs to none."""
+"""Housekeeping: the chores of all packages, as jobs; and those of the service, which belong to none."""
 
 from forebay.packages import Chore, PipelinePackage
 
@@ -6,5 +6,8 @@ package = PipelinePackage(
     "housekeeping",
     __name__,
     pipelines=("steps",),
-    chores=(Chore("clean storage", "17 3 * * *", "storage_chore:clean_storage", timeout_s=3600),),
+    chores=(
+        Chore("clean storage", "17 3 * * *", "storage_chore:clean_storage", timeout_s=3600),
+        Chore("delete expired", "*/5 * * * *", "identity_chore:delete_expired"),
+    ),
 )

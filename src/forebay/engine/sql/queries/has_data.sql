@@ -1,2 +1,2 @@
--- Whether any job, user or bookmark is known here.
-select exists (select from forebay.job) or exists (select from forebay.account) or exists (select from forebay.bookmark)
+-- Whether any owner has a job, an account or anything else here.
+select forebay.has_data()

@@ -12,6 +12,7 @@ from forebay.cli._common import find_dsn, json_option, load_settings, run
 from forebay.cli._group import Group
 from forebay.cli._owner import choose_owner, owner_option
 from forebay.db import migrate
+from forebay.db.parts import parts_for
 from forebay.db.pool import connected
 from forebay.errors import NotFoundError
 from forebay.identity import owners
@@ -38,7 +39,7 @@ def catalogue() -> None:
 @asynccontextmanager
 async def _connected() -> AsyncGenerator[Connection]:
     async with connected(find_dsn(load_settings()), "forebay catalogue") as conn:
-        await migrate.check(conn)
+        await migrate.check(conn, parts_for([__name__]))
         yield conn
 
 

@@ -1,0 +1,19 @@
+-- What the migrations of api add to the parts before; by scripts/schema_dump.py.
+CREATE TABLE forebay.idempotency (
+    owner_id bigint NOT NULL,
+    key text NOT NULL,
+    request bytea NOT NULL,
+    status smallint NOT NULL,
+    answer jsonb NOT NULL,
+    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    CONSTRAINT idempotency_key_check CHECK (((length(key) >= 1) AND (length(key) <= 255)))
+);
+ALTER TABLE ONLY forebay.idempotency
+    ADD CONSTRAINT idempotency_pkey PRIMARY KEY (owner_id, key);
+CREATE INDEX idempotency_age ON forebay.idempotency USING brin (created_at);
+ALTER TABLE forebay.idempotency ENABLE ROW LEVEL SECURITY;
+CREATE POLICY of_all ON forebay.idempotency TO forebay_admin, forebay_worker USING (true);
+CREATE POLICY of_owner ON forebay.idempotency TO forebay_api USING ((owner_id = ( SELECT (NULLIF(current_setting('forebay.owner_id'::text, true), ''::text))::bigint AS "nullif")));
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE forebay.idempotency TO forebay_api;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE forebay.idempotency TO forebay_admin;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE forebay.idempotency TO forebay_worker;

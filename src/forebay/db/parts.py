@@ -1,0 +1,136 @@
+"""Schema parts: packages that have tables or routines of their own in the schema `forebay`.
+
+A part is a package with `sql/migrations` (NNNN_name.sql, numbered from 0001) and `sql/routines` (functions, views,
+triggers and rights, which are replaced as a whole). The engine is one, and needs no other. The service has three,
+identity, storage and api, and each pipeline package may have one: all these need the engine and those before them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from dataclasses import dataclass
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from forebay.errors import DefinitionError
+from forebay.packages import packages
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+_FORMER = re.compile(r"^-- formerly (\d{4})$", re.MULTILINE)
+_MADE = re.compile(r"^\s*create or replace (?:function|procedure|view|trigger) (?:forebay\.)?(\w+)", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Migration:
+    """One change of a part's tables; the first line of its file may say how it is applied."""
+
+    part: str
+    version: int
+    name: str
+    sql: str
+
+    @property
+    def runs_outside_transaction(self) -> bool:
+        return self.sql.startswith("-- outside a transaction")
+
+    @property
+    def follows_routines(self) -> bool:
+        return self.sql.startswith("-- after the routines")
+
+    @property
+    def former_version(self) -> int | None:
+        """Its number at the time when all parts were numbered together."""
+        found = _FORMER.search(self.sql)
+        return int(found[1]) if found else None
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A package with a schema; `package` is the name to import it by, which nothing here does."""
+
+    name: str
+    package: str
+
+    @property
+    def migrations(self) -> tuple[Migration, ...]:
+        """All numbered migrations, in order."""
+        return _migrations(self)
+
+    @property
+    def newest(self) -> int:
+        return max((migration.version for migration in self.migrations), default=0)
+
+    @property
+    def routines(self) -> str:
+        """All functions, views, triggers and rights, in the order of their files."""
+        return _routines(self)
+
+    @property
+    def routine_names(self) -> frozenset[str]:
+        return frozenset(_MADE.findall(self.routines))
+
+    @property
+    def digest(self) -> str:
+        return hashlib.sha256(self.routines.encode()).hexdigest()[:16]
+
+    @property
+    def folder(self) -> Path | None:
+        """Where its SQL lies; None when the package has none, or is not installed."""
+        spec = find_spec(self.package)
+        for place in (spec and spec.submodule_search_locations) or ():
+            folder = Path(place) / "sql"
+            if (folder / "migrations").is_dir() or (folder / "routines").is_dir():
+                return folder
+        return None
+
+
+@cache
+def _migrations(part: Part) -> tuple[Migration, ...]:
+    files = sorted(part.folder.glob("migrations/*.sql")) if part.folder else []
+    return tuple(Migration(part.name, int(f.name[:4]), f.stem[5:], f.read_text("utf-8")) for f in files)
+
+
+@cache
+def _routines(part: Part) -> str:
+    files = sorted(part.folder.glob("routines/**/*.sql")) if part.folder else []
+    return "\n".join(file.read_text("utf-8") for file in files)
+
+
+ENGINE = Part("engine", "forebay.engine")
+SERVICE = tuple(Part(name, f"forebay.{name}") for name in ("identity", "storage", "api"))
+
+
+@cache
+def package_parts() -> tuple[Part, ...]:
+    """The parts of the pipeline packages that are installed.
+
+    Raises: DefinitionError for a package that has the name of one of forebay's own parts.
+    """
+    found = [part for package in packages() if (part := Part(package.name, package.module)).folder is not None]
+    for part in found:
+        if part.name in {own.name for own in (ENGINE, *SERVICE)}:
+            raise DefinitionError(f"{part.package} has the name {part.name!r}, which forebay uses itself: rename it")
+    return tuple(found)
+
+
+def all_parts() -> tuple[Part, ...]:
+    """Every part that is installed, in the order in which they are migrated."""
+    return (ENGINE, *SERVICE, *package_parts())
+
+
+def parts_for(modules: Iterable[str]) -> tuple[Part, ...]:
+    """What code in these modules needs: the engine, and for that of a pipeline package the service and its own part."""
+    used = [package for package in packages() if any(_is_within(name, package.module) for name in modules)]
+    if not used:
+        return (ENGINE,)
+    names = {package.name for package in used}
+    return (ENGINE, *SERVICE, *(part for part in package_parts() if part.name in names))
+
+
+def _is_within(module: str, package: str) -> bool:
+    return module == package or module.startswith(f"{package}.")

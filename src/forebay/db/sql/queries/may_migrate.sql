@@ -1,0 +1,2 @@
+-- Whether this account owns the schema, or could create it.
+select coalesce((select pg_has_role(n.nspowner, 'member') from pg_namespace n where n.nspname = 'forebay'), true)

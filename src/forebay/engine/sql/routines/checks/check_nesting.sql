@@ -1,0 +1,9 @@
+-- Refuses JSON that is nested more than 100 deep: what lies there, few programs can read, and the API cannot show.
+create or replace function forebay.check_nesting(value jsonb, field text) returns void language plpgsql as $$
+begin
+    if value @? '$.**{100}'
+        and exists (select from jsonb_path_query(value, '$.**{100}') v where jsonb_typeof(v) in ('array', 'object'))
+    then
+        perform forebay.refuse('FB002', field, 'is nested more than 100 deep');
+    end if;
+end $$;

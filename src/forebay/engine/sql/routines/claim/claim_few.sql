@@ -1,0 +1,69 @@
+-- The same for a few runs of one step of one lane.
+create or replace function forebay.claim_few(
+    worker_id bigint, step int, lane bigint, head bigint, quota int, max_rows int, is_reading boolean, lease_s float8,
+    at timestamptz
+) returns table (
+    token bigint, step_id int, lane_id bigint, job_id bigint, owner_id bigint, attempt smallint, seq bigint, rest int,
+    first_n int, last_n int, ns int[], inputs text[], results text[]
+) language plpgsql as $$
+#variable_conflict use_column
+declare
+    run record;
+    room int := quota;
+    probing boolean := false;
+    aside int;
+begin
+    step_id := step;
+    lane_id := lane;
+    for round in 1 .. 1000 loop  -- what is set aside or dropped on the way must not sit in front of what can run
+    aside := 0;
+    for run in
+        select r.ctid as place, r.*, coalesce(j.state, 'CANCELLED') as state, case when q.parked is not null then q.name end as parked
+        from forebay.ready r
+        join forebay.step s on s.id = step
+        join forebay.queue q on q.name = s.queue and not q.paused and (q.parked is null or q.probe_at <= at)
+        join forebay.lane l on l.id = lane and not l.paused
+        left join forebay.job j on j.id = r.job_id
+        where r.step_id = step and r.lane_id = lane and r.seq > head
+        order by r.step_id, r.lane_id, r.seq limit max_rows for update of r skip locked
+    loop
+        if run.state = 'CANCELLED' then
+            delete from forebay.ready r where r.ctid = run.place;
+            aside := aside + 1;
+            continue;
+        elsif run.state = 'PAUSED' then
+            update forebay.ready r set lane_id = l.id from forebay.lane l where r.ctid = run.place and l.job_id = run.job_id;
+            aside := aside + 1;
+            continue;
+        elsif run.parked is not null and room > 0 and not probing then
+            probing := forebay.take_probe(run.parked, at);
+            room := probing::int;
+        end if;
+        exit when room = 0;
+        last_n := least(run.last_n, run.first_n + room - 1);
+        if last_n = run.last_n then
+            delete from forebay.ready r where r.ctid = run.place;
+        else
+            update forebay.ready r set first_n = claim_few.last_n + 1 where r.ctid = run.place;
+        end if;
+        token := forebay.next_token();
+        insert into forebay.lease (token, step_id, lane_id, job_id, owner_id, worker_id, attempt, claimed_at, expires_at, ns)
+        values (claim_few.token, step, lane, run.job_id, run.owner_id, claim_few.worker_id, run.attempt + 1, at,
+                at + make_interval(secs => lease_s), int4multirange(int4range(run.first_n, claim_few.last_n, '[]')));
+        select array_agg(i.n), array_agg(case when not b.large then i.input::text end),
+               case when is_reading then array_agg(case when not b.large then forebay.returned(i.result, i.normalized)::text end) end
+        into ns, inputs, results
+        from forebay.item i cross join lateral (select forebay.is_large(i.input, i.result, i.normalized, is_reading) as large) b
+        where i.job_id = run.job_id and i.n between run.first_n and claim_few.last_n and i.status = 'PENDING';
+        job_id := run.job_id;
+        owner_id := run.owner_id;
+        attempt := run.attempt + 1;
+        seq := run.seq;
+        first_n := run.first_n;
+        rest := run.last_n - last_n;
+        room := room - (last_n - first_n + 1);
+        return next;
+    end loop;
+    exit when aside = 0 or room = 0;
+    end loop;
+end $$;

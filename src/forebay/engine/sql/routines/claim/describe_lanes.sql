@@ -1,0 +1,7 @@
+-- What a worker needs to know about a lane to share it fairly.
+create or replace function forebay.describe_lanes(lanes bigint[]) returns table (
+    lane_id bigint, owner_id bigint, priority smallint, weight real, paused boolean
+) language sql stable as $$
+select l.id, l.owner_id, l.priority, o.weight, l.paused
+from forebay.lane l join forebay.owner o on o.id = l.owner_id where l.id = any(lanes)
+$$;

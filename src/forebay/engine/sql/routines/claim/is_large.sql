@@ -1,0 +1,6 @@
+-- Whether what a task brings along is too large to be handed out before the task begins. Costs no look at the value itself.
+create or replace function forebay.is_large(input jsonb, result jsonb, normalized jsonb, is_reading boolean) returns boolean
+language sql stable as $$
+select pg_column_size(input) > 8192
+    or is_reading and coalesce(pg_column_size(result), 0) + coalesce(pg_column_size(normalized), 0) > 8192
+$$;

@@ -1,0 +1,27 @@
+-- Holds one item back: its runs wait for ever, until resume_item().
+create or replace function forebay.pause_item(
+    job_id bigint, n int, actor text default current_user, now timestamptz default null
+) returns boolean language plpgsql as $$
+#variable_conflict use_column
+declare
+    at timestamptz := coalesce(now, clock_timestamp());
+    job forebay.job := forebay.lock_job(job_id);
+    held record;
+begin
+    perform forebay.open_item(job_id, n);
+    with cut as (
+        select c.* from forebay.cut_runs(job, int4multirange(int4range(pause_item.n, pause_item.n, '[]'))) c
+    ),
+    set_aside as (
+        insert into forebay.scheduled (run_at, step_id, lane_id, job_id, owner_id, first_n, last_n, attempt)
+        select 'infinity', c.step_id, c.lane_id, job.id, job.owner_id, c.first_n, c.last_n, c.attempt from cut c
+    )
+    select count(*) as runs, count(*) filter (where c.run_at is distinct from 'infinity') as fresh into held from cut c;
+    if held.runs = 0 then
+        perform forebay.refuse('FB005', 'n', format(
+            'a worker has item %s of job %s at this moment: wait for it, or cancel the item', n, job_id));
+    elsif held.fresh > 0 then
+        perform forebay.note(actor, 'pause_item', job.owner_id, job.id, n, null, at);
+    end if;
+    return held.fresh > 0;
+end $$;

@@ -1,0 +1,28 @@
+-- Cancels a job: nothing of it starts any more, workers are told to give up what they run, open items become SKIPPED.
+-- The first 10,000 do so here, the rest in reap_cancelled(). The job ends when the last of its running tasks has ended.
+create or replace function forebay.cancel(job_id bigint, actor text default current_user, now timestamptz default null)
+returns boolean language plpgsql as $$
+#variable_conflict use_column
+declare
+    at timestamptz := coalesce(now, clock_timestamp());
+    job forebay.job := forebay.lock_job(job_id);
+begin
+    if job.state = 'CANCELLED' then
+        return false;
+    end if;
+    if job.finished_at is null then
+        perform forebay.drop_runs(job);
+        perform from forebay.lease l where l.job_id = job.id order by l.token for update;
+        update forebay.lease l set cancelled = true where l.job_id = job.id;
+        job.reaped := -1;
+    end if;
+    if job.finished_at is not null or forebay.end_open_items(job, 10000, at) is null then
+        select j.* into job from forebay.job j where j.id = job.id;  -- it may have ended just now
+        perform forebay.refuse('FB005', 'job_id', format('job %s is %s: it has ended already', job.id, job.state));
+    end if;
+    -- Claims drop what slips into its lane yet, but only from a lane that is not paused.
+    update forebay.lane l set paused = false where l.job_id = job.id;
+    perform pg_notify('forebay', 'cancel ' || job.id);
+    perform forebay.note(actor, 'cancel', job.owner_id, job.id, null, null, at);
+    return true;
+end $$;

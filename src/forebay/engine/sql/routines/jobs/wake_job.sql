@@ -1,0 +1,10 @@
+-- Wakes workers for all that a job has ready.
+create or replace function forebay.wake_job(job forebay.job, at timestamptz) returns void
+language plpgsql set enable_seqscan = off as $$
+begin
+    update forebay.lane l set paused = false, busy_until = '-infinity' where l.job_id = job.id;
+    perform forebay.wake(s.id, l.id, r.seq, at)
+    from unnest(forebay.steps_of(job)) s(id) cross join unnest(forebay.lanes_of(job)) l(id)
+    cross join lateral (
+        select r.seq from forebay.ready r where r.step_id = s.id and r.lane_id = l.id order by r.seq limit 1) r;
+end $$;

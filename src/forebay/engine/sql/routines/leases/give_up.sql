@@ -1,0 +1,11 @@
+-- Settles tasks in the name of a worker that will not do so any more.
+create or replace function forebay.give_up(
+    worker_id bigint, tokens bigint[], ns int[], started timestamptz[], outcome forebay.outcome, ends_item boolean,
+    class text, reasons text[], now timestamptz
+) returns void language plpgsql as $$
+declare size int[] := array[cardinality(tokens)];
+begin
+    perform forebay.settle(
+        worker_id, tokens, ns, array_fill(outcome, size), '{}', array(select extract(epoch from s)::float8 from unnest(started) s),
+        '{}', '{}', array_fill(ends_item, size), array_fill(class, size), reasons, now);
+end $$;

@@ -1,0 +1,34 @@
+-- Ends those tasks of these leases that were lost max_expiries times before, since they last ended. Tells how many.
+create or replace function forebay.settle_lost(tokens bigint[], now timestamptz) returns int
+language plpgsql set enable_seqscan = off set jit = off as $$
+declare
+    batch record;
+    ended int := 0;
+begin
+    for batch in
+        with history as (  -- how earlier runs of these tasks went, and which of them ended last
+            select l.token, a.n, a.earlier, a.outcome,
+                   max(a.earlier) filter (where a.outcome in ('DONE', 'SKIPPED', 'NOT_FOUND', 'ERROR', 'CANCELLED'))
+                       over (partition by l.token, a.n) as ended
+            from forebay.lease l cross join lateral unnest(l.ns) r cross join lateral (
+                select a.n, a.token as earlier, a.outcome from forebay.attempt a
+                where a.job_id = l.job_id and a.n >= lower(r) and a.n < upper(r) and a.step_id = l.step_id offset 0) a
+            where l.token = any(tokens)
+        ),
+        lost as materialized (
+            select h.token, h.n, count(*) as times from history h
+            where h.outcome = 'EXPIRED' and h.earlier > coalesce(h.ended, 0) group by h.token, h.n
+        )
+        select t.worker_id, t.step_id, array_agg(t.token) as tokens, array_agg(t.n) as ns, array_agg(t.claimed_at) as started,
+               array_agg(format('the worker was lost %s times while it had this task', o.times + 1)) as reasons
+        from lost o join forebay.open_tasks(array(select distinct token from lost)) t on t.token = o.token and t.n = o.n
+        join forebay.step s on s.id = t.step_id
+        where o.times >= s.max_expiries
+        group by t.worker_id, t.step_id, t.batch order by t.worker_id, t.step_id, t.batch
+    loop
+        perform forebay.give_up(
+            batch.worker_id, batch.tokens, batch.ns, batch.started, 'ERROR', false, 'transient', batch.reasons, now);
+        ended := ended + cardinality(batch.ns);
+    end loop;
+    return ended;
+end $$;

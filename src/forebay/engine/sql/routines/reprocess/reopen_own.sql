@@ -1,0 +1,33 @@
+-- Runs again what failed after all items had ended, when none of the items is to run again: they would bring it with them.
+create or replace function forebay.reopen_own(
+    job forebay.job, statuses forebay.item_status[], chosen int4multirange, reset_attempts boolean, at timestamptz
+) returns int language plpgsql as $$
+#variable_conflict use_column
+declare kept bigint;
+begin
+    if job.finished_at is null or chosen is not null and not chosen @> 0 then
+        return 0;
+    end if;
+    update forebay.item i set
+        status = 'PENDING', verdict = 'DONE', dead = 0, done = case when i.status = 'DONE' then 0 else i.done end,
+        error = null, progress = null, updated_at = at
+    where i.job_id = job.id and i.n = 0 and i.status = any(statuses) and i.status <> 'DONE'
+    returning i.done into kept;
+    if kept is null then
+        return 0;
+    end if;
+    -- What it left behind when it ended early must not run, or settle, beside its new steps.
+    perform from forebay.cut_runs(job, '{[0,0]}');
+    perform forebay.cut_leases(job.id, '{[0,0]}');
+    delete from forebay.dead_letter d where d.job_id = job.id and d.n = 0;
+    insert into forebay.ready (step_id, lane_id, job_id, owner_id, first_n, last_n, attempt)
+    select s.id, forebay.lane_of(job.id), job.id, job.owner_id, 0, 0,
+           case when reset_attempts then 0 else s.max_attempts - 1 end
+    from forebay.step s
+    where s.pipeline_id = job.pipeline_id and s.active and s.after_all and s.bit & job.job_steps <> 0
+      and s.bit & kept = 0 and s.needs & ~kept = 0;
+    update forebay.job j set state = 'RUNNING', steps = job.steps, job_steps = job.job_steps, finished_at = null,
+                             pace = null, last_error = null, updated_at = at
+    where j.id = job.id;
+    return 1;
+end $$;

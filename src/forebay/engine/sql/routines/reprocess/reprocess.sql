@@ -1,0 +1,40 @@
+-- Runs items that have ended again, and returns how many: those in one of the statuses, all or only `ns`. An item that is
+-- DONE starts from nothing; any other keeps the steps that are done and what they returned, unless it is to restart. Without
+-- reset_attempts, each step that runs again runs once. Items for which there is nothing to run are left as they are.
+create or replace function forebay.reprocess(
+    job_id bigint, statuses text[] default '{ERROR,NOT_FOUND}', ns int[] default null, reset_attempts boolean default true,
+    actor text default current_user, now timestamptz default null, restart boolean default false
+) returns int language plpgsql as $$
+#variable_conflict use_column
+declare
+    at timestamptz := coalesce(now, clock_timestamp());
+    job forebay.job := forebay.lock_job(job_id);
+    chosen int4multirange;
+    wanted forebay.item_status[];
+    reopened int;
+begin
+    if coalesce(cardinality(statuses), 0) = 0 or not statuses <@ '{DONE,SKIPPED,NOT_FOUND,ERROR}' then
+        perform forebay.refuse('FB002', 'statuses', 'must be of DONE, SKIPPED, NOT_FOUND and ERROR');
+    end if;
+    wanted := statuses;
+    if ns is not null then
+        select coalesce(range_agg(int4range(n, n, '[]')), '{}') into chosen from unnest(ns) n;
+    end if;
+    job := forebay.settle_down(job, at);
+    if not exists (select from forebay.item i where i.job_id = job.id and forebay.is_chosen(i, wanted, chosen)
+                   and exists (select from forebay.next_steps(job, case when i.status = 'DONE' or restart then 0 else i.done end))) then
+        reopened := forebay.reopen_own(job, wanted, chosen, reset_attempts, at);
+        if reopened = 0 then
+            return 0;
+        end if;
+    else
+        perform forebay.clear_way(job, wanted, chosen);
+        reopened := forebay.reopen(job, wanted, chosen, reset_attempts, restart, at);
+    end if;
+    if job.state <> 'PAUSED' then
+        perform forebay.wake_job(job, at);
+    end if;
+    perform forebay.note(actor, 'reprocess', job.owner_id, job.id, null, jsonb_build_object(
+        'items', reopened, 'statuses', statuses, 'chosen', cardinality(ns), 'reset_attempts', reset_attempts, 'restart', restart), at);
+    return reopened;
+end $$;

@@ -1,0 +1,17 @@
+-- The job as reprocess() needs it: a cancelled one has ended for good, and one that has ended goes by its pipeline's
+-- present steps, since there is nothing half done in it.
+create or replace function forebay.settle_down(job forebay.job, at timestamptz) returns forebay.job
+language plpgsql as $$
+begin
+    while job.state = 'CANCELLED' and job.finished_at is null loop
+        if coalesce(forebay.end_open_items(job, 100000, at), 0) = 0 and job.reaped = -1 then
+            perform forebay.refuse('FB005', 'job_id', format(
+                'job %s is still being cancelled: workers have to let go of some of its items first', job.id));
+        end if;
+        select j.* into job from forebay.job j where j.id = job.id;
+    end loop;
+    if job.finished_at is not null then
+        select p.steps, p.job_steps into job.steps, job.job_steps from forebay.pipeline p where p.id = job.pipeline_id;
+    end if;
+    return job;
+end $$;

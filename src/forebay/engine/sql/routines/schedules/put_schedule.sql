@@ -1,0 +1,35 @@
+-- Makes or changes a schedule; true when it is new. Its next time stays as it is unless the times themselves change, so
+-- that an application may put its schedules whenever it starts.
+create or replace function forebay.put_schedule(
+    name text, pipeline text, owner text, cron text, timezone text, input jsonb, priority int, next_at timestamptz
+) returns boolean language plpgsql as $$
+#variable_conflict use_column
+declare
+    known int := (select p.id from forebay.pipeline p where p.name = put_schedule.pipeline);
+    of_owner bigint;
+    existing forebay.schedule;
+begin
+    if known is null then
+        perform forebay.refuse('FB001', 'pipeline', format(
+            'there is no pipeline %L here: start its worker, or run `forebay migrate --pipelines MODULE`', pipeline));
+    end if;
+    perform forebay.check_nesting(input, 'input');
+    of_owner := forebay.owner_id(owner);
+    insert into forebay.schedule as s (name, pipeline_id, owner_id, cron, timezone, input, priority, next_at)
+    values (put_schedule.name, known, of_owner, cron, timezone, input, priority, next_at)
+    on conflict do nothing;
+    if found then
+        return true;
+    end if;
+    select s.* into strict existing from forebay.schedule s where s.name = put_schedule.name for update;
+    if existing.owner_id <> of_owner then
+        perform forebay.refuse('FB005', 'name', format('schedule %L belongs to another owner', existing.name));
+    end if;
+    update forebay.schedule s set
+        pipeline_id = known, input = put_schedule.input, priority = put_schedule.priority,
+        cron = put_schedule.cron, timezone = put_schedule.timezone,
+        next_at = case when (s.cron, s.timezone) = (put_schedule.cron, put_schedule.timezone) then s.next_at
+                       else put_schedule.next_at end
+    where s.name = existing.name;
+    return false;
+end $$;

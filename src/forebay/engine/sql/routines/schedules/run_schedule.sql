@@ -1,0 +1,18 @@
+-- Submits the job that a schedule has due, once however often it is asked to (the key names the time), and sets the next.
+create or replace function forebay.run_schedule(name text, next_at timestamptz, now timestamptz) returns bigint
+language plpgsql as $$
+#variable_conflict use_column
+declare
+    due forebay.schedule;
+    submitted record;
+begin
+    select s.* into strict due from forebay.schedule s where s.name = run_schedule.name for update;
+    submitted := forebay.submit(
+        (select p.name from forebay.pipeline p where p.id = due.pipeline_id), due.input,
+        (select o.name from forebay.owner o where o.id = due.owner_id),
+        format('schedule:%s:%s', due.name, to_char(due.next_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')),
+        due.priority, meta => jsonb_build_object('schedule', due.name), now => run_schedule.now);
+    update forebay.schedule s set last_at = due.next_at, last_job_id = submitted.job_id, next_at = run_schedule.next_at
+    where s.name = due.name;
+    return submitted.job_id;
+end $$;

@@ -1,0 +1,30 @@
+-- Says that no more items come. When all of them have ended already, so does the job, or its own steps begin.
+create or replace function forebay.seal(job_id bigint, loaded bigint default null, now timestamptz default null)
+returns forebay.job_state language plpgsql as $$
+#variable_conflict use_column
+declare
+    at timestamptz := coalesce(now, clock_timestamp());
+    job forebay.job := forebay.lock_job(job_id);
+begin
+    if job.sealed then
+        return job.state;
+    elsif job.loaded <> seal.loaded then
+        perform forebay.refuse('FB005', 'key', format(
+            'another process streams to job %s: it has read %s rows of its source, this one %s', job.id, job.loaded, loaded));
+    end if;
+    -- Counters are read under the row's lock: a settle either came before, or sees the job sealed.
+    update forebay.job j set sealed = true, updated_at = at where j.id = seal.job_id returning j.* into job;
+    if job.done + job.skipped + job.not_found + job.error < job.total then
+        return job.state;
+    end if;
+    if job.total > 0 and job.job_steps <> 0 then
+        perform forebay.begin_own_steps(job, at);
+    else
+        job.finished_at := at;
+    end if;
+    update forebay.job j set
+        state = case when job.total = 0 then 'DONE' else forebay.state_after(job, 0, 0, 0, null) end,
+        started_at = coalesce(j.started_at, at), finished_at = job.finished_at
+    where j.id = job.id returning j.state into job.state;
+    return job.state;
+end $$;

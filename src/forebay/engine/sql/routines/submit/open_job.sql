@@ -1,0 +1,56 @@
+-- Opens a job, or finds the one that has this key. expected > 1000 items, or a stream, gets a lane of its own.
+create or replace function forebay.open_job(
+    pipeline text, owner text, key text, priority int, expected int, sealed boolean, meta jsonb, now timestamptz,
+    "coalesce" boolean default false,
+    out job_id bigint, out created boolean, out lane_id bigint, out owner_id bigint, out pipeline_id int,
+    out max_input_bytes int, out loaded bigint, out total int, out roots int[], out is_busy boolean
+) language plpgsql as $$
+#variable_conflict use_column
+declare
+    at timestamptz := coalesce(now, clock_timestamp());
+    known record;
+begin
+    select p.id, p.steps, p.job_steps, p.max_input_bytes, p.roots, o.id as owner_id, l.id as lane_id, l.busy_until
+    into known
+    from forebay.pipeline p
+    left join forebay.owner o on o.name = open_job.owner
+    left join forebay.lane l on l.owner_id = o.id and l.job_id = 0 and l.priority = open_job.priority
+    where p.name = open_job.pipeline;
+    if known.id is null then
+        perform forebay.refuse('FB001', 'pipeline', format(
+            'there is no pipeline %L here: start its worker, or run `forebay migrate --pipelines MODULE`', pipeline));
+    end if;
+    perform forebay.check_priority(priority);
+    if meta is not null then
+        perform forebay.check_nesting(meta, 'meta');
+    end if;
+    if length(key) not between 1 and 500 then
+        perform forebay.refuse('FB002', 'key', 'must have 1 to 500 characters');
+    elsif "coalesce" and key is null then
+        perform forebay.refuse('FB002', 'key', 'is needed to coalesce');
+    end if;
+    pipeline_id := known.id;
+    max_input_bytes := known.max_input_bytes;
+    roots := known.roots;
+    owner_id := coalesce(known.owner_id, forebay.owner_id(owner));
+    lane_id := coalesce(known.lane_id, forebay.lane_id(owner_id, 0, priority::smallint));
+    is_busy := coalesce(known.busy_until > at, false);
+    created := true;
+    loaded := 0;
+    total := expected;
+    insert into forebay.job as j
+        (owner_id, pipeline_id, priority, sealed, steps, job_steps, key, coalesces, meta, lane_id, total, created_at, updated_at)
+    values (open_job.owner_id, known.id, priority, sealed, known.steps, known.job_steps, key, "coalesce", meta,
+            open_job.lane_id, expected, at, at)
+    on conflict (pipeline_id, owner_id, key) where key is not null and not coalesces do nothing
+    returning j.id into job_id;
+    if job_id is null then
+        created := false;
+        select j.id, j.loaded, j.total, j.lane_id into strict job_id, loaded, total, lane_id from forebay.job j
+        where j.pipeline_id = known.id and j.owner_id = open_job.owner_id and j.key = open_job.key and not j.coalesces;
+    elsif expected > 1000 or not sealed then
+        lane_id := forebay.lane_id(owner_id, job_id, priority::smallint);
+        is_busy := false;
+        update forebay.job j set lane_id = open_job.lane_id where j.id = open_job.job_id;
+    end if;
+end $$;

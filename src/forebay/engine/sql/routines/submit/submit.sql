@@ -1,0 +1,71 @@
+-- Submits one item as one job. With coalesce, it replaces the input of a job of the same key that has not begun.
+create or replace function forebay.submit(
+    pipeline text, input jsonb, owner text default 'default', key text default null, priority int default 0,
+    run_at timestamptz default null, "coalesce" boolean default false, meta jsonb default null,
+    now timestamptz default null,
+    out job_id bigint, out created boolean
+) language plpgsql as $$
+#variable_conflict use_column
+declare
+    at timestamptz := coalesce(now, clock_timestamp());
+    opened record;
+    root int;
+    seq bigint;
+    size int;
+begin
+    if input is null then
+        perform forebay.refuse('FB002', 'input', 'must be a JSON value; an SQL null is not');
+    end if;
+    if "coalesce" and key is not null then
+        -- Two submits of one key must see each other, so they take turns.
+        perform pg_advisory_xact_lock(hashtextextended(pipeline || chr(31) || owner || chr(31) || key, 4662));
+        perform forebay.check_priority(priority);
+        job_id := forebay.replace_pending(pipeline, owner, key, input, priority, run_at, meta, at);
+        if job_id is not null then
+            created := false;
+            return;
+        end if;
+    end if;
+    if key is null then  -- the usual case, without a second function: everything is known by one look
+        select p.id as pipeline_id, p.max_input_bytes, p.roots, p.steps, p.job_steps, o.id as owner_id, l.id as lane_id,
+               l.busy_until > at as is_busy
+        into opened
+        from forebay.pipeline p join forebay.owner o on o.name = submit.owner
+        join forebay.lane l on l.owner_id = o.id and l.job_id = 0 and l.priority = submit.priority
+        where p.name = submit.pipeline;
+        insert into forebay.job as j (owner_id, pipeline_id, priority, steps, job_steps, meta, lane_id, total, created_at, updated_at)
+        select opened.owner_id, opened.pipeline_id, priority, opened.steps, opened.job_steps, meta, opened.lane_id, 1, at, at
+        where opened.lane_id is not null
+        returning j.id into job_id;
+        created := true;
+    end if;
+    if job_id is null then
+        opened := forebay.open_job(pipeline, owner, key, priority, 1, true, meta, at, "coalesce");
+        job_id := opened.job_id;
+        created := opened.created;
+        if not created then
+            return;
+        end if;
+    end if;
+    size := octet_length(input::text);
+    if run_at is not null or size > opened.max_input_bytes then
+        perform forebay.check_submission(size, opened.max_input_bytes, 'input', run_at, at);
+    end if;
+    if size > 200 and input @? '$.**{100}' or meta is not null then
+        perform forebay.check_nesting(input, 'input'), forebay.check_nesting(meta, 'meta');
+    end if;
+    insert into forebay.item (job_id, n, owner_id, pipeline_id, input, created_at, updated_at)
+    values (submit.job_id, 1, opened.owner_id, opened.pipeline_id, input, at, at);
+    if run_at > at or "coalesce" then
+        seq := forebay.enqueue(job_id, 1, 1, run_at, at);
+        update forebay.job j set first_seq = seq where j.id = submit.job_id and "coalesce";
+        return;
+    end if;
+    foreach root in array opened.roots loop  -- as enqueue does, without asking again what is known already
+        insert into forebay.ready (step_id, lane_id, job_id, owner_id, first_n, last_n)
+        values (root, opened.lane_id, submit.job_id, opened.owner_id, 1, 1) returning ready.seq into seq;
+        if not opened.is_busy then
+            perform pg_notify('forebay', 'ready ' || root || ' ' || opened.lane_id || ' ' || seq);
+        end if;
+    end loop;
+end $$;

@@ -1,0 +1,24 @@
+-- Tasks that wait and run, exactly, for each step. on_hold: those of paused jobs that are set aside, and of paused items.
+create or replace view forebay.queue_depth as
+select p.name as pipeline, s.name as step, s.queue,
+       coalesce(r.ready, 0) as ready, coalesce(t.scheduled, 0) as scheduled, coalesce(e.leased, 0) as leased,
+       coalesce(r.on_hold, 0) + coalesce(t.on_hold, 0) as on_hold,
+       t.next_at, q.paused, q.parked, q.probe_at
+from forebay.step s
+join forebay.pipeline p on p.id = s.pipeline_id
+join forebay.queue q on q.name = s.queue
+left join (
+    select g.step_id, sum(g.tasks) filter (where l.paused is not true)::bigint as ready,
+           sum(g.tasks) filter (where l.paused)::bigint as on_hold
+    from (select r.step_id, r.lane_id, sum(r.last_n - r.first_n + 1) as tasks from forebay.ready r group by 1, 2) g
+    left join forebay.lane l on l.id = g.lane_id group by g.step_id) r on r.step_id = s.id
+left join (
+    select step_id, sum(last_n - first_n + 1) filter (where run_at < 'infinity') as scheduled,
+           sum(last_n - first_n + 1) filter (where run_at = 'infinity') as on_hold,
+           min(run_at) filter (where run_at < 'infinity') as next_at
+    from forebay.scheduled group by step_id) t on t.step_id = s.id
+left join (
+    select l.step_id, sum(upper(r) - lower(r)) as leased
+    from forebay.lease l cross join lateral unnest(l.ns) r group by l.step_id) e on e.step_id = s.id
+where s.active or r.step_id is not null or t.step_id is not null or e.step_id is not null;
+select forebay.set_security_invoker('forebay.queue_depth');

@@ -1,0 +1,4 @@
+-- Sessions and links get names that may be shown: lists name them, and they are ended by them.
+-- formerly 0007
+alter table forebay.session add column id bigint generated always as identity unique;
+alter table forebay.invitation add column id bigint generated always as identity unique;

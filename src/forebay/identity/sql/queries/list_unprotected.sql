@@ -1,0 +1,6 @@
+-- Tables whose rows have an owner, and which no policy of row-level security protects: see forebay.own.
+select c.relname
+from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attname = 'owner_id' and not a.attisdropped
+where c.relnamespace = 'forebay'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition
+  and not (c.relrowsecurity and exists (select from pg_policy p where p.polrelid = c.oid))
+order by 1

@@ -1,0 +1,36 @@
+-- Protects the tables of the engine: its rows belong to owners, and its processes log in with roles of their own.
+do $$ begin
+    if forebay.has_roles() then
+        grant usage on schema forebay to forebay_api, forebay_admin, forebay_identity, forebay_worker;
+        grant usage on sequence forebay.seq, forebay.token to forebay_api, forebay_admin, forebay_identity, forebay_worker;
+        grant execute on function forebay.make_partitions(timestamptz, int), forebay.drop_partitions(timestamptz, interval)
+            to forebay_worker;
+        revoke select on forebay.worker from forebay_api;
+    end if;
+end $$;
+
+select forebay.own('job'), forebay.own('item'), forebay.own('lane'), forebay.own('ready'), forebay.own('scheduled'),
+       forebay.own('lease'), forebay.own('dead_letter'), forebay.own('schedule'),
+       forebay.own('attempt', 'select, insert', 'select, insert'),
+       forebay.own('audit', 'select, insert', 'select, insert, delete'),
+       forebay.own('tally', 'select, insert'),  -- workers update it to lock what they fold
+       forebay.own('owner', 'select', owner_column => 'id');
+
+-- Whoever finds out who is asking makes owners, and notes what was done to accounts.
+select forebay.add_policy('owner', 'of_identity', 'to forebay_identity using (true)'),
+       forebay.add_policy('audit', 'of_identity', 'for insert to forebay_identity with check (true)'),
+       forebay.permit('select, insert', 'owner', 'forebay_identity'),
+       forebay.permit('insert', 'audit', 'forebay_identity');
+
+select forebay.permit('select', 'migration', 'forebay_api', 'forebay_admin', 'forebay_identity', 'forebay_worker');
+select forebay.permit('select', t, 'forebay_api', 'forebay_admin') from unnest('{pipeline,step,queue}'::text[]) t;
+select forebay.permit('insert, update', 'owner', 'forebay_admin'), forebay.permit('update', 'queue', 'forebay_admin');
+select forebay.permit('select, insert, update, delete', t, 'forebay_worker')
+from unnest('{pipeline,step,queue,worker,rate_limit,slot_limit,slot_lease}'::text[]) t;
+select forebay.permit('select', t, 'forebay_admin')
+from unnest('{worker,rate_limit,slot_limit,slot_lease,attempt_default,items,jobs,queue_depth,totals,last_hour,dead_letters,attempts,workers}'::text[]) t;
+
+-- What a worker last failed on may be about anybody's item: everyone may read the rest.
+select forebay.permit('select (id, name, stats, stale, started_at, seen_at, stopped_at)', 'worker', 'forebay_api');
+-- Numbers only: the caller's own where views can be told so (PostgreSQL 15 and newer), else everyone's together.
+select forebay.permit('select', 'queue_depth', 'forebay_api'), forebay.permit('select', 'workers', 'forebay_api');

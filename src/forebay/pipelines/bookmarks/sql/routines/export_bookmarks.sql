@@ -1,0 +1,13 @@
+-- A stretch of all bookmarks, those of a category together.
+-- Without row-level security, as find_bookmarks: it looks at the rows of the owner in forebay.owner_id only.
+create or replace function forebay.export_bookmarks(after_category bigint, after_id bigint, max_rows int) returns table (
+    id bigint, category_id bigint, url text, own_title text, title text, note text, tags text[], category text,
+    created_at timestamptz, archived boolean
+) language sql stable security definer set search_path = pg_catalog, pg_temp as $$
+select b.id, coalesce(b.category_id, 0), b.url, b.own_title, b.title, b.note, b.tags, c.name, b.created_at,
+       b.archived_at is not null
+from forebay.bookmark b left join forebay.category c on c.id = b.category_id
+where b.owner_id = forebay.acting_owner() and (coalesce(b.category_id, 0), b.id) > (after_category, after_id)
+order by coalesce(b.category_id, 0), b.id limit max_rows
+$$;
+select forebay.permit_call('export_bookmarks(bigint, bigint, int)', 'forebay_api', 'forebay_admin');

@@ -1,0 +1,6 @@
+-- A cell of the grid as JSON, by the expression that makes it a text: what is a number or true in the file stays so.
+create or replace function forebay.grid_json(cell text) returns text language sql immutable as $$
+select case when cell = 'v.line' then 'v.input -> ''line'''
+            when cell ~ '^v\.[rfm] ->> ' then regexp_replace(cell, '->>', '->')
+            else format('to_jsonb(%s)', cell) end
+$$;

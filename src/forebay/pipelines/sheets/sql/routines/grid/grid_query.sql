@@ -1,0 +1,48 @@
+-- The statement that makes rows of the grid of a job, in order: those after number `after` up to `upto` that have one of the
+-- statuses (null: any), or without `after` those with the numbers in $1. What it makes of a row: `cells`, an array of them after
+-- its number and status; `plain` and `harmless`, a column each; `typed`, the same as plain, and then a letter for what each of the
+-- file's own is (services/spreadsheets/xlsx_rows.py); `object`, JSON by the names of the columns.
+-- Each level of it does its part once a row: what is large is unpacked in the innermost, and a cell is taken out in the middle.
+-- The outermost has no order of its own, which would cost a tenth: it is nothing but a projection, and the plan is guarded.
+-- Pages and files have their cells from the same expressions over item.input and item.result, so that they cannot differ.
+create or replace function forebay.grid_query(
+    job_id bigint, shape text, after int default null, upto int default null, statuses forebay.item_status[] default null,
+    shown text[] default '{}'
+) returns text language plpgsql stable as $$
+declare
+    grid record := forebay.grid_columns(grid_query.job_id, shown);
+    places text[] := array(select 'g.c' || i from generate_subscripts(grid.cells, 1) i order by i);
+    made constant text := array_to_string(places, ', ');
+begin
+    return format(
+        'select %s from (select v.n, v.status, %s%s from (
+             select i.n, i.input ->> ''line'' as line, i.input -> ''row'' as r, i.input,
+                    i.result -> ''look_up'' as f, i.error ->> ''reason'' as reason, %s
+                    case when i.status = ''PENDING'' and exists (
+                        select from forebay.lease l where l.job_id = i.job_id and l.ns @> i.n)
+                    then ''PROCESSING'' else i.status::text end as status
+             from forebay.item i where i.job_id = %s and i.n > 0 and %s order by i.n offset 0) v %s order by v.n offset 0) g',
+        case shape
+            when 'cells' then format('g.n, g.status, array[%s]::text[] as cells', made)
+            when 'plain' then made
+            when 'typed' then made || ', g.kinds'
+            when 'harmless' then array_to_string(array(
+                -- the line, the status, numbers, codes, addresses and reasons are ours, or were checked
+                select case when c ~ '^v\.(line|status|[fm] ->> ''(gtin|price|currency|quantity|url|image|provider|score|reasons)'')$' then p
+                            else format('forebay.harmless(%s)', p) end
+                from unnest(places, grid.cells) with ordinality o(p, c, place) order by place), ', ')
+            when 'object' then format('''{'' || array_to_string(array[%s], '', '') || ''}''', array_to_string(array(
+                select format('%L || coalesce(%s::text, ''null'')', to_json(name) || ': ', p)
+                from unnest(places, grid.names) with ordinality o(p, name, place) order by place), ', '))
+        end,
+        array_to_string(array(
+            select format('%s as c%s', case when shape = 'object' then forebay.grid_json(c) else c end, place)
+            from unnest(grid.cells) with ordinality o(c, place) order by place), ', '),
+        case when shape = 'typed' then ', v.input ->> ''kinds'' as kinds' end,
+        case when cardinality(shown) > 0 then 'i.normalized -> ''fields'' as m, i.normalized -> ''problems'' as problems,' end,
+        job_id,
+        case when after is null then 'i.n = any($1)' else format('i.n > %s and i.n <= %s', after, upto) end
+        -- These have an index of their own: a few errors in a large job are found at once.
+        || case when statuses <@ '{SKIPPED, NOT_FOUND, ERROR}' then ' and i.status in (''SKIPPED'', ''NOT_FOUND'', ''ERROR'')' else '' end,
+        case when statuses is not null then format('where v.status = any(%L::text[])', statuses::text[]) end);
+end $$;

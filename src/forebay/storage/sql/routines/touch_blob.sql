@@ -1,0 +1,16 @@
+-- Makes the blob, or keeps it from being collected for another grace period. Answers its life, whether its object is there,
+-- and the number that the file will have.
+create or replace function forebay.touch_blob(
+    sha256 bytea, size bigint, media_type text, now timestamptz default null,
+    out life bigint, out is_stored boolean, out file_id bigint
+) language plpgsql as $$
+#variable_conflict use_column
+begin
+    -- Locked in any case, but written once a minute only: many may put the same at once.
+    insert into forebay.blob as b (sha256, size, media_type, touched_at)
+    values (touch_blob.sha256, touch_blob.size, touch_blob.media_type, coalesce(now, clock_timestamp()))
+    on conflict (sha256) do update set touched_at = excluded.touched_at
+        where b.touched_at is null or b.touched_at < excluded.touched_at - interval '1 minute';
+    select b.life, b.stored_at is not null into life, is_stored from forebay.blob b where b.sha256 = touch_blob.sha256;
+    file_id := nextval('forebay.file_id_seq');
+end $$;
