@@ -153,6 +153,7 @@ def stream(step: str, command: list[str], log: Path, seen: Callable[[str], None]
     """Run a command, show each line to `seen`, keep all of them in the log."""
     lines: list[str] = []
     environment = {**os.environ, "PIP_DISABLE_PIP_VERSION_CHECK": "1", "PYTHONUNBUFFERED": "1"}
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)
     pipe = subprocess.PIPE
     child = subprocess.Popen(
         command, stdout=pipe, stderr=subprocess.STDOUT, text=True, errors="replace", env=environment, cwd=ROOT
@@ -247,6 +248,8 @@ def install(venv: Path, kind: str, screen: Screen) -> None:
     with screen.stage("Installing forebay"):
         editable = [*pip, "--quiet", "--no-deps", "--no-build-isolation", "-e", str(ROOT)]
         stream("Installing forebay", editable, log, lambda _: None)
+        store = [str(venv / "bin" / "python"), str(ROOT / "scripts" / "store_bytecode.py")]
+        stream("Storing bytecode", store, log, lambda _: None)
 
 
 def fingerprint(kind: str) -> str:
