@@ -26,7 +26,6 @@ ALLOWED = {
     "src/forebay/services/sources/": "FOREBAY_SHEETS_… are names of settings; a source declares `sheet`",
     "src/forebay/services/encodings/": "a sheet is a table; names the extra",
     "src/forebay/api/submit/row_files.py": "a media type",
-    "src/forebay/services/openai/__init__.py": "an example of a purpose",
     "scripts/demands.py": "titles of the documents that demand something",
     "src/forebay/db/sql/": "the schema of packages",
 }
