@@ -94,12 +94,14 @@ class JobHooks:
     reprocess_options: type[BaseModel] | None = None
     """Fields that `POST /api/jobs/ID/reprocess` takes for these jobs besides its own."""
 
-    async def submit_upload(self, request: Request, form: FormData, who: Principal, once: Idempotency) -> Answer | None:
+    async def submit_upload(
+        self, request: Request, form: FormData, who: Principal, idempotent: Idempotency
+    ) -> Answer | None:
         """Take a whole file that `POST /api/jobs` brings as a form. None: each row of the file is an item."""
         return None
 
     async def submit_reference(
-        self, request: Request, body: NewJob, who: Principal, once: Idempotency
+        self, request: Request, body: NewJob, who: Principal, idempotent: Idempotency
     ) -> Answer | None:
         """Take a file that `POST /api/jobs` names in `file`, instead of items. None: this pipeline takes no such."""
         return None

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
+from structlog.testing import capture_logs
 
 from forebay.api.metrics.package_metrics import load_package_metrics
 from forebay.packages import failures
@@ -53,28 +54,28 @@ async def _shown(service: Service) -> dict[str, dict[tuple[str, ...], float]]:
     return found
 
 
-async def test_samples_come_from_a_query_and_from_workers(service: Service, caplog: pytest.LogCaptureFixture) -> None:
+async def test_samples_come_from_a_query_and_from_workers(service: Service) -> None:
     await service.admin.execute(WORKER, "one", '{"shared": {"orders": {"told": 3}}}')
     await service.admin.execute(WORKER, "old", '{"shared": {}}')
-    shown = await _shown(service)
+    with capture_logs() as logs:
+        shown = await _shown(service)
     assert shown["forebay_orders"] == {("pages",): 1}
     assert shown["forebay_orders_told_total"] == {("one",): 3}
     assert set(shown["forebay_worker_up"]) == {("one",), ("old",)}
-    (failed,) = [line for line in caplog.messages if line.startswith("package_metrics_failed")]
-    assert "package='orders'" in failed
-    assert "worker='old'" in failed
+    (failed,) = [log for log in logs if log["event"] == "package_metrics_failed"]
+    assert (failed["package"], failed["worker"]) == ("orders", "old")
 
 
-async def test_a_query_that_fails_hides_nothing_else(
-    dsn: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+async def test_a_query_that_fails_hides_nothing_else(dsn: str, tmp_path: Path) -> None:
     write_package(tmp_path, 'metrics="metrics:METRICS"', metrics=METRICS.replace("QUERY", "select * from nowhere"))
     with installed(tmp_path):
         async with serving(dsn) as service:
-            shown = await _shown(service)
+            with capture_logs() as logs:
+                shown = await _shown(service)
     assert "forebay_orders" not in shown
     assert shown["forebay_database_up"] == {(): 1}
-    assert 'relation "nowhere" does not exist' in caplog.text
+    (failed,) = [log for log in logs if log["event"] == "package_metrics_failed"]
+    assert failed["error"] == 'relation "nowhere" does not exist'
 
 
 def test_the_reference_has_a_section_for_them(tmp_path: Path) -> None:

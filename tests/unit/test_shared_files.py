@@ -24,10 +24,9 @@ ALLOWED = {
     "src/forebay/services/spreadsheets/": "a sheet is a part of a workbook",
     "src/forebay/services/products/": "a sheet is a table of products; FOREBAY_SHEETS_… are names of settings",
     "src/forebay/services/sources/": "FOREBAY_SHEETS_… are names of settings; a source declares `sheet`",
-    "src/forebay/services/encoding_guess.py": "names the extra",
-    "src/forebay/services/encodings.py": "a sheet is a table",
+    "src/forebay/services/encodings/": "a sheet is a table; names the extra",
     "src/forebay/api/submit/row_files.py": "a media type",
-    "src/forebay/api/metrics/": "a sheet is a page of metrics there",
+    "scripts/demands.py": "titles of the documents that demand something",
     "src/forebay/db/sql/": "the schema of packages",
 }
 _NAMES = "|".join(f"{name}|{name.removesuffix('s')}" for name in (package.name for package in packages()))

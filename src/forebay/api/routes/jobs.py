@@ -145,8 +145,8 @@ async def _save(
     if isinstance(body, NewJob) and inputs is None and idempotent.key is None:
         done = await _submit_one(pools, quota, pipeline, body, who)
         return 201 if done.created else 200, done.model_dump(by_alias=True)
-    turn = pools.write_slots.taken(who.owner_id) if isinstance(body, UploadedJob) else nullcontext()
-    async with turn:
+    slot = pools.write_slots.taken(who.owner_id) if isinstance(body, UploadedJob) else nullcontext()
+    async with slot:
         return await _submit_once(pools, quota, idempotent, pipeline, body, inputs, who)
 
 
