@@ -62,6 +62,9 @@ def test_namespaces_that_root_may_not_make_either(monkeypatch: pytest.MonkeyPatc
 
     monkeypatch.setattr(os, "geteuid", lambda: 0)
     monkeypatch.setattr(namespaces, "_Helper", lambda _: SimpleNamespace(dismiss=lambda: None))
+    monkeypatch.setattr(
+        namespaces, "_libc", SimpleNamespace(unshare=lambda _: -1)
+    )  # else it would be done to the tests
     monkeypatch.setattr(namespaces, "call", refuse)
     with pytest.raises(Forbidden, match=r"neither user nor other namespaces for root \(Operation not permitted\)"):
         namespaces.unshare(0)
@@ -72,6 +75,9 @@ def test_accounts_without_namespaces(monkeypatch: pytest.MonkeyPatch) -> None:
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    monkeypatch.setattr(
+        namespaces, "_libc", SimpleNamespace(unshare=lambda _: -1)
+    )  # else it would be done to the tests
     monkeypatch.setattr(namespaces, "call", refuse)
     with pytest.raises(Forbidden, match=r"no user namespaces for this account \(No space left on device\)"):
         namespaces.unshare(0)
