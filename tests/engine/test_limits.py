@@ -642,8 +642,9 @@ async def test_unused_keys_are_forgotten(stage: Stage) -> None:
     stage.advance(100)
     await limits.renew()
     assert limits.describe()["limits"] == {}
-    assert await db.tidy_limits(stage.pool, stage.now()) == 0
-    assert await db.tidy_limits(stage.pool, stage.now() + timedelta(minutes=61)) == 2
+    tidy = "select forebay.tidy_limits(now => $1)"
+    assert await stage.pool.fetchval(tidy, stage.now()) == 0
+    assert await stage.pool.fetchval(tidy, stage.now() + timedelta(minutes=61)) == 2
 
 
 async def test_rows_are_updated_in_place(pool: Pool) -> None:
