@@ -21,7 +21,7 @@ from forebay.db.pool import open_pool
 from forebay.engine.clock import Clock, ManualClock
 from forebay.engine.db import limits as db
 from forebay.engine.db.limits import SlotAsk, TokenAsk
-from forebay.engine.declare.policy import Limit
+from forebay.engine.declare.limit import Limit
 from forebay.engine.limits.client import LimitClient, LimitReached
 from forebay.engine.limits.limiters import AHEAD, IMPATIENCE, SLACK, SLOT_LEASE
 from forebay.errors import DataError, ThrottledError
