@@ -1,4 +1,4 @@
-"""The one guarded way out to the network, as those who use it see it."""
+"""The egress proxy of a process: opening it, grants to use it, and what metrics show of it."""
 
 from __future__ import annotations
 
