@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from forebay import errors, jobs, schedules, testing
     from forebay.engine.declare.context import Context
+    from forebay.engine.declare.limit import Limit
     from forebay.engine.declare.limited import limited
     from forebay.engine.declare.pipeline import Pipeline
-    from forebay.engine.declare.policy import Limit, Retry
     from forebay.engine.declare.resources import Resource, Resources, resource
+    from forebay.engine.declare.retry import Retry
     from forebay.engine.declare.step import Step
     from forebay.engine.work.worker import Worker
     from forebay.errors import (
@@ -82,8 +83,9 @@ _PLACES = {
     "engine.declare.context": ("Context",),
     "engine.declare.limited": ("limited",),
     "engine.declare.pipeline": ("Pipeline",),
-    "engine.declare.policy": ("Limit", "Retry"),
+    "engine.declare.limit": ("Limit",),
     "engine.declare.resources": ("Resource", "Resources", "resource"),
+    "engine.declare.retry": ("Retry",),
     "engine.declare.step": ("Step",),
     "engine.work.worker": ("Worker",),
     "errors": (

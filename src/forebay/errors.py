@@ -48,7 +48,7 @@ class ForebayError(Exception):
 
 
 class RequestError(ForebayError):
-    """A request that was refused at the door; nothing of it was written."""
+    """An invalid request. It was rejected, and nothing of it was written."""
 
     sqlstate: ClassVar[str] = "FB002"
 

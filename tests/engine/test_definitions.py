@@ -10,7 +10,7 @@ import pytest
 
 import forebay
 from forebay import Context, Limit, Pipeline, Retry
-from forebay.engine.declare.policy import StepKind
+from forebay.engine.declare.step import StepKind
 from forebay.errors import DefinitionError
 from forebay.types import ErrorClass, JobSummary
 

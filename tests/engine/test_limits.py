@@ -21,7 +21,7 @@ from forebay.db.pool import open_pool
 from forebay.engine.clock import Clock, ManualClock
 from forebay.engine.db import limits as db
 from forebay.engine.db.limits import SlotAsk, TokenAsk
-from forebay.engine.declare.policy import Limit
+from forebay.engine.declare.limit import Limit
 from forebay.engine.limits.client import LimitClient, LimitReached
 from forebay.engine.limits.limiters import AHEAD, IMPATIENCE, SLACK, SLOT_LEASE
 from forebay.errors import DataError, ThrottledError
@@ -642,8 +642,9 @@ async def test_unused_keys_are_forgotten(stage: Stage) -> None:
     stage.advance(100)
     await limits.renew()
     assert limits.describe()["limits"] == {}
-    assert await db.tidy_limits(stage.pool, stage.now()) == 0
-    assert await db.tidy_limits(stage.pool, stage.now() + timedelta(minutes=61)) == 2
+    tidy = "select forebay.tidy_limits(now => $1)"
+    assert await stage.pool.fetchval(tidy, stage.now()) == 0
+    assert await stage.pool.fetchval(tidy, stage.now() + timedelta(minutes=61)) == 2
 
 
 async def test_rows_are_updated_in_place(pool: Pool) -> None:

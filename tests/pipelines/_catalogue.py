@@ -12,8 +12,8 @@ from pydantic import BaseModel
 
 from forebay.engine.declare.context import Context
 from forebay.engine.declare.pipeline import Pipeline
-from forebay.engine.declare.policy import Retry
 from forebay.engine.declare.resources import Resource, Resources, resource
+from forebay.engine.declare.retry import Retry
 from forebay.pipelines.sheets.catalogue_rows import CatalogueLine, catalogue_rows
 from forebay.pipelines.sheets.lookup import Match, look_up
 from forebay.pipelines.sheets.providers import Providers, open_providers

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
+from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
@@ -60,9 +62,39 @@ def test_namespaces_that_root_may_not_make_either(monkeypatch: pytest.MonkeyPatc
 
     monkeypatch.setattr(os, "geteuid", lambda: 0)
     monkeypatch.setattr(namespaces, "_Helper", lambda _: SimpleNamespace(dismiss=lambda: None))
+    monkeypatch.setattr(
+        namespaces, "_libc", SimpleNamespace(unshare=lambda _: -1)
+    )  # else it would be done to the tests
     monkeypatch.setattr(namespaces, "call", refuse)
     with pytest.raises(Forbidden, match=r"neither user nor other namespaces for root \(Operation not permitted\)"):
         namespaces.unshare(0)
+
+
+def test_accounts_without_namespaces(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    monkeypatch.setattr(
+        namespaces, "_libc", SimpleNamespace(unshare=lambda _: -1)
+    )  # else it would be done to the tests
+    monkeypatch.setattr(namespaces, "call", refuse)
+    with pytest.raises(Forbidden, match=r"no user namespaces for this account \(No space left on device\)"):
+        namespaces.unshare(0)
+
+
+def test_namespaces_without_rights(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As AppArmor gives them to unprivileged accounts: they can be entered, and nothing can be done in them."""
+    read: Callable[[Any, int, bytes], bytes] = fcntl.ioctl
+
+    def refuse(sock: Any, request: int, data: bytes) -> bytes:
+        if request == namespaces._SIOCSIFFLAGS:
+            raise PermissionError(1, "Operation not permitted")
+        return read(sock, request, data)
+
+    monkeypatch.setattr(fcntl, "ioctl", refuse)
+    with pytest.raises(Forbidden, match=r"user namespaces have no rights here \(AppArmor restricts them\?\)"):
+        namespaces.raise_loopback()
 
 
 def test_nothing_to_seal() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from forebay.db.calls import fetch, fetch_value
+from forebay.db.calls import fetch
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -102,8 +102,3 @@ async def lease_slots(
         now,
     )
     return [SlotGrant(row["granted"], row["fair"], row["turn_s"], row["back_in"], row["step_s"]) for row in rows]
-
-
-async def tidy_limits(pool: Pool, now: datetime | None) -> int:
-    """Forget keys that nobody has used for an hour; says how many rows went."""
-    return int(await fetch_value(pool, "select forebay.tidy_limits(now => $1)", now) or 0)

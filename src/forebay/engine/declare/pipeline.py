@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, Unpack, overlo
 from pydantic import TypeAdapter
 
 from forebay.engine.declare.context import Context
-from forebay.engine.declare.policy import StepKind
-from forebay.engine.declare.step import Declared, OptionalDeclared, Step, StepOptions, check_options
+from forebay.engine.declare.step import Declared, OptionalDeclared, Step, StepKind, StepOptions, check_options
 from forebay.engine.submit import producer
 from forebay.errors import DefinitionError
 from forebay.types import Done, JobSummary, Outcome, Submitted

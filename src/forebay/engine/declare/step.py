@@ -6,14 +6,16 @@ import types
 import typing
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
+from enum import StrEnum
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypedDict, TypeVar, TypeVarTuple, overload
 
 from pydantic import TypeAdapter
 
 from forebay.engine.declare.context import Context
+from forebay.engine.declare.limit import Limit
 from forebay.engine.declare.limited import Confines
-from forebay.engine.declare.policy import Limit, Retry, StepKind
+from forebay.engine.declare.retry import Retry
 from forebay.errors import DefinitionError
 from forebay.types import Cancel, Done, NotFound, Outcome, Skip, Snooze
 
@@ -25,6 +27,14 @@ R = TypeVar("R")
 Rs = TypeVarTuple("Rs")
 
 _SANDBOXED, _TRUSTED = Confines(), Confines(sandbox=False, file_mb=None)
+
+
+class StepKind(StrEnum):
+    """Where a step runs: on the event loop, on a thread, or in a process that can be killed."""
+
+    ASYNC = "async"
+    THREAD = "thread"
+    PROCESS = "process"
 
 
 class StepOptions(TypedDict, total=False):

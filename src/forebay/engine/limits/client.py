@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 
     from forebay.db.pool import Pool
     from forebay.engine.clock import Clock
-    from forebay.engine.declare.policy import Limit
+    from forebay.engine.declare.limit import Limit
     from forebay.engine.limits.limiters import Token
 
 __all__ = ["LimitClient", "LimitReached", "Permits"]

@@ -11,7 +11,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from forebay.engine.controllers import ClaimSize
-from forebay.engine.declare.policy import StepKind
+from forebay.engine.declare.step import StepKind
 from forebay.engine.work.attempt import Attempt, report_error, report_outcome
 from forebay.engine.work.task_queue import TaskQueue
 from forebay.errors import TransientError

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from contextvars import copy_context
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
-from forebay.engine.declare.policy import StepKind
+from forebay.engine.declare.step import StepKind
 
 if TYPE_CHECKING:
     from forebay.engine.declare.context import Context

@@ -18,7 +18,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from forebay.engine.declare.context import Context
 from forebay.engine.declare.limited import limited
 from forebay.engine.declare.pipeline import Pipeline
-from forebay.engine.declare.policy import Retry
+from forebay.engine.declare.retry import Retry
 from forebay.errors import ConfigError, DataError, StepError
 from forebay.log import get_logger
 from forebay.pipelines import resources

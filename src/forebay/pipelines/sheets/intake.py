@@ -22,7 +22,7 @@ from forebay.engine.db.adapters import adapter_for
 from forebay.engine.declare.context import Context
 from forebay.engine.declare.limited import OutputFile, limited
 from forebay.engine.declare.pipeline import Pipeline
-from forebay.engine.declare.policy import Retry
+from forebay.engine.declare.retry import Retry
 from forebay.engine.submit.batch_size import BatchSize
 from forebay.engine.submit.job_stream import JobStream, SourceRows
 from forebay.errors import ConflictError, DataError, StepError, TransientError, classify_error

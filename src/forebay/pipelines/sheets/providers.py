@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from forebay.engine.declare.policy import Limit
+from forebay.engine.declare.limit import Limit
 from forebay.engine.declare.resources import resource
 from forebay.errors import ConfigError
 from forebay.pipelines import resources

@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field, ValidationError
 
 from forebay.engine.declare.context import Context
 from forebay.engine.declare.pipeline import Pipeline
-from forebay.engine.declare.policy import Retry
+from forebay.engine.declare.retry import Retry
 from forebay.errors import ConfigError
 from forebay.log import get_logger
 from forebay.pipelines import resources

@@ -14,8 +14,8 @@ from pydantic import BaseModel, ConfigDict, Field
 from forebay.engine.declare.context import Context
 from forebay.engine.declare.limited import limited
 from forebay.engine.declare.pipeline import Pipeline
-from forebay.engine.declare.policy import Retry
 from forebay.engine.declare.resources import resource
+from forebay.engine.declare.retry import Retry
 from forebay.errors import DataError
 from forebay.pipelines import resources
 from forebay.pipelines.sheets import lookup

@@ -1,4 +1,4 @@
-"""The one guarded way out to the network: a local proxy that resolves, checks, pins and limits.
+"""The SSRF guard: a local proxy that resolves, checks, pins and limits all requests to the network.
 
     async with open_egress(settings) as egress, open_http(egress) as http:
         page = await http.get("https://example.com/", purpose="notes.preview")

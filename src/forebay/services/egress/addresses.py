@@ -1,4 +1,4 @@
-"""Which addresses may be reached: public ones, and no other, however they are written.
+"""The SSRF check of addresses: public ones may be reached, and no others, however they are written.
 
 The lists are ours, from IANA's registries of special purpose: what `ipaddress` takes for global differs from one
 release of Python to the next.

@@ -1,4 +1,9 @@
-"""Children without another way out: takes the proxy into their namespaces, and says how they are started."""
+"""Sandboxed programs that can use the network through the proxy only.
+
+A new network namespace has no way out at all. The runner opens a socket that listens in it, at the proxy's own address,
+and hands it over to the proxy outside, which accepts connections there from then on: for the program the proxy is where
+it is for everybody else.
+"""
 
 from __future__ import annotations
 
@@ -7,48 +12,35 @@ import contextlib
 import os
 import socket
 import struct
-import subprocess
-import sys
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from forebay.log import get_logger
+from forebay.runner.availability import available
 from forebay.runner.spec import Network
 from forebay.services.egress.folders import PrivateFolder
 from forebay.services.egress.proxy import HOST
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from forebay.services.egress.proxy import Proxy
 
 log = get_logger("egress")
-_LAUNCHER = Path(__file__).with_name("confine.py")
-_PATIENCE = 5.0  # seconds for a launcher to hand its socket over
-_PROBE_S = 20.0
+_PATIENCE = 5.0  # seconds for the runner to hand its socket over
 
 
 def why_not_confined() -> str | None:
-    """Why children cannot be confined on this machine, found out by trying; None when they can."""
-    if sys.platform != "linux":
-        return "only Linux has network namespaces"
+    """Why programs cannot be confined on this machine, found out by trying; None when they can."""
+    found = available()
+    if found.method is None:
+        return found.because
     try:
-        tried = subprocess.run(
-            [*_python(), str(_LAUNCHER), "--probe"],
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=_PROBE_S,
-            check=False,
-        )
-    except (OSError, subprocess.TimeoutExpired) as error:
-        return str(error)
-    said = tried.stderr.strip().rpartition("\n")[2].removeprefix("confine: ")
-    return None if tried.returncode == 0 else said or f"the launcher ended with {tried.returncode}"
+        os.close(os.pidfd_open(os.getpid()))  # tells the proxy when a program has ended
+    except OSError as error:
+        return f"pidfd_open: {error.strerror}"
+    return None
 
 
 class Confinement:
-    """Serves the namespaces of confined children for as long as these live."""
+    """Serves the network namespaces of confined programs until they end."""
 
     def __init__(self, proxy: Proxy, *, is_confining: bool) -> None:
         self._proxy = proxy
@@ -80,20 +72,12 @@ class Confinement:
 
     @property
     def children(self) -> int:
-        """How many confined children live."""
+        """How many confined programs run."""
         return len(self._children)
 
     def network(self) -> Network:
-        """The same for a sandbox of the runner."""
+        """What the runner needs to let a program use the proxy and nothing else."""
         return Network(str(self.folder / "handover"), self._proxy.port)
-
-    def confined(self, argv: Sequence[str], user: tuple[int, int] | None = None) -> list[str]:
-        """The command that runs `argv` with no way out but the proxy, as far as the kernel allows."""
-        handover = ["--port", str(self._proxy.port), "--handover", str(self.folder / "handover")]
-        options = handover if self.is_confining else ["--open"]
-        if user is not None:
-            options = [*options, "--user", f"{user[0]}:{user[1]}"]
-        return [*_python(), str(_LAUNCHER), *options, "--", *argv]
 
     async def _accept(self, handover: socket.socket) -> None:
         loop = asyncio.get_running_loop()
@@ -104,7 +88,7 @@ class Confinement:
             task.add_done_callback(self._taking.discard)
 
     async def _take_over(self, sock: socket.socket) -> None:
-        """Serve the socket that a launcher hands over, until the program that it becomes has ended."""
+        """Serve the socket that the runner hands over, until the program has ended."""
         with sock:
             try:
                 async with asyncio.timeout(_PATIENCE):
@@ -145,14 +129,14 @@ async def _received(sock: socket.socket) -> socket.socket:
         loop.remove_reader(sock)
     _, descriptors, _, _ = socket.recv_fds(sock, 1, 1)
     if not descriptors:
-        raise OSError("the launcher ended before it had handed its socket over")
+        raise OSError("the runner ended before it had handed its socket over")
     listener = socket.socket(fileno=descriptors[0])
     with contextlib.ExitStack() as on_error:
         on_error.callback(listener.close)
         if listener.family != socket.AF_INET or not listener.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN):
-            raise OSError("the launcher handed something over that does not listen")
+            raise OSError("the runner handed something over that does not listen")
         if listener.getsockname()[0] != HOST:
-            raise OSError("the launcher handed over a socket of another address")
+            raise OSError("the runner handed over a socket of another address")
         listener.setblocking(False)
         on_error.pop_all()
     return listener
@@ -162,8 +146,3 @@ def _pid_of(sock: socket.socket) -> int:
     """The process at the other end of a Unix socket; it stays the same when it becomes another program."""
     size = struct.calcsize("3i")
     return int(struct.unpack("3i", sock.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, size))[0])
-
-
-def _python() -> list[str]:
-    """Our Python without site packages and settings from the environment, which cost time and may mislead it."""
-    return [sys.executable, "-I", "-S"]

@@ -1,4 +1,4 @@
-"""Connections to addresses that were checked just before: the name is not looked at again."""
+"""Connections to pinned addresses: to those that the SSRF guard has checked, without another DNS lookup."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The one guarded way out to the network, as those who use it see it."""
+"""The egress proxy of a process: opening it, grants to use it, and what metrics show of it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from forebay.services.egress.proxy import HOST, Proxy
 from forebay.services.egress.resolver import CachingResolver, SystemResolver
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Collection, Generator, Sequence
+    from collections.abc import AsyncGenerator, Collection, Generator
 
     from forebay.runner.spec import Network
     from forebay.services.egress.grants import Grant
@@ -69,13 +69,6 @@ class Egress:
     def network(self, *, walled: bool = True) -> Network | Literal["host"]:
         """What a sandbox is granted that may use the proxy: nothing else, where that can be enforced."""
         return self._confinement.network() if walled and self.is_confining else "host"
-
-    def confined(self, argv: Sequence[str], user: tuple[int, int] | None = None) -> list[str]:
-        """The command that runs `argv` with no way out but the proxy; give it the `environment` of a grant.
-
-        It dies with the thread that starts it. `user` is a uid and a gid to run as, which only root can ask for.
-        """
-        return self._confinement.confined(argv, user)
 
     def describe(self) -> dict[str, Any]:
         """What metrics and pages show."""

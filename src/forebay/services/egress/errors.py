@@ -15,7 +15,7 @@ from forebay.errors import DataError, InvalidField, PermanentError, TransientErr
 
 
 class InvalidUrl(DataError, InvalidField):
-    """The text is no URL that may be fetched; at the API's door and within steps alike."""
+    """The text is not a URL that may be fetched; raised by the API and within steps."""
 
 
 class Refused(PermanentError):

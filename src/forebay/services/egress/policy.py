@@ -1,4 +1,4 @@
-"""What the settings let through: hosts, ports, networks beyond the public ones, and how much of everything."""
+"""The policy of the SSRF guard: which hosts, ports and private networks the settings allow, and limits of a grant."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Names to addresses: with a limit in time, asked once for all who wait, and kept for a moment."""
+"""DNS lookups with a timeout, a bound on threads, single flight and a short cache."""
 
 from __future__ import annotations
 

@@ -1,23 +1,13 @@
-"""What a step says about its own running: retries, limits, kind."""
+"""Retries of a step: how many, and the delay before each."""
 
 from __future__ import annotations
 
 import random
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from enum import StrEnum
-from typing import Any
 
 from forebay.errors import DefinitionError
 from forebay.types import ErrorClass
-
-
-class StepKind(StrEnum):
-    """Where a step runs: on the event loop, on a thread, or in a process that can be killed."""
-
-    ASYNC = "async"
-    THREAD = "thread"
-    PROCESS = "process"
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,25 +50,3 @@ class Retry:
             policy = self
         executions = policy.not_found if error is ErrorClass.NOT_FOUND else policy.attempts
         return policy.delay(attempt) if attempt < executions else None
-
-
-@dataclass(frozen=True, slots=True)
-class Limit:
-    """At most `rate` starts per `per` seconds, and `concurrency` at a time, over all workers, for each key.
-
-    `key` maps an input to what is limited (a host, a provider); without it the limit is one for all.
-    """
-
-    name: str
-    rate: float | None = None
-    per: float = 1.0
-    concurrency: int | None = None
-    key: Callable[[Any], str] | None = None
-
-    def __post_init__(self) -> None:
-        if self.rate is None and self.concurrency is None:
-            raise DefinitionError(f"Limit {self.name!r}: give a rate, a concurrency, or both")
-        if (self.rate is not None and self.rate <= 0) or self.per <= 0:
-            raise DefinitionError(f"Limit {self.name!r}: rate and per must be positive")
-        if self.concurrency is not None and self.concurrency < 1:
-            raise DefinitionError(f"Limit {self.name!r}: concurrency must be at least 1")

@@ -1,0 +1,31 @@
+"""Limits that a step declares: starts per time, and how many run at a time, over all workers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from forebay.errors import DefinitionError
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """At most `rate` starts per `per` seconds, and `concurrency` at a time, over all workers, for each key.
+
+    `key` maps an input to what is limited (a host, a provider); without it the limit is one for all.
+    """
+
+    name: str
+    rate: float | None = None
+    per: float = 1.0
+    concurrency: int | None = None
+    key: Callable[[Any], str] | None = None
+
+    def __post_init__(self) -> None:
+        if self.rate is None and self.concurrency is None:
+            raise DefinitionError(f"Limit {self.name!r}: give a rate, a concurrency, or both")
+        if (self.rate is not None and self.rate <= 0) or self.per <= 0:
+            raise DefinitionError(f"Limit {self.name!r}: rate and per must be positive")
+        if self.concurrency is not None and self.concurrency < 1:
+            raise DefinitionError(f"Limit {self.name!r}: concurrency must be at least 1")
