@@ -22,12 +22,12 @@ SHARED = [
 # Where such a word means something else, or cannot go yet; what is not needed any more fails as well.
 ALLOWED = {
     "src/forebay/services/spreadsheets/": "a sheet is a part of a workbook",
-    "src/forebay/services/products/": "a sheet is a table of products; FOREBAY_SHEETS_… are names of settings",
-    "src/forebay/services/sources/": "FOREBAY_SHEETS_… are names of settings; a source declares `sheet`",
-    "src/forebay/services/encodings/": "a sheet is a table; names the extra",
+    "src/forebay/services/products/": "a sheet is a table of products; messages name settings and the extra",
+    "src/forebay/services/sources/": "messages name settings; `sheet` in a file that declares a source",
+    "src/forebay/services/encodings/": "messages name the extra",
     "src/forebay/api/submit/row_files.py": "a media type",
-    "scripts/demands.py": "titles of the documents that demand something",
-    "src/forebay/db/sql/": "the schema of packages",
+    "src/forebay/db/sql/": "a restore must know the views that are offered under the names of another system",
+    "scripts/demands.py": "titles of the requirements",
 }
 _NAMES = "|".join(f"{name}|{name.removesuffix('s')}" for name in (package.name for package in packages()))
 _NAMED = re.compile(rf"(?<![a-z])(?:{_NAMES})(?![a-z])", re.IGNORECASE)

@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
 import click
 
 from forebay.cli import _show as show
-from forebay.cli._common import find_dsn, json_option, load_settings, run
+from forebay.cli._common import json_option, load_settings, run
 from forebay.cli._group import Group
 from forebay.cli._owner import choose_owner, owner_option
-from forebay.db import migrate
-from forebay.db.parts import parts_for
-from forebay.db.pool import connected
+from forebay.cli.database import open_database
 from forebay.errors import NotFoundError
 from forebay.identity import owners
 from forebay.pipelines.sheets.db import catalogues
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
-
     import asyncpg
 
     from forebay.db.pool import Connection
@@ -34,13 +29,6 @@ def catalogue() -> None:
 
     Rows of sheets are looked up in them. `forebay ingest FILE --catalogue NAME` makes one.
     """
-
-
-@asynccontextmanager
-async def _connected() -> AsyncGenerator[Connection]:
-    async with connected(find_dsn(load_settings()), "forebay catalogue") as conn:
-        await migrate.check(conn, parts_for([__name__]))
-        yield conn
 
 
 @catalogue.command("list")
@@ -57,7 +45,7 @@ def list_(as_json: bool) -> None:
 
 
 async def _list() -> list[asyncpg.Record]:
-    async with _connected() as conn:
+    async with open_database(__name__) as conn:
         return await catalogues.find(conn, None)
 
 
@@ -71,7 +59,7 @@ def drop(name: str, owner: str | None) -> None:
 
 
 async def _drop(name: str, given: str | None) -> str:
-    async with _connected() as conn:
+    async with open_database(__name__) as conn:
         owner = await choose_owner(conn, load_settings(), given)
         if not await catalogues.drop(conn, await _owner_id(conn, owner), name):
             raise _not_there(name, owner)
@@ -89,7 +77,7 @@ def share(name: str, owner: str | None, off: bool) -> None:
 
 
 async def _share(name: str, given: str | None, *, shared: bool) -> str:
-    async with _connected() as conn:
+    async with open_database(__name__) as conn:
         owner = await choose_owner(conn, load_settings(), given)
         if not await catalogues.share(conn, await _owner_id(conn, owner), name, shared=shared):
             raise _not_there(name, owner)

@@ -1,0 +1,27 @@
+"""The database of a command: the one that the settings name, else the one that `forebay up` runs."""
+
+from __future__ import annotations
+
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
+
+from forebay.cli._common import find_dsn, load_settings
+from forebay.db import migrate
+from forebay.db.parts import parts_for
+from forebay.db.pool import connected
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator
+
+    from forebay.db.pool import Connection
+
+
+@asynccontextmanager
+async def open_database(module: str) -> AsyncGenerator[Connection]:
+    """A connection for a command of a package; `module` is the command's `__name__`.
+
+    Raises: DatabaseUnavailable; SchemaError when the tables that the package needs are missing, with what to do.
+    """
+    async with connected(find_dsn(load_settings()), f"forebay {module.rpartition('.')[2]}") as conn:
+        await migrate.check(conn, parts_for([module]))
+        yield conn
