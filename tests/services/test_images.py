@@ -13,6 +13,7 @@ import sys
 import zlib
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -250,3 +251,18 @@ for call in (lambda: images.inspect(b"x"), lambda: images.thumbnail(b"x", (1, 1)
     assert set(done.stdout.splitlines()) == {
         "images need packages that are not installed: pip install 'forebay[images]'"
     }
+
+
+def test_an_image_in_a_file_is_given_by_its_path(tmp_path: Path) -> None:
+    """Its size is checked before it is read."""
+    data = saved(picture(), "PNG")
+    path = tmp_path / "image"
+    path.write_bytes(data)
+    assert images.inspect(path) == images.inspect(data)
+    assert images.jpeg(path, 30) == images.jpeg(data, 30)
+    with path.open("wb") as file:
+        file.truncate(images.MAX_BYTES + 1)
+    with pytest.raises(
+        DataError, match=rf"^the image has {images.MAX_BYTES + 1} bytes; {images.MAX_BYTES} are allowed$"
+    ):
+        images.inspect(path)

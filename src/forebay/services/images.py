@@ -10,6 +10,7 @@ import struct
 import warnings
 from collections.abc import Generator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pydantic import BaseModel, ConfigDict
@@ -66,13 +67,13 @@ class ImageFacts(BaseModel):
     has_alpha: bool
 
 
-def inspect(data: bytes) -> ImageFacts:
-    """What this image is.
+def inspect(source: bytes | Path) -> ImageFacts:
+    """What this image is; files are given by their path, so that their bytes need not be sent to a child process.
 
     Raises: DataError with the reason when it is not one that is read; ConfigError when packages are missing.
     """
     blurhash = _blurhash()
-    with _opened(data) as image:
+    with _opened(source) as image:
         width, height = image.size
         if _orientation(image) in _TURNED:
             width, height = height, width
@@ -92,31 +93,31 @@ def inspect(data: bytes) -> ImageFacts:
     )
 
 
-def thumbnail(data: bytes, box: tuple[int, int], quality: int = 80) -> bytes:
+def thumbnail(source: bytes | Path, box: tuple[int, int], quality: int = 80) -> bytes:
     """The image in WebP, shrunk to fit into the box, and without anything else that was in its file.
 
     Raises: the same as `inspect`.
     """
-    with _opened(data) as image:
+    with _opened(source) as image:
         small = _shrunk(image, box)
         small = small.convert("RGBA" if small.has_transparency_data else "RGB")
     return _saved(small, "WEBP", quality=quality, method=4)
 
 
-def jpeg(data: bytes, max_side: int, quality: int = 85) -> bytes:
+def jpeg(source: bytes | Path, max_side: int, quality: int = 85) -> bytes:
     """The image in JPEG, which every service reads, on white and no side longer than that.
 
     Raises: the same as `inspect`.
     """
-    return _saved(rgb(data, max_side), "JPEG", quality=quality)
+    return _saved(rgb(source, max_side), "JPEG", quality=quality)
 
 
-def rgb(data: bytes, max_side: int) -> Image:
+def rgb(source: bytes | Path, max_side: int) -> Image:
     """The image as plain colours on white, no side longer than that: for whoever reads text in it.
 
     Raises: the same as `inspect`.
     """
-    with _opened(data) as image:
+    with _opened(source) as image:
         return _flat(_shrunk(image, (max_side, max_side)))
 
 
@@ -138,10 +139,10 @@ def _saved(image: Image, kind: str, **options: int) -> bytes:
 
 
 @contextmanager
-def _opened(data: bytes) -> Generator[Image]:
+def _opened(source: bytes | Path) -> Generator[Image]:
     """An image that is not too large to be decoded; whatever its decoder says is said in words."""
     pil = _pillow()
-    _check_bytes(data)
+    data = _checked_bytes(source)
     with _translating_errors(), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of odd files there are many
         warnings.simplefilter("error", pil.DecompressionBombWarning)
@@ -150,13 +151,16 @@ def _opened(data: bytes) -> Generator[Image]:
             yield image
 
 
-def _check_bytes(data: bytes) -> None:
-    if not data:
+def _checked_bytes(source: bytes | Path) -> bytes:
+    size = len(source) if isinstance(source, bytes) else source.stat().st_size
+    if not size:
         raise DataError("the image is empty")
-    if len(data) > MAX_BYTES:
-        raise DataError(f"the image has {len(data)} bytes; {MAX_BYTES} are allowed")
+    if size > MAX_BYTES:
+        raise DataError(f"the image has {size} bytes; {MAX_BYTES} are allowed")
+    data = source if isinstance(source, bytes) else source.read_bytes()
     if is_svg(data):
         raise DataError("SVG images are not read: save it as PNG or WebP")
+    return data
 
 
 def _check_size(width: int, height: int) -> None:

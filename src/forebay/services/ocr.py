@@ -51,8 +51,8 @@ class OcrText(BaseModel):
     height: int
 
 
-def read_text(image: bytes) -> OcrText:
-    """The text in an image, which may be none.
+def read_text(image: bytes | Path) -> OcrText:
+    """The text in an image, which may be none; an image in a file is given by its path.
 
     Raises: DataError when it is no image that is read; ConfigError when packages are missing.
     """

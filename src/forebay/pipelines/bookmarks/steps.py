@@ -257,9 +257,9 @@ async def ocr(ctx: Context, link: Link, image: Image | None) -> Done[int] | Skip
         return mark
     if image is None:
         return Skip("the page has no image")
-    blobs = await ctx.get(resources.blobs)
     try:
-        read = await ctx.call(READ_TEXT, await blobs.read(image.sha256))
+        async with (await ctx.get(resources.blobs)).local(image.sha256) as path:
+            read = await ctx.call(READ_TEXT, path)
     except ConfigError as error:
         return Skip(str(error))  # everything else works without
     return Done(len(read.text), [rows.write_ocr(mark.id, mark.owner_id, read.text or None)])
@@ -276,8 +276,8 @@ async def caption(ctx: Context, link: Link, image: Image | None) -> Done[str] | 
         return mark
     if image is None:
         return Skip("the page has no image")
-    data = await (await ctx.get(resources.blobs)).read(image.sha256)
-    small = await ctx.call(SHRINK, data, 1024)
+    async with (await ctx.get(resources.blobs)).local(image.sha256) as path:
+        small = await ctx.call(SHRINK, path, 1024)
     text = await captions.describe(await ctx.get(resources.http), service, small, "bookmarks.caption")
     return Done(text, [rows.write_caption(mark.id, mark.owner_id, text)])
 

@@ -167,9 +167,9 @@ async def examine(ctx: Context, given: SheetImage) -> Examined:
     """Measures the picture, and reads what is written in it."""
     if given.image is None:
         raise DataError(f"picture {given.line} could not be read: fix it in the archive, and upload that again")
-    data = await (await ctx.get(resources.blobs)).read(given.image.sha256)
-    facts = await ctx.call(INSPECT, data)
-    text = (await ctx.call(READ_TEXT, data)).text  # where that is not installed, the pictures wait until it is
+    async with (await ctx.get(resources.blobs)).local(given.image.sha256) as path:
+        facts = await ctx.call(INSPECT, path)
+        text = (await ctx.call(READ_TEXT, path)).text  # where that is not installed, the pictures wait until it is
     return Examined(
         sha256=given.image.sha256, width=facts.width, height=facts.height, blurhash=facts.blurhash, text=text
     )
