@@ -17,6 +17,7 @@ from forebay.db import parts as schema_parts
 from forebay.db.migrate import _apply, check, migrate, versions_of
 from forebay.db.parts import ENGINE, SERVICE, Migration, Part, all_parts, package_parts, parts_for
 from forebay.db.pool import Connection, connect
+from forebay.db.routines import are_current
 from forebay.errors import DatabaseUnavailable, DefinitionError, SchemaError
 from forebay.identity.db import unprotected_tables
 from forebay.packages import PipelinePackage, packages
@@ -332,6 +333,19 @@ async def test_rights_on_routines_that_are_made_anew_are_granted_again(dsn: str)
     assert schema_of(dsn) != before
     await migrate(dsn)
     assert schema_of(dsn) == before
+    await conn.close()
+
+
+async def test_the_engine_is_upgraded_without_the_service(dsn: str) -> None:
+    conn = await connect(dsn)
+    before = schema_of(dsn)
+    await _remake_everything(conn)
+    await conn.execute("update forebay.part set routines = 'of an earlier release'")
+    assert await migrate(dsn, parts=[ENGINE]) == 0
+    assert schema_of(dsn) == before  # rights of the service on the engine's routines included
+    current = {part.name: await are_current(conn, part) for part in all_parts()}
+    assert [name for name, is_current in current.items() if is_current] == ["engine"]
+    await check(conn, all_parts())
     await conn.close()
 
 

@@ -87,13 +87,15 @@ async def _migrate(conn: Connection, parts: Sequence[Part] | None) -> int:
         await _adopt_single_numbering(conn)
     await conn.execute(load("make_part_tables"))
     versions = await versions_of(conn)
-    parts = await parts_in(conn) if parts is None else parts
+    whole = await parts_in(conn)
+    parts = whole if parts is None else parts
     for part in parts:
         _refuse_newer(part, versions.get(part.name, 0))
     applied = sum([await _migrate_part(conn, part) for part in parts])
-    for left in await conn.fetch(load("drop_former_routines")):
-        await conn.execute(left["statement"])
-    await conn.execute("delete from forebay.part_routine where part = ''")
+    if set(whole) <= set(parts):
+        for left in await conn.fetch(load("drop_former_routines")):
+            await conn.execute(left["statement"])
+        await conn.execute("delete from forebay.part_routine where part = ''")
     return applied
 
 
@@ -166,9 +168,7 @@ async def _note(conn: Connection, migration: Migration) -> None:
 
 async def versions_of(conn: Connection) -> dict[str, int]:
     """The version of each part that the database has; none when its schema is missing, or older than parts are."""
-    if await conn.fetchval("select to_regclass('forebay.migration') is null") or await conn.fetchval(
-        load("has_single_numbering")
-    ):
+    if not await conn.fetchval(load("has_parts")):
         return {}
     rows = await conn.fetch("select part, max(version) as version from forebay.migration group by part order by part")
     return {row["part"]: row["version"] for row in rows}

@@ -22,7 +22,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 _FORMER = re.compile(r"^-- formerly (\d{4})$", re.MULTILINE)
-_MADE = re.compile(r"^\s*create or replace (?:function|procedure|view|trigger) (?:forebay\.)?(\w+)", re.MULTILINE)
+_MADE = re.compile(
+    r"^\s*create (?:or replace )?(?:function|procedure|view|trigger) (?:forebay\.)?(\w+)", re.MULTILINE | re.IGNORECASE
+)
 
 
 @dataclass(frozen=True, slots=True)

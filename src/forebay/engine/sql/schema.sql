@@ -33,7 +33,7 @@ CREATE TYPE forebay.pace AS (
 	earlier timestamp with time zone,
 	earlier_ended integer
 );
-CREATE TYPE forebay.sequel AS (
+CREATE TYPE forebay.settled_task AS (
 	job_id bigint,
 	n integer,
 	step_id integer,

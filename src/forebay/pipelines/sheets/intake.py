@@ -288,9 +288,9 @@ async def _note_layout(ctx: Context, sheet: Sheet, options: SheetOptions, looked
     if looked.layout is None:
         if options.catalogue is not None:
             raise DataError("a catalogue is a table: these are pictures")
-        await rows.turn_job(database, sheet.job_id, "sheet_images")
+        await rows.change_pipeline(database, sheet.job_id, "sheet_images")
     elif options.catalogue is not None:
-        await rows.turn_job(database, sheet.job_id, "catalogue_rows")
+        await rows.change_pipeline(database, sheet.job_id, "catalogue_rows")
     layout: Any = looked.layout.model_dump(mode="json") if looked.layout is not None else None
     chosen = looked.mapping.model_dump(mode="json")
     suggested = [each.model_dump(mode="json") for each in looked.suggestions]

@@ -1,3 +1,3 @@
 -- Whether the schema is from before there were parts: its migrations were numbered together.
-select exists (select from pg_attribute a where a.attrelid = to_regclass('forebay.migration') and a.attname = 'version')
+select to_regclass('forebay.migration') is not null
    and not exists (select from pg_attribute a where a.attrelid = to_regclass('forebay.migration') and a.attname = 'part')

@@ -227,10 +227,10 @@ async def next_turn(conn: Connection, job_id: int) -> None:
 # What workers do while they read a file.
 
 
-async def turn_job(pool: Pool, job_id: int, pipeline: str) -> None:
+async def change_pipeline(pool: Pool, job_id: int, pipeline: str) -> None:
     """Make a job that has no items yet one of another pipeline."""
     async with pool.acquire() as conn:
-        await execute(conn, load("turn_job"), job_id, pipeline)
+        await execute(conn, load("change_pipeline"), job_id, pipeline)
 
 
 async def write_layout(pool: Pool, sheet_id: int, kind: str, layout: Any, columns: Sequence[str], mapping: Any) -> None:

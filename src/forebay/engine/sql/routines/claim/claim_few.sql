@@ -1,4 +1,6 @@
--- The same for a few runs of one step of one lane.
+-- Claims from a few runs of one step of one lane: the same as claim_many, run by run.
+-- Kept for the start of a single task, which it claims in 0.21 ms where claim_many takes 0.26 ms (measured with one connection,
+-- round trip included). With more runs claim_many is faster: 0.33 ms against 0.42 ms for 8 runs, 1.29 against 2.30 for 64.
 create or replace function forebay.claim_few(
     worker_id bigint, step int, lane bigint, head bigint, quota int, max_rows int, is_reading boolean, lease_s float8,
     at timestamptz
@@ -36,7 +38,7 @@ begin
             aside := aside + 1;
             continue;
         elsif run.parked is not null and room > 0 and not probing then
-            probing := forebay.take_probe(run.parked, at);
+            probing := forebay.try_parked_queue(run.parked, at);
             room := probing::int;
         end if;
         exit when room = 0;

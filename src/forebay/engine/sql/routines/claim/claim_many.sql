@@ -28,7 +28,7 @@ begin
     locked := array(
         select r.seq from forebay.ready r where r.step_id = step and r.lane_id = lane and r.seq > head
         order by r.step_id, r.lane_id, r.seq limit max_rows for update skip locked);
-    if cardinality(locked) = 0 or parked_queue is not null and not forebay.take_probe(parked_queue, at) then
+    if cardinality(locked) = 0 or parked_queue is not null and not forebay.try_parked_queue(parked_queue, at) then
         return;
     end if;
     return query

@@ -11,7 +11,7 @@ begin
         from forebay.open_tasks(tokens) t where t.cancelled
         group by t.worker_id, t.step_id, t.batch order by t.worker_id, t.step_id, t.batch
     loop
-        perform forebay.give_up(
+        perform forebay.settle_for_worker(
             batch.worker_id, batch.tokens, batch.ns, batch.started, 'CANCELLED', true, 'cancelled', batch.reasons, now);
         ended := ended + cardinality(batch.ns);
     end loop;

@@ -26,7 +26,7 @@ begin
         where o.times >= s.max_expiries
         group by t.worker_id, t.step_id, t.batch order by t.worker_id, t.step_id, t.batch
     loop
-        perform forebay.give_up(
+        perform forebay.settle_for_worker(
             batch.worker_id, batch.tokens, batch.ns, batch.started, 'ERROR', false, 'transient', batch.reasons, now);
         ended := ended + cardinality(batch.ns);
     end loop;

@@ -20,15 +20,15 @@ begin
     if ns is not null then
         select coalesce(range_agg(int4range(n, n, '[]')), '{}') into chosen from unnest(ns) n;
     end if;
-    job := forebay.settle_down(job, at);
+    job := forebay.prepare_reprocess(job, at);
     if not exists (select from forebay.item i where i.job_id = job.id and forebay.is_chosen(i, wanted, chosen)
                    and exists (select from forebay.next_steps(job, case when i.status = 'DONE' or restart then 0 else i.done end))) then
-        reopened := forebay.reopen_own(job, wanted, chosen, reset_attempts, at);
+        reopened := forebay.reopen_job_item(job, wanted, chosen, reset_attempts, at);
         if reopened = 0 then
             return 0;
         end if;
     else
-        perform forebay.clear_way(job, wanted, chosen);
+        perform forebay.cut_reprocessed(job, wanted, chosen);
         reopened := forebay.reopen(job, wanted, chosen, reset_attempts, restart, at);
     end if;
     if job.state <> 'PAUSED' then

@@ -13,8 +13,8 @@ create or replace function forebay.settle(
 declare
     at timestamptz := coalesce(now, clock_timestamp());
     cut_leases bigint[];
-    sequels forebay.sequel[];
-    own_turns bigint[];
+    settled_tasks forebay.settled_task[];
+    jobs_due bigint[];
 begin
 with report as materialized (
     select token, n, coalesce(outcome, 'DONE') as outcome, result, started, again_at, spent, ends_item, class, reason
@@ -126,7 +126,7 @@ counted as (
           or j.state in ('RUNNING', 'PAUSED') and (t.failure is not null or j.total > 1 and j.updated_at < at - interval '1 second'))
     returning j.id, j.finished_at, j.owner_id, j.pipeline_id, t.done, t.skipped, t.not_found, t.error, t.closed,
               t.closed > 0 and j.sealed and j.job_steps <> 0 and j.state <> 'CANCELLED'
-              and j.done + j.skipped + j.not_found + j.error = j.total as own_turn
+              and j.done + j.skipped + j.not_found + j.error = j.total as is_due
 ),
 tallied as (
     insert into forebay.tally (owner_id, pipeline_id, done, skipped, not_found, error)
@@ -142,11 +142,11 @@ select (select count(*) from valid),
            order by r.token, r.n) else '{}' end,
        array(select c.token from counts c where c.is_cut),
        array(select (s.job_id, s.n, s.step_id, s.lane_id, s.owner_id, s.pipeline_id, s.mask, s.status, s.done, s.dead,
-                     s.adds_done, s.adds_dead, s.outcome, s.attempt, s.spent, s.again_at, s.class, s.reason)::forebay.sequel
+                     s.adds_done, s.adds_dead, s.outcome, s.attempt, s.spent, s.again_at, s.class, s.reason)::forebay.settled_task
              from saved s where s.status = 'PENDING' or s.outcome <> 'DONE'),
-       array(select c.id from counted c where c.own_turn),
+       array(select c.id from counted c where c.is_due),
        array(select c.id from counted c where c.finished_at is not null)
-into settled, stale_tokens, stale_ns, cut_leases, sequels, own_turns, finished_jobs;
+into settled, stale_tokens, stale_ns, cut_leases, settled_tasks, jobs_due, finished_jobs;
 
 if cardinality(cut_leases) > 0 then
     -- `in … is true` is looked up in a hash table; `= any` would compare each report with each lease.
@@ -155,8 +155,8 @@ if cardinality(cut_leases) > 0 then
           where (t.token in (select unnest(cut_leases))) is true group by t.token) r
     where l.token = r.token;
 end if;
-if cardinality(sequels) > 0 or cardinality(own_turns) > 0 then
-    select f.steps, f.lanes, f.seqs into steps, lanes, seqs from forebay.follow_up(sequels, own_turns, at) f;
+if cardinality(settled_tasks) > 0 or cardinality(jobs_due) > 0 then
+    select f.steps, f.lanes, f.seqs into steps, lanes, seqs from forebay.follow_up(settled_tasks, jobs_due, at) f;
 else
     steps := '{}'; lanes := '{}'; seqs := '{}';
 end if;

@@ -18,7 +18,7 @@ begin
         return job.state;
     end if;
     if job.total > 0 and job.job_steps <> 0 then
-        perform forebay.begin_own_steps(job, at);
+        perform forebay.start_job_items(array[job.id], at);
     else
         job.finished_at := at;
     end if;

@@ -13,9 +13,7 @@ declare
 begin
     select * into strict job from forebay.job j where j.id = enqueue.job_id;
     for root in
-        select s.id from forebay.step s
-        where s.pipeline_id = job.pipeline_id and s.needs = 0 and s.active and not s.after_all and job.steps & s.bit <> 0
-        order by s.bit
+        select s.id from forebay.next_steps(job, 0) s order by s.bit
     loop
         if run_at > at then
             insert into forebay.scheduled (run_at, step_id, lane_id, job_id, owner_id, first_n, last_n)

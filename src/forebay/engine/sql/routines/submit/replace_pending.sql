@@ -37,10 +37,8 @@ begin
         is_paused := taken = 0 and cardinality(array(
             select s.step_id from forebay.scheduled s
             where s.job_id = job.id and s.attempt = 0 and s.run_at = 'infinity' for update))
-            = (select count(*) from forebay.step s where s.pipeline_id = job.pipeline_id
-               and s.needs = 0 and s.active and not s.after_all and job.steps & s.bit <> 0);
-        if not is_paused and taken <> (select count(*) from forebay.step s where s.pipeline_id = job.pipeline_id
-                     and s.needs = 0 and s.active and not s.after_all and job.steps & s.bit <> 0) then
+            = (select count(*) from forebay.next_steps(job, 0));
+        if not is_paused and taken <> (select count(*) from forebay.next_steps(job, 0)) then
             raise exception using errcode = 'FB009';  -- a worker has one of the tasks: put the others back
         end if;
     exception when sqlstate 'FB009' then

@@ -1,5 +1,5 @@
 -- Settles tasks in the name of a worker that will not do so any more.
-create or replace function forebay.give_up(
+create or replace function forebay.settle_for_worker(
     worker_id bigint, tokens bigint[], ns int[], started timestamptz[], outcome forebay.outcome, ends_item boolean,
     class text, reasons text[], now timestamptz
 ) returns void language plpgsql as $$

@@ -1,5 +1,5 @@
 -- Whether this claim may try one task of a parked queue: the first that asks, then nobody for half a minute.
-create or replace function forebay.take_probe(queue text, at timestamptz) returns boolean language plpgsql as $$
+create or replace function forebay.try_parked_queue(queue text, at timestamptz) returns boolean language plpgsql as $$
 begin
     update forebay.queue q set probe_at = at + interval '30 seconds' where q.name = queue and q.probe_at <= at;
     return found;

@@ -1,6 +1,6 @@
 -- Takes items that are about to run again out of runs and leases: an item that ended early may have left some behind, and
 -- they must not run besides. The job's own item goes too; it waits for the others again.
-create or replace function forebay.clear_way(job forebay.job, statuses forebay.item_status[], chosen int4multirange)
+create or replace function forebay.cut_reprocessed(job forebay.job, statuses forebay.item_status[], chosen int4multirange)
 returns void language plpgsql set enable_seqscan = off as $$
 #variable_conflict use_column
 declare held bigint[];

@@ -1,5 +1,5 @@
 -- Runs again what failed after all items had ended, when none of the items is to run again: they would bring it with them.
-create or replace function forebay.reopen_own(
+create or replace function forebay.reopen_job_item(
     job forebay.job, statuses forebay.item_status[], chosen int4multirange, reset_attempts boolean, at timestamptz
 ) returns int language plpgsql as $$
 #variable_conflict use_column
@@ -23,9 +23,7 @@ begin
     insert into forebay.ready (step_id, lane_id, job_id, owner_id, first_n, last_n, attempt)
     select s.id, forebay.lane_of(job.id), job.id, job.owner_id, 0, 0,
            case when reset_attempts then 0 else s.max_attempts - 1 end
-    from forebay.step s
-    where s.pipeline_id = job.pipeline_id and s.active and s.after_all and s.bit & job.job_steps <> 0
-      and s.bit & kept = 0 and s.needs & ~kept = 0;
+    from forebay.next_steps(job, kept, true) s;
     update forebay.job j set state = 'RUNNING', steps = job.steps, job_steps = job.job_steps, finished_at = null,
                              pace = null, last_error = null, updated_at = at
     where j.id = job.id;

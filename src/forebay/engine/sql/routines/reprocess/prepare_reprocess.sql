@@ -1,6 +1,6 @@
 -- The job as reprocess() needs it: a cancelled one has ended for good, and one that has ended goes by its pipeline's
 -- present steps, since there is nothing half done in it.
-create or replace function forebay.settle_down(job forebay.job, at timestamptz) returns forebay.job
+create or replace function forebay.prepare_reprocess(job forebay.job, at timestamptz) returns forebay.job
 language plpgsql as $$
 begin
     while job.state = 'CANCELLED' and job.finished_at is null loop

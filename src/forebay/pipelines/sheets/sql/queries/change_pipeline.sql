@@ -1,2 +1,2 @@
 -- Makes a job that has no items yet one of another pipeline.
-select forebay.turn_job($1, $2)
+select forebay.change_pipeline($1, $2)

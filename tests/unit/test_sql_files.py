@@ -1,0 +1,55 @@
+"""SQL files: one routine in each, named for it, and a first line that says what it is for."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from forebay.db.parts import Part, all_parts
+
+ROOT = Path(__file__).parents[2] / "src" / "forebay"
+FILES = sorted(ROOT.glob("**/sql/*/**/*.sql"))
+ROUTINES = [file for file in FILES if "routines" in file.parts]
+_MADE = re.compile(r"^create or replace (?:function|view) forebay\.(\w+)", re.MULTILINE)
+_HELPED = {"harmless": {"harmless_parts"}}  # by a function that nothing else calls
+
+
+def test_every_file_opens_with_what_it_is_for() -> None:
+    assert len(FILES) > 300
+    assert [str(file) for file in FILES if not re.match(r"-- \w.{10,}", file.read_text("utf-8"))] == []
+
+
+def test_a_file_has_one_routine_and_its_name() -> None:
+    assert len(ROUTINES) > 150
+    for file in ROUTINES:
+        made = set(_MADE.findall(file.read_text("utf-8")))
+        assert made <= {file.stem} | _HELPED.get(file.stem, set()), file
+
+
+def test_a_routine_belongs_to_one_part() -> None:
+    names = Counter(name for part in all_parts() for name in _MADE.findall(part.routines))
+    assert [name for name, times in names.items() if times > 1] == []
+
+
+@pytest.mark.parametrize("part", all_parts(), ids=lambda part: part.name)
+def test_migrations_are_numbered_from_one(part: Part) -> None:
+    assert [migration.version for migration in part.migrations] == list(range(1, part.newest + 1))
+
+
+def test_the_engine_names_nothing_of_other_parts() -> None:
+    """Neither their tables, nor their functions, nor their roles."""
+    engine, *others = all_parts()
+    made = re.compile(r"create (?:table|type|(?:or replace )?(?:function|view)) forebay\.(\w+)")
+    theirs = {name for part in others for text in _texts(part) for name in made.findall(text)}
+    assert {"account", "own", "blob", "idempotency"} <= theirs
+    for file in sorted((ROOT / "engine").rglob("*.sql")):
+        named = set(re.findall(r"(?<!')forebay\.(\w+)", file.read_text("utf-8")))
+        assert not named & (theirs - {name for text in _texts(engine) for name in made.findall(text)}), file
+        assert "forebay_" not in file.read_text("utf-8").replace("forebay_aside", ""), file
+
+
+def _texts(part: Part) -> list[str]:
+    return [part.routines, *(migration.sql for migration in part.migrations)]
