@@ -40,16 +40,9 @@ from forebay.storage import Blobs, open_store
 from forebay.testing import testbed
 from forebay.types import NotFound
 from tests.cli._run import ask
-from tests.docs._blocks import ROOT, blocks, files
+from tests.docs._blocks import ROOT, blocks, execute, files
 from tests.services.egress._world import answering, reply
 from tests.telemetry._collector import collecting
-
-
-def _run(document: str) -> dict[str, Any]:
-    (example,) = blocks(document, "python")
-    space: dict[str, Any] = {}
-    exec(compile(example, document, "exec", dont_inherit=True), space)
-    return space
 
 
 def test_testing(tmp_path: Path) -> None:
@@ -64,8 +57,7 @@ def test_testing(tmp_path: Path) -> None:
 
 async def test_steps(dsn: str) -> None:
     example, _ = blocks("docs/howto/steps.md", "python")
-    space: dict[str, Any] = {}
-    exec(compile(example, "docs/howto/steps.md", "exec", dont_inherit=True), space)
+    space = execute("docs/howto/steps.md", example)
     articles, article = space["articles"], space["Article"]
     conn = await asyncpg.connect(dsn)
     await conn.execute("create table article (url text primary key, title text, image text)")
@@ -79,6 +71,18 @@ async def test_steps(dsn: str) -> None:
         assert (first.status, second.status) == ("DONE", "NOT_FOUND")
         assert await conn.fetchval("select title from article") == "some words here"
     await conn.close()
+
+
+async def test_submit(dsn: str) -> None:
+    space = execute("docs/howto/submit.md")
+    async with testbed(dsn, [space["pages"]], migrated=True) as bed, bed.pool.acquire() as conn:
+        _, later, many, stream = await space["submit_all"](conn, dsn)
+        assert await conn.fetchval("select meta from forebay.job where id = $1", later) == '{"from": "mail"}'
+        await bed.run()
+        assert (await bed.job(later)).state == "QUEUED"
+        assert await space["results"](conn, many) == [1, 1]
+        assert sum(await space["results"](conn, stream)) == 10 + 2 * 90 + 3 * 900
+        assert await conn.fetchval("select timezone from forebay.schedule where name = 'front page'") == "Europe/Paris"
 
 
 async def test_what_steps_share(dsn: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -97,14 +101,14 @@ async def test_what_steps_share(dsn: str, tmp_path: Path, monkeypatch: pytest.Mo
 @pytest.mark.skipif(find_browser(Settings()) is None, reason="no Chromium is installed")
 async def test_browser(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FOREBAY_EGRESS_ALLOW_NETWORKS", "127.0.0.0/8")
-    space = _run("docs/howto/browser.md")
+    space = execute("docs/howto/browser.md")
     async with answering(reply("<title>Hello</title><p>Some words to look at, and some more.")) as site:
         assert await space["look"](f"http://127.0.0.1:{site.port}/") == "page 200 Hello"
 
 
 async def test_providers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shop, stock = blocks("docs/howto/providers.md", "toml")
-    space = _run("docs/howto/providers.md")
+    space = execute("docs/howto/providers.md")
     module = types.ModuleType("our_shop.stock")
     monkeypatch.setattr(module, "find", space["find"], raising=False)
     monkeypatch.setitem(sys.modules, "our_shop", types.ModuleType("our_shop"))
@@ -158,7 +162,7 @@ async def test_sources(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> No
     (drop / "b.csv").symlink_to("a.csv")
     folder = kinds[1].replace("file:///srv/drop/prices", drop.as_uri())
     (declared / "drop.toml").write_text(f'{folder}settle_s = 0\nafter = "delete"\n')
-    space = _run("docs/howto/sources.md")
+    space = execute("docs/howto/sources.md")
     assert await space["sizes"](Settings(egress_confine=False), declared, [tmp_path]) == {"a.csv": 2_000_000}
     assert capsys.readouterr().out.endswith("b.csv is a symbolic link\n")
     assert [path.name for path in drop.glob("*")] == ["b.csv"]
@@ -184,9 +188,7 @@ def test_a_catalogue_of_ones_own(dsn: str, tmp_path: Path) -> None:
 
 
 async def test_egress(capfd: pytest.CaptureFixture[str]) -> None:
-    space: dict[str, Any] = {}
-    for example in blocks("docs/howto/egress.md", "python"):
-        exec(compile(example, "docs/howto/egress.md", "exec", dont_inherit=True), space)
+    space = execute("docs/howto/egress.md")
     settings = Settings(egress_allow_networks="127.0.0.0/8")
     async with answering(reply("hello"), reply("", "404 Not Found")) as site:
         url = f"http://127.0.0.1:{site.port}/"
@@ -200,9 +202,8 @@ async def test_egress(capfd: pytest.CaptureFixture[str]) -> None:
 
 
 async def test_a_large_file(dsn: str, tmp_path: Path) -> None:
-    space: dict[str, Any] = {}
     example = next(block for block in blocks("docs/howto/egress.md", "python") if "open_partial" in block)
-    exec(compile(example, "docs/howto/egress.md", "exec", dont_inherit=True), space)
+    space = execute("docs/howto/egress.md", example)
     settings = Settings(egress_allow_networks="127.0.0.0/8", data_dir=tmp_path)
     async with (
         testbed(dsn, [texts], migrated=True) as bed,
@@ -219,7 +220,7 @@ async def test_a_large_file(dsn: str, tmp_path: Path) -> None:
 
 
 async def test_files(dsn: str, tmp_path: Path) -> None:
-    space = _run("docs/howto/files.md")
+    space = execute("docs/howto/files.md")
     conn = await asyncpg.connect(dsn)
     await conn.execute("create table note (text text, file_id bigint references forebay.file)")
     async with testbed(dsn, [space["notes"]], migrated=True) as bed:
@@ -408,9 +409,7 @@ def test_the_accounts_of_the_database() -> None:
 
 
 def test_the_sandbox(tmp_path: Path) -> None:
-    space: dict[str, Any] = {"__name__": "example"}
-    for example in blocks("docs/howto/sandbox.md", "python"):
-        exec(compile(example, "docs/howto/sandbox.md", "exec", dont_inherit=True), space)
+    space = execute("docs/howto/sandbox.md")
     (tmp_path / "upload.csv").write_text("a\nb\n")
     assert space["COUNT"].fn(tmp_path / "upload.csv", tmp_path / "count.txt") == 2
     assert (tmp_path / "count.txt").read_text() == "2"

@@ -7,20 +7,17 @@ import re
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import asyncpg
 
 from forebay.testing import testbed
-from tests.docs._blocks import ROOT, blocks
+from tests.docs._blocks import ROOT, blocks, execute
 
 FOREBAY = Path(sys.executable).with_name("forebay")
 
 
 async def test_the_example_runs(dsn: str) -> None:
-    (example,) = blocks("README.md", "python")
-    space: dict[str, Any] = {}
-    exec(compile(example, "README.md", "exec"), space)
+    space = execute("README.md")
     conn = await asyncpg.connect(dsn)
     try:
         await conn.execute("create table link (url text)")

@@ -17,7 +17,7 @@ from sqlalchemy.pool import NullPool
 
 from forebay.jobs import wait
 from forebay.testing import testbed
-from tests.docs._blocks import blocks, files
+from tests.docs._blocks import execute, files
 
 
 def _written(document: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -51,9 +51,7 @@ async def test_fastapi(dsn: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 
 async def test_sqlalchemy(dsn: str) -> None:
-    (example,) = blocks("docs/howto/sqlalchemy.md", "python")
-    space: dict[str, Any] = {"__name__": "example"}
-    exec(compile(example, "docs/howto/sqlalchemy.md", "exec", dont_inherit=True), space)
+    space = execute("docs/howto/sqlalchemy.md")
     address = dsn.partition("://")[2]
     blocking = create_engine(f"postgresql+psycopg://{address}", poolclass=NullPool)
     engine = create_async_engine(f"postgresql+asyncpg://{address}", poolclass=NullPool)
