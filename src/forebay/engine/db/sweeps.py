@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from forebay.db.pool import translating_errors
+from forebay.db.calls import fetch_row, fetch_value
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,13 +32,13 @@ class Expired:
 
 async def promote(pool: Pool, now: datetime | None, after: datetime | None) -> Promoted:
     """Make due scheduled tasks ready, from the watermark `after` on (None: from the beginning)."""
-    async with translating_errors(), pool.acquire() as conn:
-        row = await conn.fetchrow(
-            "select p.*, coalesce($1, clock_timestamp()) as at"
-            " from forebay.promote($1, after => coalesce($2::timestamptz, '-infinity')) p",
-            now,
-            after,
-        )
+    row = await fetch_row(
+        pool,
+        "select p.*, coalesce($1, clock_timestamp()) as at"
+        " from forebay.promote($1, after => coalesce($2::timestamptz, '-infinity')) p",
+        now,
+        after,
+    )
     assert row is not None  # noqa: S101 - the function always answers one row
     woken = list(zip(row["steps"], row["lanes"], row["seqs"], strict=True))
     return Promoted(row["moved"], row["at"], row["next_at"], woken)
@@ -46,8 +46,7 @@ async def promote(pool: Pool, now: datetime | None, after: datetime | None) -> P
 
 async def expire(pool: Pool, now: datetime | None) -> Expired:
     """Take back leases whose time is over."""
-    async with translating_errors(), pool.acquire() as conn:
-        row = await conn.fetchrow("select * from forebay.expire($1)", now)
+    row = await fetch_row(pool, "select * from forebay.expire($1)", now)
     assert row is not None  # noqa: S101 - the function always answers one row
     return Expired(row["leases"], row["requeued"], row["failed"], row["cancelled"])
 
@@ -94,5 +93,4 @@ async def tidy(pool: Pool, now: datetime | None) -> None:
 
 
 async def _count(pool: Pool, sql: str, *args: Any) -> int:
-    async with translating_errors(), pool.acquire() as conn:
-        return int(await conn.fetchval(sql, *args) or 0)
+    return int(await fetch_value(pool, sql, *args) or 0)
