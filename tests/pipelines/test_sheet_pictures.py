@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any, cast
 
 import pytest
@@ -14,24 +17,32 @@ from tests.corpus import making
 
 
 class Blobs:
-    async def read(self, _sha256: str) -> bytes:
-        return making.png()
+    def __init__(self, folder: Path) -> None:
+        self._path = folder / "picture"
+        self._path.write_bytes(making.png())
+
+    @asynccontextmanager
+    async def local(self, _sha256: str) -> AsyncIterator[Path]:
+        yield self._path
 
 
 class Without:
     """A context of a machine on which text in pictures cannot be read."""
 
-    async def get(self, _resource: Any) -> Blobs:
-        return Blobs()
+    def __init__(self, folder: Path) -> None:
+        self._blobs = Blobs(folder)
 
-    async def call(self, function: Any, data: bytes) -> Any:
+    async def get(self, _resource: Any) -> Blobs:
+        return self._blobs
+
+    async def call(self, function: Any, path: Path) -> Any:
         if function.fn is inspect:
-            return inspect(data)
+            return inspect(path)
         raise ConfigError("text in pictures cannot be read: pip install 'forebay[ocr]'")
 
 
-async def test_a_picture_waits_for_what_reads_it_and_is_not_taken_for_one_without_text() -> None:
+async def test_a_picture_waits_for_what_reads_it_and_is_not_taken_for_one_without_text(tmp_path: Path) -> None:
     image = Image.model_construct(name="pen.png", sha256="00" * 32)
     given = SheetImage.model_construct(line=1, image=image)
     with pytest.raises(ConfigError, match=r"forebay\[ocr\]"):
-        await examine.fn(cast("Context", Without()), given)
+        await examine.fn(cast("Context", Without(tmp_path)), given)

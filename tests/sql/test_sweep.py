@@ -278,7 +278,9 @@ async def test_what_the_service_left_goes(db: Db) -> None:
         )
         await db.execute("insert into forebay.sign_in_failure values ($1, 1, $2, $2)", str(age), at)
         await db.execute("insert into forebay.idempotency values (1, $1, '', 201, '{}', $2)", str(age), at)
-    for left in (4, 0):
-        assert await db.one("select forebay.tidy_identity($1) + forebay.tidy_answers($1)", db.now) == left
-    for table in ("session", "invitation", "sign_in_failure", "idempotency"):
+        await db.execute("insert into forebay.webhook_delivery values (1, 'x', $1, $2)", str(age), at)
+    for left in (5, 0):
+        tidied = "select forebay.tidy_identity($1) + forebay.tidy_answers($1) + forebay.tidy_deliveries($1)"
+        assert await db.one(tidied, db.now) == left
+    for table in ("session", "invitation", "sign_in_failure", "idempotency", "webhook_delivery"):
         assert await db.one(f"select count(*) from forebay.{table}") == 1

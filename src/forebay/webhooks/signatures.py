@@ -1,0 +1,198 @@
+"""Signatures of webhooks: a digest over the raw body and what else the source signs, in a header.
+
+WebhookRejected            the request is answered with 401, and nothing of it is done
+├── missing or malformed header
+├── timestamp outside the replay window
+└── no signature fits any secret
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import hmac
+import json
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from forebay.errors import ConfigError, ForebayError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from pydantic import SecretStr
+
+_MOST_SIGNATURES = 10  # in one header: sources send two while they rotate secrets
+_LONGEST_KEY = 255
+_PLACEHOLDER = re.compile(r"\{(body|id|nonce|secret|timestamp)\}")
+
+
+class WebhookRejected(ForebayError):
+    """The request does not prove that it comes from its source, or is not fresh."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scheme:
+    """How a source signs; header names are in lower case."""
+
+    signature_header: str
+    signature_pattern: str
+    """Finds each signature in the header, in its first group."""
+    signed: str = "{body}"
+    """What is signed, of {body}, {id}, {timestamp}, {nonce} and {secret}."""
+    algorithm: Literal["hmac-sha256", "sha256"] = "hmac-sha256"
+    encoding: Literal["hex", "base64"] = "hex"
+    timestamp_header: str | None = None
+    timestamp_pattern: str = r"^([0-9]{1,12})$"
+    """Finds the seconds since 1970 in the header, in its first group."""
+    id_header: str | None = None
+    nonce_header: str | None = None
+    secret_prefix: str | None = None
+    """Secrets that begin with it have their bytes in base64 behind it."""
+    key_path: str = ""
+    """Where the body, as JSON, has the id of the event, as `header.event_id`."""
+
+
+GITHUB = Scheme("x-hub-signature-256", r"^sha256=([0-9a-f]{64})$")
+STRIPE = Scheme(
+    "stripe-signature",
+    r"(?:^|,)v1=([0-9a-f]{64})(?=,|$)",
+    "{timestamp}.{body}",
+    timestamp_header="stripe-signature",
+    timestamp_pattern=r"(?:^|,)t=([0-9]{1,12})(?=,|$)",
+    key_path="id",
+)
+LARK = Scheme(
+    "x-lark-signature",
+    r"^([0-9a-f]{64})$",
+    "{timestamp}{nonce}{secret}{body}",
+    algorithm="sha256",
+    timestamp_header="x-lark-request-timestamp",
+    nonce_header="x-lark-request-nonce",
+)
+STANDARD_WEBHOOKS = Scheme(
+    "webhook-signature",
+    r"(?:^| )v1,([A-Za-z0-9+/]{43}=)(?= |$)",
+    "{id}.{timestamp}.{body}",
+    encoding="base64",
+    timestamp_header="webhook-timestamp",
+    id_header="webhook-id",
+    secret_prefix="whsec_",  # noqa: S106 - what secrets begin with
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One source of webhooks, with all secrets that are valid now: two while they are rotated."""
+
+    name: str
+    scheme: Scheme
+    secrets: Sequence[SecretStr]
+    window_s: float = 300.0
+    """How far the timestamp of a request may be from this machine's clock."""
+    max_bytes: int = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """A request that was verified; `key` is the same each time that the source sends it again."""
+
+    source: str
+    key: str
+    body: bytes
+
+
+def verify(source: Source, headers: Mapping[str, str], body: bytes, now: float) -> Delivery:
+    """The delivery of a request; `now` in seconds since 1970.
+
+    Raises: WebhookRejected; ConfigError when the source has no secret.
+    """
+    scheme = source.scheme
+    if not any(secret.get_secret_value() for secret in source.secrets):
+        raise ConfigError(f"the webhook source {source.name} has no secret: set one, the same as at the sender")
+    found = _signatures(scheme, _header(headers, scheme.signature_header))
+    parts = {"body": body}
+    if scheme.timestamp_header is not None:
+        parts["timestamp"] = _fresh_timestamp(source, headers, now)
+    for name, header in (("id", scheme.id_header), ("nonce", scheme.nonce_header)):
+        if header is not None:
+            parts[name] = _header(headers, header).encode("latin-1", "replace")
+    # All are compared, whichever fits: the time tells nothing of the secrets.
+    fits = [
+        hmac.compare_digest(expected, signature)
+        for secret in source.secrets
+        if secret.get_secret_value()
+        for expected in [_digest(scheme, secret.get_secret_value(), parts)]
+        for signature in found
+    ]
+    if not any(fits):
+        raise WebhookRejected(f"the signature does not fit: check the secret of the webhook source {source.name}")
+    return Delivery(source.name, _key(source, parts), body)
+
+
+def _header(headers: Mapping[str, str], name: str) -> str:
+    value = headers.get(name)
+    if not value:
+        raise WebhookRejected(f"the header {name} is missing")
+    return value.strip()
+
+
+def _signatures(scheme: Scheme, header: str) -> list[bytes]:
+    found = re.findall(scheme.signature_pattern, header)[:_MOST_SIGNATURES]
+    if not found:
+        raise WebhookRejected(f"the header {scheme.signature_header} has no signature of the expected form")
+    return [bytes.fromhex(text) if scheme.encoding == "hex" else base64.b64decode(text) for text in found]
+
+
+def _fresh_timestamp(source: Source, headers: Mapping[str, str], now: float) -> bytes:
+    name = source.scheme.timestamp_header or ""
+    found = re.search(source.scheme.timestamp_pattern, _header(headers, name))
+    if found is None:
+        raise WebhookRejected(f"the header {name} has no timestamp in seconds")
+    if abs(now - int(found[1])) > source.window_s:
+        raise WebhookRejected(
+            f"the timestamp is more than {source.window_s:g} s from this machine's clock: check both clocks"
+        )
+    return found[1].encode("ascii")
+
+
+def _digest(scheme: Scheme, secret: str, parts: Mapping[str, bytes]) -> bytes:
+    key = _secret_bytes(scheme, secret)
+    values = {**parts, "secret": key}
+    pieces = _PLACEHOLDER.split(scheme.signed)
+    message = b"".join(values[piece] if at % 2 else piece.encode() for at, piece in enumerate(pieces))
+    if scheme.algorithm == "sha256":
+        return hashlib.sha256(message).digest()
+    return hmac.digest(key, message, "sha256")
+
+
+def _secret_bytes(scheme: Scheme, secret: str) -> bytes:
+    if scheme.secret_prefix is None or not secret.startswith(scheme.secret_prefix):
+        return secret.encode()
+    try:
+        return base64.b64decode(secret.removeprefix(scheme.secret_prefix), validate=True)
+    except binascii.Error:
+        raise ConfigError(f"a webhook secret that begins with {scheme.secret_prefix} must go on in base64") from None
+
+
+def _key(source: Source, parts: Mapping[str, bytes]) -> str:
+    """What tells deliveries apart: always something that is signed, or a replay could change it."""
+    if source.scheme.key_path:
+        value = _at(parts["body"], source.scheme.key_path)
+        if isinstance(value, str | int) and 0 < len(str(value)) <= _LONGEST_KEY:
+            return str(value)
+    if "id" in parts and "{id}" in source.scheme.signed and len(parts["id"]) <= _LONGEST_KEY:
+        return parts["id"].decode("latin-1")
+    return hashlib.sha256(parts["body"]).hexdigest()
+
+
+def _at(body: bytes, path: str) -> Any:
+    try:
+        value: Any = json.loads(body)
+        for name in path.split("."):
+            value = value[name]
+    except (ValueError, LookupError, TypeError, RecursionError):
+        return None
+    return value

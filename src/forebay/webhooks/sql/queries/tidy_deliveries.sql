@@ -1,0 +1,2 @@
+-- Deletes old deliveries; answers how many.
+select forebay.tidy_deliveries()
