@@ -46,7 +46,7 @@ class Environment:
         subprocess.run([*pip, *args], check=True)
 
     def run(self, *args: str) -> str:
-        command = [self.python, "-m", "forebay", *args]
+        command = [str(self.python), "-m", "forebay", *args]
         done = subprocess.run(
             command, cwd=self.folder, env=self.env, capture_output=True, text=True, timeout=120, check=False
         )
@@ -56,7 +56,7 @@ class Environment:
     @contextmanager
     def running(self, *args: str) -> Iterator[Iterator[dict[str, Any]]]:
         """A command that goes on, and the events that it logs."""
-        command = [self.python, "-m", "forebay", *args]
+        command = [str(self.python), "-m", "forebay", *args]
         with subprocess.Popen(command, cwd=self.folder, env=self.env, stderr=subprocess.PIPE, text=True) as process:
             assert process.stderr is not None
             try:
