@@ -66,10 +66,7 @@ def up(processes: int | None, pipelines: str | None, port: int | None, demo: boo
     settings = load_own_settings(processes=processes, pipelines=pipelines, api_port=port)
     check_queues(settings, load_pipelines(settings.pipeline_modules))
     out = show.console()
-    for sentence in unknown_variables().values():
-        out.print(sentence, style="yellow", soft_wrap=True)
-    for failure in failures():
-        out.print(f"{failure}. To go on: {failure.fix}", style="yellow", soft_wrap=True, markup=False)
+    print_warnings(out)
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # until the supervisor takes over
     with ExitStack() as running:
         running.enter_context(telemetry.supervising(settings))
@@ -87,6 +84,13 @@ def up(processes: int | None, pipelines: str | None, port: int | None, demo: boo
         code = asyncio.run(_work(settings, dsn, server, out, chosen, guide))
     out.print("Stopped. All work is kept: `forebay up` continues it.")
     sys.exit(code)
+
+
+def print_warnings(out: Console) -> None:
+    """What is wrong and does not stop the start: misspelt variables, and packages that do not work."""
+    told = [f"{failure}. To go on: {failure.fix}" for failure in failures()]
+    for sentence in [*unknown_variables().values(), *told]:
+        out.print(sentence, style="yellow", soft_wrap=True, markup=False)
 
 
 async def _prepare(settings: Settings, dsn: str, out: Console, *, demo: bool) -> None:
