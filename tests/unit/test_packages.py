@@ -178,7 +178,10 @@ async def check(settings):
     assert [failure.reason for failure in failures()] == ["ModuleNotFoundError: No module named 'blot.absent'"]
 
 
-async def test_a_package_without_hooks_has_the_defaults(installed: Installed) -> None:
+async def test_a_pipeline_without_hooks_has_the_defaults(installed: Installed) -> None:
+    installed.add("jots", {"__init__.py": manifest("jots", 'jobs={"jots": "absent:Hooks"}')})
+    assert job_hooks("jots").reprocess_options is None
+    assert [failure.reason for failure in failures()] == ["ModuleNotFoundError: No module named 'jots.absent'"]
     hooks = job_hooks("nobody knows it")
     assert hooks.reprocess_options is None
     # None of them looks at what it is given.

@@ -38,7 +38,7 @@ from forebay.errors import DatabaseUnavailable
 from forebay.packages import GROUP, failures, leave_out, packages
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Generator
+    from collections.abc import Generator
 
     from rich.console import Console
 
@@ -129,18 +129,18 @@ async def _submit_demo(settings: Settings, dsn: str, out: Console) -> None:
             job = await texts.submit_many(conn, demo_texts(), owner=_DEMO_OWNER, key="demo")
             now.result = f"job {job.job_id} with {show.plural(job.items, 'text')} submitted"
             if GROUP in settings.pipeline_modules:
-                now.result += "".join([f", {told}" async for told in _package_demos(conn, settings)])
+                now.result += "".join(f", {told}" for told in await _package_demos(conn, settings))
 
 
-async def _package_demos(conn: Connection, settings: Settings) -> AsyncIterator[str]:
+async def _package_demos(conn: Connection, settings: Settings) -> list[str]:
+    told: list[str | None] = []
     for package in packages():
         try:
-            submit_demo = package.submit_demo()
+            if (submit_demo := package.submit_demo()) is not None:
+                told.append(await submit_demo(conn, settings, _DEMO_OWNER))
         except Exception as error:  # the package's own
             leave_out(package, error)
-            continue
-        if submit_demo is not None and (told := await submit_demo(conn, settings, _DEMO_OWNER)) is not None:
-            yield told
+    return [text for text in told if text is not None]
 
 
 # Working.
