@@ -11,6 +11,7 @@ import pytest
 
 import forebay.cli
 from forebay import packages
+from forebay.db.parts import package_parts
 
 SETTINGS = """
 from pydantic import Field
@@ -75,3 +76,4 @@ def forget_packages() -> None:
     """Let forebay look for packages again."""
     packages._registry.cache_clear()  # pyright: ignore[reportPrivateUsage]
     forebay.cli.commands.cache_clear()
+    package_parts.cache_clear()

@@ -188,7 +188,10 @@ def job_hooks(pipeline: str) -> JobHooks:
     made = _registry().job_hooks
     for package in packages():
         if pipeline in package.jobs:
-            return made.get(pipeline) or made.setdefault(pipeline, package.get(package.jobs[pipeline])())
+            try:
+                return made.get(pipeline) or made.setdefault(pipeline, package.get(package.jobs[pipeline])())
+            except Exception as error:  # the package's own
+                leave_out(package, error)
     from forebay.hooks import JobHooks  # noqa: PLC0415 - it is needed by few commands
 
     return JobHooks()

@@ -45,8 +45,14 @@ class Environment:
         pip = [sys.executable, "-m", "pip", "--python", str(self.python), "--disable-pip-version-check", "--quiet"]
         subprocess.run([*pip, *args], check=True)
 
+    def add_broken_package(self) -> None:
+        """One that names a module that is not there: the others must work on."""
+        about = self.site / "broken-1.0.dist-info"
+        about.mkdir()
+        (about / "entry_points.txt").write_text("[forebay.pipelines]\nbroken = gone_for_good:package\n")
+
     def run(self, *args: str) -> str:
-        command = [self.python, "-m", "forebay", *args]
+        command = [str(self.python), "-m", "forebay", *args]
         done = subprocess.run(
             command, cwd=self.folder, env=self.env, capture_output=True, text=True, timeout=120, check=False
         )
@@ -56,7 +62,7 @@ class Environment:
     @contextmanager
     def running(self, *args: str) -> Iterator[Iterator[dict[str, Any]]]:
         """A command that goes on, and the events that it logs."""
-        command = [self.python, "-m", "forebay", *args]
+        command = [str(self.python), "-m", "forebay", *args]
         with subprocess.Popen(command, cwd=self.folder, env=self.env, stderr=subprocess.PIPE, text=True) as process:
             assert process.stderr is not None
             try:
@@ -105,10 +111,12 @@ async def _tokens(dsn: str) -> dict[str, str]:
 async def test_the_package_of_the_page(dsn: str, wheel: Path, tmp_path: Path) -> None:
     env = Environment(tmp_path / "venv", dsn)
     env.pip("install", "--no-index", "--no-deps", str(wheel))
+    env.add_broken_package()
     migrated = json.loads(env.run("migrate", "--service", "--pipelines", "forebay.pipelines", "--json"))
     assert migrated["versions"]["notes"] == 1
     tokens = await _tokens(dsn)
     with env.running("api", "--port", "0") as events:
+        assert event(events, "package_left_out")["entry_point"] == "broken = gone_for_good:package"
         address = event(events, "api_started")["address"]
         async with httpx.AsyncClient(base_url=address, timeout=60) as client:
             await _use_it(env, client, {name: {"authorization": f"Bearer {token}"} for name, token in tokens.items()})
@@ -118,6 +126,7 @@ async def test_the_package_of_the_page(dsn: str, wheel: Path, tmp_path: Path) ->
     shown = env.run("--help")
     assert "  bookmarks " in shown
     assert "  notes " not in shown
+    assert "Attention: the pipeline package broken = gone_for_good:package is left out" in " ".join(shown.split())
     await _works_without_it(dsn)
 
 
@@ -127,6 +136,7 @@ async def _use_it(env: Environment, client: httpx.AsyncClient, of: dict[str, dic
         made = await client.post("/api/jobs", json=job, headers=of["mia"])
         assert made.status_code == 201, made.text
     with env.running("worker") as events:
+        assert event(events, "package_left_out")["fix"] == "fix or upgrade broken, or: pip uninstall broken"
         for _ in NOTES:
             event(events, "job_finished")
     second = (await client.get("/api/jobs/2", headers=of["mia"])).json()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import sys
 from collections.abc import Iterator
 from importlib import metadata
@@ -9,12 +10,17 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from rich.console import Console
 from structlog.testing import capture_logs
 
+from forebay.api.models import Reprocess
+from forebay.api.pages import home_page
 from forebay.cli import cli
 from forebay.cli._guide import Guide
 from forebay.cli._pipelines import log_failures
 from forebay.cli.doctor import _left_out, _package_checks  # pyright: ignore[reportPrivateUsage]
+from forebay.cli.up import print_warnings
+from forebay.db.parts import package_parts
 from forebay.engine.declare.loading import load_pipelines
 from forebay.entry_points import EntryPoint, entry_points
 from forebay.hooks import Finding
@@ -121,6 +127,44 @@ def test_help_works_and_says_what_is_wrong(installed: Installed) -> None:
     assert "Fix or upgrade gone, or: pip uninstall gone" in said
 
 
+def test_up_says_what_it_goes_on_without(installed: Installed, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FOREBAY_LISTN", "1")
+    installed.add("gone", {}, "gone = gone_for_good:package")
+    out = Console(file=io.StringIO(), width=80)
+    print_warnings(out)
+    shown = out.file.getvalue() if isinstance(out.file, io.StringIO) else ""
+    assert "FOREBAY_LISTN has no effect, as there is no such setting: did you mean FOREBAY_LISTEN?\n" in shown
+    assert shown.endswith(
+        "the pipeline package gone = gone_for_good:package is left out: ModuleNotFoundError: No module named "
+        "'gone_for_good'. To go on: fix or upgrade gone, or: pip uninstall gone\n"
+    )
+
+
+def test_a_package_with_the_name_of_a_part_of_forebay_is_left_out(installed: Installed) -> None:
+    installed.add("their_engine", {"__init__.py": manifest("engine"), "sql/migrations/0001_tables.sql": ""})
+    assert [part.name for part in package_parts()] == ["bookmarks", "sheets"]
+    reason = "DefinitionError: their_engine has the name 'engine', which forebay uses itself: rename it"
+    assert [failure.reason for failure in failures()] == [reason]
+
+
+def test_the_home_page_has_the_sections_of_packages(installed: Installed) -> None:
+    files = {"pages/home.html": '<p id="jots-said">Jots</p>', "pages/home.js": "const said = 1;\n"}
+    parts = 'home_section="pages/home", page_links={"/jots": "Jots & more"}'
+    installed.add("jots", {"__init__.py": manifest("jots", parts), **files})
+    installed.add("bare", {"__init__.py": manifest("bare", 'home_section="pages/home"')})
+    text = bytes(home_page().body).decode()
+    assert '<nav><a href="/bookmarks/add">Save a link</a> · <a href="/jots">Jots &amp; more</a> · <a href=' in text
+    assert '<p id="jots-said">Jots</p>' in text
+    assert "{\nconst said = 1;\n}\n" in text  # in a scope of its own
+    assert [failure.entry_point for failure in failures()] == ["bare = bare:package"]
+
+
+def test_what_a_reprocess_takes_is_in_the_schema() -> None:
+    schema = Reprocess.model_json_schema(by_alias=True)
+    assert {"scope", "resetAttempts", "providers"} <= schema["properties"].keys()
+    assert schema["additionalProperties"] is False
+
+
 async def test_checks_of_packages_are_made(installed: Installed) -> None:
     checks = """
 from forebay.hooks import Finding
@@ -134,7 +178,10 @@ async def check(settings):
     assert [failure.reason for failure in failures()] == ["ModuleNotFoundError: No module named 'blot.absent'"]
 
 
-async def test_a_package_without_hooks_has_the_defaults(installed: Installed) -> None:
+async def test_a_pipeline_without_hooks_has_the_defaults(installed: Installed) -> None:
+    installed.add("jots", {"__init__.py": manifest("jots", 'jobs={"jots": "absent:Hooks"}')})
+    assert job_hooks("jots").reprocess_options is None
+    assert [failure.reason for failure in failures()] == ["ModuleNotFoundError: No module named 'jots.absent'"]
     hooks = job_hooks("nobody knows it")
     assert hooks.reprocess_options is None
     # None of them looks at what it is given.

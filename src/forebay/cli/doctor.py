@@ -114,12 +114,10 @@ async def _package_checks(settings: Settings) -> list[Finding]:
     found: list[Finding] = []
     for package in packages():
         try:
-            checks = list(package.all_checks())
-        except Exception as error:  # one of the package's own
+            for check in package.all_checks():
+                found += await check(settings)
+        except Exception as error:  # the package's own
             leave_out(package, error)
-            continue
-        for check in checks:
-            found += await check(settings)
     return found
 
 

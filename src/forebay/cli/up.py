@@ -38,7 +38,7 @@ from forebay.errors import DatabaseUnavailable
 from forebay.packages import GROUP, failures, leave_out, packages
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Generator
+    from collections.abc import Generator
 
     from rich.console import Console
 
@@ -66,10 +66,7 @@ def up(processes: int | None, pipelines: str | None, port: int | None, demo: boo
     settings = load_own_settings(processes=processes, pipelines=pipelines, api_port=port)
     check_queues(settings, load_pipelines(settings.pipeline_modules))
     out = show.console()
-    for sentence in unknown_variables().values():
-        out.print(sentence, style="yellow", soft_wrap=True)
-    for failure in failures():
-        out.print(f"{failure}. To go on: {failure.fix}", style="yellow", soft_wrap=True, markup=False)
+    print_warnings(out)
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # until the supervisor takes over
     with ExitStack() as running:
         running.enter_context(telemetry.supervising(settings))
@@ -87,6 +84,13 @@ def up(processes: int | None, pipelines: str | None, port: int | None, demo: boo
         code = asyncio.run(_work(settings, dsn, server, out, chosen, guide))
     out.print("Stopped. All work is kept: `forebay up` continues it.")
     sys.exit(code)
+
+
+def print_warnings(out: Console) -> None:
+    """What is wrong and does not stop the start: misspelt variables, and packages that do not work."""
+    told = [f"{failure}. To go on: {failure.fix}" for failure in failures()]
+    for sentence in [*unknown_variables().values(), *told]:
+        out.print(sentence, style="yellow", soft_wrap=True, markup=False)
 
 
 async def _prepare(settings: Settings, dsn: str, out: Console, *, demo: bool) -> None:
@@ -125,18 +129,18 @@ async def _submit_demo(settings: Settings, dsn: str, out: Console) -> None:
             job = await texts.submit_many(conn, demo_texts(), owner=_DEMO_OWNER, key="demo")
             now.result = f"job {job.job_id} with {show.plural(job.items, 'text')} submitted"
             if GROUP in settings.pipeline_modules:
-                now.result += "".join([f", {told}" async for told in _package_demos(conn, settings)])
+                now.result += "".join(f", {told}" for told in await _package_demos(conn, settings))
 
 
-async def _package_demos(conn: Connection, settings: Settings) -> AsyncIterator[str]:
+async def _package_demos(conn: Connection, settings: Settings) -> list[str]:
+    told: list[str | None] = []
     for package in packages():
         try:
-            submit_demo = package.submit_demo()
+            if (submit_demo := package.submit_demo()) is not None:
+                told.append(await submit_demo(conn, settings, _DEMO_OWNER))
         except Exception as error:  # the package's own
             leave_out(package, error)
-            continue
-        if submit_demo is not None and (told := await submit_demo(conn, settings, _DEMO_OWNER)) is not None:
-            yield told
+    return [text for text in told if text is not None]
 
 
 # Working.

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from forebay.errors import DefinitionError
-from forebay.packages import packages
+from forebay.packages import leave_out, packages
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -109,14 +109,15 @@ SERVICE = tuple(Part(name, f"forebay.{name}") for name in ("identity", "storage"
 
 @cache
 def package_parts() -> tuple[Part, ...]:
-    """The parts of the pipeline packages that are installed.
-
-    Raises: DefinitionError for a package that has the name of one of forebay's own parts.
-    """
-    found = [part for package in packages() if (part := Part(package.name, package.module)).folder is not None]
-    for part in found:
-        if part.name in {own.name for own in (ENGINE, *SERVICE)}:
-            raise DefinitionError(f"{part.package} has the name {part.name!r}, which forebay uses itself: rename it")
+    """The parts of the pipeline packages that are installed; a package with the name of one of forebay's own parts is
+    left out."""
+    own, found = {part.name for part in (ENGINE, *SERVICE)}, list[Part]()
+    for package in packages():
+        if package.name in own:
+            reason = f"{package.module} has the name {package.name!r}, which forebay uses itself: rename it"
+            leave_out(package, DefinitionError(reason))
+        elif (part := Part(package.name, package.module)).folder is not None:
+            found.append(part)
     return tuple(found)
 
 
