@@ -27,6 +27,12 @@ async def linger(ctx):
     await asyncio.Event().wait()
 """
 
+EXPIRED = """
+insert into forebay.sign_in_failure values ('ann', 1, now(), now() - interval '2 days');
+insert into forebay.idempotency values
+    (1, 'old', '', 201, '{}', now() - interval '2 days'), (1, 'new', '', 201, '{}', now())
+"""
+
 
 @pytest.fixture
 def dusty(tmp_path: Path) -> Iterator[None]:
@@ -43,6 +49,7 @@ async def test_every_chore_runs_at_its_time(dsn: str, tmp_path: Path) -> None:
         assert declared.items() >= {"forebay: dust": "0 4 * * *", "forebay: crawl again": "*/15 * * * *"}.items()
         found = await bed.pool.fetch("select name, cron from forebay.schedule")
         assert {row["name"]: row["cron"] for row in found} == declared
+        await bed.pool.execute(EXPIRED)
         jobs = {name: await bed.submit(housekeeping, ChoreRun(what=name)) for name in declared_chores()}
         unknown = await bed.submit(housekeeping, ChoreRun(what="sweep the chimney"))
         await bed.finish()
@@ -50,6 +57,8 @@ async def test_every_chore_runs_at_its_time(dsn: str, tmp_path: Path) -> None:
         assert items.pop("linger").status == "ERROR"  # it takes longer than it may
         assert items["dust"].result == {"run_chore": {"shelves": 3}}
         assert {name: item.status for name, item in items.items()} == dict.fromkeys(items, "DONE")
+        assert items["delete expired"].result == {"run_chore": 2}
+        assert await bed.pool.fetchval("select array_agg(key) from forebay.idempotency") == ["new"]
         assert (await bed.item(unknown)).status == "SKIPPED"
 
 

@@ -8,6 +8,6 @@ package = PipelinePackage(
     pipelines=("steps",),
     chores=(
         Chore("clean storage", "17 3 * * *", "storage_chore:clean_storage", timeout_s=3600),
-        Chore("delete expired", "*/5 * * * *", "identity_chore:delete_expired"),
+        Chore("delete expired", "7 * * * *", "identity_chore:delete_expired"),
     ),
 )
