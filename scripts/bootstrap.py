@@ -1,8 +1,8 @@
 """Make ``.venv`` and install this project into it, with what it needs to run; ``--dev``: with the developers' tools.
 
-The packages are those of ``requirements.runtime.lock``, a part of ``requirements.lock``. Uses the standard library
-only, and syntax that an old Python still parses, so that it can say what is missing. A stamp makes every later call
-instant; a lock lets two calls at once share the work.
+The packages are those of ``requirements.runtime.lock``, a part of ``requirements.lock``. uv installs them, or pip where
+uv cannot be had. Uses the standard library only, and syntax that an old Python still parses, so that it can say what is
+missing. A stamp makes every later call instant; a lock lets two calls at once share the work.
 """
 
 from __future__ import annotations
@@ -20,6 +20,8 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import uv_installer
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
@@ -30,7 +32,7 @@ LOCKS = {"runtime": "requirements.runtime.lock", "dev": "requirements.lock"}
 
 _UNREACHABLE = (
     r"NewConnectionError|name resolution|Network is unreachable|ConnectTimeout|Read timed out"
-    r"|Connection refused|ProxyError|Max retries exceeded"
+    r"|Connection refused|ProxyError|Max retries exceeded|error sending request|dns error"
 )
 
 # What a failing step prints, and what the person in front of it can do. The first match counts.
@@ -149,10 +151,12 @@ def find_python(candidates: Iterator[str]) -> str:
     )
 
 
-def stream(step: str, command: list[str], log: Path, seen: Callable[[str], None]) -> None:
+def stream(
+    step: str, command: list[str], log: Path, seen: Callable[[str], None], variables: dict[str, str] | None = None
+) -> None:
     """Run a command, show each line to `seen`, keep all of them in the log."""
     lines: list[str] = []
-    environment = {**os.environ, "PIP_DISABLE_PIP_VERSION_CHECK": "1", "PYTHONUNBUFFERED": "1"}
+    environment = {**os.environ, "PIP_DISABLE_PIP_VERSION_CHECK": "1", "PYTHONUNBUFFERED": "1", **(variables or {})}
     environment.pop("PYTHONDONTWRITEBYTECODE", None)
     pipe = subprocess.PIPE
     child = subprocess.Popen(
@@ -182,7 +186,7 @@ def package(line: str) -> str | None:
 
 
 class Counter:
-    """Shows how many packages pip has got, and how many of them it has unpacked."""
+    """Shows how many packages pip has got, and how many of them it has unpacked; or what uv downloads."""
 
     def __init__(self, wanted: set[str], site: Path, show: Callable[[str], None]) -> None:
         self._wanted = wanted
@@ -201,9 +205,11 @@ class Counter:
             self._unpacking.join()
 
     def __call__(self, line: str) -> None:
-        """Read a line of pip's output."""
+        """Read a line of the installer's output."""
         name = package(line)
-        if name in self._wanted and name not in self._seen:
+        if line.startswith(("Resolved ", "Downloading ")):  # uv's
+            self._show(line.strip())
+        elif name in self._wanted and name not in self._seen:
             self._seen.add(str(name))
             self._show(f"{len(self._seen)} of {len(self._wanted)} packages ({name})")
         elif line.startswith("Installing collected packages: "):
@@ -222,34 +228,118 @@ class Counter:
         return sum(1 for _ in self._site.glob("*.dist-info"))
 
 
-def make_venv(python: str, venv: Path) -> None:
-    """Make an environment, unless a usable one stands there from an interrupted call."""
-    tried = [str(venv / "bin" / "python"), "-m", "pip", "--version"]
+def works(command: list[str]) -> bool:
+    """Tell whether a command can be run, and succeeds."""
     with contextlib.suppress(OSError):
-        if subprocess.run(tried, capture_output=True, check=False).returncode == 0:
-            return
+        return subprocess.run(command, capture_output=True, check=False).returncode == 0
+    return False
+
+
+def make_venv(python: str, venv: Path) -> None:
+    """Make an environment, unless a usable one stands there from an interrupted call. The installer adds pip."""
+    if works([str(venv / "bin" / "python"), "-c", ""]):
+        return
     shutil.rmtree(venv, ignore_errors=True)
-    made = subprocess.run([python, "-m", "venv", str(venv)], capture_output=True, text=True, check=False)
+    command = [python, "-m", "venv", "--without-pip", str(venv)]
+    made = subprocess.run(command, capture_output=True, text=True, check=False)
     if made.returncode != 0:
         shutil.rmtree(venv, ignore_errors=True)
         raise failure("Making .venv", made.stdout + made.stderr)
 
 
+def nothing(_: str) -> None:
+    """Show nothing of a command's output."""
+
+
+class Installer:
+    """Installs packages into an environment, by uv or by pip."""
+
+    def __init__(self, venv: Path, site: Path, log: Path) -> None:
+        self._python, self._site, self._log = str(venv / "bin" / "python"), site, log
+        self._uv = venv / "uv"
+        self._command: list[str] = []
+        self._variables: dict[str, str] = {}
+
+    def prepare(self) -> None:
+        """Choose uv if it is there or can be had, else pip.
+
+        Raises: StepFailed when neither can be had, or the package index cannot be reached.
+        """
+        wheel = self._bundled_pip()
+        if wheel and self._has_uv(wheel):
+            settings = uv_installer.pip_settings(os.environ)
+            self._variables = uv_installer.environment(settings)
+            uv = [str(self._uv / "bin" / "uv"), "pip", "install", "--python", self._python]
+            if not any(self._site.glob("pip-*.dist-info")):  # as in other environments, for what its owner adds
+                stream("Installing pip", [*uv, "--offline", "--no-deps", wheel], self._log, nothing, self._variables)
+            self._command = [*uv, *uv_installer.options(settings)]
+        else:
+            self.use_pip()
+
+    @property
+    def is_uv(self) -> bool:
+        """Whether uv was chosen."""
+        return bool(self._variables)
+
+    def use_pip(self) -> None:
+        """Install with pip from now on."""
+        if not works([self._python, "-m", "pip", "--version"]):
+            stream("Installing pip", [self._python, "-m", "ensurepip", "--default-pip"], self._log, nothing)
+        quiet = ["--no-input", "--no-compile", "--progress-bar", "off"]
+        self._command, self._variables = [self._python, "-m", "pip", "install", *quiet], {}
+
+    def install(self, step: str, arguments: list[str], seen: Callable[[str], None] = nothing) -> None:
+        """Install what the arguments say, which are the same for both."""
+        stream(step, [*self._command, *arguments], self._log, seen, self._variables)
+
+    def _bundled_pip(self) -> str:
+        command = [self._python, "-c", uv_installer.FIND_PIP]
+        return subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
+
+    def _has_uv(self, wheel: str) -> bool:
+        """Fetch uv unless it is there."""
+        pinned = uv_installer.pinned((ROOT / LOCKS["dev"]).read_text())
+        requirement = self._uv / "requirement.txt"
+        if not pinned:
+            return False
+        if requirement.exists() and requirement.read_text() == pinned and works([str(self._uv / "bin" / "uv"), "-V"]):
+            return True
+        shutil.rmtree(self._uv, ignore_errors=True)
+        self._uv.mkdir()
+        requirement.write_text(pinned)
+        pip = [self._python, f"{wheel}/pip", "install", "--no-input", "--no-compile", "--progress-bar", "off"]
+        try:
+            command = [*pip, "--require-hashes", "--no-deps", "--target", str(self._uv), "-r", str(requirement)]
+            stream("Fetching uv", command, self._log, nothing)
+        except StepFailed as error:
+            if re.search(_UNREACHABLE, str(error)):
+                raise
+            return False
+        return True
+
+
 def install(venv: Path, kind: str, screen: Screen) -> None:
     """Install the locked packages, each checked by its hash, then this project."""
     lock, log = ROOT / LOCKS[kind], venv / "bootstrap.log"
-    pip = [str(venv / "bin" / "python"), "-m", "pip", "install", "--no-input", "--progress-bar", "off"]
     names = re.findall(r"^([^\s=\[]+)\S*==", lock.read_text(), re.MULTILINE)
     wanted = {name.replace("_", "-").replace(".", "-").lower() for name in names}
     site = next(iter(venv.glob("lib/python*/site-packages")), venv)
+    installer = Installer(venv, site, log)
     with screen.stage("Installing packages") as show, Counter(wanted, site, show) as counter:
-        locked = [*pip, "--require-hashes", "--no-compile", "-r", str(lock)]
-        stream("Installing the packages", locked, log, counter)
+        show("fetching the installer")
+        installer.prepare()
+        locked = ["--require-hashes", "-r", str(lock)]
+        try:
+            installer.install("Installing the packages", locked, counter)
+        except StepFailed:
+            if not installer.is_uv:
+                raise
+            installer.use_pip()  # which knows more kinds of indexes and of credentials, and says what is wrong
+            installer.install("Installing the packages", locked, counter)
     with screen.stage("Installing forebay"):
-        editable = [*pip, "--quiet", "--no-deps", "--no-build-isolation", "-e", str(ROOT)]
-        stream("Installing forebay", editable, log, lambda _: None)
+        installer.install("Installing forebay", ["--quiet", "--no-deps", "--no-build-isolation", "-e", str(ROOT)])
         store = [str(venv / "bin" / "python"), str(ROOT / "scripts" / "store_bytecode.py")]
-        stream("Storing bytecode", store, log, lambda _: None)
+        stream("Storing bytecode", store, log, nothing)
 
 
 def fingerprint(kind: str) -> str:
