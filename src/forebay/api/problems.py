@@ -168,8 +168,7 @@ def as_sent(field: str) -> str:
 
 def _busy(request: Request, error: Exception) -> JSONResponse:
     log.warning("request_refused", path=request.url.path, error=one_line(error))
-    wait = "1" if isinstance(error, DatabaseBusy) else "2"
-    return answer(503, f"{one_line(error)}: try again soon", headers={"Retry-After": wait})
+    return answer(503, f"{one_line(error)}: try again soon", headers={"Retry-After": "1"})
 
 
 def _unavailable(request: Request, error: Exception) -> JSONResponse:
