@@ -6,11 +6,12 @@ import re
 
 from tests.docs._blocks import ROOT, blocks
 
+# pipelines.md is about a package that is not installed here; test_pipelines.py builds and runs it.
 PAGES = [
     ROOT / "README.md",
     ROOT / "ops" / "README.md",
     *sorted((ROOT / "docs").glob("*.md")),
-    *sorted((ROOT / "docs" / "howto").glob("*.md")),
+    *sorted(page for page in (ROOT / "docs" / "howto").glob("*.md") if page.name != "pipelines.md"),
 ]
 REFERENCE = ROOT / "docs" / "reference"
 

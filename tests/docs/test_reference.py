@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from inspect import ismodule
 from pathlib import Path
 from types import ModuleType
 
@@ -61,5 +62,6 @@ def test_stale_pages_of_routes_metrics_and_names_are_noticed(
 
 def test_every_public_name_is_there_and_nothing_of_this_process() -> None:
     page = (REFERENCE / "python.md").read_text("utf-8")
-    assert not [name for name in forebay.__all__ if f"\n### {name}\n" not in page]
+    headings = {name: "## forebay." if ismodule(getattr(forebay, name)) else "### " for name in forebay.__all__}
+    assert not [name for name, heading in headings.items() if f"\n{heading}{name}\n" not in page]
     assert " at 0x" not in page
