@@ -65,3 +65,4 @@ def test_every_public_name_is_there_and_nothing_of_this_process() -> None:
     headings = {name: "## forebay." if ismodule(getattr(forebay, name)) else "### " for name in forebay.__all__}
     assert not [name for name, heading in headings.items() if f"\n{heading}{name}\n" not in page]
     assert " at 0x" not in page
+    assert "environ({" not in page
