@@ -13,11 +13,13 @@ from typing import Any
 import asyncpg
 import pytest
 
+from forebay import Pipeline
 from forebay.db import parts as schema_parts
 from forebay.db.migrate import _apply, check, migrate, versions_of
 from forebay.db.parts import ENGINE, SERVICE, Migration, Part, all_parts, package_parts, parts_for
 from forebay.db.pool import Connection, connect
 from forebay.db.routines import are_current
+from forebay.engine.declare.loading import parts_needed
 from forebay.errors import DatabaseUnavailable, DefinitionError, SchemaError
 from forebay.identity.db import unprotected_tables
 from forebay.packages import PipelinePackage, packages
@@ -392,6 +394,17 @@ def test_a_package_cannot_have_the_name_of_a_part_of_forebay(notes: Part, monkey
         DefinitionError, match=r"^their_notes has the name 'engine', which forebay uses itself: rename it$"
     ):
         package_parts()
+
+
+def test_what_pipelines_need(notes: Part) -> None:
+    space: dict[str, Any] = {}
+    exec("async def work(ctx: object, given: dict[str, str]) -> None: ...", space)
+    pipeline: Pipeline[dict[str, str]] = Pipeline("made_by_exec", dict)
+    pipeline.step()(space["work"])
+    assert space["work"].__module__ is None
+    assert parts_needed([pipeline]) == (ENGINE,)
+    space["work"].__module__ = "their_notes.steps"
+    assert parts_needed([pipeline]) == (ENGINE, *SERVICE, notes)
 
 
 def test_what_code_needs(notes: Part) -> None:

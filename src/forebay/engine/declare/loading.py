@@ -41,7 +41,7 @@ def load_pipelines(modules: Iterable[str]) -> list[Pipeline[Any]]:
 def parts_needed(pipelines: Iterable[Pipeline[Any]]) -> tuple[Part, ...]:
     """The schema parts that the steps of these pipelines need."""
     functions = [step.fn for pipeline in pipelines for step in pipeline.steps.values()]
-    return parts_for({fn.__module__ for fn in functions if fn.__module__})  # code that is executed as text has none
+    return parts_for({getattr(function, "__module__", None) or "" for function in functions})  # one by exec() has none
 
 
 _Found: TypeAlias = dict[str, tuple[Pipeline[Any], str]]  # with the module of each
