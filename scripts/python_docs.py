@@ -38,6 +38,7 @@ MODULES = (
     "forebay.testing",
     "forebay.storage",
     "forebay.packages",
+    "forebay.hooks",
     "forebay.services.egress",
     "forebay.services.browser",
     "forebay.services.sources",
