@@ -238,6 +238,10 @@ class Settings(SettingsBase):
         default=0.0,
         description="least pause between two requests to one host; errors add to it, and its latency does when set",
     )
+    egress_host_shared: bool = Field(
+        default=True,
+        description="concurrency and delay of a host hold for all workers together; false: for each process by itself",
+    )
     egress_host_wait_s: Annotated[float, Field(gt=0)] = Field(
         default=30.0, description="longest wait for a turn at a host; the step comes again later then"
     )

@@ -5,18 +5,21 @@ from __future__ import annotations
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
+from forebay.engine.declare.limit import Limit
 from forebay.engine.declare.resources import resource
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
+    from contextlib import AbstractAsyncContextManager
 
     from forebay.db.pool import Pool
     from forebay.engine.declare.context import Context
     from forebay.engine.declare.resources import Resources
+    from forebay.engine.limits.client import LimitClient
     from forebay.services.browser import Browser
     from forebay.services.download.partial_file import PartialFile
     from forebay.services.download.receiving import Report
-    from forebay.services.egress import Egress, Http
+    from forebay.services.egress import Egress, Http, Politeness
     from forebay.settings import Settings
     from forebay.storage import Blobs
 
@@ -47,9 +50,38 @@ async def egress(given: Resources) -> AsyncGenerator[Egress]:
 async def http(given: Resources) -> AsyncGenerator[Http]:
     from forebay.services.egress import open_http  # noqa: PLC0415
 
-    async with open_http(await given.get(egress)) as opened:
+    async with open_http(await given.get(egress), _politeness(given)) as opened:
         given.tells("hosts", opened.politeness.totals)
         yield opened
+
+
+def _politeness(given: Resources) -> Politeness:
+    """What all workers together may ask of a host is limited by the engine, unless the settings say otherwise."""
+    from forebay.services.egress.politeness import Politeness  # noqa: PLC0415
+
+    settings = given.settings
+    if not settings.egress_host_shared:
+        return Politeness(settings)
+
+    def permit(host: str, delay_s: float) -> AbstractAsyncContextManager[None]:
+        rate = 1 / delay_s if delay_s else None
+        limit = Limit("host", rate=rate, concurrency=settings.egress_host_concurrency, key=str)
+        return permitted(given.limits, limit, host)
+
+    return Politeness(settings, permits=permit)
+
+
+@asynccontextmanager
+async def permitted(limits: LimitClient, limit: Limit, value: object = None) -> AsyncGenerator[None]:
+    """A start and a place within a limit of all workers together.
+
+    Raises: LimitReached.
+    """
+    held = await limits.acquire([limit], value)
+    try:
+        yield
+    finally:
+        limits.release(held)
 
 
 @resource

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import time
-from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -139,15 +138,7 @@ def _permits(provider: Provider, limits: LimitClient) -> Permits:
     declared = provider.limits
     limit = Limit(f"provider {provider.name}", rate=declared.rate_per_s, concurrency=declared.concurrency)
 
-    @asynccontextmanager
-    async def permit() -> AsyncGenerator[None]:
-        held = await limits.acquire([limit], None)
-        try:
-            yield
-        finally:
-            limits.release(held)
-
-    return permit
+    return lambda: resources.permitted(limits, limit)
 
 
 def _fetch(provider: Provider, http: Http) -> Fetch:

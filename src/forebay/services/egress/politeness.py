@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import OrderedDict, deque
-from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from typing import TYPE_CHECKING, Protocol
 
 from forebay.errors import ThrottledError
 from forebay.tuning import Concurrency, Seeking
@@ -20,6 +20,7 @@ _START = 2  # requests to a host that nothing is known of yet
 _KNOWN = 4096  # hosts that are remembered
 _FIRST_DELAY, _LONGEST_DELAY = 0.5, 60.0  # between requests to a host that fails or is busy; doubles while it does
 _NO_DELAY = 0.05  # a shorter one makes no difference
+_SHORTEST_PAUSE = 0.05  # before a permit is asked for again
 _FIRST_PATIENCE = 30.0  # after a 429 that does not say how long; doubles while they go on
 
 
@@ -71,6 +72,15 @@ class Turn:
         return self._politeness.close_host(self._host, retry_after)
 
 
+class HostPermits(Protocol):
+    """Permission for a request to a host, of all workers together, held within the `async with` block.
+
+    `delay_s` is the least time between two requests. Raises: ThrottledError that says when to ask again.
+    """
+
+    def __call__(self, host: str, delay_s: float) -> AbstractAsyncContextManager[object]: ...
+
+
 class Politeness:
     """The hosts that requests go to, each with a limit that is found, not configured."""
 
@@ -78,9 +88,12 @@ class Politeness:
         self,
         settings: Settings,
         *,
+        permits: HostPermits | None = None,
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], Awaitable[object]] = asyncio.sleep,
     ) -> None:
+        """`permits`: what other processes ask of the same hosts counts, too; None: each process counts for itself."""
+        self._permits = permits
         self._most = settings.egress_host_concurrency
         self._delay = settings.egress_host_delay_s
         self._wait_s = settings.egress_host_wait_s
@@ -99,11 +112,36 @@ class Politeness:
         self._check_open(name, host)
         await self._enter(name, host)
         try:
-            await self._keep_apart(name, host)
-            yield Turn(host, self)
+            async with self._permitted(host, is_web=most is None):
+                await self._keep_apart(name, host)
+                yield Turn(host, self)
         finally:
             host.running -= 1
             self._let_in(host)
+
+    @asynccontextmanager
+    async def _permitted(self, host: Host, *, is_web: bool) -> AsyncGenerator[None, None]:
+        """Wait for a permit of all workers together, as long as for a turn in this process."""
+        if self._permits is None or not is_web:
+            yield
+            return
+        async with AsyncExitStack() as stack:
+            try:
+                async with asyncio.timeout(self._wait_s):
+                    await self._ask_permit(stack, self._permits, host)
+            except TimeoutError:
+                raise _busy(host.name, self._wait_s) from None
+            yield
+
+    async def _ask_permit(self, stack: AsyncExitStack, permits: HostPermits, host: Host) -> None:
+        """Ask until there is one: whoever gives them may say after a while that it takes longer."""
+        while True:
+            try:
+                await stack.enter_async_context(permits(host.name, host.least_delay))
+            except ThrottledError as error:
+                await self._sleep(max(error.retry_after, _SHORTEST_PAUSE))
+            else:
+                return
 
     def slow_down(self, name: str, delay: float) -> None:
         """Keep at least so many seconds between two requests to a host, as its robots.txt may ask."""
