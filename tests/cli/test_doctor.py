@@ -23,8 +23,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def findings(cli: Cli, **variables: str) -> tuple[int, dict[str, list[dict[str, Any]]]]:
-    """The exit code, and what was found about each thing."""
+def findings(cli: Cli, *, browser: bool = False, **variables: str) -> tuple[int, dict[str, list[dict[str, Any]]]]:
+    """The exit code, and what was found about each thing; a browser is started for it only on request."""
+    if not browser:
+        variables["FOREBAY_BROWSER_PATH"] = "/nonexistent"
     shown = cli.run("doctor", "--json", **variables)
     found: dict[str, list[dict[str, Any]]] = {}
     for finding in shown.json["findings"]:
@@ -36,7 +38,7 @@ def findings(cli: Cli, **variables: str) -> tuple[int, dict[str, list[dict[str, 
 def test_all_is_well_with_a_worker(cli: Cli, dsn: str, fork: Callable[..., Process]) -> None:
     fork("worker").says("worker_started")
     until(lambda: ask(dsn, "select to_regclass('forebay.attempt_' || to_char(now() at time zone 'UTC', 'YYYYMMDD'))"))
-    code, found = findings(cli)
+    code, found = findings(cli, browser=True)
     assert code == 0
     levels = {each["level"] for about, each_of in found.items() for each in each_of if about != "egress"}
     assert levels == {"OK"}
