@@ -20,10 +20,12 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import uv_installer
-
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
+    from scripts import uv_installer
+else:
+    import uv_installer  # which lies beside this file
 
 ROOT = Path(__file__).resolve().parent.parent
 OLDEST = (3, 11)

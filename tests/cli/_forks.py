@@ -24,8 +24,21 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, NoReturn
 
+from forebay import packages
+
 ROOT = Path(__file__).parents[2]
 _NUMBER = struct.Struct("!i")
+
+# What commands import when they need it.
+_IMPORTED_LATE = (
+    "forebay.api.app",
+    "forebay.identity.accounts",
+    "forebay.services.browser.browser",
+    "forebay.services.egress.confinement",
+    "forebay.services.egress.pools",
+    "rich.table",
+    "structlog",
+)
 
 
 class Forked:
@@ -125,9 +138,12 @@ def _bury() -> None:
 
 
 def _preload() -> None:
-    commands = (f"forebay.cli.{file.stem}" for file in (ROOT / "src" / "forebay" / "cli").glob("[a-z]*.py"))
-    for name in (*commands, "forebay.identity.accounts", "forebay.api.app", "forebay.services.egress.confinement"):
+    source = ROOT / "src"
+    files = (*(source / "forebay" / "cli").glob("*.py"), *(source / "forebay" / "pipelines").rglob("*.py"))
+    modules = (".".join(file.relative_to(source).with_suffix("").parts).removesuffix(".__init__") for file in files)
+    for name in (*modules, *_IMPORTED_LATE):
         import_module(name)
+    packages._registry.cache_clear()  # pyright: ignore[reportPrivateUsage] - a command finds its own packages
     gc.freeze()
 
 

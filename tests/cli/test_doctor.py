@@ -17,15 +17,22 @@ from forebay.services.browser import find_browser
 from forebay.services.egress import confinement
 from forebay.services.egress.confinement import why_not_confined
 from forebay.settings import Settings
-from tests.cli._run import Cli, Process, ask, until
+from tests.cli._run import Cli, Process, Result, ask, until
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 
-def findings(cli: Cli, **variables: str) -> tuple[int, dict[str, list[dict[str, Any]]]]:
+Found = tuple[int, dict[str, list[dict[str, Any]]]]
+
+
+def findings(cli: Cli, **variables: str) -> Found:
+    """What is found without a browser, which takes a while to start."""
+    return read(cli.run("doctor", "--json", **{"FOREBAY_BROWSER_PATH": "/nonexistent", **variables}))
+
+
+def read(shown: Result) -> Found:
     """The exit code, and what was found about each thing."""
-    shown = cli.run("doctor", "--json", **variables)
     found: dict[str, list[dict[str, Any]]] = {}
     for finding in shown.json["findings"]:
         found.setdefault(finding["about"], []).append(finding)
@@ -36,7 +43,7 @@ def findings(cli: Cli, **variables: str) -> tuple[int, dict[str, list[dict[str, 
 def test_all_is_well_with_a_worker(cli: Cli, dsn: str, fork: Callable[..., Process]) -> None:
     fork("worker").says("worker_started")
     until(lambda: ask(dsn, "select to_regclass('forebay.attempt_' || to_char(now() at time zone 'UTC', 'YYYYMMDD'))"))
-    code, found = findings(cli)
+    code, found = read(cli.run("doctor", "--json"))
     assert code == 0
     levels = {each["level"] for about, each_of in found.items() for each in each_of if about != "egress"}
     assert levels == {"OK"}

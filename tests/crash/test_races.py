@@ -143,6 +143,7 @@ async def _claim_and_settle(dsn: str, worker: int, end: asyncio.Event) -> int:
         pairs = await conn.fetch("select step_id, lane_id from forebay.discover(array(select id from forebay.step))")
         if len(pairs) == 0 or draw.random() < 0.2:
             await conn.fetch("select * from forebay.expire()")
+            await asyncio.sleep(0.01 if len(pairs) == 0 else 0)  # all is leased: let the others work
             continue
         size = len(pairs)
         leases = await conn.fetch(
@@ -153,7 +154,7 @@ async def _claim_and_settle(dsn: str, worker: int, end: asyncio.Event) -> int:
             [0] * size,
             [draw.choice((1, 8, 50, 200))] * size,
             [draw.choice((4, 20, 100))] * size,
-            draw.choice((0.02, 0.1, 5)),
+            draw.choice((0.02, 0.1, 1)),
         )
         claims += 1
         tasks = {(lease["job_id"], n): lease["token"] for lease in leases for n in lease["ns"] or ()}

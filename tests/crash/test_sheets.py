@@ -88,13 +88,17 @@ class Rig:
         self.worker.kill()
         self.api.kill()
 
-    async def until(self, sql: str, *args: object) -> Any:
+    async def until(self, sql: str, *args: object, pause: float = 0.002) -> Any:
         """What a query says once that is something; it is asked as fast as it answers, to hit the middle of things."""
         async with asyncio.timeout(300):
             while not (answer := await self.conn.fetchval(sql, *args)):
                 self.check(self.worker)
-                await asyncio.sleep(0.002)
+                await asyncio.sleep(pause)
         return answer
+
+    async def finished(self, job: int) -> None:
+        """Wait for the end of a job, which need not be hit."""
+        await self.until("select finished_at is not null from forebay.job where id = $1", job, pause=0.05)
 
     @staticmethod
     def check(process: Process) -> None:
@@ -134,7 +138,7 @@ class Rig:
                 export,
             )
             await self.kill_worker()
-        await self.until("select finished_at is not null from forebay.job where id = $1", export)
+        await self.finished(export)
         told = (await self.client.get(f"/api/exports/{export}")).json()
         assert told["state"] == "DONE", told
         return (await self.client.get(told["url"])).content
@@ -172,7 +176,7 @@ async def through(rig: Rig, data: bytes, dice: random.Random, kills: int) -> tup
     for upto in share(count):
         await rig.until(f"select {ended} >= $2 and total > 0 from forebay.job where id = $1", job, upto)
         await rig.kill_worker()
-    await rig.until("select finished_at is not null from forebay.job where id = $1", job)
+    await rig.finished(job)
     return job, await rig.exported(job, kills // 4)
 
 
@@ -209,7 +213,7 @@ async def test_each_row_once_and_the_same_export(dsn: str, tmp_path: Path, count
             files={"file": ("things.csv", catalogue())},
         )
         loading = int(answer.json()["jobId"])
-        await rig.until("select finished_at is not null from forebay.job where id = $1", loading)
+        await rig.finished(loading)
         calm, expected = await through(rig, data, dice, 0)
         await assert_once(rig, calm, count)
         job, export = await through(rig, data, dice, kills)

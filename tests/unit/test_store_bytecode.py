@@ -23,7 +23,8 @@ from pathlib import Path
 from PIL import Image
 from pypdfium2 import PdfDocument
 from forebay.runner import child, serving
-from forebay.services import encoding_guess, images, ocr, pages, pdf
+from forebay.services import images, ocr, pages, pdf
+from forebay.services.encodings.ranking import guess_codec
 
 picture = io.BytesIO()
 Image.new("RGB", (64, 64), "white").save(picture, "PNG")
@@ -36,7 +37,7 @@ with PdfDocument.new() as document:
     document.new_page(100, 100)
     document.save("one.pdf")
 pdf.first_page(Path("one.pdf"))
-encoding_guess.guess_codec("naïve café, été".encode("cp1252") * 9)
+guess_codec("naïve café, été".encode("cp1252") * 9)
 """
 
 TOLD = """
