@@ -84,9 +84,9 @@ async def test_a_function_gets_no_further_than_the_public_network(
     dsn: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "our_stock.py").write_text(
-        "from forebay.services.products import Request\n"
+        "from forebay.services.products import ProviderRequest\n"
         "async def find(query, fetch):\n"
-        "    await fetch(Request('http://127.0.0.1/', {}))\n"
+        "    await fetch(ProviderRequest('http://127.0.0.1/', {}))\n"
     )
     monkeypatch.syspath_prepend(tmp_path)
     (tmp_path / "f.toml").write_text('name = "f"\nfunction = "our_stock:find"\nstrategies = ["title"]\n')
