@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from forebay.db.migrate import migrate
-from forebay.db.parts import all_parts
+from forebay.db.schema_parts import all_parts
 from forebay.embedded import EmbeddedPostgres
 from forebay.embedded.cluster import find_binaries
 

@@ -11,7 +11,7 @@ import pytest
 
 import forebay.cli
 from forebay import packages
-from forebay.db.parts import package_parts
+from forebay.db.schema_parts import package_parts
 
 SETTINGS = """
 from pydantic import Field

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from starlette.datastructures import FormData
     from starlette.requests import Request
 
-    from forebay.api.auth.principal import Principal
+    from forebay.api.auth.authentication import Principal
     from forebay.api.idempotency import Idempotency
     from forebay.api.models import NewJob
     from forebay.db.pool import Connection

@@ -14,7 +14,7 @@ import asyncpg
 import pytest
 
 from forebay import Context, Pipeline
-from forebay.api.auth.principal import Principal
+from forebay.api.auth.authentication import Principal
 from forebay.db import migrate
 from forebay.db.logins import SETTINGS, WORKER, account_of, close_temporary, login_url, login_urls, open_public
 from forebay.db.role_pool import ADMIN, API, IDENTITY

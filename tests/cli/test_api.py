@@ -9,7 +9,7 @@ import pytest
 
 from forebay.cli import api
 from forebay.db.migrate import migrate, versions_of
-from forebay.db.parts import all_parts
+from forebay.db.schema_parts import all_parts
 from forebay.errors import ForebayError
 from forebay.settings import Settings
 from tests.cli._run import Cli

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from forebay.db.parts import ENGINE, all_parts
+from forebay.db.schema_parts import ENGINE, all_parts
 from tests.cli._run import Cli, ask
 
 if TYPE_CHECKING:

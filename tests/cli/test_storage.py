@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from forebay.cli import _files
+from forebay.cli import _doctor_files
 from forebay.db.pool import open_pool
 from forebay.engine.db.writes import Writer
 from forebay.errors import ForebayError
@@ -125,4 +125,4 @@ def test_a_store_that_forgets_is_told(tmp_path: Path) -> None:
             return None
 
     with pytest.raises(ForebayError, match=f"^{tmp_path} has not kept what was put there$"):
-        asyncio.run(_files._try_out(Forgetful(tmp_path)))
+        asyncio.run(_doctor_files._try_out(Forgetful(tmp_path)))

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forebay.engine.controllers import ClaimSize, LeaseTime
+from forebay.engine.work.claim_size import ClaimSize, LeaseTime
 from forebay.tuning import Concurrency, Ewma, FailureSpike, Seeking
 from forebay.waits import Backoff
 

@@ -12,7 +12,7 @@ from pydantic import BaseModel
 
 from forebay import Context, Limit, Pipeline
 from forebay.db.migrate import check, ensure_service, migrate, versions_of
-from forebay.db.parts import ENGINE, all_parts
+from forebay.db.schema_parts import ENGINE, all_parts
 from forebay.engine.db import control
 from forebay.engine.work.worker import Worker
 from forebay.errors import DataError, SchemaError

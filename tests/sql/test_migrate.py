@@ -14,11 +14,11 @@ import asyncpg
 import pytest
 
 from forebay import Pipeline
-from forebay.db import parts as schema_parts
+from forebay.db import schema_parts
 from forebay.db.migrate import _apply, check, migrate, versions_of
-from forebay.db.parts import ENGINE, SERVICE, Migration, Part, all_parts, package_parts, parts_for
 from forebay.db.pool import Connection, connect
 from forebay.db.routines import are_current
+from forebay.db.schema_parts import ENGINE, SERVICE, Migration, Part, all_parts, package_parts, parts_for
 from forebay.engine.declare.loading import parts_needed
 from forebay.errors import DatabaseUnavailable, DefinitionError, SchemaError
 from forebay.identity.db import unprotected_tables

@@ -20,7 +20,7 @@ from forebay.cli._guide import Guide
 from forebay.cli._pipelines import log_failures
 from forebay.cli.doctor import _left_out, _package_checks  # pyright: ignore[reportPrivateUsage]
 from forebay.cli.up import print_warnings
-from forebay.db.parts import package_parts
+from forebay.db.schema_parts import package_parts
 from forebay.engine.declare.loading import load_pipelines
 from forebay.entry_points import EntryPoint, entry_points
 from forebay.hooks import Finding

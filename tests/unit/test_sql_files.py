@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from forebay.db.parts import Part, all_parts
+from forebay.db.schema_parts import Part, all_parts
 
 ROOT = Path(__file__).parents[2] / "src" / "forebay"
 FILES = sorted(ROOT.glob("**/sql/*/**/*.sql"))

@@ -16,7 +16,7 @@ from tests.webhooks.test_signatures import github
 ROUTES = """
 from fastapi import APIRouter, Request
 from pydantic import SecretStr
-from forebay.api.auth.principal import Principal
+from forebay.api.auth.authentication import Principal
 from forebay.api.deps import RolePoolsDep
 from forebay.webhooks.db import claim
 from forebay.webhooks.receiving import read_delivery

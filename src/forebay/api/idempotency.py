@@ -15,7 +15,7 @@ from forebay.api.submit import bodies
 if TYPE_CHECKING:
     from fastapi import Request
 
-    from forebay.api.auth.principal import Principal
+    from forebay.api.auth.authentication import Principal
     from forebay.db.pool import Connection
 
 _LONGEST = 255

@@ -21,7 +21,7 @@ from forebay.db.role_pool import ADMIN, API, IDENTITY, open_role_pool, probe
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
 
-    from forebay.api.auth.principal import Principal
+    from forebay.api.auth.authentication import Principal
     from forebay.api.metrics.process import Meter
     from forebay.db.pool import Connection
     from forebay.db.role_pool import RolePool

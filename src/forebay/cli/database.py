@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from forebay.cli._common import find_dsn, load_settings
 from forebay.db import migrate
-from forebay.db.parts import parts_for
 from forebay.db.pool import connected
+from forebay.db.schema_parts import parts_for
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator

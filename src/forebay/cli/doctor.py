@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 import click
 
 from forebay import log
-from forebay.cli import _accounts, _files, _proxies
+from forebay.cli import _doctor_files, _doctor_logins, _doctor_proxies
 from forebay.cli import _show as show
 from forebay.cli._common import find_dsn, json_option, load_settings, place_of, run, unknown_variables
-from forebay.cli._disk_space import of_space
+from forebay.cli._doctor_disk_space import of_space
 from forebay.db import migrate
 from forebay.db.pool import connected
 from forebay.engine.db import checks as checkup
@@ -72,7 +72,7 @@ def _print(found: list[Finding]) -> None:
 
 
 async def _examine(settings: Settings) -> list[Finding]:
-    found = [*_here(settings), *await _files.examine(settings), await _proxies.examine(settings)]
+    found = [*_here(settings), *await _doctor_files.examine(settings), await _doctor_proxies.examine(settings)]
     found.append(await _browser(settings))
     found += [*await _package_checks(settings), *_left_out()]
     if settings.egress_ca_file is not None:
@@ -237,7 +237,7 @@ async def _database(conn: Connection, dsn: str, settings: Settings) -> AsyncIter
             yield roles
             if roles.level == "OK":
                 yield await _ownership(conn)
-                async for finding in _accounts.examine(settings, dsn):
+                async for finding in _doctor_logins.examine(settings, dsn):
                     yield finding
         yield await _partitions(conn)
         for finding in _work(await overview.depth(conn), await overview.workers(conn), settings):

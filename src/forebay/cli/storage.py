@@ -16,8 +16,8 @@ from forebay.cli import _show as show
 from forebay.cli._common import duration, find_dsn, json_option, load_settings, run
 from forebay.cli._group import Group
 from forebay.db import migrate
-from forebay.db.parts import ENGINE, SERVICE
 from forebay.db.pool import as_forebay_errors, connected, open_pool
+from forebay.db.schema_parts import ENGINE, SERVICE
 from forebay.storage import db as files
 
 if TYPE_CHECKING:

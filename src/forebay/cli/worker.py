@@ -33,7 +33,7 @@ from forebay.waits import Backoff, wait_for
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from forebay.db.parts import Part
+    from forebay.db.schema_parts import Part
     from forebay.engine.declare.pipeline import Pipeline
     from forebay.settings import Settings
 

@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING
 
 import asyncpg
 
-from forebay.db.parts import ENGINE, all_parts
 from forebay.db.pool import Connection, connect
 from forebay.db.routines import replace_routines
+from forebay.db.schema_parts import ENGINE, all_parts
 from forebay.db.statements import statements
 from forebay.errors import SchemaError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from forebay.db.parts import Migration, Part
+    from forebay.db.schema_parts import Migration, Part
 
 load = statements("forebay.db")
 

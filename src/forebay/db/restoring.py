@@ -31,7 +31,7 @@ async def put_back(conn: Connection) -> None:
 async def drop_aside(conn: Connection) -> None:
     """Drop what was there before; all or nothing."""
     async with conn.transaction():
-        await conn.execute(load("renew_offer"))
+        await conn.execute(load("refresh_pgmq_views"))
         await _check_dependents(conn, "forebay_aside")
         await conn.execute(load("drop_schema_aside"))
 

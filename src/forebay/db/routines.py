@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 import asyncpg
 
 from forebay.db.logins import ROLES
-from forebay.db.parts import ENGINE
+from forebay.db.schema_parts import ENGINE
 from forebay.db.statements import statements
 from forebay.errors import SchemaError
 
 if TYPE_CHECKING:
-    from forebay.db.parts import Part
     from forebay.db.pool import Connection
+    from forebay.db.schema_parts import Part
 
 load = statements("forebay.db")
 

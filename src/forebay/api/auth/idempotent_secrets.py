@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from fastapi import Request
 
-    from forebay.api.auth.principal import Principal
+    from forebay.api.auth.authentication import Principal
     from forebay.api.role_pools import RolePools
     from forebay.db.pool import Connection
     from forebay.identity.db import Invitation, Token

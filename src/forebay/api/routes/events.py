@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 from fastapi import APIRouter, Header, Query, Request
 
 from forebay.api import paging
-from forebay.api.auth import principal
-from forebay.api.auth.principal import Reader
+from forebay.api.auth import authentication
+from forebay.api.auth.authentication import Reader
 from forebay.api.deps import RolePoolsDep, SettingsDep
 from forebay.api.events.streams import EventStream
 from forebay.api.events.subscribers import Wish
@@ -22,7 +22,7 @@ from forebay.engine.db import changes
 from forebay.errors import NotFoundError
 
 if TYPE_CHECKING:
-    from forebay.api.auth.principal import Principal
+    from forebay.api.auth.authentication import Principal
     from forebay.api.events.hub import Hub
     from forebay.api.role_pools import RolePools
 
@@ -95,7 +95,7 @@ async def _wish(
 async def _is_welcome(request: Request, wish: Wish) -> bool:
     """Whether the caller's session or token is still good for this. While the database is away, there is no news."""
     try:
-        who = await principal.find(request)
+        who = await authentication.find(request)
     except Problem:
         return False
     except UNAVAILABLE:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from fastapi import APIRouter, Path, Query, Request, Response
 
 from forebay.api import files as answers
-from forebay.api.auth.principal import Principal, Reader
+from forebay.api.auth.authentication import Principal, Reader
 from forebay.api.deps import FileAccessDep, FileId, RolePoolsDep, SettingsDep
 from forebay.api.models import Id, Model
 from forebay.api.problems import Problem

@@ -11,13 +11,13 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import PlainTextResponse
 from prometheus_client import CONTENT_TYPE_LATEST
 
-from forebay.api.auth.principal import Reader, address_of, authorized
+from forebay.api.auth.authentication import Reader, address_of, authorized
 from forebay.api.deps import PipelinesDep, RolePoolsDep
 from forebay.api.metrics.service import owner_metrics
 from forebay.api.models import Model
 from forebay.api.strict_query import StrictRoute
 from forebay.db import migrate
-from forebay.db.parts import all_parts
+from forebay.db.schema_parts import all_parts
 from forebay.engine.db import metrics as db
 from forebay.engine.db import overview
 from forebay.identity import secrets

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from fastapi import APIRouter, Path, Request
 from pydantic import Field
 
+from forebay.api.auth.authentication import Admin, Reader, Writer
 from forebay.api.auth.idempotent_secrets import TAKES_KEY, make_idempotently
-from forebay.api.auth.principal import Admin, Reader, Writer
 from forebay.api.deps import Number, RolePoolsDep
 from forebay.api.models import Id, Model, Strict
 from forebay.api.problems import Problem

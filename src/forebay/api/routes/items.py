@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 from fastapi import APIRouter, Query, Request
 
 from forebay.api import paging
-from forebay.api.auth.principal import Reader
+from forebay.api.auth.authentication import Reader
 from forebay.api.deps import After, ItemId, JobId, PageSize, RolePoolsDep, SettingsDep
 from forebay.api.models import (
     AttemptPage,

@@ -11,7 +11,7 @@ from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import JSONResponse
 
 from forebay.api import idempotency, paging
-from forebay.api.auth.principal import Reader, Writer, authorized
+from forebay.api.auth.authentication import Reader, Writer, authorized
 from forebay.api.deps import After, JobId, PageSize, RolePoolsDep
 from forebay.api.models import (
     Changed,
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 
     from starlette.datastructures import State as AppState
 
-    from forebay.api.auth.principal import Principal
+    from forebay.api.auth.authentication import Principal
     from forebay.api.idempotency import Idempotency
     from forebay.api.quota import Quota, Quotas
     from forebay.api.role_pools import RolePools

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from fastapi import APIRouter, Path, Request
 
-from forebay.api.auth.principal import Admin, Reader
+from forebay.api.auth.authentication import Admin, Reader
 from forebay.api.deps import RolePoolsDep
 from forebay.api.models import Queue, QueueChanged, Totals, WorkerList, WorkerStatus
 from forebay.api.strict_query import StrictRoute
@@ -18,7 +18,7 @@ from forebay.log import get_logger
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from forebay.api.auth.principal import Principal
+    from forebay.api.auth.authentication import Principal
     from forebay.engine.db.overview import Depth, WorkerRow
 
 router = APIRouter(prefix="/api", tags=["operations"], route_class=StrictRoute)

@@ -9,8 +9,8 @@ from fastapi import APIRouter, Request, Response
 from pydantic import Field
 
 from forebay.api.auth import throttle
+from forebay.api.auth.authentication import Reader, Writer, address_of, scopes_of
 from forebay.api.auth.cookies import cookies_of
-from forebay.api.auth.principal import Reader, Writer, address_of, scopes_of
 from forebay.api.deps import Number, RolePoolsDep, SettingsDep
 from forebay.api.models import Id, Model, Strict
 from forebay.api.problems import Problem
@@ -21,7 +21,7 @@ from forebay.identity.accounts import NAME, PASSWORD_LENGTHS
 from forebay.log import get_logger
 
 if TYPE_CHECKING:
-    from forebay.api.auth.principal import Principal
+    from forebay.api.auth.authentication import Principal
     from forebay.api.role_pools import RolePools
     from forebay.identity.db import Account
     from forebay.settings import Settings

@@ -47,7 +47,9 @@ async def report_status(
     stopped: bool = False,
 ) -> set[str]:
     """Tell that a worker is alive, and what it does; answers the queues that are parked."""
-    parked = await fetch_value(pool, load("sign_on"), worker_id, json.dumps(stats), stale, now, stopped, last_error)
+    parked = await fetch_value(
+        pool, load("report_worker"), worker_id, json.dumps(stats), stale, now, stopped, last_error
+    )
     return set(parked or ())
 
 

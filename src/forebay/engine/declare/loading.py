@@ -7,7 +7,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from forebay.db.parts import parts_for
+from forebay.db.schema_parts import parts_for
 from forebay.engine.declare.pipeline import Pipeline
 from forebay.errors import DefinitionError
 from forebay.packages import GROUP, leave_out, packages
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from types import ModuleType
 
-    from forebay.db.parts import Part
+    from forebay.db.schema_parts import Part
 
 
 def load_pipelines(modules: Iterable[str]) -> list[Pipeline[Any]]:

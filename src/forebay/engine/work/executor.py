@@ -10,9 +10,9 @@ import asyncio
 import time
 from typing import TYPE_CHECKING, Any
 
-from forebay.engine.controllers import ClaimSize
 from forebay.engine.declare.step import StepKind
 from forebay.engine.work.attempt import Attempt, report_error, report_outcome
+from forebay.engine.work.claim_size import ClaimSize
 from forebay.engine.work.task_queue import TaskQueue
 from forebay.errors import TransientError
 from forebay.tuning import Concurrency, FailureSpike

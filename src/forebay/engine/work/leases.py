@@ -6,8 +6,8 @@ import time
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from forebay.engine.controllers import LeaseTime
 from forebay.engine.db import tasks
+from forebay.engine.work.claim_size import LeaseTime
 from forebay.log import get_logger
 
 if TYPE_CHECKING:

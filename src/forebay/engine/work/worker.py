@@ -14,7 +14,6 @@ from forebay.db.listen import listen
 from forebay.db.measured_pool import open_measured_pool
 from forebay.db.pool import UNAVAILABLE, close_pool, retry_until_up
 from forebay.engine.clock import Clock
-from forebay.engine.controllers import ClaimSize
 from forebay.engine.db import registry
 from forebay.engine.declare.loading import parts_needed
 from forebay.engine.declare.resources import Resources
@@ -25,6 +24,7 @@ from forebay.engine.maintenance.sweeper import Sweeper
 from forebay.engine.processes.pool import ProcessPool
 from forebay.engine.work import job_log
 from forebay.engine.work.arguments import StepArguments
+from forebay.engine.work.claim_size import ClaimSize
 from forebay.engine.work.claimer import Claimer
 from forebay.engine.work.executor import StepExecutor
 from forebay.engine.work.failure_log import FailureLog

@@ -6,7 +6,7 @@ package = PipelinePackage(
     "bookmarks",
     __name__,
     pipelines=("steps", "imports"),
-    routes=("routes.bookmarks", "routes.bookmark_tasks", "routes.pages"),
+    routes=("routes.bookmarks", "routes.compatibility", "routes.pages"),
     settings="settings:BookmarksSettings",
     commands={"bookmarks": Command("commands", "Save, find, import and export links.")},
     chores=(Chore("crawl again", "*/15 * * * *", "chores:crawl_again"),),

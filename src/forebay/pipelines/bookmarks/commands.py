@@ -22,9 +22,9 @@ from forebay.cli._pipelines import make_known
 from forebay.cli._sink import opened
 from forebay.cli._waiting import ended
 from forebay.db import migrate, session_context
-from forebay.db.parts import parts_for
 from forebay.db.pool import connected
 from forebay.db.role_pool import API
+from forebay.db.schema_parts import parts_for
 from forebay.errors import InvalidField, NotFoundError
 from forebay.identity import owners
 from forebay.pipelines.bookmarks import db as rows

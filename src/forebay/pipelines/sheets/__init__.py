@@ -6,7 +6,7 @@ package = PipelinePackage(
     "sheets",
     __name__,
     pipelines=("steps", "intake", "scans", "exports", "catalogue_rows"),
-    routes=("routes.sheets", "routes.uploads", "routes.ingestion", "routes.exports", "routes.catalogues"),
+    routes=("routes.sheets", "routes.tus", "routes.sources", "routes.exports", "routes.catalogues"),
     settings="settings:SheetsSettings",
     metrics="metrics:METRICS",
     commands={

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from forebay.cli._files import of_extra
+from forebay.cli._doctor_files import of_extra
 
 if TYPE_CHECKING:
     from forebay.hooks import Finding

@@ -22,7 +22,7 @@ from forebay.pipelines.sheets.db import sheets
 from forebay.pipelines.sheets.db.sheets import NewSheet, Piece
 from forebay.pipelines.sheets.intake import piece_key
 from forebay.pipelines.sheets.reading import SheetOptions
-from forebay.pipelines.sheets.routes.ingestion import find_source
+from forebay.pipelines.sheets.routes.sources import find_source
 from forebay.pipelines.sheets.settings import SheetsSettings
 from forebay.pipelines.sheets.sources import ASKED
 from forebay.services.sources.names import checked_path
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     from starlette.datastructures import FormData, State
 
-    from forebay.api.auth.principal import Principal
+    from forebay.api.auth.authentication import Principal
     from forebay.api.file_access import FileAccess
     from forebay.api.idempotency import Idempotency
     from forebay.api.models import NewJob

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from forebay.errors import ConfigError
 from forebay.services.egress.errors import InvalidUrl, Refused, Unreachable, UrlNotFound
 from forebay.services.egress.origins import Origin
-from forebay.services.egress.policy import Limits, Policy, allowed_url
+from forebay.services.egress.ssrf_policy import Limits, Policy, allowed_url
 from forebay.services.egress.urls import Url, checked_url
 
 if TYPE_CHECKING:

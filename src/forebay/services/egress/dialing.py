@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from forebay.services.egress.addresses import Address
-    from forebay.services.egress.policy import Policy
     from forebay.services.egress.resolver import Resolver
+    from forebay.services.egress.ssrf_policy import Policy
 
 _HEAD_START = 0.25  # seconds for one address before the next is tried, too
 _MOST = 8  # addresses of one host that are tried

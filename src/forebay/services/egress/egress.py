@@ -11,9 +11,9 @@ from forebay.log import get_logger
 from forebay.services.egress.confinement import Confinement, why_not_confined
 from forebay.services.egress.dialing import Dialer
 from forebay.services.egress.grants import Grants
-from forebay.services.egress.policy import Limits, Policy
 from forebay.services.egress.proxy import HOST, Proxy
 from forebay.services.egress.resolver import CachingResolver, SystemResolver
+from forebay.services.egress.ssrf_policy import Limits, Policy
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Collection, Generator

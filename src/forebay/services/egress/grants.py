@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from forebay.services.egress.errors import Unreachable
     from forebay.services.egress.origins import Origin
-    from forebay.services.egress.policy import Limits
+    from forebay.services.egress.ssrf_policy import Limits
 
 log = get_logger("egress")
 _REMEMBERED = 100  # refusals kept for one grant; a page may ask for the same thing for ever

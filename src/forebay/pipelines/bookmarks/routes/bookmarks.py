@@ -13,7 +13,7 @@ from fastapi.responses import StreamingResponse
 from starlette.datastructures import UploadFile
 
 from forebay.api import idempotency, paging
-from forebay.api.auth.principal import Reader, Writer, authorized
+from forebay.api.auth.authentication import Reader, Writer, authorized
 from forebay.api.deps import After, Number, PageSize, RolePoolsDep
 from forebay.api.models import JobRef, Reference
 from forebay.api.problems import Problem
@@ -59,7 +59,7 @@ if TYPE_CHECKING:
 
     import asyncpg
 
-    from forebay.api.auth.principal import Principal
+    from forebay.api.auth.authentication import Principal
     from forebay.api.quota import Quotas
     from forebay.api.role_pools import RolePools
     from forebay.db.pool import Connection

@@ -221,7 +221,7 @@ async def change(
 
 async def next_turn(conn: Connection, job_id: int) -> None:
     """It is reprocessed; nothing happens when the job is none of a sheet."""
-    await execute(conn, load("turn_sheet"), job_id)
+    await execute(conn, load("rotate_providers"), job_id)
 
 
 # What workers do while they read a file.

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from fastapi import APIRouter, Path
 from pydantic import Field
 
-from forebay.api.auth.principal import Admin, Reader, Writer
+from forebay.api.auth.authentication import Admin, Reader, Writer
 from forebay.api.deps import RolePoolsDep, SettingsDep
 from forebay.api.models import Model
 from forebay.api.strict_query import StrictRoute
@@ -24,7 +24,7 @@ from forebay.services.products import load_declarations
 from forebay.services.products.strategies import NAMES as STRATEGIES
 
 if TYPE_CHECKING:
-    from forebay.api.auth.principal import Principal
+    from forebay.api.auth.authentication import Principal
     from forebay.api.role_pools import RolePools
     from forebay.services.products.provider_spec import ProviderSpec
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from fastapi import APIRouter, Depends, Path, Query, Request
 
 from forebay.api import idempotency, paging
-from forebay.api.auth.principal import Reader, Writer
+from forebay.api.auth.authentication import Reader, Writer
 from forebay.api.deps import After, FileAccessDep, JobId, PageSize, RolePoolsDep, SettingsDep
 from forebay.api.models import FromJson, Id, Model, State, Status
 from forebay.api.problems import Problem

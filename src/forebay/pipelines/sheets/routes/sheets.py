@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 from fastapi import APIRouter, Query
 
 from forebay.api import paging
-from forebay.api.auth.principal import Reader, Writer
+from forebay.api.auth.authentication import Reader, Writer
 from forebay.api.deps import After, JobId, PageSize, RolePoolsDep, SettingsDep
 from forebay.api.models import Reference
 from forebay.api.problems import Problem
@@ -23,7 +23,7 @@ from forebay.services.products import FIELDS, Columns, choose_columns
 if TYPE_CHECKING:
     from typing import Any
 
-    from forebay.api.auth.principal import Principal
+    from forebay.api.auth.authentication import Principal
     from forebay.db.pool import Connection
     from forebay.pipelines.sheets.db.sheets import Sheet
 

@@ -11,7 +11,7 @@ from fastapi import APIRouter, Header, Request, Response
 from fastapi.responses import JSONResponse
 from starlette.requests import ClientDisconnect
 
-from forebay.api.auth.principal import Reader, Writer, authorized
+from forebay.api.auth.authentication import Reader, Writer, authorized
 from forebay.api.deps import Number, RolePoolsDep
 from forebay.api.middleware.guards import media_type
 from forebay.api.problems import Problem

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from forebay.cli import _show as show
-from forebay.cli._disk_space import of_space
+from forebay.cli._doctor_disk_space import of_space
 from forebay.errors import ForebayError, InvalidField
 from forebay.hooks import Finding
 

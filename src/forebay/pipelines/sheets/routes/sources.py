@@ -8,7 +8,7 @@ from fastapi import APIRouter, Request
 from pydantic import Field
 
 from forebay.api import idempotency
-from forebay.api.auth.principal import Reader, Writer
+from forebay.api.auth.authentication import Reader, Writer
 from forebay.api.deps import RolePoolsDep, SettingsDep
 from forebay.api.models import Id, Model, Strict
 from forebay.api.problems import Problem
@@ -21,7 +21,7 @@ from forebay.pipelines.sheets.settings import SheetsSettings
 from forebay.pipelines.sheets.sources import declared_sources
 
 if TYPE_CHECKING:
-    from forebay.api.auth.principal import Principal
+    from forebay.api.auth.authentication import Principal
     from forebay.services.sources import Sources, SourceSpec
     from forebay.settings import Settings
 

@@ -1,4 +1,4 @@
-"""The paths of the second source, for programs that call them: the same names, bodies and reports as there."""
+"""Compatibility routes: paths, bodies and reports of an earlier queue API of bookmarks, for programs that use it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import JSONResponse
 
-from forebay.api.auth.principal import address_of, authorized, for_owner, service_scopes
+from forebay.api.auth.authentication import address_of, authorized, for_owner, service_scopes
 from forebay.api.problems import Problem
 from forebay.api.strict_query import StrictRoute
 from forebay.api.submit.kickoff import run_slice
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     import asyncpg
     from starlette.datastructures import State
 
-    from forebay.api.auth.principal import Principal
+    from forebay.api.auth.authentication import Principal
     from forebay.api.quota import Quotas
     from forebay.api.role_pools import RolePools
 
