@@ -11,7 +11,7 @@ from __future__ import annotations
 import logging
 import sys
 from collections.abc import Callable, MutableMapping
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, TextIO, TypeAlias, cast
 
 if TYPE_CHECKING:
     import structlog
@@ -26,18 +26,20 @@ _library = logging.getLogger("forebay")
 _library.addHandler(logging.NullHandler())  # else Python would print warnings of a program without logging
 
 
-# What `configure` was told and the next event applies: whether lines are JSON. None: nothing is left to apply.
-_unapplied: bool | None = None
+# What `configure` was told and the next event applies: whether lines are JSON, and where they go. None: nothing is left
+# to apply.
+_unapplied: tuple[bool, TextIO] | None = None
 
 
 def configure(level: str = "info", *, json_lines: bool | None = None) -> None:
     """Set logging up once a process; JSON lines unless standard error is a terminal."""
     global _level, _unapplied  # noqa: PLW0603 - there is one set of logs a process
     _level = logging.getLevelNamesMapping()[level.upper()]
-    _unapplied = not sys.stderr.isatty() if json_lines is None else json_lines
+    # Standard error as it is now: a live view may have taken its place by the first event.
+    _unapplied = (not sys.stderr.isatty() if json_lines is None else json_lines, sys.stderr)
 
 
-def _apply(as_json: bool) -> None:
+def _apply(as_json: bool, stream: TextIO) -> None:
     import structlog  # noqa: PLC0415 - see above
 
     global _unapplied  # noqa: PLW0603
@@ -52,7 +54,7 @@ def _apply(as_json: bool) -> None:
             renderer,
         ],
         wrapper_class=structlog.make_filtering_bound_logger(_level),
-        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+        logger_factory=structlog.PrintLoggerFactory(stream),
         cache_logger_on_first_use=False,
     )
     _unapplied = None  # last: another thread may log meanwhile, and applies the same
@@ -91,8 +93,8 @@ class _Logger:
     def _chosen(self) -> Any:
         import structlog  # noqa: PLC0415 - see above
 
-        if (as_json := _unapplied) is not None:
-            _apply(as_json)
+        if (wanted := _unapplied) is not None:
+            _apply(*wanted)
         if structlog.is_configured():
             return structlog.get_logger(part=self._part)
         return structlog.wrap_logger(

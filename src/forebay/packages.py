@@ -237,7 +237,9 @@ def _registry() -> _Registry:
 
 def _built_in() -> Iterator[PipelinePackage]:
     with os.scandir(import_module(GROUP).__path__[0]) as entries:
-        names = sorted(entry.name for entry in entries if entry.is_dir() and entry.name[0] not in "._")
+        names = sorted(
+            entry.name for entry in entries if entry.is_dir() and entry.name.isidentifier() and entry.name[0] != "_"
+        )
     for name in names:
         package = getattr(import_module(f"{GROUP}.{name}"), "package", None)  # a folder may hold only caches
         if isinstance(package, PipelinePackage):

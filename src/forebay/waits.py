@@ -1,8 +1,16 @@
-"""Waiting: pauses that grow while a failure lasts, and a wait that ends early when an event comes."""
+"""Waiting: pauses that grow while a failure lasts, a wait that ends early when an event comes, and threads."""
 
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
+from typing import TYPE_CHECKING, ParamSpec, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 
 class Backoff:
@@ -29,3 +37,17 @@ async def wait_for(event: asyncio.Event, timeout: float) -> bool:
     except TimeoutError:
         return False
     return True
+
+
+async def finish_in_thread(call: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
+    """Run a call in a thread, and wait for its end however often this is cancelled.
+
+    The call uses descriptors that the caller closes afterwards: a number that was closed may name another file by then.
+    """
+    running = asyncio.ensure_future(asyncio.to_thread(call, *args, **kwargs))
+    try:
+        return await asyncio.shield(running)
+    finally:
+        while not running.done():
+            with suppress(asyncio.CancelledError):
+                await asyncio.wait([running])

@@ -94,6 +94,8 @@ async def test_the_same_question_is_asked_once() -> None:
     shop.now = 60.0
     await shop.gate.ask("a", key="a")
     assert shop.calls == ["a", "a"]
+    assert await shop.gate.ask("b") == "B"  # without a key, no answer is another one's
+    assert await shop.gate.ask("c") == "C"
 
 
 async def test_a_provider_that_throttles_is_left_alone_as_long_as_it_says() -> None:

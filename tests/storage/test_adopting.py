@@ -16,6 +16,7 @@ from forebay.errors import DataError
 from forebay.services.download.partial_file import open_partial
 from forebay.settings import Settings
 from forebay.storage import Blobs, Store, open_store
+from forebay.storage.adopting import read_regular
 from forebay.storage.local import LocalStore, _name
 from tests.storage._help import ANN, BIG, BOB, keys, settle, spools
 
@@ -119,3 +120,17 @@ async def test_partial_files_are_private_and_their_names_tell_nothing(blobs: Blo
     assert path.parent == blobs.store.spool / "partial" / str(ANN)
     assert path.parent.stat().st_mode & 0o777 == 0o700
     assert path == await blobs.partial_path(ANN, "../../etc/passwd") != await blobs.partial_path(ANN, "b")
+
+
+async def test_only_regular_files_are_adopted(blobs: Blobs, tmp_path: Path) -> None:
+    """Programs that nobody trusts make them: a link would show what is behind it, a pipe would hang."""
+    (tmp_path / "secret").write_bytes(b"of bob")
+    (tmp_path / "link").symlink_to(tmp_path / "secret")
+    os.mkfifo(tmp_path / "pipe")
+    for name in ("link", "pipe"):
+        with pytest.raises(DataError, match="is no regular file, and cannot be stored"):
+            await blobs.adopt(tmp_path / name, owner_id=ANN, name="x")
+    with pytest.raises(DataError, match="is no regular file"):
+        _ = [block async for block in read_regular(tmp_path / "pipe")]
+    with pytest.raises(OSError, match="symbolic links"):
+        _ = [block async for block in read_regular(tmp_path / "link")]

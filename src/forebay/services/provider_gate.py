@@ -117,12 +117,12 @@ class ProviderGate(Generic[Q, A]):
         return self._circuit.wait_s
 
     async def ask(self, question: Q, key: Hashable = None) -> A:
-        """The answer; with a cache, one of the last that the same `key` got.
+        """The answer; with a cache and a `key`, one of the last that the same key got.
 
         Raises: ThrottledError when it is not to be called now; ConfigError when its key or its declaration has to be
         fixed first; what the call raises.
         """
-        if self._cache is None:
+        if self._cache is None or key is None:
             return await self._ask(question)
         answer, known = await self._cache.lookup(key, lambda: self._ask(question))
         self._counts["remembered"] += known

@@ -8,8 +8,14 @@ import os
 import stat
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from forebay.errors import DataError
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator
+
+_BLOCK = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,14 +36,34 @@ def take_over(path: Path) -> bool:
     """Make a file this account's own; false when a link to it would not be enough, and it must be copied.
 
     Who can write to it later, as its owner or by another name, could change the blob.
+
+    Raises: DataError when it is no regular file.
     """
     status = path.lstat()
-    if not stat.S_ISREG(status.st_mode) or status.st_nlink != 1:
+    _require_regular(status)
+    if status.st_nlink != 1:
         return False
     if status.st_uid != os.geteuid() == 0:
         os.chown(path, 0, 0, follow_symlinks=False)
         return True
     return status.st_uid == os.geteuid()
+
+
+async def read_regular(path: Path) -> AsyncGenerator[bytes]:
+    """The content of a regular file; programs that nobody trusts may put a link or a pipe in its place at any time.
+
+    Raises: DataError when it is no regular file.
+    """
+    fd = await asyncio.to_thread(os.open, path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
+    with os.fdopen(fd, "rb") as file:
+        _require_regular(os.fstat(fd))
+        while block := await asyncio.to_thread(file.read, _BLOCK):
+            yield block
+
+
+def _require_regular(status: os.stat_result) -> None:
+    if not stat.S_ISREG(status.st_mode):
+        raise DataError("is no regular file, and cannot be stored")
 
 
 def measured(path: Path, sha256: str | None, max_bytes: int | None) -> AdoptedFile:

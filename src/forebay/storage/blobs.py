@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import asynccontextmanager
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -11,7 +11,7 @@ from forebay.errors import ContentMissing, DataError, TransientError
 from forebay.log import get_logger
 from forebay.storage import db as files
 from forebay.storage import names
-from forebay.storage.adopting import measured, take_over
+from forebay.storage.adopting import measured, read_regular, take_over
 from forebay.storage.partials import partial_path
 from forebay.storage.spool import BlobSource, spooled
 
@@ -103,12 +103,13 @@ class Blobs:
         A folder store links it, S3 is sent it as it is; until then it stays, so that the next attempt can adopt it.
         Only a file of another account, or with a second name, is copied. `sha256`, if it is known, is believed.
 
-        Raises: the same.
+        Raises: the same, and DataError when it is no regular file.
         """
         if not await asyncio.to_thread(take_over, path):
-            stored = await self.put(
-                path, owner_id=owner_id, name=name, media_type=media_type, max_bytes=max_bytes, now=now
-            )
+            async with aclosing(read_regular(path)) as content:
+                stored = await self.put(
+                    content, owner_id=owner_id, name=name, media_type=media_type, max_bytes=max_bytes, now=now
+                )
         else:
             adopted = await asyncio.to_thread(measured, path, sha256, max_bytes)
             name = names.file_name(name)

@@ -6,14 +6,17 @@ import asyncio
 import errno
 import hashlib
 import json
+import os
 import subprocess
 import sys
+import threading
 from collections.abc import AsyncGenerator
 from pathlib import Path
 
 import pytest
 
 from forebay.errors import DataError, ResourceError, ThrottledError, TransientError
+from forebay.services.download import partial_file
 from forebay.services.download.partial_file import open_partial
 from forebay.services.download.receiving import receive
 
@@ -88,6 +91,7 @@ async def test_a_full_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
 _KILLED = """
 import asyncio, sys
 from pathlib import Path
+from forebay.services.download import partial_file
 from forebay.services.download.partial_file import open_partial
 
 async def main():
@@ -160,3 +164,64 @@ async def test_a_source_that_is_too_large(tmp_path: Path) -> None:
         with pytest.raises(DataError, match=r"^x has more than 9 bytes, the most that is taken$"):
             await receive(partial, "v1", Cut().read, name="x", max_bytes=9)
     assert _names(tmp_path) == []
+
+
+async def test_a_block_whose_append_is_cancelled_is_written_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However often it is cancelled: the thread ends before the file is closed, and the next attempt continues."""
+    writing, go_on = threading.Event(), threading.Event()
+    write = os.write
+
+    def slow(fd: int, data: bytes) -> int:
+        writing.set()
+        assert go_on.wait(10)
+        return write(fd, data)
+
+    async def content(offset: int) -> AsyncGenerator[bytes]:
+        yield (b"a" * (256 << 10) + b"b" * 10)[offset:]
+
+    async def attempt() -> None:
+        async with open_partial(tmp_path / "a") as partial:
+            await receive(partial, "v1", content, name="it")
+
+    monkeypatch.setattr(os, "write", slow)
+    task = asyncio.ensure_future(attempt())
+    await asyncio.to_thread(writing.wait, 10)
+    for _ in range(3):
+        task.cancel()
+        await asyncio.sleep(0)
+    go_on.set()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    monkeypatch.undo()
+    await attempt()
+    assert (tmp_path / "a").read_bytes() == b"a" * (256 << 10) + b"b" * 10
+
+
+async def test_a_file_that_the_store_has_already_is_not_written_to(tmp_path: Path) -> None:
+    """An adoption was killed between the link and the end of the partial file."""
+    async with open_partial(tmp_path / "a") as partial:
+        await partial.begin("v1", 3)
+        await partial.append(b"abc")
+    (tmp_path / "blob").hardlink_to(tmp_path / "a")
+    async with open_partial(tmp_path / "a") as partial:
+        assert partial.is_whole
+        await partial.begin("v2", 2)
+        await partial.append(b"de")
+        with pytest.raises(ThrottledError):
+            async with open_partial(tmp_path / "a"):
+                pass
+    assert (tmp_path / "blob").read_bytes() == b"abc"
+    assert (tmp_path / "a").read_bytes() == b"de"
+
+
+async def test_nothing_is_continued_where_starts_of_the_machine_cannot_be_told_apart(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(partial_file, "_BOOT_ID", tmp_path / "none")
+    async with open_partial(tmp_path / "a") as partial:
+        await partial.begin("v1", 3)
+        await partial.append(b"abc")
+    async with open_partial(tmp_path / "a") as partial:
+        assert (partial.size, partial.journal.proof) == (0, None)

@@ -62,6 +62,7 @@ async def _read_stream(client: OpenAiClient, event: type[M]) -> list[M]:
         (403, b"", ConfigError, r"Check FOREBAY_SPEECH_KEY$"),
         (404, b'{"error": "none"}', ConfigError, r"404: none\. Check FOREBAY_SPEECH_URL and FOREBAY_SPEECH_MODEL$"),
         (429, b'{"error": {"message": "pay", "code": "insufficient_quota"}}', ConfigError, "Its account is used up$"),
+        (402, b'{"error": {"message": "add credits", "code": 402}}', ConfigError, "Its account is used up$"),
         (408, b"", TransientError, "408"),
         (500, _ERROR, TransientError, "500: too much for …"),
         (503, b'{"error": {"code": 7}}', TransientError, "^the speech service answered 503$"),

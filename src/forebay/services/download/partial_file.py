@@ -15,16 +15,14 @@ import os
 from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from forebay.errors import ResourceError, ThrottledError, classify_error
 from forebay.types import ErrorClass
+from forebay.waits import finish_in_thread
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Callable, Generator, Mapping
-
-P = ParamSpec("P")
-R = TypeVar("R")
+    from collections.abc import AsyncGenerator, Generator, Mapping
 
 _BLOCK = 1 << 20
 _BUSY_S = 5.0
@@ -62,11 +60,11 @@ class PartialFile:
 
     async def begin(self, proof: str | None, total: int | None, about: Mapping[str, str] | None = None) -> None:
         """Start over with other content."""
-        await _in_thread(self._begin, Journal(proof, total, about or {}, _boot()))
+        await finish_in_thread(self._begin, Journal(proof, total, about or {}, _boot()))
 
     async def append(self, block: bytes | bytearray) -> None:
         """Raises: ResourceError when the disk is full."""
-        await _in_thread(self._append, block)
+        await finish_in_thread(self._append, block)
 
     def discard(self) -> None:
         """Delete it, with its journal."""
@@ -76,10 +74,22 @@ class PartialFile:
     def _begin(self, journal: Journal) -> None:
         with translating_errors(self.path):
             _journal_path(self.path).unlink(missing_ok=True)  # first: what is there no longer proves anything
+            if os.fstat(self._fd).st_nlink > 1:
+                self._replace_file()
             os.ftruncate(self._fd, 0)
             os.lseek(self._fd, 0, os.SEEK_SET)
             self.size, self.journal, self._hash = 0, journal, hashlib.sha256()
             _write_journal(self.path, journal)
+
+    def _replace_file(self) -> None:
+        """Give the path a new file: the old one is a blob of the store already, since an adoption was killed."""
+        self.path.unlink(missing_ok=True)
+        fd = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            os.dup2(fd, self._fd, inheritable=False)
+        finally:
+            os.close(fd)
 
     def _append(self, block: bytes | bytearray) -> None:
         with translating_errors(self.path), memoryview(block) as left:
@@ -95,8 +105,14 @@ class PartialFile:
         journal = _read_journal(self.path)
         size = os.fstat(self._fd).st_size
         # After a power failure a file may have its size, but not its content: only this boot's files are continued.
-        is_known = journal is not None and journal.proof is not None and journal.boot == _boot()
-        if not is_known or journal is None or (journal.total is not None and size > journal.total):
+        is_known = journal is not None and journal.proof is not None and journal.boot == _boot() != ""
+        is_shared = os.fstat(self._fd).st_nlink > 1  # by an adoption that was killed: it may be read, but not written
+        if (
+            not is_known
+            or journal is None
+            or (journal.total is not None and size > journal.total)
+            or (is_shared and size != journal.total)
+        ):
             self._begin(Journal())
             return
         while block := os.read(self._fd, _BLOCK):
@@ -111,13 +127,27 @@ async def open_partial(path: Path) -> AsyncGenerator[PartialFile]:
 
     Raises: ThrottledError while another attempt on this machine has it open.
     """
-    fd = await asyncio.to_thread(_open_locked, path)
+    fd = await _opened(path)
     try:
         partial = PartialFile(path, fd)
-        await _in_thread(partial.load)
+        await finish_in_thread(partial.load)
         yield partial
     finally:
         os.close(fd)
+
+
+async def _opened(path: Path) -> int:
+    opening = asyncio.ensure_future(asyncio.to_thread(_open_locked, path))
+    try:
+        return await asyncio.shield(opening)
+    except asyncio.CancelledError:
+        opening.add_done_callback(_close_unused)  # or its lock would be held until this process ends
+        raise
+
+
+def _close_unused(opening: asyncio.Future[int]) -> None:
+    if not opening.cancelled() and opening.exception() is None:
+        os.close(opening.result())
 
 
 def _open_locked(path: Path) -> int:
@@ -181,13 +211,3 @@ def _boot() -> str:
         return _BOOT_ID.read_text("ascii").strip()
     except OSError:
         return ""
-
-
-async def _in_thread(call: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
-    """Run it in a thread, and wait for it also when cancelled: the file is closed by whoever opened it."""
-    running = asyncio.ensure_future(asyncio.to_thread(call, *args, **kwargs))
-    try:
-        return await asyncio.shield(running)
-    except asyncio.CancelledError:
-        await asyncio.wait([running])
-        raise

@@ -102,7 +102,8 @@ async def append_all(
 
 async def _flush(partial: PartialFile, block: bytearray, report: Report | None) -> None:
     if block:
-        await partial.append(block)
-        block.clear()
+        data = bytes(block)
+        block.clear()  # first: an append that is cancelled is finished nevertheless, and must not be repeated
+        await partial.append(data)
         if report is not None:
             report(partial.size, partial.journal.total)

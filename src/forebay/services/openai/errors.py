@@ -2,7 +2,7 @@
 
 429, 503 with Retry-After            ThrottledError   waits as long as the service says
 408, 409, 425, 5xx                   TransientError
-401, 403, 404, 405, 3xx, no quota,
+401 … 405, 3xx, no quota,
 an unknown model                     ConfigError      names the setting to check
 the other 4xx                        DataError        the request is invalid
 """
@@ -40,7 +40,7 @@ def answer_error(service: Service, status: int, headers: Mapping[str, str], body
     code, message = _read(body)
     reason = plain(service.without_key(message))[:200]
     text = f"the {service.name} answered {status}{f': {reason}' if reason else ''}"
-    if code == "insufficient_quota":
+    if code == "insufficient_quota" or status == 402:
         return ConfigError(f"{text}. Its account is used up")
     if status == 429 or (status == 503 and "retry-after" in headers):
         return ThrottledError(text, retry_after=_wait(headers))

@@ -2,30 +2,28 @@
 
 from __future__ import annotations
 
-import asyncio
 import errno
 import os
 import stat
 from contextlib import ExitStack, closing, contextmanager, suppress
 from datetime import UTC, datetime
 from itertools import islice
-from typing import TYPE_CHECKING, ParamSpec, TypeVar
+from typing import TYPE_CHECKING
 
 from forebay.errors import ConfigError, DataError, ResourceError, StepError, TransientError, classify_error
 from forebay.services.egress.errors import UrlNotFound
 from forebay.services.sources.names import moved_name
 from forebay.services.sources.source import CHUNK, Source, SourceFile, changed_meanwhile
 from forebay.types import ErrorClass
+from forebay.waits import finish_in_thread
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Callable, Generator, Iterator
+    from collections.abc import AsyncGenerator, Generator, Iterator
     from pathlib import Path
 
     from forebay.services.sources.source import Scan
     from forebay.services.sources.source_spec import SourceSpec
 
-P = ParamSpec("P")
-T = TypeVar("T")
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC  # a FIFO does not hold us up
@@ -42,7 +40,7 @@ class FolderSource(Source):
     async def _list_files(self, scan: Scan) -> AsyncGenerator[SourceFile, None]:
         with closing(self._walk(scan)) as walk:
             while True:
-                batch, error = await _in_thread(_some_of, walk)
+                batch, error = await finish_in_thread(_some_of, walk)
                 for found in batch:
                     yield found
                 if error is not None:
@@ -52,15 +50,15 @@ class FolderSource(Source):
 
     async def _read(self, path: str, version: str, offset: int) -> AsyncGenerator[bytes, None]:
         with ExitStack() as stack:
-            file, size = await _in_thread(self._opened, stack, path, version, offset)
-            while chunk := await _in_thread(self._piece, path, file):
+            file, size = await finish_in_thread(self._opened, stack, path, version, offset)
+            while chunk := await finish_in_thread(self._piece, path, file):
                 offset += len(chunk)
                 self._check_room(path, offset, size)
                 yield chunk
             self._check_end(path, offset, size, changed=version_of(os.fstat(file)) != version)
 
     async def _done(self, path: str, version: str) -> bool:
-        return await _in_thread(self._put_away, path, version)
+        return await finish_in_thread(self._put_away, path, version)
 
     # In a thread.
 
@@ -178,17 +176,6 @@ def _some_of(walk: Iterator[SourceFile]) -> tuple[list[SourceFile], Exception | 
     except Exception as error:
         return batch, error
     return batch, None
-
-
-async def _in_thread(work: Callable[P, T], *args: P.args, **named: P.kwargs) -> T:
-    """What a thread makes of it; one that was begun is waited for, as it uses descriptors that are closed then."""
-    running = asyncio.create_task(asyncio.to_thread(work, *args, **named))
-    try:
-        return await asyncio.shield(running)
-    finally:
-        while not running.done():
-            with suppress(asyncio.CancelledError):
-                await asyncio.wait([running])
 
 
 @contextmanager
