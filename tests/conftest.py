@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import itertools
+import logging
 import os
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 import pytest
+import structlog
 from argon2 import PasswordHasher
 from hypothesis import HealthCheck
 from hypothesis import settings as examples
 
+from forebay import log
 from forebay.embedded import EmbeddedPostgres
 from forebay.identity import secrets
 from tests import _servers
@@ -53,6 +56,15 @@ def pytest_unconfigure(config: pytest.Config) -> None:
     run = config.stash.get(_run, None)
     if run is not None:
         run.end()
+
+
+@pytest.fixture(autouse=True)
+def _logs_as_in_a_program() -> Iterator[None]:
+    """Each test begins as a program that has configured no logs; `capture_logs`, too, leaves structlog configured."""
+    yield
+    if structlog.is_configured():
+        structlog.reset_defaults()
+    log._unapplied, log._level = None, logging.INFO  # pyright: ignore[reportPrivateUsage]
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -282,6 +282,11 @@ class Settings(SettingsBase):
     )
     keep_audit_days: Annotated[int, Field(ge=1)] = Field(default=365, description="audit records go after this")
 
+    @field_validator("browser_path", "egress_ca_file", mode="before")
+    @classmethod
+    def _no_path(cls, given: object) -> object:
+        return given or None  # an empty variable would be the current folder
+
     @field_validator("keep_jobs_days_of")
     @classmethod
     def _days_of(cls, text: str) -> str:

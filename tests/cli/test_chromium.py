@@ -84,7 +84,7 @@ def test_it_can_be_switched_off(bare: Path) -> None:
 
 @pytest.mark.skipif(find_browser(Settings()) is None, reason="no Chromium is installed")
 def test_doctor_starts_it(cli: Cli) -> None:
-    _, found = findings(cli)
+    _, found = findings(cli, FOREBAY_BROWSER_PATH="")
     assert found["browser"][0]["text"].startswith("Chromium ")
 
 

@@ -46,9 +46,9 @@ async def test_a_job_that_ended_is_told(dsn: str) -> None:
 
 
 async def test_in_detail_every_attempt_is_told_and_when_it_is_tried_again(
-    dsn: str, monkeypatch: pytest.MonkeyPatch
+    dsn: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr("forebay.log._level", logging.DEBUG)
+    caplog.set_level(logging.DEBUG, logger="forebay")
     lines = await told(dsn, "a", "shaky")
     about = {"job": 1, "step": "pages.fetch", "duration_s": 0.0}
     retry = next(line for line in lines if line["event"] == "retry_planned")

@@ -55,7 +55,7 @@ class Rig:
 
     def spools(self) -> set[Path]:
         """Files that are being fetched, or were when a worker died."""
-        return {file for file in self.data.rglob("put-*") if _size(file) > 1 << 20}
+        return {file for file in self.data.rglob("partial/*/*") if not file.suffix and _size(file) > 1 << 20}
 
     async def fetching(self, before: set[Path]) -> None:
         """Waits for the middle of a large file."""
