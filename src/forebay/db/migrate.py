@@ -170,7 +170,8 @@ async def versions_of(conn: Connection) -> dict[str, int]:
     """The version of each part that the database has; none when its schema is missing, or older than parts are."""
     if not await conn.fetchval(load("has_parts")):
         return {}
-    return {row["part"]: row["version"] for row in await conn.fetch(load("list_parts"))}
+    rows = await conn.fetch("select part, max(version) as version from forebay.migration group by part order by part")
+    return {row["part"]: row["version"] for row in rows}
 
 
 async def has_service(conn: Connection) -> bool:
