@@ -1,4 +1,4 @@
-"""Time as the engine sees it: the database's clock, or one that a test moves by hand."""
+"""Time as the engine sees it: the database's clock, or a clock that a test controls."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ _EPOCH = time.time() - time.monotonic()
 
 
 class Clock:
-    """Real time. Statements get no timestamp and use the database's clock, the same for all machines."""
+    """Real time. Statements get no timestamp and use the database's clock, which all machines share."""
 
     def stamp(self) -> datetime | None:
-        """What statements are told: None means the database's own clock."""
+        """The timestamp for statements; None means the database's clock."""
         return None
 
     def now(self) -> datetime:
@@ -23,12 +23,12 @@ class Clock:
         return time.time()
 
     def wall(self, monotonic: float) -> float:
-        """The same for a moment of the monotonic clock."""
+        """Seconds since the epoch, for a time of the monotonic clock."""
         return monotonic + _EPOCH
 
 
 class ManualClock(Clock):
-    """A clock that stands still until it is moved."""
+    """A clock that advances only when told to."""
 
     def __init__(self, start: datetime | None = None) -> None:
         self._now = start or datetime.now(UTC)

@@ -1,4 +1,4 @@
-"""Loops that repeat, written once: tick, jitter, survive a lost database, stop when told."""
+"""Periodic loops: tick, jitter, retry after errors, stop on cancellation."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ log = get_logger("loop")
 
 
 async def every(seconds: float, name: str, tick: Callable[[], Awaitable[object]], *, longest: float = 30) -> None:
-    """Ticks for ever, each pause a little random so that many workers spread out; trouble is logged and outlived, in
-    pauses that grow by `longest` at most."""
+    """Call `tick` forever, with jitter in the pauses so that workers spread out. Errors are logged, and the pauses grow
+    after them, by at most `longest` seconds."""
     backoff = Backoff(seconds, longest)
     while True:
         await asyncio.sleep((seconds + backoff.pause) * random.uniform(0.8, 1.2))  # noqa: S311
         try:
             await tick()
-        except UNAVAILABLE + CONFLICT as error:  # a repair that fails now is tried again; the work goes on meanwhile
+        except UNAVAILABLE + CONFLICT as error:  # expected: the next tick tries again
             log.warning("tick_failed", loop=name, error=one_line(error), pause=backoff.grow())
-        except Exception as error:  # so it does when that was no accident
+        except Exception as error:  # a bug in one tick must not stop the loop
             log.exception("tick_failed", loop=name, error=one_line(error), pause=backoff.grow())
         else:
             backoff.reset()

@@ -1,1 +1,1 @@
-"""What users write: pipelines, steps, policies, resources, limited functions."""
+"""The declarative API: pipelines, steps, policies, resources and limited functions."""

@@ -1,4 +1,4 @@
-"""What a running step knows about itself."""
+"""The context that a running step receives."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ T = TypeVar("T")
 
 
 class Progress(NamedTuple):
-    """How far a step is, as it tells."""
+    """The progress that a step reports."""
 
     fraction: float | None
     note: str | None
@@ -26,7 +26,7 @@ class Progress(NamedTuple):
 
 
 class StepServices(Protocol):
-    """What a worker does for its running steps."""
+    """The services that a worker provides to its running steps."""
 
     def note(self, ctx: Context, told: Progress) -> None: ...
     async def get(self, resource: Resource[Any]) -> Any: ...
@@ -34,7 +34,7 @@ class StepServices(Protocol):
 
 
 class Context:
-    """One attempt, as its step sees it."""
+    """One attempt, as its step sees it: identifiers, progress, shared resources."""
 
     __slots__ = (
         "__weakref__",
@@ -71,7 +71,7 @@ class Context:
 
     @property
     def key(self) -> str:
-        """The same for every attempt of this task: an idempotency key for the services that the step calls."""
+        """Identical for every attempt of this task: an idempotency key for the services that the step calls."""
         return f"{self.job_id}-{self.n}-{self.step}"
 
     def progress(
@@ -82,33 +82,33 @@ class Context:
         bytes_done: int | None = None,
         bytes_total: int | None = None,
     ) -> None:
-        """Tell how far the step is; cheap, may be called often and from any thread or process.
+        """Report the progress of the step. The call is cheap and can be made often, from any thread or process.
 
-        Without a fraction it is taken from the bytes, when both are known.
+        If `fraction` is omitted, it is computed from the byte counts when both are known.
         """
         if fraction is None and bytes_done is not None and bytes_total:
             fraction = bytes_done / bytes_total
         self._services.note(self, Progress(fraction, note, bytes_done, bytes_total))
 
     async def get(self, resource: Resource[T]) -> T:
-        """What the steps of this worker share; for async steps."""
+        """Return a resource that the steps of this worker share. For async steps."""
         found: T = await self._services.get(resource)
         return found
 
     async def call(self, limited: Limited[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
-        """Run a function in a process of its own, with its limits; for async steps.
+        """Run a function in a separate process, with its limits. For async steps.
 
-        Raises: what the function raises; TransientError when its process dies, or needs more time or memory.
+        Raises: what the function raises; TransientError if its process dies or exceeds its time or memory limit.
         """
         answer: R = await self._services.call(self, limited, args, kwargs)
         return answer
 
     def read_items(self, items: Callable[[], AsyncIterator[ItemRecord]]) -> None:
-        """Engine only: where `items` come from."""
+        """Set the source of `items`. For the engine only."""
         self._items = items
 
     def items(self) -> AsyncIterator[ItemRecord]:
-        """The items of the job with their results, in order; for `after_all` steps."""
+        """The items of the job with their results, in order. For `after_all` steps."""
         if self._items is None:
             raise RuntimeError("only after_all steps can read the items of their job")
         return self._items()

@@ -1,4 +1,4 @@
-"""Limits that a step declares: starts per time, and how many run at a time, over all workers."""
+"""Limits that a step declares: a start rate and a concurrency, across all workers."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from forebay.errors import DefinitionError
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """At most `rate` starts per `per` seconds, and `concurrency` at a time, over all workers, for each key.
+    """At most `rate` starts per `per` seconds, and `concurrency` at a time, across all workers, for each key.
 
-    `key` maps an input to what is limited (a host, a provider); without it the limit is one for all.
+    `key` maps an input to the limited entity (a host, a provider). Without a key, there is one limit for all inputs.
     """
 
     name: str

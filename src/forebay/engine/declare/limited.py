@@ -1,4 +1,4 @@
-"""Functions that run in a child process with limits: for parts of a step that meet what nobody can trust."""
+"""Functions that run in a child process with limits: for the parts of a step that process untrusted data."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ R = TypeVar("R")
 
 @dataclass(frozen=True)
 class Confines:
-    """What a function in a child process gets besides memory and time."""
+    """The limits of a function in a child process, besides memory and time."""
 
     sandbox: bool = True
-    file_mb: int | None = 1024  # the largest file that it may write
-    scratch_mb: int = 256  # what it may keep in temporary files
+    file_mb: int | None = 1024  # maximum size of a file that it writes
+    scratch_mb: int = 256  # maximum size of its temporary files
     returns: tuple[Any, ...] = ()
-    needs: tuple[str, ...] = ()  # packages without which it may raise ConfigError
+    needs: tuple[str, ...] = ()  # packages; if one is missing, the function may raise ConfigError
 
 
 class Callee(Protocol):
-    """What a pool of processes must know of what it calls: of a process step, or of a limited function."""
+    """What a process pool must know about a callee: a process step or a limited function."""
 
     @property
     def fn(self) -> Callable[..., Any]: ...
@@ -46,7 +46,7 @@ class Callee(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Limited(Generic[P, R]):
-    """A function of a module, with the memory and the time that one call may take; steps call it with `ctx.call`."""
+    """A module-level function with a memory and a time limit for each call; steps call it with `ctx.call`."""
 
     fn: Callable[P, R]
     memory_mb: int
@@ -70,7 +70,7 @@ class Limited(Generic[P, R]):
 
 
 class OutputFile(type(Path())):  # type: ignore[misc] # the class of paths on this system
-    """An argument of a limited function: a file that it may write, and nothing else; the function gets a path to it."""
+    """An argument of a limited function: a file that the function may write. The function receives a path to it."""
 
     def __reduce__(self) -> Any:
         return Path, (os.fspath(self),)
@@ -87,14 +87,14 @@ def limited(
     returns: tuple[Any, ...] = (),
     needs: tuple[str, ...] = (),
 ) -> Limited[P, R]:
-    """Make a function one that runs in a process of its own, which is killed with all that it started when a call needs
-    more memory, or takes longer.
+    """Declare a function that runs in a separate process. If a call exceeds its memory or time limit, the process and
+    all its descendants are killed.
 
-    The process is sandboxed as FOREBAY_SANDBOX says: no network, no secrets, and of this machine's files only Python,
-    the application's modules and the files that are arguments. A `Path` among the arguments is a file to read, an
-    `OutputFile` one to write. What comes back is data, and objects of the classes that the function's return type or
-    `returns` mentions. What it raises fails its own task only: a ConfigError, which stops the queue, is believed where
-    one of the packages in `needs` is missing, and is a TransientError otherwise.
+    The process is sandboxed according to FOREBAY_SANDBOX: it has no network and no secrets, and it sees only Python,
+    the application's modules and the files among its arguments. A `Path` argument is a file to read, an `OutputFile`
+    argument a file to write. The function can return plain data and instances of the classes that its return type or
+    `returns` mentions. An exception fails only the calling task: a ConfigError, which would stop the queue, is accepted
+    only if one of the packages in `needs` is missing, and becomes a TransientError otherwise.
     """
     if "<locals>" in fn.__qualname__:
         raise DefinitionError(f"{fn.__qualname__}: must be a function of a module, for its process to import")

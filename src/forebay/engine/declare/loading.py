@@ -1,4 +1,4 @@
-"""The pipelines that the settings name, imported."""
+"""Imports the pipelines that the settings name."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
 
 def load_pipelines(modules: Iterable[str]) -> list[Pipeline[Any]]:
-    """All pipelines that these modules have at their top level, each once; `forebay.pipelines` is every package's.
+    """All pipelines at the top level of these modules, without duplicates; `forebay.pipelines` means all packages.
 
-    An installed package that cannot be used is left out: `forebay.packages.failures` tells of it.
+    An installed package that cannot be used is omitted; `forebay.packages.failures` lists it.
 
-    Raises: DefinitionError that names the module, or the pipeline that two modules declare.
+    Raises: DefinitionError, which names the module, or the pipeline that two modules declare.
     """
     _look_here_too()
     found: _Found = {}
@@ -41,10 +41,11 @@ def load_pipelines(modules: Iterable[str]) -> list[Pipeline[Any]]:
 def parts_needed(pipelines: Iterable[Pipeline[Any]]) -> tuple[Part, ...]:
     """The schema parts that the steps of these pipelines need."""
     functions = [step.fn for pipeline in pipelines for step in pipeline.steps.values()]
-    return parts_for({getattr(function, "__module__", None) or "" for function in functions})  # one by exec() has none
+    # A function from exec() has no module.
+    return parts_for({getattr(function, "__module__", None) or "" for function in functions})
 
 
-_Found: TypeAlias = dict[str, tuple[Pipeline[Any], str]]  # with the module of each
+_Found: TypeAlias = dict[str, tuple[Pipeline[Any], str]]  # pipeline and its module
 
 
 def _add_packages(found: _Found) -> None:
@@ -67,7 +68,7 @@ def _add(found: _Found, name: str) -> None:
 
 
 def _look_here_too() -> None:
-    """A project's own modules lie in the folder that the command was started in, as with `python -m`."""
+    """Make modules in the current directory importable, as `python -m` does."""
     here = str(Path.cwd())
     if here not in sys.path and "" not in sys.path:
         sys.path.insert(0, here)

@@ -1,4 +1,4 @@
-"""Declaring pipelines: typed decorators from the input model to each step's result."""
+"""Pipeline declarations: typed decorators from the input model to the result of each step."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ D = TypeVar("D")
 
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,62}")
 _NAME_RULE = "a name is a-z, 0-9 and _, begins with a letter, and has at most 63 characters"
-_MAX_STEPS = 62  # bits of a mask in the database
+_MAX_STEPS = 62  # limited by the bit masks in the database
 
 
 @dataclass(frozen=True)
 class Schedule(Generic[I]):
-    """Jobs that a pipeline submits by itself."""
+    """A job that a pipeline submits on a schedule."""
 
     name: str
     cron: str
@@ -63,8 +63,8 @@ class Pipeline(Generic[I]):
         internal: bool = False,
         reference: str | None = None,
     ) -> None:
-        """`internal`: not for those who come by the API. `reference`: the field of the input that logs name a failed
-        item by."""
+        """`internal`: the pipeline is not available through the API. `reference`: the input field that identifies a
+        failed item in the logs."""
         if not _NAME.fullmatch(name):
             raise DefinitionError(f"pipeline {name!r}: {_NAME_RULE}")
         self.name = name
@@ -78,12 +78,13 @@ class Pipeline(Generic[I]):
         self._tunings: list[Callable[[Settings], None]] = []
 
     def tuning(self, fn: Callable[[Settings], None]) -> Callable[[Settings], None]:
-        """Declare what depends on settings, as retries or schedules: called before a worker begins."""
+        """Declare a function that configures the pipeline from the settings (retries, schedules); runs before a worker
+        starts."""
         self._tunings.append(fn)
         return fn
 
     def tune(self, settings: Settings) -> None:
-        """Make it what the settings say."""
+        """Apply the settings."""
         for fn in self._tunings:
             fn(settings)
 
@@ -142,9 +143,9 @@ class Pipeline(Generic[I]):
         optional: bool = False,
         **options: Unpack[StepOptions],
     ) -> Any:
-        """Declare a step; it takes the context, the input, and the results of the steps in `after`, in their order.
+        """Declare a step. Its function takes the context, the input, and the results of the steps in `after`, in order.
 
-        A failed optional step does not fail its item: the steps after it get None.
+        The failure of an optional step does not fail the item: the steps after it receive None.
         """
 
         def add(fn: Callable[..., Any]) -> Step[I, Any]:
@@ -155,7 +156,7 @@ class Pipeline(Generic[I]):
     def after_all(
         self, *, after: Step[I, Any] | tuple[Step[I, Any], ...] | None = None, **options: Unpack[StepOptions]
     ) -> Callable[[Callable[[Context, JobSummary], Awaitable[R | Done[R] | Outcome]]], Step[I, R]]:
-        """Declare a step that runs once a job, when all its items have ended."""
+        """Declare a step that runs once per job, after all items have ended."""
         return lambda fn: self._add(fn, after, options, after_all=True)
 
     @overload
@@ -174,7 +175,7 @@ class Pipeline(Generic[I]):
         optional: bool = False,
         **options: Unpack[StepOptions],
     ) -> Any:
-        """Declare a step that takes up to `size` items in one call and answers one value, or outcome, for each."""
+        """Declare a step that takes up to `size` items per call and returns one value or outcome for each."""
         if not 1 <= size <= 10_000:
             raise DefinitionError(f"{self.name}: the size of a batch step must be between 1 and 10000")
 
@@ -184,7 +185,7 @@ class Pipeline(Generic[I]):
         return add
 
     def schedule(self, name: str, cron: str, input: I, *, owner: str = "default", timezone: str = "UTC") -> None:  # noqa: A002
-        """Submit a job at the times of a cron expression; workers make the schedule when they begin."""
+        """Submit a job at the times of a cron expression. Workers create the schedule when they start."""
         self.schedules = [each for each in self.schedules if each.name != name]
         self.schedules.append(Schedule(name, cron, input, owner, timezone))
 
@@ -234,7 +235,7 @@ class Pipeline(Generic[I]):
         if (kind is StepKind.ASYNC) != inspect.iscoroutinefunction(fn):
             raise DefinitionError(f"step {where!r}: an async step is `async def`, thread and process steps are `def`")
         for parent in parents:
-            # A step can only come after one that exists already: cycles cannot be written down.
+            # A step can only follow an existing step, so a cycle cannot be declared.
             if self.steps.get(parent.name) is not parent:
                 raise DefinitionError(f"step {where!r}: {parent!r} is not a step of pipeline {self.name!r}")
             if parent.after_all and not after_all:
@@ -243,7 +244,7 @@ class Pipeline(Generic[I]):
                 raise DefinitionError(f"step {where!r}: runs after all items, so `after` may name after_all steps only")
 
     def definition(self) -> dict[str, Any]:
-        """What the database needs to know to move items from step to step."""
+        """The definition that the database needs to move items from step to step."""
         if not any(not step.after_all for step in self.steps.values()):
             raise DefinitionError(f"pipeline {self.name!r} has no step that an item goes through")
         return {
@@ -271,11 +272,11 @@ class Pipeline(Generic[I]):
         coalesce: bool = False,
         **options: Unpack[SubmitOptions],
     ) -> Submitted:
-        """Persist one item as a job, in the caller's transaction.
+        """Submit one item as a job, in the caller's transaction.
 
-        `coalesce` replaces the input of a job of the same key that has not begun.
+        `coalesce` replaces the input of a job with the same key that has not started.
 
-        Raises: RequestError that names the field and the reason; nothing is written then.
+        Raises: RequestError, which names the field and the reason. Nothing is written in that case.
         """
         return await producer.submit(conn, self, input, coalesce=coalesce, **options)
 
@@ -287,7 +288,7 @@ class Pipeline(Generic[I]):
         keys: Iterable[str | None] | None = None,
         **options: Unpack[SubmitOptions],
     ) -> Submitted:
-        """Persist many items as one job, in the caller's transaction; items whose key came before are left out."""
+        """Submit many items as one job, in the caller's transaction. Items with a duplicate key are omitted."""
         return await producer.submit_many(conn, self, inputs, keys=keys, **options)
 
     def submit_sync(
@@ -298,7 +299,7 @@ class Pipeline(Generic[I]):
         coalesce: bool = False,
         **options: Unpack[SubmitOptions],
     ) -> Submitted:
-        """The same as `submit` on a connection without async."""
+        """Same as `submit`, on a synchronous connection."""
         return producer.submit_sync(conn, self, input, coalesce=coalesce, **options)
 
     def submit_many_sync(
@@ -309,7 +310,7 @@ class Pipeline(Generic[I]):
         keys: Iterable[str | None] | None = None,
         **options: Unpack[SubmitOptions],
     ) -> Submitted:
-        """The same as `submit_many` on a connection without async."""
+        """Same as `submit_many`, on a synchronous connection."""
         return producer.submit_many_sync(conn, self, inputs, keys=keys, **options)
 
     def __repr__(self) -> str:

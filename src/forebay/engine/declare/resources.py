@@ -1,4 +1,4 @@
-"""What the steps of one worker share: connections, a browser, a model. Opened for the first that asks."""
+"""Resources that the steps of a worker share: connections, a browser, a model. Each is opened on first use."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ T = TypeVar("T")
 
 log = get_logger("worker")
 
-_CLOSING = 15.0  # seconds that one may take to close
+_CLOSING = 15.0  # maximum seconds to close one resource
 
 
 class Resource(Generic[T]):
-    """Something that steps share; `@resource` makes one of an async generator that yields it."""
+    """A shared resource; `@resource` creates it from an async generator that yields it."""
 
     def __init__(self, name: str, opened: Callable[[Resources], AbstractAsyncContextManager[T]]) -> None:
         self.name = name
@@ -36,12 +36,12 @@ class Resource(Generic[T]):
 
 
 def resource(fn: Callable[[Resources], AsyncGenerator[T]]) -> Resource[T]:
-    """Declare a resource: `fn` opens it, yields it once, and closes it. Steps get it by `await ctx.get(...)`."""
+    """Declare a resource: `fn` opens it, yields it once, and closes it. Steps get it with `await ctx.get(...)`."""
     return Resource(fn.__name__, asynccontextmanager(fn))
 
 
 class Resources:
-    """The resources of one worker, and what they are opened with."""
+    """The resources of one worker, and what they need to open."""
 
     def __init__(
         self,
@@ -50,7 +50,7 @@ class Resources:
         limits: LimitClient,
         replaced: Mapping[Resource[Any], Resource[Any]] | None = None,
     ) -> None:
-        """`replaced`: others to open in their place; for tests."""
+        """`replaced`: substitutes that are opened instead, for tests."""
         self.settings = settings
         self.pool = pool
         self.limits = limits
@@ -61,7 +61,8 @@ class Resources:
         self._closing = AsyncExitStack()
 
     async def get(self, resource: Resource[T]) -> T:
-        """The resource, opened if it is not yet; what keeps it from opening is raised, and tried again next time."""
+        """Return the resource; open it on first use. An error while opening is raised, and the next call tries
+        again."""
         if resource not in self._open:
             async with self._opening.setdefault(resource, asyncio.Lock()):
                 if resource not in self._open:
@@ -75,22 +76,23 @@ class Resources:
         return value
 
     def tells(self, name: str, describe: Callable[[], Mapping[str, Any]]) -> None:
-        """What a resource tells about itself, as often as the worker does: nothing that only some may know."""
+        """Register a function that describes a resource in the worker's status. It must not return confidential
+        data."""
         self._told[name] = describe
 
     def describe(self) -> dict[str, Any]:
-        """What they tell, by name."""
+        """The registered descriptions, by name."""
         return {name: describe() for name, describe in self._told.items()}
 
     async def close(self) -> None:
-        """Close what is open, the last one first: it may use those before it."""
+        """Close the open resources, the last opened first, because it may use earlier ones."""
         self._open.clear()
         await self._closing.aclose()
 
 
 @asynccontextmanager
 async def _closed_within(resource: Resource[T], resources: Resources) -> AsyncGenerator[T]:
-    """One that fails or hangs in closing must not keep the others from it, nor the worker from ending."""
+    """Log an error or a timeout while closing, so that the other resources and the worker can still close."""
     manager = resource.opened(resources)
     value = await manager.__aenter__()
     yield value

@@ -1,4 +1,4 @@
-"""Retries of a step: how many, and the delay before each."""
+"""Retries of a step: the number of attempts, and the delay between them."""
 
 from __future__ import annotations
 
@@ -12,11 +12,13 @@ from forebay.types import ErrorClass
 
 @dataclass(frozen=True, slots=True)
 class Retry:
-    """How often a step is executed, and how long it waits in between.
+    """How many times a step is executed, and the delay between executions.
 
-    `attempts` counts executions. The n-th failure waits a random part of base·2^(n-1) seconds, at most `cap`.
-    `not_found` counts executions that may answer NotFound before that is final.
-    `throttled_for` are the seconds after which a step fails that was throttled all the time; None: as the settings say.
+    `attempts` is the maximum number of executions. The delay after the n-th failure is a random part of base·2^(n-1)
+    seconds, at most `cap`.
+    `not_found` is the number of NotFound outcomes after which the item is not retried.
+    `throttled_for` is the time in seconds after which a step that is throttled without a break fails; None: the
+    setting.
     `on` replaces the policy for an error class, e.g. `{ErrorClass.DATA: Retry(attempts=2)}`.
     """
 
@@ -37,12 +39,12 @@ class Retry:
             raise DefinitionError("Retry: throttled_for must be positive")
 
     def delay(self, attempt: int, rng: Callable[[], float] = random.random) -> float:
-        """Seconds to wait after the `attempt`-th execution has failed."""
+        """Seconds to wait after the `attempt`-th execution failed."""
         longest: float = min(self.cap, self.base * 2.0 ** min(attempt - 1, 62))
         return longest * rng() if self.jitter else longest
 
     def delay_after(self, error: ErrorClass, attempt: int) -> float | None:
-        """Seconds until the next execution, or None when there is none."""
+        """Seconds until the next execution, or None if there is no next execution."""
         policy = self.on.get(error)
         if policy is None:
             if error in (ErrorClass.PERMANENT, ErrorClass.DATA):

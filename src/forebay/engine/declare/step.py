@@ -1,4 +1,4 @@
-"""Steps: what their declaration says, the types that their functions must have, and the check of their options."""
+"""Steps: their options, the types that their functions must have, and the check of the options."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class StepKind(StrEnum):
 
 
 class StepOptions(TypedDict, total=False):
-    """What every step may say about its running."""
+    """The options of every step."""
 
     name: str
     kind: StepKind | Literal["async", "thread", "process"]
@@ -49,9 +49,9 @@ class StepOptions(TypedDict, total=False):
     concurrency: tuple[int, int]  # bounds of the adaptive limit in one worker
     limits: Sequence[Limit]
     memory_mb: int  # process steps only
-    sandbox: bool  # process steps only: no network, no files but Python's, no rows to write
-    max_expiries: int  # how often a worker may be lost with a task before it is a dead letter
-    normalizes: bool  # what it returns is kept in `item.normalized`, not in `item.result`
+    sandbox: bool  # process steps only: no network, no files except Python's, no rows to write
+    max_expiries: int  # how many workers may be lost while running a task before it becomes a dead letter
+    normalizes: bool  # its result is stored in `item.normalized`, not in `item.result`
 
 
 @dataclass(eq=False)
@@ -79,7 +79,7 @@ class Step(Generic[I, R]):
 
     @cached_property
     def result(self) -> TypeAdapter[Any]:
-        """Reads this step's stored result back for the steps after it."""
+        """Parses the stored result of this step for the steps after it."""
         returned = typing.get_type_hints(self.fn).get("return", Any)
         if self.batch_size is not None:
             returned = (typing.get_args(returned) or (Any,))[0]
@@ -95,7 +95,7 @@ class Step(Generic[I, R]):
 
     @property
     def result_key(self) -> str:
-        """What its result is called among those of its item; `*` is what the database keeps apart, as normalized."""
+        """The key of its result among those of its item; the database stores `*` separately, as normalized."""
         return "*" if self.normalizes else self.name
 
     @property
@@ -114,7 +114,7 @@ _OUTCOMES = (NotFound, Skip, Snooze, Cancel)
 
 
 def _value_of(annotation: Any) -> Any:
-    """The annotation of a step's value, without the outcomes it may return instead."""
+    """The annotation of the value of a step, without the outcomes that it may return instead."""
     parts = typing.get_args(annotation) if _is_union(annotation) else (annotation,)
     values = [
         (typing.get_args(part) or (Any,))[0] if (typing.get_origin(part) or part) is Done else part
@@ -129,7 +129,7 @@ def _is_union(annotation: Any) -> bool:
 
 
 class Declared(Generic[I, *Rs]):
-    """The decorator that `step` gives back; remembers the types that the function must take."""
+    """The decorator that `step` returns; it knows the types that the function must take."""
 
     def __init__(self, make: Callable[[Callable[..., Any]], Step[I, Any]]) -> None:
         self._make = make
@@ -147,7 +147,7 @@ class Declared(Generic[I, *Rs]):
 
 
 class OptionalDeclared(Generic[I, *Rs]):
-    """The same for an optional step: the steps after it get None when it failed."""
+    """The same for an optional step: the steps after it receive None if it failed."""
 
     def __init__(self, make: Callable[[Callable[..., Any]], Step[I, Any]]) -> None:
         self._make = make
