@@ -1,1 +1,1 @@
-"""The worker: claim, run, settle, renew leases."""
+"""The worker: claims, runs and settles tasks, and renews leases."""

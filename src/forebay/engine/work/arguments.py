@@ -1,4 +1,4 @@
-"""The arguments of a step: the input of its item, and the results of the steps before it."""
+"""The arguments of a step: the input of its item, and the results of preceding steps."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class StepArguments:
-    """Parses the arguments of one step's tasks."""
+    """Parses the arguments for the tasks of one step."""
 
     def __init__(self, step: Step[Any, Any], pool: Pool) -> None:
         self._step, self._pool = step, pool
@@ -28,14 +28,14 @@ class StepArguments:
         )
 
     def at_hand(self, lease: Lease, index: int) -> tuple[Any, ...] | None:
-        """The arguments that came with the lease; None when they have to be read."""
+        """The arguments that came with the lease; None if they must be read from the database."""
         text = lease.inputs[index]
         if text is None or self._step.after_all:
             return None
         return self._parsed(text, lease.results[index] if lease.results is not None else None)
 
     async def read(self, attempt: Attempt) -> tuple[Any, ...]:
-        """Large arguments, and those of a step that runs after all items, are read when the task begins."""
+        """Read large arguments, and those of an `after_all` step, when the task starts."""
         if self._step.after_all:
             return await self._job(attempt)
         return self._parsed(*await tasks.read_task(self._pool, attempt.lease.job_id, attempt.n))

@@ -1,4 +1,4 @@
-"""One attempt from its start to its report: what a step returned or raised, turned into what is settled."""
+"""One attempt from start to report: converts what a step returned or raised into what is settled."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ _OUTCOMES = frozenset((Done, NotFound, Skip, Snooze, Cancel))
 
 
 class Attempt(Context):
-    """One execution of a task: the context that its step sees, and what comes of it.
+    """One execution of a task: the context that its step sees, and its outcome.
 
-    `outcome` None stands for DONE, `retry_in` None for "the step has ended".
+    `outcome` None means DONE; `retry_in` None means that the step has ended.
     """
 
     __slots__ = (
@@ -50,7 +50,7 @@ class Attempt(Context):
     )  # fmt: skip
 
     def __init__(self, lease: Lease, n: int, started: float) -> None:
-        # What the lease knows is looked up there: there are many attempts, and few of them ask.
+        # Properties look these values up in the lease: there are many attempts, and few of them need the values.
         self._items = None
         self.lease = lease
         self.n = n
@@ -60,10 +60,10 @@ class Attempt(Context):
         self.result: str | None = None
         self.writes: Sequence[Write] = ()
         self.stop: str | None = None
-        # The rest is set only where it matters: most attempts end well.
+        # The other slots are set only when needed: most attempts succeed.
 
     def runs(self, step: str, slot: asyncio.Task[Any], deadline: float, services: StepServices) -> None:
-        """It begins, in this slot."""
+        """Start in this slot."""
         self.step = step
         self.slot = slot
         self.deadline = deadline
@@ -86,9 +86,9 @@ class Attempt(Context):
         return self.lease.token
 
     def end(self, why: str) -> None:
-        """Stop it from outside: timeout, cancelled, lost, shutdown."""
+        """Stop the attempt from outside: timeout, cancelled, lost, shutdown."""
         if self.stop is not None and why != "shutdown":
-            return  # told already; telling again would only disturb its cleaning up
+            return  # already stopping; a second cancellation would interrupt its cleanup
         self.stop = self.stop or why
         self.cancelled = True
         self.slot.cancel()
@@ -103,16 +103,16 @@ class Attempt(Context):
         counts_as_attempt: bool = True,
         ends_item: bool = False,
     ) -> None:
-        """It did not end well, or not yet."""
+        """Record that the attempt failed, or did not finish."""
         self.outcome = outcome
         self.reason = None if reason is None else clean(reason) or None
         self.error_class = error_class
-        # No pause is endless, and NaN, which is larger and smaller than nothing, is none.
+        # The pause is bounded; min() and max() in this order turn NaN into 0.
         self.retry_in = None if retry_in is None else max(0.0, min(retry_in, _LONGEST_PAUSE))
         self.counts_as_attempt = counts_as_attempt
         self.ends_item = ends_item
         self.throttled_for: float | None = None
-        self.seconds = 0.0  # that it ran, as far as that is known
+        self.seconds = 0.0  # run time, if known
 
     @property
     def failure(self) -> ErrorClass | None:
@@ -120,7 +120,7 @@ class Attempt(Context):
 
 
 def report_outcome(attempt: Attempt, step: Step[Any, Any], value: Any) -> None:
-    """Fills in what a step has returned."""
+    """Record what a step returned."""
     if value.__class__ not in _OUTCOMES:
         attempt.result = result_json(step, value)
         return
@@ -143,13 +143,13 @@ def report_outcome(attempt: Attempt, step: Step[Any, Any], value: Any) -> None:
 
 
 def report_error(attempt: Attempt, step: Step[Any, Any], error: BaseException) -> None:
-    """Fills in what a step has raised, and when it runs again."""
+    """Record what a step raised, and when it runs again."""
     kind, reason = classify_error(error), reason_of(error)
     if isinstance(error, StepError):
         attempt.writes = error.writes
     if kind is ErrorClass.THROTTLED:
         wait = error.retry_after if isinstance(error, ThrottledError) else 30.0
-        # Our own limit is neither an error of the item nor pressure from the other side.
+        # Our own limit is neither an error of the item nor a sign of overload at the other side.
         ours = isinstance(error, ThrottledError) and error.ours
         attempt.fail(
             "THROTTLED", reason=reason, error_class=None if ours else kind, retry_in=wait, counts_as_attempt=False
@@ -163,9 +163,9 @@ def report_error(attempt: Attempt, step: Step[Any, Any], error: BaseException) -
 
 
 def result_json(step: Step[Any, Any], value: Any) -> str:
-    """What is stored as a step's result: {step name: value}.
+    """The JSON that is stored as a step's result: {step name: value}.
 
-    Raises: DataError when the value cannot be stored as JSON.
+    Raises: DataError if the value cannot be stored as JSON.
     """
     if value is None:
         return f'{{"{step.result_key}":null}}'
@@ -179,7 +179,7 @@ def result_json(step: Step[Any, Any], value: Any) -> str:
 
 
 def reason_of(error: BaseException) -> str:
-    """One line for people."""
+    """The reason for an error, in one line."""
     if isinstance(error, ValidationError):
         first = error.errors(include_url=False)[0]
         place = ".".join(str(part) for part in ("input", *first["loc"]))
@@ -188,7 +188,7 @@ def reason_of(error: BaseException) -> str:
         return "timed out"
     try:
         text = message_without_values(error)
-    except Exception:  # an error that cannot even say what it is
+    except Exception:  # the error's __str__ failed
         text = ""
     if text and type(error).__module__.startswith("forebay."):
         return text
@@ -196,5 +196,5 @@ def reason_of(error: BaseException) -> str:
 
 
 def clean(text: str) -> str:
-    """Text that PostgreSQL can store, no longer than a reason need be."""
+    """Text that PostgreSQL can store, truncated to the maximum length of a reason."""
     return text[:_MAX_REASON].replace("\0", "\N{REPLACEMENT CHARACTER}").encode("utf-8", "replace").decode()

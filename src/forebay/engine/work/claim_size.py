@@ -1,4 +1,4 @@
-"""Self-tuning: bounds are configured, values are found. Every controller can be asked what it sees and decides."""
+"""Adaptive values of a worker: settings give the bounds, measurements give the value."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from forebay.tuning import Ewma, milliseconds
 
 
 class ClaimSize:
-    """How many tasks a worker wants at hand: what its slots get through in one slice of time."""
+    """How many tasks a worker wants locally: as many as its slots complete in one time slice."""
 
     def __init__(self, *, slice_s: float = 0.1, safety: float = 0.8, least: int = 1, most: int = 2000) -> None:
         self.slice_s, self.safety, self.least, self.most = slice_s, safety, least, most
         self.item_s = Ewma()
 
     def add(self, seconds: float) -> None:
-        """The time one task took; only successes are told."""
+        """Add the duration of a successful task."""
         self.item_s.add(seconds)
 
     def value(self, slots: int) -> int:
@@ -27,7 +27,7 @@ class ClaimSize:
 
 
 class LeaseTime:
-    """How long a lease lasts without a heartbeat: twice the usual item, within bounds."""
+    """How long a lease lasts without a heartbeat: twice the usual duration of an item, within bounds."""
 
     def __init__(self, floor: float, cap: float) -> None:
         self.floor, self.cap = floor, cap

@@ -1,7 +1,7 @@
-"""Claiming: knowing which lanes have something ready, and taking from them what the executors have capacity for.
+"""Claiming: finds the lanes that have ready tasks, and claims as many tasks as the executors have capacity for.
 
-A worker hears of ready lanes in three ways: a wake-up (NOTIFY), its own settles, and a poll of the tables in pauses
-that grow while nothing is found. None of them is needed for correctness but the last.
+A worker learns about ready lanes in three ways: wake-ups (NOTIFY), its own settles, and polls of the tables, at
+intervals that grow while nothing is found. Only the polls are required for correctness.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ if TYPE_CHECKING:
 log = get_logger("claimer")
 
 _FIRST_POLL = 0.01
-_BUSY_FOR = 3.0  # seconds that a lane stays marked after a claim that it could fill
+_BUSY_FOR = 3.0  # seconds that a lane stays marked as busy after a full claim
 _SWEEP_EVERY = 5.0  # seconds between polls below the watermark of a busy lane
-_SWEEP_SHARE = 20  # a poll of all lanes may cost one part in so many
+_SWEEP_SHARE = 20  # polls of all lanes may use 1/20 of the time
 
 
 class Claimer:
-    """Claims for all steps of one worker."""
+    """Claims tasks for all steps of one worker."""
 
     def __init__(  # noqa: PLR0913 - one claimer is wired once
         self,
@@ -70,11 +70,11 @@ class Claimer:
         self._limits = limits
         self._settler = settler
         self._machine = machine
-        self._spans = spans  # None: not traced
+        self._spans = spans  # None: tracing is off
         self._only = only  # lanes; None: all
         self._lanes = {step_id: StepLanes(step_id) for step_id in executors}
-        self._busy: set[int] = set()  # lanes that could fill the last claim
-        self._marked: set[int] = set()  # those that submitters have been told of
+        self._busy: set[int] = set()  # lanes whose last claim was full
+        self._marked: set[int] = set()  # lanes that are marked as busy in the database
         self._hold_until = 0.0
         self._pause = _FIRST_POLL
         self._news = asyncio.Event()
@@ -84,10 +84,10 @@ class Claimer:
         self._closed = False
         self._stopped = False
 
-    # -- told by others -------------------------------------------------------------------------------------------
+    # -- notifications --------------------------------------------------------------------------------------------
 
     def wake(self, step_id: int, lane_id: int, seq: int | None = None) -> None:
-        """Something is ready in this lane."""
+        """Record that something is ready in this lane."""
         lanes = self._lanes.get(step_id)
         if lanes is None or (self._only is not None and lane_id not in self._only):
             return
@@ -95,21 +95,21 @@ class Claimer:
             self._pause = _FIRST_POLL
             self._news.set()
             if not lanes.lanes[lane_id].known:
-                self._poll_requested.set()  # finds out its owner and rank while its first tasks are claimed
-        self._express_news.set()  # last: claims go out in the order in which they are woken
+                self._poll_requested.set()  # reads its owner and priority while its first tasks are claimed
+        self._express_news.set()  # last, because claims are sent in the order in which their loops wake up
 
     def on_capacity(self) -> None:
-        """A step has capacity; and a lane may be down to so few tasks that the express claim serves it."""
+        """Handle free capacity of a step. A lane may also have so few tasks left that the express claim serves it."""
         self._news.set()
         self._express_news.set()
 
     def request_poll(self) -> None:
-        """Poll soon: wake-ups may have been missed."""
+        """Poll soon, because wake-ups may have been missed."""
         self._pause = _FIRST_POLL
         self._poll_requested.set()
 
     def hold(self, seconds: float) -> None:
-        """Claim nothing for a while: this machine is at its limit."""
+        """Stop claiming for a while, because this machine is overloaded."""
         self._hold_until = time.monotonic() + seconds
 
     @property
@@ -117,7 +117,7 @@ class Claimer:
         return self._hold_until > time.monotonic()
 
     def close(self) -> None:
-        """Claim nothing until `open`."""
+        """Stop claiming until `open` is called."""
         self._closed = True
 
     def open(self) -> None:
@@ -139,12 +139,12 @@ class Claimer:
     # -- claiming -------------------------------------------------------------------------------------------------
 
     async def run(self) -> None:
-        """Claim whenever there is capacity and something is ready. Two of these run side by side."""
+        """Claim whenever there is capacity and something is ready. Two of these loops run concurrently."""
         await self._run(self._news, self._pick)
 
     async def run_express(self) -> None:
-        """Claims a little of what has come in besides, at once: while a long backlog is worked through, who has one
-        task waits neither for capacity nor behind a large claim."""
+        """Claim a few of the newly arrived tasks immediately: while a long backlog is processed, an owner with one task
+        waits neither for capacity nor behind a large claim."""
         await self._run(self._express_news, self._pick_waiting)
 
     async def _run(self, news: asyncio.Event, pick: Callable[[], list[Claim]]) -> None:
@@ -162,7 +162,7 @@ class Claimer:
                 await wait_for(news, self._limits_wait())
 
     def _pick(self) -> list[Claim]:
-        """What to claim now: every step that has capacity, from the lanes whose turn it is."""
+        """What to claim now: for every step with capacity, tasks from the lanes that are next."""
         if self._closed or self.is_held or self._settler.is_full:
             return []
         claims: list[Claim] = []
@@ -173,7 +173,7 @@ class Claimer:
         return claims
 
     def _pick_waiting(self) -> list[Claim]:
-        """The same for lanes that have next to nothing in this worker while others have much."""
+        """The same for lanes that have almost nothing in this worker while others have much."""
         if self._closed or self.is_held:
             return []
         claims: list[Claim] = []
@@ -190,11 +190,12 @@ class Claimer:
         return claims
 
     def _may_start(self, executor: StepExecutor) -> bool:
-        """Whether the step's limits let anything through, whatever waits for them already."""
+        """Whether the step's limits admit any task."""
         return not executor.step.limits or self._limits.capacity(executor.step.limits, 1) != 0
 
     def _within_limits(self, executor: StepExecutor, capacity: int) -> int:
-        """How many of those could start soon: what the step's limits hold back is better left where it is."""
+        """How many of these tasks could start soon. Tasks that the step's limits hold back are better left
+        unclaimed."""
         step = executor.step
         allowed = self._limits.capacity(step.limits, capacity) if step.limits else None
         return capacity if allowed is None else min(capacity, allowed * (step.batch_size or 1) - executor.queue.size)
@@ -221,10 +222,10 @@ class Claimer:
                 self._note_busy(lanes, mine)
             self._take_on(leases)
         finally:
-            await release(self._pool, conn)  # takes some turns of the event loop: the tasks begin meanwhile
+            await release(self._pool, conn)  # takes several iterations of the event loop; the tasks start meanwhile
 
     async def _claim_once(self, claims: list[Claim]) -> tuple[Connection, list[Lease]]:
-        """The leases, and the connection that they came by, which is still to be given back."""
+        """The leases, and the connection of the claim, which the caller must release."""
         lease_s = max(self._leases.seconds(claim.step_id) for claim in claims)
         conn = await self._pool.acquire()
         try:
@@ -239,14 +240,14 @@ class Claimer:
             self._leases.add(lease)
             for n in lease.missing():
                 self._cancel_missing(lease, n)
-            if not self._stopped:  # else this came back too late, and is handed back with the other leases
+            if not self._stopped:  # otherwise the claim returned too late, and the lease is released with the others
                 lane = self._lanes[lease.step_id].lanes[lease.lane_id]
                 self._executors[lease.step_id].queue.push(lease, lane.priority, lane.weight)
         for step_id in {lease.step_id for lease in leases}:
             self._executors[step_id].kick()
 
     def _cancel_missing(self, lease: Lease, n: int) -> None:
-        """A task whose item has ended, or is gone: the lease must not hold it."""
+        """Settle a task whose item has ended or was deleted, so that the lease does not hold it."""
         attempt = Attempt(lease, n, self._clock.time())
         attempt.fail("CANCELLED", reason="the item had already ended", ends_item=True)
         self._settler.add(attempt)
@@ -261,8 +262,8 @@ class Claimer:
     # -- polling --------------------------------------------------------------------------------------------------
 
     async def poll(self) -> None:
-        """Polls for ready lanes for ever. The pauses double while nothing is new, so that a commit that came late
-        after the last wake-up waits about as long as it was late; and polling costs a small share of the time only."""
+        """Poll for ready lanes forever. The interval doubles while nothing is found, so a task whose commit came after
+        its wake-up waits about as long as the commit was late. Polling uses only a small share of the time."""
         while True:
             began = time.monotonic()
             try:
@@ -281,7 +282,8 @@ class Claimer:
             if self._only is not None and info.lane_id not in self._only:
                 continue
             lanes.learn(info)
-            # Dry for us, and yet not empty: something lies below the watermark. So it may in a lane that is never dry.
+            # The lane was empty for us but is not empty: something is below the watermark. An active lane can have such
+            # tasks too.
             if not lanes.is_active(info.lane_id):
                 lanes.rewind(info.lane_id)
                 news = lanes.wake(info.lane_id) or news
@@ -302,7 +304,7 @@ class Claimer:
                 if info.lane_id in lanes.lanes:
                     lanes.learn(info)
 
-    # -- sparing wake-ups -----------------------------------------------------------------------------------------
+    # -- suppressing wake-ups -------------------------------------------------------------------------------------
 
     def _note_busy(self, lanes: StepLanes, claims: list[Claim]) -> None:
         for claim in claims:
@@ -311,10 +313,10 @@ class Claimer:
             else:
                 self._busy.discard(claim.lane_id)
                 if claim.lane_id in self._marked:
-                    self.request_poll()  # submits may have come without a wake-up
+                    self.request_poll()  # submits may have sent no wake-up
 
     async def mark_busy(self) -> None:
-        """Tells submitters which lanes need no wake-ups, because their backlog is being worked through."""
+        """Record which lanes need no wake-ups from submitters, because their backlog is being processed."""
         idle = self._marked - self._busy
         if idle:
             await tasks.mark_busy(self._pool, sorted(idle), 0, self._clock.stamp())

@@ -1,7 +1,7 @@
-"""Running the tasks of one step: slots that take tasks from the queue, one after the other.
+"""Runs the tasks of one step: slots take tasks from the queue, one after another.
 
-A slot is a coroutine that lives while there is work, so a task costs no asyncio.Task of its own. Deadlines and
-cancellations are watched from outside (`reap`), so a task costs no timer either.
+A slot is a coroutine that lives while there is work, so a task does not need an asyncio.Task. Deadlines and
+cancellations are checked from outside (`stop_overdue`), so a task does not need a timer either.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from forebay.engine.work.arguments import StepArguments
 
 _PRESSURE = (ErrorClass.THROTTLED, ErrorClass.TRANSIENT)
-_YIELD_AFTER = 0.002  # seconds that slots may keep the event loop to themselves
+_YIELD_AFTER = 0.002  # seconds after which a slot yields to the event loop
 
 
 class StepExecutor:
@@ -50,8 +50,8 @@ class StepExecutor:
         size: ClaimSize,
         reserve: int = 0,
     ) -> None:
-        """`reserve`: slots beyond the step's concurrency, one for each owner who would wait while another holds all of
-        it."""
+        """`reserve`: slots beyond the step's concurrency, one for each owner who would wait while another owner holds
+        all regular slots."""
         self.step = step
         self.step_id = step_id
         self.queue = TaskQueue()
@@ -60,22 +60,22 @@ class StepExecutor:
         self.size = size
         self.running: set[Attempt] = set()
         self.failed = 0
-        self._succeeded = 0  # attempts that ended well and that the controllers know of, or need not
-        self._unfinished = 0  # neither well nor badly: throttled, snoozed, released
-        self._succeeded_s = 0.0  # the time of those that ended well
+        self._succeeded = 0  # successful attempts that were reported to the controllers, or need not be
+        self._unfinished = 0  # neither successful nor failed: throttled, snoozed, released
+        self._succeeded_s = 0.0  # total time of the successful attempts
         self.last_ended = 0.0  # epoch seconds
         self.last_error: tuple[float, str] | None = None
         self.slots: set[asyncio.Task[None]] = set()
-        self.is_shared = step.concurrency[1] > 1  # one at a time is a promise
+        self.is_shared = step.concurrency[1] > 1  # with a concurrency of 1, tasks never run at the same time
         self._reserve = reserve if self.is_shared else 0
-        self._held: dict[int, int] = {}  # slots of each owner who runs something
-        self._newcomers: dict[asyncio.Task[None], int] = {}  # slots beyond the concurrency, and whose they are
+        self._held: dict[int, int] = {}  # slots in use, by owner
+        self._newcomers: dict[asyncio.Task[None], int] = {}  # slots beyond the concurrency, and their owners
         self._call = call
         self._arguments = arguments
         self._report = report
         self._on_capacity = on_capacity
-        self._refill_at = 0  # when the queue is down to this, it is time to claim more
-        self._unreported = 0  # successes not yet told to the controllers, and their time
+        self._refill_at = 0  # queue length at which to claim more
+        self._unreported = 0  # successes not yet reported to the controllers, and their time
         self._unreported_s = 0.0
         self._services = services
         self._limits = limits
@@ -83,29 +83,29 @@ class StepExecutor:
         self._timeout = float("inf") if step.timeout is None else step.timeout
 
     def capacity(self, share: float = 1.0) -> int:
-        """How many more tasks this step wants at hand: `share` of the usual while the machine is short of something,
-        and never less than what the step is to run at once."""
+        """How many more tasks this step wants locally: `share` of the usual number while the machine is overloaded, but
+        at least as many as the step may run concurrently."""
         wanted = self.size.value(self.concurrency.value)
         least = min(wanted, self.concurrency.least)
         return max(least, int(wanted * share)) - self.queue.size - len(self.running)
 
     @property
     def succeeded(self) -> int:
-        """Attempts that ended well."""
+        """The number of successful attempts."""
         return self._succeeded + self._unreported
 
     @property
     def busy_s(self) -> float:
-        """The time of those."""
+        """The total time of the successful attempts."""
         return self._succeeded_s + self._unreported_s
 
     @property
     def ended(self) -> int:
-        """Attempts, however they ended."""
+        """The number of ended attempts, successful or not."""
         return self.succeeded + self.failed + self._unfinished
 
     def kick(self) -> None:
-        """Starts as many slots as the queue is worth."""
+        """Start as many slots as the queue needs."""
         if self.is_shared and self.queue.size:
             self._admit_newcomers()
         free = self.concurrency.value - len(self.slots)
@@ -126,12 +126,12 @@ class StepExecutor:
         self._newcomers.pop(slot, None)
 
     def _admit_newcomers(self) -> None:
-        """Who runs nothing here need not wait behind the higher priority of others while a slot is free, nor for the
-        end of another's long tasks: while one owner holds all slots, others get one each beyond them. Who is alone may
-        use everything."""
+        """Start tasks of owners who run nothing here. While a slot is free, they do not wait behind the higher priority
+        of others; while one owner holds all slots, they do not wait for its long tasks but get one extra slot each. A
+        single owner may use all slots."""
         busy = {*self._held, *self._newcomers.values()}
         free = self.concurrency.value - len(self.slots)
-        spare = free if self.queue.is_next_of(busy) else free - 1  # the next one's, else
+        spare = free if self.queue.is_next_of(busy) else free - 1  # otherwise one is kept for the next task
         while spare > 0 and (task := self.queue.pop_outranked(busy)) is not None:
             busy.add(task[0].owner_id)
             self._start(self._slot_of_newcomer(task))
@@ -143,7 +143,7 @@ class StepExecutor:
             self._newcomers[self._start(self._slot_of_newcomer(task))] = task[0].owner_id
 
     async def _slot_of_newcomer(self, task: tuple[Lease, int]) -> None:
-        """Runs one task, or one call, and ends: who comes next is decided anew."""
+        """Run one task, or one batch call, and end: the next task is selected anew."""
         me = asyncio.current_task()
         assert me is not None  # noqa: S101 - a coroutine always runs in a task here
         if self.step.batch_size is None:
@@ -156,7 +156,7 @@ class StepExecutor:
         self._on_capacity()
 
     def _next(self, *, outranked: bool) -> tuple[Lease, int] | None:
-        """`outranked`: first of somebody who runs nothing, and whom the priority of others keeps from their turn."""
+        """`outranked`: prefer an owner who runs nothing and whose tasks wait behind higher priorities."""
         if outranked and (task := self.queue.pop_outranked(self._held)) is not None:
             return task
         return self.queue.pop_shared(self._held, self.concurrency.value - 1) if self.is_shared else self.queue.pop()
@@ -169,7 +169,7 @@ class StepExecutor:
         yields = 0
         while (task := self._next(outranked=self.is_shared and now == began and yields % 2 == 1)) is not None:
             if self.queue.size <= self._refill_at:
-                self._refill_at = -1  # told once
+                self._refill_at = -1  # report only once
                 self._on_capacity()
             if size is None:
                 now = await self._attempt(me, *task, now)
@@ -180,7 +180,7 @@ class StepExecutor:
                 if len(self.slots) > self.concurrency.value:
                     break
                 await asyncio.sleep(0)
-                yields += 1  # at every other one: short tasks of a high priority leave nobody out, and are not left out
+                yields += 1  # at every second yield: short tasks of a high priority neither starve others nor starve
                 began = now = time.monotonic()
         self._learn()
         self._on_capacity()
@@ -198,7 +198,7 @@ class StepExecutor:
         return attempt
 
     async def _attempt(self, slot: asyncio.Task[Any], lease: Lease, index: int, began: float) -> float:
-        """Runs one task; answers the time at which it ended."""
+        """Run one task; return the time at which it ended."""
         attempt = self._begin(slot, lease, index, began)
         owners = (lease.owner_id,)
         self._hold(owners)
@@ -206,7 +206,7 @@ class StepExecutor:
             args = self._arguments.at_hand(lease, index) or await self._arguments.read(attempt)
             if self.step.limits:
                 permits = await self._limits.acquire(self.step.limits, args[0], busy=self.queue.size > 0)
-                began = time.monotonic()  # waiting is not work
+                began = time.monotonic()  # exclude the time spent waiting
                 attempt.deadline = began + self._timeout
                 value = await self._call_limited(permits, attempt, *args)
             else:
@@ -234,7 +234,7 @@ class StepExecutor:
             self._limits.release(permits)
 
     async def _attempt_batch(self, slot: asyncio.Task[Any], tasks: list[tuple[Lease, int]], began: float) -> float:
-        """One call for many tasks; the step sees the context of the first."""
+        """Run one call for many tasks; the step sees the context of the first task."""
         attempts = [self._begin(slot, lease, index, began) for lease, index in tasks]
         owners = {lease.owner_id for lease, _ in tasks}
         self._hold(owners)
@@ -281,7 +281,7 @@ class StepExecutor:
                 args = self._arguments.at_hand(lease, index) or await self._arguments.read(attempt)
                 inputs.append(args if self.step.after else args[0])
                 good.append(attempt)
-            except Exception as error:  # one bad input is its own trouble, not the batch's
+            except Exception as error:  # one invalid input must not fail the batch
                 report_error(attempt, self.step, error)
         if not good:
             return
@@ -300,8 +300,8 @@ class StepExecutor:
                 report_error(attempt, self.step, error)
 
     def _stopped(self, slot: asyncio.Task[Any], attempts: list[Attempt]) -> None:
-        """Attempts were cancelled: by us, for reasons of their own or of one of their batch; by the step itself; or
-        with the whole worker, in which case the slot goes down with it."""
+        """Handle the cancellation of attempts: by the worker (for one attempt, or for another of its batch), by the
+        step itself, or with the whole worker; in the last case the slot ends as well."""
         stopped = any(attempt.stop for attempt in attempts)
         if not stopped and slot.cancelling():
             raise asyncio.CancelledError
@@ -310,7 +310,7 @@ class StepExecutor:
                 report_error(attempt, self.step, TransientError(f"timed out after {self.step.timeout:g} s"))
             elif attempt.stop == "cancelled":
                 attempt.fail("CANCELLED", reason="cancelled while it was running", ends_item=True)
-            elif stopped:  # the worker is going down, the lease is lost, or another of the batch was stopped
+            elif stopped:  # the worker stops, the lease is lost, or another attempt of the batch was stopped
                 why = attempt.stop or "its batch was stopped"
                 attempt.fail(
                     "RELEASED", reason=f"the worker let go of it ({why})", retry_in=0.0, counts_as_attempt=False
@@ -329,11 +329,11 @@ class StepExecutor:
             if not self._held[owner_id]:
                 del self._held[owner_id]
         if any(attempt.stop for attempt in attempts):
-            while slot.uncancel():  # what was meant for these must not reach the slot's next tasks
+            while slot.uncancel():  # a cancellation of these attempts must not affect the slot's next tasks
                 pass
 
     def _learn(self) -> None:
-        """Tells the controllers about the successes since the last time."""
+        """Report the successes since the last call to the controllers."""
         if self._unreported:
             self._succeeded += self._unreported
             self._succeeded_s += self._unreported_s
@@ -344,8 +344,8 @@ class StepExecutor:
             self._unreported, self._unreported_s = 0, 0.0
 
     def stop_overdue(self, now: float) -> None:
-        """Stops what is past its deadline."""
-        # Process steps are killed by their pool, which knows better.
+        """Stop attempts that are past their deadline."""
+        # The process pool enforces the timeout of process steps.
         if self.step.timeout is None or self.step.kind is StepKind.PROCESS:
             return
         for attempt in list(self.running):
@@ -360,7 +360,7 @@ class StepExecutor:
         self._let_go(lambda lease: lease.job_id == job_id, "cancelled")
 
     def let_go(self, tokens: set[int], why: str) -> None:
-        """Drops and stops what belongs to these leases."""
+        """Drop queued tasks and stop running attempts of these leases."""
         self._let_go(lambda lease: lease.token in tokens, why)
 
     def _let_go(self, is_meant: Callable[[Lease], bool], why: str) -> None:
@@ -374,7 +374,7 @@ class StepExecutor:
                 attempt.end(why)
 
     def describe(self) -> dict[str, Any]:
-        """What `forebay top` and the worker's row show of this step."""
+        """The status of this step for `forebay top` and the worker's row."""
         return {
             "running": len(self.running),
             "limited": bool(self.step.limits),

@@ -1,7 +1,7 @@
-"""Failures in the logs: what failed for good is an error, what will be tried again a warning.
+"""Logs failures: a final failure is an error, a failure that will be retried is a warning.
 
-A million rows that fail must not flood the logs, nor an error tracker that listens to them: of each step and class a
-few lines a minute are written in full, and the others as one line with their number.
+A million failing rows must not flood the logs or an error tracker that reads them: for each step and error class, a
+few lines per minute are written in full, and the rest as one line with a count.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 log = get_logger("worker")
 
-_IN_FULL = 5  # lines of one kind in one window
+_IN_FULL = 5  # full lines per kind and window
 _WINDOW = 60.0  # seconds
 
 
@@ -35,16 +35,16 @@ class _Kind(NamedTuple):
 
 @dataclass(slots=True)
 class _Window:
-    """What was told of one kind since a moment."""
+    """The log lines of one kind in the current window."""
 
     since: float
     told: int = 0
     untold: int = 0
-    reason: str | None = None  # of the last that was not told
+    reason: str | None = None  # of the last suppressed failure
 
 
 class FailureLog:
-    """Tells of attempts that failed, as often as a reader can bear."""
+    """Logs failed attempts, with a limited number of lines."""
 
     def __init__(self, executors: Mapping[int, StepExecutor], monotonic: Callable[[], float] = time.monotonic) -> None:
         self._executors = executors
@@ -52,7 +52,7 @@ class FailureLog:
         self._windows: dict[_Kind, _Window] = {}
 
     def add(self, batch: Sequence[Attempt], stale: Collection[tuple[int, int]]) -> None:
-        """These have been settled, but for the stale ones, which are no longer this worker's to tell about."""
+        """Log the settled attempts of a batch, except the stale ones, which this worker no longer owns."""
         for attempt in batch:
             if attempt.outcome == "ERROR" and (attempt.lease.token, attempt.n) not in stale:
                 self._add(attempt, self._executors[attempt.lease.step_id].step)
@@ -70,14 +70,14 @@ class FailureLog:
             window.reason = attempt.reason
 
     async def tell_rest(self) -> None:
-        """Ends the windows that are over."""
+        """End the windows that are over."""
         now = self._monotonic()
         for kind, window in list(self._windows.items()):
             if now - window.since >= _WINDOW:
                 self._end(kind, window, now)
 
     def close(self) -> None:
-        """Tells what has not been told."""
+        """Log the suppressed failures."""
         now = self._monotonic()
         for kind, window in list(self._windows.items()):
             self._end(kind, window, now)
@@ -104,7 +104,7 @@ def _described(attempt: Attempt, step: Step[Any, Any]) -> dict[str, Any]:
 
 
 def _reference(attempt: Attempt, field: str | None) -> dict[str, str | int]:
-    """What the input calls the thing that the item is about, if it does."""
+    """The input field that identifies the subject of the item, if the pipeline declares one."""
     lease = attempt.lease
     if field is None or attempt.n not in lease.ns:
         return {}

@@ -1,4 +1,4 @@
-"""What the logs tell of jobs and items: each job's end; and in detail, each item's every step and why it runs again."""
+"""Log lines about jobs and items: the end of each job; at debug level, every attempt and its next retry."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 
 log = get_logger("worker")
 
-_ONE_BY_ONE = 5  # jobs that end together
+_ONE_BY_ONE = 5  # maximum jobs of one batch that are logged separately
 
 
 def tell_finished(jobs: Sequence[int]) -> None:
-    """Jobs have ended; many small ones that end together share a line."""
+    """Log the end of jobs; many jobs that end together share one line."""
     if len(jobs) > _ONE_BY_ONE:
         log.info("jobs_finished", count=len(jobs), first=min(jobs), last=max(jobs))
         return
@@ -27,7 +27,7 @@ def tell_finished(jobs: Sequence[int]) -> None:
 
 
 def tell_attempts(batch: Sequence[Attempt], executors: Mapping[int, StepExecutor], now: float) -> None:
-    """How attempts ended, and when those that failed are tried again; they have been settled `now`."""
+    """Log how attempts ended, and when failed attempts are retried; `now` is the time of the settle."""
     for attempt in batch:
         lease = attempt.lease
         step = executors[lease.step_id].step

@@ -1,7 +1,7 @@
-"""Fairness: which lanes a worker claims from next, and how much of each.
+"""Fairness: which lanes a worker claims from next, and how much from each.
 
-Within a priority, owners share by weight in virtual time: who has had less, for their weight, goes first. All of it
-lives in the worker's memory, so that fairness writes nothing; each worker being fair makes all of them fair together.
+Within a priority, owners share by weight in virtual time: the owner with the least service, relative to the weight,
+goes first. All state is in the worker's memory, so fairness causes no writes. If each worker is fair, all of them are.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from forebay.engine.db.tasks import LaneInfo, Lease
 
-# Claims look this many runs back from the newest one used up: another worker may have been cutting those.
+# Claims read this many runs before the newest exhausted one: another worker may have been splitting those.
 _LOOK_BACK = 500
 _MAX_LANES = 64  # in one claim
 _FEW = 8
@@ -25,25 +25,25 @@ _FEW = 8
 
 @dataclass(slots=True, eq=False)
 class Lane:
-    """What a worker remembers about one step of one lane."""
+    """What a worker knows about one step of one lane."""
 
     lane_id: int
     owner_id: int = 0
     priority: int = 0
     weight: float = 1.0
-    known: bool = False  # owner, priority and weight have been read
+    known: bool = False  # owner, priority and weight are known
     paused: bool = False
-    head: int = 0  # the watermark: nothing below it is expected, the sweep looks there
-    run_rows: int = 4  # runs a claim reads: grows while runs are short
+    head: int = 0  # the watermark: nothing is expected below it; a periodic poll checks there
+    run_rows: int = 4  # runs that a claim reads; grows while runs are short
     virtual: float = 0.0
     claiming: bool = False
-    woken: bool = False  # while it was being claimed from: that claim may have missed it
-    rewound: float = 0.0  # when the watermark was last forgotten, monotonic
-    full: bool = False  # the last claim got all it asked for
+    woken: bool = False  # woken during a claim, which may have missed the new task
+    rewound: float = 0.0  # when the watermark was last reset, monotonic
+    full: bool = False  # the last claim returned as much as requested
 
 
 class StepLanes:
-    """The lanes of one step that have, or may have, something ready."""
+    """The lanes of one step that have, or may have, ready tasks."""
 
     def __init__(self, step_id: int) -> None:
         self.step_id = step_id
@@ -52,7 +52,7 @@ class StepLanes:
         self._owner_virtual: dict[int, float] = {}
 
     def wake(self, lane_id: int, seq: int | None = None) -> bool:
-        """Something may be ready in this lane, at `seq` or later; says whether that is news."""
+        """Record that something may be ready in this lane, at `seq` or later; return whether this is new."""
         lane = self.lanes.get(lane_id)
         if lane is None:
             lane = self.lanes[lane_id] = Lane(lane_id)
@@ -66,7 +66,7 @@ class StepLanes:
         return news
 
     def _catch_up(self, lane: Lane) -> None:
-        """Who was away has no claim to what the others got meanwhile."""
+        """A lane that was idle gets no credit for the time in which others were served."""
         others = [self.lanes[i] for i in self.active if i != lane.lane_id]
         if others:
             lane.virtual = max(lane.virtual, min(other.virtual for other in others))
@@ -88,20 +88,21 @@ class StepLanes:
         return [lane_id for lane_id in self.active if not self.lanes[lane_id].known]
 
     def forget_idle(self) -> None:
-        """Keeps memory bounded where there are many owners."""
+        """Forget idle lanes, to bound the memory when there are many owners."""
         if len(self.lanes) > 10_000:
             self.lanes = {i: lane for i, lane in self.lanes.items() if i in self.active or lane.claiming}
             self._owner_virtual.clear()
 
     def pick(self, capacity: int, served: Container[int] = ()) -> list[Claim]:
-        """Shares `capacity` tasks among the lanes of the highest priority, those that had least first. The lanes in
+        """Divide `capacity` tasks among the lanes of the highest priority, those with the least service first. The
+        lanes in
         `served` have some tasks in this worker already."""
         if not self.active or capacity < 1:
             return []
         ready = self._ready()
         known = [lane for lane in ready if lane.lane_id in served]
         if known and len(ready) - len(known) <= _FEW:
-            ready = known  # the others are picked by `pick_waiting`, and do not wait for this claim
+            ready = known  # `pick_waiting` serves the others without waiting for this claim
         ready = sorted(ready, key=self._turn)[: min(capacity, _MAX_LANES)]
         shares = self._shares(ready)
         return [
@@ -110,16 +111,16 @@ class StepLanes:
         ]
 
     def pick_waiting(self, capacity: int, served: Container[int], owners: Container[int] = ()) -> list[Claim]:
-        """A few tasks of lanes that have next to none in this worker, and are of none of these owners: they need not
-        wait for capacity behind what others have been given. Those that turn out to have many are served
-        like the others then."""
+        """A few tasks of lanes that have almost none in this worker and belong to none of these owners: they do not
+        wait for capacity behind the tasks of others. A lane that turns out to have many tasks is then served like the
+        others."""
         waiting = [lane for lane in self._ready() if lane.lane_id not in served and lane.owner_id not in owners]
         waiting = sorted(waiting, key=self._turn)[: min(max(capacity, 0), _FEW)]
         return [self._claim(lane, max(1, capacity // len(waiting))) for lane in waiting]
 
     def pick_outranked(self, owners: Container[int]) -> list[Claim]:
-        """One task each for a few who are none of these owners, and whom higher priorities keep from their turn: a
-        priority orders what many have waiting, and must not keep anybody out."""
+        """One task each for a few other owners whose lanes wait behind higher priorities: a priority orders the
+        backlog, but must not exclude anyone."""
         top = self._top()
         lanes = [self.lanes[i] for i in self.active]
         leading = {lane.owner_id for lane in lanes if lane.priority == top}
@@ -135,7 +136,7 @@ class StepLanes:
         return max((self.lanes[i].priority for i in self.active), default=0)
 
     def _ready(self) -> list[Lane]:
-        """The lanes of the highest priority. One that is being claimed from right now still keeps lower ones out."""
+        """The lanes of the highest priority. A lane with a claim in progress still blocks lower priorities."""
         top = self._top()
         return [lane for i in self.active if (lane := self.lanes[i]).priority == top and not lane.claiming]
 
@@ -148,7 +149,7 @@ class StepLanes:
         return (self._owner_virtual.get(lane.owner_id, 0.0), lane.virtual, lane.lane_id)
 
     def _shares(self, lanes: list[Lane]) -> list[float]:
-        """An owner's weight is divided among that owner's lanes: many jobs do not make a larger share."""
+        """The weight of an owner is divided among the owner's lanes: more jobs do not give a larger share."""
         of_owner: dict[int, int] = {}
         for lane in lanes:
             of_owner[lane.owner_id] = of_owner.get(lane.owner_id, 0) + 1
@@ -157,7 +158,7 @@ class StepLanes:
         return [share / total for share in shares]
 
     def claimed(self, claims: Iterable[Claim], leases: Iterable[Lease]) -> None:
-        """Learns from the answer to a claim: watermarks, virtual time, and which lanes are dry."""
+        """Update watermarks, virtual time and empty lanes from the result of a claim."""
         by_lane: dict[int, list[Lease]] = {}
         for lease in leases:
             by_lane.setdefault(lease.lane_id, []).append(lease)
@@ -178,15 +179,15 @@ class StepLanes:
             self.active.discard(claim.lane_id)
 
     def _fit_run_rows(self, lane: Lane, claim: Claim, runs: int, got: int) -> None:
-        """More runs a claim while they are short; fewer where few are found, so that a lane that trickles comes back to
-        the claim that is made for a few."""
+        """Read more runs per claim while runs are short, and fewer where few are found, so that a lane with little work
+        returns to the claim that is optimized for a few tasks."""
         if runs >= claim.max_rows and got < claim.quota:
             lane.run_rows = min(2_000, lane.run_rows * 4)
         elif runs * 4 <= claim.max_rows:
             lane.run_rows = max(4, lane.run_rows // 4)
 
     def failed(self, claims: Iterable[Claim]) -> None:
-        """The claim did not get through; its lanes are tried again."""
+        """Record that the claim failed; its lanes are tried again."""
         for claim in claims:
             self.lanes[claim.lane_id].claiming = False
 
@@ -194,6 +195,6 @@ class StepLanes:
         return lane_id in self.active or self.lanes[lane_id].claiming
 
     def rewind(self, lane_id: int) -> None:
-        """Forget the watermark, so that the next claim looks at everything."""
+        """Reset the watermark, so that the next claim reads everything."""
         lane = self.lanes[lane_id]
         lane.head, lane.rewound = 0, time.monotonic()

@@ -1,4 +1,4 @@
-"""The leases that a worker holds: renewed while they are old, let go when they are lost, handed back at the end."""
+"""The leases of a worker: renewed periodically, dropped when lost, released at shutdown."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ log = get_logger("leases")
 
 
 class LeaseBook:
-    """What one worker holds."""
+    """The leases that one worker holds."""
 
     def __init__(
         self, pool: Pool, worker_id: int, settings: Settings, clock: Clock, executors: Mapping[int, StepExecutor]
@@ -36,8 +36,8 @@ class LeaseBook:
         self._floor = settings.lease_floor_s
         self._length = LeaseTime(settings.lease_floor_s, settings.lease_cap_s)
         self._held: dict[int, Lease] = {}
-        self._tasks: dict[int, dict[int, int]] = {step_id: {} for step_id in executors}  # in each step, of each lane
-        self._owners: dict[int, Counter[int]] = {step_id: Counter() for step_id in executors}  # and of each owner
+        self._tasks: dict[int, dict[int, int]] = {step_id: {} for step_id in executors}  # tasks by step and lane
+        self._owners: dict[int, Counter[int]] = {step_id: Counter() for step_id in executors}  # tasks by step and owner
 
     def __len__(self) -> int:
         return len(self._held)
@@ -67,12 +67,12 @@ class LeaseBook:
             del owners[lease.owner_id]
 
     def served(self, step_id: int) -> set[int]:
-        """The lanes that have more tasks of this step here, settled or not, than could run at once."""
+        """The lanes that have more tasks of this step here, settled or not, than can run concurrently."""
         few = self._executors[step_id].concurrency.value
         return {lane_id for lane_id, count in self._tasks[step_id].items() if count > few}
 
     def filled_by(self, step_id: int) -> set[int]:
-        """The owners who have as many tasks of this step here as can run at once, or more."""
+        """The owners who have at least as many tasks of this step here as can run concurrently."""
         few = self._executors[step_id].concurrency.value
         return {owner_id for owner_id, count in self._owners[step_id].items() if count >= few}
 
@@ -88,7 +88,7 @@ class LeaseBook:
                 self._forget(lease)
 
     async def renew(self) -> None:
-        """Renews the leases that have been held for a while; stops what is no longer ours, or cancelled."""
+        """Renew the leases that have been held for a while; stop tasks that are cancelled or whose lease is lost."""
         now = time.monotonic()
         old = [lease for lease in self._held.values() if now - lease.held_since > self._floor / 4]
         if not old:
@@ -98,7 +98,7 @@ class LeaseBook:
         held = await tasks.renew_leases(self._pool, self._worker_id, tokens, lengths, self._clock.stamp())
         for lease in old:
             lease.held_since = now
-        # What was settled while the heartbeat was on its way is not lost.
+        # A lease that was settled while the heartbeat was in progress is not lost.
         self._let_go({token for token in tokens if token not in held and token in self._held}, "lost")
         self._let_go({token for token, cancelled in held.items() if cancelled}, "cancelled")
 
@@ -113,8 +113,8 @@ class LeaseBook:
             log.warning("leases_lost", count=len(tokens), worker=self._worker_id)
 
     async def hand_back(self) -> None:
-        """Gives back everything that this worker still holds, as if it had not been claimed; also what it does not know
-        of, because the answer to a claim was lost."""
+        """Release all leases of this worker, as if they had not been claimed, including those that it does not know
+        about because the response to a claim was lost."""
         await tasks.release_all(self._pool, self._worker_id, self._clock.stamp())
         for lease in list(self._held.values()):
             self._forget(lease)

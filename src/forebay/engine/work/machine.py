@@ -1,4 +1,4 @@
-"""How this machine is doing: a worker that is short of time or memory claims less."""
+"""The load of this machine: a worker that is short of CPU time or memory claims less."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from typing import NoReturn
 
 from forebay.tuning import Ewma
 
-_TICK = 0.25  # seconds between looks
-_LATE = 0.1  # an event loop that is later than this has too much to do at once
-_BUSY = 3.0  # so many processes a core want to run: that is more than this worker's own doing
-_SCARCE = 0.1  # less of the memory than this is little
+_TICK = 0.25  # seconds between samples
+_LATE = 0.1  # seconds; an event loop with more lag is overloaded
+_BUSY = 3.0  # runnable processes per core; more than this worker causes
+_SCARCE = 0.1  # share of free memory below which memory is scarce
 _LEAST = 0.05
 _CGROUP = Path("/sys/fs/cgroup")
 
 
 class Machine:
-    """Watches event-loop lag, load and free memory, and turns the worst of them into a share of the usual claim."""
+    """Samples event-loop lag, load and free memory, and converts the worst of them into a share of the usual claim."""
 
     def __init__(self) -> None:
         self.share = 1.0
@@ -29,19 +29,19 @@ class Machine:
         self._free = 1.0
 
     async def watch(self) -> NoReturn:
-        """Looks for ever."""
+        """Sample forever."""
         while True:
             due = time.monotonic() + _TICK
             await asyncio.sleep(_TICK)
             self.see(late=max(0.0, time.monotonic() - due), load=load(), free=free_memory())
 
     def see(self, *, late: float, load: float, free: float) -> None:
-        """`late`: seconds the event loop was behind; `load`: runnable processes a core; `free`: share of the memory."""
+        """`late`: event-loop lag in seconds; `load`: runnable processes per core; `free`: share of free memory."""
         self._lag.add(late)
         self._load, self._free = load, free
         lag = max(self._lag.mean or 0.0, 1e-9)
         wanted = min(1.0, _LATE / lag, _BUSY / max(load, 1e-9), free / _SCARCE)
-        # Down at once, up by steps: what has just been relieved is not loaded again with all of it.
+        # The share drops immediately and rises in steps, so that a machine that just recovered is not overloaded again.
         self.share = max(_LEAST, min(wanted, self.share + 0.1))
 
     def describe(self) -> dict[str, float]:
@@ -54,12 +54,12 @@ class Machine:
 
 
 def load() -> float:
-    """Processes that want to run, for each core."""
+    """Runnable processes per core."""
     return os.getloadavg()[0] / (os.cpu_count() or 1)
 
 
 def free_memory() -> float:
-    """The share of the memory that is still to be had: this machine's, or this container's if that is less."""
+    """The share of available memory: of this machine, or of this container if that is less."""
     return min(_free_of_machine(), _free_of_container())
 
 
@@ -67,11 +67,11 @@ def _free_of_machine() -> float:
     with suppress(OSError, ValueError, KeyError):
         known = _numbers(Path("/proc/meminfo"))
         return known["MemAvailable:"] / known["MemTotal:"]
-    return 1.0  # a system that does not tell
+    return 1.0  # not reported by this system
 
 
 def _free_of_container() -> float:
-    with suppress(OSError, ValueError, KeyError):  # no limit ("max"), or not that kind of system
+    with suppress(OSError, ValueError, KeyError):  # no limit ("max"), or no cgroup v2
         limit = int((_CGROUP / "memory.max").read_text())
         used = int((_CGROUP / "memory.current").read_text())
         cached = _numbers(_CGROUP / "memory.stat")["inactive_file"]

@@ -1,7 +1,7 @@
-"""Reactions to failures that are not the task's: a queue is parked, or this worker claims nothing for a while.
+"""Reactions to failures that are not caused by the task: a queue is parked, or this worker pauses its claims.
 
-A wrong configuration (`ConfigError`) parks the step's queue for all workers; the first success after it unparks the
-queue. A machine at its limit (`ResourceError`) stops this worker's claims, in pauses that grow.
+A configuration error (`ConfigError`) parks the step's queue for all workers; the next success unparks it. A machine at
+its limit (`ResourceError`) pauses this worker's claims, for increasing durations.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ _PROBE_AFTER = 30.0  # seconds until a parked queue is tried again
 
 
 class QueueParking:
-    """The queues that are known to be parked, and the pause of this worker's claims."""
+    """The queues that are known to be parked, and the pauses of this worker's claims."""
 
     def __init__(self, pool: Pool, clock: Clock, claimer: Claimer, executors: Mapping[int, StepExecutor]) -> None:
         self._pool, self._clock, self._claimer, self._executors = pool, clock, claimer, executors
-        self.parked: set[str] = set()  # by this worker or others
+        self.parked: set[str] = set()  # by this or another worker
         self._backoff = Backoff(1, 60)
         self._background_tasks: set[asyncio.Task[None]] = set()
 
@@ -50,7 +50,7 @@ class QueueParking:
             self._succeeded(attempt)
 
     def _hold(self, attempt: Attempt) -> None:
-        """Claim nothing for a while. Tasks that fail together count once."""
+        """Pause the claims. Tasks that fail together count once."""
         if not self._claimer.is_held:
             pause = self._backoff.grow()
             self._claimer.hold(pause)

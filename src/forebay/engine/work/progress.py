@@ -1,4 +1,4 @@
-"""Progress of running steps: taken at any rate, written at most twice a second."""
+"""Progress of running steps: accepted at any rate, written at most twice a second."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
     from forebay.engine.clock import Clock
     from forebay.engine.declare.context import Context, Progress
 
-_FAR = 10 * 365 * 86400.0  # seconds beyond which nobody asks
+_FAR = 10 * 365 * 86400.0  # seconds; later estimates are dropped
 _SAMPLE = 1.0  # seconds between two samples of a rate
-_WINDOW = 5.0  # seconds: what was longer ago counts little
+_WINDOW = 5.0  # seconds; time constant of the moving average
 
 
 class ByteRate:
-    """Bytes a second, lately."""
+    """The recent transfer rate, in bytes per second."""
 
     def __init__(self, at: datetime, done: int) -> None:
         self._at, self._done = at, done
@@ -36,7 +36,7 @@ class ByteRate:
         elapsed = (at - self._at).total_seconds()
         if elapsed < _SAMPLE and done >= self._done:
             return
-        if done < self._done:  # it began anew
+        if done < self._done:  # the transfer restarted
             self.value = None
         else:
             rate = (done - self._done) / elapsed
@@ -46,14 +46,14 @@ class ByteRate:
 
 
 class ProgressBook:
-    """The latest word of each running task, until it is written."""
+    """The latest progress of each running task, until it is written."""
 
     def __init__(self, pool: Pool, clock: Clock) -> None:
         self._pool = pool
         self._clock = clock
         self._lock = Lock()
         self._notes: dict[Context, dict[str, Any]] = {}
-        # Of each attempt the first fraction that it told, and when: what is resumed does not begin at none.
+        # The first fraction that each attempt reported, and when: a resumed transfer does not start at zero.
         self._first: WeakKeyDictionary[Context, tuple[datetime, float]] = WeakKeyDictionary()
         self._rates: WeakKeyDictionary[Context, ByteRate] = WeakKeyDictionary()
 
@@ -63,7 +63,7 @@ class ProgressBook:
         noted["note"] = None if told.note is None else clean(told.note)[:200]
         sizes = {"bytesDone": told.bytes_done, "bytesTotal": told.bytes_total}
         noted |= {name: max(0, int(size)) for name, size in sizes.items() if size is not None}
-        with self._lock:  # steps on threads tell of theirs, too
+        with self._lock:  # steps on threads report progress, too
             if fraction is not None and (ends_at := self._ends_at(ctx, fraction)) is not None:
                 noted["endsAt"] = ends_at.isoformat()
             if told.bytes_done is not None and (rate := self._rate(ctx, told.bytes_done)) is not None:
@@ -71,7 +71,7 @@ class ProgressBook:
             self._notes[ctx] = noted
 
     def _ends_at(self, ctx: Context, fraction: float) -> datetime | None:
-        """When the step ends if it goes on as it has since it first told; None while that says nothing."""
+        """The estimated end of the step, extrapolated from its first report; None while there is too little data."""
         now = self._clock.now()
         began, at_first = self._first.setdefault(ctx, (now, fraction))
         elapsed, gained = (now - began).total_seconds(), fraction - at_first

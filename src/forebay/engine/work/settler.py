@@ -1,4 +1,5 @@
-"""Settling: reports of ended attempts go to the database in batches, as large as the last round trip let them grow."""
+"""Settling: writes reports of ended attempts to the database in batches, which grow while a round trip is in
+progress."""
 
 from __future__ import annotations
 
@@ -24,14 +25,14 @@ log = get_logger("settler")
 
 _BATCH = 2000
 _BATCH_BYTES = 8 << 20  # of results
-_FULL = 10_000  # reports waiting: nothing more is claimed
+_FULL = 10_000  # waiting reports at which claiming stops
 _FULL_BYTES = 64 << 20
-_WRITE_LOSSES = 3  # a report in whose writes the connection was lost so often is the reason for it
-_BATCH_BESIDE = 500  # worth a second batch while the first is on its way
+_WRITE_LOSSES = 3  # connections lost during the writes of a report after which the report is considered the cause
+_BATCH_BESIDE = 500  # reports that justify a second batch while the first is in progress
 
 
 class Settler:
-    """Collects reports and settles them; one bad report is set apart, the rest goes through."""
+    """Collects reports and settles them; an invalid report is isolated, so that the others can be settled."""
 
     def __init__(
         self,
@@ -53,12 +54,12 @@ class Settler:
         self._throttled_for = throttled_for
         self._writer = Writer()
         self._on_settled = on_settled
-        self._solo = solo_steps  # the only step of their pipeline: an item cannot be in a batch twice
+        self._solo = solo_steps  # single-step pipelines: an item cannot be in a batch twice
         self._waiting: deque[Attempt] = deque()
-        self._bytes = 0  # of results, waiting
-        self._shared = 0  # how many of those waiting are of other steps
+        self._bytes = 0  # of waiting results
+        self._shared = 0  # waiting reports of other steps
         self._losses: Counter[tuple[int, int]] = Counter()
-        self._busy = 0  # batches on their way
+        self._busy = 0  # batches in progress
         self._news = asyncio.Event()
         self._empty = asyncio.Event()
         self._empty.set()
@@ -81,11 +82,11 @@ class Settler:
         return len(self._waiting) > _FULL or self._bytes > _FULL_BYTES
 
     async def drained(self) -> None:
-        """Waits until everything that was added is settled."""
+        """Wait until all added reports are settled."""
         await self._empty.wait()
 
     async def run(self) -> None:
-        """Settles for ever; when much is waiting, two batches at a time."""
+        """Settle forever; two batches at a time when many reports wait."""
         async with asyncio.TaskGroup() as group:
             group.create_task(self._loop())
             group.create_task(self._loop())
@@ -99,12 +100,12 @@ class Settler:
                     await self._settle(self._take())
                 finally:
                     self._busy -= 1
-            self._news.clear()  # what is left goes with the other loop's next batch
+            self._news.clear()  # the other loop's next batch takes the rest
             if not self._busy and not self._waiting:
                 self._empty.set()
 
     def _take(self) -> list[Attempt]:
-        """The next batch, with at most one report an item: the second of two would be lost in one statement."""
+        """The next batch, with at most one report per item: one statement would lose the second of two."""
         if not self._shared:
             return self._next_in_order()
         batch: dict[tuple[int, int], Attempt] = {}
@@ -119,7 +120,7 @@ class Settler:
         self._bytes -= _BATCH_BYTES - bytes_left
         self._waiting.extendleft(reversed(later))
         self._shared = sum(report.lease.step_id not in self._solo for report in self._waiting)
-        # Two workers that settle branches of the same items lock them in the same order.
+        # Two workers that settle branches of the same items must lock them in the same order.
         return [batch[key] for key in sorted(batch)]
 
     def _next_in_order(self) -> list[Attempt]:
@@ -153,7 +154,7 @@ class Settler:
         except (DataError, *REJECTED) as error:
             await self._isolate(batch, error)
         else:
-            # After a repetition, what looks stale may just be what went through the first time, unheard.
+            # After a retry, a report that looks stale may have been settled by the first try, whose response was lost.
             self._finish(batch, settled, count_stale=not repeats)
 
     async def _in_transaction(self, batch: list[Attempt], *, again: bool) -> Settled:
@@ -165,17 +166,17 @@ class Settler:
                 try:
                     return await self._settle_and_write(conn, batch, columns, again=again)
                 except (*UNAVAILABLE, asyncio.CancelledError):
-                    terminate(conn)  # it may be half open: the rollback must not wait for it, nor the next user
+                    terminate(conn)  # it may be half open: neither the rollback nor the next user may wait for it
                     raise
 
     async def _settle_and_write(
         self, conn: Connection, batch: list[Attempt], columns: tasks.Reports, *, again: bool
     ) -> Settled:
-        """Settles first: that takes the leases' locks, so that only a holder ever writes."""
+        """Settle first: this locks the leases, so that only the holder of a lease writes."""
         settled = await tasks.settle(conn, self._worker_id, columns, self._clock.stamp())
         stale = set(settled.stale)
         mine = [report for report in batch if (report.lease.token, report.n) not in stale]
-        # When a connection was lost on the way, each writes for itself, so that it is known in whose writes that was.
+        # After a lost connection, each report writes separately, to find out whose writes caused the loss.
         for group in [[report] for report in mine] if again else [mine]:
             await self._write(conn, group, again=again)
         return settled
@@ -193,8 +194,8 @@ class Settler:
             raise
 
     def _count_loss(self, report: Attempt) -> None:
-        """The database answered to the settling, and was gone in the middle of this report's writes. When that is no
-        accident, the report goes without them, so that the others of its batch get through."""
+        """Count a connection that was lost during the writes of this report, after the settle had succeeded. If this
+        happens repeatedly, the report is settled without its writes, so that the rest of its batch can be settled."""
         task = (report.lease.token, report.n)
         self._losses[task] += 1
         if self._losses[task] >= _WRITE_LOSSES:
@@ -203,7 +204,7 @@ class Settler:
             _refuse(report, DataError(f"the connection was lost {_WRITE_LOSSES} times while its rows were written"))
 
     async def _isolate(self, batch: list[Attempt], error: Exception) -> None:
-        """Halves the batch until the bad report stands alone; that one fails with the reason."""
+        """Halve the batch until the invalid report is alone; that report fails with the reason."""
         if len(batch) > 1:
             middle = len(batch) // 2
             await self._settle(batch[:middle])
@@ -211,7 +212,7 @@ class Settler:
             return
         report = batch[0]
         if report.outcome is not None and report.result is None and not report.writes:
-            # Given up here, it is no longer kept alive by heartbeats: its lease runs out and the task runs again.
+            # Heartbeats no longer renew the lease of a dropped report: it expires, and the task runs again.
             log.critical("report_lost", job=report.lease.job_id, item=report.n, error=one_line(error))
             self._on_settled(batch, tasks.Settled(0, [], [], []))
             return
@@ -232,7 +233,8 @@ class Settler:
         self._on_settled(batch, settled)
 
     async def _settled_columns(self, conn: Connection, batch: list[Attempt]) -> tasks.Reports:
-        """What is reported; tasks that were throttled for too long have failed. Only who is throttled pays for that."""
+        """The columns of the settle. A task that was throttled for too long fails; only throttled tasks pay for this
+        check."""
         columns = self._columns(batch)
         if "THROTTLED" not in columns.outcomes:
             return columns
@@ -272,7 +274,7 @@ class Settler:
 
 
 def _longest_wait(report: Attempt, bound: float) -> float:
-    """How much of the time between two attempts can be throttling: as long as it is told now, and some more."""
+    """How much of the time between two attempts counts as throttling: the current delay, plus a margin."""
     return max(bound / 24, 1.25 * (report.retry_in or 0.0))
 
 
@@ -281,7 +283,7 @@ def _span(seconds: float) -> str:
 
 
 def _refuse(report: Attempt, error: Exception) -> None:
-    """What could not be written is a fault of the data; running the step again would give the same."""
+    """Fail a report whose writes were rejected: the data is invalid, and another attempt would return the same."""
     refused = DataError(f"what the step handed over was refused: {message_without_values(error)}")
     failure = error if isinstance(error, DataError) else refused
     report.fail("ERROR", reason=str(failure), error_class=failure.error_class)

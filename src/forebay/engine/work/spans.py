@@ -1,6 +1,6 @@
-"""The spans of a traced worker: one for each attempt, within the trace of its job, with its claim and its settling.
+"""The spans of a traced worker: one for each attempt, in the trace of its job, with its claim and its settle.
 
-Wired in only where traces are configured, around what the worker does anyway: other workers know nothing of it.
+Spans wrap the worker's callables, and only if tracing is configured; the other modules do not depend on them.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ log = get_logger("tracing")
 
 OnSettled: TypeAlias = "Callable[[Sequence[Attempt], Settled], None]"
 
-_PATIENCE = 2.0  # seconds that a claim waits for the traces of its jobs
-_REMEMBERED = 4096  # jobs whose traces are known
-_NOWHERE = Context()  # spans in it begin a trace of their own
+_PATIENCE = 2.0  # maximum seconds that a claim waits for the traces of its jobs
+_REMEMBERED = 4096  # maximum number of cached traces
+_NOWHERE = Context()  # spans in this context start a new trace
 
 
 @dataclass(frozen=True, slots=True)
 class _TraceContext:
-    """What a lease is told: the trace of its job, and when it was claimed."""
+    """The trace of a lease's job, and the time of the claim."""
 
     parent: Context
     claimed: int
@@ -56,13 +56,13 @@ class _Run:
 
 
 class Spans:
-    """Makes the spans of one worker."""
+    """Creates the spans of one worker."""
 
     def __init__(self, tracer: Tracer, pool: Pool, clock: Clock) -> None:
         self._tracer = tracer
         self._pool = pool
         self._clock = clock
-        self._parents: OrderedDict[int, Context] = OrderedDict()  # by job; what was used last is at the end
+        self._parents: OrderedDict[int, Context] = OrderedDict()  # by job; the most recently used is last
         self._runs: dict[Attempt, _Run] = {}
 
     def _now(self) -> int:
@@ -71,7 +71,7 @@ class Spans:
     # -- claim ----------------------------------------------------------------------------------------------------
 
     async def learn(self, leases: Sequence[Lease]) -> None:
-        """Tells leases the traces of their jobs. What cannot be found out in time is traced by itself."""
+        """Attach the traces of their jobs to leases. A trace that cannot be read in time is replaced by a new one."""
         now = self._now()
         jobs = {lease.job_id for lease in leases}
         if unknown := jobs - self._parents.keys():
@@ -87,7 +87,7 @@ class Spans:
         try:
             async with asyncio.timeout(_PATIENCE):
                 found = await tasks.traces(self._pool, sorted(jobs))
-        except (ForebayError, *REJECTED, *UNAVAILABLE) as error:  # the work is more important than its picture
+        except (ForebayError, *REJECTED, *UNAVAILABLE) as error:  # a failure of tracing must not stop the work
             log.warning("traces_not_read", jobs=len(jobs), error=one_line(error))
             return
         for job_id in jobs:
@@ -96,7 +96,7 @@ class Spans:
     # -- step -----------------------------------------------------------------------------------------------------
 
     def calling(self, step: Step[Any, Any], call: Call, running: Callable[[], set[Attempt]]) -> Call:
-        """The same call, within the span of its attempt."""
+        """Wrap the call in the span of its attempt."""
         return self._calling_batch(step, call, running) if step.batch_size else self._calling_one(step, call)
 
     def _calling_one(self, step: Step[Any, Any], call: Call) -> Call:
@@ -107,7 +107,7 @@ class Spans:
         return traced
 
     def _calling_batch(self, step: Step[Any, Any], call: Call, running: Callable[[], set[Attempt]]) -> Call:
-        """A span for the call, and one for each attempt that is linked to it."""
+        """Create a span for the call, and one for each attempt, linked to it."""
 
         async def traced(first: Attempt, *args: Any) -> Any:
             batch = [attempt for attempt in running() if attempt.slot is first.slot]
@@ -145,7 +145,7 @@ class Spans:
         return span
 
     def _begin_batch(self, step: Step[Any, Any], batch: Sequence[Attempt]) -> Span:
-        """Within the trace of the jobs, if that is one; else within none of them."""
+        """In the trace of the jobs, if they share one; otherwise in a new trace."""
         parents = {id(parent): parent for parent in (attempt.lease.trace_context.parent for attempt in batch)}
         span = self._tracer.start_span(
             f"{_name(step)} batch",
@@ -166,10 +166,10 @@ class Spans:
     # -- settle ---------------------------------------------------------------------------------------------------
 
     def reporting(self, step: Step[Any, Any], report: Callable[[Attempt], None]) -> Callable[[Attempt], None]:
-        """The same report, after noting when the attempt ended."""
+        """Wrap the report: record when the attempt ended."""
 
         def traced(attempt: Attempt) -> None:
-            if attempt not in self._runs:  # it never came to the call, for example because of its input
+            if attempt not in self._runs:  # it failed before the call, for example because of its input
                 self._begin(step, attempt)
             self._runs[attempt].ended = self._now()
             report(attempt)
@@ -177,7 +177,7 @@ class Spans:
         return traced
 
     def settling(self, on_settled: OnSettled) -> OnSettled:
-        """The same, and then the spans of what is settled now end."""
+        """Wrap the handler: end the spans of the settled attempts."""
 
         def traced(batch: Sequence[Attempt], settled: Settled) -> None:
             on_settled(batch, settled)
@@ -189,7 +189,8 @@ class Spans:
         return traced
 
     def _finish(self, attempt: Attempt, run: _Run, now: int, *, is_stale: bool) -> None:
-        """What became of it is known only now: what a step hands over may be refused when it is written."""
+        """End the span. The outcome is known only now, because rows that a step returns can be rejected when
+        written."""
         span = run.span
         span.set_attribute("forebay.outcome", attempt.outcome or "DONE")
         if is_stale:
@@ -202,7 +203,7 @@ class Spans:
         span.end(run.ended)
 
     def close(self) -> None:
-        """Ends the spans of what went down with the worker."""
+        """End the spans of attempts that ended with the worker."""
         for run in self._runs.values():
             run.span.set_status(StatusCode.ERROR, "the worker went down")
             run.span.end(self._now())

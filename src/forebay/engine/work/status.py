@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def describe_steps(executors: Collection[StepExecutor]) -> dict[str, Any]:
-    """Each step by itself, and the totals of all."""
+    """The status of each step, and the totals."""
     last = max((executor.last_ended for executor in executors), default=0.0)
     return {
         "steps": {executor.step.label: executor.describe() for executor in executors},
@@ -33,6 +33,6 @@ def describe_steps(executors: Collection[StepExecutor]) -> dict[str, Any]:
 
 
 def last_error(executors: Collection[StepExecutor]) -> str | None:
-    """The reason of the last attempt that failed. It may be about anybody's item, and is not told to everyone."""
+    """The reason of the last failed attempt. It may concern any owner's item, so it is not shown to everyone."""
     errors = sorted((executor.last_error for executor in executors if executor.last_error), reverse=True)
     return errors[0][1] if errors else None

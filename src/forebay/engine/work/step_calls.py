@@ -1,4 +1,4 @@
-"""How steps are called (on the event loop, on threads, in processes of their own) and what they can call."""
+"""How steps are called (on the event loop, on threads, in processes) and the services that they can call."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ Call: TypeAlias = Callable[..., Awaitable[Any]]
 
 
 def call_of(step: Step[Any, Any], threads: Threads, processes: ProcessPool, *, with_context: bool) -> Call:
-    """What calls a step, by its kind; `with_context`: threads see the context variables of their attempt."""
+    """The function that calls a step, by its kind; `with_context`: threads see the context variables of their
+    attempt."""
 
     def in_process(ctx: Context, *args: Any) -> Awaitable[Any]:
         return processes.run(step, ctx, args)
@@ -43,7 +44,7 @@ def call_of(step: Step[Any, Any], threads: Threads, processes: ProcessPool, *, w
 
 
 class WorkerServices:
-    """What a worker does for its running steps: notes progress, opens shared resources, runs functions in processes."""
+    """The services of a worker for its running steps: progress, shared resources, functions in processes."""
 
     def __init__(self, progress: ProgressBook, resources: Resources, processes: ProcessPool) -> None:
         self.note = progress.note

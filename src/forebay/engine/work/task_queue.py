@@ -1,4 +1,4 @@
-"""The tasks that a worker has at hand for one step, given out fairly."""
+"""The claimed tasks of one step in a worker, in fair order."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class _LaneQueue:
         return (-self.priority, self.virtual) < (-other.priority, other.virtual)
 
     def take(self) -> tuple[Lease, int]:
-        """The next task of this lane, which is charged for it."""
+        """Take the next task of this lane and charge the lane for it."""
         lease, index = self.leases[0]
         self.virtual += self.step_by
         if index + 1 < len(lease.ns):
@@ -38,13 +38,14 @@ class _LaneQueue:
 
 
 class TaskQueue:
-    """Tasks of several lanes; within the highest priority the lane that had least, for its weight, goes first."""
+    """Tasks of several lanes; within the highest priority, the lane with the least service for its weight goes
+    first."""
 
     def __init__(self) -> None:
         self._lanes: dict[int, _LaneQueue] = {}
         self._heap: list[_LaneQueue] = []
-        self._owners: dict[int, int] = {}  # how many lanes each has here
-        self._now = 0.0  # virtual
+        self._owners: dict[int, int] = {}  # number of lanes by owner
+        self._now = 0.0  # virtual time
         self.size = 0
 
     def push(self, lease: Lease, priority: int = 0, weight: float = 1.0) -> None:
@@ -59,8 +60,8 @@ class TaskQueue:
         self.size += len(lease.ns)
 
     def pop_shared(self, held: Mapping[int, int], most: int) -> tuple[Lease, int] | None:
-        """The next task, where owners hold so many slots each: who holds none comes before who holds some, and who
-        holds `most` comes after those who hold fewer, whatever their priorities and weights."""
+        """The next task, given the slots that each owner holds: owners who hold none come first, and owners who hold
+        `most` come last, regardless of priorities and weights."""
         if len(self._owners) > 1 and (holds := held.get(self._heap[0].owner_id)):
             if any(owner_id not in held for owner_id in self._owners):
                 return self.pop_of_others(held)
@@ -69,7 +70,7 @@ class TaskQueue:
         return self.pop()
 
     def pop_outranked(self, owners: Container[int]) -> tuple[Lease, int] | None:
-        """The next task of somebody who is none of these owners and whose priority others here keep from its turn."""
+        """The next task of another owner than these, whose priority is below that of others in the queue."""
         if len(self._owners) < 2:
             return None
         top = self._heap[0].priority
@@ -81,11 +82,11 @@ class TaskQueue:
         )
 
     def is_next_of(self, owners: Container[int]) -> bool:
-        """Whether the next task is one of these owners'."""
+        """Whether the next task belongs to one of these owners."""
         return bool(self._heap) and self._heap[0].owner_id in owners
 
     def pop_of_others(self, owners: Container[int]) -> tuple[Lease, int] | None:
-        """The next task of somebody who is none of these owners."""
+        """The next task of an owner who is none of these."""
         return self._pop_of([lane for lane in self._heap if lane.owner_id not in owners])
 
     def _pop_of(self, lanes: list[_LaneQueue]) -> tuple[Lease, int] | None:
@@ -123,14 +124,14 @@ class TaskQueue:
         return task
 
     def clear(self) -> None:
-        """Takes everything out."""
+        """Remove all tasks."""
         self._lanes.clear()
         self._heap.clear()
         self._owners.clear()
         self.size = 0
 
     def drop(self, is_meant: Callable[[Lease], bool]) -> list[tuple[Lease, int]]:
-        """Takes out the tasks of some leases; answers them as (lease, n)."""
+        """Remove the tasks of the matching leases; return them as (lease, n)."""
         dropped: list[tuple[Lease, int]] = []
         for lane in list(self._heap):
             kept: deque[tuple[Lease, int]] = deque()

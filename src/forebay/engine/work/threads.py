@@ -1,4 +1,5 @@
-"""Steps on threads. A thread cannot be stopped: one whose step was given up goes on, and must not keep others."""
+"""Steps on threads. A thread cannot be stopped: a thread whose step was abandoned continues, and must not block
+others."""
 
 from __future__ import annotations
 
@@ -16,7 +17,7 @@ log = get_logger("threads")
 
 
 class Threads:
-    """A pool of threads; when half of them are stuck in what was given up, new ones take their place."""
+    """A thread pool; when half of its threads are stuck in abandoned calls, a new pool replaces it."""
 
     def __init__(self, most: int = 64) -> None:
         self._most = most
@@ -29,7 +30,7 @@ class Threads:
 
     @property
     def stuck(self) -> int:
-        """Threads that still run what was given up: the interpreter would wait for them at its end."""
+        """Threads that still run abandoned calls: the interpreter would wait for them at exit."""
         return sum(not running.done() for running in self._stuck | self._left_behind)
 
     async def run(self, fn: Callable[..., Any], *args: Any) -> Any:
@@ -45,7 +46,7 @@ class Threads:
         self._stuck = {one for one in self._stuck if not one.done()} | {running}
         if len(self._stuck) * 2 >= self._most:
             log.error("threads_stuck", threads=len(self._stuck))
-            self._pool.shutdown(wait=False)  # what waits in it still runs, on the threads that are left
+            self._pool.shutdown(wait=False)  # queued calls still run on the remaining threads
             self._pool = self._new_pool()
             self._left_behind = {one for one in self._left_behind if not one.done()} | self._stuck
             self._stuck = set()

@@ -1,4 +1,4 @@
-"""The worker: claim, run, settle, and stay alive while doing so."""
+"""The worker: connects the modules that claim, run and settle tasks, and runs their loops."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ log = get_logger("worker")
 
 
 class Worker:
-    """Runs the steps of some pipelines on one database until it is told to stop."""
+    """Runs the steps of some pipelines on one database until it is stopped."""
 
     def __init__(
         self,
@@ -70,8 +70,8 @@ class Worker:
         lanes: frozenset[int] | None = None,
         resources: Mapping[Resource[Any], Resource[Any]] | None = None,
     ) -> None:
-        """`lanes`: works on these only. For tests: `closed` claims nothing but while `drain` runs, `resources`
-        stand in for others."""
+        """`lanes`: restrict the worker to these lanes. For tests: with `closed` it claims only while `drain` runs;
+        `resources` replaces resources."""
         self.settings = settings or Settings()
         use_level(self.settings.log_level, explicit="log_level" in self.settings.model_fields_set)
         self.clock = clock or Clock()
@@ -83,7 +83,7 @@ class Worker:
         self._closed = closed
         self._lanes = lanes
         self._resource_overrides = resources
-        self._awaited: set[int] = set()  # jobs whose end ends a slice
+        self._awaited: set[int] = set()  # jobs whose end ends `run_slice`
         self._ended = asyncio.Event()
         self._ready = asyncio.Event()
         self._stopping = asyncio.Event()
@@ -92,20 +92,20 @@ class Worker:
 
     @property
     def stuck_threads(self) -> int:
-        """Threads that still run steps which were given up."""
+        """Threads that still run abandoned steps."""
         return self._threads.stuck
 
     @property
     def settled(self) -> int:
-        """How many attempts this worker has settled."""
+        """The number of attempts that this worker has settled."""
         return self._settler.settled
 
-    # -- life -----------------------------------------------------------------------------------------------------
+    # -- lifecycle ------------------------------------------------------------------------------------------------
 
     async def run(self) -> None:
-        """Work until `stop`; then finish or hand back what is in flight."""
+        """Work until `stop` is called; then finish or release the tasks in progress."""
         self._pool = await self._open_pool("forebay worker", self.settings.pool_size)
-        # Heartbeats must not wait behind the work: a worker that cannot renew its leases loses them.
+        # Heartbeats must not wait for the work: a worker that cannot renew its leases loses them.
         self._heartbeat_pool = await self._open_pool("forebay worker heartbeat", 1)
         try:
             await retry_until_up(self._begin, self._begin_later)
@@ -129,12 +129,12 @@ class Worker:
         )
 
     def stop(self) -> None:
-        """Stop claiming; running steps get the grace period to end."""
+        """Stop claiming; running steps get the grace period to finish."""
         self._stopping.set()
 
     async def run_slice(self, seconds: float, jobs: Collection[int] = ()) -> int:
-        """Work for a bounded time, until nothing is left to do, or until these jobs have ended; answers how many
-        attempts were settled."""
+        """Work for a limited time, until nothing is left to do, or until these jobs have ended; return the number of
+        settled attempts."""
         self._awaited = set(jobs)
         running = asyncio.create_task(self.run())
         try:
@@ -149,7 +149,7 @@ class Worker:
         return self.settled
 
     async def ready_or_failed(self, running: asyncio.Task[None]) -> None:
-        """Waits until the worker has begun; raises what kept it from that."""
+        """Wait until the worker has started; raise the error if it failed to start."""
         ready = asyncio.create_task(self._ready.wait())
         await asyncio.wait({ready, running}, return_when=asyncio.FIRST_COMPLETED)
         ready.cancel()
@@ -157,7 +157,7 @@ class Worker:
             running.result()
 
     async def wait_until_idle(self) -> None:
-        """Waits until the worker has looked everywhere and has nothing to do, also of what its steps have submitted."""
+        """Wait until the worker has polled all lanes and has nothing to do, including what its steps have submitted."""
         settled = -1
         while settled != self.settled:
             settled = self.settled
@@ -165,7 +165,7 @@ class Worker:
             await self._claimer.wait_until_idle()
 
     async def _idle_or_ended(self) -> None:
-        """Waits until there is nothing to do, or until this worker has ended the last of the awaited jobs."""
+        """Wait until there is nothing to do, or until this worker has ended the last of the awaited jobs."""
         waits: list[asyncio.Task[Any]] = [asyncio.create_task(self.wait_until_idle())]
         if self._awaited:
             waits.append(asyncio.create_task(self._ended.wait()))
@@ -178,7 +178,7 @@ class Worker:
                 task.cancel()
 
     async def poll(self) -> None:
-        """Look now for what is ready."""
+        """Poll for ready tasks now."""
         await self._claimer.find_ready_lanes()
 
     async def drain(self) -> None:
@@ -188,7 +188,7 @@ class Worker:
         self._claimer.close()
 
     async def sweep(self) -> None:
-        """Do the periodic repairs now."""
+        """Run the periodic maintenance now."""
         await self._sweeper.sweep()
 
     async def _begin(self) -> None:
@@ -199,7 +199,7 @@ class Worker:
             name = f"{socket.gethostname()}:{os.getpid()}"
             self.worker_id = await registry.register_worker(conn, name, self.clock.stamp())
         self._assemble(ids)
-        with suppress(*UNAVAILABLE):  # another worker is at it
+        with suppress(*UNAVAILABLE):  # another worker is creating them
             await self._sweeper.make_partitions()
         steps = [f"{executor.step.pipeline.name}.{executor.step.name}" for executor in self._executors.values()]
         log.info("worker_started", worker=self.worker_id, steps=steps)
@@ -281,7 +281,7 @@ class Worker:
             for loop in loops:
                 loop.cancel()
             _, stuck = await asyncio.wait(loops, timeout=2)
-            if stuck:  # in a connection that does not answer
+            if stuck:  # on a connection that does not respond
                 self._pool.terminate()
                 self._heartbeat_pool.terminate()
 
@@ -308,16 +308,16 @@ class Worker:
         return loops
 
     async def _shut_down(self) -> None:
-        """Finish what runs within the grace period, hand back the rest."""
+        """Finish running tasks within the grace period, release the rest."""
         self._claimer.stop()
-        await asyncio.wait(self._claiming, timeout=5)  # a claim on its way brings leases to hand back
+        await asyncio.wait(self._claiming, timeout=5)  # a claim in progress returns leases that must be released
         for executor in self._executors.values():
             executor.queue.clear()
         await self._slots_end(self.settings.grace_s)
         for executor in self._executors.values():
             executor.stop_all("shutdown")
         await self._slots_end(2.0)
-        with suppress(*UNAVAILABLE, TimeoutError):  # leases that cannot be handed back expire
+        with suppress(*UNAVAILABLE, TimeoutError):  # leases that cannot be released expire
             async with asyncio.timeout(10):
                 await self._settler.drained()
                 self._failures.close()
@@ -340,7 +340,7 @@ class Worker:
         elif verb == "cancel":
             for executor in self._executors.values():
                 executor.cancel_job(int(args[0]))
-        elif verb == "queue":  # resumed or unparked, perhaps
+        elif verb == "queue":  # perhaps resumed or unparked
             self._claimer.request_poll()
 
     def _on_capacity(self) -> None:
@@ -369,7 +369,7 @@ class Worker:
             if not self._awaited:
                 self._ended.set()
 
-    # -- care -----------------------------------------------------------------------------------------------------
+    # -- periodic tasks -------------------------------------------------------------------------------------------
 
     async def _stop_overdue(self) -> None:
         now = time.monotonic()
@@ -378,7 +378,7 @@ class Worker:
             executor.kick()
 
     async def report_status(self, *, stopped: bool = False) -> None:
-        """Tell the others how this worker is doing, and hear which queues are parked."""
+        """Write the status of this worker, and read which queues are parked."""
         executors = self._executors.values()
         about = describe_steps(executors) | {"settled": self.settled, "leases": len(self._leases), "pid": os.getpid()}
         about |= {"limits": self._limits.describe(), "machine": self._machine.describe()}
