@@ -1,1 +1,1 @@
-"""Rate and concurrency limits over all workers."""
+"""Rate and concurrency limits across all workers."""

@@ -1,4 +1,4 @@
-"""Requests of limiters to the database, batched."""
+"""Batches the requests of limiters to the database."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ L = TypeVar("L", RateLimiter, SlotLimiter)
 
 
 class RequestBatcher(Generic[L]):
-    """Batches requests to the database: one call at a time, for all limiters that asked during the last one."""
+    """Batches requests to the database: one call at a time, for all limiters that made a request during the last
+    one."""
 
     def __init__(self, ask: Callable[[list[L]], Awaitable[None]]) -> None:
         self.calls = 0

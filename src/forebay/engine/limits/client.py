@@ -1,22 +1,22 @@
-"""Rate and concurrency limits over all workers, by leased blocks of tokens and slots.
+"""Rate and concurrency limits across all workers, with leased blocks of tokens and slots.
 
-A worker leases what it needs next in one round trip and spends it by itself.
+A worker leases what it needs next in one round trip and uses it locally.
 
-Rates. The starts of a key stand on one time line, `interval` = per / rate apart. A worker leases a stretch of it: each
-start in it may be used from its own time on, and lapses `slack` = max(interval, 0.1 s) later. So whatever the number of
-workers, keys in use or blocks, a window of W seconds sees at most
+Rates. The starts of a key are on a time line, `interval` = per / rate apart. A worker leases a section of it: each
+start in the section can be used from its time on, and expires `slack` = max(interval, 0.1 s) later. So, for any number
+of workers, keys and blocks, a window of W seconds contains at most
 
     ceil((W + slack) · rate / per)
 
-starts: one more than declared for slow limits, a tenth of a second's worth more for fast ones. (With a round trip above
-50 ms the slack grows by what is above: the worker cannot know the server's clock any better.)
+starts: one more than declared for slow limits, a tenth of a second's worth more for fast ones. (If the round trip takes
+more than 50 ms, the slack grows by the excess, because the worker cannot know the server's clock more precisely.)
 
-Concurrency. Slots are leased for ten seconds and renewed every second; a worker that dies loses them by expiry, and one
-that cannot renew starts nothing more. The slots leased by all workers never add up to more than the limit.
+Concurrency. Slots are leased for ten seconds and renewed every second. The slots of a worker that dies expire, and a
+worker that cannot renew its slots starts nothing more. The slots leased by all workers never exceed the limit.
 
-A task that is not admitted waits in its slot for up to a second when its turn is that near and nobody else could run
-there; else it goes back with the time at which its turn comes. The database counts those who were sent away, so each is
-told a time of its own; all in all, about one is sent away for each one that starts.
+A task that is not admitted waits in its slot for up to a second if it can start within that time and no other task
+could use the slot; otherwise it is deferred, with the time at which it can start. The database counts the deferred
+tasks, so each gets a different time; on average, about one task is deferred for each one that starts.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class Permits:
 
 
 class LimitClient:
-    """The limits of one worker. `on_capacity` is called when `capacity` may return more than before."""
+    """The limits of one worker. It calls `on_capacity` when `capacity` may return more than before."""
 
     def __init__(
         self,
@@ -85,23 +85,23 @@ class LimitClient:
         self._skew = Skew()
         self._rates: dict[tuple[str, str], RateLimiter] = {}
         self._slots: dict[tuple[str, str], SlotLimiter] = {}
-        self._idling: set[SlotLimiter] = set()  # slots of these are about to be returned
+        self._idling: set[SlotLimiter] = set()  # limiters whose idle slots will be returned soon
         self._returning: asyncio.Task[None] | None = None
         self._rate_requests = RequestBatcher(self._ask_tokens)
         self._slot_requests = RequestBatcher(self._ask_slots)
         self._counts = {"starts": 0, "sent_away": 0}
 
     def _now(self) -> float:
-        """Local time, which no one can set: the clock's own only where a test moves it by hand."""
+        """Monotonic local time; the clock's time only if a test controls it."""
         stamp = self._clock.stamp()
         return time.monotonic() if stamp is None else stamp.timestamp()
 
     # -- before a claim ------------------------------------------------------------------------------------------
 
     def capacity(self, limits: Sequence[Limit], wanted: int = 1) -> int | None:
-        """How many tasks can start within about a second; None: as many as you like.
+        """How many tasks can start within about a second; None: unlimited.
 
-        Only limits without a key can tell before the input is known. Asks for more in the background.
+        Only limits without a key are known before the input is. Requests more in the background.
         """
         capacities: list[int] = []
         for limit in limits:
@@ -129,7 +129,7 @@ class LimitClient:
         return free
 
     def wait(self, limits: Sequence[Limit]) -> float:
-        """Seconds after which to call `capacity` again if `on_capacity` is not called before; at most 1."""
+        """Seconds after which to call `capacity` again unless `on_capacity` is called before; at most 1."""
         now, until = self._now(), -math.inf
         for limit in limits:
             for limiter in (self._rates.get((limit.name, "")), self._slots.get((limit.name, ""))):
@@ -140,10 +140,10 @@ class LimitClient:
     # -- an attempt ----------------------------------------------------------------------------------------------
 
     async def acquire(self, limits: Sequence[Limit], value: Any, *, busy: bool = False) -> Permits:
-        """Waits until the attempt may start, but not long, and hardly at all for a key while the worker is `busy`:
-        while others, of other keys perhaps, could run in its place.
+        """Wait until the attempt may start, but not long; for a key almost not at all while the worker is `busy`,
+        because tasks of other keys could run in its place.
 
-        Raises: LimitReached with the time after which its turn comes.
+        Raises: LimitReached with the time after which the attempt can start.
         """
         permits = Permits()
         rates: list[tuple[RateLimiter, float]] = []
@@ -166,7 +166,7 @@ class LimitClient:
         return permits
 
     def release(self, permits: Permits) -> None:
-        """The attempt has ended, or has not begun after all."""
+        """Return the permits: the attempt has ended, or did not start."""
         now = self._now()
         for limiter, since in permits.slots:
             limiter.hold.add(now - since)
@@ -179,7 +179,8 @@ class LimitClient:
         permits.slots.clear()
 
     def _return_soon(self, limiter: SlotLimiter) -> None:
-        """The next task of that key may come to another worker: nobody should wait there for a slot that idles here."""
+        """Return an idle slot soon: the next task of that key may be in another worker, which should not wait for
+        it."""
         self._idling.add(limiter)
         if self._returning is None:
             self._returning = asyncio.create_task(self._return_idle(), name="limits return")
@@ -207,12 +208,12 @@ class LimitClient:
             await waiter
         except asyncio.CancelledError:
             if waiter.done() and not waiter.cancelled() and waiter.exception() is None:
-                limiter.return_slot(self._now())  # it was given the slot at the moment it was stopped
+                limiter.return_slot(self._now())  # the slot was granted at the moment of the cancellation
             limiter.forget_stopped()
             raise
 
     async def _start(self, limiters: list[tuple[RateLimiter, float]]) -> None:
-        """Takes a start of each, the slowest first: its starts are precious, and stay usable for longer."""
+        """Take a start of each limiter, the slowest first: its starts are scarce, and stay usable for longer."""
         if len(limiters) == 1:
             while (await self._token(*limiters[0])).lapses <= self._now():
                 pass
@@ -232,7 +233,7 @@ class LimitClient:
             raise
 
     async def _token(self, limiter: RateLimiter, patience: float) -> Token:
-        """A start whose time has come; waits for it if need be."""
+        """A start that can be used now; waits for it if necessary."""
         now = limiter.used_at = self._now()
         token = None if limiter.waiters else limiter.take(now, patience)
         if token is None:
@@ -257,7 +258,7 @@ class LimitClient:
         asks = [limiter.ask(sent) for limiter in limiters]
         try:
             grants = await db.take_tokens(self._pool, asks, AHEAD, SLACK, self._clock.stamp())
-        except Exception as error:  # whatever it is, the tasks come back; the loops that need the database complain
+        except Exception as error:  # the tasks are retried; the loops that need the database log the error
             self._failed(limiters, error)
             return
         now = self._now()
@@ -288,13 +289,13 @@ class LimitClient:
         for limiter in limiters:
             limiter.fail(self._now())
 
-    # -- care ----------------------------------------------------------------------------------------------------
+    # -- maintenance ---------------------------------------------------------------------------------------------
 
     async def renew(self) -> None:
-        """Once a second: renews slots in use, returns those that are not, and forgets keys that nobody uses."""
+        """Called once a second: renew slots in use, return idle slots, and forget unused keys."""
         now = self._now()
         for limiter in self._slots.values():
-            self._counts["sent_away"] += limiter.send_overdue_away(now + 0.5)  # the next look is a second away
+            self._counts["sent_away"] += limiter.send_overdue_away(now + 0.5)  # the next check is a second away
             if limiter.is_due(now):
                 self._slot_requests.queue(limiter)
         await self._slot_requests.wait_until_idle()
@@ -310,7 +311,7 @@ class LimitClient:
             del self._slots[key]
 
     async def close(self) -> None:
-        """Gives all slots back."""
+        """Return all slots."""
         if self._returning is not None:
             self._returning.cancel()
         await self._rate_requests.wait_until_idle()
@@ -323,7 +324,7 @@ class LimitClient:
             await db.lease_slots(self._pool, self._worker_id, asks, SLOT_LEASE, self._clock.stamp())
 
     def describe(self) -> dict[str, Any]:
-        """What the worker's row and the metrics show: totals, and each limit summed over its keys."""
+        """The status for the worker's row and the metrics: totals, and each limit summed over its keys."""
         now = self._now()
         about: dict[str, dict[str, float]] = {}
         for rate in self._rates.values():
@@ -357,9 +358,9 @@ class LimitClient:
 def _limit_key(limit: Limit, value: Any) -> str:
     """The key of an input, in a form that fits into an index.
 
-    Raises: DataError when the input has none.
+    Raises: DataError if the input has no key.
     """
-    assert limit.key is not None  # noqa: S101 - the callers have looked
+    assert limit.key is not None  # noqa: S101 - checked by the callers
     try:
         key = limit.key(value)
     except Exception as error:

@@ -1,6 +1,6 @@
-"""What a worker knows of one key of a limit: the starts and slots it has leased, and who waits for them.
+"""The state of one key of a limit in a worker: the leased starts and slots, and the tasks that wait for them.
 
-Nothing here talks to the database or looks at a clock: `forebay.engine.limits.client` does, and tells.
+This module uses neither the database nor a clock: `forebay.engine.limits.client` passes in the results and the time.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ if TYPE_CHECKING:
 
     from forebay.engine.db.limits import SlotGrant, TokenGrant
 
-AHEAD = 1.0  # seconds that starts are leased, and tasks wait in their slot, before their time
-IMPATIENCE = 0.05  # seconds that a task waits in its slot while others want to run in it
-SLACK = 0.1  # seconds that a start stays usable after its time, at least one interval
-SLICE = 0.5  # seconds of starts that a worker asks for at most, where it knows before a claim that it can use them
-KEYED_SLICE = 0.1  # the same for a key: the next tasks of that key may well come to another worker
-WORTH_IT = 8  # starts of a key; fewer are not asked for before there is a task for them
+AHEAD = 1.0  # seconds in advance that starts are leased, and that tasks wait for them in their slot
+IMPATIENCE = 0.05  # maximum seconds that a task waits in its slot while others could run in it
+SLACK = 0.1  # seconds that a start stays usable after its time; at least one interval
+SLICE = 0.5  # maximum seconds of starts in one request, if the worker knows before a claim that it can use them
+KEYED_SLICE = 0.1  # the same for a key: another worker may get the next tasks of that key
+WORTH_IT = 8  # minimum starts of a key that are requested before there is a task for them
 SLOT_LEASE = 10.0
 
 T = TypeVar("T")
 
 
 class LimitReached(ThrottledError):
-    """The task has to wait for a limit; it was told when its turn comes, and spends no attempt."""
+    """The task must wait for a limit; it knows when it can start, and uses no attempt."""
 
     def __init__(self, name: str, key: str, retry_after: float) -> None:
         which = f"limit {name} of {key}" if key else f"limit {name}"
@@ -53,10 +53,10 @@ class TokenBlock:
     interval: float
     count: int
     life: float
-    spent: int = 0  # or lapsed
+    spent: int = 0  # including expired ones
 
     def drop_lapsed(self, now: float) -> int:
-        """Gives up the starts that are too old; says how many."""
+        """Drop the expired starts; return how many."""
         first = max(self.spent, min(self.count, math.floor((now - self.life - self.start) / self.interval)))
         while first < self.count and self.start + first * self.interval + self.life <= now:
             first += 1
@@ -73,12 +73,12 @@ class TokenBlock:
 
 
 class Tokens:
-    """The starts of one key that a worker has at hand, earliest first."""
+    """The leased starts of one key in a worker, earliest first."""
 
     def __init__(self) -> None:
-        self.spent = 0  # since the last ask, as lapsed
+        self.spent = 0  # since the last request
         self.lapsed = 0
-        self.wasted = 0  # lapsed, in all
+        self.wasted = 0  # total of expired starts
         self._blocks: deque[TokenBlock] = deque()
         self._returned: list[Token] = []
 
@@ -86,7 +86,7 @@ class Tokens:
         self._blocks.append(block)
 
     def count(self, now: float) -> int:
-        """How many can still be used."""
+        """How many starts can still be used."""
         for block in self._blocks:
             lapsed = block.drop_lapsed(now)
             self.lapsed += lapsed
@@ -97,8 +97,8 @@ class Tokens:
         return len(self._returned) + sum(block.left for block in self._blocks)
 
     def take(self, now: float) -> Token | None:
-        """The next start, which may still lie ahead."""
-        if not self._returned and self._blocks:  # as nearly always: the first block has one that is not too old
+        """The next start, whose time may be in the future."""
+        if not self._returned and self._blocks:  # the usual case: the first block has a usable start
             block = self._blocks[0]
             token = block.next()
             if block.left and token.lapses > now:
@@ -116,13 +116,13 @@ class Tokens:
         return token
 
     def put_back(self, token: Token) -> None:
-        """Someone took it and could not use it."""
+        """Return a start that was taken but not used."""
         self.spent -= 1
         self._returned.append(token)
 
 
 class Skew:
-    """The server's clock minus ours, as an interval that each round trip can only narrow."""
+    """The server's clock minus the local clock, as an interval that each round trip can narrow."""
 
     def __init__(self) -> None:
         self.low, self.high = -math.inf, math.inf
@@ -130,7 +130,7 @@ class Skew:
 
     def observe(self, sent: float, at: float, received: float) -> None:
         low, high = at - received, at - sent
-        # Clocks drift apart, and are set: what was true then is not believed for long.
+        # Clocks drift and are adjusted, so an old measurement is discarded.
         if received - self._since > 10 or low > self.high or high < self.low:
             self.low, self.high, self._since = low, high, received
         else:
@@ -144,7 +144,7 @@ class Skew:
 
 
 class Waiter(NamedTuple, Generic[T]):
-    """A task that waits for a limiter, and the seconds that it may wait."""
+    """A task that waits for a limiter, and its maximum wait in seconds."""
 
     future: asyncio.Future[T]
     patience: float
@@ -162,19 +162,19 @@ class RateLimiter:
     size: int = 1  # number of tokens in the next block
     waiters: deque[Waiter[Token]] = field(default_factory=deque["Waiter[Token]"])
     asking: bool = False
-    retry_at: float = -math.inf  # nothing can be leased before
+    retry_at: float = -math.inf  # no lease is possible before this time
     leased_until: float = -math.inf
     used_at: float = -math.inf
     asked: list[Waiter[Token]] = field(default_factory=list["Waiter[Token]"])
     ahead: bool = False  # the next block is for tasks that are not claimed yet
 
     def change(self, interval: float) -> None:
-        """Another rate was declared: what is leased is still good, what was learnt of the old rate is not."""
+        """Another rate was declared: leased starts stay valid, measurements of the old rate do not."""
         self.interval = interval
         self.retry_at = self.leased_until = -math.inf
 
     def needs_more(self, now: float) -> bool:
-        """Whether to ask for the next block: half of this one is used, and what is left does not last long."""
+        """Whether to request the next block: half of this one is used, and the rest does not last long."""
         if self.leased_until - now >= self.slice_s / 2 or self.asking or now < self.retry_at:
             return False
         return self.tokens.count(now) <= self.size // 2
@@ -188,7 +188,7 @@ class RateLimiter:
         return self.size >= WORTH_IT if self.keyed else self.size > 1
 
     def ask(self, now: float) -> TokenAsk:
-        """What to ask for: twice as much while all of it is used, little more than what is used otherwise."""
+        """The next request: twice as much while everything is used, otherwise little more than what is used."""
         tokens = self.tokens
         tokens.count(now)
         if tokens.lapsed:
@@ -206,7 +206,7 @@ class RateLimiter:
         return TokenAsk(self.name, self.key, self.interval, want, waiters, reach)
 
     def take(self, now: float, patience: float) -> Token | None:
-        """The next start, if it is not too far ahead to wait for."""
+        """The next start, unless it is too far ahead to wait for."""
         token = self.tokens.take(now)
         if token is not None and token.release - now > patience:
             self.tokens.put_back(token)
@@ -214,7 +214,7 @@ class RateLimiter:
         return token
 
     def receive(self, grant: TokenGrant, block: TokenBlock, now: float) -> int:
-        """Hands out what was leased; says how many waiters were sent away."""
+        """Distribute the leased starts; return how many waiters were deferred."""
         if grant.granted:
             self.tokens.add(block)
             self.leased_until = block.start + block.count * block.interval
@@ -252,21 +252,21 @@ class SlotLimiter:
     keyed: bool = True
     held: int = 0
     used: int = 0
-    fair: int = 1 << 30  # what to stay below while others are short
-    peak: int = 0  # most used at a time since the last renewal
+    fair: int = 1 << 30  # maximum slots to use while other workers are short of them
+    peak: int = 0  # maximum used concurrently since the last renewal
     demand: int = 0  # slots for tasks that are not claimed yet
     started: int = 0
     hold: Ewma = field(default_factory=Ewma)
     deadline: float = -math.inf
     retry_at: float = -math.inf
     asking: bool = False
-    starved: bool = False  # the worker was told that there is no capacity
+    starved: bool = False  # the database had no free slot
     used_at: float = -math.inf
     waiters: deque[Waiter[None]] = field(default_factory=deque["Waiter[None]"])
     asked: list[Waiter[None]] = field(default_factory=list["Waiter[None]"])
     promised: deque[tuple[float, asyncio.Future[None]]] = field(
         default_factory=deque["tuple[float, asyncio.Future[None]]"]
-    )  # told that it will not be long, with the time until which they believe it
+    )  # waiters that expect a slot soon, each with the time until which it waits
 
     def free(self, now: float) -> int:
         return min(self.held, self.fair) - self.used if now < self.deadline else 0
@@ -288,7 +288,8 @@ class SlotLimiter:
                 waiter.set_result(None)
 
     def is_due(self, now: float) -> bool:
-        """Whether to tell the database: there is something to return, to share or to report, or it is time."""
+        """Whether to send a request: there is something to return, to share or to report, or the interval has
+        passed."""
         if not (self.held or self.used or self.started):
             return False
         return self.held > 1 or self.held != self.used or now > self.deadline - SLOT_LEASE / 2
@@ -297,10 +298,10 @@ class SlotLimiter:
         self.asked = [waiter for waiter in self.waiters if not waiter.future.done()]
         self.waiters.clear()
         want = self.used + len(self.promised) + len(self.asked) + self.demand
-        if self.used and not self.keyed:  # the next claim is for the same slots
+        if self.used and not self.keyed:  # the next claim uses the same slots
             want = max(want, self.peak)
         want = min(want, self.capacity, max(self.used, self.fair))
-        self.held = min(self.held, want)  # from here on: what is being given back must not be used any more
+        self.held = min(self.held, want)  # from now on, slots that are being returned must not be used
         ask = SlotAsk(
             self.name, self.key, self.capacity, want, self.used, len(self.asked), self.started, self.hold.mean
         )
@@ -308,7 +309,7 @@ class SlotLimiter:
         return ask
 
     def receive(self, ask: SlotAsk, grant: SlotGrant, sent: float, now: float) -> int:
-        """Hands out what was leased; says how many waiters were sent away."""
+        """Distribute the leased slots; return how many waiters were deferred."""
         self.held, self.fair, self.deadline = grant.granted, grant.fair, sent + SLOT_LEASE
         if grant.granted < ask.want:
             self.retry_at = now + 1
@@ -330,11 +331,11 @@ class SlotLimiter:
         return sent_away
 
     def forget_stopped(self) -> None:
-        """Lets go of waiters that were stopped; they must not be counted when slots are asked for."""
+        """Remove cancelled waiters; they must not be counted in requests."""
         self.promised = deque((until, waiter) for until, waiter in self.promised if not waiter.done())
 
     def send_overdue_away(self, until: float) -> int:
-        """Sends those away who were told that it would not be long, and it was."""
+        """Defer the waiters whose wait has become too long; return how many."""
         sent_away = 0
         while self.promised and self.promised[0][0] <= until:
             _, waiter = self.promised.popleft()

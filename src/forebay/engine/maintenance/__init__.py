@@ -1,1 +1,1 @@
-"""What is repeated on a schedule: the sweep, retention, cron."""
+"""Periodic work: the sweep, retention, cron schedules."""

@@ -1,7 +1,7 @@
-"""Schedules: jobs that submit themselves at the times of a cron expression.
+"""Schedules: jobs that are submitted at the times of a cron expression.
 
-A run is submitted in the transaction that also writes down the schedule's next time, under a key that names the
-time it was due: neither a crash nor two sweepers double it. Runs that were missed are made up for by one.
+A run is submitted in the transaction that also stores the schedule's next time, with a key that contains the due time:
+neither a crash nor two concurrent sweepers submit it twice. Missed runs are replaced by a single one.
 """
 
 from __future__ import annotations
@@ -42,12 +42,12 @@ async def put_schedule(  # noqa: PLR0913
     priority: int = 0,
     now: datetime | None = None,
 ) -> bool:
-    """Make the schedule of that name, or change it; tells whether it is new.
+    """Create or change the schedule of that name; return whether it is new.
 
-    An unchanged `cron` keeps its next time, so an application may call this whenever it starts.
+    An unchanged `cron` keeps its next time, so an application can call this at every start.
 
     Raises:
-        RequestError: something about it cannot be; names the field.
+        RequestError: an argument is invalid; names the field.
     """
     adapter = adapter_for(conn)
     checked_text("name", name, 200)
@@ -60,19 +60,19 @@ async def put_schedule(  # noqa: PLR0913
 
 
 async def put_declared(conn: AsyncConn, pipelines: Sequence[Pipeline[Any]], now: datetime) -> None:
-    """Make the schedules that pipelines declare, or change those that are declared otherwise than before."""
+    """Create the schedules that pipelines declare, and change those whose declaration changed."""
     for pipeline in pipelines:
         for s in pipeline.schedules:
             await put_schedule(conn, s.name, pipeline, s.cron, s.input, owner=s.owner, timezone=s.timezone, now=now)
 
 
 async def remove_schedule(conn: AsyncConn, name: str) -> bool:
-    """Remove a schedule; tells whether it was there."""
+    """Remove a schedule; return whether it existed."""
     return await adapter_for(conn).fetch_row(load("remove_schedule"), (name,)) is not None
 
 
 async def pause_schedule(conn: AsyncConn, name: str) -> None:
-    """Let a schedule rest.
+    """Pause a schedule.
 
     Raises:
         NotFoundError: there is no such schedule.
@@ -82,7 +82,7 @@ async def pause_schedule(conn: AsyncConn, name: str) -> None:
 
 
 async def resume_schedule(conn: AsyncConn, name: str, *, now: datetime | None = None) -> None:
-    """Let a schedule go on at its next time; what fell into the pause is not made up for.
+    """Resume a schedule at its next time; runs that were due during the pause are not submitted.
 
     Raises:
         NotFoundError: there is no such schedule.
@@ -102,9 +102,9 @@ def _no_schedule(name: str) -> NotFoundError:
 
 
 async def run_due(conn: AsyncConn, now: datetime | None = None) -> int:
-    """Submit the jobs of all schedules that are due, each in its own transaction; returns how many.
+    """Submit the jobs of all due schedules, each in a separate transaction; return how many.
 
-    `now` is the database's clock unless it is given.
+    `now` defaults to the database's clock.
     """
     adapter, submitted = adapter_for(conn), 0
     while (ran := await _run_one(adapter, now)) is not None:
@@ -113,7 +113,7 @@ async def run_due(conn: AsyncConn, now: datetime | None = None) -> int:
 
 
 async def _run_one(adapter: AsyncAdapter, now: datetime | None) -> bool | None:
-    """Whether the run of one due schedule was submitted; None when there is none."""
+    """Submit the run of one due schedule; return whether it was submitted, or None if no schedule is due."""
     async with adapter.atomic() as inside:
         row = await inside.fetch_row(load("take_due_schedule"), (now,))
         if row is None:
@@ -125,7 +125,7 @@ async def _run_one(adapter: AsyncAdapter, now: datetime | None) -> bool | None:
             async with inside.atomic() as attempt:
                 await attempt.fetch_row(load("run_schedule"), (name, next_at, at))
         except RequestError as error:
-            # One schedule that cannot run must not stop the others, nor be tried every second.
+            # A schedule that cannot run must not stop the others, and must not be retried every second.
             log.warning("schedule_skipped", schedule=name, reason=str(error), next_at=next_at)
             await inside.fetch_row(load("skip_schedule"), (name, next_at))
             return False
@@ -133,10 +133,10 @@ async def _run_one(adapter: AsyncAdapter, now: datetime | None) -> bool | None:
 
 
 def next_time(cron: str, timezone: str, after: datetime) -> datetime:
-    """The first time of a cron expression after `after`, in UTC; local clock changes are taken as cron does.
+    """The first time of a cron expression after `after`, in UTC; changes of local time are handled as cron does.
 
     Raises:
-        InvalidField: the expression or the time zone is not one, or no such time ever comes.
+        InvalidField: the expression or the time zone is invalid, or the expression never matches.
     """
     try:
         zone = ZoneInfo(checked_text("timezone", timezone, 100))

@@ -1,4 +1,4 @@
-"""The sweep: what is due becomes ready, what was lost comes back, what is old goes. Every worker may do it."""
+"""The sweep: promotes due tasks, recovers lost ones, deletes old data. Any worker may run it."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 
 log = get_logger("sweeper")
 
-_PROMOTE_EVERY = 0.25  # seconds between looks at what is due
-_FROM_START_EVERY = 10.0  # seconds between promotions that look at everything
+_PROMOTE_EVERY = 0.25  # seconds between checks for due tasks
+_FROM_START_EVERY = 10.0  # seconds between promotions that ignore the watermark
 
 
 class Sweeper:
-    """The periodic repairs of one worker; several workers doing them at once do no harm."""
+    """The periodic maintenance of one worker. Several workers can run it concurrently."""
 
     def __init__(
         self, pool: Pool, settings: Settings, clock: Clock, *, wake: Callable[[int, int, int | None], None]
@@ -52,14 +52,14 @@ class Sweeper:
             group.create_task(every(300.0, "retain", self.retain))
 
     async def sweep(self) -> None:
-        """All of the frequent repairs, now."""
+        """Run all frequent maintenance now."""
         await self.expire()
         await self.close_cancelled_items()
         await self.run_schedules()
         await self.promote(from_start=True)
 
     async def promote(self, *, from_start: bool = False) -> int:
-        """Moves due tasks to ready, starting where the last promotion ended, now and then from the start."""
+        """Make due tasks ready, from the end of the last promotion on; periodically from the start."""
         moved = 0
         if from_start or time.monotonic() >= self._from_start_at:
             self._promoted_to, self._from_start_at = None, time.monotonic() + _FROM_START_EVERY
@@ -78,12 +78,12 @@ class Sweeper:
                 return moved
 
     async def _promote_when_due(self) -> None:
-        """Looks when the next task that is known of is due, and a few times a second for those that are not."""
+        """Promote when the next known task is due, and a few times a second for tasks that are not known."""
         if self._next_look <= time.monotonic():
             await self.promote()
 
     async def expire(self) -> int:
-        """Takes back the leases of dead workers."""
+        """Expire the leases of dead workers."""
         total = 0
         while True:
             done = await sweeps.expire(self._pool, self._clock.stamp())
@@ -107,7 +107,7 @@ class Sweeper:
         await sweeps.tidy(self._pool, self._clock.stamp())
 
     async def retain(self) -> None:
-        """Drops what is older than the settings keep."""
+        """Delete what is older than the retention settings allow."""
         now, s = self._clock.stamp(), self._settings
         await self.make_partitions()
         await sweeps.drop_partitions(self._pool, now, s.keep_attempts_days)

@@ -1,4 +1,4 @@
-"""What makes a process of the runner one that runs process steps: how they are found, and their context."""
+"""The part of a child process that is specific to process steps: finding the function, and its context."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 
 
 def context_fields(ctx: Context) -> dict[str, Any]:
-    """What a context can tell in another process."""
+    """The fields of a context that are sent to another process."""
     return {name: getattr(ctx, name) for name in Context.__slots__ if not name.startswith("_")}
 
 
 class ChildContext(Context):
-    """The context of a task in another process: progress travels, cancellation is looked up."""
+    """The context of a task in a child process: progress is sent to the worker, cancellation is read from it."""
 
     __slots__ = ("_cancelled", "_link", "_reporter")
 
@@ -49,7 +49,7 @@ class ChildContext(Context):
 
 
 class _ChildServices:
-    """What a process can do for its step: tell how far it is."""
+    """The services in a child process: only progress."""
 
     def note(self, ctx: Context, told: Progress) -> None:
         cast("ChildContext", ctx).forward(told)
@@ -66,7 +66,7 @@ def context(known: dict[str, Any], link: Channel) -> ChildContext:
 
 
 def find_function(hello: Hello, module: types.ModuleType) -> Callable[..., Any]:
-    """The function behind a step, from the module that declares it."""
+    """The function of a step, from the module that declares it."""
     for step in _steps(module):
         if (step.label, step.fn.__qualname__) == (hello.label, hello.qualname):
             return step.fn

@@ -36,12 +36,12 @@ if TYPE_CHECKING:
 _log = get_logger("processes")
 
 _STREAM_BUFFER = 1 << 20
-_PATIENCE = 5.0  # seconds for a process to end by itself
-_CANCEL_POLL = 0.5  # seconds until a running step hears that its task was cancelled
-_PROGRESS_PAUSE = 0.001  # seconds; a child that floods us waits, not the others
-_CPU_BY_TIME = 4.0  # CPU seconds for a second of the time limit: parsers use several cores
-_LEAST_CPU = 60.0  # to start takes some, too
-_PROCESSES = 512  # threads count, too
+_PATIENCE = 5.0  # seconds that a process gets to exit
+_CANCEL_POLL = 0.5  # seconds between checks whether the task was cancelled
+_PROGRESS_PAUSE = 0.001  # seconds; slows down a child that sends too many reports, not the other tasks
+_CPU_BY_TIME = 4.0  # CPU seconds per second of the time limit: parsers use several cores
+_LEAST_CPU = 60.0  # the start needs CPU time, too
+_PROCESSES = 512  # including threads
 _OPEN_FILES = 1024
 _KINDS = (
     wire.READY, wire.UNREADY, wire.STARTED, wire.PROGRESS,
@@ -50,11 +50,11 @@ _KINDS = (
 
 
 class NotStartedError(Exception):
-    """A reused child was gone before it began with the task."""
+    """A reused child had ended before it started the task."""
 
 
 class ChildProcess:
-    """One child with its guard, seen from the pool."""
+    """One child process and its guard."""
 
     def __init__(self, callee: Callee, max_bytes: int, mode: Mode) -> None:
         self.callee = callee
@@ -65,7 +65,7 @@ class ChildProcess:
         self._process: GuardedProcess | None = None
         self._opening: asyncio.Task[GuardedProcess] | None = None
         self._placed: dict[Path, tuple[tuple[int, ...], str]] = {}
-        self._names = itertools.count()  # of files in its inbox
+        self._names = itertools.count()  # names of files in its inbox
         self._cancel_poll: asyncio.TimerHandle | None = None
 
     @property
@@ -73,8 +73,8 @@ class ChildProcess:
         return self._process is not None and self._process.ended.is_set()
 
     async def start(self, app_modules: Sequence[str]) -> None:
-        """Start the process and wait until it has imported its step."""
-        # Shielded, because a process that is started halfway could not be ended.
+        """Start the process and wait until it has imported its function."""
+        # Shielded, because a process that is only partly started could not be stopped.
         self._opening = asyncio.get_running_loop().create_task(self._open())
         process = await asyncio.shield(self._opening)
         process.order(b"r")
@@ -87,7 +87,7 @@ class ChildProcess:
             raise load_error(self.callee, body)
 
     async def call(self, ctx: Context, call: EncodedCall) -> tuple[bytes, bytes]:
-        """Run one task; gives back the frame that ends it."""
+        """Run one task; return the frame that ends it."""
         process = self._running()
         self.tasks += 1
         process.forget_output()
@@ -114,7 +114,7 @@ class ChildProcess:
                     os.chown(path, os.geteuid(), os.getegid())
 
     async def retire(self) -> None:
-        """Let the process end by itself, and kill it when it does not."""
+        """Let the process exit; kill it if it does not."""
         if self._process is not None:
             self._out.close()
             with contextlib.suppress(TimeoutError):
@@ -123,7 +123,7 @@ class ChildProcess:
         await self.kill()
 
     async def kill(self) -> None:
-        """Kill the process and all that it started; returns when they are gone."""
+        """Kill the process and all its descendants; return when they have ended."""
         if self._opening is not None:
             await asyncio.wait([self._opening])
         if self._process is not None:
@@ -149,7 +149,7 @@ class ChildProcess:
     async def _sandbox(self) -> Sandbox | None:
         if not self.callee.confines.sandbox:
             return None
-        # On a thread: the first one finds out what this machine allows.
+        # On a thread: the first call determines what this machine allows.
         found = await asyncio.to_thread(
             sandbox_for, self._mode, self.callee.title, scratch_mb=self.callee.confines.scratch_mb
         )
@@ -176,17 +176,17 @@ class ChildProcess:
             sockets=2,
             sandbox=sandbox,
             environment=None if trusted else {},
-            # With site packages where the child is one of ours: editable installations bring finders of their own.
+            # With site packages if the child is not sandboxed: editable installations need their import finders.
             python=[sys.executable, "-P"] if sandbox is None else python_command(),
         )
 
-    # Files.
+    # -- files ----------------------------------------------------------------------------------------------------
 
     async def _hand_files(self, call: EncodedCall) -> None:
-        """Make the files of a call visible to the child, and those of the one before it no longer."""
+        """Make the files of a call visible to the child, and remove those of the previous call."""
         inputs = [await self._placed_at(path) for path in call.inputs]
         for path in set(self._placed) - set(call.inputs):
-            os.unlink(self._running().inbox / self._placed.pop(path)[1])  # noqa: PTH108 - at once, on one's own disk
+            os.unlink(self._running().inbox / self._placed.pop(path)[1])  # noqa: PTH108 - fast: a local file
         told = {"inputs": inputs, "outputs": [str(path) for path in call.outputs]}
         if self._running().command.sandbox is None or not call.outputs:
             self._send(wire.FILES, json.dumps(told).encode())
@@ -200,29 +200,30 @@ class ChildProcess:
         fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
         stack.callback(os.close, fd)
         if (uid := self._running().uid) is not None:
-            os.fchown(fd, uid, uid)  # the child opens it by its own name for it
+            os.fchown(fd, uid, uid)  # the child opens it by a name of its own
         return fd
 
     async def _placed_at(self, path: Path) -> str:
-        """Where the child sees a file: a link or a copy of it, made once for all calls in a row that need it."""
+        """The path under which the child sees a file: a link or a copy, made once for consecutive calls that need
+        it."""
         process = self._running()
         sandbox = process.command.sandbox
         if sandbox is None:
             return str(path)
-        status = os.stat(path)  # noqa: PTH116 - at once
+        status = os.stat(path)  # noqa: PTH116 - fast
         version = (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
         known = self._placed.get(path)
         if known is None or known[0] != version:
-            # Never a name that was given before: that of the call before is removed after this one is there.
+            # Never reuse a name: the file of the previous call is removed after this one is placed.
             name = known[1] if known else f"{next(self._names)}{path.suffix}"
             await asyncio.to_thread(place, path, process.inbox / name, copied=process.uid is not None)
             self._placed[path] = (version, name)
         return f"{INPUTS if sandbox.is_walled else process.inbox}/{self._placed[path][1]}"
 
-    # Frames.
+    # -- frames ---------------------------------------------------------------------------------------------------
 
     def _send(self, kind: bytes, body: bytes) -> None:
-        # Not drained: the frame is in memory anyway, and reading the answer tells of a broken connection.
+        # Not drained: the frame is in memory anyway, and reading the answer detects a broken connection.
         with contextlib.suppress(RuntimeError):
             self._out.write(wire.HEAD.pack(kind, len(body)))
             self._out.write(body)
@@ -234,7 +235,7 @@ class ChildProcess:
             if self.tasks > 1:
                 raise NotStartedError from None
             raise
-        if kind != wire.STARTED:  # left over from a call before
+        if kind != wire.STARTED:  # left over from a previous call
             raise NotStartedError
 
     async def _frame(self) -> tuple[bytes, bytes]:

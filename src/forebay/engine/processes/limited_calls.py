@@ -1,4 +1,4 @@
-"""Limited functions for code outside of steps, such as a request of the API that brings an untrusted file."""
+"""Limited functions for code outside of steps, such as an API request with an untrusted file."""
 
 from __future__ import annotations
 
@@ -21,24 +21,24 @@ R = TypeVar("R")
 
 
 class LimitedCalls:
-    """Runs limited functions one by one; children are kept for a minute."""
+    """Runs limited functions; idle child processes are kept for a minute."""
 
     def __init__(self, pool: ProcessPool) -> None:
         self._pool = pool
 
     async def call(self, limited: Limited[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
-        """What the function returns.
+        """Call the function and return its result.
 
-        Raises: what the function raises; DataError when it needs more memory or time than it may.
+        Raises: what the function raises; DataError if it exceeds its memory or time limit.
         """
-        # Nobody tries again by themselves: the first overrun is told as what it is, one of the file.
+        # There is no retry, so the first overrun is already reported as a fault of the file.
         ctx = Context(0, 0, 0, limited.label, SURELY, 0, _NoServices())
         answer: R = await self._pool.run(limited, ctx, args, kwargs)
         return answer
 
 
 class _NoServices:
-    """There is no task whose progress could be noted. The rest is for steps: a limited function gets no context."""
+    """There is no task whose progress could be recorded. The other services are for steps only."""
 
     def note(self, ctx: Context, told: Progress) -> None:
         pass
@@ -52,7 +52,7 @@ class _NoServices:
 
 @asynccontextmanager
 async def open_limited_calls(settings: Settings) -> AsyncGenerator[LimitedCalls]:
-    """Children end with the block, running ones are killed."""
+    """Child processes end with the block; running ones are killed."""
     pool = ProcessPool(keep_idle=0, sandbox=settings.sandbox or "preferred")
     try:
         yield LimitedCalls(pool)

@@ -1,4 +1,4 @@
-"""Process steps: run in child processes that are kept, limited, and killed with all that they started."""
+"""Runs process steps in child processes that are reused, limited, and killed with all their descendants."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ if TYPE_CHECKING:
     from forebay.engine.declare.limited import Callee
     from forebay.runner.availability import Mode
 
-_REMEMBERED = 10_000  # calls that ran over their limits
-_SMALL = 1 << 16  # bytes that are decoded at once; more would hold up the event loop
-SURELY = 3  # attempts after which an overrun is not the first one
+_REMEMBERED = 10_000  # maximum number of remembered overruns
+_SMALL = 1 << 16  # bytes that are decoded on the event loop; more would block it
+SURELY = 3  # attempt number from which on an overrun cannot be the first
 
 
 class ProcessPool:
-    """Runs process steps, one task at a time in a child; children are kept for the next tasks of their step.
+    """Runs process steps, one task at a time per child process; idle children are reused for tasks of the same step.
 
-    The pool has as many children as its caller runs tasks. `keep_idle` of them may wait forever, the others
-    for `idle_seconds`; after `max_tasks` a child is replaced. `app_modules` are imported by every child.
-    Belongs to one event loop, whose thread must outlive the tasks.
+    The pool has as many children as its caller runs tasks. `keep_idle` of them may be idle indefinitely, the others for
+    `idle_seconds`; a child is replaced after `max_tasks`. Every child imports `app_modules`. A pool belongs to one
+    event loop, whose thread must outlive the tasks.
     """
 
     def __init__(
@@ -60,11 +60,12 @@ class ProcessPool:
     async def run(
         self, callee: Callee, ctx: Context, args: tuple[Any, ...], kwargs: dict[str, Any] | None = None
     ) -> Any:
-        """What the function of a step, or one that is limited, returns for these arguments.
+        """Call the function of a process step, or a limited function, and return its result.
 
-        Raises: what the function raises; TransientError when its process dies, or runs over its time or
-            memory, and DataError when a limited function does so for the same item again; DataError when the input or
-            the result cannot be sent; ConfigError when the process cannot import it, or has no sandbox that it needs.
+        Raises: what the function raises; TransientError if its process dies, or exceeds its time or memory limit;
+            DataError if a limited function does so repeatedly for the same item, or if the input or the result cannot
+            be
+            sent; ConfigError if the process cannot import the function or the required sandbox is not available.
         """
         call = EncodedCall(callee, ctx, args, kwargs or {}, self._max_bytes)
         try:
@@ -73,12 +74,12 @@ class ProcessPool:
                 try:
                     return await self._attempt(child, callee, ctx, call)
                 except NotStartedError:
-                    continue  # it died while it was idle: this task is not to blame, and nothing of it has run
+                    continue  # it died while idle: the task did not cause this and has not started
         except Overrun as error:
             raise self._judged(callee, ctx, error) from None
 
     def _judged(self, callee: Callee, ctx: Context, error: Overrun) -> TransientError | DataError:
-        """Once may be bad luck, on a busy machine; twice is the file."""
+        """Classify an overrun: the first may be due to a busy machine; the second is a fault of the file."""
         if callee.takes_context:
             return TransientError(str(error))
         key = (callee.label, ctx.key)
@@ -91,7 +92,7 @@ class ProcessPool:
         return TransientError(str(error))
 
     async def close(self) -> None:
-        """End all children: the idle ones may clean up, running ones are killed."""
+        """End all children: idle ones may clean up, running ones are killed."""
         self._closed = True
         if self._retiring is not None:
             self._retiring.cancel()
@@ -128,7 +129,7 @@ class ProcessPool:
                 returned = _Returned.of(callee, kind, answer)
         except BaseException:
             self._busy.discard(child)
-            # Shielded: whoever cancels twice does not wait, and the child is still buried.
+            # Shielded: a second cancellation does not wait, and the child is still killed and reaped.
             await asyncio.shield(self._in_background(child.kill()))
             raise
         self._release(child, reusable=kind not in (wire.OUT_OF_MEMORY, wire.OVERRUN))
@@ -164,19 +165,19 @@ class ProcessPool:
 
 @dataclass(frozen=True)
 class _Returned:
-    """What a call gave back, or raised."""
+    """What a call returned or raised."""
 
     value: Any = None
     error: Exception | None = None
 
     @classmethod
     def of(cls, callee: Callee, kind: bytes, answer: bytes) -> _Returned:
-        """Raises: BrokenProtocol, after which the child cannot be trusted with another call."""
+        """Raises: BrokenProtocol, after which the child must not be reused."""
         try:
             return cls(decode_answer(callee, kind, answer))
         except BrokenProtocol:
             raise
-        except Exception as error:  # the function's own
+        except Exception as error:  # raised by the function
             return cls(error=error)
 
     def get(self) -> Any:
@@ -198,7 +199,7 @@ async def _at_most(seconds: float | None, text: str) -> AsyncGenerator[None]:
 
 
 def _are_alike(one: Callee, other: Callee) -> bool:
-    """Whether one child does for both: functions that are declared twice need no more processes."""
+    """Whether one child can serve both: a function that is declared twice needs no second process."""
     if one is other:
         return True
     limits = [(callee.fn, callee.label, callee.memory_mb, callee.timeout, callee.confines) for callee in (one, other)]

@@ -1,4 +1,4 @@
-"""What travels between a pool and its children: calls there, results and errors back."""
+"""The messages between a pool and its children: calls, results and errors."""
 
 from __future__ import annotations
 
@@ -28,25 +28,25 @@ _WRITES = (Rows, Statement)
 
 
 class Overrun(TransientError):
-    """A call needed more than it may have: memory, time, disk."""
+    """A call exceeded a limit: memory, time or disk."""
 
 
 class BrokenProtocol(DataError):
-    """A child sent what no child of ours sends: it is under the control of what it reads, or damaged by it."""
+    """A child sent an invalid message: its input controls it, or has damaged it."""
 
 
 class EncodedCall:
-    """One call on its way to a child: its bytes, and the files among its arguments."""
+    """One call to a child: its serialized arguments, and the files among them."""
 
     def __init__(
         self, callee: Callee, ctx: Context, args: tuple[Any, ...], kwargs: dict[str, Any], max_bytes: int
     ) -> None:
-        """Raises: DataError when it cannot be sent."""
+        """Raises: DataError if the call cannot be sent."""
         buffer = io.BytesIO()
         writer = _Writer(buffer, with_files=callee.confines.sandbox)
         try:
             writer.dump(Call(steps.context_fields(ctx) if callee.takes_context else None, args, kwargs))
-        except Exception as error:  # a pickle may run anything
+        except Exception as error:  # pickling can run arbitrary code
             raise DataError(f"{callee.title}: its input cannot be sent to its process: {error}") from error
         self.body = buffer.getvalue()
         self.inputs, self.outputs = writer.inputs, writer.outputs
@@ -57,7 +57,7 @@ class EncodedCall:
 
 
 class _Writer(pickle.Pickler):
-    """Writes a call; files in it become numbers, as the child sees them elsewhere."""
+    """Serializes a call; files are replaced by numbers, because the child sees them under other paths."""
 
     def __init__(self, buffer: io.BytesIO, *, with_files: bool) -> None:
         super().__init__(buffer, pickle.HIGHEST_PROTOCOL)
@@ -79,9 +79,9 @@ class _Writer(pickle.Pickler):
 
 
 def decode_answer(callee: Callee, kind: bytes, answer: bytes) -> Any:
-    """What a call has returned.
+    """Return the result of a call.
 
-    Raises: what it has raised; DataError when its process did not keep to the protocol.
+    Raises: what the function raised; DataError if its process violated the protocol.
     """
     if kind == wire.OUT_OF_MEMORY:
         raise out_of_memory(callee)
@@ -100,8 +100,8 @@ def decode_answer(callee: Callee, kind: bytes, answer: bytes) -> Any:
 
 
 def _allowed(callee: Callee, error: Exception) -> Exception:
-    """What a sandboxed process may raise: it may be under the control of what it reads, so that it can fail its own
-    task, but neither pause this worker nor stop a queue for all others.
+    """Restrict the errors of a sandboxed process. Its input may control it, so it can fail its task, but it can neither
+    pause this worker nor stop a queue for all workers.
     """
     kind, text = classify_error(error), f"{type(error).__name__}: {error}"
     if kind in (ErrorClass.DATA, ErrorClass.PERMANENT, ErrorClass.TRANSIENT):
@@ -109,7 +109,7 @@ def _allowed(callee: Callee, error: Exception) -> Exception:
     if kind is ErrorClass.RESOURCE:
         return _told_by(error, Overrun(f"used up what it may have ({text})"))
     if kind is ErrorClass.CONFIG and any(find_spec(name) is None for name in callee.confines.needs):
-        return error  # as we see ourselves
+        return error  # this process misses the package, too
     return _told_by(error, TransientError(text))
 
 
@@ -119,7 +119,7 @@ def _told_by(error: Exception, instead: Exception) -> Exception:
 
 
 def _checked(callee: Callee, value: Any) -> Any:
-    """Only steps that are trusted with the database may hand rows over."""
+    """Only steps that are trusted with the database may return rows."""
     writing = any(isinstance(each, Done | NotFound | Skip) and each.writes for each in _outcomes(value))
     if callee.confines.sandbox and writing:
         raise codec.CodecError("a sandboxed step cannot write rows: hand them over in a step after it")
@@ -127,12 +127,12 @@ def _checked(callee: Callee, value: Any) -> Any:
 
 
 def _outcomes(value: Any) -> list[Any]:
-    """One, or those of a batch."""
+    """The outcome, or the outcomes of a batch."""
     return value if value.__class__ is list else [value]
 
 
 def classes_of(callee: Callee) -> Classes:
-    """The classes of which its results may be."""
+    """The classes that its results may contain."""
     outcomes: tuple[Any, ...] = ()
     if callee.takes_context:
         outcomes = _OUTCOMES if callee.confines.sandbox else (*_OUTCOMES, *_WRITES)
@@ -148,7 +148,7 @@ def _classes(fn: Callable[..., Any], returns: tuple[Any, ...], outcomes: tuple[A
 
 
 def load_error(callee: Callee, body: bytes) -> Exception:
-    """Why a process could not import its function."""
+    """The error for a process that could not import its function."""
     text, trace = failures.text_of(body)
     return failures.with_trace(ConfigError(f"{callee.title} cannot be loaded in its process: {text}"), trace)
 

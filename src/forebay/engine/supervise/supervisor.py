@@ -1,4 +1,4 @@
-"""N worker processes under one supervisor: the lost are replaced, and none outlives it."""
+"""N worker processes under one supervisor, which replaces lost ones; none outlives it."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ _log = get_logger("supervisor")
 _LIFELINE = "FOREBAY_LIFELINE_FD"
 _NUMBER = "FOREBAY_WORKER_NUMBER"
 _HAND_BACK_SECONDS = 30.0
-_HEALTHY_SECONDS = 60.0  # a process that has lived so long starts the pauses anew
+_HEALTHY_SECONDS = 60.0  # the backoff is reset after a process has lived this long
 
 OnLost: TypeAlias = Callable[[int], Awaitable[None]]
 
 
 class Supervisor:
-    """Keeps `count` processes of `argv` running, each in a session of its own, numbered from 1.
+    """Keeps `count` processes of `argv` running, each in a separate session, numbered from 1.
 
-    `on_lost` is awaited with the pid of a process that has ended otherwise than cleanly, before it is replaced.
-    The first SIGTERM or SIGINT is passed on, and what is left after `grace` seconds is killed; a second kills
-    at once (with `hears_signals` off, only `stop` does so). A process that calls `watch_parent` ends when the
-    supervisor dies. `pauses` are the first and the longest pause before a restart.
+    `on_lost` is awaited with the pid of a process that exited with an error, before the process is replaced. The first
+    SIGTERM or SIGINT is forwarded, and processes that are left after `grace` seconds are killed; a second signal kills
+    them immediately (without `hears_signals`, only `stop` has this effect). A process that calls `watch_parent` ends
+    when the supervisor dies. `pauses` are the first and the longest pause before a restart.
     """
 
     def __init__(
@@ -52,7 +52,7 @@ class Supervisor:
         self._env = dict(os.environ if env is None else env)
         self._pauses = pauses
         self._hears_signals = hears_signals
-        self._what = what  # as the logs call it
+        self._what = what  # name in the logs
         self._running: dict[int, asyncio.subprocess.Process] = {}
         self._stopping = asyncio.Event()
         self._stop_signal = signal.SIGTERM
@@ -61,7 +61,7 @@ class Supervisor:
         self._clean = True
 
     async def run(self) -> int:
-        """Supervise until told to stop; 0 when every process has then ended by itself."""
+        """Supervise until stopped; return 0 if every process then exited without being killed."""
         lifeline, ours = os.pipe()
         try:
             with _signals_to(self.stop) if self._hears_signals else contextlib.nullcontext():
@@ -76,7 +76,7 @@ class Supervisor:
         return 0 if self._clean else 1
 
     def stop(self, number: signal.Signals = signal.SIGTERM) -> None:
-        """Pass the signal on once; kill when it comes again."""
+        """Forward the signal once; kill the processes on the second call."""
         if self._stopping.is_set():
             self._kill_all()
             return
@@ -93,7 +93,7 @@ class Supervisor:
             started = time.monotonic()
             try:
                 await self._live(number, lifeline)
-            except OSError as error:  # out of processes, memory or files: may pass
+            except OSError as error:  # out of processes, memory or files: possibly temporary
                 _log.error(f"{self._what}_not_started", worker=number, error=str(error))
             await self._pause(pause_after(time.monotonic() - started, backoff))
 
@@ -106,7 +106,7 @@ class Supervisor:
         )
         self._running[process.pid] = process
         _log.info(f"{self._what}_started", worker=number, pid=process.pid)
-        if self._killed:  # told to stop while it was being started
+        if self._killed:  # stopped while the process was being started
             _kill_group(process.pid)
         elif self._stopping.is_set():
             _signal(process, self._stop_signal)
@@ -122,12 +122,12 @@ class Supervisor:
             await process.wait()
             raise
         finally:
-            _kill_group(process.pid)  # what it started in its group has no one left to answer to
+            _kill_group(process.pid)  # end its remaining children
             del self._running[process.pid]
 
     async def _lose(self, number: int, pid: int, status: int) -> None:
         _log.error(f"{self._what}_lost", worker=number, pid=pid, **_how(status))
-        # One that had not begun to listen dies of the signal itself, as it was asked to.
+        # A process that had not installed its handler yet dies from the signal, as requested.
         if self._stopping.is_set() and status != -self._stop_signal:
             self._clean = False
         if self._on_lost is None:
@@ -151,16 +151,16 @@ class Supervisor:
 
 
 def pause_after(lived: float, backoff: Backoff) -> float:
-    """Seconds to wait before a process is replaced that has lived for `lived` seconds."""
+    """Seconds to wait before replacing a process that lived for `lived` seconds."""
     if lived >= _HEALTHY_SECONDS:
         backoff.reset()
     return backoff.grow()
 
 
 def watch_parent(grace: float = 30.0) -> None:
-    """Make a supervised process end with its supervisor: by SIGTERM, and after `grace` seconds by SIGKILL.
+    """Make a supervised process end with its supervisor: with SIGTERM, and after `grace` seconds with SIGKILL.
 
-    The process calls it once, early. In a process that is not supervised it does nothing.
+    The process calls this once, at its start. In a process that is not supervised, it does nothing.
     """
     fd = os.environ.pop(_LIFELINE, None)
     if fd is None:
@@ -170,7 +170,7 @@ def watch_parent(grace: float = 30.0) -> None:
 
 
 def _end_with_parent(lifeline: int, grace: float) -> None:
-    # Nothing is ever written: the read ends when the last process that could write has gone.
+    # Nothing is ever written: the read returns when the last process with the write end has ended.
     with contextlib.suppress(OSError):
         os.read(lifeline, 1)
     os.kill(os.getpid(), signal.SIGTERM)
