@@ -1,4 +1,4 @@
-"""What has changed lately: keys first, found by indexes at any size; then whole rows, of those that are news."""
+"""Recent changes: first the keys, which indexes find at any size; then the full rows of those that are new."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """The database's time, which rows carry; the oldest transaction that may yet commit some, and the next to come."""
+    """The database's time, which rows contain; the oldest transaction that may still commit rows, and the next one."""
 
     at: datetime
     oldest: int
@@ -44,8 +44,8 @@ async def now(conn: Connection) -> Moment:
 async def changed(
     conn: Connection, owner_ids: Sequence[int] | None, after: Position, size: int
 ) -> tuple[list[asyncpg.Record], Position | None]:
-    """Jobs of these owners (None: of all) that changed after that, oldest first: id, owner_id, at; and where to go on,
-    or None at the end. A page may be short, even empty, before that."""
+    """Jobs of these owners (None: of all) that changed after this position, oldest first: id, owner_id, at; and the
+    position of the next page, or None at the end. A page may be short, even empty, before the end."""
     rows = await fetch(conn, load("changed_jobs"), list(owner_ids or ()), owner_ids is None, *after, size)
     keys = [row for row in rows if row["id"] is not None]
     if len(keys) == size:
@@ -55,28 +55,28 @@ async def changed(
 
 
 async def jobs(conn: Connection, ids: Sequence[int]) -> list[asyncpg.Record]:
-    """Those that are still there, whole, with their owner_id."""
+    """The existing jobs among these, as full rows with their owner_id."""
     return await fetch(conn, load("show_jobs"), list(ids))
 
 
 async def attempted_items(conn: Connection, job_ids: Sequence[int], since: datetime, most: int) -> list[asyncpg.Record]:
-    """Items of which an attempt ended since: job_id, n, owner_id, at; newest first, at most so many of each job."""
+    """Items with an attempt that ended since then: job_id, n, owner_id, at; newest first, at most `most` per job."""
     return await fetch(conn, load("list_attempted_items"), list(job_ids), since, most)
 
 
 async def touched_items(
     conn: Connection, job_id: int, after: int, since: datetime, most: int
 ) -> tuple[list[int], int | None]:
-    """Which of the next items of a job have changed since, and where to go on; None at the end."""
+    """The next items of a job that have changed since then, and the position of the next page; None at the end."""
     (row,) = await fetch(conn, load("list_touched_items"), job_id, after, since, most)
     return row["ns"], row["looked_to"]
 
 
 async def items(conn: Connection, job_ids: Sequence[int], ns: Sequence[int]) -> list[asyncpg.Record]:
-    """Items as lists show them."""
+    """Items, with the columns of lists."""
     return await fetch(conn, load("show_items"), list(job_ids), list(ns))
 
 
 async def progress(conn: Connection, job_ids: Sequence[int], most: int) -> list[asyncpg.Record]:
-    """What running items said: job_id, n, owner_id, pipeline, progress as JSON; at most so many of each job."""
+    """The progress of running items: job_id, n, owner_id, pipeline, progress as JSON; at most `most` per job."""
     return await fetch(conn, load("list_progress"), list(job_ids), most)

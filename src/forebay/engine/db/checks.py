@@ -1,4 +1,4 @@
-"""What `forebay doctor` asks the database."""
+"""The database queries of `forebay doctor`."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """A server, as its settings describe it; `connections` are those that ordinary users may have."""
+    """The settings of a server; `connections` is the number available to ordinary users."""
 
     version: str
     major: int
@@ -39,14 +39,14 @@ async def server(conn: Connection) -> Server:
 
 
 async def extensions(conn: Connection, names: Sequence[str]) -> dict[str, str | None]:
-    """The extensions among these that the server offers, with the version that this database has."""
+    """The extensions among these that the server offers, with the version installed in this database."""
     async with as_forebay_errors():
         rows = await conn.fetch(load("check_extensions"), list(names))
     return {row["name"]: row["installed_version"] for row in rows}
 
 
 async def missing_partitions(conn: Connection) -> list[date] | None:
-    """The days, of today and tomorrow, without a partition; None when no worker has ever made one."""
+    """The days, of today and tomorrow, without a partition; None if no worker has ever created one."""
     async with as_forebay_errors():
         row = await conn.fetchrow(load("check_partitions"))
     assert row is not None  # noqa: S101 - always one row
@@ -60,7 +60,7 @@ async def outdated_routines(conn: Connection) -> list[str]:
 
 
 async def missing_roles(conn: Connection) -> list[str]:
-    """The roles that the API needs and that are not there, or that it may not take."""
+    """The roles that the API needs and that do not exist, or that it may not use."""
     async with as_forebay_errors():
         there = await conn.fetch(
             "select rolname from pg_roles where rolname = any($1) and pg_has_role(oid, 'member')", ROLES
@@ -69,7 +69,7 @@ async def missing_roles(conn: Connection) -> list[str]:
 
 
 async def hears(dsn: str, patience: float = 3.0) -> bool:
-    """Whether a notification arrives: behind a pooler that shares connections it does not."""
+    """Whether a notification arrives. Behind a pooler that shares connections, it does not."""
     channel, word = f"forebay_doctor_{secrets.token_hex(4)}", secrets.token_hex(8)
     heard = asyncio.Event()
 

@@ -1,4 +1,4 @@
-"""What people do to work, as typed calls: pause, resume, cancel, reprocess; jobs, items and queues."""
+"""Operations on jobs, items and queues, as typed calls: pause, resume, cancel, reprocess."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 async def pause(conn: Connection, job_id: int, actor: str) -> bool:
-    """Whether that changed something."""
+    """Pause a job; return whether that changed anything."""
     return bool(await fetch_value(conn, "select forebay.pause($1, $2)", job_id, actor))
 
 
@@ -27,7 +27,7 @@ async def cancel(conn: Connection, job_id: int, actor: str) -> bool:
 
 
 async def dismiss(conn: Connection, job_id: int, ns: Sequence[int] | None, actor: str) -> int:
-    """Take dead letters off the list, of all items or of some; answers how many."""
+    """Remove dead letters of all items, or of some, from the list; return how many."""
     chosen = None if ns is None else list(ns)
     return int(await fetch_value(conn, "select forebay.dismiss($1, $2, $3)", job_id, chosen, actor) or 0)
 
@@ -42,7 +42,7 @@ async def reprocess(
     reset_attempts: bool,
     restart: bool = False,
 ) -> int:
-    """Run ended items again, all of their steps when they are to restart; answers how many."""
+    """Run ended items again, with `restart` all of their steps; return how many."""
     return int(
         await fetch_value(
             conn,
@@ -59,7 +59,7 @@ async def reprocess(
 
 
 async def statuses_of(conn: Connection, job_id: int, ns: Sequence[int]) -> dict[str, int]:
-    """How many of some items of a job have which status."""
+    """The number of items by status, for some items of a job."""
     rows = await fetch(conn, load("statuses_of_items"), job_id, list(ns))
     return {row["status"]: row["count"] for row in rows}
 

@@ -1,4 +1,4 @@
-"""Limits over all workers: typed calls that lease starts and slots, many keys in one round trip."""
+"""Typed calls for limits across all workers: lease starts and slots, many keys in one round trip."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class TokenAsk:
-    """How many starts a worker can use of one key within `reach` seconds, and how many tasks stand there now."""
+    """How many starts of one key a worker can use within `reach` seconds, and how many of its tasks wait for them."""
 
     name: str
     key: str
@@ -28,17 +28,17 @@ class TokenAsk:
 
 @dataclass(frozen=True, slots=True)
 class TokenGrant:
-    """Starts from `starts_at` on, one an interval; and when those that got none should come back."""
+    """Starts from `starts_at` on, one per interval; and when the tasks that got none should retry."""
 
     granted: int
-    starts_at: float  # epoch seconds of the server, as `at`
+    starts_at: float  # epoch seconds of the server, like `at`
     back_in: float
     at: float
 
 
 @dataclass(frozen=True, slots=True)
 class SlotAsk:
-    """How many slots of one key a worker wants to have from now on; 0 gives them back."""
+    """How many slots of one key a worker wants to hold from now on; 0 returns them."""
 
     name: str
     key: str
@@ -47,13 +47,13 @@ class SlotAsk:
     used: int = 0
     waiters: int = 0
     started: int = 0
-    hold: float | None = None  # seconds that a slot was used, on average; None: nothing new
+    hold: float | None = None  # average seconds that a slot was used; None: no new measurement
 
 
 @dataclass(frozen=True, slots=True)
 class SlotGrant:
-    """How many slots it has, how many it should use while others are short, how often one should come free for it,
-    and when waiters should come back."""
+    """How many slots the worker holds, how many it should use while others are short of them, the expected interval
+    between free slots, and when waiters should retry."""
 
     granted: int
     fair: int
@@ -65,7 +65,7 @@ class SlotGrant:
 async def take_tokens(
     pool: Pool, asks: Sequence[TokenAsk], ahead_s: float, slack_s: float, now: datetime | None
 ) -> list[TokenGrant]:
-    """Lease starts; answers in the order of the asks."""
+    """Lease starts; the grants are in the order of the requests."""
     rows = await fetch(
         pool,
         "select * from forebay.take_tokens($1, $2, $3, $4, $5, $6, $7, $8, $9) order by place",
@@ -85,7 +85,7 @@ async def take_tokens(
 async def lease_slots(
     pool: Pool, worker_id: int, asks: Sequence[SlotAsk], lease_s: float, now: datetime | None
 ) -> list[SlotGrant]:
-    """Lease, renew or return slots; answers in the order of the asks."""
+    """Lease, renew or return slots; the grants are in the order of the requests."""
     rows = await fetch(
         pool,
         "select * from forebay.lease_slots($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) order by place",

@@ -1,4 +1,4 @@
-"""Pages of jobs, items, attempts and dead letters: by keys, never by offset, so that depth costs nothing."""
+"""Pages of jobs, items, attempts and dead letters, by keyset pagination, so that deep pages cost no more."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
     from forebay.db.pool import Connection
 
-    AttemptKey: TypeAlias = tuple[datetime, int, int]  # when it ended, its token, its item
-    LetterKey: TypeAlias = tuple[datetime, int, int, int]  # when it failed, its job, item and step
+    AttemptKey: TypeAlias = tuple[datetime, int, int]  # end time, token, item
+    LetterKey: TypeAlias = tuple[datetime, int, int, int]  # time of failure, job, item, step
 
-# Whole items may be small or large: after the first page, as many are fetched at once as fit this.
+# Full items vary in size: after the first page, as many are fetched at a time as fit into this.
 _FIRST_PAGE, _MOST_ROWS, _PAGE_BYTES = 100, 5000, 4 << 20
 
 
@@ -63,7 +63,7 @@ class LetterFilter:
 
 @dataclass(frozen=True, slots=True)
 class WholeItem:
-    """An item with all that belongs to it; JSON as the database writes it."""
+    """An item with all its data; JSON as the database writes it."""
 
     n: int
     status: str
@@ -76,7 +76,7 @@ class WholeItem:
 async def jobs(
     conn: Connection, where: JobFilter, before: int | None, size: int
 ) -> tuple[list[asyncpg.Record], int | None]:
-    """Jobs, newest first, and before which one the next page begins. A page may be short before the end."""
+    """Jobs, newest first, and the key before which the next page begins. A page may be short before the end."""
     (found,) = await fetch(
         conn,
         "select * from forebay.find_jobs($1, $2, $3, $4::forebay.job_state, $5, $6, $7)",
@@ -100,7 +100,7 @@ async def job(conn: Connection, job_id: int) -> asyncpg.Record | None:
 async def items(
     conn: Connection, job_id: int, after: int, statuses: Sequence[str] | None, size: int
 ) -> tuple[list[asyncpg.Record], int | None]:
-    """Items of a job in order, and after which number the next page begins. A page may be short before the end."""
+    """Items of a job in order, and the number after which the next page begins. A page may be short before the end."""
     (found,) = await fetch(
         conn, "select * from forebay.find_items($1, $2, $3::forebay.item_status[], $4)", job_id, after, statuses, size
     )
@@ -110,7 +110,7 @@ async def items(
 async def pending(
     conn: Connection, where: PendingFilter, after: tuple[int, int], size: int
 ) -> tuple[list[asyncpg.Record], tuple[int, int] | None]:
-    """Open items by job and number, and where the next page begins."""
+    """Open items by job and number, and the position of the next page."""
     (found,) = await fetch(
         conn,
         "select * from forebay.find_pending($1, $2, $3, $4::forebay.item_status[], $5, $6, $7, $8, $9)",
@@ -132,13 +132,13 @@ async def _show(conn: Connection, job_ids: Sequence[int], ns: Sequence[int]) -> 
 
 
 async def item(conn: Connection, job_id: int, n: int) -> asyncpg.Record | None:
-    """One item, whole."""
+    """One item, with all its data."""
     rows = await fetch(conn, load("get_item"), job_id, n)
     return rows[0] if rows else None
 
 
 async def whole_items(conn: Connection, job_id: int, statuses: Sequence[str] | None) -> AsyncGenerator[WholeItem, None]:
-    """All items of a job in order; page by page, so that neither memory nor a transaction grows with the job."""
+    """All items of a job in order, page by page, so that neither memory nor a transaction grows with the job."""
     after: int | None = 0
     size = _FIRST_PAGE
     while after is not None:
@@ -155,7 +155,7 @@ async def whole_items(conn: Connection, job_id: int, statuses: Sequence[str] | N
 async def attempts(
     conn: Connection, where: AttemptFilter, before: AttemptKey | None, size: int
 ) -> tuple[list[asyncpg.Record], AttemptKey | None]:
-    """Attempts, newest first, and before which one the next page begins. A page may be short before the end."""
+    """Attempts, newest first, and the key before which the next page begins. A page may be short before the end."""
     rows = await fetch(
         conn,
         load("page_attempts"),
@@ -175,8 +175,8 @@ async def attempts(
 async def dead_letters(
     conn: Connection, where: LetterFilter, before: LetterKey | None, size: int
 ) -> tuple[list[asyncpg.Record], LetterKey | None]:
-    """Tasks that failed for good, newest first, and before which one the next page begins. A page may be short before
-    the end."""
+    """Tasks that failed permanently, newest first, and the key before which the next page begins. A page may be short
+    before the end."""
     rows = await fetch(
         conn,
         load("page_dead_letters"),
@@ -194,5 +194,5 @@ async def dead_letters(
 async def audit(
     conn: Connection, owner_id: int | None, job_id: int | None, before: int | None, size: int
 ) -> list[asyncpg.Record]:
-    """What people have done, newest first."""
+    """The audit log, newest first."""
     return await fetch(conn, load("page_audit"), before, owner_id, job_id, size)

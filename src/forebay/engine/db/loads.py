@@ -1,4 +1,4 @@
-"""Items on their way into the database, many at once, in the form that COPY takes."""
+"""Items to be stored in bulk, in the format of COPY."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ COLUMNS = ("n", "key", "input", "job_id", "owner_id", "pipeline_id")
 
 
 class Batch(NamedTuple):
-    """Some items, side by side: their numbers, keys (None: they have none) and inputs as JSON."""
+    """Some items, column by column: numbers, keys (None: no item has one) and inputs as JSON."""
 
     ns: Sequence[int]
     keys: Sequence[str | None] | None
@@ -22,7 +22,7 @@ class Batch(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ItemLoad:
-    """Items of one job, in batches that are made while the ones before them are on their way."""
+    """The items of one job, in batches; each is created while the previous one is being sent."""
 
     job_id: int
     owner_id: int
@@ -31,7 +31,7 @@ class ItemLoad:
 
     def blocks(self) -> Iterator[bytes]:
         """The batches in COPY's binary format, which costs the server a tenth less than text."""
-        # A row ends with what is the same in all of them and begins with its number of columns: one join writes both.
+        # The end of each row is constant, and so is the column count that begins the next: one join writes both.
         begin = _BEGIN.pack(len(COLUMNS), 4)
         end = _END.pack(8, self.job_id, 8, self.owner_id, 4, self.pipeline_id)
         yield _HEADER
@@ -58,7 +58,7 @@ class ItemLoad:
 
 @dataclass(slots=True)
 class Heap:
-    """Batches gathered until a statement with them is worth its round trip, and not yet too large to hold."""
+    """Collects batches until a statement with them is worth a round trip, but not so many that memory is exceeded."""
 
     most_rows: int = 4096
     most_bytes: int = 2 << 20
@@ -66,13 +66,13 @@ class Heap:
     _bytes: int = 0
 
     def add(self, batch: Batch) -> bool:
-        """Whether it is time to send them."""
+        """Add a batch; return whether it is time to send them."""
         self._batches.append(batch)
         self._bytes += sum(map(len, batch.inputs))
         return self._bytes >= self.most_bytes or sum(len(one.ns) for one in self._batches) >= self.most_rows
 
     def take(self) -> Batch | None:
-        """All of them as one; None when there are none."""
+        """All batches as one; None if there are none."""
         if not self._batches:
             return None
         batches, self._batches, self._bytes = self._batches, [], 0
@@ -83,7 +83,7 @@ class Heap:
 _HEADER = b"PGCOPY\n\xff\r\n\0" + bytes(8)
 _TRAILER = b"\xff\xff"
 _BEGIN = Struct(">hi")  # columns, bytes of n
-_END = Struct(">iqiqii")  # job_id, owner_id and pipeline_id, each after its number of bytes
+_END = Struct(">iqiqii")  # job_id, owner_id and pipeline_id, each preceded by its length
 _NUMBER_AND_KEY = Struct(">ii")  # n, bytes of the key
 _INPUT = Struct(">ib")  # bytes of the input, version of jsonb's format
 _NUMBER_AND_INPUT = Struct(">iiib")

@@ -1,4 +1,4 @@
-"""What the metrics are made of: counted by index and by minute, never over all items or attempts."""
+"""The data of the metrics: counted by index and by minute, never over all items or attempts."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _MOST_LETTERS = 100_000
 
 @dataclass(frozen=True, slots=True)
 class OpenJobs:
-    """The jobs of one pipeline and state that have not finished, and how far their items are."""
+    """The unfinished jobs of one pipeline in one state, with the counts of their items."""
 
     pipeline: str
     state: str
@@ -35,7 +35,7 @@ class OpenJobs:
 
 @dataclass(frozen=True, slots=True)
 class ItemCounts:
-    """The items of all jobs of one pipeline that are kept, by their status."""
+    """The items of all retained jobs of one pipeline, by status."""
 
     pipeline: str
     pending: int
@@ -58,7 +58,7 @@ class DeadLetters:
 
 @dataclass(frozen=True, slots=True)
 class AttemptCount:
-    """Attempts of one step that ended in one minute in one way and took about as long."""
+    """Attempts of one step that ended in one minute with one outcome, in one duration bucket."""
 
     minute: datetime
     pipeline: str
@@ -71,7 +71,7 @@ class AttemptCount:
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """Everything that is counted, at one moment by the database's clock."""
+    """All counts at one moment of the database's clock."""
 
     at: datetime
     depth: list[Depth]
@@ -82,12 +82,12 @@ class Counts:
 
     @property
     def pending(self) -> int:
-        """Tasks that wait or run."""
+        """The number of tasks that wait or run."""
         return sum(depth.waiting + depth.leased for depth in self.depth)
 
     @property
     def steps(self) -> list[tuple[str, str]]:
-        """Every step, by its pipeline's name and its own."""
+        """Every step, as pipeline name and step name."""
         return [(depth.pipeline, depth.step) for depth in self.depth]
 
 
@@ -99,7 +99,7 @@ async def now(conn: Connection) -> datetime:
 
 
 async def read_counts(conn: Connection, at: datetime) -> Counts:
-    """Everything but attempts. The parts are read one after the other: a task on its way may show twice."""
+    """All counts except attempts. They are read one after another, so a moving task may be counted twice."""
     async with as_forebay_errors():
         jobs = await conn.fetch(load("count_open_jobs"))
         letters = await conn.fetch(load("count_dead_letters"), _MOST_LETTERS, at - timedelta(hours=1))
@@ -114,7 +114,7 @@ async def read_counts(conn: Connection, at: datetime) -> Counts:
 
 
 async def count_items(conn: Connection) -> list[ItemCounts]:
-    """All items that the caller may see, exactly, at one moment."""
+    """Exact counts of all items that the caller may see, at one moment."""
     async with as_forebay_errors():
         return [ItemCounts(*row.values()) for row in await conn.fetch(load("count_items"))]
 
@@ -122,7 +122,7 @@ async def count_items(conn: Connection) -> list[ItemCounts]:
 async def count_attempts(
     conn: Connection, since: datetime, until: datetime | None, bounds: Sequence[float]
 ) -> list[AttemptCount]:
-    """Attempts that ended from then on, until then; `bucket` is the place of their duration among the bounds."""
+    """Attempts that ended in this period; `bucket` is the index of their duration among the bounds."""
     async with as_forebay_errors():
         rows = await conn.fetch(load("count_attempts"), since, until, list(bounds))
     return [AttemptCount(*row.values()) for row in rows]

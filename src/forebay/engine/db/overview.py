@@ -1,4 +1,4 @@
-"""What people look at: depth, lanes, workers, jobs and dead letters, as typed rows."""
+"""The rows of `forebay top` and other views: depth, lanes, workers, jobs and dead letters."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Depth:
 
 @dataclass(frozen=True, slots=True)
 class WorkerRow:
-    """A worker process, with what it last said about itself."""
+    """A worker process, with its last status report."""
 
     id: int
     name: str
@@ -62,20 +62,20 @@ class WorkerRow:
 
     @property
     def shared(self) -> Mapping[str, Mapping[str, Any]]:
-        """What its steps share: name → what that tells about itself."""
+        """The descriptions of its shared resources, by name."""
         shared: Mapping[str, Mapping[str, Any]] = self.stats.get("shared", {})
         return shared
 
     @property
     def steps(self) -> Mapping[str, Any]:
-        """pipeline.step → what its controllers say."""
+        """The status of its steps, by pipeline.step."""
         steps: Mapping[str, Any] = self.stats.get("steps", {})
         return steps
 
 
 @dataclass(frozen=True, slots=True)
 class LaneRow:
-    """One lane's backlog; `job_id` is 0 where an owner's small jobs share a lane."""
+    """The backlog of one lane; `job_id` is 0 for a lane that an owner's small jobs share."""
 
     owner: str
     job_id: int
@@ -87,7 +87,7 @@ class LaneRow:
 
 @dataclass(frozen=True, slots=True)
 class JobRow:
-    """A job as lists show it."""
+    """A job, with the columns of lists."""
 
     id: int
     pipeline: str
@@ -103,7 +103,7 @@ class JobRow:
     created_at: datetime
     started_at: datetime | None
     finished_at: datetime | None
-    eta: datetime | None = None  # when it will probably end; null when nothing is known
+    eta: datetime | None = None  # estimated end; None if unknown
     heartbeat_at: datetime | None = None
     last_error: Mapping[str, Any] | None = None  # item, step, class, reason, attempt, at
 
@@ -114,7 +114,7 @@ class JobRow:
 
 @dataclass(frozen=True, slots=True)
 class DeadLetter:
-    """A task that failed for good."""
+    """A task that failed permanently."""
 
     at: datetime
     job_id: int
@@ -130,7 +130,7 @@ class DeadLetter:
 
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """Everything at one moment, by the database's clock."""
+    """All rows at one moment of the database's clock."""
 
     at: datetime
     depth: list[Depth]
@@ -141,12 +141,12 @@ class Overview:
 
     @property
     def settled(self) -> dict[str, int]:
-        """Attempts that each living worker has settled since it began."""
+        """The number of attempts that each running worker has settled since its start."""
         return {worker.name: worker.settled for worker in self.workers if worker.alive}
 
 
 async def overview(conn: Connection, *, jobs: int = 6, lanes: int = 8, letters: int = 4) -> Overview:
-    """What `forebay top` shows. The parts are read one after the other: a task on its way may show twice."""
+    """The data of `forebay top`. The parts are read one after another, so a moving task may appear twice."""
     async with as_forebay_errors():
         at = await conn.fetchval("select clock_timestamp()")
         depth = [Depth(**dict(row)) for row in await conn.fetch(load("show_depth"))]
@@ -168,7 +168,7 @@ def _worker(row: asyncpg.Record) -> WorkerRow:
 
 
 async def depth(conn: Connection) -> list[Depth]:
-    """What waits and runs at each step."""
+    """The waiting and running tasks of each step."""
     async with as_forebay_errors():
         return [Depth(**dict(row)) for row in await conn.fetch(load("show_depth"))]
 
@@ -180,7 +180,7 @@ async def workers(conn: Connection) -> list[WorkerRow]:
 
 
 async def last_errors(conn: Connection) -> dict[int, str]:
-    """What workers last failed on, by their ids; for those who may see everybody's work."""
+    """The last errors of workers, by id; only for users who may see the work of all owners."""
     async with as_forebay_errors():
         rows = await conn.fetch("select id, last_error from forebay.worker where last_error is not null")
     return {row["id"]: row["last_error"] for row in rows}
@@ -213,7 +213,7 @@ async def job(conn: Connection, job_id: int) -> JobRow:
 
 
 async def own_result(conn: Connection, job_id: int) -> dict[str, Any]:
-    """What the job's `after_all` steps have returned, by name."""
+    """The results of the job's `after_all` steps, by name."""
     async with as_forebay_errors():
         text = await conn.fetchval(load("get_own_result"), job_id)
     found: dict[str, Any] = json.loads(text) if text else {}
@@ -221,7 +221,7 @@ async def own_result(conn: Connection, job_id: int) -> dict[str, Any]:
 
 
 async def last_error(conn: Connection, job_id: int) -> str | None:
-    """Why the latest attempt failed, unless the job is done."""
+    """The reason of the latest failed attempt, unless the job is done."""
     async with as_forebay_errors():
         found: str | None = await conn.fetchval(load("get_last_error"), job_id)
     return found
@@ -235,28 +235,28 @@ async def dead_letters(conn: Connection, *, job_id: int | None = None, limit: in
 
 
 async def lanes_of(conn: Connection, job_ids: Sequence[int]) -> frozenset[int]:
-    """The lanes that the tasks of these jobs are in."""
+    """The lanes of the tasks of these jobs."""
     async with as_forebay_errors():
         found = await conn.fetch("select forebay.lanes_of(j) from forebay.job j where j.id = any($1)", list(job_ids))
     return frozenset(lane for (lanes,) in found for lane in lanes or ())
 
 
 async def has_jobs(conn: Connection) -> bool:
-    """Whether any job is known here."""
+    """Whether there is any job."""
     async with as_forebay_errors():
         return bool(await conn.fetchval(load("has_jobs")))
 
 
 async def has_data(conn: Connection) -> bool:
-    """Whether there is any job, user or other content here."""
+    """Whether there is any job, user or other content."""
     async with as_forebay_errors():
         return bool(await conn.fetchval(load("has_data")))
 
 
 async def mark_worker_dead(conn: Connection, name: str) -> int:
-    """Write off a worker process that has died; its tasks can be claimed again at once. Answers how many.
+    """Mark a worker process as dead and release its tasks; return how many.
 
-    They count as lost, not as handed back: a task that kills its workers must not do so for ever.
+    The tasks count as lost, not as returned: a task that kills its workers must not do so indefinitely.
     """
     async with as_forebay_errors():
         if not await conn.fetchval(load("close_worker"), name):

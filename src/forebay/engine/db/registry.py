@@ -1,4 +1,4 @@
-"""Pipelines, queues and workers as the database knows them."""
+"""Registers pipelines and workers, and parks queues."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 async def register(conn: Connection, definition: dict[str, Any]) -> dict[str, int]:
-    """Record a pipeline's steps; answers the id of each."""
+    """Register the steps of a pipeline; return their ids."""
     async with translating_errors():
         pipeline_id = await conn.fetchval("select forebay.register($1::jsonb)", json.dumps(definition))
         rows = await conn.fetch("select name, id from forebay.step where pipeline_id = $1 and active", pipeline_id)
@@ -24,7 +24,7 @@ async def register(conn: Connection, definition: dict[str, Any]) -> dict[str, in
 
 
 async def register_worker(conn: Connection, name: str, now: datetime | None) -> int:
-    """Make a row for a worker that begins."""
+    """Insert the row of a worker that starts."""
     return int(
         await fetch_value(
             conn,
@@ -46,7 +46,7 @@ async def report_status(
     last_error: str | None = None,
     stopped: bool = False,
 ) -> set[str]:
-    """Tell that a worker is alive, and what it does; answers the queues that are parked."""
+    """Write a worker's status and the time of its last sign of life; return the parked queues."""
     parked = await fetch_value(
         pool, load("report_worker"), worker_id, json.dumps(stats), stale, now, stopped, last_error
     )
@@ -54,7 +54,7 @@ async def report_status(
 
 
 async def park(pool: Pool, queue: str, reason: str, seconds: float, now: datetime | None) -> None:
-    """Stop a queue whose configuration is wrong; after `seconds` it is probed."""
+    """Park a queue whose configuration is wrong; it is probed after `seconds`."""
     await execute(
         pool,
         "select forebay.park_queue("

@@ -1,4 +1,4 @@
-"""Periodic repairs, as typed calls."""
+"""Typed calls for periodic maintenance."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Expired:
 
 
 async def promote(pool: Pool, now: datetime | None, after: datetime | None) -> Promoted:
-    """Make due scheduled tasks ready, from the watermark `after` on (None: from the beginning)."""
+    """Make due scheduled tasks ready, from the watermark `after` on (None: from the start)."""
     row = await fetch_row(
         pool,
         "select p.*, coalesce($1, clock_timestamp()) as at"
@@ -39,20 +39,20 @@ async def promote(pool: Pool, now: datetime | None, after: datetime | None) -> P
         now,
         after,
     )
-    assert row is not None  # noqa: S101 - the function always answers one row
+    assert row is not None  # noqa: S101 - the function always returns one row
     woken = list(zip(row["steps"], row["lanes"], row["seqs"], strict=True))
     return Promoted(row["moved"], row["at"], row["next_at"], woken)
 
 
 async def expire(pool: Pool, now: datetime | None) -> Expired:
-    """Take back leases whose time is over."""
+    """Expire leases."""
     row = await fetch_row(pool, "select * from forebay.expire($1)", now)
-    assert row is not None  # noqa: S101 - the function always answers one row
+    assert row is not None  # noqa: S101 - the function always returns one row
     return Expired(row["leases"], row["requeued"], row["failed"], row["cancelled"])
 
 
 async def close_cancelled_items(pool: Pool, now: datetime | None) -> int:
-    """End some items of cancelled jobs."""
+    """Close some items of cancelled jobs."""
     return await _count(pool, "select forebay.reap_cancelled($1)", now)
 
 
@@ -72,19 +72,19 @@ async def delete_finished(
     only: Sequence[str] | None = None,
     but: Sequence[str] = (),
 ) -> int:
-    """Delete some of the jobs that finished long ago, of some pipelines or of all but some; answers how many rows
-    went."""
+    """Delete some of the jobs that finished long ago, of these pipelines or of all except these; return the number of
+    deleted rows."""
     statement = "select forebay.delete_finished($1, $2, of_pipelines => $3, but_pipelines => $4)"
     return await _count(pool, statement, now, timedelta(days=days), None if only is None else list(only), list(but))
 
 
 async def delete_audit(pool: Pool, now: datetime | None, days: int) -> int:
-    """Delete some of the oldest audit records; answers how many went."""
+    """Delete some of the oldest audit records; return how many."""
     return await _count(pool, "select forebay.delete_audit($1, $2)", now, timedelta(days=days))
 
 
 async def tidy(pool: Pool, now: datetime | None) -> None:
-    """Give lost runs a lane again, drop idle lanes, close the rows of dead workers, fold tallies."""
+    """Assign orphaned runs to a lane, drop idle lanes, close the rows of dead workers, fold tallies."""
     await _count(pool, "select forebay.adopt_orphans($1)", now)
     await _count(pool, "select forebay.tidy_lanes($1, '1 day')", now)
     await _count(pool, "select forebay.tidy_limits(now => $1)", now)

@@ -1,4 +1,4 @@
-"""Claim, settle and everything else that workers do with tasks: typed calls of the SQL functions."""
+"""Typed calls of the SQL functions with which workers claim, settle and renew tasks."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _RECORD = chr(30)
 
 @dataclass(slots=True)
 class Claim:
-    """What a worker wants from one step of one lane."""
+    """What a worker requests from one step of one lane."""
 
     step_id: int
     lane_id: int
@@ -34,7 +34,7 @@ class Claim:
 
 @dataclass(slots=True, eq=False)
 class Lease:
-    """The right to run a run of tasks, and their inputs. `ns` may be shorter than the run: those items have ended."""
+    """The right to execute a run of tasks, and their inputs. Items that have ended are missing in `ns`."""
 
     token: int
     step_id: int
@@ -47,18 +47,18 @@ class Lease:
     first_n: int
     last_n: int
     ns: Sequence[int]
-    inputs: Sequence[str | None]  # None: large, to be read when its task begins
+    inputs: Sequence[str | None]  # None: large, read when its task starts
     results: Sequence[str | None] | None
-    open: int = 0  # tasks that are not settled yet, as far as the worker knows
-    held_since: float = 0.0  # monotonic; moves with each renewal
-    trace_context: Any = None  # what tracing knows about it
+    open: int = 0  # unsettled tasks, as far as the worker knows
+    held_since: float = 0.0  # monotonic; updated by each renewal
+    trace_context: Any = None  # set by tracing
 
     @property
     def size(self) -> int:
         return self.last_n - self.first_n + 1
 
     def missing(self) -> list[int]:
-        """The tasks of the run whose items have ended meanwhile."""
+        """The tasks of the run whose items have ended."""
         if len(self.ns) == self.size:
             return []
         return sorted(set(range(self.first_n, self.last_n + 1)).difference(self.ns))
@@ -66,7 +66,7 @@ class Lease:
 
 @dataclass(slots=True)
 class Reports:
-    """How attempts ended, column by column: what settle takes. Empty columns mean the usual for all rows."""
+    """The ends of attempts, as the columns that settle takes. An empty column means the default for all rows."""
 
     tokens: list[int] = field(default_factory=list[int])
     ns: list[int] = field(default_factory=list[int])
@@ -125,9 +125,9 @@ def _lease(row: asyncpg.Record) -> Lease:
 
 
 async def read_task(pool: Pool, job_id: int, n: int) -> tuple[str, str | None]:
-    """The input of one item and what its earlier steps returned, for tasks that are too large to be claimed with them.
+    """The input of one item and the results of its earlier steps, for tasks that are too large to be claimed with them.
 
-    Raises: NotFoundError when the item is gone.
+    Raises: NotFoundError if the item does not exist.
     """
     row = await fetch_row(pool, load("read_task"), job_id, n)
     if row is None:
@@ -136,16 +136,16 @@ async def read_task(pool: Pool, job_id: int, n: int) -> tuple[str, str | None]:
 
 
 async def traces(pool: Pool, job_ids: Sequence[int]) -> dict[int, str]:
-    """The traces that jobs belong to, of those that belong to one."""
+    """The traces of jobs that belong to one."""
     return {row["id"]: row["trace"] for row in await fetch(pool, load("list_traces"), list(job_ids))}
 
 
 async def settle(conn: Connection, worker_id: int, reports: Reports, now: datetime | None) -> Settled:
-    """End many attempts in one round trip; stale reports change nothing and are named in the answer."""
+    """End many attempts in one round trip; stale reports change nothing and are listed in the result."""
     try:
         return await _settle(conn, worker_id, reports, now)
     except asyncpg.CheckViolationError as error:
-        # The day's partition of attempt was made at this moment, and the row went for the default one.
+        # The partition of the day was created at this moment, while the row was routed to the default partition.
         if (error.table_name or "").startswith("attempt"):
             raise asyncpg.SerializationError(str(error)) from error
         raise
@@ -167,7 +167,7 @@ async def _settle(conn: Connection, worker_id: int, reports: Reports, now: datet
         reports.reasons,
         now,
     )
-    assert row is not None  # noqa: S101 - the function always answers one row
+    assert row is not None  # noqa: S101 - the function always returns one row
     return Settled(
         settled=row["settled"],
         stale=list(zip(row["stale_tokens"], row["stale_ns"], strict=True)),
@@ -179,9 +179,8 @@ async def _settle(conn: Connection, worker_id: int, reports: Reports, now: datet
 async def throttled_long(
     conn: Connection, tasks: Sequence[tuple[int, int, int, float, float]], now: datetime | None
 ) -> list[int]:
-    """Of tasks (job, n, step, seconds, longest) the places of those that were throttled for more than `seconds`.
-
-    Without a break, that is; and of the time between two attempts no more than `longest` counts.
+    """The indexes of the tasks (job, n, step, seconds, longest) that were throttled without a break for more than
+    `seconds`. Of the time between two attempts, at most `longest` counts.
     """
     jobs, ns, steps, seconds, longest = zip(*tasks, strict=True)
     rows = await conn.fetch(load("list_throttled_long"), jobs, ns, steps, seconds, longest, now)
@@ -189,13 +188,13 @@ async def throttled_long(
 
 
 async def count_not_found(pool: Pool, job_id: int, n: int, step: str, attempts: int) -> int:
-    """How often a task of so many attempts has found nothing so far, since it was begun or done again."""
+    """The number of NotFound outcomes of a task with this many attempts, since its start or its last reprocess."""
     found: int = await fetch_value(pool, load("count_not_found"), job_id, n, step, attempts)
     return found
 
 
 async def find_ready_lanes(pool: Pool, steps: Sequence[int]) -> list[tuple[int, LaneInfo]]:
-    """The lanes that have something ready, for each of these steps."""
+    """The lanes with ready tasks, for each of these steps."""
     rows = await fetch(pool, "select * from forebay.discover($1)", list(steps))
     return [(row["step_id"], LaneInfo(row["lane_id"], row["owner_id"], row["priority"], row["weight"])) for row in rows]
 
@@ -206,7 +205,7 @@ async def describe_lanes(pool: Pool, lanes: Sequence[int]) -> list[LaneInfo]:
 
 
 async def mark_busy(pool: Pool, lanes: Sequence[int], seconds: float, now: datetime | None) -> None:
-    """Say for how long these lanes need no wake-ups."""
+    """Set for how long these lanes need no wake-ups."""
     await execute(
         pool,
         "select forebay.mark_busy($1, coalesce($3::timestamptz, clock_timestamp()) + make_interval(secs => $2))",
@@ -219,7 +218,7 @@ async def mark_busy(pool: Pool, lanes: Sequence[int], seconds: float, now: datet
 async def renew_leases(
     pool: Pool, worker_id: int, tokens: Sequence[int], lease_s: Sequence[float], now: datetime | None
 ) -> dict[int, bool]:
-    """Renew leases; answers those still held, and whether each has been cancelled."""
+    """Renew leases; return those still held, and whether each was cancelled."""
     rows = await fetch(
         pool, "select * from forebay.heartbeat($1, $2, $3, $4)", worker_id, list(tokens), list(lease_s), now
     )
@@ -227,7 +226,7 @@ async def renew_leases(
 
 
 async def release_all(pool: Pool, worker_id: int, now: datetime | None) -> int:
-    """Hand back all leases of a worker without spending an attempt."""
+    """Release all leases of a worker without using an attempt."""
     held = "array(select l.token from forebay.lease l where l.worker_id = $1)"
     return int(await fetch_value(pool, f"select forebay.release($1, {held}, $2)", worker_id, now) or 0)
 
@@ -235,7 +234,7 @@ async def release_all(pool: Pool, worker_id: int, now: datetime | None) -> int:
 async def report_progress(
     pool: Pool, tokens: Sequence[int], ns: Sequence[int], progress: Sequence[str], now: datetime | None
 ) -> int:
-    """Write how far running tasks are; only where the lease is still held."""
+    """Write the progress of running tasks whose lease is still held."""
     return int(
         await fetch_value(
             pool, "select forebay.report_progress($1, $2, $3, $4)", list(tokens), list(ns), list(progress), now
@@ -245,7 +244,7 @@ async def report_progress(
 
 
 async def next_scheduled(pool: Pool) -> datetime | None:
-    """When the next scheduled task is due; what is paused for ever does not count."""
+    """When the next scheduled task is due; paused tasks are ignored."""
     due: datetime | None = await fetch_value(
         pool, "select min(run_at) from forebay.scheduled where run_at < 'infinity'"
     )

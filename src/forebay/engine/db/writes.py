@@ -1,4 +1,4 @@
-"""The rows and statements that steps hand over, executed in the settling transaction."""
+"""Executes the rows and statements that steps return, in the settling transaction."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ if TYPE_CHECKING:
 
 
 class Writer:
-    """Executes what steps have handed over, and remembers which columns of which tables hold JSON."""
+    """Executes the writes of steps, and caches which columns of which tables hold JSON."""
 
     def __init__(self) -> None:
         self._json: dict[str, set[str]] = {}
 
     async def apply(self, conn: Connection, writes: Iterable[Write], *, again: bool = False) -> None:
-        """Executes them in their order; rows of one shape that follow each other go in one round trip.
+        """Execute the writes in order; consecutive rows of the same shape share a round trip.
 
-        Raises: DataError when rows have no or different columns; OutdatedSchemaCacheError when values do not fit what
-        was known of a table, unless this is tried `again` already; what the database says otherwise.
+        Raises: DataError if rows have no columns or different columns; OutdatedSchemaCacheError if values do not fit
+        the cached columns of a table, unless this is a retry (`again`); any other error of the database.
         """
         for shape, group in groupby(writes, _shape):
             if shape is None:
@@ -54,8 +54,8 @@ class Writer:
             raise asyncpg.OutdatedSchemaCacheError(f"the columns of {shape.table} may have changed") from error
 
     async def _json_columns(self, conn: Connection, table: str) -> set[str]:
-        """Asked of the catalogue: the driver could say so only of a statement that is prepared for this alone, and
-        closing that is the one thing that it waits for without end when the connection is half open."""
+        """Read from the catalogue. The driver could tell only through a prepared statement, and closing that one blocks
+        without a timeout when the connection is half open."""
         if table not in self._json:
             found = await conn.fetch(load("json_columns"), _quoted_path(table))
             self._json[table] = {row["attname"] for row in found}
@@ -69,7 +69,7 @@ class _Shape(NamedTuple):
 
 
 def _shape(write: Write) -> _Shape | None:
-    """What rows must have in common to go with one statement; None for a statement."""
+    """What rows must have in common to share a statement; None for a statement."""
     if isinstance(write, Statement):
         return None
     columns = tuple(write.rows[0]) if write.rows else ()
@@ -82,7 +82,7 @@ def _shape(write: Write) -> _Shape | None:
 def _insert_sql(shape: _Shape) -> str:
     names = ", ".join(_quoted(column) for column in shape.columns)
     places = ", ".join(f"${place}" for place in range(1, len(shape.columns) + 1))
-    # Names cannot be parameters; they are the pipeline author's and quoted here, values are parameters.
+    # Names cannot be parameters: they come from the pipeline's author and are quoted here. Values are parameters.
     return f"insert into {_quoted_path(shape.table)} ({names}) values ({places}){_on_conflict(shape)}"  # noqa: S608
 
 

@@ -1,7 +1,7 @@
-"""Adapters: how a submit uses the caller's connection, one for each kind, all with the same SQL.
+"""Adapters: how a submit uses the caller's connection. There is one for each kind of connection; all use the same SQL.
 
-Statements have $1-style parameters. Values are text, numbers, booleans, datetimes and lists of them, cast in
-the SQL, so that codecs or type maps of the caller's connection do not matter.
+Statements have $1-style parameters. Values are text, numbers, booleans, datetimes and lists of these, cast in the SQL,
+so that codecs or type maps of the caller's connection have no effect.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ __all__ = [
     "sync_adapter_for",
 ]
 
-# Errors after which a statement can be repeated.
+# Errors after which a statement can be retried.
 RETRYABLE = (*CONFLICT, *UNAVAILABLE)
 
 _ASYNC: Table[AsyncAdapter] = {
@@ -54,7 +54,7 @@ def adapter_for(conn: AsyncConn) -> AsyncAdapter:
     """The adapter of an async connection.
 
     Raises:
-        TypeError: it is of a kind that forebay does not know, or one that blocks.
+        TypeError: the kind of connection is not supported, or it is synchronous.
     """
     make = find(conn, _ASYNC)
     if make is None:
@@ -68,10 +68,10 @@ def adapter_for(conn: AsyncConn) -> AsyncAdapter:
 
 
 def sync_adapter_for(conn: SyncConn) -> SyncAdapter:
-    """The adapter of a connection that blocks.
+    """The adapter of a synchronous connection.
 
     Raises:
-        TypeError: it is of a kind that forebay does not know, or an async one.
+        TypeError: the kind of connection is not supported, or it is async.
     """
     make = find(conn, _SYNC)
     if make is None:

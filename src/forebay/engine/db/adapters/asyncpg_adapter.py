@@ -1,4 +1,4 @@
-"""Adapters of asyncpg: a connection, and a pool."""
+"""Adapters for asyncpg: a connection and a pool."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 
 
 def database_of(conn: Any) -> Hashable | None:
-    """The server's address and the name of the database; asyncpg has no public way to ask a connection for them."""
+    """The server's address and the name of the database. asyncpg has no public API for them."""
     address, asked = getattr(conn, "_addr", None), getattr(conn, "_params", None)
     name = getattr(asked, "database", None)
     return None if address is None or name is None else (address, name)
 
 
 class AsyncpgAdapter:
-    """An asyncpg connection, or one lent by a pool."""
+    """An asyncpg connection, or one acquired from a pool."""
 
     def __init__(self, conn: asyncpg.Connection[Any] | PoolConnectionProxy[Any]) -> None:
         self._conn = conn
@@ -45,7 +45,7 @@ class AsyncpgAdapter:
 
     async def copy_items(self, items: ItemLoad) -> None:
         with rejections:
-            # PostgreSQL has no COPY for roles that row-level security applies to.
+            # PostgreSQL does not support COPY for roles that row-level security applies to.
             if await self._conn.fetchval("select row_security_active('forebay.item')"):
                 await self._insert(items)
                 return
@@ -76,14 +76,14 @@ class AsyncpgAdapter:
 
 
 async def _yielding(blocks: Iterator[bytes]) -> AsyncIterator[bytes]:
-    """The blocks, with a breath for the event loop's other tasks after each."""
+    """The blocks; yields to the event loop after each."""
     for block in blocks:
         yield block
         await asyncio.sleep(0)
 
 
 class AsyncpgPoolAdapter:
-    """An asyncpg pool: what must be one transaction gets a connection for it."""
+    """An asyncpg pool; acquires a connection for each transaction."""
 
     def __init__(self, pool: asyncpg.Pool[Any]) -> None:
         self._pool = pool

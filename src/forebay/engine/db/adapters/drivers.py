@@ -1,6 +1,6 @@
-"""The adapters of the drivers' own connections.
+"""Selects the adapter of a driver's connection.
 
-The names of a connection's classes select its adapter, so that no library is imported to find it.
+The adapter is selected by the names of the connection's classes, so that no library needs to be imported.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ SYNC_DRIVERS: Table[SyncAdapter] = {("psycopg", "Connection"): PsycopgAdapter}
 
 
 def find(conn: object, adapters: Table[_Adapter]) -> Callable[[Any], _Adapter] | None:
-    """What makes the adapter of a connection; None when there is none for it."""
+    """The constructor of the adapter of a connection; None if there is no adapter for it."""
     for kind in type(conn).__mro__:
         if found := adapters.get((kind.__module__.partition(".")[0], kind.__name__)):
             return found

@@ -1,4 +1,4 @@
-"""Statements with $1-style parameters, rewritten for drivers of other styles."""
+"""Rewrites statements with $1-style parameters for drivers with other styles."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ def names(args: Args) -> dict[str, object]:
 
 @cache
 def _positional(sql: str) -> tuple[str, tuple[int, ...]]:
-    """The statement with %s in place of $1, and which argument goes where."""
+    """The statement with %s in place of $1, and the argument index for each placeholder."""
     places = tuple(int(found[1]) - 1 for found in _PARAMETER.finditer(sql))
     return _PARAMETER.sub("%s", sql.replace("%", "%%")), places
 
 
 def for_style(style: str, sql: str, args: Args) -> tuple[str, Any]:
-    """The statement and its arguments as a driver of this DB-API paramstyle takes them."""
+    """The statement and its arguments for a driver with this DB-API paramstyle."""
     if style == "numeric_dollar":
         return sql, tuple(args)
     if style == "pyformat":

@@ -1,4 +1,4 @@
-"""What every adapter does, and the kinds of connections that there are adapters for."""
+"""The protocol of all adapters, and the supported kinds of connections."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ Row: TypeAlias = Sequence[Any]
 
 
 class AsyncAdapter(Protocol):
-    """What every async connection can do for a submit."""
+    """The operations of an async connection that a submit needs."""
 
     async def database(self) -> Hashable | None:
-        """What tells its database from others, without asking the server; None when that cannot be told."""
+        """Identifies its database without a query; None if that is not possible."""
         ...
 
     async def fetch_all(self, sql: str, args: Args) -> Sequence[Row]:
@@ -46,16 +46,16 @@ class AsyncAdapter(Protocol):
         ...
 
     async def copy_items(self, items: ItemLoad) -> None:
-        """Store items the fastest way that the driver has."""
+        """Store items in the fastest way that the driver supports."""
         ...
 
     def atomic(self) -> AbstractAsyncContextManager[AsyncAdapter]:
-        """All or nothing: a savepoint in the caller's transaction, or a transaction when there is none."""
+        """An atomic block: a savepoint in the caller's transaction, or a transaction if there is none."""
         ...
 
 
 class SyncAdapter(Protocol):
-    """The same for connections that block."""
+    """The same operations for synchronous connections."""
 
     def database(self) -> Hashable | None: ...
 

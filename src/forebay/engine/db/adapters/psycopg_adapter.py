@@ -1,4 +1,4 @@
-"""Adapters of psycopg: an AsyncConnection, and a Connection that blocks."""
+"""Adapters for psycopg: AsyncConnection and Connection."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def database_of(conn: psycopg.Connection[Any] | psycopg.AsyncConnection[Any]) ->
 
 
 def _begins_by_itself(conn: psycopg.Connection[Any] | psycopg.AsyncConnection[Any]) -> bool:
-    """Whether transaction() would begin, and so also commit, what belongs to the caller."""
+    """Whether transaction() would begin, and therefore also commit, the caller's transaction."""
     return not conn.autocommit and conn.info.transaction_status.name == "IDLE"
 
 

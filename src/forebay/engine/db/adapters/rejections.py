@@ -1,4 +1,4 @@
-"""Errors of the drivers that say that the request is invalid, as errors of forebay."""
+"""Converts driver errors about an invalid request into errors of forebay."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from forebay.errors import ForebayError, InvalidField, RequestError, from_sqlsta
 if TYPE_CHECKING:
     from types import TracebackType
 
-# The SQLSTATEs with which PostgreSQL says that a text cannot be what it was sent as.
+# The SQLSTATEs with which PostgreSQL rejects an input value.
 _BAD_INPUT = {
     "22003": "has a number that PostgreSQL cannot hold",
     "22021": "has text that is not valid in the database's encoding",
@@ -21,9 +21,9 @@ _BAD_INPUT = {
 
 
 def rejection(error: BaseException) -> RequestError | None:
-    """What a driver's error says about the request; None when the request is not at fault."""
+    """The request error for a driver's error; None if the request is not the cause."""
     if isinstance(error, ForebayError):
-        return None  # raised by what makes the items, while they were on their way
+        return None  # raised by the caller's items while they were being sent
     origin: Any = getattr(error, "orig", None) or error  # SQLAlchemy wraps the driver's errors …
     if not hasattr(origin, "diag") and not hasattr(origin, "column_name"):
         origin = origin.__cause__ or origin  # … and those of asyncpg twice
@@ -39,7 +39,7 @@ def rejection(error: BaseException) -> RequestError | None:
 
 
 class _Rejections:
-    """Raises forebay's error in place of the driver's where the request is at fault."""
+    """Raises forebay's error instead of the driver's if the request is invalid."""
 
     def __enter__(self) -> None: ...
 

@@ -1,4 +1,4 @@
-"""Adapters of SQLAlchemy: connections and sessions, async and not. COPY is the driver's, where it has one."""
+"""Adapters for SQLAlchemy: connections and sessions, async and sync. COPY uses the driver, if it supports it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class AsyncSqlalchemyAdapter:
-    """A SQLAlchemy AsyncConnection, over any of its async drivers."""
+    """A SQLAlchemy AsyncConnection, with any of its async drivers."""
 
     def __init__(self, conn: AsyncConnection) -> None:
         self._conn = conn
@@ -57,14 +57,14 @@ class AsyncSqlalchemyAdapter:
             yield self
 
     async def _driver(self) -> AsyncAdapter | None:
-        """The adapter of the driver's own connection; None for drivers that have none."""
+        """The adapter of the driver's connection; None for drivers without one."""
         raw = await (await self.connection()).get_raw_connection()
         make = find(raw.driver_connection, ASYNC_DRIVERS)
         return None if make is None else make(raw.driver_connection)
 
 
 class AsyncSessionAdapter(AsyncSqlalchemyAdapter):
-    """A SQLAlchemy AsyncSession: its own connection, in its own transaction."""
+    """A SQLAlchemy AsyncSession: uses the session's connection and transaction."""
 
     def __init__(self, session: AsyncSession) -> None:
         self._session = session
@@ -115,7 +115,7 @@ class SqlalchemyAdapter:
 
 
 class SessionAdapter(SqlalchemyAdapter):
-    """A SQLAlchemy Session: its own connection, in its own transaction."""
+    """A SQLAlchemy Session: uses the session's connection and transaction."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
