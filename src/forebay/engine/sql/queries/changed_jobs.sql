@@ -1,15 +1,15 @@
--- Jobs that changed after ($3, $4), oldest first, of owners $1 or if $2 of all; $5 at most, and as many ended ones looked at.
+-- Jobs that changed after ($3, $4), oldest first, of owners $1, or of all if $2; at most $5, reading at most as many ended ones.
 with watched as (
     select unnest($1::bigint[]) as id where not $2::boolean
     union all
     select o.id from forebay.owner o where $2
 ),
-ended as materialized (  -- of anybody: that is how their index goes
+ended as materialized (  -- of all owners, because of the order of the index
     select j.id, j.owner_id, j.finished_at as at from forebay.job j
     where j.finished_at >= $3::timestamptz and (j.finished_at, j.id) > ($3, $4::bigint)
     order by j.finished_at, j.id limit $5
 ),
-looked_to as (  -- where that stopped, if there may be more
+looked_to as (  -- where the scan stopped, if there may be more
     select e.id, e.at from (select e.id, e.at, count(*) over () as found from ended e) e where e.found = $5
     order by e.at desc, e.id desc limit 1
 ),

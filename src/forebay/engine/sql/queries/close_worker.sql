@@ -1,4 +1,4 @@
--- Writes off a worker process that is known to be dead: its leases run out now. Answers how many those were.
+-- Marks a worker process as dead: its leases expire now. Returns the number of leases.
 with lost as (
     update forebay.worker w set stopped_at = clock_timestamp()
     where w.name = cast($1 as text) and w.stopped_at is null

@@ -1,5 +1,5 @@
--- Attempts that ended from $1 to $2, by minute, step, outcome, and the place of their duration among the bounds $3.
--- What our own limits held back is apart from what the other side throttled.
+-- Attempts that ended from $1 to $2, by minute, step, outcome, and the index of their duration among the bounds $3. Attempts
+-- that our own limits held back are separate from those that a remote service throttled.
 select c.minute, p.name as pipeline, s.name as step, c.outcome, c.bucket, c.attempts, c.seconds
 from (
     select date_trunc('minute', a.ended_at) as minute, a.step_id,

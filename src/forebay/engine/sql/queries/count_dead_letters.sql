@@ -1,4 +1,4 @@
--- Dead letters by step, counted to $1: all, and those since $2.
+-- Dead letters by step, counted up to $1: all, and those since $2.
 select p.name as pipeline, s.name as step, sum(c.kept)::bigint as kept, sum(c.fresh)::bigint as fresh
 from (
     select k.step_id, count(*) as kept, 0 as fresh

@@ -1,5 +1,5 @@
--- Items of job $1 with one of the statuses $2, of the numbers $3 or all, by status: as reprocess() would run them again.
--- The job's own item (0) counts where that runs it by itself: when no number is named and no other item runs again.
+-- Items of job $1 with one of the statuses $2, of the numbers $3 or all, by status: those that reprocess() would run again.
+-- The job item (0) counts if it runs again alone: if no numbers are given and no other item runs again.
 select cast(i.status as text) as status, count(*) as items
 from forebay.item i
 where i.job_id = cast($1 as bigint) and i.status = any(cast($2 as forebay.item_status[]))

@@ -1,4 +1,4 @@
--- How many jobs are open, by pipeline and state, and how far their items are.
+-- The number of open jobs by pipeline and state, and the counts of their items.
 select p.name as pipeline, j.state, j.jobs, j.pending, j.done, j.skipped, j.not_found, j.error
 from (
     select j.pipeline_id, j.state::text as state, count(*) as jobs,

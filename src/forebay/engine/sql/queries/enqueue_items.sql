@@ -1,4 +1,4 @@
--- Makes the loaded items of a new job claimable and writes down how many they are.
+-- Makes the stored items of a new job ready and records their number.
 with counted as (
     update forebay.job j set total = cast($2 as int) where j.id = cast($1 as bigint) and j.total <> cast($2 as int)
 )

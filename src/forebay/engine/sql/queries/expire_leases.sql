@@ -1,2 +1,2 @@
--- Takes back the leases that have run out; answers how many tasks can be claimed again.
+-- Expires leases; returns how many tasks became ready.
 select e.requeued from forebay.expire() e

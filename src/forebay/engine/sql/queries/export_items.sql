@@ -1,4 +1,4 @@
--- A page of a job's items, whole, after number $2, and where the next one begins; only that when none has these statuses.
+-- A page of a job's full items after number $2, and the start of the next page; only the latter if none has these statuses.
 select f.next_after, i.n,
        case when i.status = 'PENDING' and exists (
            select from forebay.lease l where l.job_id = i.job_id and l.ns @> i.n) then 'PROCESSING' else i.status::text end as status,

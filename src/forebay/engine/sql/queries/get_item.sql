@@ -1,4 +1,4 @@
--- One item, whole.
+-- One item, with all its data.
 select i.job_id, i.n, p.name as pipeline, o.name as owner,
        case when i.status = 'PENDING' and exists (
            select from forebay.lease l where l.job_id = i.job_id and l.ns @> i.n) then 'PROCESSING' else i.status::text end as status,

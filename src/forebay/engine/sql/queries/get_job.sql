@@ -1,4 +1,4 @@
--- A job's state and counters, and whether it is over: a cancelled one may still have running tasks.
+-- A job's state and counters, and whether it is over: a cancelled job may still have running tasks.
 select j.id, o.name, p.name, cast(j.state as text), j.total, j.done, j.skipped, j.not_found, j.error,
        j.finished_at is not null
 from forebay.job j

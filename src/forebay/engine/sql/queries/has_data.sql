@@ -1,2 +1,2 @@
--- Whether any owner has a job, an account or anything else here.
+-- Whether any owner has a job, an account or other data.
 select forebay.has_data()

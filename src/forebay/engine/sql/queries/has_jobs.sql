@@ -1,2 +1,2 @@
--- Whether any job is known here.
+-- Whether there is any job.
 select exists (select from forebay.job)

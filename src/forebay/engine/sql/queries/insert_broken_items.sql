@@ -1,4 +1,4 @@
--- Stores rows of a stream that are no valid inputs, as items in error.
+-- Stores rows of a stream that are invalid inputs, as items in error.
 insert into forebay.item (job_id, owner_id, pipeline_id, n, key, input, status, verdict, dead, error)
 select j.id, j.owner_id, j.pipeline_id, r.n, r.key, cast(r.input as jsonb), 'ERROR', 'ERROR', j.steps,
        jsonb_build_object('class', 'data', 'reason', r.reason)

@@ -1,4 +1,4 @@
--- Which columns of a table hold JSON, be it by way of a domain.
+-- The columns of a table that hold JSON, directly or through a domain.
 select a.attname
 from pg_attribute a
 join pg_type t on t.oid = a.atttypid

@@ -1,4 +1,4 @@
--- Items of jobs $1 of which an attempt ended after $2, newest first, at most $3 attempts of each job.
+-- Items of jobs $1 with an attempt that ended after $2, newest first, at most $3 attempts per job.
 select a.job_id, a.n, a.owner_id, a.ended_at as at
 from unnest($1::bigint[]) with ordinality k(job_id, place)
 cross join lateral (

@@ -1,4 +1,4 @@
--- The newest jobs, of one state, pipeline or owner if these are given; looked up one by one (offset 0) once they are chosen.
+-- The newest jobs, optionally of one state, pipeline or owner; looked up one by one (offset 0) after the selection.
 with wanted as materialized (
     select b.id from forebay.job b
     where (cast($1 as text) is null or cast(b.state as text) = $1)

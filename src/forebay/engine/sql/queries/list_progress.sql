@@ -1,4 +1,4 @@
--- How far the running items of jobs $1 said that they are, at most $2 of each job.
+-- The reported progress of the running items of jobs $1, at most $2 per job.
 select r.job_id, r.n, r.owner_id, p.name as pipeline, r.progress::text as progress
 from unnest($1::bigint[]) k(job_id)
 cross join lateral (

@@ -1,6 +1,6 @@
--- Of tasks (jobs $1, ns $2, steps $3) those that have been throttled without a break for more than $4 seconds each at $6
--- (null: now), by their place among them. Of the time between two attempts at most $5 seconds count: a job that is paused,
--- or a queue that is parked, does not wait for the other side. A worker that was lost or stopped meanwhile is no break.
+-- The indexes of those tasks (jobs $1, ns $2, steps $3) that have been throttled without a break for more than $4 seconds each
+-- at $6 (null: now). Of the time between two attempts, at most $5 seconds count: a paused job or a parked queue does not wait
+-- for the remote service. The loss or stop of a worker is not a break.
 select t.place::int as place
 from unnest($1::bigint[], $2::int[], $3::int[], $4::float8[], $5::float8[])
     with ordinality t(job_id, n, step_id, seconds, longest, place)

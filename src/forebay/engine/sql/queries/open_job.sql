@@ -1,4 +1,4 @@
--- Opens a job whose items follow by COPY, or finds the one that has this key.
+-- Opens a job whose items follow by COPY, or finds the job with this key.
 select j.job_id, j.created, j.owner_id, j.pipeline_id, j.total, j.loaded, j.max_input_bytes
 from forebay.open_job(
     forebay.traced(cast($1 as text), cast($8 as text)), cast($2 as text), cast($3 as text), cast($4 as int), cast($5 as int),

@@ -1,4 +1,4 @@
--- Opens a job that items are streamed to, or finds the one that has this key. The join misses a job that is new.
+-- Opens a job for a stream, or finds the job with this key. The join does not see a new job.
 select o.job_id, o.created, o.owner_id, o.pipeline_id, o.total, o.loaded, coalesce(j.sealed, false)
 from forebay.open_job(
     forebay.traced(cast($1 as text), cast($6 as text)), cast($2 as text), cast($3 as text), cast($4 as int), 0, false,

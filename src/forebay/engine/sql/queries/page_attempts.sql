@@ -1,4 +1,4 @@
--- A page of attempts, newest first, and where the next one begins; see find_attempts.
+-- A page of attempts, newest first, and the start of the next page; see find_attempts.
 select a.job_id, a.n, p.name as pipeline, s.name as step, a.attempt, a.outcome::text as outcome, o.name as owner,
        coalesce(w.name, '') as worker, a.started_at, a.ended_at, a.class as error_class, a.reason, a.token,
        f.next_at, f.next_token, f.next_n

@@ -1,4 +1,4 @@
--- A page of tasks that failed for good, newest first, and where the next one begins; see find_dead_letters.
+-- A page of dead letters, newest first, and the start of the next page; see find_dead_letters.
 select d.at, d.job_id, d.n, p.name as pipeline, s.name as step, o.name as owner, d.outcome::text as outcome,
        d.class as error_class, d.reason, d.attempt, d.step_id, f.next_at, f.next_job, f.next_n, f.next_step
 from forebay.find_dead_letters($1, $2, $3, $4, $5, $6, $7, $8, $9) f

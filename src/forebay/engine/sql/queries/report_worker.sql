@@ -1,4 +1,4 @@
--- Says that worker $1 is alive, and what it does; answers the queues that are parked.
+-- Writes the heartbeat and the status of worker $1; returns the parked queues.
 update forebay.worker set
     stats = $2::jsonb, stale = $3, last_error = $6, seen_at = coalesce($4, clock_timestamp()),
     stopped_at = case when $5 then coalesce($4, clock_timestamp()) end

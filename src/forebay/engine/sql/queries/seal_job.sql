@@ -1,2 +1,2 @@
--- Says that no more items come to a stream's job.
+-- Marks the job of a stream as complete.
 select cast(forebay.seal(cast($1 as bigint), cast($2 as bigint)) as text)

@@ -1,5 +1,5 @@
--- The jobs that are being worked on or come next, and the newest ones. Found by the hot tables and looked up one by one
--- (offset 0): history costs nothing.
+-- The jobs in progress or next, and the newest ones. Found through the hot tables and looked up one by one (offset 0), so
+-- that the cost does not depend on the history.
 with wanted as materialized (
     (select l.job_id as id from forebay.lease l group by l.job_id order by count(*) desc limit 20)
     union (select r.job_id from forebay.ready_lanes() r limit 20)

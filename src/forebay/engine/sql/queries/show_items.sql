@@ -1,4 +1,4 @@
--- Items ($1 jobs, $2 numbers, side by side) as lists show them: a summary of the input, never the whole.
+-- Items ($1 jobs, $2 numbers, in parallel) with the columns of lists: a summary of the input, never all of it.
 select i.job_id, i.n, p.name as pipeline, o.name as owner,
        case when i.status = 'PENDING' and l.token is not null then 'PROCESSING' else i.status::text end as status,
        greatest(coalesce(a.attempts, 0), coalesce(l.attempt, 0)) as attempts,

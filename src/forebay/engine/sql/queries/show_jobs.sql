@@ -1,4 +1,4 @@
--- Jobs $1, whole; `at` is when each last changed, as changed_jobs tells it.
+-- The full rows of jobs $1; `at` is when each last changed, as in changed_jobs.
 select j.id, j.owner_id, p.name as pipeline, o.name as owner, j.state::text as state, j.priority, j.key, j.sealed,
        j.meta::text as meta, j.total, j.done, j.skipped, j.not_found, j.error, host(j.ip) as ip, j.file,
        j.created_at, j.started_at, j.finished_at, j.updated_at, forebay.heartbeat_at(j) as heartbeat_at,

@@ -1,4 +1,4 @@
--- Locks the schedule that is due for the longest time and that nobody else is running.
+-- Locks the schedule that has been due for the longest time and is not locked by another session.
 select s.name, s.cron, s.timezone, coalesce(cast($1 as timestamptz), clock_timestamp()) as now
 from forebay.schedule s
 where not s.paused and s.next_at <= coalesce(cast($1 as timestamptz), clock_timestamp())

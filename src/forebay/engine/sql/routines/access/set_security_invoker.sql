@@ -1,4 +1,4 @@
--- Lets views apply the row-level security of whoever reads them, where PostgreSQL can (15 and newer).
+-- Makes views apply the row-level security of the role that reads them, if PostgreSQL supports it (15 and newer).
 create or replace function forebay.set_security_invoker(variadic views text[]) returns void language plpgsql as $$
 declare
     v text;

@@ -1,4 +1,4 @@
--- Refuses JSON that is nested more than 100 deep: what lies there, few programs can read, and the API cannot show.
+-- Rejects JSON that is nested more than 100 levels deep: few programs can read it, and the API cannot show it.
 create or replace function forebay.check_nesting(value jsonb, field text) returns void language plpgsql as $$
 begin
     if value @? '$.**{100}'

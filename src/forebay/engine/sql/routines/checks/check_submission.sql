@@ -1,4 +1,4 @@
--- Refuses an input or a start time that cannot be meant.
+-- Rejects an input that is too large, and a start time that is out of range.
 create or replace function forebay.check_submission(size bigint, max_bytes int, field text, run_at timestamptz, now timestamptz)
 returns void language plpgsql as $$
 begin

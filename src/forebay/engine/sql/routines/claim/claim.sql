@@ -1,8 +1,8 @@
--- Claims up to quotas[i] tasks of each (steps[i], lanes[i]) for a worker: one row a lease, its inputs side by side.
--- The cost does not depend on the backlog: a lane is entered at its watermark heads[i] and read in order, max_rows[i] runs
--- at most. Runs of a paused job move to that job's own lane on the way; those of a cancelled job are dropped.
--- `results` (what earlier steps returned) is filled for the steps in `reading`; `rest` is what a cut run still holds.
--- Large inputs stay where they are (null) until their task begins, so that no claim brings more than memory can hold.
+-- Claims up to quotas[i] tasks of each (steps[i], lanes[i]) for a worker: one row per lease, with its inputs as an array.
+-- The cost does not depend on the backlog: a lane is read in order from its watermark heads[i], at most max_rows[i] runs.
+-- Runs of a paused job are moved to that job's lane; runs of a cancelled job are dropped.
+-- `results` (of earlier steps) is filled for the steps in `reading`; `rest` is what a split run still contains.
+-- Large inputs are null here and read when their task starts, so that the result of a claim fits into memory.
 create or replace function forebay.claim(
     worker_id bigint, steps int[], lanes bigint[], heads bigint[], quotas int[], max_rows int[], reading int[],
     lease_s float8, now timestamptz default null

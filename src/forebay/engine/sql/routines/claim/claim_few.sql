@@ -1,4 +1,4 @@
--- Claims from a few runs of one step of one lane: the same as claim_many, run by run.
+-- Claims from a few runs of one step of one lane: the same as claim_many, but run by run.
 -- Kept for the start of a single task, which it claims in 0.21 ms where claim_many takes 0.26 ms (measured with one connection,
 -- round trip included). With more runs claim_many is faster: 0.33 ms against 0.42 ms for 8 runs, 1.29 against 2.30 for 64.
 create or replace function forebay.claim_few(
@@ -17,7 +17,7 @@ declare
 begin
     step_id := step;
     lane_id := lane;
-    for round in 1 .. 1000 loop  -- what is set aside or dropped on the way must not sit in front of what can run
+    for round in 1 .. 1000 loop  -- runs that are moved or dropped must not block the runs behind them
     aside := 0;
     for run in
         select r.ctid as place, r.*, coalesce(j.state, 'CANCELLED') as state, case when q.parked is not null then q.name end as parked

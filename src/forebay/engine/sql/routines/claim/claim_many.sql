@@ -1,7 +1,7 @@
--- Claims from many short runs of one step of one lane. The runs are locked first and read again by the next statement:
--- a run that another claim has cut meanwhile is then seen as it is now, not as it was when this claim began.
--- All statements after the first find their runs by `seq = any(…)`, which is a look-up for each of them under any plan. A
--- join may read the whole lane, and what dead rows a long transaction keeps below the watermark.
+-- Claims from many short runs of one step of one lane. The runs are locked first and read again by the next statement, so
+-- that a run that another claim has split in the meantime is seen as it is now, not as it was when this claim started.
+-- All statements after the first find their runs with `seq = any(…)`, which is an index look-up under any plan. A join
+-- might read the whole lane, including dead rows below the watermark that a long transaction keeps.
 create or replace function forebay.claim_many(
     worker_id bigint, step int, lane bigint, head bigint, quota int, max_rows int, is_reading boolean, lease_s float8,
     at timestamptz
@@ -60,7 +60,7 @@ begin
             select s.seq from seen s where s.state = 'CANCELLED'))
     ),
     cut as (
-        update forebay.ready r set first_n = (select t.end_n + 1 from taken t where t.end_n < t.last_n)  -- the last one only
+        update forebay.ready r set first_n = (select t.end_n + 1 from taken t where t.end_n < t.last_n)  -- only the last run
         where r.step_id = step and r.lane_id = lane and r.seq = any(array(
             select t.seq from taken t where t.end_n < t.last_n))
     ),

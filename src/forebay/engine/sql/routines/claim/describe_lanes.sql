@@ -1,4 +1,4 @@
--- What a worker needs to know about a lane to share it fairly.
+-- The owner, priority and weight of lanes, which workers need for fair sharing.
 create or replace function forebay.describe_lanes(lanes bigint[]) returns table (
     lane_id bigint, owner_id bigint, priority smallint, weight real, paused boolean
 ) language sql stable as $$

@@ -1,4 +1,4 @@
--- The (step, lane) pairs that have something ready: one index probe a pair, however long their backlogs are.
+-- The (step, lane) pairs with ready tasks: one index probe per pair, regardless of the size of their backlogs.
 create or replace function forebay.discover(steps int[]) returns table (
     step_id int, lane_id bigint, owner_id bigint, job_id bigint, priority smallint, weight real
 ) language plpgsql stable set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$

@@ -1,4 +1,4 @@
--- Whether what a task brings along is too large to be handed out before the task begins. Costs no look at the value itself.
+-- Whether the data of a task is too large to be sent before the task starts. Does not read the value itself.
 create or replace function forebay.is_large(input jsonb, result jsonb, normalized jsonb, is_reading boolean) returns boolean
 language sql stable as $$
 select pg_column_size(input) > 8192

@@ -1,4 +1,4 @@
--- What the steps of an item have returned; what is kept in `normalized` stands under '*', which is no step's name.
+-- The results of the steps of an item; the key '*', which no step can have, holds `normalized`.
 create or replace function forebay.returned(result jsonb, normalized jsonb) returns jsonb language sql immutable as $$
 select case when normalized is null then result else coalesce(result, '{}') || jsonb_build_object('*', normalized) end
 $$;

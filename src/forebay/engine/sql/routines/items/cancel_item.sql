@@ -1,4 +1,4 @@
--- Ends one item as SKIPPED. When a worker has it, what that worker reports later is stale.
+-- Ends one item as SKIPPED. If a worker holds the item, the worker's later report is stale.
 create or replace function forebay.cancel_item(
     job_id bigint, n int, actor text default current_user, now timestamptz default null
 ) returns boolean language plpgsql as $$
@@ -16,7 +16,7 @@ begin
     perform forebay.open_item(job_id, n);
     perform from forebay.cut_runs(job, it);
     select l.* into held from forebay.lease l where l.job_id = job.id and l.ns @> cancel_item.n order by l.token limit 1 for update;
-    if held.token is null then  -- settle() knows all that follows from an item's end; it wants a lease to go by
+    if held.token is null then  -- settle() handles all consequences of an item's end, but needs a lease
         insert into forebay.lease (token, step_id, lane_id, job_id, owner_id, worker_id, attempt, claimed_at, expires_at, ns)
         select forebay.next_token(), s.id, job.lane_id, job.id, job.owner_id, 0, 0, at, at, it
         from forebay.step s join forebay.item i on i.job_id = job.id and i.n = cancel_item.n

@@ -1,4 +1,4 @@
--- The item, which must be open.
+-- The item; raises an error if it has ended.
 create or replace function forebay.open_item(job_id bigint, n int) returns forebay.item language plpgsql as $$
 declare item forebay.item;
 begin

@@ -1,4 +1,4 @@
--- Holds one item back: its runs wait for ever, until resume_item().
+-- Pauses one item: its runs wait until resume_item().
 create or replace function forebay.pause_item(
     job_id bigint, n int, actor text default current_user, now timestamptz default null
 ) returns boolean language plpgsql as $$

@@ -1,5 +1,5 @@
--- Cancels a job: nothing of it starts any more, workers are told to give up what they run, open items become SKIPPED.
--- The first 10,000 do so here, the rest in reap_cancelled(). The job ends when the last of its running tasks has ended.
+-- Cancels a job: no task of it starts any more, workers are told to stop running tasks, open items become SKIPPED. The
+-- first 10,000 items end here, the rest in reap_cancelled(). The job ends with the last of its running tasks.
 create or replace function forebay.cancel(job_id bigint, actor text default current_user, now timestamptz default null)
 returns boolean language plpgsql as $$
 #variable_conflict use_column
@@ -17,10 +17,10 @@ begin
         job.reaped := -1;
     end if;
     if job.finished_at is not null or forebay.end_open_items(job, 10000, at) is null then
-        select j.* into job from forebay.job j where j.id = job.id;  -- it may have ended just now
+        select j.* into job from forebay.job j where j.id = job.id;  -- it may have ended in the meantime
         perform forebay.refuse('FB005', 'job_id', format('job %s is %s: it has ended already', job.id, job.state));
     end if;
-    -- Claims drop what slips into its lane yet, but only from a lane that is not paused.
+    -- Claims drop runs that still arrive in its lane, but only if the lane is not paused.
     update forebay.lane l set paused = false where l.job_id = job.id;
     perform pg_notify('forebay', 'cancel ' || job.id);
     perform forebay.note(actor, 'cancel', job.owner_id, job.id, null, null, at);

@@ -1,4 +1,4 @@
--- Takes items out of leases: what their workers report about them from now on is stale.
+-- Removes items from leases: later reports of their workers are stale.
 create or replace function forebay.cut_leases(job_id bigint, gone int4multirange) returns void language plpgsql as $$
 declare touched bigint[];
 begin

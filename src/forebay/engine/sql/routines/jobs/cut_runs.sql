@@ -1,5 +1,5 @@
--- Cuts items out of the runs that nobody has claimed, and returns what was cut. Of what is left of a run, the first piece
--- keeps its place; the others queue up again.
+-- Removes items from unclaimed runs, and returns what was removed. Of a split run, the first piece keeps its position; the
+-- others are appended to the queue.
 create or replace function forebay.cut_runs(job forebay.job, gone int4multirange)
 returns table (step_id int, lane_id bigint, attempt smallint, run_at timestamptz, first_n int, last_n int)
 language plpgsql set enable_seqscan = off as $$

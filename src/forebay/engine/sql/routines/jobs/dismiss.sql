@@ -1,5 +1,5 @@
--- Takes dead letters off the list by hand: of a job, or of some of its items. The items keep their status and their error, and can
--- still be reprocessed; the audit says who dismissed how many. Returns how many letters that were.
+-- Removes dead letters of a job, or of some of its items, from the list. The items keep their status and their error, and
+-- can still be reprocessed; the audit log records who dismissed how many. Returns the number of dead letters.
 create or replace function forebay.dismiss(
     job_id bigint, items int[] default null, actor text default current_user, now timestamptz default null
 ) returns int language plpgsql as $$

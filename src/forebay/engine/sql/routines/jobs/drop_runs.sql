@@ -1,4 +1,4 @@
--- Deletes all runs of a job that nobody has claimed.
+-- Deletes all unclaimed runs of a job.
 create or replace function forebay.drop_runs(job forebay.job) returns void
 language plpgsql set enable_seqscan = off as $$
 begin

@@ -1,6 +1,6 @@
--- Ends up to max_items open items of a job that is being cancelled, those that no worker has, and closes the job when
--- nothing is open any more. Returns how many; 0 means that the rest is in workers' hands. Each call goes on where the last
--- one stopped, and starts over at the end: a task that a worker gave back may be anywhere.
+-- Ends up to max_items open items of a cancelled job that no worker holds, and closes the job if no item is open any more.
+-- Returns the number of items; 0 means that workers hold the rest. Each call continues where the last one stopped, and
+-- starts over at the end, because a task that a worker released may be anywhere.
 create or replace function forebay.end_open_items(job forebay.job, max_items int, at timestamptz) returns int
 language plpgsql set enable_seqscan = off as $$
 #variable_conflict use_column
@@ -21,7 +21,7 @@ begin
             error = case when i.verdict > 'SKIPPED' then i.error
                          else '{"class": "cancelled", "reason": "the job was cancelled"}' end,
             updated_at = at
-        -- No join: with statistics from before a large job came, that would be one of each item with each.
+        -- No join: with statistics from before the submit of a large job, the plan would compare each item with each other.
         where i.job_id = job.id and i.n = any(array(select o.n from open o))
         returning i.n, i.status
     ),

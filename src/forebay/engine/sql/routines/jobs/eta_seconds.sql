@@ -1,6 +1,6 @@
--- Seconds until a running job ends if it goes on as it did lately, and not before the last of its retries that wait is due.
--- Null when nothing is known: no item has ended since it was started, resumed or reprocessed, or one of its items is paused.
--- A job that is down to one item goes by what that item's step tells of its progress.
+-- Estimated seconds until a running job ends at its recent pace, and not before the last of its waiting retries is due.
+-- Null if unknown: no item has ended since the job was started, resumed or reprocessed, or one of its items is paused.
+-- For a job with one remaining item, the estimate uses the progress that the item's step reports.
 create or replace function forebay.eta_seconds(j forebay.job, at timestamptz default null) returns float8
 language plpgsql stable as $$
 declare
@@ -19,7 +19,7 @@ begin
                   and i.progress ? 'endsAt');
     end if;
     if gained > 0 then
-        -- a sample will do: those that wait are many only where many failed, and these wait about as long as each other
+        -- A sample suffices: there are many waiting retries only where many items failed, and those wait similarly long.
         select max(s.run_at) into due from (select s.run_at from forebay.scheduled s where s.job_id = j.id limit 1000) s;
         if due is distinct from 'infinity' then
             return greatest((j.total - ended) * greatest(elapsed, 0) / gained, extract(epoch from due - moment), 0);

@@ -1,4 +1,4 @@
--- Flags leases that were claimed while their job was being cancelled, and tells their workers.
+-- Flags leases that were claimed while their job was being cancelled, and notifies their workers.
 create or replace function forebay.flag_leases(job_id bigint) returns void language plpgsql as $$
 begin
     update forebay.lease l set cancelled = true where l.token = any(array(

@@ -1,4 +1,4 @@
--- When something last happened in a job, or a worker that has some of it was last heard of.
+-- The time of the last activity of a job, or of the last heartbeat of a worker that holds some of its tasks.
 create or replace function forebay.heartbeat_at(j forebay.job) returns timestamptz language sql stable as $$
 select case when j.finished_at is not null then j.finished_at else greatest(
     j.updated_at,

@@ -1,4 +1,4 @@
--- Whether a job is over once `closed` more of its items, and perhaps its own item, have ended.
+-- Whether a job is over once `closed` more of its items, and perhaps its job item, have ended.
 create or replace function forebay.is_over(j forebay.job, closed bigint, own forebay.item_status) returns boolean
 language sql immutable as $$
 select j.sealed and j.done + j.skipped + j.not_found + j.error + closed >= j.total

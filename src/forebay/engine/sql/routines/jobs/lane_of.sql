@@ -1,4 +1,4 @@
--- The lane for new runs of a job, made again if it was tidied away. Null when there is no such job.
+-- The lane for new runs of a job; created again if it was deleted while idle. Null if the job does not exist.
 create or replace function forebay.lane_of(job_id bigint) returns bigint language plpgsql as $$
 declare
     job forebay.job;

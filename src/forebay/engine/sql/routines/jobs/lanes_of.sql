@@ -1,4 +1,4 @@
--- All the lanes that runs of a job may be in: its own, and the one of its owner.
+-- All lanes that may contain runs of a job: its own, and its owner's.
 create or replace function forebay.lanes_of(job forebay.job) returns bigint[] language sql stable as $$
 select array(select l.id from forebay.lane l where l.owner_id = job.owner_id and l.job_id in (0, job.id) union select job.lane_id)
 $$;

@@ -1,4 +1,4 @@
--- The job, with no other verb on it until the transaction ends.
+-- Locks a job until the transaction ends, and returns it.
 create or replace function forebay.lock_job(job_id bigint) returns forebay.job
 language plpgsql as $$
 declare job forebay.job;

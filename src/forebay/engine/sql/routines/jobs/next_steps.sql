@@ -1,4 +1,4 @@
--- The steps that an item can run next when it has done those in the mask; for a job's own item those that run after all others.
+-- The steps that an item can run next after those in the mask; for a job item, the `after_all` steps.
 create or replace function forebay.next_steps(job forebay.job, done bigint, of_job_item boolean default false)
 returns setof forebay.step language sql stable as $$
 select s.* from forebay.step s

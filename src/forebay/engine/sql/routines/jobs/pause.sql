@@ -1,4 +1,4 @@
--- Pauses a job: nobody claims from its lane, and claims that meet its runs elsewhere put them there. Running tasks end.
+-- Pauses a job: its lane is not claimed from, and claims that find its runs in other lanes move them there. Running tasks end.
 create or replace function forebay.pause(job_id bigint, actor text default current_user, now timestamptz default null)
 returns boolean language plpgsql as $$
 #variable_conflict use_column

@@ -1,4 +1,4 @@
--- Goes on with what cancel() began, max_items at most. Returns how many items it ended: repeat until 0.
+-- Continues what cancel() started, for at most max_items items. Returns the number of ended items: repeat until 0.
 create or replace function forebay.reap_cancelled(now timestamptz default null, max_items int default 10000)
 returns int language plpgsql set enable_seqscan = off as $$
 declare
@@ -16,7 +16,7 @@ begin
         continue when not found;
         delete from forebay.scheduled s where s.job_id = cancelling.id;
         perform forebay.flag_leases(cancelling.id);
-        -- While all that is open is in workers' hands there is nothing to look for.
+        -- While workers hold all open items, there is nothing to end.
         if cancelling.total - cancelling.done - cancelling.skipped - cancelling.not_found - cancelling.error > (
             select coalesce(sum(upper(r) - lower(r)), 0) from forebay.lease l cross join lateral unnest(l.ns) r
             where l.job_id = cancelling.id)

@@ -12,7 +12,7 @@ begin
     elsif job.state <> 'PAUSED' then
         perform forebay.refuse('FB005', 'job_id', format('job %s is %s: only a paused job can be resumed', job.id, job.state));
     end if;
-    -- What has run while it was paused counts, too.
+    -- Items that ended during the pause count, too.
     job.started_at := coalesce(job.started_at, (select a.started_at from forebay.attempt a where a.job_id = job.id limit 1),
                                (select l.claimed_at from forebay.lease l where l.job_id = job.id limit 1));
     update forebay.job j set state = case when job.started_at is null then 'QUEUED' else 'RUNNING' end::forebay.job_state,

@@ -1,5 +1,5 @@
--- Makes the own items of jobs whose items have all ended, or opens them again, and makes those of their steps claimable that wait
--- for nothing else. Tells which lanes have something new.
+-- Creates or reopens the job items of jobs whose items have all ended, and makes those of their steps ready that wait for
+-- nothing else. Returns the lanes with new work.
 create or replace function forebay.start_job_items(
     jobs bigint[], at timestamptz, out steps int[], out lanes bigint[], out seqs bigint[]
 ) language plpgsql as $$

@@ -1,4 +1,4 @@
--- The state of a job after that: FAILED when none of its items succeeded and one failed, or when its own item failed.
+-- The state of a job at its end: FAILED if no item succeeded and at least one failed, or if the job item failed.
 create or replace function forebay.state_after(
     j forebay.job, done bigint, error bigint, closed bigint, own forebay.item_status
 ) returns forebay.job_state language sql immutable as $$

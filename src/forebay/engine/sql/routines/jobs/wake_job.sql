@@ -1,4 +1,4 @@
--- Wakes workers for all that a job has ready.
+-- Wakes workers for all ready tasks of a job.
 create or replace function forebay.wake_job(job forebay.job, at timestamptz) returns void
 language plpgsql set enable_seqscan = off as $$
 begin

@@ -1,6 +1,5 @@
--- Takes back the leases that have run out. Their tasks can be claimed again at once, one a run (a task that kills its worker
--- must not take others along) and without having spent an attempt; but a task that is lost too often is in error, and
--- those of a cancelled job end.
+-- Expires leases. Their tasks become ready immediately, one per run (a task that kills its worker must not affect others),
+-- without using an attempt; but a task that is lost too often ends as an error, and the tasks of a cancelled job end.
 create or replace function forebay.expire(now timestamptz default null, max_leases int default 500)
 returns table (leases int, requeued int, failed int, cancelled int)
 language plpgsql set enable_seqscan = off set jit = off set plan_cache_mode = force_generic_plan as $$

@@ -1,5 +1,5 @@
--- Renews the leases that this worker still holds, and says that it is alive. A token that does not come back is lost;
--- a cancelled one should be given up soon. A renewal never shortens a lease.
+-- Renews the leases that this worker still holds, and updates the worker's heartbeat. A token that is not returned is lost;
+-- the tasks of a cancelled one should be stopped soon. A renewal never shortens a lease.
 create or replace function forebay.heartbeat(
     worker_id bigint, tokens bigint[], lease_s float8[], now timestamptz default null
 ) returns table (token bigint, cancelled boolean)
@@ -14,7 +14,7 @@ begin
         join forebay.lease l on l.token = g.token
         where l.worker_id = heartbeat.worker_id
     ),
-    free as materialized (  -- one that somebody is writing to is held, too, and must not keep the others waiting
+    free as materialized (  -- a locked lease is held, too, and must not delay the others
         select l.token from forebay.lease l where l.token in (select m.token from mine m)
         order by l.token for update skip locked
     ),

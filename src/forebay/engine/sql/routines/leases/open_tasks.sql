@@ -1,5 +1,5 @@
--- The tasks that these leases still hold, of items that are still open; and whether their job is cancelled. `batch` parts
--- them for settle(): one worker and one step (an item may be in the leases of two), and not too many.
+-- The tasks of these leases whose items are still open, and whether their job is cancelled. `batch` groups them for settle():
+-- one worker and one step (an item may be in two leases), and a limited number.
 create or replace function forebay.open_tasks(tokens bigint[])
 returns table (token bigint, n int, step_id int, lane_id bigint, job_id bigint, owner_id bigint, worker_id bigint,
                attempt smallint, cancelled boolean, claimed_at timestamptz, batch bigint)

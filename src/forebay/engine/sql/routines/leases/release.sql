@@ -1,4 +1,4 @@
--- Hands leases back: what is left of them can be claimed again, as if this claim had not been. Tells how many tasks.
+-- Releases leases: their remaining tasks become ready, as if they had not been claimed. Returns the number of tasks.
 create or replace function forebay.release(worker_id bigint, tokens bigint[], now timestamptz default null) returns int
 language plpgsql set enable_seqscan = off set jit = off set plan_cache_mode = force_generic_plan as $$
 #variable_conflict use_column
@@ -10,7 +10,7 @@ begin
     mine := array(select l.token from forebay.lease l where l.token = any(tokens) and l.worker_id = release.worker_id
                   order by l.token for update);
     released := forebay.settle_cancelled(mine, at);
-    with open as materialized (  -- an item that has ended meanwhile needs nothing more
+    with open as materialized (  -- items that have ended in the meantime are ignored
         select t.token, t.step_id, t.lane_id, t.job_id, t.owner_id, t.attempt, range_agg(int4range(t.n, t.n, '[]')) as ns,
                count(*) as size
         from forebay.open_tasks(mine) t group by t.token, t.step_id, t.lane_id, t.job_id, t.owner_id, t.attempt

@@ -1,4 +1,4 @@
--- Writes how far tasks have come, where the lease still holds them. Best effort: an item that is being written is left out.
+-- Writes the progress of tasks whose lease still holds them. Best effort: locked items are skipped.
 create or replace function forebay.report_progress(
     tokens bigint[], ns int[], progress jsonb[], now timestamptz default null
 ) returns bigint

@@ -1,4 +1,4 @@
--- Ends the open tasks of those of these leases whose job is cancelled. Tells how many; the leases may stay, without them.
+-- Ends the open tasks of these leases whose job is cancelled. Returns their number; the leases may remain, without them.
 create or replace function forebay.settle_cancelled(tokens bigint[], now timestamptz) returns int
 language plpgsql set jit = off as $$
 declare

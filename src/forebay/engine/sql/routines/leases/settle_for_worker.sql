@@ -1,4 +1,4 @@
--- Settles tasks in the name of a worker that will not do so any more.
+-- Settles tasks on behalf of a worker that no longer does so.
 create or replace function forebay.settle_for_worker(
     worker_id bigint, tokens bigint[], ns int[], started timestamptz[], outcome forebay.outcome, ends_item boolean,
     class text, reasons text[], now timestamptz

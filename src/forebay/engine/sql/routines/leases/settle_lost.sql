@@ -1,4 +1,4 @@
--- Ends those tasks of these leases that were lost max_expiries times before, since they last ended. Tells how many.
+-- Ends the tasks of these leases that were lost max_expiries times since they last ended. Returns their number.
 create or replace function forebay.settle_lost(tokens bigint[], now timestamptz) returns int
 language plpgsql set enable_seqscan = off set jit = off as $$
 declare
@@ -6,7 +6,7 @@ declare
     ended int := 0;
 begin
     for batch in
-        with history as (  -- how earlier runs of these tasks went, and which of them ended last
+        with history as (  -- the outcomes of earlier attempts of these tasks, and which of them ended last
             select l.token, a.n, a.earlier, a.outcome,
                    max(a.earlier) filter (where a.outcome in ('DONE', 'SKIPPED', 'NOT_FOUND', 'ERROR', 'CANCELLED'))
                        over (partition by l.token, a.n) as ended

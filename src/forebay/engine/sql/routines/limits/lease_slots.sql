@@ -1,8 +1,8 @@
--- Leases slots of many limits at once, or renews or returns them: afterwards this worker has `granted` slots for lease_s
--- seconds, at most wants[i] (0: it gives all back) and never more than the others leave of capacities[i]. used[i] are in
--- use, waiters[i] tasks stand there for one, started[i] have got one since the last call and took holds[i] seconds each.
--- `fair` is what to stay below while another worker is short. Every turn_s seconds, one slot should come free for this
--- worker; waiters that cannot stand there for so long should come back in back_in seconds, each step_s after the one before.
+-- Leases, renews or returns slots of many limits at once: afterwards this worker has `granted` slots for lease_s seconds, at
+-- most wants[i] (0: return all) and never more than the other workers leave of capacities[i]. used[i] are in use, waiters[i]
+-- tasks wait for one, started[i] tasks got one since the last call and used it for holds[i] seconds each. `fair` is the
+-- maximum to use while another worker is short. Every turn_s seconds, one slot should become free for this worker; waiters
+-- that cannot wait that long should retry in back_in seconds, each step_s after the previous one.
 create or replace function forebay.lease_slots(
     worker_id bigint, names text[], keys text[], capacities int[], wants int[], used int[], waiters int[],
     started int[], holds float8[], lease_s float8, now timestamptz default null
@@ -33,7 +33,7 @@ begin
         where l.name = ask.name and l.key = ask.key and l.worker_id <> lease_slots.worker_id;
         granted := greatest(0, least(ask.want, ask.capacity - others.slots));
         if ask.want > 0 then
-            -- A worker that got nothing only says that it is short; it may not come again, so that is soon forgotten.
+            -- A worker that got nothing is recorded as short; it may not call again, so the record expires soon.
             insert into forebay.slot_lease (name, key, worker_id, slots, wanted, expires_at)
             values (ask.name, ask.key, lease_slots.worker_id, granted, ask.want,
                     at + make_interval(secs => case when granted > 0 then lease_s else least(lease_s, 2) end))
@@ -45,7 +45,7 @@ begin
         end if;
         fair := case when others.short then greatest(1, ask.capacity / (others.workers + 1)) else ask.capacity end;
         limited.waiting := greatest(0, limited.waiting - ask.started);
-        if others.slots + granted < ask.capacity then  -- slots to spare: those who wait have gone elsewhere, it seems
+        if others.slots + granted < ask.capacity then  -- free slots: the former waiters seem to be gone
             limited.waiting := floor(limited.waiting * 0.5 ^ least(64, extract(epoch from at - limited.seen_at) / 2));
         end if;
         limited.hold_s := coalesce(0.5 * limited.hold_s + 0.5 * ask.hold, limited.hold_s);

@@ -1,4 +1,4 @@
--- Forgets keys that nobody has used for `idle`, at most max_rows of each table. Returns how many rows went.
+-- Deletes keys that have not been used for `idle`, at most max_rows of each table. Returns the number of deleted rows.
 create or replace function forebay.tidy_limits(
     idle interval default '1 hour', max_rows int default 10000, now timestamptz default null
 ) returns int language plpgsql as $$
@@ -15,7 +15,7 @@ begin
         select s.ctid from forebay.slot_limit s where s.seen_at < horizon limit max_rows for update skip locked));
     get diagnostics gone = row_count;
     deleted := deleted + gone;
-    -- Leases last seconds: one that ran out before the horizon belongs to nobody.
+    -- Leases last seconds: one that expired before the horizon is unused.
     delete from forebay.slot_lease where ctid = any(array(
         select l.ctid from forebay.slot_lease l where l.expires_at < horizon limit max_rows for update skip locked));
     get diagnostics gone = row_count;

@@ -1,5 +1,5 @@
--- Items of all jobs by owner, pipeline and status, exactly, at one moment: those that have ended as the tallies say, the
--- others as the jobs that are open and the leases do. As the caller may see them, on every PostgreSQL.
+-- Exact number of items of all jobs by owner, pipeline and status, at one moment: ended items from the tallies, the others
+-- from open jobs and leases. Restricted to what the caller may see, on every version of PostgreSQL.
 create or replace function forebay.count_items()
 returns table (owner_id bigint, pipeline_id int, pending bigint, processing bigint, done bigint, skipped bigint,
                not_found bigint, error bigint)

@@ -1,5 +1,5 @@
--- Attempts before (before_at, before_token, before_n), or from the newest. Those of one item, or of a small job, are found by
--- their index; others by going back in time, in steps that grow while nothing is found, for about as long as `effort`.
+-- Attempts before (before_at, before_token, before_n), or from the newest. Those of one item, or of a small job, are found
+-- by index; others by going back in time, in steps that grow while nothing is found, for about `effort`.
 create or replace function forebay.find_attempts(
     owner_id bigint, job_id bigint, n int, step text, outcome forebay.outcome, worker text,
     before_at timestamptz, before_token bigint, before_n int, max_attempts int, effort interval default '100 ms',
@@ -15,8 +15,8 @@ declare
     took interval;
     low timestamptz;
     high timestamptz := coalesce(before_at, 'infinity');
-    given_up constant bigint := 9223372036854775807;  -- instead of a token, and then the stride instead of an item
-    stride int := case when before_token = given_up then before_n else 0 end;  -- so many times fourfold
+    given_up constant bigint := 9223372036854775807;  -- replaces the token; before_n is then the stride
+    stride int := case when before_token = given_up then before_n else 0 end;  -- exponent of 4
 begin
     attempts := '{}';
     select j.* into job from forebay.job j where j.id = find_attempts.job_id;
@@ -52,7 +52,7 @@ begin
             stride := greatest(stride + case
                 when took < '10 ms' then 2 when took < '100 ms' then 1 when took > '400 ms' then -1 else 0 end, 0);
             if came - began > effort then
-                next_at := low;  -- what ended at that very moment is still to come
+                next_at := low;  -- attempts that ended at this exact time are on the next page
                 next_token := given_up;
                 next_n := stride;
                 return;

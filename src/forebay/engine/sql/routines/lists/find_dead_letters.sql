@@ -1,5 +1,5 @@
--- Tasks that failed for good, before (before_at, before_job, before_n, before_step) or from the newest, that fit the filters,
--- which may be null; at most max_rows are looked at. All those of a small job are: they are found by its id.
+-- Dead letters before (before_at, before_job, before_n, before_step), or from the newest, that match the filters (null: any).
+-- Reads at most max_rows rows; those of a small job are found by its id and read completely.
 create or replace function forebay.find_dead_letters(
     owner_id bigint, pipeline text, job_id bigint, class text,
     before_at timestamptz, before_job bigint, before_n int, before_step int, max_letters int, max_rows int default 20000,
@@ -16,14 +16,14 @@ begin
     if find_dead_letters.job_id is not null and job.id is null then
         return;
     end if;
-    -- Written out for each call: the index that fits depends on which filters there are.
+    -- The statement is built for each call, because the suitable index depends on the filters.
     for seen in execute
         'select d as letter, d.at, d.job_id, d.n, d.step_id,
                 ($2 is null or d.step_id = any($2)) and ($3 is null or d.job_id = $3) and ($4 is null or d.class = $4) as fits
          from forebay.dead_letter d where (d.at, d.job_id, d.n, d.step_id) < ($5, $6, $7, $8)'
         || case when find_dead_letters.owner_id is not null then ' and d.owner_id = $1' else '' end
         || case when job.total <= 5000 then ' and d.job_id = $3'
-                when job.finished_at is not null then ' and d.at <= $9' else '' end  -- nothing of it failed later
+                when job.finished_at is not null then ' and d.at <= $9' else '' end  -- no later dead letters
         || ' order by d.at desc, d.job_id desc, d.n desc, d.step_id desc'
         using find_dead_letters.owner_id,
               case when pipeline is not null then array(

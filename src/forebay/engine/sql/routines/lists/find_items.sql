@@ -1,5 +1,5 @@
--- Items of a job after number `after`, in order: at most max_items that have one of the statuses (null: any), from at most
--- max_rows that are looked at. next_after is where the next page goes on; null when there is no more.
+-- Items of a job after number `after`, in order: at most max_items with one of the statuses (null: any), reading at most
+-- max_rows rows. next_after is the start of the next page; null if there are no more.
 create or replace function forebay.find_items(
     job_id bigint, after int, statuses forebay.item_status[], max_items int, max_rows int default 20000,
     out ns int[], out next_after int

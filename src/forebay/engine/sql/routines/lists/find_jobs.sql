@@ -1,4 +1,4 @@
--- Jobs before id `before` (null: from the newest) that fit the filters, which may be null; at most max_rows are looked at.
+-- Jobs before id `before` (null: from the newest) that match the filters (null: any). Reads at most max_rows rows.
 create or replace function forebay.find_jobs(
     owner_id bigint, before bigint, pipeline text, state forebay.job_state, since timestamptz, until timestamptz,
     max_jobs int, max_rows int default 20000, out ids bigint[], out next_before bigint
@@ -8,7 +8,7 @@ declare
     looked_at int := 0;
 begin
     ids := '{}';
-    -- Written out for each call: the index that fits depends on which filters there are.
+    -- The statement is built for each call, because the suitable index depends on the filters.
     for job in execute
         'select j.id, ($2 is null or j.pipeline_id = (select p.id from forebay.pipeline p where p.name = $2))
                       and ($3 is null or j.state = $3)

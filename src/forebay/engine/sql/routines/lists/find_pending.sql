@@ -1,4 +1,4 @@
--- Open items of an owner (null: of all that the caller may see), by job and number.
+-- Open items of an owner (null: all that the caller may see), by job and number.
 create or replace function forebay.find_pending(
     owner_id bigint, after_job bigint, after_n int, statuses forebay.item_status[], max_items int,
     pipeline text default null, job_id bigint default null, since timestamptz default null, until timestamptz default null,

@@ -1,4 +1,4 @@
--- The first item of a job that may still be open: all before it have ended.
+-- The first item of a job that may be open: all items before it have ended.
 create or replace function forebay.first_open(job forebay.job) returns int
 language plpgsql stable set enable_seqscan = off set jit = off as $$
 declare
@@ -6,7 +6,7 @@ declare
     first int;
 begin
     if own_lane is null or own_lane <> job.lane_id then
-        return 1;  -- a small job, in its owner's lane: looking at its items is cheaper than looking for its runs
+        return 1;  -- a small job, in its owner's lane: reading its items is cheaper than searching for its runs
     end if;
     select least(
         (select min(r.first_n) from forebay.ready r

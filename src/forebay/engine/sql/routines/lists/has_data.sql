@@ -1,5 +1,5 @@
--- Whether any owner has something here: a row in a table with an owner_id, of whichever part. What comes by itself with the first
--- worker, and what is only told of something else, does not count.
+-- Whether any owner has data: a row in any table with an owner_id, of any part. Rows that the first worker creates, and rows
+-- that only refer to others, do not count.
 create or replace function forebay.has_data() returns boolean language plpgsql stable as $$
 declare
     tab regclass;

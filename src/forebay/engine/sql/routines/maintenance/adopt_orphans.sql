@@ -1,4 +1,4 @@
--- Gives runs whose lane is gone (it was tidied away while they were being written) a lane again. Returns how many runs.
+-- Assigns runs whose lane was deleted while they were being written to a lane again. Returns the number of runs.
 create or replace function forebay.adopt_orphans(now timestamptz default null) returns int
 language plpgsql set jit = off as $$
 declare

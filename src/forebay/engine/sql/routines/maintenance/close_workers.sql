@@ -1,5 +1,5 @@
--- Writes off workers that have not been seen for lost_after: their leases run out now. One that comes back is alive again.
--- Those that stopped long ago are forgotten. Returns how many were written off.
+-- Marks workers as dead that have had no heartbeat for lost_after: their leases expire now. A worker that returns is alive
+-- again. Deletes workers that stopped long ago. Returns the number of workers marked.
 create or replace function forebay.close_workers(
     now timestamptz default null, lost_after interval default '5 minutes', forget_after interval default '30 days'
 ) returns int language plpgsql as $$

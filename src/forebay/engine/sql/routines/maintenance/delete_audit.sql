@@ -1,4 +1,4 @@
--- Deletes what was audited more than keep ago, oldest first, max_rows at a time. Returns how many: repeat until 0.
+-- Deletes audit records older than keep, oldest first, max_rows at a time. Returns the number: repeat until 0.
 create or replace function forebay.delete_audit(
     now timestamptz default null, keep interval default '365 days', max_rows int default 10000
 ) returns int language plpgsql set enable_seqscan = off as $$

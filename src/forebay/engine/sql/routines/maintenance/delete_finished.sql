@@ -1,5 +1,6 @@
--- Deletes jobs that finished more than keep ago with all that is theirs but attempts (those go by partition) and the audit.
--- A large job goes max_items at a time. Of pipelines: only of these, or of all but these. Returns the rows deleted: repeat until 0.
+-- Deletes jobs that finished more than keep ago with all their rows, except attempts (dropped by partition) and audit records.
+-- A large job is deleted max_items at a time. of_pipelines: only these; but_pipelines: all except these. Returns the number of
+-- deleted rows: repeat until 0.
 create or replace function forebay.delete_finished(
     now timestamptz default null, keep interval default '30 days', max_jobs int default 100, max_items int default 10000,
     of_pipelines text[] default null, but_pipelines text[] default null
@@ -24,7 +25,7 @@ begin
         deleted := deleted + gone;
         exit when deleted >= max_items;
         delete from forebay.dead_letter d where d.job_id = doomed.id;
-        -- What may be left of it in its owner's lane is dropped by drop_dead_runs(): looking for it here costs too much.
+        -- drop_dead_runs() drops its remaining runs in the owner's lane: searching for them here costs too much.
         delete from forebay.ready r
         where r.step_id = any(forebay.steps_of(doomed)) and r.job_id = doomed.id
           and r.lane_id in (select l.id from forebay.lane l where l.job_id = doomed.id);

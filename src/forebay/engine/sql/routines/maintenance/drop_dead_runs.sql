@@ -1,4 +1,4 @@
--- Drops runs of jobs that are no more from the heads of their lanes, where they would stop all others. Returns how many.
+-- Drops runs of deleted jobs from the heads of their lanes, where they would block all others. Returns the number of runs.
 create or replace function forebay.drop_dead_runs() returns int
 language plpgsql set enable_seqscan = off set jit = off as $$
 declare dropped int;

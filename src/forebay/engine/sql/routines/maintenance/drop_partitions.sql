@@ -1,4 +1,4 @@
--- Drops the partitions of attempt that hold nothing younger than keep, and such rows of attempt_default. Returns the names.
+-- Drops the partitions of attempt whose rows are all older than keep, and such rows of attempt_default. Returns the names.
 create or replace function forebay.drop_partitions(now timestamptz default null, keep interval default '30 days')
 returns text[] language plpgsql security definer set search_path = pg_catalog, pg_temp set lock_timeout = '3s' set timezone = 'UTC' as $$
 declare

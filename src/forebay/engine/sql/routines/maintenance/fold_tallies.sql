@@ -1,4 +1,4 @@
--- Adds up the tallies of one owner and pipeline that have gathered since the last time. Returns how many rows fewer there are.
+-- Sums up the tally rows of each owner and pipeline that were added since the last time. Returns by how many rows the table shrank.
 create or replace function forebay.fold_tallies() returns bigint language plpgsql set jit = off as $$
 declare fewer bigint;
 begin

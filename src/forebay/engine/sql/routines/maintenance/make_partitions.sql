@@ -1,7 +1,7 @@
--- Makes the daily partitions of attempt (attempt_YYYYMMDD, UTC) from today to days_ahead, and those of earlier days whose
--- rows sit in attempt_default; the rows move over. Returns the names of the new ones. Waits at most 3 s for a lock,
--- behind which others would queue up: what could not be made now is made by a later sweep. With the rights of the tables' owner,
--- as a worker's account owns nothing.
+-- Creates the daily partitions of attempt (attempt_YYYYMMDD, UTC) from today to days_ahead, and those of earlier days with
+-- rows in attempt_default; the rows are moved. Returns the names of the new partitions. Waits at most 3 s for a lock, because
+-- others queue up behind it: a later sweep creates what is missing. Runs with the rights of the owner of the tables, because a
+-- worker's account owns nothing.
 create or replace function forebay.make_partitions(now timestamptz default null, days_ahead int default 3)
 returns text[] language plpgsql security definer set search_path = pg_catalog, pg_temp set lock_timeout = '3s' set timezone = 'UTC' as $$
 declare
@@ -21,7 +21,7 @@ begin
         part := 'attempt_' || to_char(day, 'YYYYMMDD');
         continue when to_regclass('forebay.' || part) is not null;
         begin
-            -- The strongest lock at once: whoever reads attempt and then writes to it would deadlock with an upgrade.
+            -- Takes the strongest lock first: a session that reads attempt and then writes to it would deadlock with a lock upgrade.
             lock table forebay.attempt_default in access exclusive mode;
             execute format('create table forebay.%I (like forebay.attempt including defaults including indexes)', part);
             execute format(

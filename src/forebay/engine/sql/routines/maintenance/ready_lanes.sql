@@ -1,4 +1,4 @@
--- The (step, lane) pairs that have ready runs, paused or not, with the first run of each.
+-- The (step, lane) pairs with ready runs, paused or not, and the first run of each.
 create or replace function forebay.ready_lanes() returns table (step_id int, lane_id bigint, seq bigint, job_id bigint)
 language sql stable rows 100 set enable_seqscan = off as $$
 select s.id, p.lane_id, p.seq, p.job_id from forebay.step s cross join lateral (

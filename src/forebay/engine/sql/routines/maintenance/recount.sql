@@ -1,4 +1,4 @@
--- Makes the tallies anew from what the jobs say, while nobody changes a job: for who has deleted jobs by hand.
+-- Recomputes the tallies from the jobs, while no job changes: for administrators who deleted jobs manually.
 create or replace function forebay.recount() returns void language plpgsql as $$
 begin
     lock table forebay.job in share row exclusive mode;

@@ -1,4 +1,4 @@
--- Deletes lanes that have had nothing to do for `idle`: those of owners, and those of jobs that are over.
+-- Deletes lanes that have been idle for `idle`: those of owners, and those of jobs that are over.
 create or replace function forebay.tidy_lanes(now timestamptz default null, idle interval default '1 hour')
 returns int language plpgsql set jit = off as $$
 declare
@@ -11,7 +11,7 @@ begin
         where l.used_at < horizon and l.busy_until < horizon
           and case when l.job_id = 0 then not l.paused else j.id is null or j.finished_at < horizon end);
     if candidates = '{}' then
-        return 0;  -- spares the look at all scheduled runs
+        return 0;  -- avoids reading all scheduled runs
     end if;
     delete from forebay.lane l
     where l.id = any(candidates)

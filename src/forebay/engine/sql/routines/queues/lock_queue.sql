@@ -1,4 +1,4 @@
--- The queue of that name, locked.
+-- Locks a queue and returns it.
 create or replace function forebay.lock_queue(name text) returns forebay.queue language plpgsql as $$
 declare queue forebay.queue;
 begin

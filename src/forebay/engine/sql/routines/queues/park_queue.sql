@@ -1,4 +1,4 @@
--- Parks a queue whose configuration is wrong until it is unparked; at probe_at one task may try. Only a new reason is news.
+-- Parks a queue whose configuration is wrong until it is unparked; at probe_at one task may try. Only a new reason is announced.
 create or replace function forebay.park_queue(
     name text, reason text, probe_at timestamptz, actor text default current_user, now timestamptz default null
 ) returns boolean language plpgsql as $$

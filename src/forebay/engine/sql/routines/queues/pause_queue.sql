@@ -1,4 +1,4 @@
--- Pauses a queue: nobody claims from it until it is resumed.
+-- Pauses a queue: no task of it is claimed until it is resumed.
 create or replace function forebay.pause_queue(name text, actor text default current_user, now timestamptz default null)
 returns boolean language plpgsql as $$
 #variable_conflict use_column

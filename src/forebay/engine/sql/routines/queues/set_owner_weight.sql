@@ -1,4 +1,4 @@
--- Sets an owner's share of the workers: twice the weight gets twice the tasks, where both have some. Makes a new owner.
+-- Sets an owner's share of the workers: an owner with twice the weight gets twice the tasks. Creates the owner if necessary.
 create or replace function forebay.set_owner_weight(
     owner text, weight float8, actor text default current_user, now timestamptz default null
 ) returns boolean language plpgsql as $$

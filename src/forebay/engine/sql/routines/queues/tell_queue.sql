@@ -1,4 +1,4 @@
--- Says that a queue has changed: to the audit, and to the workers.
+-- Records a change of a queue in the audit log, and notifies the workers.
 create or replace function forebay.tell_queue(name text, actor text, action text, detail jsonb, at timestamptz)
 returns void language plpgsql as $$
 begin

@@ -1,4 +1,4 @@
--- Lets workers claim from a parked queue again.
+-- Makes a parked queue claimable again.
 create or replace function forebay.unpark_queue(name text, actor text default current_user, now timestamptz default null)
 returns boolean language plpgsql as $$
 #variable_conflict use_column

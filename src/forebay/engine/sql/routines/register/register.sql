@@ -1,6 +1,6 @@
--- Records a pipeline's steps and how they depend on each other; registering the same definition again writes nothing.
+-- Registers the steps of a pipeline and their dependencies; registering the same definition again writes nothing.
 -- definition: {"name", "max_input_bytes", "steps": [{"name", "after": [name…], "optional", "after_all", "queue",
--- "max_attempts", "max_expiries"}]} with each step behind those it comes after.
+-- "max_attempts", "max_expiries"}]}; each step follows those in its `after`.
 create or replace function forebay.register(definition jsonb) returns int
 language plpgsql as $$
 #variable_conflict use_column
@@ -9,8 +9,8 @@ declare
     declared jsonb;
     taken bigint;
 begin
-    -- Of this pipeline only: a submit that registers keeps it until its caller's transaction ends, and no other worker may
-    -- wait for that.
+    -- The lock is per pipeline: a submit that registers a pipeline holds it until its caller's transaction ends, and workers
+    -- with other pipelines must not wait for that.
     perform pg_advisory_xact_lock(hashtextextended('forebay.register ' || (definition ->> 'name'), 4662));
     insert into forebay.pipeline (name) values (definition ->> 'name') on conflict do nothing;
     select * into strict pipe from forebay.pipeline p where p.name = definition ->> 'name';
@@ -33,7 +33,7 @@ begin
             needs = excluded.needs, optional = excluded.optional, after_all = excluded.after_all, active = true,
             queue = excluded.queue, max_attempts = excluded.max_attempts, max_expiries = excluded.max_expiries;
     end loop;
-    -- What dies with a step: its dependents, and theirs.
+    -- The steps that cannot run if a step is dead: its dependents, recursively.
     update forebay.step s set downstream = (
         with recursive below as (
             select s.bit

@@ -1,5 +1,5 @@
--- Registers a pipeline of which nothing is known yet: for submits that come before the first worker. What is there already
--- stays as it is; workers bring it up to date.
+-- Registers a pipeline that is not registered yet: for submits before the first worker starts. An existing pipeline is left
+-- unchanged; workers update it.
 create or replace function forebay.register_unknown(definition jsonb) returns void language plpgsql as $$
 begin
     if not exists (select from forebay.pipeline p where p.name = definition ->> 'name') then

@@ -1,5 +1,5 @@
--- Takes items that are about to run again out of runs and leases: an item that ended early may have left some behind, and
--- they must not run besides. The job's own item goes too; it waits for the others again.
+-- Removes items that are about to run again from runs and leases: an item that ended early may have left tasks behind, which
+-- must not run as well. The job item is removed too; it waits for the others again.
 create or replace function forebay.cut_reprocessed(job forebay.job, statuses forebay.item_status[], chosen int4multirange)
 returns void language plpgsql set enable_seqscan = off as $$
 #variable_conflict use_column
@@ -21,7 +21,7 @@ begin
     insert into forebay.ready (step_id, lane_id, job_id, owner_id, first_n, last_n, attempt)
     select o.step_id, o.lane_id, job.id, o.owner_id, lower(r), upper(r) - 1, o.attempt
     from left_over o cross join lateral unnest(o.ns) r;
-    delete from forebay.scheduled s  -- always whole: what is scheduled for later than the start is a retry, of one item
+    delete from forebay.scheduled s  -- whole rows: a run that is scheduled after the start is a retry of one item
     where s.job_id = job.id and s.first_n = s.last_n
       and exists (select from forebay.item i where i.job_id = job.id and i.n = s.first_n and forebay.is_chosen(i, statuses, chosen));
     held := array(select l.token from forebay.lease l where l.job_id = job.id order by l.token for update);

@@ -1,5 +1,5 @@
--- The job as reprocess() needs it: a cancelled one has ended for good, and one that has ended goes by its pipeline's
--- present steps, since there is nothing half done in it.
+-- Prepares a job for reprocess(): a cancelled job is rejected, and a job that has ended gets the pipeline's current steps,
+-- because none of its items is in progress.
 create or replace function forebay.prepare_reprocess(job forebay.job, at timestamptz) returns forebay.job
 language plpgsql as $$
 begin

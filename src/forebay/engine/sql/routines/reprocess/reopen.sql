@@ -1,5 +1,5 @@
--- Makes ended items open and ready again, with the job's counters and state; returns how many. A part of reprocess().
--- Without nested loops: with statistics from before a large job came, they would join each item with each.
+-- Makes ended items open and ready again, and updates the job's counters and state; returns their number. Part of reprocess().
+-- Without nested loops: with statistics from before the submit of a large job, they would compare each item with each other.
 create or replace function forebay.reopen(
     job forebay.job, statuses forebay.item_status[], chosen int4multirange, reset_attempts boolean, restart boolean, at timestamptz
 ) returns int language plpgsql set enable_nestloop = off as $$
@@ -12,7 +12,7 @@ begin
         select i.n, i.status, case when i.status = 'DONE' or restart then 0 else i.done end as done
         from forebay.item i where i.job_id = job.id and forebay.is_chosen(i, statuses, chosen)
     ),
-    plan as materialized (  -- for each set of steps that are done: those to run next
+    plan as materialized (  -- for each set of completed steps: the steps to run next
         select d.done, s.id as step_id, case when reset_attempts then 0 else s.max_attempts - 1 end as attempt
         from (select distinct done from ended) d cross join lateral forebay.next_steps(job, d.done) s
     ),

@@ -1,4 +1,4 @@
--- Runs again what failed after all items had ended, when none of the items is to run again: they would bring it with them.
+-- Runs failed `after_all` steps again if no other item runs again; otherwise they run again after those items.
 create or replace function forebay.reopen_job_item(
     job forebay.job, statuses forebay.item_status[], chosen int4multirange, reset_attempts boolean, at timestamptz
 ) returns int language plpgsql as $$
@@ -16,7 +16,7 @@ begin
     if kept is null then
         return 0;
     end if;
-    -- What it left behind when it ended early must not run, or settle, beside its new steps.
+    -- Tasks that it left behind when it ended early must neither run nor settle beside its new steps.
     perform from forebay.cut_runs(job, '{[0,0]}');
     perform forebay.cut_leases(job.id, '{[0,0]}');
     delete from forebay.dead_letter d where d.job_id = job.id and d.n = 0;

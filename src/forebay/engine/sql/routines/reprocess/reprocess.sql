@@ -1,6 +1,6 @@
--- Runs items that have ended again, and returns how many: those in one of the statuses, all or only `ns`. An item that is
--- DONE starts from nothing; any other keeps the steps that are done and what they returned, unless it is to restart. Without
--- reset_attempts, each step that runs again runs once. Items for which there is nothing to run are left as they are.
+-- Runs ended items again, and returns their number: those with one of the statuses, all or only `ns`. A DONE item starts from
+-- the beginning; any other keeps its completed steps and their results, unless restart is true. Without reset_attempts, each
+-- step that runs again runs once. Items with nothing to run are left unchanged.
 create or replace function forebay.reprocess(
     job_id bigint, statuses text[] default '{ERROR,NOT_FOUND}', ns int[] default null, reset_attempts boolean default true,
     actor text default current_user, now timestamptz default null, restart boolean default false

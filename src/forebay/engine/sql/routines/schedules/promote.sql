@@ -1,6 +1,6 @@
--- Makes scheduled runs ready when their time has come, earliest first. `after` is where the caller left off: nothing
--- earlier is looked at, so dead rows cost nothing; pass -infinity now and then to catch late commits. next_at is when the
--- next run is due (in the past when there is more to move, or a due run is being written by someone else).
+-- Makes scheduled runs ready when they are due, earliest first. `after` is where the caller stopped last time: nothing earlier
+-- is read, so dead rows cost nothing; pass -infinity periodically to find late commits. next_at is when the next run is due
+-- (in the past if there is more to move, or a due run is locked).
 create or replace function forebay.promote(
     now timestamptz default null, max_rows int default 1000, after timestamptz default '-infinity'
 ) returns table (moved int, next_at timestamptz, steps int[], lanes bigint[], seqs bigint[])

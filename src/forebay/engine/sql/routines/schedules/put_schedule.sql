@@ -1,5 +1,5 @@
--- Makes or changes a schedule; true when it is new. Its next time stays as it is unless the times themselves change, so
--- that an application may put its schedules whenever it starts.
+-- Creates or changes a schedule; returns true if it is new. Its next time is kept unless the cron expression or the time zone
+-- changes, so that an application can call this at every start.
 create or replace function forebay.put_schedule(
     name text, pipeline text, owner text, cron text, timezone text, input jsonb, priority int, next_at timestamptz
 ) returns boolean language plpgsql as $$

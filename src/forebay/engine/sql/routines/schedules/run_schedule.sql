@@ -1,4 +1,4 @@
--- Submits the job that a schedule has due, once however often it is asked to (the key names the time), and sets the next.
+-- Submits the due job of a schedule, only once even if called repeatedly (the key contains the time), and sets the next time.
 create or replace function forebay.run_schedule(name text, next_at timestamptz, now timestamptz) returns bigint
 language plpgsql as $$
 #variable_conflict use_column

@@ -1,5 +1,5 @@
--- What settled tasks entail: retries, dead letters, the steps that waited for them, and the steps of jobs whose items have
--- all ended. Tells which lanes have something new.
+-- Handles the consequences of settled tasks: retries, dead letters, the steps that waited for them, and the `after_all` steps
+-- of jobs whose items have all ended. Returns the lanes with new work.
 create or replace function forebay.follow_up(
     settled forebay.settled_task[], jobs_due bigint[], at timestamptz, out steps int[], out lanes bigint[], out seqs bigint[]
 ) language plpgsql as $$
@@ -13,7 +13,7 @@ begin
     from unnest(settled) where adds_dead <> 0 and outcome = 'ERROR'
     on conflict (job_id, n, step_id) do update set
         outcome = excluded.outcome, attempt = excluded.attempt, class = excluded.class, reason = excluded.reason, at = excluded.at;
-    with follower as (  -- steps for which this was the last thing they waited for
+    with follower as (  -- steps that waited only for this task
         select q.job_id, f.id as step_id, q.lane_id, q.owner_id, 0 as attempt, range_agg(int4range(q.n, q.n, '[]')) as ns
         from unnest(settled) q
         join forebay.step f on f.pipeline_id = q.pipeline_id and f.active and f.bit & q.mask <> 0

@@ -1,7 +1,7 @@
--- Ends many attempts at once. A report whose lease is gone, or no longer holds its task, changes nothing and is counted.
--- Reports are columns side by side, at most one an item in one call; columns may be empty arrays: null, DONE for outcomes.
--- results: {step name: value}; started: epoch seconds; again_at: when it runs again (null: the step has ended);
--- spent: whether that run counts as an attempt; ends_item: whether the whole item ends with this step.
+-- Ends many attempts at once. A report whose lease is gone, or no longer contains its task, changes nothing and is counted.
+-- Reports are passed as columns, at most one report per item in a call. A column may be an empty array: null, or DONE for
+-- outcomes. results: {step name: value}; started: epoch seconds; again_at: when it runs again (null: the step has ended);
+-- spent: whether the run counts as an attempt; ends_item: whether the whole item ends with this step.
 create or replace function forebay.settle(
     worker_id bigint, tokens bigint[], task_ns int[], outcomes forebay.outcome[], results jsonb[], started float8[],
     again_ats timestamptz[], spents boolean[], ends_items boolean[], classes text[], reasons text[],
@@ -18,7 +18,7 @@ declare
 begin
 with report as materialized (
     select token, n, coalesce(outcome, 'DONE') as outcome, result, started, again_at, spent, ends_item, class, reason
-    -- The series is there for the planner: without it, it takes reports for ten at most and compares each with each lease.
+    -- The series informs the planner: without it, the planner assumes at most ten reports and compares each with each lease.
     from rows from (
         unnest(tokens), unnest(task_ns), unnest(outcomes), unnest(results), unnest(started), unnest(again_ats),
         unnest(spents), unnest(ends_items), unnest(classes), unnest(reasons), generate_series(1, cardinality(tokens))
@@ -28,9 +28,9 @@ held as materialized (
     select l.token, l.ns, l.job_id, l.step_id, l.lane_id, l.owner_id, l.attempt, l.claimed_at from forebay.lease l
     where l.token = any(tokens) order by l.token for update
 ),
-task as materialized (  -- a lease, with what its step and job say about it
+task as materialized (  -- a lease, with data of its step and job
     select h.*, s.bit, s.downstream, s.optional, s.pipeline_id, s.name as step,
-           -- steps that the pipeline no longer has are not waited for
+           -- steps that the pipeline no longer has are not awaited
            case when s.after_all then j.job_steps & p.job_steps else j.steps & p.steps end as mask,
            (select sum(upper(r) - lower(r)) from unnest(h.ns) r) as size
     from held h
@@ -70,13 +70,13 @@ saved as (
         verdict = greatest(i.verdict, v.verdict),
         status = case when (i.done | v.adds_done | i.dead | v.adds_dead) & v.mask = v.mask
                       then greatest(i.verdict, v.verdict) else 'PENDING' end,
-        -- under '*', which is no step's name, comes what is kept in `normalized`
+        -- the key '*', which no step can have, holds `normalized`
         result = case when i.result is null or v.result is null or v.result ? '*'
                       then case when v.result ? '*' then i.result else coalesce(v.result, i.result) end
                       else i.result || v.result end,
         normalized = case when v.result ? '*' then v.result -> '*' else i.normalized end,
-        error = case when i.verdict > v.verdict then i.error  -- the reason for the worst that happened stays
-                     -- a step that has ended without failing the item takes back what its earlier attempts said
+        error = case when i.verdict > v.verdict then i.error  -- keep the error of the worst outcome
+                     -- a step that ended without failing the item clears the error of its earlier attempts
                      when v.adds_done <> 0 and (i.error ->> 'step' = v.step
                           or (i.done | v.adds_done | i.dead) & v.mask = v.mask) then null
                      when v.adds_done <> 0 then i.error
@@ -84,7 +84,7 @@ saved as (
                      else jsonb_build_object('step', v.step, 'class', v.class, 'reason', v.reason, 'attempt', v.attempt) end,
         updated_at = at
     from valid v
-    -- A step that has ended stays ended, whoever reports about it.
+    -- A step that has ended stays ended, regardless of who reports about it.
     where i.job_id = v.job_id and i.n = v.n and i.status = 'PENDING' and (i.done | i.dead) & v.bit = 0
     returning i.job_id, i.n, i.status, i.done, i.dead, v.pipeline_id, v.lane_id, v.owner_id, v.step_id, v.mask,
               v.adds_done, v.adds_dead, v.outcome, v.attempt, v.claimed_at, v.step, v.class, v.reason, v.again_at, v.spent
@@ -102,8 +102,8 @@ tally as materialized (
                filter (where outcome = 'ERROR') as failure
     from saved group by job_id
 ),
--- In one order, so that two settles never wait for each other. The counts come along: joining them again would compare
--- each job of the batch with each.
+-- In one order, so that two settles never wait for each other. The counts are carried along: joining them again would
+-- compare each job of the batch with each other.
 locked as materialized (
     select t.* from tally t join forebay.job j on j.id = t.job_id order by j.id for no key update of j
 ),
@@ -122,7 +122,7 @@ counted as (
         updated_at = at
     from locked t
     where j.id = t.job_id and (t.closed > 0 or t.own is not null or j.state = 'QUEUED' or j.started_at is null
-          -- a sign of life once a second; the only item of a job gives it itself: see heartbeat_at
+          -- updated at most once a second; for a job with one item, heartbeat_at uses the item
           or j.state in ('RUNNING', 'PAUSED') and (t.failure is not null or j.total > 1 and j.updated_at < at - interval '1 second'))
     returning j.id, j.finished_at, j.owner_id, j.pipeline_id, t.done, t.skipped, t.not_found, t.error, t.closed,
               t.closed > 0 and j.sealed and j.job_steps <> 0 and j.state <> 'CANCELLED'
@@ -149,7 +149,7 @@ select (select count(*) from valid),
 into settled, stale_tokens, stale_ns, cut_leases, settled_tasks, jobs_due, finished_jobs;
 
 if cardinality(cut_leases) > 0 then
-    -- `in … is true` is looked up in a hash table; `= any` would compare each report with each lease.
+    -- `in … is true` uses a hash table; `= any` would compare each report with each lease.
     update forebay.lease l set ns = l.ns - r.ns
     from (select t.token, range_agg(int4range(t.n, t.n, '[]')) as ns from unnest(tokens, task_ns) t(token, n)
           where (t.token in (select unnest(cut_leases))) is true group by t.token) r

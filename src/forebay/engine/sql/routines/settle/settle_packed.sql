@@ -1,6 +1,6 @@
--- The same for long columns as text, which drivers encode several times faster than arrays: numbers separated by commas
--- (started in microseconds), results by the record separator, which JSON cannot contain; empty results are null. Pauses come
--- in seconds, so that only the database's clock counts.
+-- The same as settle, with long columns as text, which drivers encode several times faster than arrays: numbers separated by
+-- commas (started in microseconds), results by the record separator, which JSON cannot contain; empty results are null. Pauses
+-- are in seconds, so that only the database's clock matters.
 create or replace function forebay.settle_packed(
     worker_id bigint, tokens text, task_ns text, started text, results text, outcomes text[],
     again_ins float8[], spents boolean[], ends_items boolean[], classes text[], reasons text[],

@@ -1,5 +1,5 @@
--- Ends a batch whose items have been stored: counts them, and makes those from first_ns[i] to last_ns[i] claimable.
--- rows: how far the source was read for it; broken: how many of its items are in error already.
+-- Ends a batch whose items have been stored: counts them, and makes those from first_ns[i] to last_ns[i] ready.
+-- rows: the position in the source after the batch; broken: how many of its items are invalid and already in error.
 create or replace function forebay.append(
     job_id bigint, loaded bigint, rows int, items int, broken int, first_ns int[], last_ns int[],
     run_at timestamptz default null, now timestamptz default null

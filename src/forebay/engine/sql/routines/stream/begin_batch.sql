@@ -1,6 +1,6 @@
--- Begins a batch: nobody else may until the transaction ends. Tells how many items there are, and which of the keys they have.
--- A stream is a job whose items come batch by batch, each in a transaction that also says how far the source was read. A
--- stream that broke off goes on behind job.loaded; of two that write to one job at once, one is rejected.
+-- Begins a batch and locks the job until the transaction ends. Returns the number of items so far, and which of the keys exist.
+-- A stream is a job whose items arrive in batches, each in a transaction that also records the position in the source. An
+-- interrupted stream continues after job.loaded; of two concurrent streams to one job, one is rejected.
 create or replace function forebay.begin_batch(
     job_id bigint, loaded bigint, keys text[], out total int, out taken text[]
 ) language plpgsql as $$

@@ -1,4 +1,4 @@
--- Says that no more items come. When all of them have ended already, so does the job, or its own steps begin.
+-- Marks a stream's job as complete: no more items follow. If all items have ended, the job ends, or its `after_all` steps start.
 create or replace function forebay.seal(job_id bigint, loaded bigint default null, now timestamptz default null)
 returns forebay.job_state language plpgsql as $$
 #variable_conflict use_column
@@ -12,7 +12,7 @@ begin
         perform forebay.refuse('FB005', 'key', format(
             'another process streams to job %s: it has read %s rows of its source, this one %s', job.id, job.loaded, loaded));
     end if;
-    -- Counters are read under the row's lock: a settle either came before, or sees the job sealed.
+    -- The counters are read under the row's lock: a settle either came before, or sees that the job is sealed.
     update forebay.job j set sealed = true, updated_at = at where j.id = seal.job_id returning j.* into job;
     if job.done + job.skipped + job.not_found + job.error < job.total then
         return job.state;

@@ -1,4 +1,4 @@
--- Attempts in words.
+-- Attempts with the names of their pipeline, step and owner.
 create or replace view forebay.attempts as
 select a.job_id, a.n, p.name as pipeline, s.name as step, o.name as owner, a.attempt, a.outcome, a.class, a.reason,
        a.started_at, a.ended_at, a.ended_at - a.started_at as duration, w.name as worker, a.worker_id, a.token

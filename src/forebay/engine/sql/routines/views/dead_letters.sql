@@ -1,4 +1,4 @@
--- Tasks that failed for good, with what they failed on.
+-- Tasks that failed permanently, with their errors.
 create or replace view forebay.dead_letters as
 select d.at, d.job_id, d.n, p.name as pipeline, s.name as step, o.name as owner, d.outcome, d.class, d.reason, d.attempt,
        i.key, i.input

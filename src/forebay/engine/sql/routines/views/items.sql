@@ -1,4 +1,4 @@
--- Items in words: an open item that a worker has is PROCESSING. n = 0 is the job's own item.
+-- Items with names instead of ids; an open item that a worker holds is PROCESSING. n = 0 is the job item.
 create or replace view forebay.items as
 select i.job_id, i.n, p.name as pipeline, o.name as owner,
        case when i.status = 'PENDING' and running.steps is not null then 'PROCESSING' else i.status end as status,

@@ -1,4 +1,4 @@
--- Jobs in words. eta: when it ends if it goes on as it did lately; heartbeat_at: when something last happened in it.
+-- Jobs with names instead of ids. eta: the estimated end at the recent pace; heartbeat_at: the last activity.
 create or replace view forebay.jobs as
 select j.id, p.name as pipeline, o.name as owner, j.state, j.priority, j.key, j.total, j.done, j.skipped, j.not_found, j.error,
        j.total - e.ended as open,

@@ -1,5 +1,5 @@
--- How each step went in the last hour. The times are those of attempts that ended DONE. The rates are those of attempts that ended well or badly; what the other side
--- throttled (our own limits have no class) counts for the throttle rate only.
+-- The performance of each step in the last hour. The times are those of DONE attempts. The rates are relative to attempts that
+-- succeeded or failed; attempts that a remote service throttled count only for the throttle rate (our own limits have no class).
 create or replace view forebay.last_hour as
 select p.name as pipeline, s.name as step, count(*) as attempts,
        count(*) filter (where a.outcome = 'DONE') as done,

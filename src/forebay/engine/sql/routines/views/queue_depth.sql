@@ -1,4 +1,4 @@
--- Tasks that wait and run, exactly, for each step. on_hold: those of paused jobs that are set aside, and of paused items.
+-- The exact numbers of waiting and running tasks of each step. on_hold: tasks of paused jobs that were moved, and of paused items.
 create or replace view forebay.queue_depth as
 select p.name as pipeline, s.name as step, s.queue,
        coalesce(r.ready, 0) as ready, coalesce(t.scheduled, 0) as scheduled, coalesce(e.leased, 0) as leased,

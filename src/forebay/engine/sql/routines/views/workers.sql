@@ -1,5 +1,5 @@
--- Workers. Stuck, while work is pending: not seen for 5 minutes; or for as long nothing ended of what it holds; or it holds
--- nothing, while a job whose tasks it could take has not moved for as long, and no limit holds them back.
+-- Workers. A worker is stuck if work is pending and, for 5 minutes, it had no heartbeat; or none of its tasks ended; or it holds
+-- no task, although a job whose tasks it could run made no progress and no limit holds them back.
 create or replace view forebay.workers as
 with idle_work as materialized (
     select distinct p.name || '.' || s.name as step
