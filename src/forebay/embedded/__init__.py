@@ -1,4 +1,4 @@
-"""A private PostgreSQL server: made on first use, bound to loopback, found again after a crash."""
+"""A private PostgreSQL server: created on first use, bound to loopback, recovered after a crash."""
 
 from forebay.embedded.cluster import find_program
 from forebay.embedded.server import DEFAULTS, EmbeddedPostgres

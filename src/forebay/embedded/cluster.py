@@ -1,4 +1,4 @@
-"""How a cluster comes to be: the binaries that fit, and an initdb that can be interrupted."""
+"""Creates a cluster: finds the binaries, and runs an initdb that can be interrupted."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ _NEW_CLUSTER_MB = 300
 
 
 def make_cluster(home: Path, binaries: Path, account: Account | None, alive: int) -> None:
-    """Build the cluster aside and rename it, so that a half-made one is never mistaken for real.
+    """Create the cluster under another name and rename it, so that an incomplete one is never used.
 
-    The children keep the locked file `alive`: an initdb that outlives its killed caller is waited for.
+    The children inherit the locked file `alive`, so that an initdb that outlives its killed caller is waited for.
     """
     system.need_space(home, _NEW_CLUSTER_MB)
     draft, log = home / "cluster.new", home / "initdb.log"
@@ -85,7 +85,7 @@ def _initdb(home: Path, binaries: Path, draft: Path, account: Account | None, al
 
 
 def _locales(major: int) -> tuple[list[str], list[str]]:
-    """The best options and the surest: not every libc has C.UTF-8; the builtin one came with 17."""
+    """The preferred options, and a fallback: not every libc has C.UTF-8; PostgreSQL 17 added the builtin provider."""
     builtin = ["--locale-provider=builtin", "--builtin-locale=C.UTF-8"] if major >= 17 else []
     return [*builtin, "--locale=C.UTF-8"], [*builtin, "--locale=C"]
 
@@ -99,7 +99,7 @@ def _major(binaries: Path) -> int:
 
 
 def find_program(name: str) -> Path | None:
-    """A program of the packaged PostgreSQL, such as pg_dump; None when it is not installed."""
+    """A program of the packaged PostgreSQL, such as pg_dump; None if it is not installed."""
     try:
         program = _packaged_binaries() / name
     except EmbeddedError:
@@ -123,7 +123,7 @@ def _copied(home: Path, binaries: Path, say: Callable[[str], None]) -> Path:
         for old in home.glob("runtime-*"):
             shutil.rmtree(old)
         draft = home / "runtime-new"
-        # The libraries lie beside the package: the binaries look for them by relative path.
+        # The libraries are beside the package: the binaries find them by a relative path.
         for folder in (install, package.with_name(f"{package.name}.libs")):
             if folder.exists():
                 place = draft / folder.relative_to(package.parent)

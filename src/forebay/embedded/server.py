@@ -1,14 +1,14 @@
-"""The supervisor of one server. Its data folder holds::
+"""Controls one embedded server. Its data folder contains::
 
-lock         taken by whoever starts or stops the server
-location     only when the data had to live elsewhere: the path of that folder
-cluster/     what initdb made (``cluster.new/`` until it is complete)
-alive        locked by every process of the server, so the kernel knows when the last one has gone
-password     of the superuser, readable by the caller alone
-logins       passwords of the accounts that the service's processes log in with, readable by the caller alone
-port         chosen once, chosen again only when taken
-server.log   what the server said; ``initdb.log`` the same of its making
-runtime-*/   the binaries, copied here when the server's account cannot read the installed ones
+lock         held by the process that starts or stops the server
+location     only if the data must be elsewhere: the path of that folder
+cluster/     created by initdb (``cluster.new/`` until it is complete)
+alive        locked by every process of the server, so that the kernel knows when the last one has ended
+password     of the superuser, readable by the caller only
+logins       passwords of the service's database accounts, readable by the caller only
+port         chosen once, and again only if it is in use
+server.log   the server's log; ``initdb.log``: the log of initdb
+runtime-*/   a copy of the binaries, if the server's account cannot read the installed ones
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ DEFAULTS: Mapping[str, str] = {
     "autovacuum_naptime": "10s",
     "fsync": "on",
     "jit": "off",
-    "lc_messages": "C",  # failures are recognised by their English text
+    "lc_messages": "C",  # failures are recognized by their English text
     "log_line_prefix": "%m [%p] ",
     "log_timezone": "UTC",
     "max_connections": "100",
@@ -51,7 +51,7 @@ DEFAULTS: Mapping[str, str] = {
 
 _STOP_SIGNALS = {"smart": signal.SIGTERM, "fast": signal.SIGINT, "immediate": signal.SIGQUIT}
 _ELSEWHERE = Path("/var/lib/forebay")
-_PORTS = range(20000, 32000)  # below the range from which the kernel lends ports to clients
+_PORTS = range(20000, 32000)  # below the kernel's range of ephemeral ports
 _START_MB = 50
 _LOG_LIMIT = 16 * 2**20
 _ORPHAN_GRACE = 3.0
@@ -62,10 +62,10 @@ _Status = Literal["down", "starting", "ready", "stopping"]
 
 
 class EmbeddedPostgres:
-    """Supervises one PostgreSQL server that belongs to one data folder.
+    """Controls one PostgreSQL server that belongs to one data folder.
 
     Raises:
-        EmbeddedError: from every method, in words for the person who reads it.
+        EmbeddedError: from every method, with a message for the user.
     """
 
     def __init__(
@@ -94,29 +94,29 @@ class EmbeddedPostgres:
 
     @property
     def home(self) -> Path:
-        """The folder that really holds the data: ``data_dir``, or where ``location`` points."""
+        """The folder that contains the data: ``data_dir``, or the folder that ``location`` names."""
         pointer = self.data_dir / "location"
         return Path(pointer.read_text().strip()) if pointer.exists() else self.data_dir
 
     @property
     def cluster(self) -> Path:
-        """What PostgreSQL calls its data directory."""
+        """PostgreSQL's data directory."""
         return self.home / "cluster"
 
     @property
     def log(self) -> Path:
-        """The file that the server writes its log to."""
+        """The log file of the server."""
         return self.home / "server.log"
 
     @property
     def pid(self) -> int | None:
-        """The running postmaster, or None."""
+        """The process id of the running postmaster, or None."""
         pid, _ = self._pidfile()
         return pid if pid is not None and self._is_postmaster(pid) else None
 
     @property
     def dsn(self) -> str:
-        """Where to connect; there is none before the first start."""
+        """The address of the database; not available before the first start."""
         try:
             password = (self.home / "password").read_text()
             port = self._fixed_port or int((self.home / "port").read_text())
@@ -132,7 +132,7 @@ class EmbeddedPostgres:
             return dict(json.loads(file.read_text())) if file.exists() else {}
 
     def make_login_passwords(self, roles: Iterable[str]) -> dict[str, str]:
-        """The same, with new ones for roles that have none yet."""
+        """The same, with new passwords for roles that have none yet."""
         known = self.login_passwords
         wanted = {role: known.get(role) or secrets.token_urlsafe(24) for role in roles}
         if wanted != known:
@@ -141,7 +141,7 @@ class EmbeddedPostgres:
         return wanted
 
     def start(self) -> str:
-        """Make the cluster if there is none, start the server unless it runs, and return the DSN."""
+        """Create the cluster if there is none, start the server unless it runs, and return the DSN."""
         with system.explained(self.data_dir):
             system.make_folder(self.data_dir)
             with self._locked():
@@ -151,20 +151,20 @@ class EmbeddedPostgres:
                 return self.dsn
 
     def stop(self, mode: Literal["smart", "fast", "immediate"] = "fast") -> None:
-        """Stop the server and wait until it is gone; nothing happens when it does not run."""
+        """Stop the server and wait until it has ended; does nothing if it does not run."""
         if not self.data_dir.exists():
             return
         with system.explained(self.data_dir), self._locked():
             self._signal(_STOP_SIGNALS[mode])
 
     def kill(self) -> None:
-        """Kill the postmaster as a crash would, leaving its other processes to notice by themselves."""
+        """Kill the postmaster, as in a crash; its other processes detect this and end."""
         self._signal(signal.SIGKILL)
 
-    # --- starting -----------------------------------------------------------------------------------
+    # --- start --------------------------------------------------------------------------------------
 
     def _settle_home(self) -> None:
-        """Keep the data in ``data_dir``, or elsewhere if the server's account cannot get there."""
+        """Keep the data in ``data_dir``, or elsewhere if the server's account cannot access it."""
         if self.home != self.data_dir or self.cluster.exists():
             return
         account = system.server_account(self.cluster)
@@ -188,7 +188,7 @@ class EmbeddedPostgres:
         self._launch(binaries / "postgres", account)
 
     def _launch(self, postgres: Path, account: Account | None) -> None:
-        """Spawn until the server answers, waiting out whatever a crash has left behind."""
+        """Start the server and wait until it responds, including until the remains of a crash have ended."""
         began = told = time.monotonic()
         child: subprocess.Popen[bytes] | None = None
         said = 0
@@ -207,7 +207,7 @@ class EmbeddedPostgres:
             time.sleep(_POLL)
 
     def _spawn(self, postgres: Path, account: Account | None, waited: float) -> subprocess.Popen[bytes] | None:
-        """Start the postmaster, or return None while processes of a crashed one are still alive."""
+        """Start the postmaster, or return None while processes of a crashed one are still running."""
         with system.opened(self.home / "alive") as alive:
             if not system.try_lock(alive):
                 self._hurry_orphans(waited)
@@ -239,7 +239,7 @@ class EmbeddedPostgres:
         raise EmbeddedError(f"No port {where} is free on 127.0.0.1: end a program that listens there.")
 
     def _judge(self, said: int, waited: float) -> None:
-        """Decide by the log of a failed start whether another try can succeed; raise if not."""
+        """Decide from the log of a failed start whether another try can succeed; raise if not."""
         text = system.read_from(self.log, said)
         if "Address already in use" in text and self._fixed_port is None:
             (self.home / "port").unlink(missing_ok=True)
@@ -251,11 +251,11 @@ class EmbeddedPostgres:
         why = "The disk is full: free some space. " if "No space left on device" in text else ""
         raise EmbeddedError(f"PostgreSQL did not start. {why}The end of {self.log}:\n{system.last_lines(text)}")
 
-    # --- looking at processes -----------------------------------------------------------------------
+    # --- processes ----------------------------------------------------------------------------------
 
     @property
     def _cluster_name(self) -> str:
-        """Appears in the title of every process of this server and of no other."""
+        """A name that appears in the title of every process of this server and of no other."""
         return f"forebay-{hashlib.sha256(os.fsencode(self.home)).hexdigest()[:12]}"
 
     def _status(self) -> _Status:
@@ -290,9 +290,9 @@ class EmbeddedPostgres:
                     os.kill(pid, signal.SIGKILL)
 
     def _drop_stale_pidfile(self) -> None:
-        """Remove the file when its number now belongs to a stranger, which PostgreSQL cannot tell.
+        """Remove the file if its process id now belongs to an unrelated process, which PostgreSQL cannot detect.
 
-        Only safe because the caller holds ``alive``: no process of this server is left.
+        This is safe only because the caller holds ``alive``: no process of this server is left.
         """
         pid, _ = self._pidfile()
         if pid is not None and system.exists(pid) and not self._is_postmaster(pid):
@@ -320,7 +320,7 @@ class EmbeddedPostgres:
             yield
 
     def _rotate_log(self) -> int:
-        """Return where the next words of the log begin, after setting a grown log aside."""
+        """Rotate a large log; return the offset at which new log lines will begin."""
         size = self.log.stat().st_size if self.log.exists() else 0
         if size < _LOG_LIMIT:
             return size

@@ -1,4 +1,4 @@
-"""What the supervisor asks of the operating system: accounts, child processes, files and ports."""
+"""Operating system functions for the embedded server: accounts, child processes, files and ports."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ if TYPE_CHECKING:
 _ACCOUNTS = ("forebay", "postgres", "nobody")
 _SSL_REQUEST = struct.pack("!ii", 8, 80877103)
 
-# Kept so that a server which outlives its object is neither warned about nor left unreaped.
+# Kept, so that a server that outlives its object causes no warning and is reaped.
 _children: list[subprocess.Popen[bytes]] = []
 
 
 class EmbeddedError(ForebayError):
-    """The embedded PostgreSQL could not be made, started or stopped."""
+    """The embedded PostgreSQL could not be created, started or stopped."""
 
 
 @contextlib.contextmanager
 def explained(folder: Path) -> Generator[None]:
-    """Turn what the system refuses into words."""
+    """Convert an OSError into an EmbeddedError with instructions."""
     try:
         yield
     except PermissionError as error:
@@ -49,18 +49,18 @@ def explained(folder: Path) -> Generator[None]:
 
 @dataclass(frozen=True)
 class Account:
-    """The account that a server started by root drops to."""
+    """The account that a server started by root runs under."""
 
     name: str
     uid: int
     gid: int
 
     def reaches(self, folder: Path) -> bool:
-        """Tell whether the account can enter a folder."""
+        """Whether the account can enter a folder."""
         return self._can(["/bin/sh", "-c", 'cd "$1"', "sh", folder])
 
     def runs(self, program: Path) -> bool:
-        """Tell whether the account can run a program and load its libraries."""
+        """Whether the account can run a program and load its libraries."""
         return self._can([program, "--version"])
 
     def _can(self, command: Sequence[str | Path]) -> bool:
@@ -72,7 +72,7 @@ class Account:
 
 
 def server_account(cluster: Path) -> Account | None:
-    """Whom to run the server as; None is the caller, which PostgreSQL refuses for root."""
+    """The account for the server; None is the caller. PostgreSQL does not run as root."""
     if os.geteuid() != 0:
         return None
     if cluster.exists():
@@ -96,12 +96,12 @@ def spawn(
     keep: int | None = None,
     stdin: int = subprocess.DEVNULL,
 ) -> subprocess.Popen[bytes]:
-    """Start a program under the account, with its output in the log and the open file `keep`."""
+    """Start a program under the account, with its output in the log, and the open file `keep`."""
     with opened_log(log) as output:
         child = subprocess.Popen(
             command,
             stdin=stdin,
-            stdout=output,  # never a pipe: a server that inherits one keeps its reader waiting
+            stdout=output,  # never a pipe: a reader would wait as long as the server has it open
             stderr=subprocess.STDOUT,
             cwd="/",
             env=_environment(),
@@ -109,7 +109,7 @@ def spawn(
             group=account.gid if account else None,
             extra_groups=[] if account else None,
             pass_fds=() if keep is None else (keep,),
-            start_new_session=True,  # Ctrl-C in the terminal is for the caller, not for the server
+            start_new_session=True,  # Ctrl-C in the terminal must not reach the server
         )
     _children.append(child)
     return child
@@ -131,7 +131,7 @@ def run(
 
 
 def exists(pid: int) -> bool:
-    """Tell whether a process has this number."""
+    """Whether there is a process with this id."""
     _children[:] = [child for child in _children if child.poll() is None]
     try:
         os.kill(pid, 0)
@@ -143,7 +143,7 @@ def exists(pid: int) -> bool:
 
 
 def cmdline(pid: int) -> list[str] | None:
-    """The arguments of a process, empty for a dead one; None where the system does not tell."""
+    """The arguments of a process, empty for a dead one; None if the system does not provide them."""
     if not Path("/proc/self/cmdline").exists():
         return None
     try:
@@ -153,13 +153,13 @@ def cmdline(pid: int) -> list[str] | None:
 
 
 def titled(prefix: str) -> list[int]:
-    """The processes whose title begins so."""
+    """The processes whose title begins with this prefix."""
     pids = [int(entry.name) for entry in Path("/proc").glob("[0-9]*")]
     return [pid for pid in pids if (cmdline(pid) or [""])[0].startswith(prefix)]
 
 
 def _environment() -> dict[str, str]:
-    """The caller's environment without what would redirect the server or translate its messages."""
+    """The caller's environment, without variables that would redirect the server or translate its messages."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("PG", "LC_"))}
     return kept | {"LC_ALL": "C"}
 
@@ -168,7 +168,7 @@ def _environment() -> dict[str, str]:
 
 
 def make_folder(folder: Path) -> None:
-    """Create the folder and its missing parents; as root so that another account can pass through."""
+    """Create the folder and its missing parents; as root, make them accessible for other accounts."""
     if folder.exists():
         return
     make_folder(folder.parent)
@@ -178,7 +178,7 @@ def make_folder(folder: Path) -> None:
 
 
 def open_to_read(root: Path) -> None:
-    """Let every account read and run what lies below the folder."""
+    """Let every account read and run what is in the folder."""
     root.chmod(0o755)
     for path in root.rglob("*"):
         if not path.is_symlink():
@@ -201,15 +201,15 @@ def write_private(path: Path, text: str) -> None:
 
 
 def opened_log(log: Path) -> BinaryIO:
-    """A file to add to that only its owner can read: statements that failed are in it, with their values."""
+    """A file to append to, readable only by its owner, because it contains failed statements with their values."""
     handle = os.open(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
     if stat.S_ISREG(os.fstat(handle).st_mode):
-        os.fchmod(handle, 0o600)  # one of a release before
+        os.fchmod(handle, 0o600)  # created by an earlier release
     return os.fdopen(handle, "ab")
 
 
 def need_space(folder: Path, megabytes: int) -> None:
-    """Raise EmbeddedError if the disk has less room than that."""
+    """Raise EmbeddedError if the disk has less free space."""
     free = shutil.disk_usage(folder).free // 2**20
     if free < megabytes:
         raise EmbeddedError(f"{folder} has {free} MB free and PostgreSQL needs {megabytes}: free some space.")
@@ -217,7 +217,7 @@ def need_space(folder: Path, megabytes: int) -> None:
 
 @contextlib.contextmanager
 def opened(file: Path) -> Generator[int]:
-    """Open a file to be locked; the lock ends when all who inherited it have closed it."""
+    """Open a file to be locked; the lock ends when all processes that inherited it have closed it."""
     handle = os.open(file, os.O_RDWR | os.O_CREAT, 0o600)
     try:
         yield handle
@@ -226,7 +226,7 @@ def opened(file: Path) -> Generator[int]:
 
 
 def try_lock(handle: int) -> bool:
-    """Lock an open file, or tell that another process has it."""
+    """Lock an open file; return False if another process has locked it."""
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -247,7 +247,7 @@ def last_lines(text: str) -> str:
 
 
 def tail(log: Path) -> str:
-    """The last lines of a log, or nothing."""
+    """The last lines of a log, or an empty string."""
     return last_lines(log.read_text(errors="replace")) if log.is_file() else ""
 
 
@@ -255,7 +255,7 @@ def tail(log: Path) -> str:
 
 
 def answers(port: int) -> bool:
-    """Tell whether a server process can be reached, not only whether the port is open."""
+    """Whether a server process responds, not only whether the port is open."""
     try:
         with socket.create_connection(("127.0.0.1", port), timeout=5) as connection:
             connection.sendall(_SSL_REQUEST)
@@ -265,7 +265,7 @@ def answers(port: int) -> bool:
 
 
 def is_free(port: int) -> bool:
-    """Tell whether a server could listen on the port now."""
+    """Whether a server could listen on the port now."""
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:

@@ -1,4 +1,4 @@
-"""What a process tells those who watch it: traces by OpenTelemetry, errors to Sentry, each when configured."""
+"""Telemetry of a process: traces with OpenTelemetry, errors to Sentry, if configured."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 @contextmanager
 def running(settings: Settings, role: str) -> Generator[None]:
-    """Traces and error reports of this process, sent in the background until the end.
+    """Send traces and error reports of this process in the background until the block ends.
 
-    Raises: ForebayError when they are configured and cannot be.
+    Raises: ForebayError if they are configured but not possible.
     """
     tracing.check(settings)
     with _reporting(settings, role):
@@ -28,7 +28,7 @@ def running(settings: Settings, role: str) -> Generator[None]:
 
 @contextmanager
 def supervising(settings: Settings) -> Generator[None]:
-    """The same for a process that only looks after others: it traces nothing, but what its children need is checked."""
+    """The same for a supervisor: it sends no traces, but checks the configuration that its children need."""
     tracing.check(settings)
     with _reporting(settings, "supervisor"):
         yield
@@ -40,7 +40,7 @@ def _reporting(settings: Settings, role: str) -> Generator[None]:
     try:
         yield
     except ForebayError:
-        raise  # told to the person who started it
+        raise  # shown to the user who started the process
     except Exception as error:
         sentry.report(error)
         raise
@@ -49,6 +49,6 @@ def _reporting(settings: Settings, role: str) -> Generator[None]:
 
 
 def stop() -> None:
-    """Send what is left, within a few seconds."""
+    """Send pending data, within a few seconds."""
     tracing.stop()
     sentry.stop()

@@ -1,4 +1,4 @@
-"""The part of tracing that needs OpenTelemetry: imported only where it is used."""
+"""The part of tracing that needs OpenTelemetry; imported only if tracing is used."""
 
 from __future__ import annotations
 
@@ -31,26 +31,27 @@ if TYPE_CHECKING:
 log = logs.get_logger("tracing")
 
 _W3C = TraceContextTextMapPropagator()
-_QUIET_FOR = 60.0  # seconds between two complaints about the collector
+_QUIET_FOR = 60.0  # seconds between two log lines about the collector
 
 
 class Sender:
-    """Makes spans and sends them in the background."""
+    """Creates spans and sends them in the background."""
 
     def __init__(self, url: str | None, role: str) -> None:
-        """`url` None: where OpenTelemetry's own variables say."""
+        """`url` None: the address from OpenTelemetry's variables."""
         self._provider = TracerProvider(resource=_resource(role), shutdown_on_exit=False)
         self._provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter(endpoint=url)))
         self.tracer = self._provider.get_tracer("forebay", metadata.version("forebay"))
         if isinstance(trace.get_tracer_provider(), trace.ProxyTracerProvider):
-            trace.set_tracer_provider(self._provider)  # what steps call, and is instrumented, goes the same way
+            # Instrumented libraries that steps use send their spans to the same place.
+            trace.set_tracer_provider(self._provider)
         self._complaints = _Complaints(logging.WARNING)
         logging.getLogger("opentelemetry").addHandler(self._complaints)
         logs.add_listener(with_ids)
 
     def close(self, seconds: float) -> None:
-        """Send what is left; what cannot be sent in this time is given up."""
-        # The SDK's own ways of flushing wait for the exporter for as long as that likes.
+        """Send pending spans; those that cannot be sent in this time are dropped."""
+        # The SDK's flush functions wait for the exporter without a limit.
         flushing = threading.Thread(target=self._provider.shutdown, name="flush spans", daemon=True)
         flushing.start()
         flushing.join(seconds)
@@ -68,13 +69,13 @@ def _resource(role: str) -> Resource:
             "forebay.role": role,
         }
     )
-    if str(known.attributes[SERVICE_NAME]).startswith("unknown_service"):  # not said by OpenTelemetry's variables
+    if str(known.attributes[SERVICE_NAME]).startswith("unknown_service"):  # not set by OpenTelemetry's variables
         known = known.merge(Resource({SERVICE_NAME: "forebay"}))
     return known
 
 
 class _Complaints(logging.Handler):
-    """What OpenTelemetry has to say about its collector, as log lines of ours, and not too often."""
+    """Writes OpenTelemetry's messages about its collector to our log, at a limited rate."""
 
     _next = 0.0
 
@@ -85,18 +86,18 @@ class _Complaints(logging.Handler):
 
 
 def with_ids(_logger: Any, _method: str, event: MutableMapping[str, Any]) -> None:
-    """Lets a log line say in which span it was written."""
+    """Add the ids of the current span to a log line."""
     context = trace.get_current_span().get_span_context()
     if context.is_valid:
         event["trace_id"] = trace.format_trace_id(context.trace_id)
         event["span_id"] = trace.format_span_id(context.span_id)
 
 
-# The way a trace travels: as a W3C traceparent.
+# A trace is propagated as a W3C traceparent.
 
 
 def context_of(traceparent: str | None) -> Context:
-    """The context that a job carries; an empty one, in which spans begin a new trace, for what is none."""
+    """The trace context of a job; an empty one, in which spans start a new trace, for an invalid value."""
     return Context() if traceparent is None else _W3C.extract({"traceparent": traceparent}, Context())
 
 
@@ -116,7 +117,7 @@ class _TracedSubmit(Submitting):
 
 @contextmanager
 def traced_submit(pipeline: str, tracer: Tracer | None) -> Generator[Submitting]:
-    """A span that the steps of the job come under."""
+    """A span that is the parent of the spans of the job's steps."""
     with (tracer or trace.get_tracer("forebay")).start_as_current_span(
         f"submit {pipeline}",
         kind=SpanKind.PRODUCER,
@@ -125,7 +126,7 @@ def traced_submit(pipeline: str, tracer: Tracer | None) -> Generator[Submitting]
             "messaging.operation.type": "send",
             "messaging.destination.name": pipeline,
         },
-        record_exception=False,  # what is refused may be quoted in the message
+        record_exception=False,  # the message may quote rejected values
         set_status_on_exception=False,
     ) as span:
         try:

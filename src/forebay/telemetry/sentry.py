@@ -1,4 +1,4 @@
-"""Errors to Sentry: what is logged as an error goes there too, without inputs, requests, variables and passwords."""
+"""Sends logged errors to Sentry, without inputs, requests, variables and passwords."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from forebay.settings import Settings
 
 _LEVELS = {"error": "error", "critical": "fatal"}
-_NOT_SENT = frozenset(("event", "exc_info", "level", "timestamp"))  # fields of their own there
-_QUOTING = ("asyncpg", "json", "psycopg", "pydantic", "sqlalchemy")  # their messages repeat the values they refuse
+_NOT_SENT = frozenset(("event", "exc_info", "level", "timestamp"))  # separate fields in Sentry
+_QUOTING = ("asyncpg", "json", "psycopg", "pydantic", "sqlalchemy")  # their messages quote rejected values
 _HIDDEN = "[hidden]"
 _ITEM_FAILED = "item_failed"
 _FLUSH_SECONDS = 3.0
@@ -30,11 +30,11 @@ _reporter: _Reporter | None = None
 
 
 def start(settings: Settings, role: str) -> None:
-    """Report this process's errors, if that is configured.
+    """Report the errors of this process, if Sentry is configured.
 
-    Raises: ForebayError when it is, and cannot be.
+    Raises: ForebayError if it is configured but cannot be used.
     """
-    global _reporter  # noqa: PLW0603 - one a process
+    global _reporter  # noqa: PLW0603 - one per process
     dsn = settings.sentry_dsn.get_secret_value() if settings.sentry_dsn else ""
     if dsn:
         _reporter = _Reporter(_client(dsn, _passwords(settings)), role)
@@ -42,7 +42,7 @@ def start(settings: Settings, role: str) -> None:
 
 
 def stop() -> None:
-    """Send what is left, as far as that goes in a few seconds."""
+    """Send pending reports, within a few seconds."""
     global _reporter
     reporter, _reporter = _reporter, None
     if reporter is not None:
@@ -51,18 +51,18 @@ def stop() -> None:
 
 
 def report(error: BaseException) -> None:
-    """Report what has ended this process."""
+    """Report the error that ended this process."""
     if _reporter is not None:
         _reporter.send(error, {"event": "process_failed", "level": "critical"})
 
 
 def is_installed() -> bool:
-    """Whether the extra is there."""
+    """Whether the extra is installed."""
     return find_spec("sentry_sdk") is not None
 
 
 def _client(dsn: str, passwords: Sequence[str]) -> Client:
-    """A client of our own, beside the one that the steps' modules may have set up for themselves."""
+    """A separate client, independent of the one that the steps' modules may have set up."""
     if not is_installed():
         raise ForebayError("Sentry is configured, but not installed: pip install 'forebay[sentry]'")
     from sentry_sdk.client import Client  # noqa: PLC0415 - an extra
@@ -75,10 +75,10 @@ def _client(dsn: str, passwords: Sequence[str]) -> Client:
     return Client(
         dsn=dsn,
         release=f"forebay@{metadata.version('forebay')}",
-        default_integrations=False,  # they would listen to requests, loggers and drivers
+        default_integrations=False,  # they would capture requests, loggers and drivers
         auto_enabling_integrations=False,
         auto_session_tracking=False,
-        spotlight=False,  # its variable would turn on what is private
+        spotlight=False,  # its variable would enable the sending of private data
         max_request_body_size="never",
         include_local_variables=False,
         max_breadcrumbs=0,
@@ -92,11 +92,12 @@ class _Reporter:
         self._role = role
 
     def heard(self, _logger: Any, _method: str, event: MutableMapping[str, Any]) -> None:
-        """Something was logged."""
+        """Handle a log event."""
         if event.get("level") not in _LEVELS:
             return
         error = _exception(event.get("exc_info"))
-        # A request that failed while the database was away has been answered, and the workers say that it is.
+        # A request that failed because the database was unavailable has been answered, and the workers report the
+        # outage.
         if error is not None or event.get("part") != "api":
             self.send(error, event)
 
@@ -109,7 +110,7 @@ class _Reporter:
             tags={"role": self._role},
             extra={name: _text(value) for name, value in event.items() if name not in _NOT_SENT},
         )
-        if event["event"] == _ITEM_FAILED:  # what fails alike is one issue, however its reasons differ
+        if event["event"] == _ITEM_FAILED:  # failures of the same kind are one issue, even if the reasons differ
             report["fingerprint"] = [_ITEM_FAILED, str(event.get("step")), str(event.get("error_class"))]
             report["tags"] |= {"step": event.get("step"), "error_class": event.get("error_class")}
         self._client.capture_event(cast("Event", report), hint)
@@ -127,7 +128,7 @@ class _Reporter:
 
 
 def _exception(exc_info: Any) -> BaseException | None:
-    """The exception that a log line is about, in any of the ways in which it can be given."""
+    """The exception of a log line, in any of the supported forms."""
     if isinstance(exc_info, BaseException):
         return exc_info
     if isinstance(exc_info, tuple):
@@ -140,7 +141,7 @@ def _text(value: Any) -> Any:
 
 
 def _passwords(settings: Settings) -> list[str]:
-    """What must not leave, should an error quote the address of the database; the longest first."""
+    """Passwords that must not be sent if an error quotes a database address; the longest first."""
     try:
         password = urlsplit(settings.dsn or "").password
     except ValueError:
@@ -150,7 +151,7 @@ def _passwords(settings: Settings) -> list[str]:
 
 
 def without_secrets(event: dict[str, Any], passwords: Sequence[str]) -> dict[str, Any]:
-    """What may be sent of an event."""
+    """The event without confidential data."""
     for name in ("request", "user", "breadcrumbs"):
         event.pop(name, None)
     for value in event.get("exception", {}).get("values", ()):

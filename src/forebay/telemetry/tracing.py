@@ -1,4 +1,4 @@
-"""Traces by OpenTelemetry. While nobody has configured them, nothing of OpenTelemetry is imported."""
+"""Traces with OpenTelemetry. If tracing is not configured, OpenTelemetry is not imported."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from forebay.telemetry.otel import Sender
 
 _ENDPOINTS = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
-_FLUSH_SECONDS = 5.0  # a collector that does not answer must not hold up the end
+_FLUSH_SECONDS = 5.0  # a collector that does not respond must not delay the exit
 
 _sender: Sender | None = None
 
 
 def is_wanted(settings: Settings) -> bool:
-    """Whether an endpoint is configured, by our setting or by OpenTelemetry's own variables."""
+    """Whether an endpoint is configured, by our setting or by OpenTelemetry's variables."""
     if os.environ.get("OTEL_SDK_DISABLED", "").strip().lower() == "true":
         return False
     if os.environ.get("OTEL_TRACES_EXPORTER", "").strip().lower() == "none":
@@ -34,7 +34,7 @@ def is_wanted(settings: Settings) -> bool:
 
 
 def check(settings: Settings) -> None:
-    """Raises: ForebayError when traces are configured and cannot be sent."""
+    """Raises: ForebayError if traces are configured but cannot be sent."""
     if not is_wanted(settings):
         return
     if settings.otlp_endpoint:
@@ -44,17 +44,17 @@ def check(settings: Settings) -> None:
 
 
 def is_installed() -> bool:
-    """Whether the extra is there."""
+    """Whether the extra is installed."""
     try:
         return all(find_spec(name) for name in ("opentelemetry.sdk", "opentelemetry.exporter.otlp.proto.http"))
-    except ModuleNotFoundError:  # not even the package that these are in
+    except ModuleNotFoundError:  # not even the parent package
         return False
 
 
 def traces_url(endpoint: str) -> str:
-    """Where spans are sent: the endpoint is that of a collector, as in OTEL_EXPORTER_OTLP_ENDPOINT.
+    """The address for spans; the endpoint is that of a collector, as in OTEL_EXPORTER_OTLP_ENDPOINT.
 
-    Raises: InvalidField that names the setting.
+    Raises: InvalidField, which names the setting.
     """
     try:
         parts = urlsplit(endpoint)
@@ -68,11 +68,11 @@ def traces_url(endpoint: str) -> str:
 
 
 def start(settings: Settings, role: str) -> None:
-    """Trace this process, if that is configured.
+    """Trace this process, if tracing is configured.
 
-    Raises: ForebayError when it is, and cannot be.
+    Raises: ForebayError if it is configured but cannot be used.
     """
-    global _sender  # noqa: PLW0603 - one a process, like OpenTelemetry's own
+    global _sender  # noqa: PLW0603 - one per process, as in OpenTelemetry
     check(settings)
     if is_wanted(settings):
         from forebay.telemetry.otel import Sender  # noqa: PLC0415 - an extra, and slow to import
@@ -81,7 +81,7 @@ def start(settings: Settings, role: str) -> None:
 
 
 def stop() -> None:
-    """Send what is left, as far as that goes in a few seconds."""
+    """Send pending spans, within a few seconds."""
     global _sender
     sender, _sender = _sender, None
     if sender is not None:
@@ -89,20 +89,20 @@ def stop() -> None:
 
 
 def tracer() -> Tracer | None:
-    """What makes spans; None when this process is not traced."""
+    """The tracer of this process; None if it is not traced."""
     return None if _sender is None else _sender.tracer
 
 
-# Submitting, which also happens in programs that have set OpenTelemetry up for themselves.
+# Submits also happen in programs that have set up OpenTelemetry themselves.
 
 
 class Submitting:
-    """A submit that is not part of any trace."""
+    """A submit that is not part of a trace."""
 
-    trace: str | None = None  # what the job keeps
+    trace: str | None = None  # stored in the job
 
     def made(self, job_id: int) -> None:
-        """The job is there."""
+        """Record that the job was created."""
 
     def __enter__(self) -> Submitting:
         return self
@@ -114,7 +114,7 @@ _UNTRACED = Submitting()
 
 
 def submitting(pipeline: str) -> AbstractContextManager[Submitting]:
-    """A span for a submit, when it is called within one."""
+    """A span for a submit, if there is a current span."""
     otel = sys.modules.get("opentelemetry.trace")
     if otel is None or not otel.get_current_span().get_span_context().is_valid:
         return _UNTRACED
