@@ -1,9 +1,9 @@
-"""Untrusted programs and functions: run in a process with limits, in a sandbox where the kernel allows one.
+"""Runs untrusted programs and functions in a process with limits, and in a sandbox if the kernel allows one.
 
-program.py      run_program: yt-dlp, ffmpeg …        process.py    one guarded process as its owner sees it
+program.py      run_program: yt-dlp, ffmpeg …        process.py    one guarded process, as its owner sees it
 guard.py        starts, watches and kills it         launch.py     the last steps into the sandbox
-availability.py which sandbox this machine allows    view.py       what of this machine is seen in it
-bubblewrap.py   by bwrap                             namespaces.py by the kernel's own calls
-seccomp.py      the filter of system calls           accounts.py   user ids that nobody else has
-serving.py, child.py   functions, call after call    codec.py, failures.py   what they may send back
+availability.py which sandbox this machine allows    view.py       which files are visible in the sandbox
+bubblewrap.py   sandbox with bwrap                   namespaces.py sandbox with system calls
+seccomp.py      the filter of system calls           accounts.py   unused user ids for sandboxes
+serving.py, child.py   runs functions, call by call  codec.py, failures.py   what they may send back
 """

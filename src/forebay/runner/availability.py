@@ -1,4 +1,4 @@
-"""Which sandbox this machine allows, found out by trying each once."""
+"""Determines which sandbox this machine allows, by trying each once."""
 
 from __future__ import annotations
 
@@ -31,26 +31,26 @@ _NO_PROC = (
     "their scratch space (scratch_mb)"
 )
 _PROBE_S = 30.0
-_PASSING = ("timed out after", os.strerror(errno.EAGAIN))  # another try may succeed
+_PASSING = ("timed out after", os.strerror(errno.EAGAIN))  # temporary: another try may succeed
 _SEES_PROC = ("/bin/sh", "-c", "test -e /proc/self/fd")
 _METHODS: tuple[Method, ...] = ("bubblewrap", "namespaces")
 
 
 @dataclass(frozen=True)
 class Available:
-    """The method that works, or why none does."""
+    """The method that works, or why none works."""
 
     method: Method | None
     bubblewrap: str
     uid_base: int | None
-    because: str  # why there is none, or why not the first one
+    because: str  # why there is none, or why the first one does not work
 
 
 _known: dict[tuple[Method, ...], Available] = {}
 
 
 def available(methods: tuple[Method, ...] = _METHODS) -> Available:
-    """The first of these methods that this machine allows; found out once, but for failures of a busy machine."""
+    """The first of these methods that this machine allows. The result is cached, except for temporary failures."""
     found = _known.get(methods)
     if found is None:
         found = _first_of(methods)
@@ -77,7 +77,7 @@ def _first_of(methods: tuple[Method, ...]) -> Available:
 
 
 def _tried(method: Method, program: str, base: int | None, argv: tuple[str, ...] = ("/bin/true",)) -> str | None:
-    """Why this method does not work, in the words of who refused; None when it does."""
+    """Why this method does not work, in the words of the program or the kernel; None if it works."""
     with tempfile.TemporaryDirectory(prefix="forebay-probe-") as root:
         mounts = [*view.system_mounts(), *view.python_mounts([])]
         sandbox = Sandbox(method, mounts, 16, base, bubblewrap=program, root=root)
@@ -105,9 +105,10 @@ def _run(spec: Spec) -> str | None:
 def sandbox_for(
     mode: Mode, what: str, *, scratch_mb: int, programs: Iterable[str] = (), python: bool = True
 ) -> Sandbox | None:
-    """The sandbox for something, as the mode demands; None when it is off.
+    """The sandbox that the mode requires; None if it is off.
 
-    Raises: ConfigError when one is required and this machine has none, or when it would run as root without one.
+    Raises: ConfigError if a sandbox is required and this machine has none, or if the process would run as root without
+    one.
     """
     if mode == "off":
         return None
@@ -120,13 +121,13 @@ def sandbox_for(
     if found.method is None:
         _warn_once(found.because)
         return Sandbox("process", [], scratch_mb, _base_without_walls(what, programs, python=python))
-    modules = view.python_mounts(_search_path() if python else [])  # the launcher runs on it, too
+    modules = view.python_mounts(_search_path() if python else [])  # the launcher needs it, too
     mounts = [*view.system_mounts(), *modules, *view.program_mounts(programs)]
     return Sandbox(found.method, mounts, scratch_mb, found.uid_base, bubblewrap=found.bubblewrap)
 
 
 def check_network(mode: Mode, what: str, network: Network | Literal["none", "host"]) -> None:
-    """Raises: ConfigError when something would have this machine's network, although it must be sandboxed."""
+    """Raises: ConfigError if the process would have access to this machine's network although it must be sandboxed."""
     if network == "host" and mode == "required":
         raise ConfigError(
             f"{what} must not use the network but through the egress proxy, which is not enforced here: unset "
@@ -144,9 +145,9 @@ def _warn_once(because: str) -> None:
 
 
 def _base_without_walls(what: str, programs: Iterable[str], *, python: bool) -> int | None:
-    """An account of its own for a process that sees the files of this machine; None when we are not root.
+    """A separate user id for a process that sees the files of this machine; None if we are not root.
 
-    Raises: ConfigError when root has none for it, or one that could not read what it needs: it would see all files.
+    Raises: ConfigError if there is no such id, or if it could not read what it needs: as root, it would see all files.
     """
     needed = [*programs, *([os.path.realpath(sys.executable), __file__, *_search_path()] if python else [])]
     try:

@@ -16,22 +16,23 @@ if TYPE_CHECKING:
 
 _MB = 1 << 20
 _KINDS = {"read": "--ro-bind", "write": "--bind", "link": "--symlink"}
-# The launcher inside needs these to become another account and to lose them for good; only root has them to give.
+# The launcher inside needs these to change the account, and then drops them permanently; only root can grant them.
 _RIGHTS = ("CAP_SETUID", "CAP_SETGID", "CAP_SETPCAP")
 
 
 def command(sandbox: Sandbox, inside: Sequence[str]) -> list[str]:
-    """What runs `inside` in the sandbox; it inherits a descriptor for that."""
+    """The command that runs `inside` in the sandbox; it inherits a descriptor for the filter."""
     return [sandbox.bubblewrap, *_options(sandbox), *_filter(sandbox), "--", *inside]
 
 
 def _filter(sandbox: Sandbox) -> list[str]:
-    """The launcher filters its own calls; this is for bubblewrap's first process, which may have the same account."""
+    """The launcher filters its own calls; this filter is for bubblewrap's first process, which may have the same
+    account."""
     code = seccomp.compiled(sandbox)
     if not code:
         return []
     reading, writing = os.pipe()
-    os.write(writing, code)  # less than a pipe holds
+    os.write(writing, code)  # smaller than the pipe's buffer
     os.close(writing)
     os.set_inheritable(reading, True)
     return ["--seccomp", str(reading)]
@@ -49,7 +50,7 @@ def _options(sandbox: Sandbox) -> Iterator[str]:
     yield from ("--size", str(sandbox.scratch_mb * _MB), "--perms", "1777", "--tmpfs", SCRATCH)
     yield from ("--dir", INPUTS, "--dir", "/run", "--dev", "/dev", "--proc", "/proc")
     yield from ("--size", str(64 * _MB), "--perms", "1777", "--tmpfs", "/dev/shm")  # noqa: S108
-    for folder in _parents(sandbox):  # else it makes them for their owner alone
+    for folder in _parents(sandbox):  # otherwise bubblewrap creates them accessible to their owner only
         yield from ("--perms", "0755", "--dir", folder)
     for kind, source, target in sandbox.mounts:
         yield from (_KINDS[kind], source, target)
@@ -57,7 +58,7 @@ def _options(sandbox: Sandbox) -> Iterator[str]:
 
 
 def _parents(sandbox: Sandbox) -> list[str]:
-    """The folders that mounts lie in, but for those that are mounted themselves."""
+    """The parent folders of mounts, except those that are mounts."""
     mounted = {target for _, _, target in sandbox.mounts}
     found = {
         str(parent)

@@ -1,6 +1,6 @@
-"""The process that runs one function, call after call; its guard forks it, its pool talks to it.
+"""The process that runs one function, call by call; its guard forks it, and its pool sends the calls.
 
-It imports what the function needs and little else: what makes functions into steps is an adapter's business.
+It imports what the function needs and little else. An adapter module turns functions into steps.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One task: what its context knows, for a step, and the arguments."""
+    """One task: the fields of its context, for a step, and the arguments."""
 
     context: dict[str, Any] | None
     args: tuple[Any, ...]
@@ -56,14 +56,14 @@ _OPEN_FILES = "/proc/self/fd"
 
 
 class Adapter(Protocol):
-    """What a module for steps has: how their functions are found, and their first argument."""
+    """The interface of an adapter module for steps: finds their functions, and creates their first argument."""
 
     def find_function(self, hello: Hello, module: types.ModuleType) -> Callable[..., Any]: ...
     def context(self, known: dict[str, Any], link: Channel) -> Any: ...
 
 
 def work(link: Channel, files: socket.socket, hello: Hello) -> None:
-    """Run calls until the pool hangs up."""
+    """Run calls until the pool closes the connection."""
     child = _Child(link, files, hello)
     if child.introduce():
         child.work()
@@ -77,7 +77,7 @@ class _Child:
         self._descriptors: list[int] = []
 
     def introduce(self) -> bool:
-        """Find the function, and say so."""
+        """Find the function and report the result; return whether it was found."""
         hello, link = self._hello, self._link
         try:
             self._adapter = cast("Adapter", importlib.import_module(hello.adapter)) if hello.adapter else None
@@ -85,7 +85,7 @@ class _Child:
         except MemoryError:
             link.send(OUT_OF_MEMORY)
             return False
-        except Exception as error:  # whatever a module raises when it is imported
+        except Exception as error:  # an import can raise anything
             link.send(UNREADY, failures.dump(error))
             return False
         progress.connect(link)
@@ -108,21 +108,21 @@ class _Child:
             kind, body = frame
             if kind == FILES:
                 self._take_files(json.loads(body))
-            elif kind == CALL:  # else a cancellation that came after the end of its task
+            elif kind == CALL:  # otherwise a cancellation that came after the end of its task
                 self._link.send(STARTED)
                 self._link.send(*self._answer(body))
                 self._clean_up()
-            del frame, body  # an idle process holds no input
+            del frame, body  # an idle process keeps no input in memory
 
     def _take_files(self, told: dict[str, Any]) -> None:
         self._inputs, outputs = told["inputs"], told["outputs"]
-        if isinstance(outputs, int):  # they come as open files: nothing else of the machine is seen here
+        if isinstance(outputs, int):  # passed as open files, because no other files are visible here
             _, self._descriptors, _, _ = socket.recv_fds(self._files, 1, outputs)
             outputs = [_name_of(fd) for fd in self._descriptors]
         self._outputs = outputs
 
     def _copy_outputs(self) -> None:
-        """Files that were written to scratch space, as open files have no names here, go where they belong."""
+        """Copy files from scratch space, which was used because open files have no paths here, to their targets."""
         for name, fd in zip(self._outputs, self._descriptors, strict=False):
             if not name.startswith(_OPEN_FILES) and Path(name).exists():
                 with Path(name).open("rb") as made, open(fd, "wb", closefd=False) as given:
@@ -132,7 +132,7 @@ class _Child:
         for fd in self._descriptors:
             os.close(fd)
         self._inputs, self._outputs, self._descriptors = [], [], []
-        with contextlib.suppress(Exception):  # the function may have closed or replaced it
+        with contextlib.suppress(Exception):  # the function may have closed or replaced the stream
             sys.stdout.flush()
         _empty_scratch()
 
@@ -140,7 +140,7 @@ class _Child:
         try:
             try:
                 call = cast("Call", _Reader(body, self._inputs, self._outputs).load())
-            except Exception as error:  # a pickle may run anything
+            except Exception as error:  # unpickling can run arbitrary code
                 return UNSENDABLE, _text(f"its input cannot be read in its process: {failures.described(error)}")
             first = () if self._adapter is None else (self._adapter.context(call.context or {}, self._link),)
             value = self._fn(*first, *call.args, **call.kwargs)
@@ -150,19 +150,19 @@ class _Child:
             return OUT_OF_MEMORY, b""
         except SystemExit:
             raise
-        except BaseException as error:  # all of it goes to the pool
+        except BaseException as error:  # every error is reported to the pool
             return _failed(error, with_writes=self._adapter is not None)
 
 
 def _name_of(fd: int) -> str:
-    """The path by which an open file is written; where there is no /proc, one in scratch space that is copied."""
+    """A path that writes to an open file; without /proc, a path in scratch space that is copied afterwards."""
     if Path(_OPEN_FILES).exists():
         return f"{_OPEN_FILES}/{fd}"
     return str(Path(os.environ.get("TMPDIR") or SCRATCH, f"forebay-output-{fd}"))
 
 
 class _Reader(pickle.Unpickler):
-    """Reads a call; files in it are where this process sees them."""
+    """Deserializes a call; files are replaced by the paths under which this process sees them."""
 
     def __init__(self, body: bytes, inputs: list[str], outputs: list[str]) -> None:
         super().__init__(io.BytesIO(body))
@@ -182,7 +182,7 @@ def _failed(error: BaseException, *, with_writes: bool) -> tuple[bytes, bytes]:
 
 
 def _scratch() -> Path | None:
-    """The file system of its own, where it has one."""
+    """The file system of the sandbox for temporary files, if there is one."""
     folder = Path(os.environ.get("TMPDIR") or "/")
     return folder if str(folder) == SCRATCH and folder.is_mount() and WALLED in os.environ else None
 
@@ -193,12 +193,12 @@ def _scratch_is_full() -> bool:
 
 
 def _empty_scratch() -> None:
-    """What one call has left is no business of the next."""
+    """Delete the temporary files of the previous call."""
     for entry in () if (scratch := _scratch()) is None else scratch.iterdir():
         if entry.is_dir() and not entry.is_symlink():
             shutil.rmtree(entry, ignore_errors=True)
         else:
-            with contextlib.suppress(OSError):  # a module of the application that lies there, too
+            with contextlib.suppress(OSError):  # a mounted module of the application
                 entry.unlink()
 
 
@@ -207,7 +207,7 @@ def _result(value: object, max_bytes: int) -> tuple[bytes, bytes]:
         encoded = codec.encode(value)
     except MemoryError:
         raise
-    except Exception as error:  # properties of objects may raise anything
+    except Exception as error:  # properties of objects can raise anything
         kind = type(value).__qualname__
         return UNSENDABLE, _text(f"its result ({kind}) cannot leave its process: {error}")
     if len(encoded) > max_bytes:
@@ -218,12 +218,12 @@ def _result(value: object, max_bytes: int) -> tuple[bytes, bytes]:
 def _load(hello: Hello) -> types.ModuleType:
     if hello.module == "__main__":
         module = _load_file(MAIN_ALIAS, hello)
-        sys.modules["__main__"] = module  # inputs name their classes so
+        sys.modules["__main__"] = module  # pickled inputs refer to their classes by this name
         return module
     try:
         return importlib.import_module(hello.module)
     except ModuleNotFoundError as missing:
-        # Loaded by path in the pool's process, or by a finder that this process lacks.
+        # Loaded by path in the pool's process, or by an import finder that this process does not have.
         if hello.file is None or not f"{hello.module}.".startswith(f"{missing.name}."):
             raise
         return _load_file(hello.module, hello)
@@ -234,8 +234,8 @@ def _load_file(name: str, hello: Hello) -> types.ModuleType:
         raise ImportError(f"{hello.label} must be declared in a file, not at a prompt")
     module = types.ModuleType(name)
     module.__file__, module.__package__ = hello.file, hello.package
-    sys.modules[name] = module  # before it runs: models look their module up while they are made
-    exec(compile(Path(hello.file).read_bytes(), hello.file, "exec"), vars(module))  # noqa: S102 - the app's own file
+    sys.modules[name] = module  # before the module runs: models look it up while they are created
+    exec(compile(Path(hello.file).read_bytes(), hello.file, "exec"), vars(module))  # noqa: S102 - the app's file
     return module
 
 

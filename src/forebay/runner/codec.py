@@ -1,8 +1,8 @@
-"""Values on their way from a child to its worker: data only, of classes that the worker has chosen beforehand.
+"""Encodes values that a child sends to its worker: only data, of classes that the worker has chosen in advance.
 
 A child that reads untrusted files may be under their control, so nothing that it sends can name code to run: a value
-is JSON whose objects say what they are, and bytes that follow it. The classes are those that the return type of the
-function mentions, and those that its declaration adds; pydantic checks their fields.
+is JSON with tagged objects, followed by bytes. The allowed classes are those that the return type of the function
+mentions, and those that its declaration adds; pydantic validates their fields.
 
     size of the JSON (4 bytes) · JSON · bytes
     {"o": {…}} dict with text keys     {"d": [[k, v], …]} other dict     {"t": […]} tuple     {"s": […]} set
@@ -36,11 +36,11 @@ Classes: TypeAlias = "Mapping[str, type[Any]]"
 
 _SIZE = struct.Struct("!I")
 _MOST_JSON = 64 << 20
-_MOST_VALUES = 5_000_000  # a frame of small values would take many times its size in the worker
+_MOST_VALUES = 5_000_000  # a frame of small values needs many times its size in the worker
 _DEEPEST = 100
-_MOST_ALIKE = 64  # keys or numbers of one hash: a set or dict of more takes time that grows with their square
+_MOST_ALIKE = 64  # keys or numbers with the same hash: beyond that, a set or dict takes quadratic time
 _LONG_NUMBER = re.compile(rb"[0-9]{19}")
-_LARGEST_OWN_HASH = (1 << 61) - 2  # numbers above it share their hashes with others
+_LARGEST_OWN_HASH = (1 << 61) - 2  # larger numbers share their hashes with others
 _PLAIN = (type(None), bool, int, float, str)
 _VALUES: dict[str, tuple[type[Any], Callable[[Any], str], Callable[[str], Any]]] = {
     "datetime": (datetime, datetime.isoformat, datetime.fromisoformat),
@@ -58,20 +58,20 @@ _VALUES: dict[str, tuple[type[Any], Callable[[Any], str], Callable[[str], Any]]]
 
 
 class CodecError(ValueError):
-    """A value that cannot be sent, or bytes that are none."""
+    """A value that cannot be encoded, or bytes that cannot be decoded."""
 
 
 def name_of(kind: type[Any]) -> str:
     return f"{kind.__module__}:{kind.__qualname__}"
 
 
-# In the child.
+# -- in the child ---------------------------------------------------------------------------------------------
 
 
 def encode(value: object) -> bytes:
-    """The bytes of a value.
+    """Encode a value.
 
-    Raises: CodecError that names the class which cannot be sent.
+    Raises: CodecError, which names the class that cannot be encoded.
     """
     attached: list[bytes] = []
     try:
@@ -110,7 +110,7 @@ def _plain_value(value: Any) -> Any:
     for name, (base, written, _) in _VALUES.items():
         if isinstance(value, base):
             return {"v": [name, written(value)]}
-    for plain in (str, int, float):  # classes of their own that are no more than that
+    for plain in (str, int, float):  # subclasses of plain types
         if isinstance(value, plain):
             return plain(value)
     raise CodecError(f"objects of class {type(value).__qualname__} cannot be sent")
@@ -165,11 +165,11 @@ def _fields(value: Any) -> dict[str, Any] | None:
     return None
 
 
-# In the worker.
+# -- in the worker --------------------------------------------------------------------------------------------
 
 
 def decode(data: bytes, classes: Classes) -> Any:
-    """The value of such bytes, made of nothing but these classes and plain data.
+    """Decode a value, which consists only of these classes and plain data.
 
     Raises: CodecError.
     """
@@ -191,7 +191,7 @@ def decode(data: bytes, classes: Classes) -> Any:
 
 
 def _parsed(text: bytes) -> Any:
-    """The JSON, once its long numbers are known not to be chosen for their hashes: classes may make sets of them."""
+    """The JSON. Long numbers are checked for chosen hash collisions, because classes may put them into sets."""
     return json.loads(text, parse_int=_Numbers().made if _LONG_NUMBER.search(text) else None)
 
 
@@ -210,7 +210,7 @@ class _Numbers:
 
 
 def _spread(keys: list[Any]) -> list[Any]:
-    """Keys of a set or dict, unless they are chosen to have one hash."""
+    """The keys of a set or dict, unless too many have the same hash."""
     if any(count > _MOST_ALIKE for count in Counter(map(hash, keys)).values()):
         raise CodecError(f"more than {_MOST_ALIKE} of its keys have the same hash")
     return keys
@@ -285,7 +285,7 @@ def _validated(kind: type[Any], fields: dict[str, Any]) -> Any:
 
 
 def _by_alias(kind: type[BaseModel], fields: dict[str, Any]) -> dict[str, Any]:
-    """Models that take a field by its alias only."""
+    """Rename fields for models that accept a field only by its alias."""
     aliases = {name: field.validation_alias for name, field in kind.model_fields.items()}
     return {alias if isinstance(alias := aliases.get(name), str) else name: value for name, value in fields.items()}
 
@@ -295,15 +295,15 @@ def _adapter(kind: type[Any]) -> TypeAdapter[Any] | None:
     config = None if dataclasses.is_dataclass(kind) else ConfigDict(arbitrary_types_allowed=True)
     try:
         return TypeAdapter(kind, config=config)
-    except (PydanticUserError, NameError, TypeError):  # its annotations cannot be resolved
+    except (PydanticUserError, NameError, TypeError):  # unresolvable annotations
         return None
 
 
-# Which classes.
+# -- allowed classes ------------------------------------------------------------------------------------------
 
 
 def classes_of(*annotations: Any) -> dict[str, type[Any]]:
-    """The data classes, named tuples, models and enumerations that annotations mention, and those these mention."""
+    """The data classes, named tuples, models and enumerations that annotations mention, recursively."""
     found: dict[str, type[Any]] = {}
     for annotation in annotations:
         _collect(annotation, found)
@@ -336,12 +336,12 @@ def _mentioned(kind: type[Any]) -> Iterator[Any]:
         return
     try:
         yield from get_type_hints(kind).values()
-    except (NameError, TypeError):  # names that exist for type checkers only: `returns=` adds what they mean
+    except (NameError, TypeError):  # names that exist only for type checkers: `returns=` adds those classes
         return
 
 
 def returned_by(fn: Callable[..., Any]) -> Any:
-    """The return type of a function; None where it names what exists for type checkers only."""
+    """The return type of a function; None if it contains names that exist only for type checkers."""
 
     def alone() -> None: ...
 

@@ -1,4 +1,4 @@
-"""What a function has raised, on its way from its process to the worker: its class by name, and its words."""
+"""Sends an exception of a function from its process to the worker: the name of its class, and its message."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _PLAIN = (str, int, float, bool, type(None))
 
 
 def dump(error: BaseException, *, with_writes: bool = False) -> bytes:
-    """In the child: all that is told of an error."""
+    """In the child: serialize an error."""
     told: dict[str, Any] = {
         "class": codec.name_of(type(error)),
         "errorClass": classify_error(error).value,
@@ -50,7 +50,7 @@ def dump(error: BaseException, *, with_writes: bool = False) -> bytes:
 
 
 def _arguments(error: BaseException) -> list[Any] | None:
-    """What it was made of, if that is plain and short."""
+    """The arguments of the exception, if they are plain and short."""
     plain = all(isinstance(each, _PLAIN) for each in error.args)
     return list(error.args) if plain and len(str(error.args)) <= _LONGEST_TEXT else None
 
@@ -59,14 +59,14 @@ def described(error: BaseException) -> str:
     name = type(error).__qualname__
     try:
         return f"{name}: {error}" if str(error) else name
-    except Exception:  # its own text is broken
+    except Exception:  # its __str__ failed
         return name
 
 
 def load(body: bytes, classes: Classes, *, with_writes: bool) -> Exception:
-    """In the worker: an error of our own classes, or of Python's, that says the same.
+    """In the worker: an equivalent error of forebay's or Python's classes.
 
-    Raises: CodecError when it is none.
+    Raises: CodecError if the bytes are not an error.
     """
     told = codec.decode(body, classes)
     try:
@@ -80,13 +80,13 @@ def load(body: bytes, classes: Classes, *, with_writes: bool) -> Exception:
 
 
 def text_of(body: bytes) -> tuple[str, str]:
-    """The words of an error, and its traceback."""
+    """The message of an error, and its traceback."""
     told = codec.decode(body, {})
     return str(told["text"]), str(told["trace"])
 
 
 def _same_class(told: dict[str, Any]) -> Exception | None:
-    """An error of the same class, where that is made of its words alone."""
+    """An error of the same class, if its message is the only argument of that class."""
     arguments = _plain_list(told["arguments"])
     if arguments is None:
         return None
@@ -118,7 +118,7 @@ _SUBSTITUTES: dict[ErrorClass, type[StepError]] = {
 
 
 def _substitute(told: dict[str, Any]) -> StepError:
-    """An error of the same kind for one that cannot leave its process."""
+    """A StepError of the same kind, for an error that cannot be sent."""
     text = str(told["text"])[:_LONGEST_TEXT]
     if "retryAfter" in told:
         return ThrottledError(text, retry_after=float(told["retryAfter"]))
@@ -126,7 +126,7 @@ def _substitute(told: dict[str, Any]) -> StepError:
 
 
 class _TracebackInProcess(Exception):
-    """Where in the step's process an error came from."""
+    """The traceback of an error in the step's process."""
 
     def __str__(self) -> str:
         return f"\n{self.args[0]}"

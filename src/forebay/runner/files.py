@@ -1,4 +1,4 @@
-"""Files of ours that a sandboxed process may read, and files of its own that it leaves."""
+"""Files that a sandboxed process may read, and files that it leaves behind."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from forebay.errors import DataError
 
 
 def place(source: Path, target: Path, *, copied: bool) -> None:
-    """A link to a file where the child has our account, which sees it without being able to write; else a copy."""
+    """Link a file if the child has our account, which can read but not write it in the sandbox; otherwise copy it."""
     target.unlink(missing_ok=True)
     if not copied:
         with contextlib.suppress(OSError):  # another file system
@@ -23,9 +23,9 @@ def place(source: Path, target: Path, *, copied: bool) -> None:
 
 
 def take_over(folder: Path) -> list[Path]:
-    """The files that a process has left in a folder; links, pipes and devices, which could mislead us, are removed.
+    """The files that a process left in a folder. Links, pipes and devices are removed, because they could be misused.
 
-    Raises: DataError when they cannot be read: folders may be nested too deeply to be named.
+    Raises: DataError if the files cannot be read, e.g. because folders are nested too deeply.
     """
     left: list[Path] = []
     try:

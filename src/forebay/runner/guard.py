@@ -1,13 +1,13 @@
-"""The guard of one child: starts the process that works, watches what it uses, leaves nothing of it behind.
+"""The guard of one child: starts the working process, watches its resource usage, and removes all of its processes.
 
-Run as a script on the standard library alone, so that it stays small: the process that does the work is forked from
-it before anything else is imported. The guard adopts what that process leaves behind, daemons and other sessions
-included, and ends only when all of it has ended. It kills all of it when its owner says so, when the owner's process
-dies, when memory, CPU time or disk run over, and when the working process ends by itself.
+It is a script that uses only the standard library, to stay small: the working process is forked from it before
+anything else is imported. The guard adopts all descendants, including daemons and other sessions, and ends only when
+all of them have ended. It kills them on request of its owner, when the owner's process dies, when memory, CPU time or
+disk usage exceeds its limit, and when the working process ends.
 
     guard.py SPEC     see `spec.py`: a module to serve or a program to run, limits, and the sandbox for it
 
-    owner → guard    r  it works: watch it      i  it rests: watch it less often      end of file: kill everything
+    owner → guard    r  a task runs: watch it    i  idle: watch it less often    end of file: kill everything
     guard → owner    one line before the end: `exit 3`, `signal 11`, `memory`, `cpu`, `disk` or `processes`
 """
 
@@ -36,11 +36,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 MB = 1 << 20
-_TICK = 0.1  # seconds between two looks at what is used
-_IDLE_TICK = 1.0  # while it rests
+_TICK = 0.1  # seconds between two measurements
+_IDLE_TICK = 1.0  # while idle
 _TICKS_OF_DISK = 5
 _MOST_FILES = 20_000
-_WALLED_PROCESSES = 3  # one that waits outside, the first one inside, and the one that works
+_WALLED_PROCESSES = 3  # the one that waits outside, the first one inside, and the working process
 _SIGNALLED = 128
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
@@ -69,7 +69,7 @@ class Guard:
             self._poll.register(heard, select.POLLIN)
 
     def fork(self) -> bool:
-        """Make the process that works; true in that process, false in the guard."""
+        """Create the working process; return True in that process and False in the guard."""
         self._listen_to_signals()
         _prctl(_PR_SET_CHILD_SUBREAPER, 1)
         _prctl(_PR_SET_PDEATHSIG, _PARENT_DIED)
@@ -78,12 +78,12 @@ class Guard:
         if self._runner == 0:
             self._become_runner(guard)
             return True
-        with contextlib.suppress(OSError):  # the runner does the same: whoever comes first
+        with contextlib.suppress(OSError):  # the working process does the same, and may be first
             os.setpgid(self._runner, self._runner)
         return False
 
     def watch(self) -> None:
-        """Return when all processes are gone, and say on the control socket why."""
+        """Return when all processes have ended, and send the reason on the control socket."""
         over = ""
         while self._ended is None and not over:
             if not self._hear():
@@ -98,7 +98,7 @@ class Guard:
             self._control.sendall(f"{over or self._ended}\n".encode())
 
     def _overrun(self) -> str:
-        """What is used beyond its limit."""
+        """The name of the exceeded limit."""
         if self._has_left_processes:
             return "processes"
         pids = _descendants(os.getpid())
@@ -117,7 +117,7 @@ class Guard:
         self._wakes.setblocking(False)
         signal.set_wakeup_fd(self._wakes.fileno(), warn_on_full_buffer=False)
         for number in _HEARD:
-            # Heard, not obeyed: a service manager may signal all, but the worker has its grace period.
+            # Received but ignored: a service manager may signal all processes, but the worker has a grace period.
             signal.signal(number, _ignore)
 
     def _become_runner(self, guard: int) -> None:
@@ -125,7 +125,7 @@ class Guard:
         for number in _HEARD:
             signal.signal(number, signal.SIG_DFL)
         signal.signal(signal.SIGINT, signal.default_int_handler)
-        # A handler, because programs that the step starts would inherit "ignored"; forks get the default.
+        # A handler, because programs that the step starts would inherit "ignored"; handlers are reset to the default.
         signal.signal(signal.SIGTERM, _ignore)
         os.register_at_fork(after_in_child=_obey_sigterm)
         for end in (self._woken, self._wakes, self._control):
@@ -134,12 +134,12 @@ class Guard:
         _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
         if os.getppid() != guard:
             os._exit(1)
-        with contextlib.suppress(OSError):  # when the machine runs out, the step goes before the worker
+        with contextlib.suppress(OSError):  # if the machine runs out of memory, the step is killed before the worker
             Path("/proc/self/oom_score_adj").write_text("500")
 
     def _hear(self) -> bool:
-        """Wait for something to happen; false when everything must end."""
-        # Not `select.select`: a worker with many files open hands on a control socket numbered above 1,023.
+        """Wait for an event; return False if everything must end."""
+        # Not `select.select`: a worker with many open files passes a control socket with a number above 1,023.
         ready = {fd for fd, _ in self._poll.poll(1000 * (_TICK if self._task_runs else _IDLE_TICK))}
         if self._woken.fileno() in ready:
             self._woken.recv(4096)
@@ -150,20 +150,20 @@ class Guard:
                 return False
             self._task_runs = said.endswith(b"r")
             self._begin()
-        # The kernel tells of the end of the thread that started us; only the process matters.
+        # The kernel signals the end of the thread that started us; only the end of the process matters.
         return os.getppid() == self._owner
 
     def _begin(self) -> None:
-        """A call begins, or a rest."""
+        """Handle the start of a call, or of an idle period."""
         pids = _descendants(os.getpid())
         if self._spec.limits.cpu_s is not None:
             self._cpu_before = used_cpu(pids)
         if self._task_runs or self._spec.sandbox is None or not self._spec.module:
-            return  # what is trusted, and a browser, may keep processes
+            return  # trusted code and browsers may keep processes
         self._has_left_processes = len(pids) > (_WALLED_PROCESSES if self._spec.sandbox.is_walled else 1)
 
     def _reap(self) -> bool:
-        """Collect the dead; false when there is no child left at all."""
+        """Reap ended processes; return False if no child is left."""
         while True:
             try:
                 pid, status = os.waitpid(-1, os.WNOHANG)
@@ -174,11 +174,11 @@ class Guard:
             if pid == self._runner:
                 code = os.waitstatus_to_exitcode(status)
                 if self._spec.sandbox is not None and self._spec.sandbox.is_walled and code > _SIGNALLED:
-                    code = _SIGNALLED - code  # as the first process of a sandbox tells it
+                    code = _SIGNALLED - code  # the first process of a sandbox encodes signals like this
                 self._ended = f"exit {code}" if code >= 0 else f"signal {-code}"
 
     def _kill_all(self) -> None:
-        # Orphans become children of this process, so "no child left" means that the whole tree is gone.
+        # Orphans become children of this process, so "no child left" means that the whole tree has ended.
         pause = 0.001
         while True:
             if self._ended is None:
@@ -194,10 +194,10 @@ class Guard:
 
 
 def used_memory(pids: list[int], enough: int) -> int:
-    """Bytes of memory that the processes hold together.
+    """The memory that the processes use together, in bytes.
 
-    Resident sizes are cheap and count shared pages once for each process; only when their sum is above
-    `enough` are the pages counted fairly.
+    Resident sizes are cheap to read but count shared pages once for each process; only if their sum exceeds `enough`
+    are the pages counted proportionally.
     """
     resident = sum(map(_resident, pids))
     return resident if resident <= enough else sum(map(_proportional, pids))
@@ -220,7 +220,7 @@ def _proportional(pid: int) -> int:
 
 
 def _private(pid: int) -> int:
-    """What a process holds beside files, where the kernel does not tell more: of those in a sandbox of their own."""
+    """The memory of a process without files, for processes whose other counters the kernel hides (in a sandbox)."""
     try:
         text = Path(f"/proc/{pid}/status").read_bytes()
     except OSError:
@@ -245,7 +245,7 @@ def _children(pid: int) -> Iterator[int]:
 
 
 def used_cpu(pids: list[int]) -> float:
-    """Seconds of CPU time of these processes, and of those that they have waited for."""
+    """Seconds of CPU time of these processes and of the children that they have waited for."""
     return sum(map(_cpu_ticks, pids)) / os.sysconf("SC_CLK_TCK")
 
 
@@ -258,7 +258,7 @@ def _cpu_ticks(pid: int) -> int:
 
 
 def holds_more(folder: str, most: int) -> bool:
-    """Whether files and folders below a folder take more than that, or are too many to count."""
+    """Whether the files below a folder use more than `most` bytes, or are too many to count."""
     total = count = 0
     for place, folders, names in os.walk(folder):
         for name in (*folders, *names):
@@ -271,7 +271,7 @@ def holds_more(folder: str, most: int) -> bool:
 
 
 def watched_folders(spec: Spec) -> Iterator[tuple[str, int]]:
-    """The folders that it may write to, and how many MB: the kernel bounds only scratch space of a sandbox's own."""
+    """The writable folders and their limits in MB. The kernel limits only the scratch space of a sandbox."""
     if spec.watched:
         yield spec.watched, spec.watched_mb
     if spec.folder and spec.sandbox is not None and not spec.sandbox.is_walled:
@@ -279,7 +279,7 @@ def watched_folders(spec: Spec) -> Iterator[tuple[str, int]]:
 
 
 def _give_back(folder: str) -> None:
-    """Make what was written there root's again."""
+    """Make root the owner of the files again."""
     os.chown(folder, 0, 0)
     for place, folders, names in os.walk(folder):
         for name in (*folders, *names):
@@ -301,14 +301,14 @@ def _obey_sigterm() -> None:
 
 
 def _leave_output() -> None:
-    """Only the working processes may hold their output open."""
+    """Close our copies of the output: only the working processes may keep it open."""
     null = os.open(os.devnull, os.O_RDWR)
     os.dup2(null, 1)
     os.dup2(null, 2)
 
 
 def main(text: str) -> None:
-    """Be the guard, and in the fork the process that works."""
+    """Run the guard, and in the fork the working process."""
     spec = Spec.load(text)
     control = socket.socket(fileno=spec.control)
     control.set_inheritable(False)
@@ -326,7 +326,8 @@ def main(text: str) -> None:
 
 
 def _handover(spec: Spec) -> int:
-    """A connection to the egress proxy, which gets a socket in the sandbox by it, and knows this process by it."""
+    """A connection to the egress proxy: it receives a socket of the sandbox over it, and identifies this process by
+    it."""
     if spec.sandbox is None or not isinstance(spec.sandbox.network, Network):
         return -1
     proxy = socket.socket(socket.AF_UNIX)
@@ -336,22 +337,22 @@ def _handover(spec: Spec) -> int:
 
 
 def work(spec: Spec, uid: int, handover: int) -> int:
-    """Be the process that works; returns its exit status, unless it becomes a program."""
+    """Run as the working process; return its exit status, unless it becomes a program."""
     if spec.sandbox is None:
         launch.limit(spec)
         return launch.run(spec)
     if spec.sandbox.method == "bubblewrap":
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-            signal.signal(number, signal.SIG_IGN)  # bubblewrap would obey them
+            signal.signal(number, signal.SIG_IGN)  # bubblewrap would end on them
         inside = [*spec.python, launch.__file__, spec.dump(), str(uid), str(handover)]
         argv = bubblewrap.command(spec.sandbox, inside)
-        os.execv(argv[0], argv)  # noqa: S606 - a list of our own
+        os.execv(argv[0], argv)  # noqa: S606 - our own list
     try:
         if spec.sandbox.is_walled:
             namespaces.enter(spec.sandbox)
         launch.seal(spec, uid, handover)
     except (OSError, namespaces.Forbidden) as error:
-        print(f"sandbox: {error}", file=sys.stderr)  # noqa: T201 - all that it can do
+        print(f"sandbox: {error}", file=sys.stderr)  # noqa: T201 - there is no logger
         return 1
     return launch.run(spec)
 

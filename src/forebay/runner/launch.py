@@ -1,8 +1,8 @@
-"""The last steps into a sandbox: let the proxy in, change the account, give up all rights, then serve or exec.
+"""The last steps into a sandbox: connect the proxy, change the account, drop all privileges, then serve or exec.
 
-Called in the fork of a guard where namespaces are our own, run as a script within bubblewrap. Standard library only:
+Called in the fork of a guard if we create the namespaces; run as a script in bubblewrap. Standard library only:
 
-    launch.py SPEC UID HANDOVER      UID 0 for "as it is"; HANDOVER is a connected socket, or -1
+    launch.py SPEC UID HANDOVER      UID 0: keep the account; HANDOVER: a connected socket, or -1
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from forebay.runner.spec import Network, Sandbox, Spec
 
 MB = 1 << 20
 _HOST = "127.0.0.1"
-_HIGH = 100  # above every descriptor that a program is given
-_COUNTS_BY_NAMESPACE = (5, 14)  # the kernel that counts the processes of each user namespace apart
+_HIGH = 100  # above all descriptors that are passed to a program
+_COUNTS_BY_NAMESPACE = (5, 14)  # first kernel that counts processes per user namespace
 
 
 def main(text: str, uid: str, handover: str) -> int:
@@ -34,13 +34,13 @@ def main(text: str, uid: str, handover: str) -> int:
     try:
         seal(spec, int(uid), int(handover))
     except (OSError, Forbidden) as error:
-        print(f"sandbox: {error}", file=sys.stderr)  # noqa: T201 - all that it can do
+        print(f"sandbox: {error}", file=sys.stderr)  # noqa: T201 - there is no logger
         return 1
     return run(spec)
 
 
 def seal(spec: Spec, uid: int, handover: int) -> None:
-    """Give up what could lead out, for good."""
+    """Drop permanently everything that could be used to leave the sandbox."""
     sandbox = spec.sandbox
     if sandbox is None:
         raise ValueError("there is no sandbox to seal")
@@ -58,18 +58,18 @@ def seal(spec: Spec, uid: int, handover: int) -> None:
 
 
 def _let_proxy_in(port: int, handover: int) -> None:
-    """Listen where the proxy is for everybody else, and hand that socket to it."""
+    """Listen on the proxy's usual address, and pass that socket to the proxy."""
     with socket.socket(fileno=handover) as proxy:
         with socket.create_server((_HOST, port), backlog=256) as listener:
             socket.send_fds(proxy, [b"l"], [listener.fileno()])
-        if proxy.recv(1) != b"k":  # else the program would find nobody there
+        if proxy.recv(1) != b"k":  # otherwise the program could not connect
             raise Forbidden("the egress proxy did not take the socket over")
 
 
 def limit(spec: Spec) -> None:
-    """The limits that the kernel keeps by itself; the guard watches memory and time of the whole tree."""
+    """Set the limits that the kernel enforces; the guard watches memory and time of the whole tree."""
     limits = spec.limits
-    # Wide, as it counts memory that is never touched, too: for what grows faster than the guard looks.
+    # Generous, because it also counts untouched memory: for allocations that grow faster than the guard measures.
     _at_most(resource.RLIMIT_DATA, 2 * limits.memory_mb * MB + 512 * MB)
     _at_most(resource.RLIMIT_CORE, 0)
     if limits.file_mb is not None:
@@ -81,7 +81,7 @@ def limit(spec: Spec) -> None:
 
 
 def _counts_alone(sandbox: Sandbox) -> bool:
-    """Whether nobody else's processes and threads count against the limit of this sandbox."""
+    """Whether only the processes and threads of this sandbox count against its limit."""
     kernel = tuple(int(part) for part in os.uname().release.split(".")[:2] if part.isdecimal())
     return sandbox.uid_base is not None or (sandbox.is_walled and kernel >= _COUNTS_BY_NAMESPACE)
 
@@ -104,17 +104,18 @@ def run(spec: Spec) -> int:
         importlib.import_module(spec.module).serve(*sockets)
         return 0
     for number in (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-        signal.signal(number, signal.SIG_DFL)  # Python and the guard ignore these, and programs would inherit that
+        # Python and the guard ignore these signals, and programs would inherit that.
+        signal.signal(number, signal.SIG_DFL)
     _place(spec.descriptors)
     try:
-        os.execvp(spec.argv[0], spec.argv)  # noqa: S606 - a list, and the caller's own
+        os.execvp(spec.argv[0], spec.argv)  # noqa: S606 - the caller's list, without a shell
     except OSError as error:
         print(f"{spec.argv[0]}: {error.strerror}", file=sys.stderr)  # noqa: T201
         return 127
 
 
 def _place(descriptors: list[int]) -> None:
-    """Give a program its descriptors from 3 on, and no others."""
+    """Pass a program its descriptors, from 3 on, and no others."""
     high = [fcntl.fcntl(fd, fcntl.F_DUPFD, _HIGH) for fd in descriptors]
     os.closerange(3, _HIGH)
     for fd, each in enumerate(high, 3):

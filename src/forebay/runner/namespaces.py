@@ -1,4 +1,4 @@
-"""Namespaces by the kernel's own calls, for machines without bubblewrap: a root of our own, processes, network.
+"""Creates namespaces with system calls, for machines without bubblewrap: root directory, processes, network.
 
 Standard library only, and single-threaded: it runs in the fork of a guard.
 """
@@ -31,18 +31,18 @@ _SIOCGIFFLAGS, _SIOCSIFFLAGS, _IFF_UP = 0x8913, 0x8914, 1
 _PR_SET_PDEATHSIG, _PR_CAPBSET_DROP, _PR_CAP_AMBIENT, _AMBIENT_CLEAR_ALL = 1, 24, 47, 4
 _PR_SET_DUMPABLE, _PR_SET_NO_NEW_PRIVS = 4, 38
 _DEVICES = ("null", "zero", "full", "random", "urandom")
-_MOST_DESCRIPTORS = 1 << 20  # the kernel gives no higher numbers, unless an administrator has said so
+_MOST_DESCRIPTORS = 1 << 20  # the kernel's default maximum
 _SHARED_MEMORY = b"size=64m,mode=1777"
 
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
 class Forbidden(Exception):
-    """The kernel does not allow it."""
+    """The kernel does not allow the operation."""
 
 
 def enter(sandbox: Sandbox) -> None:
-    """Return in a process inside; this one waits for its end, and ends the same way."""
+    """Return in a process inside the sandbox; the calling process waits for its end, and exits with the same status."""
     os.umask(0o022)
     flags = _NEWNS | _NEWPID | _NEWIPC | _NEWUTS | (0 if sandbox.network == "host" else _NEWNET)
     unshare(flags)
@@ -55,7 +55,7 @@ def enter(sandbox: Sandbox) -> None:
     _make_root(sandbox)
     worker = os.fork()
     if worker != 0:
-        # As an ordinary account it is the same one as the worker's, which could make it do what the filter forbids.
+        # It has the worker's account (unless root), which could make this process do what the filter forbids.
         _libc.prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
         drop_capabilities()
         filter_calls(sandbox)
@@ -63,7 +63,7 @@ def enter(sandbox: Sandbox) -> None:
 
 
 def unshare(flags: int) -> None:
-    """New namespaces within a user namespace of their own; root can do without the latter, if it must."""
+    """Create namespaces in a new user namespace; root can do without the latter."""
     uid, gid = os.geteuid(), os.getegid()
     helper = _Helper({name: _identity(name) for name in ("uid_map", "gid_map")}) if uid == 0 else None
     try:
@@ -82,7 +82,7 @@ def unshare(flags: int) -> None:
 
 
 def _identity(name: str) -> str:
-    """A map in which every id that we know is itself."""
+    """A map of every known id to itself."""
     lines = [line.split() for line in Path("/proc/self", name).read_text("ascii").splitlines()]
     return "".join(f"{inside} {inside} {count}\n" for inside, _, count in lines)
 
@@ -106,7 +106,7 @@ class _Helper:
         os.close(reading)
 
     def write(self) -> bool:
-        """Have the maps written; whether that was allowed."""
+        """Write the maps; return whether that was allowed."""
         os.write(self._writing, b"w")
         return self.dismiss()
 
@@ -116,7 +116,7 @@ class _Helper:
 
 
 def _map_only(uid: int, gid: int) -> None:
-    """The own ids alone, which everybody may do."""
+    """Map only our own ids, which every account may do."""
     with contextlib.suppress(FileNotFoundError):
         Path("/proc/self/setgroups").write_text("deny", "ascii")
     Path("/proc/self/uid_map").write_text(f"{uid} {uid} 1", "ascii")
@@ -124,7 +124,7 @@ def _map_only(uid: int, gid: int) -> None:
 
 
 def raise_loopback() -> None:
-    """Bring lo up: it is there in a new namespace, but down."""
+    """Activate lo, which is down in a new namespace."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
         request = struct.pack("16sH22x", b"lo", 0)
         flags = struct.unpack("16sH22x", fcntl.ioctl(sock, _SIOCGIFFLAGS, request))[1]
@@ -134,11 +134,11 @@ def raise_loopback() -> None:
             raise Forbidden("user namespaces have no rights here (AppArmor restricts them?)") from None
 
 
-# The new root.
+# -- the new root directory -----------------------------------------------------------------------------------
 
 
 def _make_root(sandbox: Sandbox) -> None:
-    mount(None, "/", None, _REC | _PRIVATE)  # what follows is seen by nobody else
+    mount(None, "/", None, _REC | _PRIVATE)  # the following mounts are not visible outside
     root = sandbox.root
     mount("none", root, "tmpfs", _NOSUID | _NODEV, b"size=16m,mode=755")
     for folder in ("proc", "dev", SCRATCH[1:], INPUTS[1:], "run", "old"):
@@ -152,7 +152,7 @@ def _make_root(sandbox: Sandbox) -> None:
             place.symlink_to(source)
         else:
             _bind(source, place, read_only=kind == "read")
-    # Where another /proc is covered in part, as in containers, a new one is refused: then there is none.
+    # If another /proc is partly covered, as in containers, the kernel rejects a new one; the sandbox then has none.
     _libc.mount(b"proc", os.fsencode(f"{root}/proc"), b"proc", _NOSUID | _NODEV | _NOEXEC, None)
     call("pivot_root", _libc.pivot_root(os.fsencode(root), os.fsencode(f"{root}/old")))
     os.chdir("/")
@@ -172,9 +172,9 @@ def _make_devices(root: str) -> None:
 
 
 def _bind(source: str, place: Path, *, read_only: bool) -> None:
-    if os.path.isdir(source):  # noqa: PTH112 - as bind mounts follow links, too
+    if os.path.isdir(source):  # noqa: PTH112 - bind mounts follow links, too
         place.mkdir(exist_ok=True)
-    elif not place.exists():  # what lies in a mount that is there already cannot be touched
+    elif not place.exists():  # files in an existing mount cannot be created
         place.touch()
     mount(source, str(place), None, _BIND | _REC)
     if read_only:
@@ -187,7 +187,7 @@ def _make_read_only(place: str) -> None:
     arguments = (_AT_FDCWD, os.fsencode(place), _AT_RECURSIVE, buffer, ctypes.c_size_t(len(attributes)))
     if _libc.syscall(_MOUNT_SETATTR, *arguments) == 0:
         return
-    # Kernels before 5.12. Flags that are set already cannot be taken away in a user namespace.
+    # Kernels before 5.12. Flags that are set cannot be removed in a user namespace.
     kept = os.statvfs(place).f_flag & (_NOSUID | _NODEV | _NOEXEC | 1024 | 2048 | 4096)
     mount("none", place, None, _REMOUNT | _BIND | _RDONLY | kept)
 
@@ -200,7 +200,7 @@ def mount(source: str | None, target: str, kind: str | None, flags: int, data: b
         raise OSError(error.errno, f"{error.strerror} ({source} on {target})") from None
 
 
-# Ends and rights.
+# -- end and privileges ---------------------------------------------------------------------------------------
 
 
 def end_with_parent() -> None:
@@ -211,7 +211,7 @@ def end_with_parent() -> None:
 
 
 def _end_like(child: int) -> None:
-    """Wait for a child, collecting what it leaves, and exit as it did; as a shell does where it was a signal."""
+    """Wait for a child, reap its descendants, and exit with its status; after a signal, like a shell."""
     close_from(3)
     while True:
         pid, status = os.wait()
@@ -221,18 +221,18 @@ def _end_like(child: int) -> None:
 
 
 def close_from(first: int) -> None:
-    """Close every descriptor from this one on."""
+    """Close all descriptors from this one on."""
     os.closerange(first, _MOST_DESCRIPTORS)
 
 
 def drop_capabilities() -> None:
-    """Give up every right that root has over others, for good."""
+    """Drop all capabilities permanently."""
     drop_bounding()
     clear_capabilities()
 
 
 def drop_bounding() -> None:
-    """No program can bring capabilities back; allowed for root only, who alone would have them."""
+    """Prevent programs from regaining capabilities; allowed only for root, who alone would have them."""
     for capability in range(64):
         _libc.prctl(_PR_CAPBSET_DROP, capability, 0, 0, 0)
 
@@ -244,7 +244,7 @@ def clear_capabilities() -> None:
 
 
 def filter_calls(sandbox: Sandbox) -> None:
-    """Filter the system calls of this process and of all that it starts, for good."""
+    """Filter the system calls of this process and its descendants permanently."""
     call("prctl", _libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
     seccomp.install(sandbox)
 

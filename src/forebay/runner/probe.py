@@ -1,4 +1,4 @@
-"""Runs a program in a sandbox without a guard, to see whether that works: `probe.py SPEC`. Standard library only."""
+"""Runs a program in a sandbox without a guard, to test whether it works: `probe.py SPEC`. Standard library only."""
 
 from __future__ import annotations
 

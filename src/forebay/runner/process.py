@@ -1,4 +1,4 @@
-"""One guarded process as its owner sees it: started, listened to, killed with all that it has started."""
+"""One guarded process, as its owner sees it: start it, read its output, kill it with all its descendants."""
 
 from __future__ import annotations
 
@@ -25,26 +25,26 @@ if TYPE_CHECKING:
 
 log = get_logger("runner")
 
-_TAIL = 8192  # bytes of output that are kept
+_TAIL = 8192  # bytes of output to keep
 _LONGEST_LINE = 4096
-_KILLED_WITHIN = 5.0  # seconds for a killed process to be gone
-HOME, INPUTS_AT, OUTPUT_AT = "@HOME@", "@INPUTS@", "@OUTPUT@"  # in arguments: these folders, wherever they are
-_LINES_AT_ONCE = 200  # that are told of one read; a program that floods is not worth more
+_KILLED_WITHIN = 5.0  # seconds in which a killed process must end
+HOME, INPUTS_AT, OUTPUT_AT = "@HOME@", "@INPUTS@", "@OUTPUT@"  # placeholders for these folders in arguments
+_LINES_AT_ONCE = 200  # maximum lines reported per read
 _PASSED_ON = ("LANG", "LC_ALL", "TZ", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "FONTCONFIG_PATH")
 
 
 @dataclass(frozen=True)
 class Command:
-    """What a guarded process is: a module that serves on sockets, or a program with its arguments."""
+    """What a guarded process runs: a module that serves on sockets, or a program with its arguments."""
 
     name: str  # for logs
     limits: ResourceLimits
     module: str = ""
     argv: tuple[str, ...] = ()
-    sockets: int = 0  # connections to it, as its descriptors from 3 on
-    doubled: bool = False  # each of them twice, as Chromium reads from 3 and writes to 4
+    sockets: int = 0  # number of connections, passed as its descriptors from 3 on
+    doubled: bool = False  # pass each of them twice: Chromium reads from 3 and writes to 4
     sandbox: Sandbox | None = None
-    environment: Mapping[str, str] | None = None  # besides a clean one; None with no sandbox: ours
+    environment: Mapping[str, str] | None = None  # added to a clean one; None without a sandbox: ours
     watched: str = ""
     watched_mb: int = 0
     printed_mb: int | None = None
@@ -52,12 +52,12 @@ class Command:
 
 
 class GuardedProcess:
-    """A process behind its guard; belongs to one event loop, on whose thread it is started."""
+    """A process with its guard; belongs to the event loop on whose thread it is started."""
 
     def __init__(self, command: Command, on_line: Callable[[str], None] | None = None) -> None:
         self.command = command
         self.ended = asyncio.Event()
-        self.how = ""  # the guard's last word
+        self.how = ""  # the guard's last message
         self.sockets: list[socket.socket] = []
         self.folder: Path | None = None
         self._on_line = on_line
@@ -67,9 +67,9 @@ class GuardedProcess:
         self._printed, self._flooded = 0, ""
 
     def start(self) -> None:
-        """Start it; what it says and how it ends is listened to from now on.
+        """Start the process, and watch its output and its end.
 
-        Raises: OSError when that is not possible; then nothing is left of it.
+        Raises: OSError if that fails; nothing is left behind.
         """
         self.prepare()
         try:
@@ -82,7 +82,7 @@ class GuardedProcess:
         self._watching = loop.create_task(self._watch())
 
     def prepare(self) -> None:
-        """Make its folders, so that files can be put into `inbox` before it starts; `kill` removes them."""
+        """Create its folders, so that files can be placed in `inbox` before the start; `kill` removes them."""
         if self.folder is not None:
             return
         self.folder = folder = Path(tempfile.mkdtemp(prefix="forebay-run-"))
@@ -96,12 +96,12 @@ class GuardedProcess:
 
     @property
     def pid(self) -> int:
-        """The number of the guard, whose parent we are."""
+        """The process id of the guard, which is our child."""
         return self._guard.pid
 
     @property
     def uid(self) -> int | None:
-        """The account that it runs under, where that is one of its own."""
+        """The user id of the process, if it has a separate one."""
         sandbox = self.command.sandbox
         return None if sandbox is None or sandbox.uid_base is None else sandbox.uid_base + self._guard.pid
 
@@ -113,7 +113,7 @@ class GuardedProcess:
 
     @property
     def inbox(self) -> Path:
-        """A folder of ours that a sandboxed process sees as /inputs, and cannot write to."""
+        """A folder that a sandboxed process sees as /inputs, and cannot write to."""
         return self._folder / "inputs"
 
     @property
@@ -125,12 +125,12 @@ class GuardedProcess:
         self._output = b""
 
     def order(self, what: bytes) -> None:
-        """Tell the guard: `r` it works, `i` it rests."""
-        with contextlib.suppress(OSError):  # it is gone, as others will notice
+        """Send a command to the guard: `r` a task runs, `i` idle."""
+        with contextlib.suppress(OSError):  # it has ended; others detect that
             self._control.send(what)
 
     async def kill(self) -> None:
-        """End it and all that it has started; returns when they are gone."""
+        """End the process and all its descendants; return when they have ended."""
         if self._watching is None:
             self._remove_folder()
             return
@@ -139,7 +139,7 @@ class GuardedProcess:
         try:
             async with asyncio.timeout(_KILLED_WITHIN):
                 await self.ended.wait()
-        except TimeoutError:  # stuck in the kernel, or its guard was stopped
+        except TimeoutError:  # blocked in the kernel, or its guard was stopped
             log.warning("process_stuck", name=self.command.name, guard=self._guard.pid)
             _kill_session(self._guard.pid)
             await self.ended.wait()
@@ -190,7 +190,7 @@ class GuardedProcess:
         )
 
     def _environment(self) -> dict[str, str] | None:
-        """Nothing of ours but what is harmless: settings are full of secrets."""
+        """A minimal environment: the variables of this process may contain secrets."""
         sandbox, given = self.command.sandbox, self.command.environment
         if sandbox is None and given is None:
             return None
@@ -202,14 +202,14 @@ class GuardedProcess:
         return base | kept | dict(given or {})
 
     def _home_seen(self) -> str:
-        """The home folder as the process sees it."""
+        """The home folder, as the process sees it."""
         sandbox = self.command.sandbox
         if sandbox is not None and sandbox.is_walled:
             return SCRATCH
         return str(self._folder / "home")
 
     def _placed(self, argument: str) -> str:
-        """An argument with the folders that it names where the process sees them."""
+        """An argument with its folder placeholders replaced by the paths that the process sees."""
         sandbox = self.command.sandbox
         is_walled = sandbox is not None and sandbox.is_walled
         inputs, output = (INPUTS, OUTPUT) if is_walled else (str(self.inbox), self.command.watched)
@@ -219,25 +219,25 @@ class GuardedProcess:
         return argument
 
     async def _watch(self) -> None:
-        """Wait for the guard's last word, then clean up."""
+        """Wait for the guard's last message, then clean up."""
         loop = asyncio.get_running_loop()
         with contextlib.suppress(OSError):
             self.how = (await loop.sock_recv(self._control, 64)).decode().strip()
         if not self.how:
             _kill_session(self._guard.pid)
-        while self._guard.poll() is None:  # noqa: ASYNC110 - on its way out; the same on every event loop
+        while self._guard.poll() is None:  # noqa: ASYNC110 - it is exiting; works on every event loop
             await asyncio.sleep(0.001)
         loop.remove_reader(self._output_fd)
         self._read_output()
         os.close(self._output_fd)
         self._control.close()
-        self._remove_folder()  # the guard has done so, unless it was killed
+        self._remove_folder()  # unless the guard was killed, it has already done so
         self.how = self._flooded or self.how
         self.ended.set()
 
     def _read_output(self) -> None:
         with contextlib.suppress(BlockingIOError):
-            read = os.read(self._output_fd, 1 << 16)  # as much as a pipe holds
+            read = os.read(self._output_fd, 1 << 16)  # the size of a pipe's buffer
             if not read:
                 asyncio.get_running_loop().remove_reader(self._output_fd)
             self._output = (self._output + read)[-_TAIL:]
@@ -264,7 +264,7 @@ class GuardedProcess:
 
 
 def words_for(how: str, limits: ResourceLimits) -> str | None:
-    """Words for the end of a process that its guard has stopped; None when it has ended by itself."""
+    """A description of the limit for which the guard stopped a process; None if the process ended otherwise."""
     return {
         "memory": f"needed more than {limits.memory_mb} MB of memory",
         "cpu": f"needed more than {limits.cpu_s or 0:g} s of CPU time",
@@ -289,7 +289,7 @@ def _pair(ours_on_error: contextlib.ExitStack, theirs: contextlib.ExitStack) -> 
 
 
 def _kill_session(sid: int) -> None:
-    """Kill what a guard did not, and the guard; it is not reaped yet, so that its number is not reused."""
+    """Kill the guard and its remaining processes; it is not reaped yet, so its process id is not reused."""
     for stat in Path("/proc").glob("[0-9]*/stat"):
         with contextlib.suppress(OSError):
             if int(stat.read_bytes().rpartition(b")")[2].split()[3]) == sid:

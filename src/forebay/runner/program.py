@@ -1,4 +1,4 @@
-"""Programs that touch what strangers made, as yt-dlp and ffmpeg do: in a sandbox, within limits, line by line."""
+"""Runs programs on untrusted data, such as yt-dlp and ffmpeg: in a sandbox, with limits, reporting each line."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ProgramLimits:
-    """What one run of a program may use, with all that it starts."""
+    """The limits of one run of a program, including its descendants."""
 
     memory_mb: int = 512
     timeout: float = 600.0
@@ -40,7 +40,7 @@ class ProgramLimits:
 
 @dataclass(frozen=True)
 class Finished:
-    """How a program has ended: its status, the end of what it printed, and the files that it left in `output`."""
+    """The result of a program: its exit status, the end of its output, and the files that it left in `output`."""
 
     status: int
     said: str
@@ -60,14 +60,15 @@ async def run_program(
 ) -> Finished:
     """Run a program to its end.
 
-    It sees the system's programs and libraries, `inputs` by their names in the folder `@INPUTS@`, and may write to
-    `@OUTPUT@`, which is `output`, and to `@HOME@`, which is gone with it; arguments name these folders so. `network` is
-    what `Egress.network()` returns, with the `environment` of a grant. `on_line` is told each line that it prints.
+    The program sees the system's programs and libraries, and `inputs` by name in the folder `@INPUTS@`. It may write to
+    `@OUTPUT@`, which is `output`, and to `@HOME@`, which is deleted afterwards. Use these placeholders in the
+    arguments.
+    `network` is what `Egress.network()` returns, with the `environment` of a grant. `on_line` gets each printed line.
 
     Raises:
-        ConfigError: the program is not installed, or there is no sandbox although the mode requires one.
-        TransientError: it was stopped, as it ran over a limit or was killed.
-        DataError: a name of an input is not plain.
+        ConfigError: the program is not installed, or the mode requires a sandbox and there is none.
+        TransientError: the program exceeded a limit or was killed.
+        DataError: the name of an input is not a plain file name.
     """
     limits = limits or ProgramLimits()
     program = shutil.which(argv[0])
@@ -104,7 +105,7 @@ def _command(
     if sandbox is not None:
         mounts = sandbox.mounts if output is None else [*sandbox.mounts, ("write", str(output), OUTPUT)]
         if not sandbox.is_walled and network != "none":
-            network = "host"  # there is no network of its own; without any, the filter of system calls does
+            network = "host"  # no network namespace; without network, the filter of system calls blocks it
         sandbox = replace(sandbox, network=network, mounts=mounts)
     return Command(
         argv[0],
@@ -122,7 +123,7 @@ def _prepare(process: GuardedProcess, inputs: Mapping[str, Path]) -> None:
     process.prepare()
     sandbox = process.command.sandbox
     for name, source in inputs.items():
-        if name != os.path.basename(name) or name in ("", ".", ".."):  # noqa: PTH119 - a text, no path yet
+        if name != os.path.basename(name) or name in ("", ".", ".."):  # noqa: PTH119 - a name, not a path
             raise DataError(f"{name!r} is no name of a file")
         place(source, process.inbox / name, copied=sandbox is not None and sandbox.uid_base is not None)
 

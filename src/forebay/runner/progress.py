@@ -1,4 +1,4 @@
-"""How far a function is that runs in a process of its own. Standard library only."""
+"""Progress of a function in a separate process. Standard library only."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from forebay.runner.wire import PROGRESS
 if TYPE_CHECKING:
     from forebay.runner.wire import Channel
 
-_GAP = 0.01  # seconds; the pool's side throttles, this only keeps a tight loop from flooding it
+_GAP = 0.01  # seconds; the pool throttles as well, this only prevents a tight loop from flooding it
 _LONGEST_NOTE = 1000
 
 
 class Reporter:
-    """Sends progress to the pool: every new note, and fractions unless they come in a flood."""
+    """Sends progress to the pool: every new note, and fractions at a limited rate."""
 
     def __init__(self, link: Channel) -> None:
         self._link = link
@@ -39,8 +39,8 @@ _reporter: Reporter | None = None
 
 
 def connect(link: Channel) -> None:
-    """In a child: where `report` goes."""
-    global _reporter  # noqa: PLW0603 - there is one pool a process
+    """In a child: set the connection for `report`."""
+    global _reporter  # noqa: PLW0603 - one pool per process
     _reporter = Reporter(link)
 
 
@@ -51,15 +51,15 @@ def report(
     bytes_done: int | None = None,
     bytes_total: int | None = None,
 ) -> None:
-    """Tell the worker how far this function is; nothing happens where it is called directly."""
+    """Report the progress of this function to the worker; has no effect if the function is called directly."""
     if _reporter is not None:
         _reporter.report(fraction, note, bytes_done, bytes_total)
 
 
 def read(body: bytes) -> tuple[float | None, str | None, int | None, int | None]:
-    """In the worker: what a frame says.
+    """In the worker: parse a progress frame.
 
-    Raises: ValueError or TypeError when it is none.
+    Raises: ValueError or TypeError if it is invalid.
     """
     fraction, note, done, total = cast("tuple[Any, Any, Any, Any]", json.loads(body))
     numbers = isinstance(fraction, float | int | None) and all(isinstance(size, int | None) for size in (done, total))

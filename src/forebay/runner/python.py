@@ -1,4 +1,4 @@
-"""The Python that guards and sandboxed children run on: ours without a virtual environment, site or settings."""
+"""The Python interpreter for guards and sandboxed children: without virtual environment, site or settings."""
 
 from __future__ import annotations
 
@@ -10,5 +10,5 @@ GUARD = Path(__file__).with_name("guard.py")
 
 
 def python_command() -> list[str]:
-    """Modules are found by the search path that a child is told, so that nothing slow or misleading is loaded."""
+    """The command. A child receives its module search path, so nothing slow or misleading is loaded."""
     return [os.path.realpath(sys.executable), "-I", "-S"]

@@ -1,7 +1,8 @@
-"""A filter of system calls for sandboxed processes: what a parser, a browser or a downloader never needs.
+"""A filter of system calls for sandboxed processes: denies what a parser, a browser or a downloader never needs.
 
-Not a full allowlist, which would break with each new library: it closes what widens the kernel's attack surface, what
-looks into other processes, and sockets of families that no namespace holds. On the standard library alone.
+It is not a complete allowlist, which would break with each new library: it denies calls that enlarge the kernel's
+attack surface, calls that inspect other processes, and socket families that no namespace confines. Standard library
+only.
 """
 
 from __future__ import annotations
@@ -20,9 +21,9 @@ _LOAD, _EQUAL, _AT_LEAST, _ANY_BIT, _GIVE = 0x20, 0x15, 0x35, 0x45, 0x06
 _ALLOW, _ERRNO = 0x7FFF0000, 0x00050000
 _PR_SET_SECCOMP, _MODE_FILTER = 22, 2
 _X32 = 0x40000000
-_NEW_NAMESPACES = 0x7E020000  # every CLONE_NEW… flag that clone takes
+_NEW_NAMESPACES = 0x7E020000  # all CLONE_NEW… flags of clone
 
-# Numbers on x86_64 and on aarch64.
+# System call numbers on x86_64 and on aarch64.
 _DENIED = {
     "ptrace": (101, 117), "process_vm_readv": (310, 270), "process_vm_writev": (311, 271), "kcmp": (312, 272),
     "pidfd_getfd": (438, 438), "process_madvise": (440, 440),
@@ -37,8 +38,8 @@ _DENIED = {
     "delete_module": (176, 106), "reboot": (169, 142), "swapon": (167, 224), "swapoff": (168, 225), "acct": (163, 89),
     "syslog": (103, 116), "settimeofday": (164, 170), "clock_settime": (227, 112),
 }  # fmt: skip
-# What Chromium needs, for its own sandbox and to share memory between its processes. Others would keep memory there
-# that belongs to no process, so that nobody counts it.
+# Calls that Chromium needs, for its own sandbox and to share memory between its processes. Other programs could use
+# them to keep memory that belongs to no process, so that it would not be counted.
 _CHROMIUM = {
     "unshare": (272, 97), "chroot": (161, 51), "memfd_create": (319, 279), "memfd_secret": (447, 447),
     "shmget": (29, 194),
@@ -54,13 +55,13 @@ _Instruction = tuple[int, int, int, int]
 
 
 def why_not() -> str | None:
-    """Why this machine has no filter; None where it has one."""
+    """Why there is no filter on this machine; None if there is one."""
     machine = os.uname().machine
     return None if machine in _MACHINES else f"system calls are not filtered on {machine}"
 
 
 def install(sandbox: Sandbox) -> None:
-    """Filter the calls of this process and of all that it starts, for good; `no_new_privs` must be set."""
+    """Filter the calls of this process and its descendants permanently; `no_new_privs` must be set."""
     code = compiled(sandbox)
     if not code:
         return
@@ -74,7 +75,7 @@ def install(sandbox: Sandbox) -> None:
 
 
 def compiled(sandbox: Sandbox) -> bytes:
-    """The filter as the kernel takes it; nothing where this machine has none."""
+    """The filter in the kernel's format; empty if this machine has none."""
     known = _MACHINES.get(os.uname().machine)
     families = _LOCAL if sandbox.network == "none" else _NETWORK
     program = [] if known is None else _program(*known, families, nesting=sandbox.nesting)
@@ -85,11 +86,11 @@ def _program(column: int, arch: int, families: tuple[int, ...], *, nesting: bool
     program: list[_Instruction] = [
         (_LOAD, 0, 0, 4),  # the architecture
         (_EQUAL, 1, 0, arch),
-        _refuse(errno.ENOSYS),  # another one has other numbers
+        _refuse(errno.ENOSYS),  # other architectures have other numbers
         (_LOAD, 0, 0, 0),  # the number of the call
-        (_AT_LEAST, 0, 1, _X32),  # x32 has others again
+        (_AT_LEAST, 0, 1, _X32),  # x32 has other numbers, too
         _refuse(errno.ENOSYS),
-        # clone3 has its flags in memory, where no filter looks: the C library then takes clone.
+        # The flags of clone3 are in memory, which a filter cannot read: the C library then falls back to clone.
         *_if_call(_CLONE3[column], [_refuse(errno.ENOSYS)]),
     ]
     denied = _DENIED if nesting else _DENIED | _CHROMIUM
@@ -103,7 +104,7 @@ def _program(column: int, arch: int, families: tuple[int, ...], *, nesting: bool
 
 
 def _if_call(number: int, then: list[_Instruction]) -> list[_Instruction]:
-    """These instructions for one call; each list ends by giving an answer."""
+    """These instructions for one call; each list ends with a return."""
     return [(_EQUAL, 0, len(then), number), *then]
 
 

@@ -1,4 +1,4 @@
-"""The first lines of a child: hears where its modules are before it imports any. Standard library only."""
+"""The entry point of a child: receives the module search path before it imports modules. Standard library only."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
 
 def serve(sock: socket.socket, files: socket.socket) -> None:
-    """Run tasks until the pool hangs up."""
+    """Run tasks until the pool closes the connection."""
     faulthandler.enable()
-    for stream in (sys.stdout, sys.stderr):  # what was printed must be out when the process is killed
+    for stream in (sys.stdout, sys.stderr):  # output must not be lost when the process is killed
         cast("Any", stream).reconfigure(line_buffering=True)
     link = Channel(sock)
     first = link.receive()

@@ -1,4 +1,4 @@
-"""What a guard is told on its command line: what to run, its limits, its sandbox. Standard library only."""
+"""The command line of a guard: what to run, its limits, its sandbox. Standard library only."""
 
 from __future__ import annotations
 
@@ -6,19 +6,19 @@ import json
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, cast
 
-# The last one has neither a view of its own nor namespaces: only an account, limits and a filter of system calls.
+# The last one has no separate file system and no namespaces: only an account, limits and a filter of system calls.
 Method = Literal["bubblewrap", "namespaces", "process"]
 MountKind = Literal["read", "write", "link"]
 
-INPUTS = "/inputs"  # where the files of a call are seen
-SCRATCH = "/tmp"  # noqa: S108 - a file system of the sandbox's own
+INPUTS = "/inputs"  # where the files of a call are mounted
+SCRATCH = "/tmp"  # noqa: S108 - a separate file system of the sandbox
 WALLED = "FOREBAY_WALLED"  # set where /tmp is the file system of a sandbox
-OUTPUT = "/output"  # where the folder is that a program leaves its files in
+OUTPUT = "/output"  # where the output folder of a program is mounted
 
 
 @dataclass(frozen=True)
 class Network:
-    """The way to the egress proxy: where its sockets are taken over, and the port at which it is expected."""
+    """The connection to the egress proxy: where it receives sockets, and the port on which programs expect it."""
 
     handover: str
     port: int
@@ -29,23 +29,23 @@ class Sandbox:
     """What a sandboxed process sees and may do."""
 
     method: Method
-    mounts: list[tuple[MountKind, str, str]]  # what, of the host, where
+    mounts: list[tuple[MountKind, str, str]]  # kind, path on the host, path in the sandbox
     scratch_mb: int
-    uid_base: int | None  # root runs it as this number plus the guard's own; None: as the caller
+    uid_base: int | None  # if started by root, its user id is this plus the guard's process id; None: the caller's
     bubblewrap: str = ""
     root: str = ""  # an empty folder of the host, to mount the new root on
     network: Network | Literal["none", "host"] = "none"
-    nesting: bool = False  # it may make namespaces itself
+    nesting: bool = False  # it may create namespaces
 
     @property
     def is_walled(self) -> bool:
-        """Whether it has a file system and processes of its own."""
+        """Whether it has a separate file system and process namespace."""
         return self.method != "process"
 
 
 @dataclass(frozen=True)
 class ResourceLimits:
-    """What one process with all that it starts may use."""
+    """The resource limits of one process including its descendants."""
 
     memory_mb: int
     cpu_s: float | None = None
@@ -56,17 +56,17 @@ class ResourceLimits:
 
 @dataclass(frozen=True)
 class Spec:
-    """All of it. `descriptors` are handed to the process that works."""
+    """The complete specification. `descriptors` are passed to the working process."""
 
     control: int
     owner: int
     python: list[str]
     limits: ResourceLimits
     descriptors: list[int] = field(default_factory=list[int])
-    module: str = ""  # its `serve(*sockets)` is called, or else
+    module: str = ""  # its `serve(*sockets)` is called; if empty,
     argv: list[str] = field(default_factory=list[str])  # this program is run
-    folder: str = ""  # removed when all is gone
-    watched: str = ""  # a folder that may hold `watched_mb`
+    folder: str = ""  # removed when all processes have ended
+    watched: str = ""  # a folder with at most `watched_mb`
     watched_mb: int = 0
     sandbox: Sandbox | None = None
 

@@ -1,4 +1,4 @@
-"""What of this machine a sandbox sees: system libraries, Python and the application's own modules, all read-only."""
+"""The files of this machine that a sandbox sees: system libraries, Python and the application's modules, read-only."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from forebay.runner.spec import MountKind
 
 _SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store", "/gnu/store")
-# Of /etc only what libraries and programs read, and nothing that names accounts, hosts or secrets.
+# Of /etc, only what libraries and programs read, and nothing that contains accounts, hosts or secrets.
 _FILES = (
     "/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/alternatives", "/etc/localtime", "/etc/timezone",
     "/etc/fonts", "/etc/ssl/certs", "/etc/ssl/openssl.cnf", "/etc/pki/tls/certs", "/etc/pki/ca-trust/extracted",
@@ -24,11 +24,11 @@ _BARE = (Path("/"), Path("/home"), Path("/root"), Path("/var"), Path("/etc"), Pa
 
 
 def system_mounts() -> Iterator[tuple[MountKind, str, str]]:
-    """The parts of every sandbox; links stay links, as merged /usr has them."""
+    """The mounts of every sandbox; links stay links, as in a merged /usr."""
     for path in (*_SYSTEM, *_FILES):
         if Path(path).is_symlink() and path in _SYSTEM:
             yield "link", str(Path(path).readlink()), path
-        elif os.path.exists(path):  # noqa: PTH110 - what a link leads to counts
+        elif os.path.exists(path):  # noqa: PTH110 - the target of a link matters
             yield "read", path, path
 
 
@@ -38,7 +38,8 @@ def program_mounts(programs: Iterable[str]) -> list[tuple[MountKind, str, str]]:
 
 
 def python_mounts(search_path: Iterable[str]) -> list[tuple[MountKind, str, str]]:
-    """Python, its packages, and the modules of the application: of other folders on the path nothing else is seen."""
+    """Python, its packages, and the application's modules. Other files in folders of the search path are not
+    visible."""
     prefixes = [Path(prefix) for prefix in dict.fromkeys((sys.base_prefix, sys.prefix, sys.base_exec_prefix))]
     prefixes.append(Path(os.path.realpath(sys.executable)).parent)
     found = [*prefixes, Path(__file__).parents[1]]
@@ -51,14 +52,14 @@ def python_mounts(search_path: Iterable[str]) -> list[tuple[MountKind, str, str]
 
 
 def modules_in(folder: Path) -> Iterator[Path]:
-    """The modules and packages of a folder; not its data, which may be a worker's own."""
+    """The modules and packages of a folder, without its data, which may belong to a worker."""
     for entry in folder.iterdir():
         if entry.name.endswith(_MODULES) or (entry / "__init__.py").is_file():
             yield entry
 
 
 def _readable(paths: Iterable[Path]) -> list[tuple[MountKind, str, str]]:
-    """Each path, but for those that another one covers."""
+    """The paths, without those that another one contains."""
     wanted = sorted({path for path in paths if path not in _BARE})
     covered: list[Path] = [Path(path) for path in _SYSTEM]
     made: list[tuple[MountKind, str, str]] = []

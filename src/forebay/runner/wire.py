@@ -1,7 +1,7 @@
 """Frames between a pool and its children: a kind (one byte), a size (eight bytes) and a body. Standard library only.
 
-Bodies to the child are pickles, but for the first one, which is JSON: it says where the child finds its modules. Bodies
-to the pool are data only, see `codec.py`.
+Bodies to the child are pickles, except the first one, which is JSON: it contains the module search path. Bodies to the
+pool are only data, see `codec.py`.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ HEAD = struct.Struct("!cQ")
 HELLO, FILES, CALL, CANCEL = b"h", b"f", b"c", b"x"  # from the pool
 READY, UNREADY, STARTED, PROGRESS = b"y", b"n", b"s", b"p"
 RESULT, UNSENDABLE, ERROR, OUT_OF_MEMORY, OVERRUN = b"r", b"u", b"e", b"m", b"o"
-SMALL = 1 << 20  # bytes of a frame that is no result
-MAIN_ALIAS = "__forebay_main__"  # what the pool's `__main__` is called here, so that its main part does not run
+SMALL = 1 << 20  # maximum bytes of a frame that is not a result
+MAIN_ALIAS = "__forebay_main__"  # name of the pool's `__main__` in the child, so that its main block does not run
 
 
 @dataclass(frozen=True, slots=True)
 class Hello:
-    """What a new process must know to find its function."""
+    """What a new process needs to find its function."""
 
     path: list[str]
     prefix: str
@@ -31,9 +31,9 @@ class Hello:
     package: str | None
     file: str | None
     qualname: str
-    label: str  # of the step, or of the function
+    label: str  # name of the step or function
     max_bytes: int
-    adapter: str  # a module that knows what the function is, and makes its first argument; "" for a plain function
+    adapter: str  # a module that finds the function and creates its first argument; "" for a plain function
 
 
 class Channel:
@@ -50,7 +50,7 @@ class Channel:
             self._sock.sendall(body)
 
     def receive(self) -> tuple[bytes, bytes] | None:
-        """The next frame, or None when the pool has hung up."""
+        """The next frame, or None if the pool has closed the connection."""
         head = self._exactly(HEAD.size)
         if head is None:
             return None
@@ -59,7 +59,7 @@ class Channel:
         return None if body is None else (kind, body)
 
     def has_mail(self) -> bool:
-        """While a task runs, the pool only writes or hangs up to say that the task is cancelled."""
+        """Whether the task was cancelled: while a task runs, the pool writes or closes only to cancel it."""
         try:
             self._sock.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT)
         except BlockingIOError:
