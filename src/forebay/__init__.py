@@ -1,4 +1,4 @@
-"""Save first, answer at once, process later, lose nothing, and show everything."""
+"""A work engine on PostgreSQL: submit work in your transaction, process it later, lose nothing, see everything."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -77,8 +77,8 @@ __all__ = [
     "testing",
 ]
 
-# Imported on first use: guards and children of the runner start in a few milliseconds without the engine,
-# and a program that only submits needs no worker.
+# Imported on first use: guards and children of the runner start in a few milliseconds without the engine, and a program
+# that only submits does not need the worker.
 _PLACES = {
     "engine.declare.context": ("Context",),
     "engine.declare.limited": ("limited",),

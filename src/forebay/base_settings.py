@@ -1,4 +1,4 @@
-"""What all settings share: they come from FOREBAY_… variables and .env, and some have a second name."""
+"""The base of all settings: they are read from FOREBAY_… variables and .env, and some have alternative names."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ Seconds = Annotated[float, Field(ge=0)]
 
 @dataclass(frozen=True, slots=True)
 class OtherName:
-    """The field that a variable sets besides the field's own one, and what the value is multiplied by."""
+    """The field that an alternative variable sets, and the factor for its value."""
 
     field: str
     factor: float = 1
 
 
 class OtherNames(PydanticBaseSettingsSource):
-    """Reads settings by their other names; the proper name counts where both are given in one place."""
+    """Reads settings by their alternative names; the primary name takes precedence within one source."""
 
     def __init__(self, settings_cls: type[SettingsBase], variables: Mapping[str, str | None]) -> None:
         super().__init__(settings_cls)
@@ -48,7 +48,7 @@ class OtherNames(PydanticBaseSettingsSource):
 
 
 def _scaled(text: str, factor: float) -> str | float:
-    """Text that is no number is left as it is: the setting's own check says what is wrong with it."""
+    """The scaled number. Text that is not a number is returned unchanged, and validation of the setting rejects it."""
     try:
         return text if factor == 1 else float(text) * factor
     except ValueError:
@@ -56,12 +56,12 @@ def _scaled(text: str, factor: float) -> str | float:
 
 
 class SettingsBase(BaseSettings):
-    """A class of settings; each field is the variable with the class's prefix and the field's name."""
+    """A class of settings; the variable of a field is the prefix of the class and the name of the field."""
 
     model_config = SettingsConfigDict(env_prefix="FOREBAY_", env_file=".env", extra="ignore", frozen=True)
 
     other_names: ClassVar[Mapping[str, OtherName]] = {}
-    """Variables that set a field, too: the names of other systems, and names that were in use before."""
+    """Alternative variables: names from other systems, and former names."""
 
     @classmethod
     def settings_customise_sources(
@@ -72,7 +72,7 @@ class SettingsBase(BaseSettings):
         dotenv_settings: PydanticBaseSettingsSource,
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        assert isinstance(dotenv_settings, DotEnvSettingsSource)  # noqa: S101 - pydantic-settings makes it so
+        assert isinstance(dotenv_settings, DotEnvSettingsSource)  # noqa: S101 - guaranteed by pydantic-settings
         return (
             init_settings,
             env_settings,
@@ -94,7 +94,7 @@ class SettingsBase(BaseSettings):
 
     @classmethod
     def origins(cls) -> dict[str, str]:
-        """Where the fields that are given come from: `environment` or `.env`."""
+        """The sources of the fields that are set: `environment` or `.env`."""
         in_file = DotEnvSettingsSource(cls)
         places = {
             ".env": {**OtherNames(cls, in_file.env_vars)(), **in_file()},
@@ -104,10 +104,10 @@ class SettingsBase(BaseSettings):
 
 
 class PackageSettings(SettingsBase):
-    """The base of a package's settings. The prefix is FOREBAY_ and the package's name:
+    """The base of a package's settings. The prefix is FOREBAY_ plus the name of the package:
 
         class NotesSettings(PackageSettings):
             model_config = SettingsConfigDict(env_prefix="FOREBAY_NOTES_")
 
-    The package declares the class (`PipelinePackage.settings`), and gets its object by `settings.of(NotesSettings)`.
+    The package declares the class (`PipelinePackage.settings`), and reads it with `settings.of(NotesSettings)`.
     """

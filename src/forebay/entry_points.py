@@ -1,9 +1,9 @@
 """Entry points of installed distributions, read without `importlib.metadata`.
 
-That module takes twenty times as long as all of `forebay --help` has, as it parses every entry point of every
-distribution. Here, a file is parsed only if it names the group. Found is what lies as a folder `*.dist-info` or
-`*.egg-info` in a folder of `sys.path`, as pip and uv install distributions, editable ones included; not what lies in
-a ZIP file.
+That module takes twenty times as long as the time budget of `forebay --help`, because it parses every entry point of
+every distribution. This one parses a file only if it contains the group. It finds folders `*.dist-info` and
+`*.egg-info` in the folders of `sys.path`, as pip and uv install distributions, including editable ones; it does not
+search ZIP files.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class EntryPoint(NamedTuple):
     distribution: str
 
     def load(self) -> Any:
-        """The object. Raises: whatever its import raises."""
+        """Import the object. Raises: whatever the import raises."""
         module, _, path = self.value.partition(":")
         found: Any = import_module(module)
         for part in filter(None, path.split(".")):
@@ -39,7 +39,8 @@ class EntryPoint(NamedTuple):
 
 
 def entry_points(group: str) -> list[EntryPoint]:
-    """The entry points of a group, by name; of a distribution that lies in two folders, those that Python imports."""
+    """The entry points of a group, by name; of a distribution in two folders, those of the folder that Python
+    imports."""
     header = f"[{group}]".encode()
     found: dict[str, list[EntryPoint]] = {}
     for folder in sys.path:
@@ -50,17 +51,17 @@ def entry_points(group: str) -> list[EntryPoint]:
 
 
 def _files(folder: str) -> Iterator[tuple[str, bytes]]:
-    """The distributions in a folder that have entry points, each with the file of them."""
+    """The distributions in a folder that have entry points, with the content of the file."""
     try:
         names = os.listdir(folder)  # noqa: PTH208 - pathlib is slow
-    except OSError:  # a ZIP file, or a folder that is not there
+    except OSError:  # a ZIP file, or a missing folder
         return
     for name in names:
         if name.endswith(_SUFFIXES):
             try:
                 with open(f"{folder}/{name}/entry_points.txt", "rb", buffering=0) as file:  # noqa: PTH123
                     yield _distribution(name), file.read()
-            except OSError:  # most have none
+            except OSError:  # most distributions have none
                 continue
 
 

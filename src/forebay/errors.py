@@ -1,29 +1,29 @@
 """Every error that forebay raises, and every error that a step may raise.
 
     ForebayError
-    ├── RequestError            the caller asked for something that cannot be: names the field and the reason
+    ├── RequestError            invalid request: names the field and the reason
     │   ├── UnknownPipeline
     │   ├── InvalidField
     │   ├── InputTooLarge
-    │   ├── NotFoundError            no such job, item, queue …
-    │   └── ConflictError          e.g. pausing a job that has ended
-    ├── DefinitionError         a pipeline is declared wrongly: found when it is imported
-    ├── SchemaError             the database has no forebay schema, or one that does not fit
+    │   ├── NotFoundError       there is no such job, item, queue …
+    │   └── ConflictError       e.g. pausing a job that has ended
+    ├── DefinitionError         a pipeline is declared incorrectly: raised at import
+    ├── SchemaError             the database has no forebay schema, or another version
     ├── DatabaseUnavailable     the database cannot be reached
     │   ├── DatabaseBusy        all connections to it are in use
-    │   └── WrongRole           connections come with other rights than they should have
-    ├── Busy                    this process has too much of something to do; the same works a moment later
-    ├── EmbeddedError           forebay's own PostgreSQL cannot be set up or started
-    └── StepError               raised by steps; the class decides what happens to the task
-        ├── TransientError      retried: base·2^(n-1), capped, jittered
-        ├── ThrottledError      waits as told, spends no attempt
-        ├── PermanentError      ends in ERROR at once
-        │   └── ContentMissing  what a file refers to is not in the store
-        ├── DataError           ends in ERROR at once, with a reason the user can act on
-        ├── ConfigError         parks the step's queue until it is fixed, spends no attempt
-        └── ResourceError       slows this worker down, spends no attempt
+    │   └── WrongRole           connections do not have the expected rights
+    ├── Busy                    this process is overloaded; retry later
+    ├── EmbeddedError           the embedded PostgreSQL cannot be created or started
+    └── StepError               raised by steps; the class determines what happens to the task
+        ├── TransientError      retried after base·2^(n-1) s, capped, with jitter
+        ├── ThrottledError      retried after the given time, uses no attempt
+        ├── PermanentError      ends in ERROR without a retry
+        │   └── ContentMissing  the content of a file is not in the store
+        ├── DataError           ends in ERROR without a retry, with a reason for the user
+        ├── ConfigError         parks the step's queue until it is fixed, uses no attempt
+        └── ResourceError       slows this worker down, uses no attempt
 
-Anything else that a step raises is transient, but for what `error_class` says below.
+Any other exception of a step is transient, except those that `classify_error` handles below.
 """
 
 from __future__ import annotations
@@ -44,11 +44,11 @@ if TYPE_CHECKING:
 
 
 class ForebayError(Exception):
-    """The root of all errors of forebay."""
+    """The base class of all errors of forebay."""
 
 
 class RequestError(ForebayError):
-    """An invalid request. It was rejected, and nothing of it was written."""
+    """An invalid request. It was rejected, and nothing was written."""
 
     sqlstate: ClassVar[str] = "FB002"
 
@@ -59,7 +59,7 @@ class RequestError(ForebayError):
 
 
 class UnknownPipeline(RequestError):
-    """No worker has registered a pipeline of that name."""
+    """No pipeline with this name is registered."""
 
     sqlstate = "FB001"
 
@@ -69,29 +69,29 @@ class InvalidField(RequestError):
 
 
 class InputTooLarge(RequestError):
-    """An input has more bytes than its pipeline takes."""
+    """An input is larger than its pipeline allows."""
 
     sqlstate = "FB003"
 
 
 class NotFoundError(RequestError):
-    """The thing that was named does not exist."""
+    """The requested object does not exist."""
 
     sqlstate = "FB004"
 
 
 class ConflictError(RequestError):
-    """The thing that was named is in a state that forbids this."""
+    """The state of the requested object does not allow the operation."""
 
     sqlstate = "FB005"
 
 
 class DefinitionError(ForebayError):
-    """A pipeline or step is declared wrongly."""
+    """A pipeline or step is declared incorrectly."""
 
 
 class SchemaError(ForebayError):
-    """The database's schema is missing, older or newer than this forebay."""
+    """The database's schema is missing, or older or newer than this forebay."""
 
 
 class DatabaseUnavailable(ForebayError):
@@ -99,37 +99,37 @@ class DatabaseUnavailable(ForebayError):
 
 
 class DatabaseBusy(DatabaseUnavailable, TimeoutError):
-    """All connections that may be used for this are in use, and have been for a while."""
+    """All connections for this purpose have been in use for a while."""
 
 
 class WrongRole(DatabaseUnavailable):
-    """Connections have other rights than they should have: nothing may be done with them."""
+    """Connections do not have the expected rights, and must not be used."""
 
 
 class Busy(ForebayError):
-    """This process has too much of something to do at the moment."""
+    """This process is overloaded at the moment."""
 
 
 class StepError(ForebayError):
-    """The root of what steps raise on purpose."""
+    """The base class of errors that steps raise deliberately."""
 
     error_class: ClassVar[ErrorClass] = ErrorClass.TRANSIENT
     writes: Sequence[Write] = ()
 
     def writing(self, *writes: Write) -> Self:
-        """The same error, with rows that commit together with it: `raise PermanentError(...).writing(Rows(...))`."""
+        """The same error, with rows that are committed with it: `raise PermanentError(...).writing(Rows(...))`."""
         self.writes = writes
         return self
 
 
 class TransientError(StepError):
-    """It may work next time."""
+    """A retry may succeed."""
 
 
 class ThrottledError(StepError):
-    """The other side asked for patience: try again after `retry_after` seconds.
+    """A remote service asks to retry after `retry_after` seconds.
 
-    `ours`: it is we who hold back, for as long as it takes; the other side was not even asked.
+    `ours`: our own limit delays the task, for as long as necessary; the remote service was not called.
     """
 
     error_class = ErrorClass.THROTTLED
@@ -141,23 +141,23 @@ class ThrottledError(StepError):
 
 
 class PermanentError(StepError):
-    """It will never work."""
+    """A retry cannot succeed."""
 
     error_class = ErrorClass.PERMANENT
 
 
 class ContentMissing(PermanentError):
-    """The store does not have what the database says it has."""
+    """The store does not have the content that the database refers to."""
 
 
 class DataError(StepError):
-    """The input is at fault; the message tells its owner what to fix."""
+    """The input is invalid; the message tells its owner what to fix."""
 
     error_class = ErrorClass.DATA
 
 
 class ConfigError(StepError):
-    """The installation is at fault: a missing key, program or model."""
+    """The installation is misconfigured: a missing key, program or model."""
 
     error_class = ErrorClass.CONFIG
 
@@ -168,17 +168,17 @@ class ResourceError(StepError):
     error_class = ErrorClass.RESOURCE
 
 
-# What drivers add to a message: the values of the row that was refused, the statement and its parameters.
+# What drivers append to a message: the values of the rejected row, the statement and its parameters.
 _VALUES = re.compile(r"\n(?:DETAIL|CONTEXT|LINE \d+|HINT|\[SQL|\[parameters).*", re.DOTALL)
 
 
 def message_without_values(error: BaseException) -> str:
-    """What an error says, without the values that a database driver adds: those may be secret."""
+    """The message of an error, without the values that a database driver appends: they may be confidential."""
     return strip_values(str(error))
 
 
 def strip_values(text: str) -> str:
-    """The same for a message."""
+    """The same for a message text."""
     return _VALUES.sub("", text).strip()
 
 
@@ -191,7 +191,7 @@ _EXHAUSTED = {errno.ENOSPC, errno.EDQUOT, errno.EMFILE, errno.ENFILE, errno.ENOM
 
 
 def classify_error(error: BaseException) -> ErrorClass:
-    """The class of anything that a step has raised."""
+    """The class of an exception that a step raised."""
     if isinstance(error, StepError):
         return error.error_class
     if isinstance(error, MemoryError) or (isinstance(error, OSError) and error.errno in _EXHAUSTED):
@@ -207,7 +207,7 @@ _BY_SQLSTATE: dict[str, type[RequestError]] = {
 
 
 def from_sqlstate(sqlstate: str | None, field: str | None, message: str) -> RequestError | None:
-    """The error behind an SQLSTATE of forebay's own, raised by its SQL functions; None for all others."""
+    """The error for one of forebay's SQLSTATEs, which its SQL functions raise; None for all others."""
     kind = _BY_SQLSTATE.get(sqlstate or "")
     if kind is None:
         return None

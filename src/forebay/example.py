@@ -1,8 +1,8 @@
-"""The built-in example: counts the words of texts, fingerprints them, and says how easy they are to read.
+"""The built-in example: counts the words of texts, computes fingerprints, and measures readability.
 
     count ∥ fingerprint → readability → (when all texts are done) summary
 
-`forebay up` runs it on some three hundred generated texts, of which one is broken on purpose.
+`forebay up` runs it on about three hundred generated texts; one of them is deliberately invalid.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from forebay import Context, Pipeline
 from forebay.errors import DataError
 from forebay.types import JobSummary
 
-# Counting takes microseconds. This pause stands for the slow service that a real step would call: without it
-# the demo would be over before anyone has seen it.
+# Counting takes microseconds. This pause represents the slow service that a real step would call: without it, the demo
+# would end before anyone could watch it.
 _PRETENDED_SECONDS = 0.15
 
-_WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")  # noqa: RUF001 - the apostrophe that typesetters use
+_WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")  # noqa: RUF001 - the typographic apostrophe
 _SENTENCE_END = re.compile(r"[.!?]+(?:\s|$)")
 _VOWELS = re.compile(r"[aeiouy]+", re.IGNORECASE)
 
 
 class Text(BaseModel):
-    """One text to look at."""
+    """One text."""
 
     title: str
     body: str
@@ -52,7 +52,7 @@ texts = Pipeline("texts", Text)
 
 @texts.step(concurrency=(1, 4))
 async def count(ctx: Context, text: Text) -> Counts:
-    """Words, sentences and, roughly, syllables."""
+    """Count words, sentences and, approximately, syllables."""
     await asyncio.sleep(_PRETENDED_SECONDS)
     words = _WORD.findall(text.body)
     if not words:
@@ -75,7 +75,7 @@ def fingerprint(ctx: Context, text: Text) -> str:
 
 @texts.step(after=(count, fingerprint))
 async def readability(ctx: Context, text: Text, counts: Counts, sha256: str) -> Readability:
-    """Flesch's reading ease: about 100 for a child's book, below 30 for a contract."""
+    """The Flesch reading ease: about 100 for a children's book, below 30 for a contract."""
     ease = 206.835 - 1.015 * counts.words / counts.sentences - 84.6 * counts.syllables / counts.words
     level = "easy" if ease >= 70 else "plain" if ease >= 50 else "hard"
     return Readability(ease=round(ease, 1), level=level, sha256=sha256)
@@ -83,7 +83,7 @@ async def readability(ctx: Context, text: Text, counts: Counts, sha256: str) -> 
 
 @texts.after_all()
 async def summary(ctx: Context, job: JobSummary) -> dict[str, int]:
-    """The totals over all texts of the job."""
+    """The totals of all texts of the job."""
     totals = {"texts": job.done, "failed": job.error, "words": 0, "sentences": 0}
     async for item in ctx.items():
         counts = item.result.get("count")
@@ -93,7 +93,7 @@ async def summary(ctx: Context, job: JobSummary) -> dict[str, int]:
     return totals
 
 
-# The demo's texts: sentences from a small grammar, the same on every machine.
+# The texts of the demo: sentences from a small grammar, the same on every machine.
 
 _WHO = ("the miller", "a heron", "the night shift", "my neighbour", "the old turbine", "a patient clerk", "the river")
 _DOES = ("watches", "repairs", "forgets", "measures", "carries", "questions", "announces", "collects")
@@ -103,8 +103,8 @@ _THEMES = ("Water", "Work", "Waiting", "Weather", "Rust", "Bread", "Bridges", "C
 
 
 def demo_texts(count: int = 300, *, seed: int = 1) -> Iterator[Text]:
-    """Short generated texts, and in the middle one whose body is empty, so that a dead letter can be seen."""
-    dice = random.Random(seed)  # noqa: S311 - nothing secret about it
+    """Short generated texts; the one in the middle has an empty body, to show a dead letter."""
+    dice = random.Random(seed)  # noqa: S311 - not for security
     for number in range(1, count + 1):
         title = f"{dice.choice(_THEMES)}, no. {number}"
         yield Text(title=title, body=" ".join(_sentence(dice) for _ in range(dice.randint(2, 7))))

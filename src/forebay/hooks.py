@@ -1,10 +1,10 @@
-"""Hooks: how a pipeline package takes part in commands and routes that serve every pipeline.
+"""Hooks: how a pipeline package extends commands and routes that serve every pipeline.
 
-`PipelinePackage` (in `forebay.packages`) names the objects; here is what they must be:
+`PipelinePackage` (in `forebay.packages`) names the objects; this module defines their types:
 
-    jobs       JobHooks    what is different about the jobs of one pipeline: submitted, reprocessed, shown, exported
-    checks     Check       what `forebay doctor` looks at
-    demo       Demo        what the first `forebay up` submits
+    jobs       JobHooks       how the jobs of one pipeline are submitted, reprocessed, shown and exported
+    checks     Check          the checks of `forebay doctor`
+    demo       Demo           what the first `forebay up` submits
     chores     ChoreFunction  periodic work
 """
 
@@ -31,7 +31,7 @@ Level = Literal["OK", "WARN", "FAIL"]
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that `forebay doctor` has looked at; `fix` is what to do about it."""
+    """One result of `forebay doctor`; `fix` says what to do about it."""
 
     level: Level
     about: str
@@ -40,38 +40,38 @@ class Finding:
 
 
 class Check(Protocol):
-    """Looks at what a package needs: programs, files, servers. Answers nothing when nothing of it is configured."""
+    """Checks what a package needs: programs, files, servers. Returns nothing if none of it is configured."""
 
     async def __call__(self, settings: Settings, /) -> Sequence[Finding]: ...
 
 
 class Demo(Protocol):
-    """Submits something worth looking at to a database without jobs; answers what, as in "job 7 with rows to look up",
-    or None. It may run again after a crash: keys keep it from submitting the same twice."""
+    """Submits sample work to a database without jobs; returns a description, as in "job 7 with rows to look up", or
+    None. It may run again after a crash, so it must use keys to avoid duplicates."""
 
     async def __call__(self, conn: Connection, settings: Settings, owner: str, /) -> str | None: ...
 
 
 ChoreFunction: TypeAlias = "Callable[[Context], Awaitable[Any]]"
-"""Runs a chore; answers what is kept as the result of its job, as a count."""
+"""Runs a chore; its return value, such as a count, is the result of its job."""
 
 Answer: TypeAlias = tuple[int, dict[str, Any]]
-"""The status and the body of an answer of the API."""
+"""The status and the body of an API response."""
 
 
 @dataclass(frozen=True, slots=True)
 class ExportOptions:
-    """What `forebay export` was asked for."""
+    """The options of `forebay export`."""
 
     format: Literal["jsonl", "csv", "xlsx"]
     statuses: Sequence[str] | None = None  # None: all
-    groups: Sequence[str] = ()  # of columns besides the usual ones: what `--with` names
-    raw: bool = False  # leave what a spreadsheet would run as a formula as it is
+    groups: Sequence[str] = ()  # of additional columns: the values of `--with`
+    raw: bool = False  # do not escape values that a spreadsheet would run as formulas
 
 
 @dataclass(frozen=True, slots=True)
 class ExportTarget:
-    """Where an export goes: `write` takes its bytes, `progress` is told the number of the last item that is done."""
+    """The target of an export: `write` takes its bytes, `progress` takes the number of the last completed item."""
 
     write: Callable[[bytes], Coroutine[Any, Any, None]]
     progress: Callable[[int], None]
@@ -79,42 +79,44 @@ class ExportTarget:
 
 @dataclass(frozen=True, slots=True)
 class Exported:
-    """How many items were written, and what else is to be said about the file."""
+    """The number of written items, and remarks about the file."""
 
     items: int
     notes: Sequence[str] = field(default_factory=list[str])
 
 
 class JobHooks:
-    """What is different about the jobs of one pipeline. Each method has a default: override those that are needed.
+    """Extensions for the jobs of one pipeline. Each method has a default: override those that you need.
 
-    All run as whoever asks: `conn` sees only rows that they may see. `RequestError` and `Problem` reject a request.
+    All methods run with the rights of the caller: `conn` sees only rows that the caller may see. Raise `RequestError`
+    or
+    `Problem` to reject a request.
     """
 
     reprocess_options: type[BaseModel] | None = None
-    """Fields that `POST /api/jobs/ID/reprocess` takes for these jobs besides its own."""
+    """Additional fields of `POST /api/jobs/ID/reprocess` for these jobs."""
 
     async def submit_upload(
         self, request: Request, form: FormData, who: Principal, idempotent: Idempotency
     ) -> Answer | None:
-        """Take a whole file that `POST /api/jobs` brings as a form. None: each row of the file is an item."""
+        """Take a whole file that `POST /api/jobs` receives as a form. None: each row of the file is an item."""
         return None
 
     async def submit_reference(
         self, request: Request, body: NewJob, who: Principal, idempotent: Idempotency
     ) -> Answer | None:
-        """Take a file that `POST /api/jobs` names in `file`, instead of items. None: this pipeline takes no such."""
+        """Take a file that `POST /api/jobs` names in `file`, instead of items. None: not supported by this pipeline."""
         return None
 
     async def before_reprocess(self, conn: Connection, settings: Settings, job_id: int, options: Any) -> None:
-        """Prepare a reprocess, in its transaction; `options` is a `reprocess_options`, or None if there are none."""
+        """Prepare a reprocess, in its transaction; `options` is a `reprocess_options`, or None."""
 
     async def problem(self, conn: Connection, job_id: int) -> str | None:
-        """Why a job as a whole could not be worked on, for `forebay job`."""
+        """Why a job as a whole could not be processed, for `forebay job`."""
         return None
 
     async def export(
         self, conn: Connection, job_id: int, options: ExportOptions, target: ExportTarget
     ) -> Exported | None:
-        """Write a job to a file for `forebay export`. None: its items are written, with input and result."""
+        """Write a job to a file for `forebay export`. None: write its items, with input and result."""
         return None

@@ -1,6 +1,6 @@
-"""Jobs, for programs that submit them: stream any number of items, wait for a job's end, read its results.
+"""Functions for programs that submit jobs: stream any number of items, wait for the end of a job, read its results.
 
-The methods of a pipeline submit single items and lists.
+Single items and lists are submitted with the methods of a pipeline.
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
-"""Structured logs: past-tense events with bound ids, for people on a terminal and as JSON lines elsewhere.
+"""Structured logs: past-tense events with bound ids, formatted for a terminal, and as JSON lines elsewhere.
 
-Commands call `configure`. In a program that does not, and that has not configured structlog for itself, events go to
-the loggers `forebay.*` of the standard library: nothing is printed unless the program's own logging says so.
+Commands call `configure`. In a program that does not, and that has not configured structlog, events go to the loggers
+`forebay.*` of the standard library: nothing is printed unless the program's logging configuration says so.
 
-structlog is imported at the first event. It imports rich, and most commands and programs that submit log nothing.
+structlog is imported at the first event, because it imports rich, and most commands and submitting programs log
+nothing.
 """
 
 from __future__ import annotations
@@ -17,25 +18,25 @@ if TYPE_CHECKING:
     import structlog
 
 _level = logging.INFO
-_APART = frozenset(("event", "exc_info", "level", "part"))  # said in other ways by the standard library
+_APART = frozenset(("event", "exc_info", "level", "part"))  # passed to the standard library in other ways
 Listener: TypeAlias = Callable[[Any, str, MutableMapping[str, Any]], None]
 
 _listeners: list[Listener] = []
 
 _library = logging.getLogger("forebay")
-_library.addHandler(logging.NullHandler())  # else Python would print warnings of a program without logging
+_library.addHandler(logging.NullHandler())  # otherwise Python prints warnings in a program without logging
 
 
-# What `configure` was told and the next event applies: whether lines are JSON, and where they go. None: nothing is left
-# to apply.
+# The arguments of `configure` until the next event applies them: whether lines are JSON, and the stream. None: already
+# applied.
 _unapplied: tuple[bool, TextIO] | None = None
 
 
 def configure(level: str = "info", *, json_lines: bool | None = None) -> None:
-    """Set logging up once a process; JSON lines unless standard error is a terminal."""
-    global _level, _unapplied  # noqa: PLW0603 - there is one set of logs a process
+    """Configure logging, once per process; JSON lines unless standard error is a terminal."""
+    global _level, _unapplied  # noqa: PLW0603 - one log per process
     _level = logging.getLevelNamesMapping()[level.upper()]
-    # Standard error as it is now: a live view may have taken its place by the first event.
+    # The current standard error: a live view may have replaced it by the first event.
     _unapplied = (not sys.stderr.isatty() if json_lines is None else json_lines, sys.stderr)
 
 
@@ -57,22 +58,22 @@ def _apply(as_json: bool, stream: TextIO) -> None:
         logger_factory=structlog.PrintLoggerFactory(stream),
         cache_logger_on_first_use=False,
     )
-    _unapplied = None  # last: another thread may log meanwhile, and applies the same
+    _unapplied = None  # last, because another thread may log meanwhile and must apply the same
 
 
 def _is_configured() -> bool:
-    """By `configure`, or by the program, which then has imported structlog."""
+    """Whether `configure` was called, or the program has configured structlog, which it has then imported."""
     return _unapplied is not None or ("structlog" in sys.modules and sys.modules["structlog"].is_configured())
 
 
 def get_logger(name: str) -> structlog.stdlib.BoundLogger:
-    """A logger whose events carry the name of the part that speaks."""
+    """A logger whose events contain the name of this part."""
     return cast("structlog.stdlib.BoundLogger", _Logger(name))
 
 
 def use_level(level: str, *, explicit: bool) -> None:
-    """What an embedded worker's settings say; a level that the program has given the logger `forebay` stays, unless
-    the settings name one explicitly."""
+    """Use the level of an embedded worker's settings. A level that the program has set for the logger `forebay` is
+    kept, unless the settings give one explicitly."""
     global _level  # noqa: PLW0603
     if _is_configured():
         return
@@ -82,7 +83,7 @@ def use_level(level: str, *, explicit: bool) -> None:
 
 
 class _Logger:
-    """Decides at each event where it goes: loggers are made at import, before anything is configured."""
+    """Chooses the target of each event when it is logged: loggers are created at import, before the configuration."""
 
     def __init__(self, part: str) -> None:
         self._part = part
@@ -112,20 +113,20 @@ class _Logger:
 
 
 def _for_library(_logger: Any, _method: str, event: MutableMapping[str, Any]) -> tuple[tuple[str], dict[str, Any]]:
-    """The arguments for a logger of the standard library: the event, and what is known about it, as one line."""
+    """The arguments for a logger of the standard library: the event and its fields, as one line."""
     name, exc_info = event["event"], event.get("exc_info")
     about = " ".join(f"{key}={value!r}" for key, value in event.items() if key not in _APART)
-    # What is a percent sign in a value is no format here: there are no further arguments.
+    # A percent sign in a value is not a format, because there are no further arguments.
     return (f"{name} {about}".rstrip(),), {"exc_info": exc_info} if exc_info else {}
 
 
 def tells_details() -> bool:
-    """Whether debug events are heard: where there are very many of them, they are not even put together otherwise."""
+    """Whether debug events are written. Check this before composing many of them."""
     return _level <= logging.DEBUG
 
 
 def add_listener(listener: Listener) -> None:
-    """Let something see every event before it is written; it may add to it."""
+    """Pass every event to a listener before it is written; the listener may add fields."""
     if listener not in _listeners:
         _listeners.append(listener)
 

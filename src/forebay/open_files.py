@@ -1,4 +1,4 @@
-"""How many files and sockets this process may have open: raised at its start, and what connections may take of it."""
+"""The limit of open files and sockets: raised at the start, and the part of it that connections may use."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ log = get_logger("process")
 
 
 def raise_limit() -> int:
-    """Raise the soft limit of open files as far as the hard one allows, or as we can use; answers the limit."""
+    """Raise the soft limit of open files up to the hard limit, or as far as useful; return the limit."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = _ENOUGH if hard == resource.RLIM_INFINITY else min(hard, _ENOUGH)
     if soft != resource.RLIM_INFINITY and soft < wanted:
         try:
             resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
-        except (OSError, ValueError) as error:  # a sandbox around us may forbid it
+        except (OSError, ValueError) as error:  # an outer sandbox may forbid it
             log.warning("open_files_not_raised", limit=soft, wanted=wanted, error=str(error))
     return limit()
 
 
 def limit() -> int:
-    """The most files that may be open now."""
+    """The current limit of open files."""
     soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     return _ENOUGH if soft == resource.RLIM_INFINITY else soft
 
 
 def room_for(most: int, *, files_each: int = 1) -> int:
-    """How many connections may be open at a time: `most`, or as many as leave files for everything else."""
+    """How many connections may be open at a time: `most`, or as many as leave enough files for everything else."""
     allowed = limit()
     return max(1, min(most, (allowed - min(_RESERVED, allowed // 2)) // files_each))

@@ -1,15 +1,14 @@
-"""Pipeline packages: everything that a pipeline brings, declared in one place and found without being named.
+"""Pipeline packages: everything that belongs to a pipeline, declared in one place and found by discovery.
 
-The packages in `forebay.pipelines` come with forebay. Others are installed distributions that name theirs in an entry
-point of the group `forebay.pipelines`. Each is an importable package whose `__init__.py` has a `package`:
+The packages in `forebay.pipelines` are part of forebay. Others are installed distributions with an entry point in the
+group `forebay.pipelines`. Each is an importable package whose `__init__.py` defines `package`:
 
     package = PipelinePackage("notes", __name__, pipelines=("steps",), routes=("routes",))
 
-What it has is named by modules below it, so that nothing is imported before it is used: `forebay --help` imports no
-pipeline, and a child process that reads one picture imports no engine. What the named objects must be is written in
-`forebay.hooks`.
+It refers to its modules by name, so that nothing is imported before it is used: `forebay --help` imports no pipeline,
+and a child process that reads one picture does not import the engine. `forebay.hooks` defines the types of the objects.
 
-A package that cannot be loaded is left out, and the others work on: see `failures`. Its jobs wait for it.
+A package that cannot be loaded is omitted, and the others work: see `failures`. Its jobs wait until it is available.
 """
 
 from __future__ import annotations
@@ -33,14 +32,14 @@ GROUP = "forebay.pipelines"
 
 _NONE: Mapping[str, Any] = MappingProxyType({})
 
-# The records are named tuples: dataclasses take so long to make that `forebay --help` would be slower by a tenth.
+# The records are named tuples: creating dataclasses would make `forebay --help` slower by a tenth.
 
 BodySize: TypeAlias = Literal["middling", "body", "import", "upload"]
 """1 MiB; FOREBAY_API_MAX_BODY_BYTES; four times that; FOREBAY_API_MAX_UPLOAD_BYTES."""
 
 
 class Command(NamedTuple):
-    """A command of the command line: the module that has it under its own name, and its line in `forebay --help`."""
+    """A command of the command line: the module that contains it under its name, and its line in `forebay --help`."""
 
     module: str
     summary: str
@@ -49,48 +48,49 @@ class Command(NamedTuple):
 class Chore(NamedTuple):
     """Periodic work: `function` (`module:name`, an async function of a `Context`) runs at the times of `cron` (UTC).
 
-    Each run is a job: it is listed, retried after a failure, and done by one worker only.
+    Each run is a job: it is listed, retried after a failure, and executed by only one worker.
     """
 
     name: str
     cron: str
     function: str
-    timeout_s: float = 600.0  # an hour at most
+    timeout_s: float = 600.0  # at most an hour
 
 
 class PipelinePackage(NamedTuple):
-    """What one package has. Modules and objects (`module:name`) are named relative to `module`, its `__name__`."""
+    """The declaration of a package. Modules and objects (`module:name`) are relative to `module`, its `__name__`."""
 
     name: str
     module: str
     pipelines: tuple[str, ...] = ()
-    """Modules that have Pipeline objects at their top level."""
+    """Modules with Pipeline objects at their top level."""
     routes: tuple[str, ...] = ()
-    """Modules that have a FastAPI `router`."""
+    """Modules with a FastAPI `router`."""
     commands: Mapping[str, Command] = _NONE
-    """Commands of the command line by their names."""
+    """Commands of the command line, by name."""
     settings: str | None = None
     """Its settings: a subclass of `forebay.base_settings.PackageSettings`."""
     metrics: str | None = None
     """Its metrics: a `forebay.api.metrics.package_metrics.PackageMetrics`."""
     jobs: Mapping[str, str] = _NONE
-    """By the name of a pipeline: its subclass of `forebay.hooks.JobHooks`."""
+    """Subclasses of `forebay.hooks.JobHooks`, by the name of the pipeline."""
     checks: tuple[str, ...] = ()
-    """What `forebay doctor` looks at: functions as `forebay.hooks.Check`."""
+    """Checks of `forebay doctor`: functions of the type `forebay.hooks.Check`."""
     chores: tuple[Chore, ...] = ()
     demo: str | None = None
-    """What the first `forebay up` shows: a function as `forebay.hooks.Demo`."""
+    """What the first `forebay up` submits: a function of the type `forebay.hooks.Demo`."""
     first_steps: Mapping[str, str] = _NONE
-    """What people may do first → the arguments of the command that does it; `forebay up` shows them."""
+    """Suggested first actions → the arguments of the command; `forebay up` shows them."""
     page_links: Mapping[str, str] = _NONE
     """Titles by the paths of its pages, for the header of every page."""
     home_section: str | None = None
-    """Its part of the home page: a file `NAME.html`, and beside it perhaps `NAME.js`; see `forebay.api.pages`."""
+    """Its section of the home page: a file `NAME.html`, optionally with `NAME.js`; see `forebay.api.pages`."""
     larger_bodies: Mapping[str, BodySize] = _NONE
-    """Requests whose bodies may have more than 64 KiB, as `POST /api/notes`; a path that ends in / is all below it."""
+    """Requests with bodies of more than 64 KiB, such as `POST /api/notes`; a path that ends in / includes all below
+    it."""
 
     def load(self, name: str) -> ModuleType:
-        """One of its modules, imported."""
+        """Import one of its modules."""
         return import_module(f"{self.module}.{name}")
 
     def get(self, place: str) -> Any:
@@ -107,7 +107,7 @@ class PipelinePackage(NamedTuple):
             yield self.get(place)
 
     def settings_class(self) -> type[PackageSettings] | None:
-        """Raises: DefinitionError when its variables are not FOREBAY_, its name and the setting's."""
+        """Raises: DefinitionError if the prefix of its variables is not FOREBAY_ and the name of the package."""
         if self.settings is None:
             return None
         found: type[PackageSettings] = self.get(self.settings)
@@ -121,7 +121,7 @@ class PipelinePackage(NamedTuple):
 
 
 class Failure(NamedTuple):
-    """A package that is left out: its entry point (`name = value`), the distribution that has it, and why."""
+    """A package that is omitted: its entry point (`name = value`), its distribution, and the reason."""
 
     entry_point: str
     distribution: str
@@ -136,19 +136,19 @@ class Failure(NamedTuple):
 
 
 def packages() -> tuple[PipelinePackage, ...]:
-    """All packages that can be loaded, those of forebay first, each group in the order of their names."""
+    """All packages that can be loaded, those of forebay first, each group sorted by name."""
     return tuple(_registry().packages.values())
 
 
 def failures() -> tuple[Failure, ...]:
-    """The packages that are left out, as far as that is known by now."""
+    """The omitted packages, as far as known."""
     return tuple(_registry().failures)
 
 
 def leave_out(package: PipelinePackage, error: Exception) -> None:
-    """Go on without a package, as a part of it cannot be used; `failures` tells of it.
+    """Omit a package because a part of it cannot be used; `failures` lists it.
 
-    Raises: the error, when the package is one of forebay's own.
+    Raises: the error, if the package is part of forebay.
     """
     registry = _registry()
     point = registry.points.get(package.name)
@@ -159,7 +159,7 @@ def leave_out(package: PipelinePackage, error: Exception) -> None:
 
 
 def settings_classes() -> dict[str, type[PackageSettings]]:
-    """The settings of all packages that have some, by the name of the package."""
+    """The settings classes of all packages that have one, by the name of the package."""
     from forebay.settings import Settings  # noqa: PLC0415 - `forebay --help` needs none
 
     owners = dict.fromkeys(Settings.variables(), "forebay")
@@ -168,7 +168,7 @@ def settings_classes() -> dict[str, type[PackageSettings]]:
         try:
             kind = package.settings_class()
             _check_owners(package, kind, owners)
-        except Exception as error:  # the package's own
+        except Exception as error:  # raised by the package
             leave_out(package, error)
             continue
         if kind is not None:
@@ -177,38 +177,38 @@ def settings_classes() -> dict[str, type[PackageSettings]]:
 
 
 def _check_owners(package: PipelinePackage, kind: type[PackageSettings] | None, owners: dict[str, str]) -> None:
-    """Raises: DefinitionError for a variable that another package, or forebay, has."""
+    """Raises: DefinitionError for a variable that another package, or forebay, uses."""
     for variable in sorted(kind.variables()) if kind is not None else ():
         if owners.setdefault(variable, package.name) != package.name:
             raise _wrong(f"{package.module} reads {variable}, which is a setting of {owners[variable]}")
 
 
 def job_hooks(pipeline: str) -> JobHooks:
-    """How a pipeline takes part in what serves the jobs of every pipeline; the defaults, where it has nothing own."""
+    """The hooks of a pipeline; the defaults if it has none."""
     made = _registry().job_hooks
     for package in packages():
         if pipeline in package.jobs:
             try:
                 return made.get(pipeline) or made.setdefault(pipeline, package.get(package.jobs[pipeline])())
-            except Exception as error:  # the package's own
+            except Exception as error:  # raised by the package
                 leave_out(package, error)
-    from forebay.hooks import JobHooks  # noqa: PLC0415 - it is needed by few commands
+    from forebay.hooks import JobHooks  # noqa: PLC0415 - few commands need it
 
     return JobHooks()
 
 
 def all_job_hooks() -> list[JobHooks]:
-    """Those of every pipeline that has its own."""
+    """The hooks of all pipelines that have some."""
     return [job_hooks(pipeline) for package in packages() for pipeline in package.jobs]
 
 
-# Finding them.
+# -- discovery ------------------------------------------------------------------------------------------------
 
 
 class _Registry:
     def __init__(self) -> None:
         self.packages = {package.name: package for package in _built_in()}
-        self.points: dict[str, EntryPoint] = {}  # of those that were installed
+        self.points: dict[str, EntryPoint] = {}  # of installed distributions
         self.failures: list[Failure] = []
         self.job_hooks: dict[str, JobHooks] = {}
 
@@ -241,7 +241,7 @@ def _built_in() -> Iterator[PipelinePackage]:
             entry.name for entry in entries if entry.is_dir() and entry.name.isidentifier() and entry.name[0] != "_"
         )
     for name in names:
-        package = getattr(import_module(f"{GROUP}.{name}"), "package", None)  # a folder may hold only caches
+        package = getattr(import_module(f"{GROUP}.{name}"), "package", None)  # a folder may contain only caches
         if isinstance(package, PipelinePackage):
             yield package
 

@@ -1,4 +1,4 @@
-"""Schedules that a program makes at run time; those that never change are declared with `Pipeline.schedule`."""
+"""Schedules that a program creates at run time; constant schedules are declared with `Pipeline.schedule`."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""The general settings: read from FOREBAY_… variables and .env, built once at the start and passed down.
+"""The general settings: read from FOREBAY_… variables and .env, created once at the start and passed down.
 
-Packages declare settings of their own: `settings.of(NotesSettings)`.
+Packages declare their own settings: `settings.of(NotesSettings)`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ P = TypeVar("P", bound=PackageSettings)
 
 
 def port_ranges(text: str) -> tuple[range, ...]:
-    """Ports and ranges of them, separated by commas, as in 80,443,8000-8999.
+    """Ports and port ranges, separated by commas, as in 80,443,8000-8999.
 
     Raises: ValueError.
     """
@@ -31,7 +31,7 @@ def port_ranges(text: str) -> tuple[range, ...]:
 
 
 def days_by_name(text: str) -> dict[str, int]:
-    """Days by the name of a pipeline, as in texts=1,notes=90.
+    """Days by pipeline name, as in texts=1,notes=90.
 
     Raises: ValueError.
     """
@@ -45,7 +45,7 @@ def days_by_name(text: str) -> dict[str, int]:
 
 
 class Settings(SettingsBase):
-    """The general settings; each field is the variable FOREBAY_<NAME>. Those of packages are reached by `of`."""
+    """The general settings; the variable of each field is FOREBAY_<NAME>. `of` returns those of packages."""
 
     other_names: ClassVar = {
         "FOREBAY_WORKER_TARGET_SLICE_MS": OtherName("slice_ms"),
@@ -285,7 +285,7 @@ class Settings(SettingsBase):
     @field_validator("browser_path", "egress_ca_file", mode="before")
     @classmethod
     def _no_path(cls, given: object) -> object:
-        return given or None  # an empty variable would be the current folder
+        return given or None  # an empty variable would mean the current folder
 
     @field_validator("keep_jobs_days_of")
     @classmethod
@@ -307,7 +307,7 @@ class Settings(SettingsBase):
         return text
 
     def of(self, kind: type[P]) -> P:
-        """The settings of a package, read when they are asked for the first time.
+        """The settings of a package, read on first use.
 
         Raises: ValidationError.
         """
@@ -317,7 +317,7 @@ class Settings(SettingsBase):
         return found
 
     def including(self, *parts: PackageSettings) -> Self:
-        """A copy that has these settings of packages, instead of what variables say."""
+        """A copy with these package settings, instead of those from variables."""
         made = self.model_copy()
         made._packages = self._packages | {type(part): part for part in parts}  # noqa: SLF001 - of its own class
         return made
@@ -328,7 +328,7 @@ class Settings(SettingsBase):
 
     @property
     def is_local(self) -> bool:
-        """Whether the API is for this machine only."""
+        """Whether the API is reachable only from this machine."""
         try:
             return self.api_host == "localhost" or ip_address(self.api_host).is_loopback
         except ValueError:

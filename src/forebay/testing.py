@@ -1,8 +1,8 @@
-"""Testing pipelines: run them to the end on a real database, with a clock that you move.
+"""Testing pipelines: run them to completion on a real database, with a clock that the test controls.
 
 async with testbed(dsn, [articles]) as bed:
     job = await bed.submit(articles, Article(title="…"))
-    await bed.finish()                      # jumps over every pause: retries, snoozes, delays
+    await bed.finish()                      # skips every pause: retries, snoozes, delays
     assert (await bed.item(job)).status == "DONE"
 """
 
@@ -38,9 +38,9 @@ I = TypeVar("I")  # noqa: E741 - the input
 
 
 class Testbed:
-    """A worker of its own on a database of yours; nothing moves but by `run`, `finish` and the clock."""
+    """A worker on your database; nothing happens except through `run`, `finish` and the clock."""
 
-    __test__ = False  # pytest collects classes whose name begins like this one's
+    __test__ = False  # pytest collects classes with names like this
 
     def __init__(self, worker: Worker, clock: ManualClock, pool: Pool) -> None:
         self.worker = worker
@@ -52,14 +52,14 @@ class Testbed:
         return await pipeline.submit(self.pool, value, **options)
 
     async def run(self) -> None:
-        """Do everything that is due at the clock's time, also what steps submit meanwhile."""
+        """Run everything that is due at the clock's time, including what steps submit meanwhile."""
         await self.worker.sweep()
         await self.worker.drain()
 
     async def finish(self, *, limit: timedelta = timedelta(days=365)) -> None:
-        """Do everything, moving the clock to each time at which something is due.
+        """Run everything, advancing the clock to each time at which something is due.
 
-        Raises: TimeoutError when that would go on beyond `limit`.
+        Raises: TimeoutError if something is due after `limit`.
         """
         end = self.clock.now() + limit
         await self.run()
@@ -72,7 +72,7 @@ class Testbed:
     async def next_due(self) -> datetime | None:
         """When the next retry, snooze or delayed start is due.
 
-        Cron schedules, which never end, do not count: for those, move the clock and `run`.
+        Cron schedules, which never end, do not count: for those, advance the clock and call `run`.
         """
         return await tasks.next_scheduled(self.pool)
 
@@ -86,7 +86,7 @@ class Testbed:
         return [item async for item in results.items(self.pool, job_id)]
 
     async def item(self, job: Submitted | int) -> ItemRecord:
-        """The one item of a job."""
+        """The single item of a job."""
         (only,) = await self.items(job)
         return only
 
@@ -101,7 +101,7 @@ async def testbed(
     resources: Mapping[Resource[Any], Resource[Any]] | None = None,  # noqa: PT028
     settings: Settings | None = None,  # noqa: PT028
 ) -> AsyncGenerator[Testbed]:
-    """A testbed on the database at `dsn`, whose schema is brought up to date first; `resources` stand in for others."""
+    """A testbed on the database at `dsn`, whose schema is migrated first; `resources` replaces resources."""
     if not migrated:
         await migrate(dsn, service=len(parts_needed(pipelines)) > 1)
     clock = clock or ManualClock()

@@ -1,4 +1,4 @@
-"""What tunes itself by the latencies that it sees; the engine's steps and the hosts of the web alike."""
+"""Adaptive limits that are tuned by measured latencies; used for the engine's steps and for remote hosts."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ class Ewma:
 
 
 class Concurrency:
-    """An adaptive limit: one more while latency stays in its band, a tenth less under back-pressure.
+    """An adaptive limit: increases by one while latency stays in its band, decreases by a tenth under back-pressure.
 
-    Decides once per window of completions. Latency is that of successes; a window's worth of attempts that were pushed
-    back makes it a tenth less without any.
+    It decides once per window of completions. The latency is that of successes; a window of rejected attempts decreases
+    the limit by a tenth without any success.
     """
 
     def __init__(self, least: int, most: int, *, start: int = 8) -> None:
@@ -48,18 +48,18 @@ class Concurrency:
         return int(self.limit)
 
     def press(self) -> None:
-        """The other side, or this machine, pushes back: a throttled or timed-out attempt."""
+        """Record back-pressure from the remote service or this machine: a throttled or timed-out attempt."""
         self._pushed_back += 1
         if self._pushed_back >= self.value:
             self.drop()
 
     def drop(self) -> None:
-        """The same, where there may be no successes to decide by: a tenth less at once."""
+        """Decrease the limit by a tenth immediately, because there may be no successes to decide by."""
         self.limit = max(self.least, self.limit * 0.9)
         self._begin_window()
 
     def add(self, count: int, seconds: float, running: int) -> None:
-        """`count` successes that took `seconds` together, while `running` tasks ran."""
+        """Record `count` successes that took `seconds` in total, while `running` tasks ran."""
         self._window_sum += seconds
         self._window += count
         self._reached = self._reached or running >= self.value
@@ -69,7 +69,7 @@ class Concurrency:
     def _decide(self) -> None:
         mean = self._window_sum / self._window
         band = self.latency
-        # Latencies well under a millisecond are our own noise, not the other side's pressure.
+        # Latencies well below a millisecond are local noise, not back-pressure.
         slow = band.mean is not None and mean > 0.001 and mean >= band.mean + 2.5 * max(band.deviation, band.mean * 0.1)
         if self._pushed_back or slow:
             self.limit = max(self.least, self.limit * 0.9)
@@ -91,11 +91,11 @@ class Concurrency:
 
 
 class FailureSpike:
-    """How much longer retries wait while most attempts fail: a service that is down is asked less and less."""
+    """How much longer retries wait while most attempts fail: a service that is down is called less and less."""
 
-    _ALPHA = 0.02  # of one attempt in the share: the last fifty or so count
-    _ENOUGH = 20  # attempts before it says anything
-    _USUAL = 0.5  # share of failures up to which nothing changes
+    _ALPHA = 0.02  # weight of one attempt; about the last fifty count
+    _ENOUGH = 20  # attempts before it has an effect
+    _USUAL = 0.5  # share of failures up to which it has no effect
     _LONGEST = 4.0
 
     def __init__(self) -> None:
@@ -118,26 +118,24 @@ class FailureSpike:
         return {"share": round(self.share, 3), "spacing": round(self.spacing, 2)}
 
 
-_QUEUES = (
-    1.5  # latency, by what it is without a queue, that is worth it: fewer at a time would leave the other side idle
-)
-_LOOK_AFTER = 30  # windows after which it is measured again how long an answer takes without a queue
+_QUEUES = 1.5  # acceptable latency relative to the latency without a queue: less would leave the service idle
+_LOOK_AFTER = 30  # windows after which the latency without a queue is measured again
 
 
 class Seeking(Concurrency):
-    """The same for one service that is asked for long: found is what it can do at a time, and no more.
+    """The same for one service that is called continuously: finds the concurrency that the service can handle.
 
-    More at a time than that only makes a queue at the other side, and all answers late. How long they take without one
-    is measured now and then with half as many at a time, and at once when they get much slower: if they are as slow
-    then, the service itself has become slow, and as many at a time are still right.
+    More concurrency only causes a queue at the service and increases the latency. The latency without a queue is
+    measured periodically with half the concurrency, and immediately when responses become much slower: if they are
+    still slow with half the concurrency, the service itself has become slow, and the previous limit is kept.
     """
 
     def __init__(self, least: int, most: int, *, start: int = 8) -> None:
         super().__init__(least, most, start=start)
         self._base: float | None = None
         self._windows = 0
-        self._looking: tuple[float, float] | None = None  # the limit and the latency before
-        self._unsettled = 0  # windows with answers to what was asked at the old limit
+        self._looking: tuple[float, float] | None = None  # the previous limit and latency
+        self._unsettled = 0  # windows with responses to requests from before the change
 
     def drop(self) -> None:
         super().drop()
@@ -158,7 +156,7 @@ class Seeking(Concurrency):
         self._begin_window()
 
     def _look(self, mean: float, limit: float, before: float) -> None:
-        """What passes through is the limit by the latency: so much would pass through without a queue, and a little."""
+        """Throughput is limit / latency: set the limit that keeps the throughput without a queue, plus a margin."""
         self._looking, self._windows, self._base = None, 0, mean
         self._set(min(limit * 1.1, limit * mean / before * 1.25) + 1)
 
@@ -170,7 +168,7 @@ class Seeking(Concurrency):
             self._looking, self._unsettled = (self.limit, mean), 2
             self._set(self.limit / 2)
         elif is_slow:
-            self._base = mean  # there is nobody but us
+            self._base = mean  # the limit cannot be halved
         elif mean > _QUEUES * self._base:
             self._set(self.limit - 1)
         elif self._reached:

@@ -1,4 +1,4 @@
-"""The words of forebay as types: states, outcomes, and what a submit answers."""
+"""The types of forebay's vocabulary: states, outcomes, and the result of a submit."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, Generic, TypeAlias, TypeVar
 
 R = TypeVar("R", covariant=True)
 
-Json: TypeAlias = Any  # a JSON value; the one place where Any is meant
+Json: TypeAlias = Any  # a JSON value; the one place where Any is intended
 
 
 class JobState(StrEnum):
@@ -35,7 +35,7 @@ class ItemStatus(StrEnum):
 
 
 class ErrorClass(StrEnum):
-    """Why an attempt failed; decides what happens next."""
+    """Why an attempt failed; determines what happens next."""
 
     TRANSIENT = "transient"
     THROTTLED = "throttled"
@@ -48,9 +48,9 @@ class ErrorClass(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """Rows that a step hands over: inserted in the transaction that settles it.
+    """Rows that a step writes: they are inserted in the transaction that settles it.
 
-    `on_conflict` is "error", "ignore", or the columns of a unique key whose other columns are then updated.
+    `on_conflict` is "error", "ignore", or the columns of a unique key; in the last case the other columns are updated.
     """
 
     table: str
@@ -71,7 +71,7 @@ Write: TypeAlias = Rows | Statement
 
 @dataclass(frozen=True, slots=True)
 class Done(Generic[R]):
-    """The step has ended well; `writes` commit together with that, or not at all."""
+    """The step succeeded; `writes` are committed in the same transaction."""
 
     result: R
     writes: Sequence[Write] = ()
@@ -79,7 +79,7 @@ class Done(Generic[R]):
 
 @dataclass(frozen=True, slots=True)
 class NotFound:
-    """What the step looked for is not there; tried again as often as `Retry.not_found` says."""
+    """The step did not find what it looked for; retried up to `Retry.not_found` times."""
 
     reason: str = "not found"
     writes: Sequence[Write] = ()
@@ -104,7 +104,7 @@ class Snooze:
 
 @dataclass(frozen=True, slots=True)
 class Cancel:
-    """Give the whole item up, without calling it an error."""
+    """Cancel the whole item, without an error."""
 
     reason: str = ""
 
@@ -114,7 +114,7 @@ Outcome: TypeAlias = NotFound | Skip | Snooze | Cancel
 
 @dataclass(frozen=True, slots=True)
 class Submitted:
-    """The answer to a submit: the job is safe once the caller's transaction commits."""
+    """The result of a submit: the job is durable once the caller's transaction commits."""
 
     job_id: int
     created: bool
@@ -123,7 +123,7 @@ class Submitted:
 
 @dataclass(frozen=True, slots=True)
 class JobSummary:
-    """A job's counters, as `after_all` steps and waiting callers see them."""
+    """The counters of a job, for `after_all` steps and waiting callers."""
 
     job_id: int
     owner: str
@@ -142,7 +142,7 @@ class JobSummary:
 
 @dataclass(frozen=True, slots=True)
 class ItemRecord:
-    """One item with what its steps returned."""
+    """One item with the results of its steps."""
 
     job_id: int
     n: int

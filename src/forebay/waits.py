@@ -1,4 +1,4 @@
-"""Waiting: pauses that grow while a failure lasts, a wait that ends early when an event comes, and threads."""
+"""Waiting: pauses that grow while a failure lasts, waits with an early end, and threads."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ R = TypeVar("R")
 
 
 class Backoff:
-    """Pauses that double from `first` up to `most` while a failure lasts, and start again after a success."""
+    """Pauses that double from `first` up to `most` while a failure lasts, and restart after a success."""
 
     def __init__(self, first: float, most: float) -> None:
         self.first, self.most = first, most
@@ -30,7 +30,7 @@ class Backoff:
 
 
 async def wait_for(event: asyncio.Event, timeout: float) -> bool:
-    """Wait for an event, at most `timeout` seconds; whether it came."""
+    """Wait for an event, at most `timeout` seconds; return whether it was set."""
     try:
         async with asyncio.timeout(timeout):
             await event.wait()
@@ -40,9 +40,9 @@ async def wait_for(event: asyncio.Event, timeout: float) -> bool:
 
 
 async def finish_in_thread(call: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
-    """Run a call in a thread, and wait for its end however often this is cancelled.
+    """Run a call in a thread, and wait for its end even if this is cancelled repeatedly.
 
-    The call uses descriptors that the caller closes afterwards: a number that was closed may name another file by then.
+    The call uses descriptors that the caller closes afterwards: a closed number may refer to another file.
     """
     running = asyncio.ensure_future(asyncio.to_thread(call, *args, **kwargs))
     try:
