@@ -57,60 +57,60 @@ class Settings(SettingsBase):
         default_factory=dict[type[PackageSettings], PackageSettings]
     )
 
-    database_url: SecretStr | None = Field(default=None, description="PostgreSQL to use; unset: an embedded one is run")
+    database_url: SecretStr | None = Field(default=None, description="address of the database; unset: an embedded PostgreSQL")
     api_database_url: SecretStr | None = Field(
         default=None,
-        description="the same database, as the API's requests of owners log in; unset: the account that `forebay up` "
-        "makes in its own PostgreSQL, else FOREBAY_DATABASE_URL",
+        description="the same database, with the account for the API's requests of owners; unset: the account that "
+        "`forebay up` creates in the embedded PostgreSQL, else FOREBAY_DATABASE_URL",
     )
     identity_database_url: SecretStr | None = Field(
-        default=None, description="the same, as the API logs in to find out who is asking"
+        default=None, description="the same, with the account with which the API authenticates users"
     )
     admin_database_url: SecretStr | None = Field(
-        default=None, description="the same, as the API logs in for administrators' requests"
+        default=None, description="the same, with the account for administrators' requests to the API"
     )
     worker_database_url: SecretStr | None = Field(
-        default=None, description="the same, as workers log in, and the API when it runs a slice of work itself"
+        default=None, description="the same, with the account of workers, and of the API when it runs a slice of work"
     )
     data_dir: Path = Field(
         default=Path("data"),
-        description="where the embedded PostgreSQL and blobs are kept; unset: `data` here; commands that talk to a "
-        "running server also find one of yours above, or the last that `forebay up` has used",
+        description="folder of the embedded PostgreSQL and of blobs; unset: `data` in the current folder; commands for "
+        "a running server also search `data` in the parent folders, and the folder that `forebay up` used last",
     )
     log_level: str = Field(default="info", description="debug, info, warning or error")
-    log_json: bool | None = Field(default=None, description="logs as JSON lines; unset: only when not on a terminal")
+    log_json: bool | None = Field(default=None, description="write logs as JSON lines; unset: unless standard error is a terminal")
     otlp_endpoint: str = Field(
-        default="", description="collector that traces are sent to, as http://localhost:4318; empty: no traces"
+        default="", description="collector for traces, such as http://localhost:4318; empty: no traces"
     )
-    sentry_dsn: SecretStr | None = Field(default=None, description="Sentry that errors are sent to; unset: none")
+    sentry_dsn: SecretStr | None = Field(default=None, description="address of the Sentry project for errors; unset: none")
 
     owner: str = Field(
         default="",
-        description="owner of what the command line submits; empty: the only user, else the only administrator, "
+        description="owner of jobs that the command line submits; empty: the only user, else the only administrator, "
         "else `default`",
     )
     pipelines: str = Field(
         default="forebay.example,forebay.pipelines", description="modules with pipelines, separated by commas"
     )
-    processes: Annotated[int, Field(ge=1, le=256)] = Field(default=1, description="worker processes to run")
+    processes: Annotated[int, Field(ge=1, le=256)] = Field(default=1, description="number of worker processes")
     queues: str = Field(default="", description="serve only these queues, separated by commas; empty: all")
-    grace_s: Seconds = Field(default=20.0, description="how long running steps may go on after a stop")
-    pool_size: Annotated[int, Field(ge=2, le=100)] = Field(default=5, description="connections of one worker process")
+    grace_s: Seconds = Field(default=20.0, description="how long running steps may continue after a stop")
+    pool_size: Annotated[int, Field(ge=2, le=100)] = Field(default=5, description="maximum database connections of one worker process")
     command_timeout_s: Annotated[float, Field(gt=0)] = Field(
-        default=60.0, description="a statement without an answer for so long is given up, and its connection"
+        default=60.0, description="timeout of a statement; its connection is closed as well"
     )
-    listen: bool = Field(default=True, description="wake up by LISTEN; off behind a transaction-mode pooler")
-    prepared_statements: bool = Field(default=True, description="off behind a pooler that cannot keep them")
-    poll_s: Annotated[float, Field(gt=0)] = Field(default=1.0, description="longest pause between looks")
-    slice_ms: Annotated[float, Field(gt=0)] = Field(default=100.0, description="work that a worker keeps at hand")
-    claim_max: Annotated[int, Field(ge=1, le=10_000)] = Field(default=2000, description="most tasks in one claim")
+    listen: bool = Field(default=True, description="wake up with LISTEN; set to false behind a transaction-mode pooler")
+    prepared_statements: bool = Field(default=True, description="set to false behind a pooler that does not support them")
+    poll_s: Annotated[float, Field(gt=0)] = Field(default=1.0, description="longest interval between polls for ready tasks")
+    slice_ms: Annotated[float, Field(gt=0)] = Field(default=100.0, description="amount of work that a worker keeps claimed in advance")
+    claim_max: Annotated[int, Field(ge=1, le=10_000)] = Field(default=2000, description="maximum tasks in one claim")
     claim_min: Annotated[int, Field(ge=1, le=10_000)] = Field(
-        default=1, description="fewest tasks a worker wants at hand"
+        default=1, description="minimum tasks that a worker keeps claimed"
     )
     owner_reserve: Annotated[int, Field(ge=0, le=100)] = Field(
         default=2,
-        description="slots a step may use beyond its concurrency, one for each owner who runs nothing of it in this "
-        "worker while one other owner holds all of them; steps that run one at a time have none",
+        description="slots of a step beyond its concurrency, one for each owner who runs none of its tasks in this "
+        "worker while another owner holds all regular slots; steps with a concurrency of 1 have none",
     )
     claim_safety: Annotated[float, Field(gt=0, le=1)] = Field(
         default=0.8, description="share of `slice_ms` that claims are sized for"
@@ -118,151 +118,152 @@ class Settings(SettingsBase):
     lease_floor_s: Annotated[float, Field(gt=0)] = Field(default=10.0, description="shortest lease without a heartbeat")
     lease_cap_s: Annotated[float, Field(gt=0)] = Field(default=600.0, description="longest lease without a heartbeat")
     throttled_for_s: Annotated[float, Field(gt=0)] = Field(
-        default=86400.0, description="a step that is throttled for so long fails, unless its Retry says otherwise"
+        default=86400.0, description="a step that is throttled for this long fails, unless its Retry sets another time"
     )
-    sweep_s: Annotated[float, Field(gt=0)] = Field(default=1.0, description="pause between sweeps for expired leases")
+    sweep_s: Annotated[float, Field(gt=0)] = Field(default=1.0, description="interval between sweeps for expired leases")
     api_host: str = Field(default="127.0.0.1", description="address that the API listens on")
     api_port: Annotated[int, Field(ge=0, le=65535)] = Field(default=8080, description="port that the API listens on")
     metrics_token: Annotated[SecretStr, Field(min_length=16)] | None = Field(
         default=None,
-        description="what Prometheus sends to /metrics as `Authorization: Bearer …`; unset: only administrators' "
-        "tokens see metrics, and programs on this machine if the API is for this machine only and behind no proxy",
+        description="token that Prometheus sends to /metrics as `Authorization: Bearer …`; unset: metrics are "
+        "available only with an administrator's token, and to local programs if the API listens on loopback only and "
+        "behind no proxy",
     )
-    trusted_proxies: str = Field(default="", description="proxies whose X-Forwarded-For counts, separated by commas")
+    trusted_proxies: str = Field(default="", description="proxies whose X-Forwarded-For is trusted, separated by commas")
     api_pool_size: Annotated[int, Field(ge=2, le=200)] = Field(
-        default=10, description="connections for owners' requests; uploads have half of them at most"
+        default=10, description="database connections for owners' requests; uploads use at most half of them"
     )
     api_pool_wait_s: Annotated[float, Field(gt=0)] = Field(
-        default=5.0, description="longest wait of a request for a connection, or of an upload for its turn"
+        default=5.0, description="longest wait of a request for a database connection, or of an upload for a free place"
     )
-    api_timeout_s: Annotated[float, Field(gt=0)] = Field(default=15.0, description="longest statement of a request")
+    api_timeout_s: Annotated[float, Field(gt=0)] = Field(default=15.0, description="timeout of a statement of a request")
     api_head_s: Annotated[float, Field(gt=0)] = Field(
-        default=20.0, description="longest wait for the head of a request, from its connection or the last answer on"
+        default=20.0, description="longest wait for the head of a request, since the connection or the last response"
     )
     api_idle_s: Annotated[float, Field(gt=0)] = Field(
-        default=60.0, description="a request's body, or the reader of an answer, that does not move for so long ends"
+        default=60.0, description="longest time without progress in reading a request's body or sending a response"
     )
     api_max_connections: Annotated[int, Field(ge=1)] = Field(
         default=4096,
-        description="connections of an API process at a time, half of them of one address, unless that is a trusted "
-        "proxy; fewer where the limit of open files is lower",
+        description="maximum concurrent connections of an API process, at most half of them from one address unless "
+        "it is a trusted proxy; fewer if the limit of open files is lower",
     )
-    api_max_body_bytes: Annotated[int, Field(ge=1024)] = Field(default=16 << 20, description="largest JSON submit")
-    api_max_upload_bytes: Annotated[int, Field(ge=1024)] = Field(default=2 << 30, description="largest uploaded file")
-    api_max_items: Annotated[int, Field(ge=1)] = Field(default=10_000, description="most items in one JSON request")
-    api_max_page: Annotated[int, Field(ge=1, le=10_000)] = Field(default=500, description="most rows of one page")
+    api_max_body_bytes: Annotated[int, Field(ge=1024)] = Field(default=16 << 20, description="maximum size of a JSON submit")
+    api_max_upload_bytes: Annotated[int, Field(ge=1024)] = Field(default=2 << 30, description="maximum size of an uploaded file")
+    api_max_items: Annotated[int, Field(ge=1)] = Field(default=10_000, description="maximum items in one JSON request")
+    api_max_page: Annotated[int, Field(ge=1, le=10_000)] = Field(default=500, description="maximum rows of one page")
     api_max_streams: Annotated[int, Field(ge=1)] = Field(
-        default=200, description="event streams of one owner at a time"
+        default=200, description="maximum concurrent event streams of one owner"
     )
     secure_cookies: bool | None = Field(
-        default=None, description="send session cookies over HTTPS only; unset: unless the API is for this machine only"
+        default=None, description="send session cookies over HTTPS only; unset: unless the API listens on loopback only"
     )
     session_days: Annotated[float, Field(gt=0)] = Field(default=14.0, description="how long a session lasts")
     pending_enabled: bool = Field(default=True, description="serve the pending items of all jobs at /api/pending")
     kickoff_enabled: bool = Field(default=True, description="let owners run slices of their jobs in the API's process")
-    max_open_jobs: Annotated[int, Field(ge=0)] = Field(default=100_000, description="open jobs of one owner")
-    max_open_items: Annotated[int, Field(ge=0)] = Field(default=20_000_000, description="open items of one owner")
+    max_open_jobs: Annotated[int, Field(ge=0)] = Field(default=100_000, description="maximum open jobs of one owner")
+    max_open_items: Annotated[int, Field(ge=0)] = Field(default=20_000_000, description="maximum open items of one owner")
     submits_per_minute: Annotated[int, Field(ge=0)] = Field(
-        default=60_000, description="submits of one owner; every API process counts its own"
+        default=60_000, description="maximum submits of one owner per minute; each API process counts separately"
     )
 
     storage_url: str = Field(
-        default="", description="where blobs are: s3://bucket/prefix, or a folder; empty: `blobs` in the data folder"
+        default="", description="location of blobs: s3://bucket/prefix, or a folder; empty: `blobs` in the data folder"
     )
     storage_endpoint: str = Field(
-        default="", description="address of an S3 service other than Amazon's, as http://localhost:8333"
+        default="", description="address of an S3 service other than Amazon's, such as http://localhost:8333"
     )
     storage_region: str = Field(default="", description="region of the bucket; empty: AWS_REGION")
     storage_access_key: SecretStr | None = Field(
-        default=None, description="for S3; unset: AWS_ACCESS_KEY_ID, or what the machine's role says"
+        default=None, description="for S3; unset: AWS_ACCESS_KEY_ID, or the machine's role"
     )
     storage_secret_key: SecretStr | None = Field(default=None, description="for S3; unset: AWS_SECRET_ACCESS_KEY")
-    storage_presign: bool = Field(default=False, description="links to files lead to S3 itself, not through the API")
+    storage_presign: bool = Field(default=False, description="links to files point directly to S3, not to the API")
     storage_grace_s: Annotated[float, Field(ge=600)] = Field(
-        default=86400.0, description="blobs that no file refers to are deleted when nobody has put them for so long"
+        default=86400.0, description="unreferenced blobs are deleted if they have not been written for this long"
     )
     signing_key: Annotated[SecretStr, Field(min_length=32)] | None = Field(
         default=None,
-        description="signs links to files; all API processes need the same; unset: a file in the data folder",
+        description="key that signs links to files, the same for all API processes; unset: a file in the data folder",
     )
     link_s: Annotated[float, Field(ge=1, le=604800)] = Field(
-        default=3600.0, description="how long a link to a file works"
+        default=3600.0, description="how long a link to a file is valid"
     )
     caption_url: str = Field(
         default="",
-        description="OpenAI-compatible service that describes images, as https://host/v1, also on this machine",
+        description="OpenAI-compatible service that describes images, such as https://host/v1; may be on this machine",
     )
-    caption_model: str = Field(default="", description="its model")
-    caption_key: SecretStr | None = Field(default=None, description="its key")
+    caption_model: str = Field(default="", description="model of this service")
+    caption_key: SecretStr | None = Field(default=None, description="key for this service")
     sandbox: Literal["required", "preferred", "off"] | None = Field(
         default=None,
-        description="of programs and functions that touch what strangers made: required, or they do not run; "
-        "preferred, so that they run with less where the kernel allows none; off; unset: required for programs that "
-        "fetch, preferred for parsers",
+        description="sandbox for programs and functions that process untrusted data. required: they do not run "
+        "without one; preferred: without one, they run with limits only; off; unset: required for programs that fetch, "
+        "preferred for parsers",
     )
 
     egress_allow_hosts: str = Field(
-        default="", description="only these hosts are reached, as example.com,*.example.org; empty: all public ones"
+        default="", description="allowed hosts, such as example.com,*.example.org; empty: all public hosts"
     )
-    egress_deny_hosts: str = Field(default="", description="hosts that are never reached, written the same way")
+    egress_deny_hosts: str = Field(default="", description="denied hosts, in the same format")
     egress_allow_networks: str = Field(
-        default="", description="networks that are reached though they are not public, as 10.0.0.0/8,fd00::/8"
+        default="", description="allowed networks that are not public, such as 10.0.0.0/8,fd00::/8"
     )
     egress_ports: str = Field(
-        default="80,443,1024-65535", description="ports that are reached; the others belong to mail, shells and files"
+        default="80,443,1024-65535", description="allowed ports; other ports are used by mail, shells and file servers"
     )
     egress_confine: bool | None = Field(
         default=None,
-        description="children live in a network namespace with only the proxy; unset: where the kernel allows it",
+        description="run children in a network namespace with only the proxy; unset: if the kernel allows it",
     )
     egress_max_bytes: Annotated[int, Field(ge=0)] = Field(
-        default=2 << 30, description="most bytes that come in for one piece of work, as a download; 0: no limit"
+        default=2 << 30, description="maximum bytes received for one operation, such as a download; 0: no limit"
     )
     egress_connect_s: Annotated[float, Field(gt=0)] = Field(
-        default=10.0, description="longest wait for the DNS, and for a connection"
+        default=10.0, description="timeout of a DNS query, and of a connection attempt"
     )
     egress_idle_s: Annotated[float, Field(gt=0)] = Field(
-        default=60.0, description="a connection on which nothing moves for so long is given up"
+        default=60.0, description="timeout of an idle connection"
     )
-    egress_total_s: Annotated[float, Field(gt=0)] = Field(default=3600.0, description="longest life of a connection")
+    egress_total_s: Annotated[float, Field(gt=0)] = Field(default=3600.0, description="maximum duration of a connection")
     egress_ca_file: Path | None = Field(
-        default=None, description="certificates that our HTTP client trusts besides the public ones, as PEM"
+        default=None, description="additional certificates that the HTTP client trusts, as PEM"
     )
     egress_user_agent: str = Field(
-        default="Mozilla/5.0 (compatible; forebay/0.1)", description="what our HTTP client calls itself"
+        default="Mozilla/5.0 (compatible; forebay/0.1)", description="User-Agent of the HTTP client"
     )
     egress_host_concurrency: Annotated[int, Field(ge=1, le=1000)] = Field(
-        default=8, description="most requests to one host at a time; fewer while it is slow or says no"
+        default=8, description="maximum concurrent requests to one host; fewer while it is slow or rejects requests"
     )
     egress_host_delay_s: Seconds = Field(
         default=0.0,
-        description="least pause between two requests to one host; errors add to it, and its latency does when set",
+        description="minimum delay between requests to one host; errors increase it, and latency, too, if it is set",
     )
     egress_host_shared: bool = Field(
         default=True,
-        description="concurrency and delay of a host hold for all workers together; false: for each process by itself",
+        description="apply the concurrency and delay of a host to all workers together; false: to each process",
     )
     egress_host_wait_s: Annotated[float, Field(gt=0)] = Field(
-        default=30.0, description="longest wait for a turn at a host; the step comes again later then"
+        default=30.0, description="longest wait for a request to a host; then the step is retried later"
     )
     egress_retry_after_max_s: Annotated[float, Field(gt=0)] = Field(
-        default=3600.0, description="longest Retry-After that is believed"
+        default=3600.0, description="maximum Retry-After that is respected"
     )
-    egress_robots: bool = Field(default=False, description="ask robots.txt before fetching a page")
+    egress_robots: bool = Field(default=False, description="check robots.txt before fetching a page")
 
     browser_path: Path | None = Field(
-        default=None, description="the Chromium to use; unset: the first that is found, headless ones first"
+        default=None, description="path of Chromium; unset: the first that is found, headless ones first"
     )
-    browser_args: str = Field(default="", description="arguments that Chromium gets besides ours, separated by spaces")
+    browser_args: str = Field(default="", description="additional arguments for Chromium, separated by spaces")
     browser_concurrency: Annotated[int, Field(ge=1, le=64)] = Field(
-        default=2, description="pages that a worker process captures at a time"
+        default=2, description="maximum concurrent captures in a worker process"
     )
-    browser_timeout_s: Annotated[float, Field(gt=0)] = Field(default=30.0, description="longest capture of a page")
+    browser_timeout_s: Annotated[float, Field(gt=0)] = Field(default=30.0, description="timeout of the capture of a page")
     browser_max_height: Annotated[int, Field(ge=100, le=16_000)] = Field(
-        default=10_000, description="pixels of a page's height that its picture shows"
+        default=10_000, description="maximum height of the picture of a page, in pixels"
     )
     browser_memory_mb: Annotated[int, Field(ge=256)] = Field(
-        default=1536, description="most memory of Chromium with all its processes; it is restarted above that"
+        default=1536, description="memory of all Chromium processes above which Chromium is restarted"
     )
     browser_max_captures: Annotated[int, Field(ge=1)] = Field(
         default=200, description="captures after which Chromium is restarted"
@@ -271,16 +272,16 @@ class Settings(SettingsBase):
         default=3600.0, description="age at which Chromium is restarted"
     )
     browser_install: bool = Field(
-        default=True, description="`forebay up` installs Chromium by apt-get when it is missing and that is allowed"
+        default=True, description="let `forebay up` install Chromium with apt-get if it is missing and permitted"
     )
 
-    keep_attempts_days: Annotated[int, Field(ge=1)] = Field(default=30, description="attempts are dropped after this")
-    keep_jobs_days: Annotated[int, Field(ge=1)] = Field(default=30, description="finished jobs are deleted after this")
+    keep_attempts_days: Annotated[int, Field(ge=1)] = Field(default=30, description="days after which attempts are deleted")
+    keep_jobs_days: Annotated[int, Field(ge=1)] = Field(default=30, description="days after which finished jobs are deleted")
     keep_jobs_days_of: str = Field(
         default="",
-        description="days for the finished jobs of single pipelines, as texts=1,notes=90; empty: the same for all",
+        description="days for finished jobs of individual pipelines, such as texts=1,notes=90; empty: the same for all",
     )
-    keep_audit_days: Annotated[int, Field(ge=1)] = Field(default=365, description="audit records go after this")
+    keep_audit_days: Annotated[int, Field(ge=1)] = Field(default=365, description="days after which audit records are deleted")
 
     @field_validator("browser_path", "egress_ca_file", mode="before")
     @classmethod

@@ -50,7 +50,7 @@ def test_every_setting_says_where_it_comes_from(bare: Cli) -> None:
 def test_it_is_shown_to_people_without_secrets(bare: Cli) -> None:
     shown = bare.run("config", FOREBAY_DATABASE_URL=URL, FOREBAY_LISTN="no")
     assert shown.code == 0
-    assert "worker processes to run" in shown.out
+    assert "number of worker processes" in shown.out
     assert "hunter2" not in shown.out + shown.err
     assert shown.err == "FOREBAY_LISTN has no effect, as there is no such setting: did you mean FOREBAY_LISTEN?\n"
     assert bare.run("config", FOREBAY_POOL_SIZE="many").code == 2

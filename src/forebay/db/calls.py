@@ -1,4 +1,4 @@
-"""Single statements whose errors are forebay's own; on a connection, or on any connection of a pool."""
+"""Runs single statements and converts their errors into forebay's; on a connection, or on any connection of a pool."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Wake-ups: one LISTEN connection a process, kept alive, replaced when it dies."""
+"""Wake-ups: one LISTEN connection per process, checked periodically and replaced when it fails."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ CHANNEL = "forebay"
 async def listen(
     dsn: str, on_message: Callable[[str], None], on_connected: Callable[[], None], *, check_every: float = 10
 ) -> None:
-    """Hands every payload to `on_message`, for ever. Messages sent while the connection was down are lost, so
-    `on_connected` is called each time it is up: that is the moment to look at the tables."""
+    """Pass every payload to `on_message`, forever. Messages that are sent while the connection is down are lost, so
+    `on_connected` is called after each connect: the caller should then read the tables."""
     backoff = Backoff(0.1, 5)
     while True:
         try:
@@ -41,7 +41,7 @@ async def listen(
             on_connected()
             while not ended.is_set():
                 await wait_for(ended, check_every)
-                await conn.fetchval("select 1", timeout=check_every)  # a half-open connection does not answer
+                await conn.fetchval("select 1", timeout=check_every)  # fails on a half-open connection
         except UNAVAILABLE as error:
             log.warning("listen_lost", error=one_line(error))
         finally:

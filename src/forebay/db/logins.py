@@ -1,7 +1,7 @@
-"""The accounts with which the service's processes log in to the database, one for each role.
+"""The database accounts of the service's processes, one for each role.
 
-An account is a member of its role only. SQL that somebody smuggles into a request can therefore not change to another
-role, which it could if all connections belonged to the account that owns the schema.
+An account is a member of its role only. Therefore injected SQL cannot change to another role, which it could if all
+connections used the account that owns the schema.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ load = statements("forebay.db")
 
 WORKER = "forebay_worker"
 
-# The setting that names the address with the account of each role.
+# The setting with the address for the account of each role.
 SETTINGS = {
     API: "api_database_url",
     IDENTITY: "identity_database_url",
@@ -38,16 +38,16 @@ ROLES = tuple(SETTINGS)
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """The account of a connection, and what it could do beyond its role."""
+    """The account of a connection, and its rights beyond its role."""
 
     name: str
     is_superuser: bool
     owns_schema: bool
-    others: tuple[str, ...]  # roles that it could change to
+    others: tuple[str, ...]  # other roles that it can change to
 
     @property
     def excess(self) -> str | None:
-        """Why this account is too powerful; None when it is not."""
+        """Why this account has too many rights; None if it has not."""
         if self.is_superuser:
             return "is a superuser"
         if self.owns_schema:
@@ -60,7 +60,7 @@ def login_name(role: str) -> str:
 
 
 def login_url(settings: Settings, role: str, dsn: str) -> str:
-    """The address for connections with this role: that of its setting, else `dsn`."""
+    """The address for connections with this role: that of its setting, otherwise `dsn`."""
     given: SecretStr | None = getattr(settings, SETTINGS[role])
     return given.get_secret_value() if given else dsn
 
@@ -76,27 +76,27 @@ def login_urls(dsn: str, passwords: Mapping[str, str]) -> dict[str, str]:
 
 
 async def make_logins(dsn: str, passwords: Mapping[str, str]) -> None:
-    """Makes the accounts, or gives them these passwords."""
+    """Create the accounts, or change their passwords."""
     async with connected(dsn, "forebay logins") as conn, as_forebay_errors():
         for role, password in passwords.items():
             await conn.execute(load("make_login"), login_name(role), role, password)
 
 
 async def open_public(dsn: str) -> None:
-    """Lets workers write to the tables of the schema public that the account at `dsn` has made or will make."""
+    """Let workers write to the tables in the schema public that the account at `dsn` owns or will create."""
     async with connected(dsn, "forebay logins") as conn:
         await conn.execute(load("open_public"))
 
 
 async def close_temporary(dsn: str) -> None:
-    """Takes from all accounts but its owner's the right to make temporary objects in the database at `dsn`."""
+    """Revoke the right to create temporary objects in the database at `dsn` from all accounts except its owner."""
     async with connected(dsn, "forebay logins") as conn:
         await conn.execute(load("close_temporary"))
 
 
 async def account_of(conn: Connection, role: str) -> Account:
-    """Whose connection this is, compared with what `role` needs."""
+    """The account of this connection, compared with what `role` needs."""
     async with as_forebay_errors():
         row = await conn.fetchrow(load("check_login"), role, list(ROLES))
-    assert row is not None  # noqa: S101 - a session has an account
+    assert row is not None  # noqa: S101 - a session always has an account
     return Account(row["name"], row["is_superuser"], row["owns_schema"], tuple(row["others"]))

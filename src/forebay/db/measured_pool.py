@@ -30,7 +30,7 @@ WAIT_BOUNDS = (0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 1
 
 
 class WaitTimes:
-    """How many waits there were up to each bound, the last beyond all, and their sum in seconds."""
+    """The number of waits up to each bound, the last beyond all bounds, and their sum in seconds."""
 
     def __init__(self) -> None:
         self.counts = [0] * (len(WAIT_BOUNDS) + 1)
@@ -79,13 +79,13 @@ class MeasuredPool(_Pool):
         return MeasuredAcquire(self, timeout)
 
     async def _begin(self, conn: Connection) -> None:
-        """What a new connection does first. Behind a transaction-mode pooler its session is not ours."""
+        """Initialize a new connection. Behind a transaction-mode pooler, the session is not ours."""
         if self._has_sessions:
             await set_transaction_timeout(conn, timeout=self._timeout)
 
 
 class MeasuredAcquire(_Acquire):
-    """A connection that is lent, and the wait for it measured."""
+    """An acquired connection, with the wait for it measured."""
 
     def __init__(self, pool: MeasuredPool, timeout: float | None) -> None:
         super().__init__(pool, timeout)
@@ -110,7 +110,7 @@ async def open_measured_pool(dsn: str, **terms: Any) -> MeasuredPool:
 
 
 async def opened(make: Callable[[], P]) -> P:
-    """The pool that `make` makes, ready for use.
+    """Open the pool that `make` creates.
 
     Raises: DatabaseUnavailable with the reason and what to check.
     """

@@ -1,4 +1,4 @@
-"""Connections: one pool a process, errors in our own words, and waiting for a database that went away."""
+"""Connections: one pool per process, errors converted into forebay's, and waiting for an unavailable database."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ T = TypeVar("T")
 Pool: TypeAlias = "asyncpg.Pool[asyncpg.Record]"
 Connection: TypeAlias = "asyncpg.Connection[asyncpg.Record] | asyncpg.pool.PoolConnectionProxy[asyncpg.Record]"
 
-# What a connection raises when the server, or the way to it, is gone.
+# Raised when the server, or the connection to it, is lost.
 UNAVAILABLE = (
     OSError,
     asyncio.TimeoutError,
@@ -27,7 +27,7 @@ UNAVAILABLE = (
     asyncpg.PostgresConnectionError,
     asyncpg.InterfaceError,
     asyncpg.InternalClientError,
-    # The server is in trouble of its own: full disk, no memory, shutting down, locked, read-only after a failover.
+    # The server has a problem: full disk, no memory, shutting down, locked, read-only after a failover.
     asyncpg.InsufficientResourcesError,
     asyncpg.OperatorInterventionError,
     asyncpg.LockNotAvailableError,
@@ -37,16 +37,16 @@ UNAVAILABLE = (
     asyncpg.IdleSessionTimeoutError,
 )
 
-# What the server, or the driver, says to values that cannot be.
+# Raised by the server or the driver for invalid values.
 REJECTED = (asyncpg.PostgresError, asyncpg.DataError, ValueError, UnicodeError)
 
-# What the driver says to statements that are used wrongly, on a connection that is in order.
+# Raised by the driver for statements that are used incorrectly, on a working connection.
 MISUSED = (asyncpg.InterfaceError, asyncpg.InternalClientError, TypeError, ValueError)
 
 _UNWRITABLE = (asyncpg.CharacterNotInRepertoireError, asyncpg.UntranslatableCharacterError)
 _NO_SCHEMA = (asyncpg.UndefinedFunctionError, asyncpg.InvalidSchemaNameError, asyncpg.UndefinedTableError)
 
-# What another transaction may cause; the same statement works when it is tried again.
+# Caused by another transaction; the same statement can succeed when it is retried.
 CONFLICT = (asyncpg.DeadlockDetectedError, asyncpg.SerializationError, asyncpg.OutdatedSchemaCacheError)
 
 
@@ -67,7 +67,7 @@ async def open_pool(dsn: str, *, size: int, name: str, prepared: bool = True, ti
 
 
 def pool_options(size: int, timeout: float) -> dict[str, Any]:
-    """What every pool of ours does alike."""
+    """The options of all our pools."""
     return {
         "min_size": 0,
         "max_size": size,
@@ -79,16 +79,16 @@ def pool_options(size: int, timeout: float) -> dict[str, Any]:
 
 
 def connection_options(name: str, timeout: float, *, prepared: bool) -> dict[str, Any]:
-    """How its connections begin."""
+    """The options of their connections."""
     return {
         "statement_cache_size": 200 if prepared else 0,
-        "max_cached_statement_lifetime": 0,  # ours are few, and used for ever
+        "max_cached_statement_lifetime": 0,  # our statements are few and always in use
         "server_settings": _session(name, timeout) if prepared else {"application_name": name},
     }
 
 
 def _session(name: str, timeout: float) -> dict[str, str]:
-    """A transaction whose client has vanished must not keep its locks: its successor waits for them."""
+    """A transaction whose client has disappeared must not keep its locks, because others wait for them."""
     return {
         "application_name": name,
         "idle_in_transaction_session_timeout": str(int(timeout * 1000)),
@@ -99,13 +99,13 @@ def _session(name: str, timeout: float) -> dict[str, str]:
 
 
 async def set_transaction_timeout(conn: Connection, *, timeout: float) -> None:
-    """The same for a client that vanished in the middle of a question: only PostgreSQL 17 and newer can tell."""
+    """The same for a client that disappeared during a statement; requires PostgreSQL 17 or newer."""
     if conn.get_server_version().major >= 17:
         await conn.execute(f"set transaction_timeout = {int(timeout * 2000)}")
 
 
 async def close_pool(pool: Pool) -> None:
-    """Closes a pool in order, or if the other side does not answer, without."""
+    """Close a pool gracefully; terminate it if the server does not respond."""
     try:
         async with asyncio.timeout(5):
             await pool.close()
@@ -114,9 +114,9 @@ async def close_pool(pool: Pool) -> None:
 
 
 async def _leave_as_it_is(_conn: object) -> None:
-    """Nothing of ours changes a session after its beginning, so the round trip that would clean it is spared.
+    """Skip the reset of a session, and save its round trip: our code does not change a session after its start.
 
-    Statements that steps hand over share these sessions: they must leave them as they were, too.
+    The statements of steps use the same sessions, so they must not change them either.
     """
 
 
@@ -129,8 +129,8 @@ async def connect(dsn: str, *, name: str = "forebay", timeout: float = 10) -> as
 
 
 def database_unavailable(error: BaseException) -> DatabaseUnavailable:
-    """The same failure, with what to do about it."""
-    # An address that cannot be read is not repeated: half of a password may be in what the parser stumbled over.
+    """The error with instructions."""
+    # An invalid address is not quoted, because the text may contain a part of the password.
     reason = "its address cannot be read" if isinstance(error, ValueError) else one_line(error)
     return DatabaseUnavailable(
         f"cannot use the database: {reason}. Check that PostgreSQL runs and that FOREBAY_DATABASE_URL is right."
@@ -138,35 +138,35 @@ def database_unavailable(error: BaseException) -> DatabaseUnavailable:
 
 
 def is_usable(conn: Connection) -> bool:
-    """Whether a connection of a pool is still there."""
+    """Whether an acquired connection is still open."""
     try:
         return not conn.is_closed()
-    except asyncpg.InterfaceError:  # the pool has taken it back, because it died
+    except asyncpg.InterfaceError:  # the pool has already released it, because it failed
         return False
 
 
 def terminate(conn: Connection) -> None:
-    """End a connection of a pool without a word to the server."""
+    """Close an acquired connection without a message to the server."""
     with suppress(asyncpg.InterfaceError):
         conn.terminate()
 
 
 async def release(pool: Pool, conn: Connection) -> None:
-    """Returns a connection to its pool, whatever has become of it."""
+    """Return a connection to its pool, whatever its state."""
     with suppress(*UNAVAILABLE):
         await pool.release(cast("Any", conn))
 
 
 @asynccontextmanager
 async def translating_errors() -> AsyncGenerator[None]:
-    """Turns what the server says into forebay's own errors."""
+    """Convert errors of the server into forebay's."""
     try:
         yield
     except asyncpg.PostgresError as error:
         ours = from_sqlstate(error.sqlstate, getattr(error, "column_name", None), str(error.args[0]))
         if ours is not None:
             raise ours from None
-        # The driver says so, too: of half a character, which JSON allows.
+        # The driver reports this as well: for an unpaired surrogate, which JSON allows.
         if isinstance(error, _UNWRITABLE) or isinstance(error.__cause__, UnicodeError):
             raise InvalidField("request", "contains a character that cannot be stored, such as U+0000") from error
         if isinstance(error, _NO_SCHEMA):
@@ -177,7 +177,7 @@ async def translating_errors() -> AsyncGenerator[None]:
 
 @asynccontextmanager
 async def connected(dsn: str, name: str) -> AsyncGenerator[Connection, None]:
-    """A connection for people; whatever goes wrong on it is told in forebay's own errors."""
+    """A connection for interactive commands; all errors are converted into forebay's."""
     conn = await connect(dsn, name=name)
     try:
         async with as_forebay_errors():
@@ -188,7 +188,7 @@ async def connected(dsn: str, name: str) -> AsyncGenerator[Connection, None]:
 
 @asynccontextmanager
 async def as_forebay_errors() -> AsyncGenerator[None, None]:
-    """Turns a lost connection and a refusal of the server into forebay's errors."""
+    """Convert a lost connection and a rejection by the server into forebay's errors."""
     try:
         async with translating_errors():
             yield
@@ -203,9 +203,9 @@ async def as_forebay_errors() -> AsyncGenerator[None, None]:
 async def retry_until_up(
     call: Callable[[], Awaitable[T]], on_lost: Callable[[BaseException, float], Any], timeout: float | None = None
 ) -> T:
-    """Repeats a call until the database is there again, with growing pauses; collisions are repeated soon.
+    """Repeat a call until the database is available, with growing pauses; conflicts are retried soon.
 
-    A call may take `timeout` seconds as a whole: the driver bounds each statement, but not all that it does around it.
+    `timeout` limits a call as a whole: the driver limits each statement, but not everything that it does around them.
     """
     backoff = Backoff(0.05, 5)
     while True:

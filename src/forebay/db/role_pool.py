@@ -1,7 +1,7 @@
-"""A role pool: its connections have the rights of one role, and nobody waits for one for ever.
+"""A role pool: its connections have the rights of one role, and the wait for a connection is limited.
 
-A session that is ours gets its role when it begins. Behind a transaction-mode pooler (`prepared=False`) no session is:
-there every transaction takes the role for itself, and nothing happens outside of one.
+A session of our own gets its role when it starts. Behind a transaction-mode pooler (`prepared=False`), sessions are
+shared: each transaction sets the role, and nothing happens outside of a transaction.
 """
 
 from __future__ import annotations
@@ -56,14 +56,15 @@ class RolePool(MeasuredPool):
         )
 
     def acquire(self, *, timeout: float | None = None) -> MeasuredAcquire:
-        """A connection that has the role.
+        """A connection with the role.
 
-        Raises: DatabaseBusy when there is none for too long.
+        Raises: DatabaseBusy if there is none for too long.
         """
         return _RoleAcquire(self, timeout or self.patience, takes_role=not self._has_sessions)
 
     def without_role(self) -> MeasuredAcquire:
-        """The same for who says the role with the first statement: behind a pooler this one has it not yet."""
+        """The same for callers whose first statement sets the role: behind a pooler, this connection does not have it
+        yet."""
         return _RoleAcquire(self, self.patience, takes_role=False)
 
     async def _begin(self, conn: Connection) -> None:
@@ -91,12 +92,12 @@ class RolePool(MeasuredPool):
 
 
 async def take_role(conn: Connection, role: str) -> None:
-    """Until the transaction ends."""
+    """Set the role until the transaction ends."""
     await conn.execute("select set_config('role', $1, true)", role)
 
 
 class _RoleAcquire(MeasuredAcquire):
-    """A connection that takes its role when it is lent, where sessions have none."""
+    """An acquired connection that sets its role, if the session does not have it."""
 
     def __init__(self, pool: RolePool, timeout: float, *, takes_role: bool) -> None:
         super().__init__(pool, timeout)
@@ -133,7 +134,7 @@ class _RoleAcquire(MeasuredAcquire):
         raise TypeError("a role pool lends connections by `async with` only")
 
     def _give_up(self, error: TimeoutError) -> NoReturn:
-        """Whoever cannot even connect has another trouble."""
+        """Raise DatabaseBusy, unless the database cannot be reached at all."""
         if self._pool.get_size() < self._pool.get_max_size():
             raise error
         raise DatabaseBusy("all connections to the database are in use") from error
@@ -145,12 +146,12 @@ async def open_role_pool(dsn: str, role: str, **terms: Any) -> RolePool:
 
 
 async def probe(pool: RolePool) -> None:
-    """Raises: DatabaseUnavailable when connections can be had, but not with the rights that they should have."""
+    """Raises: DatabaseUnavailable if connections are possible, but not with the rights that they should have."""
     try:
         async with pool.acquire():
             pass
     except UNAVAILABLE:
-        return  # it may come back, and every connection is looked at
+        return  # it may become available, and every connection is checked
     except (asyncpg.InsufficientPrivilegeError, asyncpg.InvalidParameterValueError) as error:
         reason = f"the database does not lend the role {pool.role}: {one_line(error)}"
         raise WrongRole(f"{reason}. `forebay doctor` says what to run") from error

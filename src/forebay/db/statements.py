@@ -1,4 +1,4 @@
-"""SQL statements, each in a file of its own beside the package that uses it: `sql/queries/NAME.sql`."""
+"""SQL statements, each in a separate file in the package that uses it: `sql/queries/NAME.sql`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def statements(package: str) -> Callable[[str], str]:
-    """A loader of a package's statements, which takes their names."""
+    """A function that loads a statement of a package by its name."""
     folder = resources.files(package).joinpath("sql", "queries")
 
     @cache
