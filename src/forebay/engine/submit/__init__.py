@@ -1,1 +1,1 @@
-"""Submitting work in the caller's transaction, and looking at what became of it."""
+"""Submitting work in the caller's transaction, and reading its results."""

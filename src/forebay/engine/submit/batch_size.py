@@ -1,35 +1,35 @@
-"""How many rows a stream commits at once: as many as go well."""
+"""The adaptive batch size of a stream."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 _WEIGHT = 0.3  # of the newest measurement in the moving averages
-_WAITED = 0.02  # seconds for a connection that say that others want one
+_WAITED = 0.02  # a longer wait for a connection, in seconds, means that others need one
 
 
 @dataclass(slots=True)
 class BatchSize:
-    """Doubles from batch to batch, within bounds of rows and bytes, while batches are quick; halves when they get slow,
-    or have to wait for a connection; shrinks to a quarter when one fails."""
+    """Doubles from batch to batch, within bounds of rows and bytes, while batches are quick; halves when they are slow
+    or wait for a connection; is divided by four when a batch fails."""
 
     start: int = 64
     least: int = 1
     most: int = 8192
     most_bytes: int = 4 * 1024 * 1024
-    quick: float = 0.125  # seconds that a batch may take for the next to be larger: one of twice the size takes twice
-    slow: float = 0.25  # the same time, above which the next is smaller
+    quick: float = 0.125  # seconds below which the next batch is larger: twice the size takes twice the time
+    slow: float = 0.25  # seconds above which the next batch is smaller
     size: int = 0
-    latency: float | None = None  # moving averages of full batches of this size …
-    row_bytes: float | None = None  # … and of all rows
-    seconds: float | None = None  # what the last batch took
+    latency: float | None = None  # moving average of full batches of this size
+    row_bytes: float | None = None  # moving average of all rows
+    seconds: float | None = None  # duration of the last batch
 
     def __post_init__(self) -> None:
         self.size = self.size or max(self.least, min(self.start, self.most))
 
     @property
     def rows(self) -> int:
-        """How many rows the next batch should have."""
+        """The number of rows for the next batch."""
         if not self.row_bytes:
             return self.size
         return max(1, min(self.size, int(self.most_bytes / self.row_bytes)))
@@ -39,7 +39,7 @@ class BatchSize:
         return f"{self.rows} at a time{took}"
 
     def succeeded(self, rows: int, size: int, seconds: float, waited: float = 0.0) -> None:
-        """A batch of `rows` rows and `size` bytes has committed after so long, of which it waited for a connection."""
+        """Record a committed batch: its rows, bytes and duration, which includes the time `waited` for a connection."""
         was_full = rows >= self.rows
         self.seconds = seconds
         self.row_bytes = _moved(self.row_bytes, size / max(rows, 1))
@@ -50,13 +50,13 @@ class BatchSize:
             self._resize(self.size * 2)
 
     def failed(self) -> None:
-        """A batch was refused by a database in trouble."""
+        """Record a batch that failed because of a problem of the database."""
         self._resize(self.size // 4)
 
     def _resize(self, size: int) -> None:
         size = max(self.least, min(size, self.most))
         if size != self.size:
-            self.size, self.latency = size, None  # what was measured with another size says nothing now
+            self.size, self.latency = size, None  # measurements with another size do not apply
 
 
 def _moved(average: float | None, value: float) -> float:

@@ -1,4 +1,4 @@
-"""What callers hand in, checked and made ready for the database before it is touched."""
+"""Validates and encodes inputs before the database is used."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _NUL = re.compile(rb"(?<!\\)(?:\\\\)*\\u0000")
 
 
 class Encoder(Generic[I]):
-    """Turns the inputs of one pipeline into the JSON that its items store."""
+    """Encodes the inputs of one pipeline as the JSON that its items store."""
 
     def __init__(self, pipeline: Pipeline[I]) -> None:
         self._adapter = pipeline.input
@@ -40,8 +40,8 @@ class Encoder(Generic[I]):
         """The input as JSON.
 
         Raises:
-            InvalidField: it does not fit the pipeline's input type, or JSON in PostgreSQL cannot hold it.
-            InputTooLarge: it has more bytes than the pipeline takes.
+            InvalidField: it does not match the pipeline's input type, or PostgreSQL cannot store it as JSON.
+            InputTooLarge: it is larger than the pipeline allows.
         """
         try:
             data = self._dumped(value)
@@ -57,7 +57,7 @@ class Encoder(Generic[I]):
         return data
 
     def encode_all(self, values: Sequence[I], first: int) -> list[bytes]:
-        """Many inputs at once, the first of which is `inputs[first]`; looked at one by one only if need be."""
+        """Encode many inputs, the first of which is `inputs[first]`; they are checked one by one only if necessary."""
         try:
             encoded = [self._dump_any(value) for value in values]
         except (ValidationError, PydanticSerializationError, ValueError, RecursionError):
@@ -82,7 +82,7 @@ class Encoder(Generic[I]):
 
     def _dumped(self, value: I) -> bytes:
         data = _without_constants(self._dump_any(value))
-        # Pydantic writes NaN as null unless told otherwise: a lost number would pass for a missing one.
+        # Pydantic writes NaN as null by default: a lost number would look like a missing one.
         if b"null" in data and _first(_is_not_finite, value) is not None:
             raise ValueError("must be a finite number")
         return data
@@ -90,7 +90,7 @@ class Encoder(Generic[I]):
 
 _TOO_DEEP = f"is nested more than {MOST} deep"
 
-# Words in JSON that may stand for something which the database cannot hold.
+# Words in JSON that may indicate a value that the database cannot store.
 _SUSPECT = (b"\\u0000", b"NaN", b"Infinity", b"null")
 
 
@@ -98,7 +98,7 @@ def _has_text_keys(value: object) -> bool:
     return type(value) is dict and {str}.issuperset(map(type, cast("dict[object, object]", value)))
 
 
-# The input types whose values are JSON already when the test holds.
+# The input types whose values are already JSON if the test succeeds.
 _PLAIN: tuple[tuple[object, Callable[[object], bool]], ...] = (
     (Any, lambda _: True),
     (dict, lambda value: type(value) is dict),
@@ -108,7 +108,7 @@ _PLAIN: tuple[tuple[object, Callable[[object], bool]], ...] = (
 
 
 def encode_json(value: Json, field: str) -> str:
-    """Any JSON value of the caller's that is not an input, e.g. a job's `meta`."""
+    """Encode a JSON value that is not an input, e.g. a job's `meta`."""
     try:
         data = _without_constants(to_json(value, inf_nan_mode="constants"))
     except (PydanticSerializationError, ValueError, RecursionError) as error:
@@ -121,7 +121,7 @@ def encode_json(value: Json, field: str) -> str:
 
 def _without_constants(data: bytes) -> bytes:
     if b"NaN" in data or b"Infinity" in data:
-        json.loads(data, parse_constant=_refuse_constant)  # a text may well contain these words
+        json.loads(data, parse_constant=_refuse_constant)  # a string may contain these words
     return data
 
 
@@ -129,7 +129,7 @@ def _refuse_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is not JSON")
 
 
-# Saying what is wrong, and where. Only slow when there is something to say.
+# Error messages with the location of the invalid value. They are slow, but only used after an error.
 
 
 def _refuse_invalid(error: ValidationError, field: str) -> NoReturn:
@@ -184,7 +184,7 @@ def _first(is_wrong: Callable[[object], bool], value: object) -> tuple[int | str
 
 
 def _leaves(value: Any, place: tuple[int | str, ...]) -> Iterator[tuple[tuple[int | str, ...], object]]:
-    """Every leaf and every key of a value, with the way to it."""
+    """Every leaf and every key of a value, with its path."""
     if len(place) > 200:
         return
     if isinstance(value, BaseModel):
@@ -201,7 +201,7 @@ def _leaves(value: Any, place: tuple[int | str, ...]) -> Iterator[tuple[tuple[in
 
 
 def readable(value: object) -> str:
-    """The nearest JSON to something that is not a valid input, so that its owner can see it."""
+    """The closest JSON to an invalid input, so that its owner can see it."""
     try:
         data = to_json(to_jsonable_python(value, fallback=repr), inf_nan_mode="strings")
         if len(data) <= 10_000 and not _NUL.search(data) and not is_too_deep(data):

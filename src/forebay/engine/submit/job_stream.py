@@ -1,4 +1,4 @@
-"""A job whose items come batch by batch: each batch is committed with how far its source was read."""
+"""A job whose items arrive in batches: each batch is committed with the position in its source."""
 
 from __future__ import annotations
 
@@ -25,27 +25,27 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-_LONGEST_PAUSE = 12.8  # pauses from 0.05 s up to this one make half a minute
+_LONGEST_PAUSE = 12.8  # the pauses from 0.05 s up to this one add up to half a minute
 
 
 @dataclass(slots=True)
 class SourceRows:
-    """Rows of a source, side by side, in their order: what they have is found by their places."""
+    """Rows of a source, in order, stored as columns and addressed by position."""
 
     data: list[bytes] = field(default_factory=list[bytes])  # inputs as JSON
     keys: list[str | None] | None = None  # None: no row has one
-    faults: dict[int, str] = field(default_factory=dict[int, str])  # what is wrong with those that are no good input
-    writes: dict[int, Statement] = field(default_factory=dict[int, Statement])  # commit with a row that becomes an item
+    faults: dict[int, str] = field(default_factory=dict[int, str])  # the errors of invalid inputs
+    writes: dict[int, Statement] = field(default_factory=dict[int, Statement])  # committed with the item of the row
 
     def __len__(self) -> int:
         return len(self.data)
 
     def add(self, more: SourceRows) -> None:
-        """Put other rows behind these."""
+        """Append other rows."""
         end = len(self.data)
         if self.keys is None and more.keys is not None:
             self.keys = list[str | None](repeat(None, end))
-        if self.keys is not None:  # in place: rows may come one by one
+        if self.keys is not None:  # in place, because rows may be added one by one
             self.keys += more.keys or repeat(None, len(more))
         self.data += more.data
         self.faults |= {place + end: fault for place, fault in more.faults.items()}
@@ -60,7 +60,7 @@ class SourceRows:
         )
 
     def drop(self, count: int) -> None:
-        """Leave the first rows out."""
+        """Remove the first rows."""
         del self.data[:count]
         if self.keys is not None:
             del self.keys[:count]
@@ -69,19 +69,19 @@ class SourceRows:
 
 
 class JobStream:
-    """One job that is being loaded, and how far it is."""
+    """One job that is being loaded, and its position."""
 
     def __init__(self, adapter: AsyncAdapter, run_at: datetime | None = None, delay: float | None = None) -> None:
         self._adapter = adapter
         self._start = run_at, delay
-        self._state: tuple[str, Sequence[object]] = "", ()  # the statement that says how far it is
-        self._unsure = 0  # rows of a batch of which is not known whether it has committed
+        self._state: tuple[str, Sequence[object]] = "", ()  # the statement that reads its position
+        self._unsure = 0  # rows of a batch that may or may not have been committed
         self.job_id = self.owner_id = self.pipeline_id = self.loaded = self.total = 0
         self.is_sealed = False
         self._waited = 0.0  # for a connection
 
     async def open(self, pipeline: str, options: CheckedOptions, trace: str | None = None) -> bool:
-        """Open the job, or find the one that has this key; tells whether it is new."""
+        """Open the job, or find the job with this key; return whether it is new."""
         o = options
         self._state = load("open_stream"), (pipeline, o.owner, o.key, o.priority, o.meta, trace)
         row = await _retry_for_a_while(self._opened)
@@ -89,7 +89,7 @@ class JobStream:
         return bool(created)
 
     async def reopen(self, job_id: int) -> None:
-        """Go on with a job that was opened before.
+        """Continue a job that was opened before.
 
         Raises: NotFoundError.
         """
@@ -98,9 +98,9 @@ class JobStream:
         self.job_id, _, self.owner_id, self.pipeline_id, self.total, self.loaded, self.is_sealed = row
 
     async def send(self, pending: SourceRows, size: BatchSize, *, seal: bool = False) -> int:
-        """Commit the first of the pending rows and tell how many; fewer at a time while the database has trouble.
+        """Commit the first of the pending rows and return how many; fewer at a time while the database has problems.
 
-        With `seal` the job is sealed in the same transaction, so that what is said once is never said twice.
+        With `seal`, the job is sealed in the same transaction.
         """
 
         async def attempt() -> int:
@@ -118,7 +118,7 @@ class JobStream:
         return sent
 
     async def seal(self) -> None:
-        """Say that this was all."""
+        """Mark the job as complete."""
         await _retry_for_a_while(lambda: self._adapter.fetch_row(load("seal_job"), (self.job_id, self.loaded)))
         self.is_sealed = True
 
@@ -136,7 +136,7 @@ class JobStream:
         return True
 
     async def _commit(self, rows: SourceRows, began: float, *, seal: bool = False) -> int:
-        """Store one batch and tell how many items there are then."""
+        """Store one batch and return the resulting number of items."""
         keys = [key for key in rows.keys or () if key is not None]
         async with self._adapter.atomic() as adapter:
             self._waited = time.monotonic() - began
@@ -160,7 +160,7 @@ class JobStream:
 
 
 class _Numbered:
-    """The rows of a batch that become items, and their numbers: those whose key is taken are left out."""
+    """The rows of a batch that become items, and their numbers; rows whose key exists are omitted."""
 
     def __init__(self, rows: SourceRows, total: int, taken: set[str]) -> None:
         self._rows = rows
@@ -188,7 +188,7 @@ class _Numbered:
         return [writes[place] for place in self.places if place in writes] if writes else []
 
     def runs(self) -> tuple[list[int], list[int]]:
-        """Where runs of items that can be claimed start and end: a row in error divides them."""
+        """The first and last numbers of the runs of valid items; an invalid row separates two runs."""
         starts, ends, first = list[int](), list[int](), self._first
         for n, _ in [*self.bad, (self._first + len(self.places), 0)]:
             if n > first:
@@ -210,13 +210,13 @@ def _untaken(keys: Sequence[str | None], taken: set[str]) -> list[int]:
 
 
 def _fitting(pending: SourceRows, size: BatchSize) -> int:
-    """How many of the pending rows make one batch."""
+    """How many of the pending rows fit into one batch."""
     sizes = accumulate(map(len, islice(pending.data, size.rows)))
     return max(1, sum(1 for upto in sizes if upto <= size.most_bytes)) if pending.data else 0
 
 
 async def _retry_for_a_while(call: Callable[[], Awaitable[T]], on_failure: Callable[[], None] = lambda: None) -> T:
-    """Repeats a call while the database is away, for half a minute."""
+    """Repeat a call while the database is unavailable, for half a minute."""
     pause = 0.05
     while True:
         try:
@@ -225,5 +225,5 @@ async def _retry_for_a_while(call: Callable[[], Awaitable[T]], on_failure: Calla
             on_failure()
             if pause > _LONGEST_PAUSE:
                 raise database_unavailable(error) from error
-        await asyncio.sleep(pause * random.uniform(0.5, 1.0))  # noqa: S311 - so that not all come back at once
+        await asyncio.sleep(pause * random.uniform(0.5, 1.0))  # noqa: S311 - jitter
         pause *= 2

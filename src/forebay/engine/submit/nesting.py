@@ -1,23 +1,23 @@
-"""How deep JSON is nested: what lies too deep, few programs can read, and the API cannot show."""
+"""The nesting depth of JSON: few programs can read deeply nested values, and the API cannot show them."""
 
 from __future__ import annotations
 
 import re
 
-MOST = 100  # as forebay.check_nesting() says
+MOST = 100  # the same as in forebay.check_nesting()
 
-_SHORTEST = 2 * (MOST + 1)  # bytes of what is nested deeper
+_SHORTEST = 2 * (MOST + 1)  # minimum bytes of JSON that is nested deeper
 _TEXTS = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"')
 _BRACKETS = bytes.maketrans(b"{}", b"[]")
 _OTHERS = bytes(set(range(256)) - set(b"[]{}"))
 
 
 def is_too_deep(data: bytes) -> bool:
-    """Whether arrays and objects are nested more than MOST deep in this JSON."""
+    """Whether arrays and objects are nested more than MOST levels deep in this JSON."""
     if len(data) < _SHORTEST or data.count(b"[") + data.count(b"{") <= MOST:
         return False
     brackets = _TEXTS.sub(b"", data).translate(_BRACKETS, _OTHERS)
-    for _ in range(MOST):  # each round takes the innermost away
+    for _ in range(MOST):  # each iteration removes the innermost level
         if not brackets:
             return False
         brackets = brackets.replace(b"[]", b"")

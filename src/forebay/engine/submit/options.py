@@ -1,4 +1,4 @@
-"""The options of a submit: owner, key, priority, time and metadata, checked before the database is used."""
+"""The options of a submit: owner, key, priority, time and metadata; checked before the database is used."""
 
 from __future__ import annotations
 
@@ -14,28 +14,28 @@ if TYPE_CHECKING:
     from forebay.types import Json
 
 TEN_YEARS = timedelta(days=3653)
-_LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)  # some drivers take the least datetime for -infinity
+_LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)  # some drivers convert the minimum datetime to -infinity
 
 
 class JobOptions(TypedDict, total=False):
     """The options of every submit."""
 
     owner: str
-    priority: int  # -100 … 100, higher goes first
+    priority: int  # -100 … 100, higher runs first
     run_at: datetime | None
     delay: float | timedelta | None  # seconds from now, by the database's clock
     meta: Mapping[str, Json] | None
 
 
 class SubmitOptions(JobOptions, total=False):
-    """The options of submits for which the key is optional."""
+    """The options of submits with an optional key."""
 
-    key: str | None  # idempotency: a job that has this key already is returned, and nothing is written
+    key: str | None  # idempotency key: if a job with this key exists, it is returned, and nothing is written
 
 
 @dataclass(frozen=True, slots=True)
 class CheckedOptions:
-    """Options that are known to be valid."""
+    """Validated options."""
 
     owner: str = "default"
     key: str | None = None
@@ -46,7 +46,7 @@ class CheckedOptions:
 
     @classmethod
     def checked(cls, **given: Unpack[SubmitOptions]) -> CheckedOptions:
-        """Raises: InvalidField for the first invalid option; TypeError for one that does not exist."""
+        """Raises: InvalidField for the first invalid option; TypeError for an unknown one."""
         checked = {name: _CHECKS[name](value) for name, value in given.items() if name in _CHECKS}
         if given.get("run_at") is not None and given.get("delay") is not None:
             raise InvalidField("delay", "cannot be given together with run_at")
@@ -54,7 +54,7 @@ class CheckedOptions:
 
 
 def checked_text(field: str, value: object, most: int) -> str:
-    """Raises: InvalidField unless it is a text of 1 to `most` characters that PostgreSQL can hold."""
+    """Raises: InvalidField unless it is text of 1 to `most` characters that PostgreSQL can store."""
     if not isinstance(value, str):
         raise InvalidField(field, f"must be text, not {type(value).__name__}")
     if not 1 <= len(value) <= most:
@@ -67,7 +67,7 @@ def checked_text(field: str, value: object, most: int) -> str:
 
 
 def checked_priority(value: object) -> int:
-    """Raises: InvalidField unless it is a whole number from -100 to 100."""
+    """Raises: InvalidField unless it is an integer from -100 to 100."""
     if not isinstance(value, int) or isinstance(value, bool) or not -100 <= value <= 100:
         raise InvalidField("priority", "must be between -100 and 100")
     return value

@@ -1,4 +1,4 @@
-"""Submitting: the caller's row and its work commit together, or neither does."""
+"""Submitting: the caller's rows and their work are committed together or not at all."""
 
 from __future__ import annotations
 
@@ -24,21 +24,21 @@ if TYPE_CHECKING:
 I = TypeVar("I")  # noqa: E741 - the input
 R = TypeVar("R")
 
-_SHORT = 1000  # up to here one statement with arrays is faster than COPY and its round trips
-_BATCH = 256  # rows of a block on the wire: about a millisecond of encoding
-_FIRST = 16  # rows of the first one, while nobody knows how large they are
-_BLOCK = 1 << 20  # bytes of a block, about
+_SHORT = 1000  # up to this number, one statement with arrays is faster than COPY and its round trips
+_BATCH = 256  # rows of a block: about a millisecond of encoding
+_FIRST = 16  # rows of the first block, while their size is unknown
+_BLOCK = 1 << 20  # approximate bytes of a block
 
 
 @dataclass(frozen=True, slots=True)
 class _Fetch:
-    """One statement that answers one row."""
+    """One statement that returns one row."""
 
     sql: str
     args: Sequence[object]
 
 
-# What a submit does, without saying whether it blocks: it yields requests and is sent their answers.
+# The steps of a submit, independent of async or sync: a generator that yields requests and receives their results.
 _Plan: TypeAlias = Generator[_Fetch | ItemLoad, Any, R]
 
 
@@ -76,14 +76,14 @@ async def submit(
     coalesce: bool = False,
     **options: Unpack[SubmitOptions],
 ) -> Submitted:
-    """Submit one item as one job, in the transaction that `conn` is in.
+    """Submit one item as one job, in the transaction of `conn`.
 
-    A `key` that is there already answers its job and writes nothing; with `coalesce`, the new input replaces
-    that of a job that has not begun.
+    If a job with this `key` exists, its id is returned and nothing is written; with `coalesce`, the new input replaces
+    that of a job that has not started.
 
     Raises:
-        RequestError: something about it cannot be; names the field.
-        TypeError: `conn` is of no kind that forebay knows.
+        RequestError: an argument is invalid; names the field.
+        TypeError: the kind of `conn` is not supported.
     """
     checked = CheckedOptions.checked(**options)
     with submitting(pipeline.name) as now:
@@ -102,7 +102,7 @@ def submit_sync(
     coalesce: bool = False,
     **options: Unpack[SubmitOptions],
 ) -> Submitted:
-    """The same as `submit`, on a connection that blocks."""
+    """Same as `submit`, on a synchronous connection."""
     checked = CheckedOptions.checked(**options)
     with submitting(pipeline.name) as now:
         return submit_registered_sync(
@@ -123,7 +123,7 @@ def _submitting(
 def item_arguments(
     pipeline: Pipeline[I], value: I, coalesce: bool, o: CheckedOptions, trace: str | None = None
 ) -> tuple[object, ...]:
-    """What the statement submit_item takes, checked.
+    """The validated arguments of the statement submit_item.
 
     Raises: RequestError.
     """
@@ -141,14 +141,14 @@ async def submit_many(
     keys: Iterable[str | None] | None = None,
     **options: Unpack[SubmitOptions],
 ) -> Submitted:
-    """Submit many items as one job, in the transaction that `conn` is in, or in one of its own.
+    """Submit many items as one job, in the transaction of `conn`, or in a new one.
 
-    `keys` names the items, one for each input; a second item of the same key is left out. Inputs are read as
-    they are sent, so a generator of millions needs no memory. An error leaves nothing of the job behind.
+    `keys` names the items, one for each input; a second item with the same key is omitted. Inputs are read while they
+    are sent, so a generator of millions needs no memory. An error leaves nothing of the job behind.
 
     Raises:
-        RequestError: something about it cannot be; names the field, and of an input its place.
-        TypeError: `conn` is of no kind that forebay knows.
+        RequestError: an argument is invalid; names the field, and the index of an input.
+        TypeError: the kind of `conn` is not supported.
     """
     adapter = adapter_for(conn)
     bulk = _Bulk(pipeline, inputs, keys, CheckedOptions.checked(**options))
@@ -171,7 +171,7 @@ def submit_many_sync(
     keys: Iterable[str | None] | None = None,
     **options: Unpack[SubmitOptions],
 ) -> Submitted:
-    """The same as `submit_many`, on a connection that blocks."""
+    """Same as `submit_many`, on a synchronous connection."""
     adapter = sync_adapter_for(conn)
     bulk = _Bulk(pipeline, inputs, keys, CheckedOptions.checked(**options))
     with submitting(pipeline.name) as now:
@@ -186,7 +186,7 @@ def _submit_bulk_sync(adapter: SyncAdapter, bulk: _Bulk[I], now: Submitting) -> 
 
 
 class _Bulk(Generic[I]):
-    """The items of one bulk submit: a short list goes in one statement, a long one by COPY."""
+    """The items of a bulk submit: a short list is sent in one statement, a long one with COPY."""
 
     def __init__(
         self, pipeline: Pipeline[I], inputs: Iterable[I], keys: Iterable[str | None] | None, options: CheckedOptions
@@ -194,7 +194,7 @@ class _Bulk(Generic[I]):
         self._pipeline = pipeline
         self._options = options
         self._batches = _encoded(pipeline, inputs, keys)
-        # Looking this far ahead tells short from long, and finds most faults before any statement.
+        # Reading this far ahead distinguishes short from long, and finds most errors before any statement.
         self._head: list[Batch] = []
         while self._ahead <= _SHORT and (batch := next(self._batches, None)):
             self._head.append(batch)
@@ -239,7 +239,7 @@ class _Bulk(Generic[I]):
 
     def _counted(self, max_bytes: int) -> Iterator[Batch]:
         for batch in chain(self._head, self._batches):
-            # The pipeline as it is registered may take less than the one that this process has.
+            # The registered pipeline may allow less than the pipeline in this process.
             if max(map(len, batch.inputs)) > max_bytes:
                 raise _too_large(batch, max_bytes)
             self._total = batch.ns[-1]
@@ -247,7 +247,7 @@ class _Bulk(Generic[I]):
 
 
 def _encoded(pipeline: Pipeline[I], inputs: Iterable[I], keys: Iterable[str | None] | None) -> Iterator[Batch]:
-    """The items in batches; none is empty."""
+    """The items in non-empty batches."""
     encoder, source, n, place = Encoder(pipeline), iter(inputs), 0, 0
     names, seen = None if keys is None else iter(keys), set[str]()
     size = _FIRST
@@ -268,7 +268,7 @@ _NOTHING = object()
 
 
 def _fresh(keys: list[str | None], wanted: int, place: int, seen: set[str]) -> list[tuple[int, str | None]]:
-    """The keys that are not there yet, with their offsets."""
+    """The keys that have not been seen yet, with their offsets."""
     if len(keys) < wanted:
         raise _uneven()
     fresh: list[tuple[int, str | None]] = []

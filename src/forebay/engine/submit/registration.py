@@ -1,8 +1,7 @@
-"""The first submit of a pipeline: the database may not know it yet, since no worker has started.
+"""The first submit of a pipeline, which may not be registered in the database yet because no worker has started.
 
-It is registered on the way, in the caller's transaction. That takes a savepoint, as the refusal of an unknown pipeline
-would end the transaction; so it is done until the pipeline has been found in that database once, and costs nothing
-afterwards.
+The submit registers it in the caller's transaction. That requires a savepoint, because the rejection of an unknown
+pipeline would abort the transaction; so it is done only until the pipeline has been found in the database once.
 """
 
 from __future__ import annotations
@@ -22,23 +21,23 @@ if TYPE_CHECKING:
 
 R = TypeVar("R")
 
-# The databases in which each was found: registered by others, and committed.
+# The databases in which each pipeline was found: registered by others, and committed.
 _found: WeakKeyDictionary[Pipeline[Any], set[Hashable]] = WeakKeyDictionary()
 
 
 async def submit_registered(
     adapter: AsyncAdapter, pipeline: Pipeline[Any], submit: Callable[[AsyncAdapter], Awaitable[R]]
 ) -> R:
-    """What `submit` answers; before that, a pipeline that is unknown is registered.
+    """Call `submit` and return its result; register the pipeline first if it is unknown.
 
-    Raises: UnknownPipeline when it has no steps here either, or the account may not register it.
+    Raises: UnknownPipeline if it has no steps here either, or if the account may not register it.
     """
     database = await adapter.database()
     if not _may_be_unknown(pipeline, database):
         try:
             return await submit(adapter)
         except UnknownPipeline:
-            _forget(pipeline, database)  # it was dropped since, or made anew
+            _forget(pipeline, database)  # the schema was dropped or recreated
             raise
     try:
         async with adapter.atomic() as inside:
@@ -52,7 +51,7 @@ async def submit_registered(
 
 
 def submit_registered_sync(adapter: SyncAdapter, pipeline: Pipeline[Any], submit: Callable[[SyncAdapter], R]) -> R:
-    """The same on a connection that blocks."""
+    """Same as `submit_registered`, on a synchronous connection."""
     database = adapter.database()
     if not _may_be_unknown(pipeline, database):
         try:
@@ -76,7 +75,7 @@ async def register_unknown(adapter: AsyncAdapter, pipeline: Pipeline[Any]) -> No
 
 
 def _may_be_unknown(pipeline: Pipeline[Any], database: Hashable | None) -> bool:
-    """Not one without steps: that stands for a pipeline which is declared elsewhere."""
+    """False for a pipeline without steps, which refers to a pipeline that is declared elsewhere."""
     return bool(pipeline.steps) and database not in _found.get(pipeline, ())
 
 

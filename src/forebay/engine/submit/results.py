@@ -1,4 +1,4 @@
-"""Looking at a job: its counters, its items, and waiting for its end."""
+"""Reading a job: its counters, its items, and waiting for its end."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ async def summary(conn: AsyncConn, job_id: int) -> JobSummary:
 
 
 async def wait(conn_or_dsn: AsyncConn | str, job_id: int, timeout: float | None = None) -> JobSummary:
-    """The job's summary once it is over; looks often at first, then once a second.
+    """Wait for the end of a job and return its summary; polls often at first, then once a second.
 
     Raises:
         NotFoundError: there is no such job.
@@ -50,7 +50,7 @@ async def wait(conn_or_dsn: AsyncConn | str, job_id: int, timeout: float | None 
 
 
 async def items(conn: AsyncConn, job_id: int) -> AsyncIterator[ItemRecord]:
-    """The items of a job, in order; read page by page, so a change on a later page may show."""
+    """The items of a job, in order; read page by page, so changes on later pages may be visible."""
     adapter, last_n = adapter_for(conn), 0
     while rows := await adapter.fetch_all(load("list_items"), (job_id, last_n, _PAGE)):
         for row in rows:

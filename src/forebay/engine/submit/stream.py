@@ -1,4 +1,4 @@
-"""Submitting a source that is too long for one transaction, so that a crash costs at most the last batch."""
+"""Submitting a source that is too long for one transaction; a crash loses at most the last batch."""
 
 from __future__ import annotations
 
@@ -32,15 +32,15 @@ OnBadRow: TypeAlias = Literal["raise", "error_item"]
 
 @dataclass(frozen=True, slots=True)
 class StreamProgress:
-    """How far a stream is, counted from its beginning, over all the runs that it took."""
+    """The progress of a stream, counted from its start, over all runs."""
 
     job_id: int
-    rows: int  # of the source
+    rows: int  # rows of the source
     items: int
 
     @property
     def duplicates(self) -> int:
-        """Rows that were left out since their key was there before."""
+        """Rows that were omitted because their key exists."""
         return self.rows - self.items
 
 
@@ -55,18 +55,18 @@ async def submit_stream(
     on_progress: Callable[[StreamProgress], object] | None = None,
     **options: Unpack[JobOptions],
 ) -> Submitted:
-    """Submit a long source as one job, batch by batch; workers begin with the first batch.
+    """Submit a long source as one job, batch by batch; workers start with the first batch.
 
-    After a crash the same call, with the same key and the same source, goes on behind the last committed batch. A
-    job of that key that is complete is answered without reading the source.
+    After a crash, call it again with the same key and the same source: it continues after the last committed batch. If
+    the job with that key is complete, it is returned without reading the source.
 
-    `item_key` names each item; a row whose key was there before is left out. `on_bad_row="error_item"` turns a row
-    that is no valid input into an item in error, instead of stopping at it. `on_progress` may be a coroutine function.
+    `item_key` names each item; a row whose key exists is omitted. `on_bad_row="error_item"` turns an invalid row into
+    an item in error, instead of stopping. `on_progress` may be a coroutine function.
 
     Raises:
-        RequestError: something about it cannot be; names the field, and of a row its place.
+        RequestError: an argument is invalid; names the field, and the index of a row.
         ConflictError: another process streams to the same job, or it was cancelled.
-        DatabaseUnavailable: the database has been away for too long.
+        DatabaseUnavailable: the database has been unavailable for too long.
     """
     if on_bad_row not in ("raise", "error_item"):
         raise InvalidField("on_bad_row", "must be 'raise' or 'error_item'")
@@ -110,11 +110,11 @@ async def _load_all(
                 await told
 
 
-# The source.
+# -- the source -----------------------------------------------------------------------------------------------
 
 
 class _Reader(Generic[I]):
-    """Turns what the source yields into rows that can be stored."""
+    """Converts the values of the source into rows that can be stored."""
 
     def __init__(self, pipeline: Pipeline[I], item_key: Callable[[I], str] | None, on_bad_row: OnBadRow) -> None:
         self._encoder = Encoder(pipeline)
@@ -150,7 +150,7 @@ async def _behind(source: AsyncIterable[I] | Iterable[I], count: int) -> AsyncIt
     """The source without its first `count` rows.
 
     Raises:
-        InvalidField: it has fewer.
+        InvalidField: it has fewer rows.
     """
     rows = aiter(source) if isinstance(source, AsyncIterable) else _lifted(source)
     skipped = 0
@@ -167,7 +167,7 @@ async def _lifted(source: Iterable[I]) -> AsyncIterator[I]:
 
 
 async def _taken(source: AsyncIterator[I], count: int) -> AsyncIterator[I]:
-    """The next `count` rows; unlike a loop that breaks off, it takes none too many."""
+    """The next `count` rows; unlike a loop with break, it does not consume one row too many."""
     for _ in range(count):
         try:
             yield await anext(source)
