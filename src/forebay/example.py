@@ -35,7 +35,7 @@ class Text(BaseModel):
     body: str
 
 
-class Counts(BaseModel):
+class TextCounts(BaseModel):
     words: int
     sentences: int
     syllables: int
@@ -51,14 +51,14 @@ texts = Pipeline("texts", Text)
 
 
 @texts.step(concurrency=(1, 4))
-async def count(ctx: Context, text: Text) -> Counts:
+async def count(ctx: Context, text: Text) -> TextCounts:
     """Count words, sentences and, approximately, syllables."""
     await asyncio.sleep(_PRETENDED_SECONDS)
     words = _WORD.findall(text.body)
     if not words:
         raise DataError(f"{text.title!r} has no words in its body: write some and submit it again")
     sentences = max(1, len(_SENTENCE_END.findall(text.body)))
-    return Counts(words=len(words), sentences=sentences, syllables=sum(map(_syllables, words)))
+    return TextCounts(words=len(words), sentences=sentences, syllables=sum(map(_syllables, words)))
 
 
 def _syllables(word: str) -> int:
@@ -74,7 +74,7 @@ def fingerprint(ctx: Context, text: Text) -> str:
 
 
 @texts.step(after=(count, fingerprint))
-async def readability(ctx: Context, text: Text, counts: Counts, sha256: str) -> Readability:
+async def readability(ctx: Context, text: Text, counts: TextCounts, sha256: str) -> Readability:
     """The Flesch reading ease: about 100 for a children's book, below 30 for a contract."""
     ease = 206.835 - 1.015 * counts.words / counts.sentences - 84.6 * counts.syllables / counts.words
     level = "easy" if ease >= 70 else "plain" if ease >= 50 else "hard"

@@ -120,7 +120,7 @@ def _for_library(_logger: Any, _method: str, event: MutableMapping[str, Any]) ->
     return (f"{name} {about}".rstrip(),), {"exc_info": exc_info} if exc_info else {}
 
 
-def tells_details() -> bool:
+def is_debug_enabled() -> bool:
     """Whether debug events are written. Check this before composing many of them."""
     return _level <= logging.DEBUG
 

@@ -30,7 +30,7 @@ def limit() -> int:
     return _ENOUGH if soft == resource.RLIM_INFINITY else soft
 
 
-def room_for(most: int, *, files_each: int = 1) -> int:
+def connection_limit(most: int, *, files_each: int = 1) -> int:
     """How many connections may be open at a time: `most`, or as many as leave enough files for everything else."""
     allowed = limit()
     return max(1, min(most, (allowed - min(_RESERVED, allowed // 2)) // files_each))

@@ -34,7 +34,7 @@ _NONE: Mapping[str, Any] = MappingProxyType({})
 
 # The records are named tuples: creating dataclasses would make `forebay --help` slower by a tenth.
 
-BodySize: TypeAlias = Literal["middling", "body", "import", "upload"]
+BodySize: TypeAlias = Literal["medium", "body", "import", "upload"]
 """1 MiB; FOREBAY_API_MAX_BODY_BYTES; four times that; FOREBAY_API_MAX_UPLOAD_BYTES."""
 
 
@@ -249,7 +249,7 @@ def _built_in() -> Iterator[PipelinePackage]:
 def _loaded(point: EntryPoint) -> PipelinePackage:
     package = point.load()
     if not isinstance(package, PipelinePackage):
-        raise TypeError(f"it is no PipelinePackage, but {type(package).__name__}")
+        raise TypeError(f"it is not a PipelinePackage but {type(package).__name__}")
     return package
 
 

@@ -57,7 +57,9 @@ class Settings(SettingsBase):
         default_factory=dict[type[PackageSettings], PackageSettings]
     )
 
-    database_url: SecretStr | None = Field(default=None, description="address of the database; unset: an embedded PostgreSQL")
+    database_url: SecretStr | None = Field(
+        default=None, description="address of the database; unset: an embedded PostgreSQL"
+    )
     api_database_url: SecretStr | None = Field(
         default=None,
         description="the same database, with the account for the API's requests of owners; unset: the account that "
@@ -78,11 +80,15 @@ class Settings(SettingsBase):
         "a running server also search `data` in the parent folders, and the folder that `forebay up` used last",
     )
     log_level: str = Field(default="info", description="debug, info, warning or error")
-    log_json: bool | None = Field(default=None, description="write logs as JSON lines; unset: unless standard error is a terminal")
+    log_json: bool | None = Field(
+        default=None, description="write logs as JSON lines; unset: unless standard error is a terminal"
+    )
     otlp_endpoint: str = Field(
         default="", description="collector for traces, such as http://localhost:4318; empty: no traces"
     )
-    sentry_dsn: SecretStr | None = Field(default=None, description="address of the Sentry project for errors; unset: none")
+    sentry_dsn: SecretStr | None = Field(
+        default=None, description="address of the Sentry project for errors; unset: none"
+    )
 
     owner: str = Field(
         default="",
@@ -95,14 +101,22 @@ class Settings(SettingsBase):
     processes: Annotated[int, Field(ge=1, le=256)] = Field(default=1, description="number of worker processes")
     queues: str = Field(default="", description="serve only these queues, separated by commas; empty: all")
     grace_s: Seconds = Field(default=20.0, description="how long running steps may continue after a stop")
-    pool_size: Annotated[int, Field(ge=2, le=100)] = Field(default=5, description="maximum database connections of one worker process")
+    pool_size: Annotated[int, Field(ge=2, le=100)] = Field(
+        default=5, description="maximum database connections of one worker process"
+    )
     command_timeout_s: Annotated[float, Field(gt=0)] = Field(
         default=60.0, description="timeout of a statement; its connection is closed as well"
     )
     listen: bool = Field(default=True, description="wake up with LISTEN; set to false behind a transaction-mode pooler")
-    prepared_statements: bool = Field(default=True, description="set to false behind a pooler that does not support them")
-    poll_s: Annotated[float, Field(gt=0)] = Field(default=1.0, description="longest interval between polls for ready tasks")
-    slice_ms: Annotated[float, Field(gt=0)] = Field(default=100.0, description="amount of work that a worker keeps claimed in advance")
+    prepared_statements: bool = Field(
+        default=True, description="set to false behind a pooler that does not support them"
+    )
+    poll_s: Annotated[float, Field(gt=0)] = Field(
+        default=1.0, description="longest interval between polls for ready tasks"
+    )
+    slice_ms: Annotated[float, Field(gt=0)] = Field(
+        default=100.0, description="amount of work that a worker keeps claimed in advance"
+    )
     claim_max: Annotated[int, Field(ge=1, le=10_000)] = Field(default=2000, description="maximum tasks in one claim")
     claim_min: Annotated[int, Field(ge=1, le=10_000)] = Field(
         default=1, description="minimum tasks that a worker keeps claimed"
@@ -120,7 +134,9 @@ class Settings(SettingsBase):
     throttled_for_s: Annotated[float, Field(gt=0)] = Field(
         default=86400.0, description="a step that is throttled for this long fails, unless its Retry sets another time"
     )
-    sweep_s: Annotated[float, Field(gt=0)] = Field(default=1.0, description="interval between sweeps for expired leases")
+    sweep_s: Annotated[float, Field(gt=0)] = Field(
+        default=1.0, description="interval between sweeps for expired leases"
+    )
     api_host: str = Field(default="127.0.0.1", description="address that the API listens on")
     api_port: Annotated[int, Field(ge=0, le=65535)] = Field(default=8080, description="port that the API listens on")
     metrics_token: Annotated[SecretStr, Field(min_length=16)] | None = Field(
@@ -129,14 +145,18 @@ class Settings(SettingsBase):
         "available only with an administrator's token, and to local programs if the API listens on loopback only and "
         "behind no proxy",
     )
-    trusted_proxies: str = Field(default="", description="proxies whose X-Forwarded-For is trusted, separated by commas")
+    trusted_proxies: str = Field(
+        default="", description="proxies whose X-Forwarded-For is trusted, separated by commas"
+    )
     api_pool_size: Annotated[int, Field(ge=2, le=200)] = Field(
         default=10, description="database connections for owners' requests; uploads use at most half of them"
     )
     api_pool_wait_s: Annotated[float, Field(gt=0)] = Field(
         default=5.0, description="longest wait of a request for a database connection, or of an upload for a free place"
     )
-    api_timeout_s: Annotated[float, Field(gt=0)] = Field(default=15.0, description="timeout of a statement of a request")
+    api_timeout_s: Annotated[float, Field(gt=0)] = Field(
+        default=15.0, description="timeout of a statement of a request"
+    )
     api_head_s: Annotated[float, Field(gt=0)] = Field(
         default=20.0, description="longest wait for the head of a request, since the connection or the last response"
     )
@@ -148,8 +168,12 @@ class Settings(SettingsBase):
         description="maximum concurrent connections of an API process, at most half of them from one address unless "
         "it is a trusted proxy; fewer if the limit of open files is lower",
     )
-    api_max_body_bytes: Annotated[int, Field(ge=1024)] = Field(default=16 << 20, description="maximum size of a JSON submit")
-    api_max_upload_bytes: Annotated[int, Field(ge=1024)] = Field(default=2 << 30, description="maximum size of an uploaded file")
+    api_max_body_bytes: Annotated[int, Field(ge=1024)] = Field(
+        default=16 << 20, description="maximum size of a JSON submit"
+    )
+    api_max_upload_bytes: Annotated[int, Field(ge=1024)] = Field(
+        default=2 << 30, description="maximum size of an uploaded file"
+    )
     api_max_items: Annotated[int, Field(ge=1)] = Field(default=10_000, description="maximum items in one JSON request")
     api_max_page: Annotated[int, Field(ge=1, le=10_000)] = Field(default=500, description="maximum rows of one page")
     api_max_streams: Annotated[int, Field(ge=1)] = Field(
@@ -162,7 +186,9 @@ class Settings(SettingsBase):
     pending_enabled: bool = Field(default=True, description="serve the pending items of all jobs at /api/pending")
     kickoff_enabled: bool = Field(default=True, description="let owners run slices of their jobs in the API's process")
     max_open_jobs: Annotated[int, Field(ge=0)] = Field(default=100_000, description="maximum open jobs of one owner")
-    max_open_items: Annotated[int, Field(ge=0)] = Field(default=20_000_000, description="maximum open items of one owner")
+    max_open_items: Annotated[int, Field(ge=0)] = Field(
+        default=20_000_000, description="maximum open items of one owner"
+    )
     submits_per_minute: Annotated[int, Field(ge=0)] = Field(
         default=60_000, description="maximum submits of one owner per minute; each API process counts separately"
     )
@@ -222,10 +248,10 @@ class Settings(SettingsBase):
     egress_connect_s: Annotated[float, Field(gt=0)] = Field(
         default=10.0, description="timeout of a DNS query, and of a connection attempt"
     )
-    egress_idle_s: Annotated[float, Field(gt=0)] = Field(
-        default=60.0, description="timeout of an idle connection"
+    egress_idle_s: Annotated[float, Field(gt=0)] = Field(default=60.0, description="timeout of an idle connection")
+    egress_total_s: Annotated[float, Field(gt=0)] = Field(
+        default=3600.0, description="maximum duration of a connection"
     )
-    egress_total_s: Annotated[float, Field(gt=0)] = Field(default=3600.0, description="maximum duration of a connection")
     egress_ca_file: Path | None = Field(
         default=None, description="additional certificates that the HTTP client trusts, as PEM"
     )
@@ -258,7 +284,9 @@ class Settings(SettingsBase):
     browser_concurrency: Annotated[int, Field(ge=1, le=64)] = Field(
         default=2, description="maximum concurrent captures in a worker process"
     )
-    browser_timeout_s: Annotated[float, Field(gt=0)] = Field(default=30.0, description="timeout of the capture of a page")
+    browser_timeout_s: Annotated[float, Field(gt=0)] = Field(
+        default=30.0, description="timeout of the capture of a page"
+    )
     browser_max_height: Annotated[int, Field(ge=100, le=16_000)] = Field(
         default=10_000, description="maximum height of the picture of a page, in pixels"
     )
@@ -275,13 +303,19 @@ class Settings(SettingsBase):
         default=True, description="let `forebay up` install Chromium with apt-get if it is missing and permitted"
     )
 
-    keep_attempts_days: Annotated[int, Field(ge=1)] = Field(default=30, description="days after which attempts are deleted")
-    keep_jobs_days: Annotated[int, Field(ge=1)] = Field(default=30, description="days after which finished jobs are deleted")
+    keep_attempts_days: Annotated[int, Field(ge=1)] = Field(
+        default=30, description="days after which attempts are deleted"
+    )
+    keep_jobs_days: Annotated[int, Field(ge=1)] = Field(
+        default=30, description="days after which finished jobs are deleted"
+    )
     keep_jobs_days_of: str = Field(
         default="",
         description="days for finished jobs of individual pipelines, such as texts=1,notes=90; empty: the same for all",
     )
-    keep_audit_days: Annotated[int, Field(ge=1)] = Field(default=365, description="days after which audit records are deleted")
+    keep_audit_days: Annotated[int, Field(ge=1)] = Field(
+        default=365, description="days after which audit records are deleted"
+    )
 
     @field_validator("browser_path", "egress_ca_file", mode="before")
     @classmethod

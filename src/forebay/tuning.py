@@ -47,7 +47,7 @@ class Concurrency:
     def value(self) -> int:
         return int(self.limit)
 
-    def press(self) -> None:
+    def add_pressure(self) -> None:
         """Record back-pressure from the remote service or this machine: a throttled or timed-out attempt."""
         self._pushed_back += 1
         if self._pushed_back >= self.value:
@@ -118,11 +118,13 @@ class FailureSpike:
         return {"share": round(self.share, 3), "spacing": round(self.spacing, 2)}
 
 
-_QUEUES = 1.5  # acceptable latency relative to the latency without a queue: less would leave the service idle
-_LOOK_AFTER = 30  # windows after which the latency without a queue is measured again
+_ACCEPTED_SLOWDOWN = (
+    1.5  # acceptable latency relative to the latency without a queue: less would leave the service idle
+)
+_PROBE_AFTER = 30  # windows after which the latency without a queue is measured again
 
 
-class Seeking(Concurrency):
+class ProbingConcurrency(Concurrency):
     """The same for one service that is called continuously: finds the concurrency that the service can handle.
 
     More concurrency only causes a queue at the service and increases the latency. The latency without a queue is
@@ -134,20 +136,20 @@ class Seeking(Concurrency):
         super().__init__(least, most, start=start)
         self._base: float | None = None
         self._windows = 0
-        self._looking: tuple[float, float] | None = None  # the previous limit and latency
+        self._probe: tuple[float, float] | None = None  # the previous limit and latency
         self._unsettled = 0  # windows with responses to requests from before the change
 
     def drop(self) -> None:
         super().drop()
-        self._looking = None
+        self._probe = None
 
     def _decide(self) -> None:
         mean = self._window_sum / self._window
         self._windows += 1
-        if self._looking is not None:
+        if self._probe is not None:
             self._unsettled -= 1
             if self._unsettled < 0:
-                self._look(mean, *self._looking)
+                self._end_probe(mean, *self._probe)
         elif self._pushed_back:
             self.limit = max(self.least, self.limit * 0.9)
         else:
@@ -155,21 +157,21 @@ class Seeking(Concurrency):
         self.latency.add(mean)
         self._begin_window()
 
-    def _look(self, mean: float, limit: float, before: float) -> None:
+    def _end_probe(self, mean: float, limit: float, before: float) -> None:
         """Throughput is limit / latency: set the limit that keeps the throughput without a queue, plus a margin."""
-        self._looking, self._windows, self._base = None, 0, mean
+        self._probe, self._windows, self._base = None, 0, mean
         self._set(min(limit * 1.1, limit * mean / before * 1.25) + 1)
 
     def _adjust(self, mean: float) -> None:
         if self._base is None or mean < self._base:
             self._base = mean if self._base is None else self._base + 0.3 * (mean - self._base)
-        is_slow = mean > 2 * _QUEUES * self._base
-        if self.limit >= 2 and (is_slow or (self._windows >= _LOOK_AFTER and mean > 1.1 * self._base)):
-            self._looking, self._unsettled = (self.limit, mean), 2
+        is_slow = mean > 2 * _ACCEPTED_SLOWDOWN * self._base
+        if self.limit >= 2 and (is_slow or (self._windows >= _PROBE_AFTER and mean > 1.1 * self._base)):
+            self._probe, self._unsettled = (self.limit, mean), 2
             self._set(self.limit / 2)
         elif is_slow:
             self._base = mean  # the limit cannot be halved
-        elif mean > _QUEUES * self._base:
+        elif mean > _ACCEPTED_SLOWDOWN * self._base:
             self._set(self.limit - 1)
         elif self._reached:
             self._set(self.limit + 1)

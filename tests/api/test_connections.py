@@ -162,8 +162,8 @@ def low_limit() -> Iterator[int]:
 
 def test_connections_leave_files_for_everything_else(low_limit: int) -> None:
     assert ConnectionLimits.of(Settings()).most == low_limit - 256
-    assert open_files.room_for(4096, files_each=2) == (low_limit - 256) // 2
-    assert open_files.room_for(10) == 10
+    assert open_files.connection_limit(4096, files_each=2) == (low_limit - 256) // 2
+    assert open_files.connection_limit(10) == 10
 
 
 def test_the_soft_limit_of_open_files_is_raised(low_limit: int) -> None:

@@ -279,7 +279,7 @@ BAD: list[tuple[dict[str, Any], str, str]] = [
     ({"pipeline": "pages", "input": {"title": "x"}, "priority": 101}, "priority", "Input should be less than or equal"),
     ({"pipeline": "pages", "input": {"title": "x"}, "colour": 1}, "colour", "there is no such field"),
     ({"pipeline": "pages", "input": {"title": "a\0b"}}, "input.title", "must not contain the character U+0000"),
-    ({"pipeline": "pages", "input": {"title": "x"}, "coalesce": True}, "key", "is needed to coalesce"),
+    ({"pipeline": "pages", "input": {"title": "x"}, "coalesce": True}, "key", "is required for coalesce"),
     (
         {"pipeline": "pages", "input": {"title": "x"}, "runAt": "2030-01-01T00:00:00"},
         "runAt",
@@ -628,7 +628,7 @@ async def test_what_is_nested_too_deeply_to_be_shown_is_refused(service: Service
     async with service.client("ann") as client:
         refused = await client.post("/api/jobs", json={"pipeline": "pages", "input": {"title": "a"}, "meta": deep})
     assert refused.status_code == 422
-    assert refused.json()["errors"] == [{"field": "meta", "reason": "is nested more than 100 deep"}]
+    assert refused.json()["errors"] == [{"field": "meta", "reason": "is nested more than 100 levels deep"}]
 
 
 @pytest.mark.parametrize(

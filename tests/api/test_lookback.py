@@ -9,15 +9,15 @@ import asyncpg
 
 from forebay.api.events.hub import Pace
 from forebay.api.events.lookback import Lookback
-from forebay.engine.db.changes import Moment
+from forebay.engine.db.changes import TransactionWindow
 from tests.api._service import Service
 from tests.api._streams import Live, socketed
 
 START = datetime(2030, 1, 1, tzinfo=UTC)
 
 
-def moment(second: float, oldest: int, coming: int) -> Moment:
-    return Moment(START + timedelta(seconds=second), oldest, coming)
+def moment(second: float, oldest: int, coming: int) -> TransactionWindow:
+    return TransactionWindow(START + timedelta(seconds=second), oldest, coming)
 
 
 def seconds(when: datetime) -> float:

@@ -42,7 +42,7 @@ async def test_a_role_that_gets_lost_is_noticed_before_anything_is_served(dsn: s
             async with open_role_pools(way, Settings(), Meter()):
                 pass
     assert str(refused.value) == (
-        "connections to the database come without the role forebay_identity: something on the way drops it. "
+        "connections to the database do not have the role forebay_identity: a pooler or proxy drops it. "
         "Behind a transaction-mode pooler set FOREBAY_PREPARED_STATEMENTS=false"
     )
 
@@ -56,8 +56,8 @@ async def test_without_row_level_security_nothing_is_served(dsn: str, prepared: 
         async with open_role_pools(dsn, Settings(prepared_statements=prepared), Meter()):
             pass
     assert str(refused.value) == (
-        "row-level security does not hold for forebay_api: it must neither be a superuser nor own the tables "
-        "nor have BYPASSRLS. Fix that, and run `forebay migrate`"
+        "row-level security does not apply to forebay_api: it must not be a superuser, own the tables "
+        "or have BYPASSRLS. Fix the role, and run `forebay migrate`"
     )
 
 
@@ -75,8 +75,8 @@ async def test_an_account_that_may_not_take_the_roles(dsn: str, prepared: bool) 
         await conn.execute(f"drop role {stranger}")
         await conn.close()
     assert str(refused.value) == (
-        "the database does not lend the role forebay_identity: "
-        'permission denied to set role "forebay_identity". `forebay doctor` says what to run'
+        "the database does not grant the role forebay_identity: "
+        'permission denied to set role "forebay_identity". Run `forebay doctor` for instructions'
     )
 
 

@@ -225,7 +225,7 @@ async def test_readiness_is_answered_soon(dsn: str) -> None:
 
 
 async def test_a_room_lends_for_a_while_only(service: Service) -> None:
-    with pytest.raises(TypeError, match="a role pool lends connections by `async with` only"):
+    with pytest.raises(TypeError, match="acquire a connection of a role pool with `async with`"):
         await service.app.state.pools.owners.acquire()
 
 

@@ -74,9 +74,9 @@ def test_a_queue_is_paused_and_resumed(known: Cli, dsn: str) -> None:
         (["pause"], "name one: a job by its number, or a queue with --queue"),
         (["resume", "1", "--queue", "notes.size"], "name one: a job by its number, or a queue with --queue"),
         (["pause", "--queue", "absent"], "forebay: there is no queue 'absent'\n"),
-        (["pause", "1"], "job 1 is DONE: only one that has not ended can be paused"),
+        (["pause", "1"], "job 1 is DONE: only a job that has not ended can be paused"),
         (["resume", "1"], "job 1 is DONE: only a paused job can be resumed"),
-        (["cancel", "1"], "job 1 is DONE: it has ended already"),
+        (["cancel", "1"], "job 1 is DONE: it has already ended"),
     ],
 )
 def test_what_cannot_be_is_refused(failed: Cli, args: list[str], complaint: str) -> None:

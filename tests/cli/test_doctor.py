@@ -66,7 +66,7 @@ def test_a_kernel_that_confines_nobody(confine: bool | None, level: str, monkeyp
     monkeypatch.setattr(confinement, "why_not_confined", lambda: "no user namespaces for this account")
     finding = _egress(Settings(egress_confine=confine))
     assert (finding.level, finding.text.rpartition(": ")[2]) == (level, "no user namespaces for this account")
-    assert finding.fix == "allow user namespaces to this account, or give it CAP_SYS_ADMIN"
+    assert finding.fix == "allow user namespaces for this account, or give it CAP_SYS_ADMIN"
 
 
 def test_no_packages_for_the_web(monkeypatch: pytest.MonkeyPatch) -> None:

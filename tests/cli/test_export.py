@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from forebay.cli import _formats as formats
-from forebay.engine.db.lists import WholeItem
+from forebay.engine.db.lists import FullItem
 from tests.cli._run import PATIENCE, Cli, Process, ask
 
 # Items beside those that were submitted: made where they are kept, since only their export is of interest here.
@@ -178,8 +178,8 @@ def test_csv_keeps_every_digit_and_takes_any_input() -> None:
     out = io.StringIO()
     made = formats.Csv(out)
     long = "9" * 5000
-    made.add(WholeItem(1, "DONE", "k", f'{{"a": 0.1234567890123456789, "b": {long}, "c": {{"d": 1.5}}}}', None, None))
-    made.add(WholeItem(2, "DONE", None, '"only text"', None, None))
+    made.add(FullItem(1, "DONE", "k", f'{{"a": 0.1234567890123456789, "b": {long}, "c": {{"d": 1.5}}}}', None, None))
+    made.add(FullItem(2, "DONE", None, '"only text"', None, None))
     made.end()
     rows = list(csv.reader(io.StringIO(out.getvalue())))
     assert rows == [

@@ -17,7 +17,7 @@ from forebay.identity import accounts
 from forebay.settings import Settings
 
 if TYPE_CHECKING:
-    from forebay.engine.db.overview import DeadLetter
+    from forebay.engine.db.overview import DeadLetterRow
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 GUIDE = Guide("http://127.0.0.1:18311", "admin", f"http://127.0.0.1:18311/sign-in#fbl_{'x' * 43}")
@@ -39,7 +39,7 @@ def seen(*jobs: JobRow, steps: list[Depth], workers: int = 0) -> Overview:
         WorkerRow(n, f"vm:{n}", True, 3, stuck=False, stale=0, started_at=NOW, seen_at=NOW, stats={})
         for n in range(workers)
     ]
-    letters: list[DeadLetter] = []
+    letters: list[DeadLetterRow] = []
     return Overview(NOW, steps, alive, [], list(jobs), letters)
 
 

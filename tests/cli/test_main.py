@@ -104,7 +104,7 @@ def test_without_any_database_it_says_how_to_get_one(bare: Cli) -> None:
 def test_a_database_that_refuses_is_told_in_its_words(bare: Cli, dsn: str) -> None:
     refused = bare.run("jobs", FOREBAY_DATABASE_URL=f"{dsn}?role=pg_monitor")  # who has no rights here
     assert refused.code == 1
-    assert refused.err == "forebay: the database refused: permission denied for schema forebay\n"
+    assert refused.err == "forebay: the database rejected the statement: permission denied for schema forebay\n"
 
 
 @pytest.mark.parametrize("command", [*LOOKING, ["worker"], ["submit", "notes", '{"body": "x"}']])

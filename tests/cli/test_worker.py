@@ -87,7 +87,7 @@ DECLARED_TWICE = "pipeline 'notes' is declared twice: in 'notes' and in 'twice'"
         (
             "absent",
             None,
-            "there is no module 'absent': check FOREBAY_PIPELINES, and that it is installed or lies in this folder",
+            "there is no module 'absent': check FOREBAY_PIPELINES, and that the module is installed or in this folder",
         ),
         ("empty", "", "module 'empty' has no Pipeline at its top level"),
         ("needy", "import surely_absent", "'needy' cannot be imported: it needs 'surely_absent', which is missing"),

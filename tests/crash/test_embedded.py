@@ -285,7 +285,7 @@ def test_a_server_that_hangs_is_not_waited_for_without_end(crash_server: CrashSe
     server = crash_server()
     pid = server.pid
     assert pid is not None
-    impatient = EmbeddedPostgres(server.data_dir, patience=0)
+    impatient = EmbeddedPostgres(server.data_dir, timeout=0)
     os.kill(pid, signal.SIGSTOP)
     try:
         with pytest.raises(EmbeddedError, match=r"^PostgreSQL was not ready after \d+ s\.\n"):

@@ -27,7 +27,7 @@ pipeline = Pipeline("process_tests", dict[str, Any])
 class NoHost:
     """The host of contexts that nobody listens to."""
 
-    def note(self, ctx: Context, told: Progress) -> None:
+    def report_progress(self, ctx: Context, progress: Progress) -> None:
         pass
 
     async def get(self, resource: Any) -> Any:

@@ -27,7 +27,7 @@ from sqlalchemy.orm import Session
 from forebay import Context, Pipeline
 from forebay.engine.db import adapters, registry
 from forebay.engine.db.adapters.sqlalchemy_adapter import SqlalchemyAdapter
-from forebay.engine.db.loads import Batch, ItemLoad
+from forebay.engine.db.loads import ItemBatch, ItemLoad
 from forebay.engine.submit.producer import submit, submit_many, submit_many_sync, submit_sync
 from forebay.errors import InvalidField, UnknownPipeline
 from tests._servers import Server
@@ -434,7 +434,7 @@ async def test_drivers_without_copy_get_arrays(
     engine = sqlalchemy.create_engine(sqlalchemy_url(dsn, "psycopg"))
     engine.dialect.paramstyle = style
     with engine.begin() as conn:
-        load = ItemLoad(1, 2, 3, [Batch([1, 2], ["a", None], [b"{}", b'"%s"'])])
+        load = ItemLoad(1, 2, 3, [ItemBatch([1, 2], ["a", None], [b"{}", b'"%s"'])])
         SqlalchemyAdapter(conn).copy_items(load)
     engine.dispose()
     rows = await watcher.fetch("select n, key, input, job_id, owner_id, pipeline_id from forebay.item order by n")

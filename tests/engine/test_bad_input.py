@@ -82,7 +82,7 @@ async def test_a_model_changed_to_something_else(conn: asyncpg.Connection[Any]) 
 
 
 async def test_nesting_that_has_no_end(conn: asyncpg.Connection[Any]) -> None:
-    with pytest.raises(InvalidField, match=r"^input: is nested more than 100 deep$"):
+    with pytest.raises(InvalidField, match=r"^input: is nested more than 100 levels deep$"):
         await submit(conn, papers, DEEP)
 
 
@@ -160,7 +160,7 @@ async def test_an_option_that_does_not_exist(conn: asyncpg.Connection[Any]) -> N
 
 
 async def test_coalescing_without_a_key(conn: asyncpg.Connection[Any]) -> None:
-    with pytest.raises(InvalidField, match=r"^key: is needed to coalesce$"):
+    with pytest.raises(InvalidField, match=r"^key: is required for coalesce$"):
         await submit(conn, pages, GOOD, coalesce=True)
 
 
@@ -185,7 +185,7 @@ async def test_the_key_of_an_item(conn: asyncpg.Connection[Any], key: Any, reaso
 @pytest.mark.parametrize("many", [3, 256, 1300])
 @pytest.mark.parametrize("difference", [-1, 1])
 async def test_keys_that_are_not_as_many_as_inputs(conn: asyncpg.Connection[Any], many: int, difference: int) -> None:
-    with pytest.raises(InvalidField, match=r"^keys: must be as many as inputs$"):
+    with pytest.raises(InvalidField, match=r"^keys: must have as many entries as inputs$"):
         await submit_many(conn, pages, [GOOD] * many, keys=[None] * (many + difference))
 
 
@@ -207,7 +207,7 @@ SQL: list[tuple[str, str, str]] = [
         "FB001",
         "pipeline: there is no pipeline 'nobodys' here: start its worker, or run `forebay migrate --pipelines MODULE`",
     ),
-    (ONE + "null)", "FB002", "input: must be a JSON value; an SQL null is not"),
+    (ONE + "null)", "FB002", "input: must be a JSON value, not an SQL null"),
     (ONE + "'{}', owner => '')", "FB002", "owner: must have 1 to 200 characters"),
     (ONE + "'{}', owner => null)", "FB002", "owner: must have 1 to 200 characters"),
     (ONE + "'{}', key => '')", "FB002", "key: must have 1 to 500 characters"),
@@ -217,10 +217,10 @@ SQL: list[tuple[str, str, str]] = [
     (ONE + "'{}', run_at => '-infinity')", "FB002", f"run_at: {FAR}"),
     (ONE + "'{}', run_at => now() + interval '11 years')", "FB002", f"run_at: {FAR}"),
     (ONE + "to_jsonb(repeat('x', 1001)))", "FB003", "input: has 1003 bytes; the pipeline takes at most 1000"),
-    (ONE + "'{}', \"coalesce\" => true)", "FB002", "key: is needed to coalesce"),
-    (MANY + "null)", "FB002", "inputs: must be JSON values; SQL nulls are not"),
-    (MANY + "array['{}', null]::jsonb[])", "FB002", "inputs: must be JSON values; SQL nulls are not"),
-    (MANY + "array['{}']::jsonb[], keys => '{a,b}')", "FB002", "keys: must be as many as inputs"),
+    (ONE + "'{}', \"coalesce\" => true)", "FB002", "key: is required for coalesce"),
+    (MANY + "null)", "FB002", "inputs: must be JSON values, not SQL nulls"),
+    (MANY + "array['{}', null]::jsonb[])", "FB002", "inputs: must be JSON values, not SQL nulls"),
+    (MANY + "array['{}']::jsonb[], keys => '{a,b}')", "FB002", "keys: must have as many entries as inputs"),
     (
         MANY + "array['{}', to_jsonb(repeat('x', 1001))])",
         "FB003",

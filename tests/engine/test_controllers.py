@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from forebay.engine.work.claim_size import ClaimSize, LeaseTime
-from forebay.tuning import Concurrency, Ewma, FailureSpike, Seeking
+from forebay.tuning import Concurrency, Ewma, FailureSpike, ProbingConcurrency
 from forebay.waits import Backoff
 
 
@@ -61,7 +61,7 @@ def test_concurrency_falls_under_pressure() -> None:
     run(limit, 0.05, windows=50)
     high = limit.value
     for _ in range(10):
-        limit.press()
+        limit.add_pressure()
         run(limit, 0.05)
     assert limit.value < high * 0.5
 
@@ -71,10 +71,10 @@ def test_concurrency_falls_when_everything_fails() -> None:
     run(limit, 0.05, windows=50)
     high = limit.value
     for _ in range(high):
-        limit.press()
+        limit.add_pressure()
     assert limit.value == int(high * 0.9)
     for _ in range(20 * high):
-        limit.press()
+        limit.add_pressure()
     assert limit.value == 1
 
 
@@ -126,7 +126,7 @@ def test_concurrency_stays_in_its_bounds(events: list[tuple[float, bool]]) -> No
     limit = Concurrency(2, 30)
     for seconds, pressed in events:
         if pressed:
-            limit.press()
+            limit.add_pressure()
         run(limit, seconds)
         assert 2 <= limit.value <= 30
 
@@ -143,7 +143,7 @@ def test_pauses_grow_and_vanish() -> None:
     assert backoff.pause == 0
 
 
-def _ask(limit: Seeking, hands: int, seconds: float, windows: int, thrash: float = 0.02) -> float:
+def _ask(limit: ProbingConcurrency, hands: int, seconds: float, windows: int, thrash: float = 0.02) -> float:
     """A service with so many hands is asked as much as the limit allows; answers how long it took in the end."""
     latency = seconds
     for _ in range(windows):
@@ -156,7 +156,7 @@ def _ask(limit: Seeking, hands: int, seconds: float, windows: int, thrash: float
 
 @pytest.mark.parametrize("hands", [1, 3, 8, 20])
 def test_what_a_service_can_do_is_found_and_no_more(hands: int) -> None:
-    limit = Seeking(1, 200, start=2)
+    limit = ProbingConcurrency(1, 200, start=2)
     for _ in range(50):
         _ask(limit, hands, 0.1, 10)
         assert limit.value <= 2 * hands + 3
@@ -165,7 +165,7 @@ def test_what_a_service_can_do_is_found_and_no_more(hands: int) -> None:
 
 def test_a_slow_service_is_not_a_queue() -> None:
     """As many at a time pass through it as before, only later."""
-    limit = Seeking(1, 200, start=2)
+    limit = ProbingConcurrency(1, 200, start=2)
     _ask(limit, 8, 0.1, 60)
     seen: list[int] = []
     for _ in range(40):
@@ -177,7 +177,7 @@ def test_a_slow_service_is_not_a_queue() -> None:
 
 
 def test_hands_that_go_and_come_back() -> None:
-    limit = Seeking(1, 200, start=2)
+    limit = ProbingConcurrency(1, 200, start=2)
     _ask(limit, 16, 0.1, 60)
     assert limit.value >= 16
     _ask(limit, 2, 0.1, 100)
@@ -187,7 +187,7 @@ def test_hands_that_go_and_come_back() -> None:
 
 
 def test_failures_shrink_what_is_sought() -> None:
-    limit = Seeking(1, 50, start=2)
+    limit = ProbingConcurrency(1, 50, start=2)
     _ask(limit, 20, 0.1, 60)
     for _ in range(60):
         limit.drop()
@@ -195,7 +195,7 @@ def test_failures_shrink_what_is_sought() -> None:
     assert limit.describe()["base_ms"] is not None
     _ask(limit, 20, 0.1, 60)
     assert limit.value >= 20
-    limit.press()
+    limit.add_pressure()
     before = limit.limit
     _ask(limit, 20, 0.1, 1)
     assert limit.limit < before

@@ -78,7 +78,7 @@ def test_one_step_normalizes(pipe: Pipeline[dict[str, int]]) -> None:
     async def report(ctx: Context, job: JobSummary) -> int:
         return job.done
 
-    rule = "only one step of a pipeline can be the one that normalizes, and none after_all"
+    rule = "only one step of a pipeline can have normalizes=True, and no after_all step can"
     with refused(f"^step pipe.report: {rule}$"):
         pipe.after_all(normalizes=True)(report)
     pipe.step(normalizes=True)(step)
@@ -90,7 +90,7 @@ def test_a_process_step_has_to_be_importable(pipe: Pipeline[dict[str, int]]) -> 
     def local(ctx: Context, value: dict[str, int]) -> int:
         return 1
 
-    with refused("^step pipe.local: a process step must be a function of a module, for its child to import$"):
+    with refused("^step pipe.local: a process step must be a module-level function that its process can import$"):
         pipe.step(kind="process")(local)
 
 

@@ -71,10 +71,10 @@ async def test_many_alike_are_counted() -> None:
     bench = Bench()
     with capture_logs() as logs:
         bench.log.add([bench.failed(n) for n in range(1, 1001)], set())
-        await bench.log.tell_rest()
+        await bench.log.end_windows()
         assert len(logs) == 5
         bench.now += 60
-        await bench.log.tell_rest()
+        await bench.log.end_windows()
         bench.log.add([bench.failed(2000)], set())
         bench.log.close()
     assert [line.get("repeated") for line in logs] == [None] * 5 + [995, None]

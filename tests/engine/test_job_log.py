@@ -66,8 +66,8 @@ async def test_in_detail_every_attempt_is_told_and_when_it_is_tried_again(
 
 def test_many_jobs_that_end_together_share_a_line() -> None:
     with capture_logs() as logs:
-        job_log.tell_finished(list(range(10, 30)))
-        job_log.tell_finished([7, 8])
+        job_log.log_finished(list(range(10, 30)))
+        job_log.log_finished([7, 8])
     assert [{k: v for k, v in line.items() if k not in ("part", "log_level")} for line in logs] == [
         {"event": "jobs_finished", "count": 20, "first": 10, "last": 29},
         {"event": "job_finished", "job": 7},

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from forebay.engine.db.limits import TokenGrant
-from forebay.engine.limits.limiters import SLACK, RateLimiter, Skew, Token, TokenBlock, Tokens
+from forebay.engine.limits.limiters import SLACK, ClockSkew, RateLimiter, RateToken, TokenBlock, Tokens
 
 moments = st.floats(0, 1000)
 
@@ -26,7 +26,7 @@ def test_a_start_is_used_between_its_release_and_its_lapse(
     tokens, now = Tokens(), start
     life = max(interval, SLACK)
     tokens.add(TokenBlock(start, interval, count, life))
-    taken: list[Token] = []
+    taken: list[RateToken] = []
     for step in steps:
         now += step * interval
         token = tokens.take(now)
@@ -42,7 +42,7 @@ def test_what_was_given_back_is_taken_again_until_it_lapses() -> None:
     tokens.add(TokenBlock(10, 1, 1, 1))
     token = tokens.take(10)
     assert token is not None
-    assert token == Token(release=10, lapses=11)
+    assert token == RateToken(release=10, lapses=11)
     assert tokens.take(10) is None
     tokens.put_back(token)
     assert tokens.take(10.5) == token
@@ -57,7 +57,7 @@ def test_what_was_given_back_is_taken_again_until_it_lapses() -> None:
 def test_local_time_is_never_early_nor_late_on_the_servers_clock(
     offset: float, trips: list[tuple[float, float]]
 ) -> None:
-    skew, now = Skew(), 0.0
+    skew, now = ClockSkew(), 0.0
     for there, back in trips:
         sent, at, now = now, now + there + offset, now + there + back
         skew.observe(sent, at, now)
@@ -68,14 +68,14 @@ def test_local_time_is_never_early_nor_late_on_the_servers_clock(
 
 
 def test_a_server_whose_clock_was_set_is_believed() -> None:
-    skew = Skew()
+    skew = ClockSkew()
     skew.observe(0, 100, 0.01)
     skew.observe(1, 5000, 1.01)
     assert skew.low == pytest.approx(4998.99)
 
 
 def test_a_slow_round_trip_leaves_half_of_the_slack() -> None:
-    skew = Skew()
+    skew = ClockSkew()
     skew.observe(0, 0.2, 0.4)
     assert skew.block(TokenGrant(1, 1, 0, 0), 0.001).life == SLACK / 2
 
@@ -102,4 +102,4 @@ def test_a_slow_key_asks_only_for_tasks_that_are_there() -> None:
         assert (ask.want, ask.waiters) == (1, 0)
         gate.tokens.add(TokenBlock(0, 0.02, 1, 100))
         assert gate.tokens.take(0)
-        assert not gate.thinks_ahead
+        assert not gate.requests_ahead

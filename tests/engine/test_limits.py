@@ -23,7 +23,7 @@ from forebay.engine.db import limits as db
 from forebay.engine.db.limits import SlotAsk, TokenAsk
 from forebay.engine.declare.limit import Limit
 from forebay.engine.limits.client import LimitClient, LimitReached
-from forebay.engine.limits.limiters import AHEAD, IMPATIENCE, SLACK, SLOT_LEASE
+from forebay.engine.limits.limiters import AHEAD, BUSY_WAIT, SLACK, SLOT_LEASE
 from forebay.errors import DataError, ThrottledError
 
 if TYPE_CHECKING:
@@ -319,7 +319,7 @@ async def test_a_full_key_does_not_keep_others_from_running(stage: Stage) -> Non
             except LimitReached:
                 continue
             started.append(key)
-        assert stage.time() - began <= IMPATIENCE
+        assert stage.time() - began <= BUSY_WAIT
 
     stage.spawn(slot())
     await stage.run()

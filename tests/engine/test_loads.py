@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from forebay import Pipeline
-from forebay.engine.db.loads import Batch, Heap
+from forebay.engine.db.loads import BatchBuffer, ItemBatch
 from forebay.engine.submit.producer import _encoded
 
 
 def test_batches_are_gathered_by_rows_and_bytes() -> None:
-    heap = Heap(most_rows=5, most_bytes=100)
-    assert heap.take() is None
-    assert [heap.add(Batch([1, 2], None, [b"a", b"b"])), heap.add(Batch([3, 4], ["x", None], [b"c", b"d"]))] == [
-        False
-    ] * 2
-    assert heap.add(Batch([5], None, [b"e"]))
-    assert heap.take() == Batch([1, 2, 3, 4, 5], [None, None, "x", None, None], [b"a", b"b", b"c", b"d", b"e"])
-    assert heap.add(Batch([6], None, [b"f" * 100]))
-    assert heap.take() == Batch([6], [None], [b"f" * 100])
+    buffer = BatchBuffer(most_rows=5, most_bytes=100)
+    assert buffer.take() is None
+    assert [
+        buffer.add(ItemBatch([1, 2], None, [b"a", b"b"])),
+        buffer.add(ItemBatch([3, 4], ["x", None], [b"c", b"d"])),
+    ] == [False] * 2
+    assert buffer.add(ItemBatch([5], None, [b"e"]))
+    assert buffer.take() == ItemBatch([1, 2, 3, 4, 5], [None, None, "x", None, None], [b"a", b"b", b"c", b"d", b"e"])
+    assert buffer.add(ItemBatch([6], None, [b"f" * 100]))
+    assert buffer.take() == ItemBatch([6], [None], [b"f" * 100])
 
 
 def test_blocks_have_fewer_rows_when_those_are_large() -> None:

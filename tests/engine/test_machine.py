@@ -14,7 +14,7 @@ from forebay.engine.work.machine import Machine, free_memory, load
 
 def calm(seen: Machine, times: int = 30) -> None:
     for _ in range(times):
-        seen.see(late=0.0, load=0.5, free=0.5)
+        seen.observe(late=0.0, load=0.5, free=0.5)
 
 
 def test_a_calm_machine_takes_all() -> None:
@@ -30,14 +30,14 @@ def test_a_calm_machine_takes_all() -> None:
 )
 def test_the_scarcest_decides(late: float, load: float, free: float, share: float) -> None:
     seen = Machine()
-    seen.see(late=late, load=load, free=free)
+    seen.observe(late=late, load=load, free=free)
     assert seen.share == pytest.approx(share)
 
 
 def test_relief_comes_in_steps() -> None:
     seen = Machine()
-    seen.see(late=0.0, load=30.0, free=0.5)
-    seen.see(late=0.0, load=0.5, free=0.5)
+    seen.observe(late=0.0, load=30.0, free=0.5)
+    seen.observe(late=0.0, load=0.5, free=0.5)
     assert seen.share == pytest.approx(0.2)
     calm(seen)
     assert seen.share == 1.0

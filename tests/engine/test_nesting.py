@@ -9,12 +9,12 @@ from typing import Any
 import asyncpg
 import pytest
 
-from forebay.engine.submit.nesting import MOST, is_too_deep
+from forebay.engine.submit.nesting import MAX_DEPTH, is_too_deep
 from forebay.engine.submit.producer import submit, submit_many
 from forebay.errors import InvalidField
 from tests.engine._producing import papers, register
 
-TOO_DEEP = "is nested more than 100 deep"
+TOO_DEEP = "is nested more than 100 levels deep"
 # What may lie at the bottom, and how many levels it adds.
 INSIDES = {"": 0, '"]"': 0, r'"[{\\\"["': 0, "[1, 2], 3": 1, '"x", {"y": []}': 2}
 
@@ -60,14 +60,14 @@ def adapters(conn: asyncpg.Connection[Any], text: str) -> list[tuple[str, Callab
 async def test_what_is_just_deep_enough_is_taken(conn: asyncpg.Connection[Any]) -> None:
     await submit(conn, papers, {}, key="c", coalesce=True)
     for inside, levels in INSIDES.items():
-        for _, adapter in adapters(conn, nested(MOST - levels, inside)):
+        for _, adapter in adapters(conn, nested(MAX_DEPTH - levels, inside)):
             await adapter()
 
 
 async def test_what_is_deeper_is_refused(conn: asyncpg.Connection[Any]) -> None:
     await submit(conn, papers, {}, key="c", coalesce=True)
     for inside, levels in INSIDES.items():
-        for depth in (MOST - levels + 1, 180):
+        for depth in (MAX_DEPTH - levels + 1, 180):
             for field, adapter in adapters(conn, nested(depth, inside)):
                 with pytest.raises((InvalidField, asyncpg.PostgresError)) as caught:
                     await adapter()

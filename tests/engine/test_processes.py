@@ -53,7 +53,7 @@ async def _pool(**options: Any) -> AsyncIterator[ProcessPool]:
 
 class _Host(steps.NoHost):
     def __init__(self, note: Callable[..., None]) -> None:
-        self.note = note  # type: ignore[method-assign]
+        self.report_progress = note  # type: ignore[method-assign]
 
 
 def _context(step: Step[Any, Any], report: Callable[..., None] = lambda *_: None) -> Context:
@@ -114,14 +114,14 @@ async def test_large_values_pass_and_larger_ones_are_refused() -> None:
         ):
             await _run(pool, steps.length, b"x" * (41 << 20))
         with pytest.raises(
-            DataError, match=r"step process_tests.large: its result has \d+ bytes; at most \d+ can leave its process$"
+            DataError, match=r"step process_tests.large: its result has \d+ bytes; at most \d+ can be sent$"
         ):
             await _run(pool, steps.large, {"bytes": 41 << 20})
 
 
 @pytest.mark.parametrize(("what", "named"), [("lock", "lock"), ("generator", "generator"), ("odd", "Stubborn")])
 async def test_a_result_that_cannot_be_sent_is_named(pool: ProcessPool, what: str, named: str) -> None:
-    with pytest.raises(DataError, match=rf"its result \(\w+\) cannot leave its process: objects of class {named}"):
+    with pytest.raises(DataError, match=rf"its result \(\w+\) cannot be sent: objects of class {named}"):
         await _run(pool, steps.unsendable, {"what": what})
 
 

@@ -10,7 +10,7 @@ import pytest
 from forebay.engine.declare.limited import limited
 from forebay.engine.processes.protocol import Overrun, decode_answer
 from forebay.errors import ConfigError, DataError, PermanentError, ResourceError, ThrottledError, TransientError
-from forebay.runner import failures, wire
+from forebay.runner import failures, frames
 
 
 def read() -> None:
@@ -24,16 +24,16 @@ HAVING = limited(read, needs=("json",))
 
 def _raised(callee: Any, error: Exception) -> Exception:
     with pytest.raises(type(error) if callee is TRUSTED else Exception) as raised:
-        decode_answer(callee, wire.ERROR, failures.dump(error))
+        decode_answer(callee, frames.ERROR, failures.dump(error))
     return raised.value
 
 
 @pytest.mark.parametrize(
     ("error", "kind", "text"),
     [
-        (ResourceError("the disk is full"), Overrun, "used up what it may have (ResourceError: the disk is full)"),
-        (OSError(errno.ENOSPC, "full"), Overrun, "used up what it may have (OSError: [Errno 28] full)"),
-        (OSError(errno.EMFILE, "many"), Overrun, "used up what it may have (OSError: [Errno 24] many)"),
+        (ResourceError("the disk is full"), Overrun, "exceeded its limits (ResourceError: the disk is full)"),
+        (OSError(errno.ENOSPC, "full"), Overrun, "exceeded its limits (OSError: [Errno 28] full)"),
+        (OSError(errno.EMFILE, "many"), Overrun, "exceeded its limits (OSError: [Errno 24] many)"),
         (ConfigError("stop all"), TransientError, "ConfigError: stop all"),
         (ThrottledError("later", retry_after=1e9), TransientError, "ThrottledError: later"),
         (DataError("a bad file"), DataError, "a bad file"),

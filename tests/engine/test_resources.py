@@ -167,7 +167,7 @@ async def test_a_process_step_is_told_that_these_are_not_for_it() -> None:
     await pool.close()
     assert said == (
         "'x' belongs to the worker: a process step cannot use it; "
-        "'x': this is a process already, call the function itself"
+        "'x': already runs in a separate process: call the function directly"
     )
 
 
@@ -175,7 +175,7 @@ def test_functions_that_a_process_cannot_find_and_limits_that_cannot_be_are_refu
     def local() -> None:
         pass
 
-    with pytest.raises(DefinitionError, match="must be a function of a module, for its process to import"):
+    with pytest.raises(DefinitionError, match="must be a module-level function, so that its process can import it"):
         limited(local)
     wrong: list[dict[str, Any]] = [{"memory_mb": 8}, {"timeout": 0}]
     for each in wrong:

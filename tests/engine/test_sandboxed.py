@@ -37,8 +37,8 @@ class _Host(steps.NoHost):
     def __init__(self) -> None:
         self.seen: list[tuple[float | None, str | None]] = []
 
-    def note(self, ctx: Context, told: Progress) -> None:
-        self.seen.append((told.fraction, told.note))
+    def report_progress(self, ctx: Context, progress: Progress) -> None:
+        self.seen.append((progress.fraction, progress.note))
 
 
 def _context(host: Any = None) -> Context:
@@ -98,7 +98,7 @@ class _Started(steps.NoHost):
     def __init__(self) -> None:
         self.started = asyncio.Event()
 
-    def note(self, ctx: Context, told: Progress) -> None:
+    def report_progress(self, ctx: Context, progress: Progress) -> None:
         self.started.set()
 
 

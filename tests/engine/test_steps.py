@@ -250,7 +250,7 @@ async def test_throttling_has_an_end(dsn: str) -> None:
         await bed.finish()
         item = await bed.item(job)
         assert item.status == ItemStatus.ERROR
-        reason = "throttled for 24 h, longer is not waited: 429 Too Many Requests"
+        reason = "throttled for more than 24 h: 429 Too Many Requests"
         assert item.error == {"step": "fetch", "class": "throttled", "reason": reason, "attempt": 1}
         # The first wait that ends after a day is the last one.
         assert timedelta(hours=24) < bed.clock.now() - began < timedelta(hours=26)
@@ -289,7 +289,7 @@ async def test_a_pause_is_no_throttling(dsn: str) -> None:
         item = await bed.item(job)
         assert item.status == ItemStatus.ERROR
         assert item.error is not None
-        assert item.error["reason"] == "throttled for 1200 s, longer is not waited: 429"
+        assert item.error["reason"] == "throttled for more than 1200 s: 429"
 
 
 async def test_only_throttling_without_a_break_counts(dsn: str) -> None:
@@ -476,10 +476,10 @@ async def reason_of_failure(dsn: str, pipe: Pipeline[Page]) -> str:
             'on_conflict for t is "error", "ignore" or the columns of a unique key',
         ),
         (Rows("public.", [{"a": 1}]), "'' is not a name of a table or column"),
-        (Statement("select $1::int"), "what the step handed over was refused: there is no parameter $1"),
+        (Statement("select $1::int"), "the writes of the step were rejected: there is no parameter $1"),
         (
             Statement("select 1", [5]),
-            "what the step handed over was refused: the server expects 0 arguments for this query, 1 was passed",
+            "the writes of the step were rejected: the server expects 0 arguments for this query, 1 was passed",
         ),
     ],
 )
@@ -563,7 +563,7 @@ async def test_a_batch_step_answers_for_each_item(dsn: str) -> None:
         return []
 
     assert await reason_of_failure(dsn, short) == (
-        "the batch step answered 0 values for 1 items: it must return one for each"
+        "the batch step returned 0 values for 1 items: it must return one for each"
     )
 
 
@@ -632,7 +632,7 @@ def test_only_one_step_normalizes() -> None:
     async def again(ctx: Context, row: dict[str, str]) -> int:
         return 1
 
-    words = "only one step of a pipeline can be the one that normalizes, and none after_all"
+    words = "only one step of a pipeline can have normalizes=True, and no after_all step can"
     with pytest.raises(DefinitionError, match=words):
         rows.step(normalizes=True)(again)
 

@@ -109,7 +109,7 @@ async def test_a_complete_job_is_answered_without_reading_the_source(conn: async
 async def test_a_source_that_has_become_shorter(conn: asyncpg.Connection[Any], dsn: str) -> None:
     with pytest.raises(Crash):
         await submit_stream(dsn, pages, source(1000, crash_at=64), key="s")
-    with pytest.raises(InvalidField, match=r"^source: ends after 50 rows, but 64 of it were loaded before$"):
+    with pytest.raises(InvalidField, match=r"^source: ends after 50 rows, but 64 rows were loaded before$"):
         await submit_stream(dsn, pages, source(50), key="s")
 
 

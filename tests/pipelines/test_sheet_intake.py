@@ -179,7 +179,7 @@ async def test_pictures_become_items_and_files(take: Taking) -> None:
 async def test_a_process_that_dies_costs_no_picture_and_known_ones_are_not_unpacked_again(
     dsn: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    kept = intake.IN_CHILD.confines.returns  # unconfined, as it takes notes
+    kept = intake.IN_CHILD.process_limits.returns  # unconfined, as it takes notes
     monkeypatch.setattr(intake, "IN_CHILD", limited(dying_once, memory_mb=768, sandbox=False, returns=kept))
     monkeypatch.setattr(intake, "_UNPACKED", 2)
     archive = io.BytesIO()

@@ -63,7 +63,7 @@ async def test_a_file_that_takes_too_long_is_refused_the_second_time(dsn: str, t
 async def test_cancelling_the_job_of_a_file_ends_the_reading_and_its_process(
     dsn: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    kept = intake.IN_CHILD.confines.returns  # unconfined, as it takes notes
+    kept = intake.IN_CHILD.process_limits.returns  # unconfined, as it takes notes
     monkeypatch.setattr(intake, "IN_CHILD", limited(hanging, memory_mb=768, sandbox=False, returns=kept))
     settings = Settings(data_dir=tmp_path)
     conn: asyncpg.Connection[Any] = await asyncpg.connect(dsn)

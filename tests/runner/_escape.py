@@ -36,7 +36,7 @@ FORGERIES = ("pickle", "huge", "unknown", "class", "values", "error")
 
 
 class _Host:
-    def note(self, ctx: Context, told: Progress) -> None:
+    def report_progress(self, ctx: Context, progress: Progress) -> None:
         pass
 
     async def get(self, resource: Any) -> Any:

@@ -22,8 +22,8 @@ def test_root_runs_nothing_untrusted_as_itself(monkeypatch: pytest.MonkeyPatch) 
         raise LookupError("no numbers here")
 
     told = (
-        "it would run as root without a sandbox, as there is no other account for it ({}): run forebay as an account "
-        "of its own, or accept that by FOREBAY_SANDBOX=off"
+        "it would run as root without a sandbox, because there is no other account for it ({}): run "
+        "forebay under a separate account, or accept this with FOREBAY_SANDBOX=off"
     )
     monkeypatch.setattr(accounts, "uid_base", taken)
     with pytest.raises(ConfigError) as refused:

@@ -10,7 +10,7 @@ import pytest
 from forebay.engine.declare.context import Context
 from forebay.engine.declare.limited import OutputFile, limited
 from forebay.engine.processes.protocol import EncodedCall
-from forebay.runner import availability, child, wire
+from forebay.runner import availability, child, frames
 from forebay.runner.availability import Available
 from tests.engine.process_steps import NoHost
 
@@ -32,15 +32,15 @@ def test_output_files_are_written_with_and_without_proc(
         monkeypatch.setattr(child, "_OPEN_FILES", "/absent/fd")
     parcel = EncodedCall(limited(write), Context(1, 1, 1, "s", 1, 1, NoHost()), (OutputFile(target),), {}, 1 << 20)
     ours, theirs = socket.socketpair()
-    hello = wire.Hello([], "", [], __name__, None, __file__, "write", "write", 1 << 20, "")
+    hello = frames.Hello([], "", [], __name__, None, __file__, "write", "write", 1 << 20, "")
     with ours, theirs, target.open("wb+") as opened:
-        worker = child._Child(wire.Channel(theirs), theirs, hello)
-        assert worker.introduce()
+        worker = child._FunctionServer(frames.Channel(theirs), theirs, hello)
+        assert worker.load_function()
         socket.send_fds(ours, [b"f"], [opened.fileno()])
         worker._take_files({"inputs": [], "outputs": 1})
         kind, body = worker._answer(parcel.body)
         worker._clean_up()
-    assert (kind, target.read_text()) == (wire.RESULT, "written")
+    assert (kind, target.read_text()) == (frames.RESULT, "written")
     assert (b"/proc/self/fd" in body) == is_proc_there
 
 
@@ -48,6 +48,6 @@ def test_a_sandbox_without_proc_is_a_gap(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(availability, "available", lambda: Available("namespaces", "", None, "for this test"))
     monkeypatch.setattr(availability, "_tried", lambda *_: "it ended with 1")
     assert availability.gaps()[-1] == (
-        "a sandbox has no /proc, as parts of this container's own are hidden: files that functions write must fit into "
-        "their scratch space (scratch_mb)"
+        "a sandbox has no /proc, because parts of this container's /proc are hidden: files that functions write must "
+        "fit into their scratch space (scratch_mb)"
     )

@@ -179,8 +179,8 @@ def _frame(text: str, attached: bytes = b"") -> bytes:
 @pytest.mark.parametrize(
     ("data", "reason"),
     [
-        (b"", "it is cut off"),
-        (codec._SIZE.pack(10), "it is cut off, or has too much JSON"),
+        (b"", "it is truncated"),
+        (codec._SIZE.pack(10), "it is truncated, or has too much JSON"),
         (_frame("1", b"x"), "bytes are left over"),
         (_frame('{"z": 1}'), "it has the unknown tag 'z'"),
         (encode(b"hello")[:-1], "bytes are missing"),
@@ -216,7 +216,7 @@ def test_classes_that_nobody_mentioned_are_named_with_what_to_do() -> None:
 
 
 def test_what_is_no_error_is_not_taken_for_one() -> None:
-    with pytest.raises(CodecError, match="it is no error: "):
+    with pytest.raises(CodecError, match="it is not an error: "):
         failures.load(encode({}), {}, with_writes=False)
 
 

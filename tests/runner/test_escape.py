@@ -102,10 +102,10 @@ def _check_looks(look: dict[str, Any], *, as_root: bool) -> None:
     assert (facts["given"], facts["scratch"]) == ("given", "mine")
     assert {facts[name] for name in ("CapEff", "CapPrm", "CapBnd")} == {"0" * 16}
     assert facts["NoNewPrivs"] == "1"
-    assert facts["Seccomp"] == ("2" if seccomp.why_not() is None else "0")
+    assert facts["Seccomp"] == ("2" if seccomp.unavailable_reason() is None else "0")
     assert facts["first process"] == [facts["NoNewPrivs"], facts["Seccomp"]]  # it may have the same account
     assert len(facts["pids"]) <= 3  # its own, and the first process of the sandbox
-    assert set(facts["environment"]) <= {"FOREBAY_WALLED", "HOME", "LANG", "LC_ALL", "PATH", "PWD", "TMPDIR", "TZ"}
+    assert set(facts["environment"]) <= {"FOREBAY_ISOLATED", "HOME", "LANG", "LC_ALL", "PATH", "PWD", "TMPDIR", "TZ"}
     if as_root:
         taken = {0, *(entry.pw_uid for entry in pwd.getpwall())}  # PostgreSQL's among them
         assert not taken & set(facts["ids"])

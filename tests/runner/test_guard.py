@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pytest
 
 from forebay.runner.availability import available, sandbox_for
-from forebay.runner.process import Command, GuardedProcess
+from forebay.runner.process import GuardedCommand, GuardedProcess
 from forebay.runner.spec import ResourceLimits
 
 pytestmark = pytest.mark.skipif(available().method is None, reason=available().because)
@@ -34,17 +34,17 @@ async def _run(
     """How a sandboxed program ends, and its lines."""
     lines: list[str] = []
     sandbox = sandbox_for("required", argv[0], scratch_mb=16, python=False)
-    command = Command("it", limits, argv=argv, sockets=sockets, doubled=True, sandbox=sandbox)
+    command = GuardedCommand("it", limits, argv=argv, sockets=sockets, doubled=True, sandbox=sandbox)
     process = GuardedProcess(command, lines.append)
     try:
         process.start()
-        process.order(order)
+        process.send_order(order)
         await process.ended.wait()
     finally:
         await process.kill()
         for each in process.sockets:
             each.close()
-    return process.how, lines
+    return process.end_reason, lines
 
 
 @pytest.mark.usefixtures("many_open_files")

@@ -15,7 +15,7 @@ from forebay.runner import availability
 from forebay.runner.availability import Available, sandbox_for
 from forebay.runner.guard import watched_folders
 from forebay.runner.launch import _counts_alone
-from forebay.runner.process import Command, GuardedProcess
+from forebay.runner.process import GuardedCommand, GuardedProcess
 from forebay.runner.program import ProgramLimits, _command, run_program
 from forebay.runner.spec import ResourceLimits, Sandbox, Spec
 from forebay.services.browser.process import BrowserProcess
@@ -24,8 +24,8 @@ from forebay.settings import Settings
 
 pytestmark = pytest.mark.skipif(availability.available().method is None, reason=availability.available().because)
 NO_CONFINEMENT = (
-    "{} must not use the network but through the egress proxy, which is not enforced here: unset "
-    "FOREBAY_EGRESS_CONFINE and allow user namespaces, or accept that by FOREBAY_SANDBOX=preferred"
+    "{} may use the network only through the egress proxy, which cannot be enforced here: unset "
+    "FOREBAY_EGRESS_CONFINE and allow user namespaces, or accept this with FOREBAY_SANDBOX=preferred"
 )
 
 
@@ -67,7 +67,7 @@ async def test_a_program_reads_writes_and_tells(tmp_path: Path, output: Path) ->
         ('while :; do i=$((i+1)); head -c 1000000 /dev/zero > "$1/$i"; done', {"output_mb": 5}, "sh wrote more files"),
         ('while :; do i=$((i+1)); mkdir "$1/$i"; done', {"output_mb": 2}, "sh wrote more files"),
         ('head -c 3000000 /dev/zero > "$1/large"', {"file_mb": 1}, "sh wrote a file of more than 1 MB"),
-        ("yes", {"printed_mb": 1}, "sh printed more than it may"),
+        ("yes", {"printed_mb": 1}, "sh printed more than allowed"),
         ("kill -9 $$", {}, "sh was killed by SIGKILL"),
     ],
 )
@@ -91,7 +91,7 @@ async def test_a_cancelled_program_is_gone() -> None:
 async def test_what_cannot_run_is_named(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="no-such-program is not installed"):
         await run_program(["no-such-program"])
-    with pytest.raises(DataError, match=r"'\.\./x' is no name of a file"):
+    with pytest.raises(DataError, match=r"'\.\./x' is not a file name"):
         await run_program(["true"], inputs={"../x": tmp_path})
     with pytest.raises(ConfigError) as refused:
         await run_program(["true"], network="host")
@@ -115,7 +115,9 @@ async def test_a_process_that_cannot_be_started_leaves_no_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    process = GuardedProcess(Command("absent", ResourceLimits(64), argv=("/bin/true",), python=["/absent/python"]))
+    process = GuardedProcess(
+        GuardedCommand("absent", ResourceLimits(64), argv=("/bin/true",), python=["/absent/python"])
+    )
     with pytest.raises(FileNotFoundError):
         process.start()
     assert _names(tmp_path) == []

@@ -19,7 +19,7 @@ from forebay.runner import accounts, availability, launch, namespaces, program, 
 from forebay.runner.availability import sandbox_for
 from forebay.runner.codec import CodecError
 from forebay.runner.namespaces import Forbidden
-from forebay.runner.process import Command, GuardedProcess
+from forebay.runner.process import GuardedCommand, GuardedProcess
 from forebay.runner.program import run_program
 from forebay.runner.spec import ResourceLimits, Spec
 from forebay.services.browser.process import BrowserProcess
@@ -29,7 +29,7 @@ from forebay.types import Done
 
 def test_what_was_not_started_says_so() -> None:
     with pytest.raises(RuntimeError, match="the process was not started"):
-        _ = GuardedProcess(Command("true", ResourceLimits(64), argv=("true",))).inbox
+        _ = GuardedProcess(GuardedCommand("true", ResourceLimits(64), argv=("true",))).inbox
     with pytest.raises(RuntimeError, match="the child was not started"):
         ChildProcess(limited(os.getpid), 1000, "off")._running()
     unknown: Any = None
@@ -43,8 +43,8 @@ def test_a_sandbox_that_is_required_and_not_to_be_had(monkeypatch: pytest.Monkey
     with pytest.raises(ConfigError) as refused:
         sandbox_for("required", "Chromium", scratch_mb=1)
     assert str(refused.value) == (
-        "Chromium needs a sandbox, and this machine allows none (it is forbidden): allow user namespaces to this "
-        "account or install bubblewrap, or let it run with less by FOREBAY_SANDBOX=preferred"
+        "Chromium needs a sandbox, and this machine allows none (it is forbidden): allow user namespaces for this "
+        "account or install bubblewrap, or set FOREBAY_SANDBOX=preferred to run it with limits only"
     )
 
 
@@ -98,7 +98,7 @@ def test_namespaces_without_rights(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_nothing_to_seal() -> None:
-    with pytest.raises(ValueError, match="there is no sandbox to seal"):
+    with pytest.raises(ValueError, match="the specification has no sandbox"):
         launch.seal(Spec(-1, os.getpid(), [], ResourceLimits(64)), 0, -1)
 
 
@@ -108,16 +108,16 @@ async def test_programs_that_cannot_be_run() -> None:
     with pytest.raises(ConfigError) as refused:
         await run_program(["true"], network="host")
     assert str(refused.value) == (
-        "true must not use the network but through the egress proxy, which is not enforced here: unset "
-        "FOREBAY_EGRESS_CONFINE and allow user namespaces, or accept that by FOREBAY_SANDBOX=preferred"
+        "true may use the network only through the egress proxy, which cannot be enforced here: unset "
+        "FOREBAY_EGRESS_CONFINE and allow user namespaces, or accept this with FOREBAY_SANDBOX=preferred"
     )
-    lost: Any = SimpleNamespace(how="", said="", command=SimpleNamespace(limits=ResourceLimits(64)))
+    lost: Any = SimpleNamespace(end_reason="", output="", command=SimpleNamespace(limits=ResourceLimits(64)))
     with pytest.raises(TransientError, match="true was lost: its guard ended before it"):
         program._finished("true", lost, [])
 
 
 def test_progress_that_is_none() -> None:
-    with pytest.raises(ValueError, match="a fraction and sizes are numbers, and a note is a text"):
+    with pytest.raises(ValueError, match="fraction and sizes must be numbers, and note must be text"):
         progress.read(b'["half", null, null, null]')
 
 
@@ -136,7 +136,7 @@ def test_a_sandbox_is_for_processes() -> None:
 
 
 def test_rows_of_a_sandboxed_step_are_refused() -> None:
-    callee: Any = SimpleNamespace(confines=SimpleNamespace(sandbox=True))
+    callee: Any = SimpleNamespace(process_limits=SimpleNamespace(sandbox=True))
     write: Any = object()
-    with pytest.raises(CodecError, match="a sandboxed step cannot write rows: hand them over in a step after it"):
+    with pytest.raises(CodecError, match="a sandboxed step cannot write rows: return them from a later step"):
         protocol._checked(callee, Done(1, [write]))

@@ -105,9 +105,9 @@ async def test_resume_wakes_workers_for_both_lanes(db: Db) -> None:
 
 
 TOO_LATE = {
-    "pause": "only one that has not ended can be paused",
+    "pause": "only a job that has not ended can be paused",
     "resume": "only a paused job can be resumed",
-    "cancel": "it has ended already",
+    "cancel": "it has already ended",
 }
 
 
@@ -296,7 +296,7 @@ async def test_a_cancelled_job_opens_again(db: Db) -> None:
     job = await db.submit(3)
     await db.run("a", ns=[1])
     await do(db, "cancel", job)
-    held = "is still being cancelled: workers have to let go of some of its items first"
+    held = "is still being cancelled: wait until workers have released its items"
     with refused("FB005", f"job_id: job {job} {held}"):  # a worker still has two of them
         await do(db, "reprocess", job, ["SKIPPED"])
     db.after(hours=1)
@@ -332,7 +332,7 @@ async def test_open_items_are_left_alone(db: Db) -> None:
 @pytest.mark.parametrize("statuses", [[], ["PENDING"], ["ERROR", "PROCESSING"], ["nonsense"], [None]])
 async def test_statuses_that_cannot_be_meant(db: Db, statuses: list[str]) -> None:
     job = await db.submit()
-    with refused("FB002", "statuses: must be of DONE, SKIPPED, NOT_FOUND and ERROR"):
+    with refused("FB002", "statuses: must be among DONE, SKIPPED, NOT_FOUND and ERROR"):
         await do(db, "reprocess", job, statuses)
 
 

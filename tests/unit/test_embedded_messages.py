@@ -72,7 +72,7 @@ def test_binaries_that_are_not_installed(folder: Path, monkeypatch: pytest.Monke
 
 def test_binaries_that_are_something_else(folder: Path) -> None:
     odd = programs(folder / "bin", version="an odd thing")
-    with refused(rf"{odd}/postgres does not tell its version: 'an odd thing\\n'"):
+    with refused(rf"{odd}/postgres does not print its version: 'an odd thing\\n'"):
         EmbeddedPostgres(folder / "data", bin_dir=odd).start()
 
 

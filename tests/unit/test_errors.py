@@ -48,6 +48,6 @@ def test_an_address_that_cannot_be_read_is_not_repeated() -> None:
     said = str(database_unavailable(ValueError("invalid literal for int(): 'hunter2@db'")))
     assert "hunter2" not in said
     assert said == (
-        "cannot use the database: its address cannot be read."
+        "cannot use the database: its address is invalid."
         " Check that PostgreSQL runs and that FOREBAY_DATABASE_URL is right."
     )

@@ -61,7 +61,7 @@ def test_the_level_of_the_settings_is_honoured_and_a_programs_own_stays(caplog: 
     log.use_level("info", explicit=False)
     assert logging.getLogger("forebay").level == logging.WARNING
     log.use_level("debug", explicit=True)
-    assert log.tells_details()
+    assert log.is_debug_enabled()
 
 
 def test_a_worker_in_a_program_uses_the_level_of_its_settings() -> None:

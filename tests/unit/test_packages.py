@@ -100,7 +100,7 @@ def test_packages_that_do_not_work_are_left_out_and_named(installed: Installed) 
     told = {failure.entry_point: failure.reason for failure in failures()}
     assert told == {
         "gone = gone_for_good:package": "ModuleNotFoundError: No module named 'gone_for_good'",
-        "other = other:package": "TypeError: it is no PipelinePackage, but int",
+        "other = other:package": "TypeError: it is not a PipelinePackage but int",
         "twin = twin:package": "its name 'sheets' is that of forebay.pipelines.sheets already",
         "faulty = faulty:package": "DefinitionError: module 'faulty.steps' cannot be imported: "
         "ZeroDivisionError: division by zero",

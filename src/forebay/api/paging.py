@@ -13,7 +13,7 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from forebay.api.problems import Problem
-from forebay.log import get_logger, tells_details
+from forebay.log import get_logger, is_debug_enabled
 
 log = get_logger("api")
 
@@ -49,7 +49,7 @@ def _unpacked(cursor: str) -> list[Any]:
 
 def tell(what: str, keys: Sequence[object], more: object) -> None:
     """Logs where a page began and ended, and where the next one goes on."""
-    if tells_details():
+    if is_debug_enabled():
         first, last = (keys[0], keys[-1]) if keys else (None, None)
         log.debug("page_served", list=what, rows=len(keys), first=first, last=last, next=more)
 

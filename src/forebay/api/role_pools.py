@@ -67,7 +67,7 @@ async def open_role_pools(dsn: str, settings: Settings, meter: Meter) -> AsyncGe
     """Raises: DatabaseUnavailable when the database lets us in with other rights than we should have."""
     pools: list[RolePool] = []
     try:
-        for name, role, size, patience in (
+        for name, role, size, max_wait in (
             ("identity", IDENTITY, 4, settings.api_pool_wait_s),
             ("owners", API, settings.api_pool_size, settings.api_pool_wait_s),
             ("admins", ADMIN, 4, settings.api_pool_wait_s),
@@ -77,7 +77,7 @@ async def open_role_pools(dsn: str, settings: Settings, meter: Meter) -> AsyncGe
                 login_url(settings, role, dsn),
                 role,
                 size=size,
-                patience=patience,
+                max_wait=max_wait,
                 timeout=settings.api_timeout_s,
                 prepared=settings.prepared_statements,
                 waited=partial(meter.waited, name),

@@ -13,7 +13,7 @@ from forebay.services.spreadsheets import XlsxFile, escaped
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from forebay.engine.db.lists import WholeItem
+    from forebay.engine.db.lists import FullItem
 
 _HEAD = 100  # items that decide which columns there are
 _PARTS = ("input", "result")
@@ -40,7 +40,7 @@ class JsonLines:
     def __init__(self, sink: Writes) -> None:
         self._sink = sink
 
-    def add(self, item: WholeItem) -> None:
+    def add(self, item: FullItem) -> None:
         head = f'"id": "{item.n}", "status": "{item.status}", "key": {json.dumps(item.key)}'
         rest = f'"input": {item.input}, "result": {item.result or "null"}, "error": {item.error or "null"}'
         self._sink.write(f"{{{head}, {rest}}}\n")
@@ -59,7 +59,7 @@ class Csv:
         self._head: list[dict[str, Any]] = []
         self._columns: dict[str, None] | None = None
 
-    def add(self, item: WholeItem) -> None:
+    def add(self, item: FullItem) -> None:
         cells = _cells(item)
         if self._columns is not None:
             self._write(cells)
@@ -125,7 +125,7 @@ class _Workbook:
             self._sink.write_bytes(self._file.close())
 
 
-def _cells(item: WholeItem) -> dict[str, Any]:
+def _cells(item: FullItem) -> dict[str, Any]:
     """Column → value."""
     cells: dict[str, Any] = {"id": item.n, "status": item.status, "key": item.key}
     cells |= _flat("input", _parsed(item.input))

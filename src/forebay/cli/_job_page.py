@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from forebay.db.pool import Connection
-    from forebay.engine.db.lists import WholeItem
-    from forebay.engine.db.overview import DeadLetter, JobRow
+    from forebay.engine.db.lists import FullItem
+    from forebay.engine.db.overview import DeadLetterRow, JobRow
 
 _EACH = 3  # items of each status that are shown unless all are asked for
 _MOST = 500  # items at most, when they are
@@ -38,8 +38,8 @@ class JobPage:
     result: dict[str, Any]
     problem: str | None
     last_error: str | None
-    letters: list[DeadLetter]
-    items: list[WholeItem] = field(default_factory=list["WholeItem"])
+    letters: list[DeadLetterRow]
+    items: list[FullItem] = field(default_factory=list["FullItem"])
 
     @property
     def is_over(self) -> bool:
@@ -57,7 +57,7 @@ async def read(conn: Connection, job_id: int, *, all_items: bool = False) -> Job
     job = await overview.job(conn, job_id)
     return JobPage(
         job,
-        await overview.own_result(conn, job_id),
+        await overview.job_result(conn, job_id),
         await job_hooks(job.pipeline).problem(conn, job_id),
         await overview.last_error(conn, job_id),
         await overview.dead_letters(conn, job_id=job_id),
@@ -65,18 +65,18 @@ async def read(conn: Connection, job_id: int, *, all_items: bool = False) -> Job
     )
 
 
-async def _some(conn: Connection, job: JobRow) -> list[WholeItem]:
+async def _some(conn: Connection, job: JobRow) -> list[FullItem]:
     """A few of each status, the failed ones first."""
-    found: list[WholeItem] = []
+    found: list[FullItem] = []
     for status, counter in _ENDED.items():
         if getattr(job, counter):
             found += await _items(conn, job, [status], _EACH)
     return found
 
 
-async def _items(conn: Connection, job: JobRow, statuses: Sequence[str] | None, most: int) -> list[WholeItem]:
-    found: list[WholeItem] = []
-    async with aclosing(lists.whole_items(conn, job.id, statuses)) as items:
+async def _items(conn: Connection, job: JobRow, statuses: Sequence[str] | None, most: int) -> list[FullItem]:
+    found: list[FullItem] = []
+    async with aclosing(lists.full_items(conn, job.id, statuses)) as items:
         async for item in items:
             found.append(item)
             if len(found) == most:
@@ -84,7 +84,7 @@ async def _items(conn: Connection, job: JobRow, statuses: Sequence[str] | None, 
     return found
 
 
-def reason_of(item: WholeItem) -> str:
+def reason_of(item: FullItem) -> str:
     """Why an item ended as it did; empty where nothing is said."""
     error: Any = from_json(item.error) if item.error else None
     return str(cast("dict[str, Any]", error).get("reason") or "") if isinstance(error, dict) else str(error or "")
@@ -128,7 +128,7 @@ def _facts(page: JobPage) -> RenderableType:
     return show.fill(facts, rows)
 
 
-def _letters(letters: Sequence[DeadLetter]) -> RenderableType:
+def _letters(letters: Sequence[DeadLetterRow]) -> RenderableType:
     failed = show.table(">item", "failed step", "class", ">attempt", "failed at", "*reason", expand=True)
     failed.columns[-1].no_wrap = False
     for letter in letters:
@@ -137,7 +137,7 @@ def _letters(letters: Sequence[DeadLetter]) -> RenderableType:
     return failed
 
 
-def _item_table(items: Sequence[WholeItem]) -> RenderableType:
+def _item_table(items: Sequence[FullItem]) -> RenderableType:
     made = show.table(">item", "status", "*result, or the reason", expand=True)
     made.columns[-1].no_wrap = False
     for item in items:
@@ -149,7 +149,7 @@ def _status(status: str) -> Text:
     return Text(status.replace("_", " ").lower(), style={"ERROR": "red", "DONE": "green"}.get(status, "default"))
 
 
-def _outcome(item: WholeItem) -> Text:
+def _outcome(item: FullItem) -> Text:
     text = item.result or "" if item.status == "DONE" else reason_of(item)
     return Text(text if len(text) <= _LONGEST else f"{text[:_LONGEST]} …")
 
@@ -168,6 +168,6 @@ def as_json(page: JobPage) -> dict[str, Any]:
     }
 
 
-def _item_json(item: WholeItem) -> dict[str, Any]:
+def _item_json(item: FullItem) -> dict[str, Any]:
     parsed = {name: None if (text := getattr(item, name)) is None else from_json(text) for name in ("result", "error")}
     return {"n": item.n, "status": item.status, "key": item.key, **parsed}

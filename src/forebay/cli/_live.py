@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from rich.console import RenderableType
 
-    from forebay.engine.db.overview import DeadLetter, Depth, JobRow, Overview, WorkerRow
+    from forebay.engine.db.overview import DeadLetterRow, Depth, JobRow, Overview, WorkerRow
 
 
 class View:
@@ -271,7 +271,7 @@ def _worker_state(worker: WorkerRow) -> Text:
     return Text("alive", style="green") if worker.alive else Text("silent", style="yellow")
 
 
-def _letters(letters: Sequence[DeadLetter]) -> RenderableType:
+def _letters(letters: Sequence[DeadLetterRow]) -> RenderableType:
     made = show.table("failed at", "task", "class", "*reason", expand=True)
     for letter in letters:
         task = f"job {letter.job_id} item {letter.n} {letter.step}"

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from rich.table import Table
     from rich.text import Text
 
-    from forebay.engine.db.overview import DeadLetter, JobRow
+    from forebay.engine.db.overview import DeadLetterRow, JobRow
     from forebay.types import JobSummary
 
 NOTHING = "–"  # noqa: RUF001 - what a table shows where there is no value
@@ -173,7 +173,7 @@ def job_json(job: JobRow) -> dict[str, Any]:
     return {**asdict(job), "id": str(job.id), "ended": job.ended}
 
 
-def letter_json(letter: DeadLetter) -> dict[str, Any]:
+def letter_json(letter: DeadLetterRow) -> dict[str, Any]:
     given = asdict(letter)
     kind = given.pop("error_class")
     return {**given, "job_id": str(letter.job_id), "class": kind}

@@ -187,4 +187,4 @@ def supervisor_of(settings: Settings, dsn: str, port: int) -> Supervisor:
         "FOREBAY_API_PORT": str(port),
         "PYTHONUNBUFFERED": "1",
     }
-    return Supervisor(argv, 1, grace=_GRACE + 5, env=env, hears_signals=False, what="api_process")
+    return Supervisor(argv, 1, grace=_GRACE + 5, env=env, handle_signals=False, what="api_process")

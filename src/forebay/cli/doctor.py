@@ -150,7 +150,7 @@ def _egress(settings: Settings) -> Finding:
         return Finding("OK", "egress", "children have no way out but the guarded proxy")
     text = f"children are told to use the guarded proxy, and could do otherwise: {because}"
     level: Level = "FAIL" if settings.egress_confine else "WARN"
-    return Finding(level, "egress", text, "allow user namespaces to this account, or give it CAP_SYS_ADMIN")
+    return Finding(level, "egress", text, "allow user namespaces for this account, or give it CAP_SYS_ADMIN")
 
 
 def _sandbox(settings: Settings) -> Finding:
@@ -164,7 +164,7 @@ def _sandbox(settings: Settings) -> Finding:
         runs = "parsers and Chromium do not run" if required else "parsers see the files of this account"
         if settings.sandbox is None:
             runs += ", Chromium does not run"
-        fix = "allow user namespaces to this account, or install bubblewrap; FOREBAY_SANDBOX=preferred runs with less"
+        fix = "allow user namespaces for this account, or install bubblewrap; FOREBAY_SANDBOX=preferred runs with less"
         return Finding("FAIL" if required else "WARN", "sandbox", f"{runs}: {found.because}", fix)
     if lacking := gaps():
         return Finding("WARN", "sandbox", f"by {found.method}, but {'; '.join(lacking)}", "nothing, but know it")
@@ -213,7 +213,7 @@ async def _browser(settings: Settings) -> Finding:
     text = f"Chromium {started.version}"
     if started.sandboxed:
         return Finding("OK", "browser", f"{text}, in its own sandbox")
-    fix = "allow user namespaces to this account, and unset FOREBAY_SANDBOX"
+    fix = "allow user namespaces for this account, and unset FOREBAY_SANDBOX"
     return Finding("WARN", "browser", f"{text} runs without its sandbox, which this kernel does not allow", fix)
 
 
@@ -273,7 +273,7 @@ async def _listen(dsn: str, settings: Settings) -> Finding:
     if not settings.listen:
         return Finding("OK", "wake-ups", f"off; workers look every {show.duration(settings.poll_s)}")
     try:
-        hears = await checkup.hears(dsn)
+        hears = await checkup.receives_notifications(dsn)
     except ForebayError as error:
         return Finding("WARN", "wake-ups", f"LISTEN failed: {error}", "FOREBAY_LISTEN=false forebay worker")
     if hears:

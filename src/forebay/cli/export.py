@@ -122,7 +122,7 @@ async def _export_items(
     conn: Connection, job_id: int, options: ExportOptions, format_: Csv | JsonLines, seen: Callable[[int], None]
 ) -> int:
     count = 0
-    async with aclosing(lists.whole_items(conn, job_id, options.statuses)) as items:
+    async with aclosing(lists.full_items(conn, job_id, options.statuses)) as items:
         async for item in items:
             format_.add(item)
             count += 1

@@ -37,7 +37,7 @@ ROLES = tuple(SETTINGS)
 
 
 @dataclass(frozen=True, slots=True)
-class Account:
+class LoginAccount:
     """The account of a connection, and its rights beyond its role."""
 
     name: str
@@ -94,9 +94,9 @@ async def close_temporary(dsn: str) -> None:
         await conn.execute(load("close_temporary"))
 
 
-async def account_of(conn: Connection, role: str) -> Account:
+async def account_of(conn: Connection, role: str) -> LoginAccount:
     """The account of this connection, compared with what `role` needs."""
     async with as_forebay_errors():
         row = await conn.fetchrow(load("check_login"), role, list(ROLES))
     assert row is not None  # noqa: S101 - a session always has an account
-    return Account(row["name"], row["is_superuser"], row["owns_schema"], tuple(row["others"]))
+    return LoginAccount(row["name"], row["is_superuser"], row["owns_schema"], tuple(row["others"]))

@@ -72,7 +72,7 @@ def pool_options(size: int, timeout: float) -> dict[str, Any]:
         "min_size": 0,
         "max_size": size,
         "max_inactive_connection_lifetime": 300,
-        "reset": _leave_as_it_is,
+        "reset": _skip_reset,
         "command_timeout": timeout,
         "timeout": min(timeout, 10),
     }
@@ -113,7 +113,7 @@ async def close_pool(pool: Pool) -> None:
         pool.terminate()
 
 
-async def _leave_as_it_is(_conn: object) -> None:
+async def _skip_reset(_conn: object) -> None:
     """Skip the reset of a session, and save its round trip: our code does not change a session after its start.
 
     The statements of steps use the same sessions, so they must not change them either.
@@ -131,7 +131,7 @@ async def connect(dsn: str, *, name: str = "forebay", timeout: float = 10) -> as
 def database_unavailable(error: BaseException) -> DatabaseUnavailable:
     """The error with instructions."""
     # An invalid address is not quoted, because the text may contain a part of the password.
-    reason = "its address cannot be read" if isinstance(error, ValueError) else one_line(error)
+    reason = "its address is invalid" if isinstance(error, ValueError) else one_line(error)
     return DatabaseUnavailable(
         f"cannot use the database: {reason}. Check that PostgreSQL runs and that FOREBAY_DATABASE_URL is right."
     )
@@ -197,7 +197,7 @@ async def as_forebay_errors() -> AsyncGenerator[None, None]:
     except UNAVAILABLE as error:
         raise database_unavailable(error) from error
     except asyncpg.PostgresError as error:
-        raise ForebayError(f"the database refused: {error}") from error
+        raise ForebayError(f"the database rejected the statement: {error}") from error
 
 
 async def retry_until_up(

@@ -38,13 +38,13 @@ class RolePool(MeasuredPool):
         role: str,
         *,
         size: int,
-        patience: float,
+        max_wait: float,
         timeout: float,
         prepared: bool,
         waited: Callable[[float], None],
     ) -> None:
         self.role = role
-        self.patience = patience
+        self.max_wait = max_wait
         super().__init__(
             dsn,
             size=size,
@@ -60,12 +60,12 @@ class RolePool(MeasuredPool):
 
         Raises: DatabaseBusy if there is none for too long.
         """
-        return _RoleAcquire(self, timeout or self.patience, takes_role=not self._has_sessions)
+        return _RoleAcquire(self, timeout or self.max_wait, takes_role=not self._has_sessions)
 
     def without_role(self) -> MeasuredAcquire:
         """The same for callers whose first statement sets the role: behind a pooler, this connection does not have it
         yet."""
-        return _RoleAcquire(self, self.patience, takes_role=False)
+        return _RoleAcquire(self, self.max_wait, takes_role=False)
 
     async def _begin(self, conn: Connection) -> None:
         """Raises: WrongRole for a connection that must not be used."""
@@ -81,13 +81,13 @@ class RolePool(MeasuredPool):
         row = await conn.fetchrow(load("check_role"), self.role)
         if row is None or not row["is_role"]:
             raise WrongRole(
-                f"connections to the database come without the role {self.role}: something on the way drops it. "
+                f"connections to the database do not have the role {self.role}: a pooler or proxy drops it. "
                 "Behind a transaction-mode pooler set FOREBAY_PREPARED_STATEMENTS=false"
             )
         if self.role == API and row["is_guarded"] is False:
             raise WrongRole(
-                f"row-level security does not hold for {self.role}: it must neither be a superuser nor own the tables "
-                "nor have BYPASSRLS. Fix that, and run `forebay migrate`"
+                f"row-level security does not apply to {self.role}: it must not be a superuser, own the tables "
+                "or have BYPASSRLS. Fix the role, and run `forebay migrate`"
             )
 
 
@@ -109,7 +109,7 @@ class _RoleAcquire(MeasuredAcquire):
         try:
             conn = await super().__aenter__()
         except TimeoutError as error:
-            self._give_up(error)
+            self._raise_busy(error)
         if self._takes_role:
             try:
                 await self._take_role(conn)
@@ -131,9 +131,9 @@ class _RoleAcquire(MeasuredAcquire):
             await super().__aexit__(*exc)
 
     def __await__(self) -> Generator[Any, None, Acquired]:
-        raise TypeError("a role pool lends connections by `async with` only")
+        raise TypeError("acquire a connection of a role pool with `async with`")
 
-    def _give_up(self, error: TimeoutError) -> NoReturn:
+    def _raise_busy(self, error: TimeoutError) -> NoReturn:
         """Raise DatabaseBusy, unless the database cannot be reached at all."""
         if self._pool.get_size() < self._pool.get_max_size():
             raise error
@@ -153,7 +153,7 @@ async def probe(pool: RolePool) -> None:
     except UNAVAILABLE:
         return  # it may become available, and every connection is checked
     except (asyncpg.InsufficientPrivilegeError, asyncpg.InvalidParameterValueError) as error:
-        reason = f"the database does not lend the role {pool.role}: {one_line(error)}"
-        raise WrongRole(f"{reason}. `forebay doctor` says what to run") from error
+        reason = f"the database does not grant the role {pool.role}: {one_line(error)}"
+        raise WrongRole(f"{reason}. Run `forebay doctor` for instructions") from error
     except asyncpg.PostgresError as error:
         raise database_unavailable(error) from error

@@ -18,18 +18,18 @@ from forebay.embedded.system import EmbeddedError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from forebay.embedded.system import Account
+    from forebay.embedded.system import SystemAccount
 
 USER = "forebay"
 _NEW_CLUSTER_MB = 300
 
 
-def make_cluster(home: Path, binaries: Path, account: Account | None, alive: int) -> None:
+def make_cluster(home: Path, binaries: Path, account: SystemAccount | None, alive: int) -> None:
     """Create the cluster under another name and rename it, so that an incomplete one is never used.
 
     The children inherit the locked file `alive`, so that an initdb that outlives its killed caller is waited for.
     """
-    system.need_space(home, _NEW_CLUSTER_MB)
+    system.check_free_space(home, _NEW_CLUSTER_MB)
     draft, log = home / "cluster.new", home / "initdb.log"
     shutil.rmtree(draft, ignore_errors=True)
     draft.mkdir(mode=0o700)
@@ -54,7 +54,7 @@ def check_version(cluster: Path, binaries: Path) -> None:
         )
 
 
-def find_binaries(home: Path, wanted: Path | None, account: Account | None, say: Callable[[str], None]) -> Path:
+def find_binaries(home: Path, wanted: Path | None, account: SystemAccount | None, say: Callable[[str], None]) -> Path:
     """The folder of the binaries, copied into the home if the account cannot run them in place."""
     installed = wanted or _packaged_binaries()
     if not (installed / "postgres").exists():
@@ -67,7 +67,7 @@ def find_binaries(home: Path, wanted: Path | None, account: Account | None, say:
     return _copied(home, installed, say)
 
 
-def _initdb(home: Path, binaries: Path, draft: Path, account: Account | None, alive: int) -> None:
+def _initdb(home: Path, binaries: Path, draft: Path, account: SystemAccount | None, alive: int) -> None:
     password = secrets.token_urlsafe(24)
     handed = home / "password.initdb"
     for file in (home / "password", handed):
@@ -94,7 +94,7 @@ def _major(binaries: Path) -> int:
     shown = subprocess.run([binaries / "postgres", "--version"], capture_output=True, text=True, check=True)
     found = re.search(r"\d+", shown.stdout)
     if found is None:
-        raise EmbeddedError(f"{binaries / 'postgres'} does not tell its version: {shown.stdout!r}")
+        raise EmbeddedError(f"{binaries / 'postgres'} does not print its version: {shown.stdout!r}")
     return int(found[0])
 
 

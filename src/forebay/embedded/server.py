@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     import subprocess
     from collections.abc import Callable, Generator, Iterable, Mapping
 
-    from forebay.embedded.system import Account
+    from forebay.embedded.system import SystemAccount
 
 DEFAULTS: Mapping[str, str] = {
     "autovacuum_naptime": "10s",
@@ -76,14 +76,14 @@ class EmbeddedPostgres:
         port: int | None = None,
         settings: Mapping[str, str] | None = None,
         progress: Callable[[str], None] | None = None,
-        patience: float = 300.0,
+        timeout: float = 300.0,
     ) -> None:
         self.data_dir = data_dir.absolute()
         self._bin_dir = bin_dir
         self._fixed_port = port
         self._settings = {**DEFAULTS, **(settings or {})}
-        self._say = progress or _say_nothing
-        self._patience = patience
+        self._say = progress or _ignore_message
+        self._timeout = timeout
 
     def __enter__(self) -> Self:
         self.start()
@@ -128,7 +128,7 @@ class EmbeddedPostgres:
     def login_passwords(self) -> dict[str, str]:
         """The passwords of the service's accounts, by role; empty before the first `make_login_passwords`."""
         file = self.home / "logins"
-        with system.explained(self.home):
+        with system.as_embedded_errors(self.home):
             return dict(json.loads(file.read_text())) if file.exists() else {}
 
     def make_login_passwords(self, roles: Iterable[str]) -> dict[str, str]:
@@ -136,16 +136,16 @@ class EmbeddedPostgres:
         known = self.login_passwords
         wanted = {role: known.get(role) or secrets.token_urlsafe(24) for role in roles}
         if wanted != known:
-            with system.explained(self.home):
+            with system.as_embedded_errors(self.home):
                 system.write_private(self.home / "logins", json.dumps(wanted, indent=2))
         return wanted
 
     def start(self) -> str:
         """Create the cluster if there is none, start the server unless it runs, and return the DSN."""
-        with system.explained(self.data_dir):
+        with system.as_embedded_errors(self.data_dir):
             system.make_folder(self.data_dir)
             with self._locked():
-                self._settle_home()
+                self._choose_home()
                 if self._status() != "ready":
                     self._bring_up()
                 return self.dsn
@@ -154,7 +154,7 @@ class EmbeddedPostgres:
         """Stop the server and wait until it has ended; does nothing if it does not run."""
         if not self.data_dir.exists():
             return
-        with system.explained(self.data_dir), self._locked():
+        with system.as_embedded_errors(self.data_dir), self._locked():
             self._signal(_STOP_SIGNALS[mode])
 
     def kill(self) -> None:
@@ -163,7 +163,7 @@ class EmbeddedPostgres:
 
     # --- start --------------------------------------------------------------------------------------
 
-    def _settle_home(self) -> None:
+    def _choose_home(self) -> None:
         """Keep the data in ``data_dir``, or elsewhere if the server's account cannot access it."""
         if self.home != self.data_dir or self.cluster.exists():
             return
@@ -184,33 +184,33 @@ class EmbeddedPostgres:
                 fcntl.flock(alive, fcntl.LOCK_EX)
                 make_cluster(self.home, binaries, account, alive)
         check_version(self.cluster, binaries)
-        system.need_space(self.home, _START_MB)
+        system.check_free_space(self.home, _START_MB)
         self._launch(binaries / "postgres", account)
 
-    def _launch(self, postgres: Path, account: Account | None) -> None:
+    def _launch(self, postgres: Path, account: SystemAccount | None) -> None:
         """Start the server and wait until it responds, including until the remains of a crash have ended."""
-        began = told = time.monotonic()
+        began = logged = time.monotonic()
         child: subprocess.Popen[bytes] | None = None
         said = 0
         while (status := self._status()) != "ready":
             waited = time.monotonic() - began
             if status == "down" and (child is None or child.poll() is not None):
                 if child is not None:
-                    self._judge(said, waited)
+                    self._check_failed_start(said, waited)
                 said = self._rotate_log()
                 child = self._spawn(postgres, account, waited)
-            if waited > self._patience:
+            if waited > self._timeout:
                 raise EmbeddedError(f"PostgreSQL was not ready after {waited:.0f} s.\n{system.tail(self.log)}")
-            if time.monotonic() - told > 2:
-                told = time.monotonic()
+            if time.monotonic() - logged > 2:
+                logged = time.monotonic()
                 self._say(f"Waiting for PostgreSQL ({waited:.0f} s), see {self.log}")
             time.sleep(_POLL)
 
-    def _spawn(self, postgres: Path, account: Account | None, waited: float) -> subprocess.Popen[bytes] | None:
+    def _spawn(self, postgres: Path, account: SystemAccount | None, waited: float) -> subprocess.Popen[bytes] | None:
         """Start the postmaster, or return None while processes of a crashed one are still running."""
         with system.opened(self.home / "alive") as alive:
             if not system.try_lock(alive):
-                self._hurry_orphans(waited)
+                self._end_orphans(waited)
                 return None
             self._drop_stale_pidfile()
             options = [f"--{name}={value}" for name, value in self._server_settings().items()]
@@ -238,7 +238,7 @@ class EmbeddedPostgres:
         where = f"from {_PORTS.start} to {_PORTS.stop - 1}"
         raise EmbeddedError(f"No port {where} is free on 127.0.0.1: end a program that listens there.")
 
-    def _judge(self, said: int, waited: float) -> None:
+    def _check_failed_start(self, said: int, waited: float) -> None:
         """Decide from the log of a failed start whether another try can succeed; raise if not."""
         text = system.read_from(self.log, said)
         if "Address already in use" in text and self._fixed_port is None:
@@ -282,7 +282,7 @@ class EmbeddedPostgres:
         words = system.cmdline(pid)
         return words is None or str(self.cluster) in words
 
-    def _hurry_orphans(self, waited: float) -> None:
+    def _end_orphans(self, waited: float) -> None:
         """End processes that outlived a killed postmaster and are too busy to notice it."""
         if waited > _ORPHAN_GRACE:
             for pid in system.titled(f"postgres: {self._cluster_name}: "):
@@ -303,10 +303,10 @@ class EmbeddedPostgres:
         if pid is None:
             return
         os.kill(pid, number)
-        deadline = time.monotonic() + self._patience
+        deadline = time.monotonic() + self._timeout
         while self._is_postmaster(pid):
             if time.monotonic() > deadline:
-                raise EmbeddedError(f"PostgreSQL (process {pid}) did not end.\n{system.tail(self.log)}")
+                raise EmbeddedError(f"PostgreSQL (process {pid}) did not stop.\n{system.tail(self.log)}")
             time.sleep(_POLL)
 
     # --- files --------------------------------------------------------------------------------------
@@ -328,5 +328,5 @@ class EmbeddedPostgres:
         return 0
 
 
-def _say_nothing(_: str) -> None:
+def _ignore_message(_: str) -> None:
     return None

@@ -32,7 +32,7 @@ class EmbeddedError(ForebayError):
 
 
 @contextlib.contextmanager
-def explained(folder: Path) -> Generator[None]:
+def as_embedded_errors(folder: Path) -> Generator[None]:
     """Convert an OSError into an EmbeddedError with instructions."""
     try:
         yield
@@ -48,7 +48,7 @@ def explained(folder: Path) -> Generator[None]:
 
 
 @dataclass(frozen=True)
-class Account:
+class SystemAccount:
     """The account that a server started by root runs under."""
 
     name: str
@@ -71,17 +71,17 @@ class Account:
         return True
 
 
-def server_account(cluster: Path) -> Account | None:
+def server_account(cluster: Path) -> SystemAccount | None:
     """The account for the server; None is the caller. PostgreSQL does not run as root."""
     if os.geteuid() != 0:
         return None
     if cluster.exists():
         status = cluster.stat()
-        return Account(f"number {status.st_uid}", status.st_uid, status.st_gid)
+        return SystemAccount(f"number {status.st_uid}", status.st_uid, status.st_gid)
     for name in _ACCOUNTS:
         with contextlib.suppress(KeyError):
             entry = pwd.getpwnam(name)
-            return Account(name, entry.pw_uid, entry.pw_gid)
+            return SystemAccount(name, entry.pw_uid, entry.pw_gid)
     raise EmbeddedError(f"PostgreSQL never runs as root. Add one of the accounts {', '.join(_ACCOUNTS)}.")
 
 
@@ -91,7 +91,7 @@ def server_account(cluster: Path) -> Account | None:
 def spawn(
     command: Sequence[str | Path],
     log: Path,
-    account: Account | None,
+    account: SystemAccount | None,
     *,
     keep: int | None = None,
     stdin: int = subprocess.DEVNULL,
@@ -118,7 +118,7 @@ def spawn(
 def run(
     command: Sequence[str | Path],
     log: Path,
-    account: Account | None,
+    account: SystemAccount | None,
     *,
     given: bytes = b"",
     keep: int | None = None,
@@ -186,7 +186,7 @@ def open_to_read(root: Path) -> None:
             path.chmod(mode | (0o055 if mode & 0o100 else 0o044))
 
 
-def give(path: Path, account: Account | None) -> None:
+def give(path: Path, account: SystemAccount | None) -> None:
     """Make the account the owner."""
     if account is not None:
         os.chown(path, account.uid, account.gid)
@@ -208,7 +208,7 @@ def opened_log(log: Path) -> BinaryIO:
     return os.fdopen(handle, "ab")
 
 
-def need_space(folder: Path, megabytes: int) -> None:
+def check_free_space(folder: Path, megabytes: int) -> None:
     """Raise EmbeddedError if the disk has less free space."""
     free = shutil.disk_usage(folder).free // 2**20
     if free < megabytes:

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Literal
 
 from forebay.errors import ConfigError
 from forebay.log import get_logger
-from forebay.runner import accounts, seccomp, view
+from forebay.runner import accounts, seccomp
+from forebay.runner.mounts import program_mounts, python_mounts, system_mounts
 from forebay.runner.python import GUARD, python_command
 from forebay.runner.spec import ResourceLimits, Sandbox, Spec
 
@@ -27,8 +28,8 @@ log = get_logger("runner")
 
 Mode = Literal["required", "preferred", "off"]
 _NO_PROC = (
-    "a sandbox has no /proc, as parts of this container's own are hidden: files that functions write must fit into "
-    "their scratch space (scratch_mb)"
+    "a sandbox has no /proc, because parts of this container's /proc are hidden: files that functions write must fit "
+    "into their scratch space (scratch_mb)"
 )
 _PROBE_S = 30.0
 _PASSING = ("timed out after", os.strerror(errno.EAGAIN))  # temporary: another try may succeed
@@ -79,7 +80,7 @@ def _first_of(methods: tuple[Method, ...]) -> Available:
 def _tried(method: Method, program: str, base: int | None, argv: tuple[str, ...] = ("/bin/true",)) -> str | None:
     """Why this method does not work, in the words of the program or the kernel; None if it works."""
     with tempfile.TemporaryDirectory(prefix="forebay-probe-") as root:
-        mounts = [*view.system_mounts(), *view.python_mounts([])]
+        mounts = [*system_mounts(), *python_mounts([])]
         sandbox = Sandbox(method, mounts, 16, base, bubblewrap=program, root=root)
         return _run(Spec(-1, os.getpid(), python_command(), ResourceLimits(256), argv=list(argv), sandbox=sandbox))
 
@@ -115,14 +116,14 @@ def sandbox_for(
     found = available()
     if found.method is None and mode == "required":
         raise ConfigError(
-            f"{what} needs a sandbox, and this machine allows none ({found.because}): allow user namespaces to this "
-            "account or install bubblewrap, or let it run with less by FOREBAY_SANDBOX=preferred"
+            f"{what} needs a sandbox, and this machine allows none ({found.because}): allow user namespaces for this "
+            "account or install bubblewrap, or set FOREBAY_SANDBOX=preferred to run it with limits only"
         )
     if found.method is None:
         _warn_once(found.because)
-        return Sandbox("process", [], scratch_mb, _base_without_walls(what, programs, python=python))
-    modules = view.python_mounts(_search_path() if python else [])  # the launcher needs it, too
-    mounts = [*view.system_mounts(), *modules, *view.program_mounts(programs)]
+        return Sandbox("process", [], scratch_mb, _uid_base_without_sandbox(what, programs, python=python))
+    modules = python_mounts(_search_path() if python else [])  # the launcher needs it, too
+    mounts = [*system_mounts(), *modules, *program_mounts(programs)]
     return Sandbox(found.method, mounts, scratch_mb, found.uid_base, bubblewrap=found.bubblewrap)
 
 
@@ -130,8 +131,8 @@ def check_network(mode: Mode, what: str, network: Network | Literal["none", "hos
     """Raises: ConfigError if the process would have access to this machine's network although it must be sandboxed."""
     if network == "host" and mode == "required":
         raise ConfigError(
-            f"{what} must not use the network but through the egress proxy, which is not enforced here: unset "
-            "FOREBAY_EGRESS_CONFINE and allow user namespaces, or accept that by FOREBAY_SANDBOX=preferred"
+            f"{what} may use the network only through the egress proxy, which cannot be enforced here: unset "
+            "FOREBAY_EGRESS_CONFINE and allow user namespaces, or accept this with FOREBAY_SANDBOX=preferred"
         )
 
 
@@ -144,7 +145,7 @@ def _warn_once(because: str) -> None:
     log.warning("no_sandbox", because=because, consequence="untrusted files are read with limits only")
 
 
-def _base_without_walls(what: str, programs: Iterable[str], *, python: bool) -> int | None:
+def _uid_base_without_sandbox(what: str, programs: Iterable[str], *, python: bool) -> int | None:
     """A separate user id for a process that sees the files of this machine; None if we are not root.
 
     Raises: ConfigError if there is no such id, or if it could not read what it needs: as root, it would see all files.
@@ -159,15 +160,15 @@ def _base_without_walls(what: str, programs: Iterable[str], *, python: bool) -> 
         lacking = f"other accounts cannot read {closed[0]}"
     if lacking:
         raise ConfigError(
-            f"{what} would run as root without a sandbox, as there is no other account for it ({lacking}): run forebay "
-            "as an account of its own, or accept that by FOREBAY_SANDBOX=off"
+            f"{what} would run as root without a sandbox, because there is no other account for it ({lacking}): run "
+            "forebay under a separate account, or accept this with FOREBAY_SANDBOX=off"
         )
     return base
 
 
 def gaps() -> list[str]:
     """What the sandbox of this machine lacks."""
-    lacking = seccomp.why_not()
+    lacking = seccomp.unavailable_reason()
     return [*([lacking] if lacking else []), *_gaps_of(available())]
 
 

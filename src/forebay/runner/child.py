@@ -21,8 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from forebay.runner import codec, failures, progress
-from forebay.runner.spec import SCRATCH, WALLED
-from forebay.runner.wire import (
+from forebay.runner.frames import (
     CALL,
     ERROR,
     FILES,
@@ -37,6 +36,7 @@ from forebay.runner.wire import (
     Channel,
     Hello,
 )
+from forebay.runner.spec import ISOLATED, SCRATCH
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -64,19 +64,19 @@ class Adapter(Protocol):
 
 def work(link: Channel, files: socket.socket, hello: Hello) -> None:
     """Run calls until the pool closes the connection."""
-    child = _Child(link, files, hello)
-    if child.introduce():
+    child = _FunctionServer(link, files, hello)
+    if child.load_function():
         child.work()
 
 
-class _Child:
+class _FunctionServer:
     def __init__(self, link: Channel, files: socket.socket, hello: Hello) -> None:
         self._link, self._files, self._hello = link, files, hello
         self._inputs: list[str] = []
         self._outputs: list[str] = []
         self._descriptors: list[int] = []
 
-    def introduce(self) -> bool:
+    def load_function(self) -> bool:
         """Find the function and report the result; return whether it was found."""
         hello, link = self._hello, self._link
         try:
@@ -114,8 +114,8 @@ class _Child:
                 self._clean_up()
             del frame, body  # an idle process keeps no input in memory
 
-    def _take_files(self, told: dict[str, Any]) -> None:
-        self._inputs, outputs = told["inputs"], told["outputs"]
+    def _take_files(self, fields: dict[str, Any]) -> None:
+        self._inputs, outputs = fields["inputs"], fields["outputs"]
         if isinstance(outputs, int):  # passed as open files, because no other files are visible here
             _, self._descriptors, _, _ = socket.recv_fds(self._files, 1, outputs)
             outputs = [_name_of(fd) for fd in self._descriptors]
@@ -139,7 +139,7 @@ class _Child:
     def _answer(self, body: bytes) -> tuple[bytes, bytes]:
         try:
             try:
-                call = cast("Call", _Reader(body, self._inputs, self._outputs).load())
+                call = cast("Call", _CallUnpickler(body, self._inputs, self._outputs).load())
             except Exception as error:  # unpickling can run arbitrary code
                 return UNSENDABLE, _text(f"its input cannot be read in its process: {failures.described(error)}")
             first = () if self._adapter is None else (self._adapter.context(call.context or {}, self._link),)
@@ -161,7 +161,7 @@ def _name_of(fd: int) -> str:
     return str(Path(os.environ.get("TMPDIR") or SCRATCH, f"forebay-output-{fd}"))
 
 
-class _Reader(pickle.Unpickler):
+class _CallUnpickler(pickle.Unpickler):
     """Deserializes a call; files are replaced by the paths under which this process sees them."""
 
     def __init__(self, body: bytes, inputs: list[str], outputs: list[str]) -> None:
@@ -184,7 +184,7 @@ def _failed(error: BaseException, *, with_writes: bool) -> tuple[bytes, bytes]:
 def _scratch() -> Path | None:
     """The file system of the sandbox for temporary files, if there is one."""
     folder = Path(os.environ.get("TMPDIR") or "/")
-    return folder if str(folder) == SCRATCH and folder.is_mount() and WALLED in os.environ else None
+    return folder if str(folder) == SCRATCH and folder.is_mount() and ISOLATED in os.environ else None
 
 
 def _scratch_is_full() -> bool:
@@ -209,9 +209,9 @@ def _result(value: object, max_bytes: int) -> tuple[bytes, bytes]:
         raise
     except Exception as error:  # properties of objects can raise anything
         kind = type(value).__qualname__
-        return UNSENDABLE, _text(f"its result ({kind}) cannot leave its process: {error}")
+        return UNSENDABLE, _text(f"its result ({kind}) cannot be sent: {error}")
     if len(encoded) > max_bytes:
-        return UNSENDABLE, _text(f"its result has {len(encoded)} bytes; at most {max_bytes} can leave its process")
+        return UNSENDABLE, _text(f"its result has {len(encoded)} bytes; at most {max_bytes} can be sent")
     return RESULT, encoded
 
 

@@ -174,11 +174,11 @@ def decode(data: bytes, classes: Classes) -> Any:
     Raises: CodecError.
     """
     if len(data) < _SIZE.size:
-        raise CodecError("it is cut off")
+        raise CodecError("it is truncated")
     (size,) = _SIZE.unpack_from(data)
     start = _SIZE.size + size
     if size > _MOST_JSON or start > len(data):
-        raise CodecError("it is cut off, or has too much JSON")
+        raise CodecError("it is truncated, or has too much JSON")
     text = data[_SIZE.size : start]
     if sum(map(text.count, (b",", b"[", b"{"))) > _MOST_VALUES:
         raise CodecError(f"it has more than {_MOST_VALUES} values")
@@ -192,10 +192,10 @@ def decode(data: bytes, classes: Classes) -> Any:
 
 def _parsed(text: bytes) -> Any:
     """The JSON. Long numbers are checked for chosen hash collisions, because classes may put them into sets."""
-    return json.loads(text, parse_int=_Numbers().made if _LONG_NUMBER.search(text) else None)
+    return json.loads(text, parse_int=_NumberParser().made if _LONG_NUMBER.search(text) else None)
 
 
-class _Numbers:
+class _NumberParser:
     def __init__(self) -> None:
         self._by_hash: dict[int, set[int]] = {}
 
@@ -209,7 +209,7 @@ class _Numbers:
         return number
 
 
-def _spread(keys: list[Any]) -> list[Any]:
+def _check_hashes(keys: list[Any]) -> list[Any]:
     """The keys of a set or dict, unless too many have the same hash."""
     if any(count > _MOST_ALIKE for count in Counter(map(hash, keys)).values()):
         raise CodecError(f"more than {_MOST_ALIKE} of its keys have the same hash")
@@ -242,11 +242,11 @@ class _Decoder:
                 return {key: self._made(each, depth) for key, each in content.items()}
             case "d":
                 pairs = [(self._made(key, depth), self._made(each, depth)) for key, each in content]
-                return dict(zip(_spread([key for key, _ in pairs]), (each for _, each in pairs), strict=True))
+                return dict(zip(_check_hashes([key for key, _ in pairs]), (each for _, each in pairs), strict=True))
             case "t":
                 return tuple(self._made(each, depth) for each in content)
             case "s":
-                return set(_spread([self._made(each, depth) for each in content]))
+                return set(_check_hashes([self._made(each, depth) for each in content]))
             case "b":
                 return self._bytes(content)
             case "B":

@@ -35,7 +35,7 @@ _PLAIN = (str, int, float, bool, type(None))
 
 def dump(error: BaseException, *, with_writes: bool = False) -> bytes:
     """In the child: serialize an error."""
-    told: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "class": codec.name_of(type(error)),
         "errorClass": classify_error(error).value,
         "text": described(error)[:_LONGEST_TEXT],
@@ -43,10 +43,10 @@ def dump(error: BaseException, *, with_writes: bool = False) -> bytes:
         "trace": "".join(traceback.format_exception(error))[-_LONGEST_TEXT:],
     }
     if isinstance(error, ThrottledError):
-        told |= {"retryAfter": float(error.retry_after), "ours": bool(error.ours)}
+        fields |= {"retryAfter": float(error.retry_after), "ours": bool(error.ours)}
     if with_writes and isinstance(error, StepError) and error.writes:
-        told["writes"] = list(error.writes)
-    return codec.encode(told)
+        fields["writes"] = list(error.writes)
+    return codec.encode(fields)
 
 
 def _arguments(error: BaseException) -> list[Any] | None:
@@ -68,35 +68,35 @@ def load(body: bytes, classes: Classes, *, with_writes: bool) -> Exception:
 
     Raises: CodecError if the bytes are not an error.
     """
-    told = codec.decode(body, classes)
+    fields = codec.decode(body, classes)
     try:
-        error = _same_class(told) or _substitute(told)
-        error.__cause__ = _TracebackInProcess(str(told["trace"]))
+        error = _same_class(fields) or _substitute(fields)
+        error.__cause__ = _TracebackInProcess(str(fields["trace"]))
         if with_writes and isinstance(error, StepError):
-            error.writes = tuple(told.get("writes", ()))
+            error.writes = tuple(fields.get("writes", ()))
     except (KeyError, TypeError, ValueError, AttributeError) as bad:
-        raise codec.CodecError(f"it is no error: {bad}") from bad
+        raise codec.CodecError(f"it is not an error: {bad}") from bad
     return error
 
 
 def text_of(body: bytes) -> tuple[str, str]:
     """The message of an error, and its traceback."""
-    told = codec.decode(body, {})
-    return str(told["text"]), str(told["trace"])
+    fields = codec.decode(body, {})
+    return str(fields["text"]), str(fields["trace"])
 
 
-def _same_class(told: dict[str, Any]) -> Exception | None:
+def _same_class(fields: dict[str, Any]) -> Exception | None:
     """An error of the same class, if its message is the only argument of that class."""
-    arguments = _plain_list(told["arguments"])
+    arguments = _plain_list(fields["arguments"])
     if arguments is None:
         return None
-    module, _, name = str(told["class"]).partition(":")
-    if told["class"] == codec.name_of(ThrottledError):
-        return ThrottledError(str(arguments[0]), retry_after=float(told["retryAfter"]), ours=told["ours"] is True)
+    module, _, name = str(fields["class"]).partition(":")
+    if fields["class"] == codec.name_of(ThrottledError):
+        return ThrottledError(str(arguments[0]), retry_after=float(fields["retryAfter"]), ours=fields["ours"] is True)
     if module == "builtins":
         return _BUILTIN[name](*arguments) if name in _BUILTIN else None
     for kind in _known(StepError):
-        if codec.name_of(kind) == told["class"] and kind.__init__ is StepError.__init__:
+        if codec.name_of(kind) == fields["class"] and kind.__init__ is StepError.__init__:
             return kind(*arguments)
     return None
 
@@ -117,12 +117,12 @@ _SUBSTITUTES: dict[ErrorClass, type[StepError]] = {
 }
 
 
-def _substitute(told: dict[str, Any]) -> StepError:
+def _substitute(fields: dict[str, Any]) -> StepError:
     """A StepError of the same kind, for an error that cannot be sent."""
-    text = str(told["text"])[:_LONGEST_TEXT]
-    if "retryAfter" in told:
-        return ThrottledError(text, retry_after=float(told["retryAfter"]))
-    return _SUBSTITUTES.get(ErrorClass(told["errorClass"]), TransientError)(text)
+    text = str(fields["text"])[:_LONGEST_TEXT]
+    if "retryAfter" in fields:
+        return ThrottledError(text, retry_after=float(fields["retryAfter"]))
+    return _SUBSTITUTES.get(ErrorClass(fields["errorClass"]), TransientError)(text)
 
 
 class _TracebackInProcess(Exception):

@@ -29,7 +29,7 @@ def take_over(folder: Path) -> list[Path]:
     """
     left: list[Path] = []
     try:
-        for place_, folders, names in os.walk(folder, onerror=_refuse):
+        for place_, folders, names in os.walk(folder, onerror=_raise):
             for name in (*folders, *names):
                 path = Path(place_, name)
                 mode = path.lstat().st_mode
@@ -42,5 +42,5 @@ def take_over(folder: Path) -> list[Path]:
     return sorted(left)
 
 
-def _refuse(error: OSError) -> None:
+def _raise(error: OSError) -> None:
     raise error

@@ -40,12 +40,12 @@ _TICK = 0.1  # seconds between two measurements
 _IDLE_TICK = 1.0  # while idle
 _TICKS_OF_DISK = 5
 _MOST_FILES = 20_000
-_WALLED_PROCESSES = 3  # the one that waits outside, the first one inside, and the working process
+_SANDBOX_PROCESSES = 3  # the one that waits outside, the first one inside, and the working process
 _SIGNALLED = 128
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
 _PARENT_DIED = signal.SIGUSR1
-_HEARD = (signal.SIGCHLD, _PARENT_DIED, signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+_SIGNALS = (signal.SIGCHLD, _PARENT_DIED, signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 
 class Guard:
@@ -76,7 +76,7 @@ class Guard:
         guard = os.getpid()
         self._runner = os.fork()
         if self._runner == 0:
-            self._become_runner(guard)
+            self._prepare_working_process(guard)
             return True
         with contextlib.suppress(OSError):  # the working process does the same, and may be first
             os.setpgid(self._runner, self._runner)
@@ -86,12 +86,12 @@ class Guard:
         """Return when all processes have ended, and send the reason on the control socket."""
         over = ""
         while self._ended is None and not over:
-            if not self._hear():
+            if not self._wait_for_event():
                 break
             over = self._overrun()
         self._kill_all()
         if self._spec.watched and os.geteuid() == 0:
-            _give_back(self._spec.watched)
+            _take_ownership(self._spec.watched)
         if self._spec.folder:
             shutil.rmtree(self._spec.folder, ignore_errors=True)
         with contextlib.suppress(OSError):
@@ -110,24 +110,24 @@ class Guard:
         self._ticks += 1
         if self._ticks % _TICKS_OF_DISK != 0:
             return ""
-        return "disk" if any(holds_more(folder, most * MB) for folder, most in self._watched) else ""
+        return "disk" if any(exceeds_size(folder, most * MB) for folder, most in self._watched) else ""
 
     def _listen_to_signals(self) -> None:
         self._woken.setblocking(False)
         self._wakes.setblocking(False)
         signal.set_wakeup_fd(self._wakes.fileno(), warn_on_full_buffer=False)
-        for number in _HEARD:
+        for number in _SIGNALS:
             # Received but ignored: a service manager may signal all processes, but the worker has a grace period.
-            signal.signal(number, _ignore)
+            signal.signal(number, launch.ignore_signal)
 
-    def _become_runner(self, guard: int) -> None:
+    def _prepare_working_process(self, guard: int) -> None:
         signal.set_wakeup_fd(-1)
-        for number in _HEARD:
+        for number in _SIGNALS:
             signal.signal(number, signal.SIG_DFL)
         signal.signal(signal.SIGINT, signal.default_int_handler)
         # A handler, because programs that the step starts would inherit "ignored"; handlers are reset to the default.
-        signal.signal(signal.SIGTERM, _ignore)
-        os.register_at_fork(after_in_child=_obey_sigterm)
+        signal.signal(signal.SIGTERM, launch.ignore_signal)
+        os.register_at_fork(after_in_child=launch.restore_sigterm)
         for end in (self._woken, self._wakes, self._control):
             end.close()
         os.setpgid(0, 0)
@@ -137,7 +137,7 @@ class Guard:
         with contextlib.suppress(OSError):  # if the machine runs out of memory, the step is killed before the worker
             Path("/proc/self/oom_score_adj").write_text("500")
 
-    def _hear(self) -> bool:
+    def _wait_for_event(self) -> bool:
         """Wait for an event; return False if everything must end."""
         # Not `select.select`: a worker with many open files passes a control socket with a number above 1,023.
         ready = {fd for fd, _ in self._poll.poll(1000 * (_TICK if self._task_runs else _IDLE_TICK))}
@@ -160,7 +160,7 @@ class Guard:
             self._cpu_before = used_cpu(pids)
         if self._task_runs or self._spec.sandbox is None or not self._spec.module:
             return  # trusted code and browsers may keep processes
-        self._has_left_processes = len(pids) > (_WALLED_PROCESSES if self._spec.sandbox.is_walled else 1)
+        self._has_left_processes = len(pids) > (_SANDBOX_PROCESSES if self._spec.sandbox.is_isolated else 1)
 
     def _reap(self) -> bool:
         """Reap ended processes; return False if no child is left."""
@@ -173,7 +173,7 @@ class Guard:
                 return True
             if pid == self._runner:
                 code = os.waitstatus_to_exitcode(status)
-                if self._spec.sandbox is not None and self._spec.sandbox.is_walled and code > _SIGNALLED:
+                if self._spec.sandbox is not None and self._spec.sandbox.is_isolated and code > _SIGNALLED:
                     code = _SIGNALLED - code  # the first process of a sandbox encodes signals like this
                 self._ended = f"exit {code}" if code >= 0 else f"signal {-code}"
 
@@ -257,7 +257,7 @@ def _cpu_ticks(pid: int) -> int:
     return sum(map(int, fields[11:15]))
 
 
-def holds_more(folder: str, most: int) -> bool:
+def exceeds_size(folder: str, most: int) -> bool:
     """Whether the files below a folder use more than `most` bytes, or are too many to count."""
     total = count = 0
     for place, folders, names in os.walk(folder):
@@ -274,11 +274,11 @@ def watched_folders(spec: Spec) -> Iterator[tuple[str, int]]:
     """The writable folders and their limits in MB. The kernel limits only the scratch space of a sandbox."""
     if spec.watched:
         yield spec.watched, spec.watched_mb
-    if spec.folder and spec.sandbox is not None and not spec.sandbox.is_walled:
+    if spec.folder and spec.sandbox is not None and not spec.sandbox.is_isolated:
         yield f"{spec.folder}/home", spec.sandbox.scratch_mb
 
 
-def _give_back(folder: str) -> None:
+def _take_ownership(folder: str) -> None:
     """Make root the owner of the files again."""
     os.chown(folder, 0, 0)
     for place, folders, names in os.walk(folder):
@@ -292,15 +292,7 @@ def _prctl(option: int, value: int) -> None:
         ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
 
 
-def _ignore(_number: int, _frame: object) -> None:
-    pass
-
-
-def _obey_sigterm() -> None:
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
-
-
-def _leave_output() -> None:
+def _close_output() -> None:
     """Close our copies of the output: only the working processes may keep it open."""
     null = os.open(os.devnull, os.O_RDWR)
     os.dup2(null, 1)
@@ -321,7 +313,7 @@ def main(text: str) -> None:
         sys.exit(work(spec, uid, handover))
     for fd in {*spec.descriptors, *([] if handover < 0 else [handover])}:
         os.close(fd)
-    _leave_output()
+    _close_output()
     guard.watch()
 
 
@@ -348,7 +340,7 @@ def work(spec: Spec, uid: int, handover: int) -> int:
         argv = bubblewrap.command(spec.sandbox, inside)
         os.execv(argv[0], argv)  # noqa: S606 - our own list
     try:
-        if spec.sandbox.is_walled:
+        if spec.sandbox.is_isolated:
             namespaces.enter(spec.sandbox)
         launch.seal(spec, uid, handover)
     except (OSError, namespaces.Forbidden) as error:

@@ -43,10 +43,10 @@ def seal(spec: Spec, uid: int, handover: int) -> None:
     """Drop permanently everything that could be used to leave the sandbox."""
     sandbox = spec.sandbox
     if sandbox is None:
-        raise ValueError("there is no sandbox to seal")
+        raise ValueError("the specification has no sandbox")
     network = sandbox.network
     if isinstance(network, Network):
-        _let_proxy_in(network.port, handover)
+        _connect_proxy(network.port, handover)
     limit(spec)
     drop_bounding()
     if uid:
@@ -57,13 +57,13 @@ def seal(spec: Spec, uid: int, handover: int) -> None:
     filter_calls(sandbox)
 
 
-def _let_proxy_in(port: int, handover: int) -> None:
+def _connect_proxy(port: int, handover: int) -> None:
     """Listen on the proxy's usual address, and pass that socket to the proxy."""
     with socket.socket(fileno=handover) as proxy:
         with socket.create_server((_HOST, port), backlog=256) as listener:
             socket.send_fds(proxy, [b"l"], [listener.fileno()])
         if proxy.recv(1) != b"k":  # otherwise the program could not connect
-            raise Forbidden("the egress proxy did not take the socket over")
+            raise Forbidden("the egress proxy did not accept the socket")
 
 
 def limit(spec: Spec) -> None:
@@ -83,7 +83,7 @@ def limit(spec: Spec) -> None:
 def _counts_alone(sandbox: Sandbox) -> bool:
     """Whether only the processes and threads of this sandbox count against its limit."""
     kernel = tuple(int(part) for part in os.uname().release.split(".")[:2] if part.isdecimal())
-    return sandbox.uid_base is not None or (sandbox.is_walled and kernel >= _COUNTS_BY_NAMESPACE)
+    return sandbox.uid_base is not None or (sandbox.is_isolated and kernel >= _COUNTS_BY_NAMESPACE)
 
 
 def _at_most(what: int, most: int) -> None:
@@ -95,9 +95,9 @@ def _at_most(what: int, most: int) -> None:
 def run(spec: Spec) -> int:
     """Serve, or become the program."""
     if spec.module:
-        signal.signal(signal.SIGTERM, _ignore)  # a handler, because programs would inherit "ignored"
+        signal.signal(signal.SIGTERM, ignore_signal)  # a handler, because programs would inherit "ignored"
         signal.signal(signal.SIGINT, signal.default_int_handler)
-        os.register_at_fork(after_in_child=_obey_sigterm)
+        os.register_at_fork(after_in_child=restore_sigterm)
         sockets = [socket.socket(fileno=fd) for fd in spec.descriptors]
         for each in sockets:
             each.set_inheritable(False)
@@ -123,11 +123,11 @@ def _place(descriptors: list[int]) -> None:
     close_from(3 + len(high))
 
 
-def _ignore(_number: int, _frame: object) -> None:
+def ignore_signal(_number: int, _frame: object) -> None:
     pass
 
 
-def _obey_sigterm() -> None:
+def restore_sigterm() -> None:
     with contextlib.suppress(ValueError):
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
 

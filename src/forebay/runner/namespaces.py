@@ -50,7 +50,7 @@ def enter(sandbox: Sandbox) -> None:
         raise_loopback()
     first = os.fork()
     if first != 0:
-        _end_like(first)
+        _exit_like(first)
     end_with_parent()
     _make_root(sandbox)
     worker = os.fork()
@@ -59,7 +59,7 @@ def enter(sandbox: Sandbox) -> None:
         _libc.prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
         drop_capabilities()
         filter_calls(sandbox)
-        _end_like(worker)
+        _exit_like(worker)
 
 
 def unshare(flags: int) -> None:
@@ -74,11 +74,11 @@ def unshare(flags: int) -> None:
         helper.dismiss()
         try:
             call("unshare", _libc.unshare(flags))
-        except OSError as refused:
-            raise Forbidden(f"neither user nor other namespaces for root ({refused.strerror})") from None
+        except OSError as error_without:
+            raise Forbidden(f"neither user nor other namespaces for root ({error_without.strerror})") from None
         return
     if helper is None or not helper.write():
-        _map_only(uid, gid)
+        _map_own_ids(uid, gid)
 
 
 def _identity(name: str) -> str:
@@ -115,7 +115,7 @@ class _Helper:
         return os.waitpid(self._pid, 0)[1] == 0
 
 
-def _map_only(uid: int, gid: int) -> None:
+def _map_own_ids(uid: int, gid: int) -> None:
     """Map only our own ids, which every account may do."""
     with contextlib.suppress(FileNotFoundError):
         Path("/proc/self/setgroups").write_text("deny", "ascii")
@@ -210,7 +210,7 @@ def end_with_parent() -> None:
         os._exit(1)
 
 
-def _end_like(child: int) -> None:
+def _exit_like(child: int) -> None:
     """Wait for a child, reap its descendants, and exit with its status; after a signal, like a shell."""
     close_from(3)
     while True:

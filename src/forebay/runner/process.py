@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from forebay.log import get_logger
 from forebay.runner.python import GUARD, python_command
-from forebay.runner.spec import INPUTS, OUTPUT, SCRATCH, WALLED, ResourceLimits, Spec
+from forebay.runner.spec import INPUTS, ISOLATED, OUTPUT, SCRATCH, ResourceLimits, Spec
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -34,7 +34,7 @@ _PASSED_ON = ("LANG", "LC_ALL", "TZ", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS",
 
 
 @dataclass(frozen=True)
-class Command:
+class GuardedCommand:
     """What a guarded process runs: a module that serves on sockets, or a program with its arguments."""
 
     name: str  # for logs
@@ -54,10 +54,10 @@ class Command:
 class GuardedProcess:
     """A process with its guard; belongs to the event loop on whose thread it is started."""
 
-    def __init__(self, command: Command, on_line: Callable[[str], None] | None = None) -> None:
+    def __init__(self, command: GuardedCommand, on_line: Callable[[str], None] | None = None) -> None:
         self.command = command
         self.ended = asyncio.Event()
-        self.how = ""  # the guard's last message
+        self.end_reason = ""  # the guard's last message
         self.sockets: list[socket.socket] = []
         self.folder: Path | None = None
         self._on_line = on_line
@@ -117,14 +117,14 @@ class GuardedProcess:
         return self._folder / "inputs"
 
     @property
-    def said(self) -> str:
+    def output(self) -> str:
         """The end of its output."""
         return self._output.decode(errors="replace").strip()
 
     def forget_output(self) -> None:
         self._output = b""
 
-    def order(self, what: bytes) -> None:
+    def send_order(self, what: bytes) -> None:
         """Send a command to the guard: `r` a task runs, `i` idle."""
         with contextlib.suppress(OSError):  # it has ended; others detect that
             self._control.send(what)
@@ -198,21 +198,21 @@ class GuardedProcess:
         kept = {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
         base = {"PATH": os.defpath, "LANG": "C.UTF-8", "HOME": home, "TMPDIR": home}
         if home == SCRATCH:
-            base[WALLED] = "1"
+            base[ISOLATED] = "1"
         return base | kept | dict(given or {})
 
     def _home_seen(self) -> str:
         """The home folder, as the process sees it."""
         sandbox = self.command.sandbox
-        if sandbox is not None and sandbox.is_walled:
+        if sandbox is not None and sandbox.is_isolated:
             return SCRATCH
         return str(self._folder / "home")
 
     def _placed(self, argument: str) -> str:
         """An argument with its folder placeholders replaced by the paths that the process sees."""
         sandbox = self.command.sandbox
-        is_walled = sandbox is not None and sandbox.is_walled
-        inputs, output = (INPUTS, OUTPUT) if is_walled else (str(self.inbox), self.command.watched)
+        is_isolated = sandbox is not None and sandbox.is_isolated
+        inputs, output = (INPUTS, OUTPUT) if is_isolated else (str(self.inbox), self.command.watched)
         places = {HOME: self._home_seen(), INPUTS_AT: inputs, OUTPUT_AT: output}
         for name, place in places.items():
             argument = argument.replace(name, place)
@@ -222,8 +222,8 @@ class GuardedProcess:
         """Wait for the guard's last message, then clean up."""
         loop = asyncio.get_running_loop()
         with contextlib.suppress(OSError):
-            self.how = (await loop.sock_recv(self._control, 64)).decode().strip()
-        if not self.how:
+            self.end_reason = (await loop.sock_recv(self._control, 64)).decode().strip()
+        if not self.end_reason:
             _kill_session(self._guard.pid)
         while self._guard.poll() is None:  # noqa: ASYNC110 - it is exiting; works on every event loop
             await asyncio.sleep(0.001)
@@ -232,7 +232,7 @@ class GuardedProcess:
         os.close(self._output_fd)
         self._control.close()
         self._remove_folder()  # unless the guard was killed, it has already done so
-        self.how = self._flooded or self.how
+        self.end_reason = self._flooded or self.end_reason
         self.ended.set()
 
     def _read_output(self) -> None:
@@ -243,7 +243,7 @@ class GuardedProcess:
             self._output = (self._output + read)[-_TAIL:]
             self._bound_output(len(read))
             if self._on_line is not None:
-                self._tell_lines(self._on_line, read)
+                self._report_lines(self._on_line, read)
 
     def _bound_output(self, size: int) -> None:
         self._printed += size
@@ -253,7 +253,7 @@ class GuardedProcess:
             with contextlib.suppress(OSError):
                 self._control.shutdown(socket.SHUT_WR)
 
-    def _tell_lines(self, tell: Callable[[str], None], read: bytes) -> None:
+    def _report_lines(self, tell: Callable[[str], None], read: bytes) -> None:
         *lines, self._line = (self._line + read.replace(b"\r", b"\n")).split(b"\n")
         if not read and self._line:
             lines, self._line = [*lines, self._line], b""
@@ -263,13 +263,13 @@ class GuardedProcess:
                 tell(line[:_LONGEST_LINE].decode(errors="replace"))
 
 
-def words_for(how: str, limits: ResourceLimits) -> str | None:
+def describe_overrun(how: str, limits: ResourceLimits) -> str | None:
     """A description of the limit for which the guard stopped a process; None if the process ended otherwise."""
     return {
         "memory": f"needed more than {limits.memory_mb} MB of memory",
         "cpu": f"needed more than {limits.cpu_s or 0:g} s of CPU time",
-        "disk": "wrote more files than it may",
-        "output": "printed more than it may",
+        "disk": "wrote more files than allowed",
+        "output": "printed more than allowed",
         f"signal {int(signal.SIGXFSZ)}": f"wrote a file of more than {limits.file_mb} MB",
     }.get(how)
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from forebay.errors import ConfigError, DataError, TransientError
 from forebay.runner.availability import check_network, sandbox_for
 from forebay.runner.files import place, take_over
-from forebay.runner.process import Command, GuardedProcess, signal_name, words_for
+from forebay.runner.process import GuardedCommand, GuardedProcess, describe_overrun, signal_name
 from forebay.runner.spec import OUTPUT, ResourceLimits
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ async def run_program(
     try:
         await asyncio.to_thread(_prepare, process, inputs or {})
         process.start()
-        process.order(b"r")
+        process.send_order(b"r")
         async with asyncio.timeout(limits.timeout):
             await process.ended.wait()
     except TimeoutError:
@@ -101,13 +101,13 @@ def _command(
     output: Path | None,
     environment: Mapping[str, str] | None,
     limits: ProgramLimits,
-) -> Command:
+) -> GuardedCommand:
     if sandbox is not None:
         mounts = sandbox.mounts if output is None else [*sandbox.mounts, ("write", str(output), OUTPUT)]
-        if not sandbox.is_walled and network != "none":
+        if not sandbox.is_isolated and network != "none":
             network = "host"  # no network namespace; without network, the filter of system calls blocks it
         sandbox = replace(sandbox, network=network, mounts=mounts)
-    return Command(
+    return GuardedCommand(
         argv[0],
         ResourceLimits(limits.memory_mb, limits.cpu_s, limits.file_mb, limits.processes, limits.open_files),
         argv=argv,
@@ -124,16 +124,16 @@ def _prepare(process: GuardedProcess, inputs: Mapping[str, Path]) -> None:
     sandbox = process.command.sandbox
     for name, source in inputs.items():
         if name != os.path.basename(name) or name in ("", ".", ".."):  # noqa: PTH119 - a name, not a path
-            raise DataError(f"{name!r} is no name of a file")
+            raise DataError(f"{name!r} is not a file name")
         place(source, process.inbox / name, copied=sandbox is not None and sandbox.uid_base is not None)
 
 
 def _finished(name: str, process: GuardedProcess, files: list[Path]) -> Finished:
-    if over := words_for(process.how, process.command.limits):
+    if over := describe_overrun(process.end_reason, process.command.limits):
         raise TransientError(f"{name} {over}")
-    how, _, number = process.how.partition(" ")
+    how, _, number = process.end_reason.partition(" ")
     if how == "exit":
-        return Finished(int(number), process.said, files)
+        return Finished(int(number), process.output, files)
     if how == "signal":
-        raise TransientError(f"{name} was killed by {signal_name(number)}: {process.said[-300:]}")
+        raise TransientError(f"{name} was killed by {signal_name(number)}: {process.output[-300:]}")
     raise TransientError(f"{name} was lost: its guard ended before it")

@@ -6,10 +6,10 @@ import json
 import time
 from typing import TYPE_CHECKING, Any, cast
 
-from forebay.runner.wire import PROGRESS
+from forebay.runner.frames import PROGRESS
 
 if TYPE_CHECKING:
-    from forebay.runner.wire import Channel
+    from forebay.runner.frames import Channel
 
 _GAP = 0.01  # seconds; the pool throttles as well, this only prevents a tight loop from flooding it
 _LONGEST_NOTE = 1000
@@ -27,12 +27,12 @@ class Reporter:
         if text == self._note and now - self._sent < _GAP:
             return
         self._sent, self._note = now, text
-        told: list[object] = [
+        fields: list[object] = [
             None if fraction is None else float(fraction),
             None if note is None else text[:_LONGEST_NOTE],
         ]
-        told += [None if size is None else int(size) for size in (done, total)]
-        self._link.send(PROGRESS, json.dumps(told).encode())
+        fields += [None if size is None else int(size) for size in (done, total)]
+        self._link.send(PROGRESS, json.dumps(fields).encode())
 
 
 _reporter: Reporter | None = None
@@ -64,5 +64,5 @@ def read(body: bytes) -> tuple[float | None, str | None, int | None, int | None]
     fraction, note, done, total = cast("tuple[Any, Any, Any, Any]", json.loads(body))
     numbers = isinstance(fraction, float | int | None) and all(isinstance(size, int | None) for size in (done, total))
     if not numbers or not isinstance(note, str | None):
-        raise ValueError("a fraction and sizes are numbers, and a note is a text")
+        raise ValueError("fraction and sizes must be numbers, and note must be text")
     return fraction, note, done, total

@@ -54,7 +54,7 @@ _INSTRUCTION = struct.Struct("HBBI")
 _Instruction = tuple[int, int, int, int]
 
 
-def why_not() -> str | None:
+def unavailable_reason() -> str | None:
     """Why there is no filter on this machine; None if there is one."""
     machine = os.uname().machine
     return None if machine in _MACHINES else f"system calls are not filtered on {machine}"
@@ -86,18 +86,23 @@ def _program(column: int, arch: int, families: tuple[int, ...], *, nesting: bool
     program: list[_Instruction] = [
         (_LOAD, 0, 0, 4),  # the architecture
         (_EQUAL, 1, 0, arch),
-        _refuse(errno.ENOSYS),  # other architectures have other numbers
+        _return_error(errno.ENOSYS),  # other architectures have other numbers
         (_LOAD, 0, 0, 0),  # the number of the call
         (_AT_LEAST, 0, 1, _X32),  # x32 has other numbers, too
-        _refuse(errno.ENOSYS),
+        _return_error(errno.ENOSYS),
         # The flags of clone3 are in memory, which a filter cannot read: the C library then falls back to clone.
-        *_if_call(_CLONE3[column], [_refuse(errno.ENOSYS)]),
+        *_if_call(_CLONE3[column], [_return_error(errno.ENOSYS)]),
     ]
     denied = _DENIED if nesting else _DENIED | _CHROMIUM
     for numbers in denied.values():
-        program += _if_call(numbers[column], [_refuse(errno.EPERM)])
+        program += _if_call(numbers[column], [_return_error(errno.EPERM)])
     if not nesting:
-        looked = [(_LOAD, 0, 0, 16), (_ANY_BIT, 0, 1, _NEW_NAMESPACES), _refuse(errno.EPERM), (_GIVE, 0, 0, _ALLOW)]
+        looked = [
+            (_LOAD, 0, 0, 16),
+            (_ANY_BIT, 0, 1, _NEW_NAMESPACES),
+            _return_error(errno.EPERM),
+            (_GIVE, 0, 0, _ALLOW),
+        ]
         program += _if_call(_CLONE[column], looked)
     program += _if_call(_SOCKET[column], _families(families))
     return [*program, (_GIVE, 0, 0, _ALLOW)]
@@ -113,10 +118,10 @@ def _families(allowed: tuple[int, ...]) -> list[_Instruction]:
     return [
         (_LOAD, 0, 0, 16),  # its first argument
         *((_EQUAL, count - n, 0, family) for n, family in enumerate(allowed)),
-        _refuse(errno.EAFNOSUPPORT),
+        _return_error(errno.EAFNOSUPPORT),
         (_GIVE, 0, 0, _ALLOW),
     ]
 
 
-def _refuse(number: int) -> _Instruction:
+def _return_error(number: int) -> _Instruction:
     return _GIVE, 0, 0, _ERRNO | number

@@ -8,7 +8,7 @@ import json
 import sys
 from typing import TYPE_CHECKING, Any, cast
 
-from forebay.runner.wire import Channel, Hello
+from forebay.runner.frames import Channel, Hello
 
 if TYPE_CHECKING:
     import socket

@@ -12,7 +12,7 @@ MountKind = Literal["read", "write", "link"]
 
 INPUTS = "/inputs"  # where the files of a call are mounted
 SCRATCH = "/tmp"  # noqa: S108 - a separate file system of the sandbox
-WALLED = "FOREBAY_WALLED"  # set where /tmp is the file system of a sandbox
+ISOLATED = "FOREBAY_ISOLATED"  # set where /tmp is the file system of a sandbox
 OUTPUT = "/output"  # where the output folder of a program is mounted
 
 
@@ -38,7 +38,7 @@ class Sandbox:
     nesting: bool = False  # it may create namespaces
 
     @property
-    def is_walled(self) -> bool:
+    def is_isolated(self) -> bool:
         """Whether it has a separate file system and process namespace."""
         return self.method != "process"
 

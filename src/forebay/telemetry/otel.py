@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 log = logs.get_logger("tracing")
 
 _W3C = TraceContextTextMapPropagator()
-_QUIET_FOR = 60.0  # seconds between two log lines about the collector
+_LOG_INTERVAL = 60.0  # seconds between two log lines about the collector
 
 
 class Sender:
@@ -45,7 +45,7 @@ class Sender:
         if isinstance(trace.get_tracer_provider(), trace.ProxyTracerProvider):
             # Instrumented libraries that steps use send their spans to the same place.
             trace.set_tracer_provider(self._provider)
-        self._complaints = _Complaints(logging.WARNING)
+        self._complaints = _CollectorLog(logging.WARNING)
         logging.getLogger("opentelemetry").addHandler(self._complaints)
         logs.add_listener(with_ids)
 
@@ -74,14 +74,14 @@ def _resource(role: str) -> Resource:
     return known
 
 
-class _Complaints(logging.Handler):
+class _CollectorLog(logging.Handler):
     """Writes OpenTelemetry's messages about its collector to our log, at a limited rate."""
 
     _next = 0.0
 
     def emit(self, record: logging.LogRecord) -> None:
         if time.monotonic() >= self._next:
-            self._next = time.monotonic() + _QUIET_FOR
+            self._next = time.monotonic() + _LOG_INTERVAL
             log.warning("spans_not_sent", reason=record.getMessage())
 
 

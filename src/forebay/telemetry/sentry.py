@@ -38,7 +38,7 @@ def start(settings: Settings, role: str) -> None:
     dsn = settings.sentry_dsn.get_secret_value() if settings.sentry_dsn else ""
     if dsn:
         _reporter = _Reporter(_client(dsn, _passwords(settings)), role)
-        logs.add_listener(_reporter.heard)
+        logs.add_listener(_reporter.on_event)
 
 
 def stop() -> None:
@@ -46,7 +46,7 @@ def stop() -> None:
     global _reporter
     reporter, _reporter = _reporter, None
     if reporter is not None:
-        logs.remove_listener(reporter.heard)
+        logs.remove_listener(reporter.on_event)
         reporter.close()
 
 
@@ -91,7 +91,7 @@ class _Reporter:
         self._client = client
         self._role = role
 
-    def heard(self, _logger: Any, _method: str, event: MutableMapping[str, Any]) -> None:
+    def on_event(self, _logger: Any, _method: str, event: MutableMapping[str, Any]) -> None:
         """Handle a log event."""
         if event.get("level") not in _LEVELS:
             return

@@ -256,7 +256,7 @@ async def test_a_proxy_that_does_not_answer(tmp_path: Path) -> None:
         with sock:
             await asyncio.get_running_loop().run_in_executor(None, sock.recv, 1)
         done = await running
-    assert (done.status, done.said.strip()) == (1, "sandbox: the egress proxy did not take the socket over")
+    assert (done.status, done.said.strip()) == (1, "sandbox: the egress proxy did not accept the socket")
 
 
 # Machines that allow less.

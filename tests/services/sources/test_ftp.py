@@ -40,7 +40,7 @@ async def test_names_that_are_none(opens: Opens) -> None:
         assert set(found) == {"good.csv", " space "}
         assert found["good.csv"].modified == datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
         told = {each.name: each.reason for each in source.scan.left_out}
-    assert told["../../etc/passwd"] == "is no name of a file"
+    assert told["../../etc/passwd"] == "is not a file name"
     assert told[r"bell\x07.csv"] == "has characters in its name that cannot be seen"
     assert told[r"\udcff\udcfe.csv"] == "has characters in its name that cannot be seen"
     assert told["link.csv"] == "is neither a file nor a folder"
@@ -149,7 +149,7 @@ async def test_old_lists(opens: Opens) -> None:
         (found,) = (await look(source)).values()
         assert (found.path, found.size, found.version) == ("a.csv", 4, "20260102030405-4")
         told = {each.name: each.reason for each in source.scan.left_out}
-        assert told == {"b.csv": "is neither a file nor a folder", "..": "is no name of a file"}
+        assert told == {"b.csv": "is neither a file nor a folder", "..": "is not a file name"}
 
 
 async def test_a_server_that_is_killed(opens: Opens, folder: Path, authority: trustme.CA) -> None:

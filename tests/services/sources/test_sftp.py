@@ -101,7 +101,7 @@ async def test_names_that_are_none(opens: Opens, folder: Path) -> None:
         assert len(found) == 20_000 - 6
         assert not source.scan.is_whole
         told = {each.name: each.reason for each in source.scan.left_out}
-    assert told["../../etc/passwd"] == told["a/b"] == "is no name of a file"
+    assert told["../../etc/passwd"] == told["a/b"] == "is not a file name"
     assert told[r"bell\x07.csv"] == told[r"\udcff\udcfe.csv"] == "has characters in its name that cannot be seen"
     assert told["link.csv"] == "is a symbolic link"
     assert told["pipe.csv"] == "is a device, pipe or socket"

@@ -137,7 +137,7 @@ def test_no_folder(tmp_path: Path) -> None:
             {"url": "file://srv/drop"},
             "must have three slashes, as file:///srv/drop: folders are on this machine",
         ),
-        ("file", {"url": "file:///srv/../etc"}, "url: has '..' in its path, which is no name of a file"),
+        ("file", {"url": "file:///srv/../etc"}, "url: has '..' in its path, which is not a file name"),
         ("file", {"url": "file:///srv/%2e%2e/etc"}, "url: has '..' in its path"),
         ("file", {"url": "file:///srv/a%0ab"}, "url: has 'a\\nb' in its path, which has characters in its name that"),
         ("file", {"url": "file:///srv?x=1"}, "url: must have nothing after its path; write ? and # as %3F and %23"),

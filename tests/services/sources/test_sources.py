@@ -206,10 +206,10 @@ async def test_what_is_not_there(shelf: Shelf, opens: Opens) -> None:
 
 
 STRANGE = {
-    "../a.csv": "is no name of a file",
-    "/etc/passwd": "is no name of a file",
-    "sub/../../a.csv": "is no name of a file",
-    "a\\b.csv": "is no name of a file",
+    "../a.csv": "is not a file name",
+    "/etc/passwd": "is not a file name",
+    "sub/../../a.csv": "is not a file name",
+    "a\\b.csv": "is not a file name",
     "a\r\nDELE b.csv": "has characters in its name that cannot be seen",
     "a\u202evsc.csv": "has characters in its name that cannot be seen",
     "x" * 300: "has a name of more than 255 bytes",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from forebay.engine.db.changes import Moment
+    from forebay.engine.db.changes import TransactionWindow
 
 _LONGEST = timedelta(hours=1)  # who keeps a transaction open for longer is heard of in lists only
 
@@ -21,10 +21,10 @@ class Lookback:
     def __init__(self, now: datetime, slack: timedelta, at_first: timedelta) -> None:
         self.seen_to = now - at_first  # as old as a transaction may be that was there before we were
         self._slack = slack  # between the time that a row is given and its transaction's first write
-        self._past: deque[Moment] = deque()
+        self._past: deque[TransactionWindow] = deque()
         self._reached = self.seen_to
 
-    def reached(self, now: Moment) -> datetime:
+    def reached(self, now: TransactionWindow) -> datetime:
         """All that was changed before this time has been committed by `now`, or never will be."""
         self._past.append(now)
         while self._past and self._past[0].coming <= now.oldest:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from forebay.api.metrics.process import Meter
     from forebay.api.role_pools import RolePools
     from forebay.db.pool import Connection
-    from forebay.engine.db.metrics import Counts, ItemCounts
+    from forebay.engine.db.metrics import EngineCounts, ItemCounts
     from forebay.engine.db.overview import Depth
 
 log = get_logger("api")
@@ -62,21 +62,21 @@ class ServiceMetrics:
         self._meter = meter
         self._packages = load_package_metrics()
         self._window = AttemptWindow()
-        self._counts: Counts | None = None
+        self._counts: EngineCounts | None = None
         self._package_samples: dict[str, list[Sample]] = {}
         self._at = 0.0
         self._failure: Exception | None = None
         self._failed_at = 0.0
         self._lock = asyncio.Lock()
 
-    async def counts(self) -> Counts:
+    async def counts(self) -> EngineCounts:
         async with self._lock:  # who comes meanwhile gets the same
             if self._counts is None or time.monotonic() - self._at > _FRESH:
                 self._counts = await self._counted()
                 self._at = time.monotonic()
             return self._counts
 
-    async def _counted(self) -> Counts:
+    async def _counted(self) -> EngineCounts:
         if self._failure is not None and time.monotonic() - self._failed_at < _FAILED:
             raise self._failure.with_traceback(None)
         try:
@@ -89,7 +89,7 @@ class ServiceMetrics:
         self._failure = None
         return found
 
-    async def _count(self, conn: Connection) -> Counts:
+    async def _count(self, conn: Connection) -> EngineCounts:
         began = time.perf_counter()
         async with asyncio.timeout(_SOON):
             now = await db.now(conn)
@@ -125,7 +125,7 @@ class ServiceMetrics:
         write_api(metrics, self._meter)
         return metrics
 
-    def _write(self, metrics: MetricSet, counts: Counts) -> None:
+    def _write(self, metrics: MetricSet, counts: EngineCounts) -> None:
         write_work(metrics, counts)
         write_attempts(metrics, counts, self._window)
         write_workers(metrics, counts)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from forebay.api.metrics.attempt_window import AttemptWindow, Durations
     from forebay.api.metrics.metric import MetricSet
-    from forebay.engine.db.metrics import Counts, ItemCounts
+    from forebay.engine.db.metrics import EngineCounts, ItemCounts
     from forebay.engine.db.overview import Depth
 
 _OUTCOMES = (
@@ -35,7 +35,7 @@ _ITEM_STATUSES = ("pending", "done", "skipped", "not_found", "error")
 _STATUSES = ("pending", "processing", "done", "skipped", "not_found", "error")
 
 
-def write_work(metrics: MetricSet, counts: Counts) -> None:
+def write_work(metrics: MetricSet, counts: EngineCounts) -> None:
     """What waits, runs and has failed for good."""
     metrics.put(names.PENDING, counts.pending)
     write_depth(metrics, counts.depth)
@@ -57,7 +57,7 @@ def write_depth(metrics: MetricSet, depth: Iterable[Depth]) -> None:
         metrics.put(names.QUEUE_PARKED, one.parked is not None, one.pipeline, one.step)
 
 
-def _write_jobs(metrics: MetricSet, counts: Counts) -> None:
+def _write_jobs(metrics: MetricSet, counts: EngineCounts) -> None:
     items: Counter[tuple[str, str]] = Counter()
     for jobs in counts.jobs:
         metrics.put(names.OPEN_JOBS, jobs.jobs, jobs.pipeline, jobs.state)
@@ -74,7 +74,7 @@ def write_items(metrics: MetricSet, items: Iterable[ItemCounts]) -> None:
             metrics.put(names.ITEMS, getattr(one, status), one.pipeline, status)
 
 
-def _write_letters(metrics: MetricSet, counts: Counts) -> None:
+def _write_letters(metrics: MetricSet, counts: EngineCounts) -> None:
     kept = {(letters.pipeline, letters.step): letters for letters in counts.dead_letters}
     for step in sorted({*kept, *counts.steps}):
         letters = kept.get(step)
@@ -82,7 +82,7 @@ def _write_letters(metrics: MetricSet, counts: Counts) -> None:
         metrics.put(names.DEAD_LETTERS_LAST_HOUR, letters.fresh if letters else 0, *step)
 
 
-def write_attempts(metrics: MetricSet, counts: Counts, window: AttemptWindow) -> None:
+def write_attempts(metrics: MetricSet, counts: EngineCounts, window: AttemptWindow) -> None:
     """How it went. A step that has done nothing yet counts from 0: else its first attempts would raise no rate."""
     totals, hour, (latest, seconds) = window.totals(), window.last_hour(), window.latest(counts.at, 5)
     for step in sorted({key[:2] for key in totals} | set(counts.steps)):

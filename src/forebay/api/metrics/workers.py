@@ -13,16 +13,16 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
     from forebay.api.metrics.metric import MetricSet
-    from forebay.engine.db.metrics import Counts
+    from forebay.engine.db.metrics import EngineCounts
     from forebay.engine.db.overview import WorkerRow
 
 
-def newest_workers(counts: Counts) -> Collection[WorkerRow]:
+def newest_workers(counts: EngineCounts) -> Collection[WorkerRow]:
     """A name may come again, for example in a container that was restarted: then the newest counts."""
     return {worker.name: worker for worker in counts.workers}.values()
 
 
-def write_workers(metrics: MetricSet, counts: Counts) -> None:
+def write_workers(metrics: MetricSet, counts: EngineCounts) -> None:
     """How the workers are."""
     for worker in newest_workers(counts):
         metrics.put(names.WORKER_UP, worker.alive, worker.name)
@@ -61,7 +61,7 @@ def _write_worker_steps(metrics: MetricSet, worker: WorkerRow) -> None:
         metrics.put(names.WORKER_CLAIM_SIZE, about["claim"]["value"], worker.name, pipeline, step)
 
 
-def write_services(metrics: MetricSet, counts: Counts) -> None:
+def write_services(metrics: MetricSet, counts: EngineCounts) -> None:
     """The egress proxy and the browser, of workers that have opened them."""
     for worker in newest_workers(counts):
         if egress := worker.shared.get("egress"):

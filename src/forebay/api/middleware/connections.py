@@ -42,7 +42,7 @@ class ConnectionLimits:
 
     @classmethod
     def of(cls, settings: Settings) -> ConnectionLimits:
-        most = open_files.room_for(settings.api_max_connections)
+        most = open_files.connection_limit(settings.api_max_connections)
         return cls(settings.api_head_s, settings.api_idle_s, most, settings.trusted_proxies)
 
     def admit(self, address: str) -> bool:

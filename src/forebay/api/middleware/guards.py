@@ -34,7 +34,7 @@ _MIDDLING = 1 << 20
 # Uploads and submits ask who sends them before they read; the others are read first, which their size has to bear.
 _LARGER: dict[str, BodySize] = {
     "POST /api/jobs": "body",
-    "POST /api/jobs/": "middling",  # lists of items
+    "POST /api/jobs/": "medium",  # lists of items
 }
 
 log = get_logger("api")

@@ -29,7 +29,7 @@ from forebay.api.problems import Problem
 from forebay.api.routes.jobs import aware, find_job, whose
 from forebay.api.strict_query import StrictRoute
 from forebay.engine.db import lists
-from forebay.engine.db.lists import AttemptFilter, LetterFilter, PendingFilter
+from forebay.engine.db.lists import AttemptFilter, DeadLetterFilter, PendingFilter
 from forebay.errors import NotFoundError
 
 if TYPE_CHECKING:
@@ -205,7 +205,7 @@ async def list_dead_letters(
     before = None
     if after is not None:
         before = paging.decode(after, paging.moment, paging.integer, paging.small, paging.small)
-    where = LetterFilter(whose(who, user_id), pipeline, None if job_id is None else int(job_id), error_class)
+    where = DeadLetterFilter(whose(who, user_id), pipeline, None if job_id is None else int(job_id), error_class)
     async with pools.of(who) as conn:
         rows, more = await lists.dead_letters(conn, where, before, size)
     paging.tell("dead letters", [(row["at"], row["job_id"], row["n"]) for row in rows], more)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Moment:
+class TransactionWindow:
     """The database's time, which rows contain; the oldest transaction that may still commit rows, and the next one."""
 
     at: datetime
@@ -36,9 +36,9 @@ async def clock(conn: Connection) -> datetime:
     return at
 
 
-async def now(conn: Connection) -> Moment:
+async def now(conn: Connection) -> TransactionWindow:
     (row,) = await fetch(conn, load("now"))
-    return Moment(*row)
+    return TransactionWindow(*row)
 
 
 async def changed(

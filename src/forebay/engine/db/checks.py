@@ -68,7 +68,7 @@ async def missing_roles(conn: Connection) -> list[str]:
     return [role for role in ROLES if role not in {row["rolname"] for row in there}]
 
 
-async def hears(dsn: str, patience: float = 3.0) -> bool:
+async def receives_notifications(dsn: str, timeout: float = 3.0) -> bool:
     """Whether a notification arrives. Behind a pooler that shares connections, it does not."""
     channel, word = f"forebay_doctor_{secrets.token_hex(4)}", secrets.token_hex(8)
     heard = asyncio.Event()
@@ -77,11 +77,11 @@ async def hears(dsn: str, patience: float = 3.0) -> bool:
         if payload == word:
             heard.set()
 
-    async with connected(dsn, "forebay doctor") as ear, connected(dsn, "forebay doctor") as mouth:
-        await ear.add_listener(channel, on_message)
-        await mouth.execute("select pg_notify($1, $2)", channel, word)
+    async with connected(dsn, "forebay doctor") as receiver, connected(dsn, "forebay doctor") as sender:
+        await receiver.add_listener(channel, on_message)
+        await sender.execute("select pg_notify($1, $2)", channel, word)
         try:
-            async with asyncio.timeout(patience):
+            async with asyncio.timeout(timeout):
                 await heard.wait()
         except TimeoutError:
             return False

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from forebay.db.pool import Connection
 
     AttemptKey: TypeAlias = tuple[datetime, int, int]  # end time, token, item
-    LetterKey: TypeAlias = tuple[datetime, int, int, int]  # time of failure, job, item, step
+    DeadLetterKey: TypeAlias = tuple[datetime, int, int, int]  # time of failure, job, item, step
 
 # Full items vary in size: after the first page, as many are fetched at a time as fit into this.
 _FIRST_PAGE, _MOST_ROWS, _PAGE_BYTES = 100, 5000, 4 << 20
@@ -54,7 +54,7 @@ class AttemptFilter:
 
 
 @dataclass(frozen=True, slots=True)
-class LetterFilter:
+class DeadLetterFilter:
     owner_id: int | None = None
     pipeline: str | None = None
     job_id: int | None = None
@@ -62,7 +62,7 @@ class LetterFilter:
 
 
 @dataclass(frozen=True, slots=True)
-class WholeItem:
+class FullItem:
     """An item with all its data; JSON as the database writes it."""
 
     n: int
@@ -137,14 +137,14 @@ async def item(conn: Connection, job_id: int, n: int) -> asyncpg.Record | None:
     return rows[0] if rows else None
 
 
-async def whole_items(conn: Connection, job_id: int, statuses: Sequence[str] | None) -> AsyncGenerator[WholeItem, None]:
+async def full_items(conn: Connection, job_id: int, statuses: Sequence[str] | None) -> AsyncGenerator[FullItem, None]:
     """All items of a job in order, page by page, so that neither memory nor a transaction grows with the job."""
     after: int | None = 0
     size = _FIRST_PAGE
     while after is not None:
         rows = await fetch(conn, load("export_items"), job_id, after, statuses, size)
         after = rows[0]["next_after"]
-        found = [WholeItem(*list(row.values())[1:]) for row in rows if row["n"] is not None]
+        found = [FullItem(*list(row.values())[1:]) for row in rows if row["n"] is not None]
         for item in found:
             yield item
         if found:
@@ -173,8 +173,8 @@ async def attempts(
 
 
 async def dead_letters(
-    conn: Connection, where: LetterFilter, before: LetterKey | None, size: int
-) -> tuple[list[asyncpg.Record], LetterKey | None]:
+    conn: Connection, where: DeadLetterFilter, before: DeadLetterKey | None, size: int
+) -> tuple[list[asyncpg.Record], DeadLetterKey | None]:
     """Tasks that failed permanently, newest first, and the key before which the next page begins. A page may be short
     before the end."""
     rows = await fetch(

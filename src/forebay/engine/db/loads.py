@@ -12,7 +12,7 @@ Args: TypeAlias = Sequence[object]
 COLUMNS = ("n", "key", "input", "job_id", "owner_id", "pipeline_id")
 
 
-class Batch(NamedTuple):
+class ItemBatch(NamedTuple):
     """Some items, column by column: numbers, keys (None: no item has one) and inputs as JSON."""
 
     ns: Sequence[int]
@@ -27,7 +27,7 @@ class ItemLoad:
     job_id: int
     owner_id: int
     pipeline_id: int
-    batches: Iterable[Batch]
+    batches: Iterable[ItemBatch]
 
     def blocks(self) -> Iterator[bytes]:
         """The batches in COPY's binary format, which costs the server a tenth less than text."""
@@ -44,7 +44,7 @@ class ItemLoad:
         """The batches as arguments of insert_items."""
         return map(self.arguments, self.batches)
 
-    def arguments(self, batch: Batch) -> Args:
+    def arguments(self, batch: ItemBatch) -> Args:
         ns, keys, inputs = batch
         return (
             self.job_id,
@@ -57,27 +57,27 @@ class ItemLoad:
 
 
 @dataclass(slots=True)
-class Heap:
+class BatchBuffer:
     """Collects batches until a statement with them is worth a round trip, but not so many that memory is exceeded."""
 
     most_rows: int = 4096
     most_bytes: int = 2 << 20
-    _batches: list[Batch] = field(default_factory=list[Batch])
+    _batches: list[ItemBatch] = field(default_factory=list[ItemBatch])
     _bytes: int = 0
 
-    def add(self, batch: Batch) -> bool:
+    def add(self, batch: ItemBatch) -> bool:
         """Add a batch; return whether it is time to send them."""
         self._batches.append(batch)
         self._bytes += sum(map(len, batch.inputs))
         return self._bytes >= self.most_bytes or sum(len(one.ns) for one in self._batches) >= self.most_rows
 
-    def take(self) -> Batch | None:
+    def take(self) -> ItemBatch | None:
         """All batches as one; None if there are none."""
         if not self._batches:
             return None
         batches, self._batches, self._bytes = self._batches, [], 0
         keys = [key for one in batches for key in one.keys or [None] * len(one.ns)]
-        return Batch([n for one in batches for n in one.ns], keys, [data for one in batches for data in one.inputs])
+        return ItemBatch([n for one in batches for n in one.ns], keys, [data for one in batches for data in one.inputs])
 
 
 _HEADER = b"PGCOPY\n\xff\r\n\0" + bytes(8)
@@ -89,12 +89,12 @@ _INPUT = Struct(">ib")  # bytes of the input, version of jsonb's format
 _NUMBER_AND_INPUT = Struct(">iiib")
 
 
-def _unnamed_rows(batch: Batch) -> list[bytes]:
+def _unnamed_rows(batch: ItemBatch) -> list[bytes]:
     pack = _NUMBER_AND_INPUT.pack
     return [pack(n, -1, len(data) + 1, 1) + data for n, data in zip(batch.ns, batch.inputs, strict=True)]
 
 
-def _named_rows(batch: Batch, keys: Sequence[str | None]) -> Iterator[bytes]:
+def _named_rows(batch: ItemBatch, keys: Sequence[str | None]) -> Iterator[bytes]:
     for n, key, data in zip(batch.ns, keys, batch.inputs, strict=True):
         name = b"" if key is None else key.encode()
         size = -1 if key is None else len(name)

@@ -70,7 +70,7 @@ class AttemptCount:
 
 
 @dataclass(frozen=True, slots=True)
-class Counts:
+class EngineCounts:
     """All counts at one moment of the database's clock."""
 
     at: datetime
@@ -98,12 +98,12 @@ async def now(conn: Connection) -> datetime:
     return at
 
 
-async def read_counts(conn: Connection, at: datetime) -> Counts:
+async def read_counts(conn: Connection, at: datetime) -> EngineCounts:
     """All counts except attempts. They are read one after another, so a moving task may be counted twice."""
     async with as_forebay_errors():
         jobs = await conn.fetch(load("count_open_jobs"))
         letters = await conn.fetch(load("count_dead_letters"), _MOST_LETTERS, at - timedelta(hours=1))
-        return Counts(
+        return EngineCounts(
             at,
             await overview.depth(conn),
             await overview.workers(conn),

@@ -113,7 +113,7 @@ class JobRow:
 
 
 @dataclass(frozen=True, slots=True)
-class DeadLetter:
+class DeadLetterRow:
     """A task that failed permanently."""
 
     at: datetime
@@ -137,7 +137,7 @@ class Overview:
     workers: list[WorkerRow]
     lanes: list[LaneRow]
     jobs: list[JobRow]
-    dead_letters: list[DeadLetter]
+    dead_letters: list[DeadLetterRow]
 
     @property
     def settled(self) -> dict[str, int]:
@@ -212,10 +212,10 @@ async def job(conn: Connection, job_id: int) -> JobRow:
     return _job(row)
 
 
-async def own_result(conn: Connection, job_id: int) -> dict[str, Any]:
+async def job_result(conn: Connection, job_id: int) -> dict[str, Any]:
     """The results of the job's `after_all` steps, by name."""
     async with as_forebay_errors():
-        text = await conn.fetchval(load("get_own_result"), job_id)
+        text = await conn.fetchval(load("get_job_result"), job_id)
     found: dict[str, Any] = json.loads(text) if text else {}
     return found
 
@@ -227,11 +227,11 @@ async def last_error(conn: Connection, job_id: int) -> str | None:
     return found
 
 
-async def dead_letters(conn: Connection, *, job_id: int | None = None, limit: int = 10) -> list[DeadLetter]:
+async def dead_letters(conn: Connection, *, job_id: int | None = None, limit: int = 10) -> list[DeadLetterRow]:
     """The tasks that failed last."""
     async with as_forebay_errors():
         rows = await conn.fetch(load("list_dead_letters"), job_id, limit)
-    return [DeadLetter(*row.values()) for row in rows]
+    return [DeadLetterRow(*row.values()) for row in rows]
 
 
 async def lanes_of(conn: Connection, job_ids: Sequence[int]) -> frozenset[int]:

@@ -28,7 +28,7 @@ class Progress(NamedTuple):
 class StepServices(Protocol):
     """The services that a worker provides to its running steps."""
 
-    def note(self, ctx: Context, told: Progress) -> None: ...
+    def report_progress(self, ctx: Context, progress: Progress) -> None: ...
     async def get(self, resource: Resource[Any]) -> Any: ...
     async def call(self, ctx: Context, limited: Limited[..., Any], args: Any, kwargs: Any) -> Any: ...
 
@@ -88,7 +88,7 @@ class Context:
         """
         if fraction is None and bytes_done is not None and bytes_total:
             fraction = bytes_done / bytes_total
-        self._services.note(self, Progress(fraction, note, bytes_done, bytes_total))
+        self._services.report_progress(self, Progress(fraction, note, bytes_done, bytes_total))
 
     async def get(self, resource: Resource[T]) -> T:
         """Return a resource that the steps of this worker share. For async steps."""

@@ -15,7 +15,7 @@ R = TypeVar("R")
 
 
 @dataclass(frozen=True)
-class Confines:
+class ProcessLimits:
     """The limits of a function in a child process, besides memory and time."""
 
     sandbox: bool = True
@@ -41,7 +41,7 @@ class Callee(Protocol):
     @property
     def takes_context(self) -> bool: ...
     @property
-    def confines(self) -> Confines: ...
+    def process_limits(self) -> ProcessLimits: ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +51,7 @@ class Limited(Generic[P, R]):
     fn: Callable[P, R]
     memory_mb: int
     timeout: float | None
-    confines: Confines = Confines()
+    process_limits: ProcessLimits = ProcessLimits()
 
     @property
     def label(self) -> str:
@@ -97,9 +97,9 @@ def limited(
     only if one of the packages in `needs` is missing, and becomes a TransientError otherwise.
     """
     if "<locals>" in fn.__qualname__:
-        raise DefinitionError(f"{fn.__qualname__}: must be a function of a module, for its process to import")
+        raise DefinitionError(f"{fn.__qualname__}: must be a module-level function, so that its process can import it")
     if memory_mb < 32 or (timeout is not None and timeout <= 0):
         raise DefinitionError(f"{fn.__qualname__}: memory_mb must be at least 32, and the timeout positive")
     if file_mb < 1 or scratch_mb < 1:
         raise DefinitionError(f"{fn.__qualname__}: file_mb and scratch_mb must be at least 1")
-    return Limited(fn, memory_mb, timeout, Confines(sandbox, file_mb, scratch_mb, returns, needs))
+    return Limited(fn, memory_mb, timeout, ProcessLimits(sandbox, file_mb, scratch_mb, returns, needs))

@@ -26,7 +26,7 @@ def load_pipelines(modules: Iterable[str]) -> list[Pipeline[Any]]:
 
     Raises: DefinitionError, which names the module, or the pipeline that two modules declare.
     """
-    _look_here_too()
+    _add_current_folder()
     found: _Found = {}
     for name in modules:
         if name == GROUP:
@@ -67,7 +67,7 @@ def _add(found: _Found, name: str) -> None:
             raise DefinitionError(f"pipeline {pipeline.name!r} is declared twice: in {where!r} and in {name!r}")
 
 
-def _look_here_too() -> None:
+def _add_current_folder() -> None:
     """Make modules in the current directory importable, as `python -m` does."""
     here = str(Path.cwd())
     if here not in sys.path and "" not in sys.path:
@@ -81,7 +81,7 @@ def _imported(name: str) -> ModuleType:
         raise DefinitionError(f"module {name!r}: {error}") from error
     except ModuleNotFoundError as error:
         if error.name is not None and (name == error.name or name.startswith(f"{error.name}.")):
-            hint = "check FOREBAY_PIPELINES, and that it is installed or lies in this folder"
+            hint = "check FOREBAY_PIPELINES, and that the module is installed or in this folder"
             raise DefinitionError(f"there is no module {name!r}: {hint}") from error
         raise DefinitionError(
             f"module {name!r} cannot be imported: it needs {error.name!r}, which is missing"

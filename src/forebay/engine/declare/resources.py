@@ -55,7 +55,7 @@ class Resources:
         self.pool = pool
         self.limits = limits
         self._replaced = replaced or {}
-        self._told: dict[str, Callable[[], Mapping[str, Any]]] = {}
+        self._descriptions: dict[str, Callable[[], Mapping[str, Any]]] = {}
         self._open: dict[Resource[Any], Any] = {}
         self._opening: dict[Resource[Any], asyncio.Lock] = {}
         self._closing = AsyncExitStack()
@@ -78,11 +78,11 @@ class Resources:
     def tells(self, name: str, describe: Callable[[], Mapping[str, Any]]) -> None:
         """Register a function that describes a resource in the worker's status. It must not return confidential
         data."""
-        self._told[name] = describe
+        self._descriptions[name] = describe
 
     def describe(self) -> dict[str, Any]:
         """The registered descriptions, by name."""
-        return {name: describe() for name, describe in self._told.items()}
+        return {name: describe() for name, describe in self._descriptions.items()}
 
     async def close(self) -> None:
         """Close the open resources, the last opened first, because it may use earlier ones."""

@@ -14,7 +14,7 @@ from pydantic import TypeAdapter
 
 from forebay.engine.declare.context import Context
 from forebay.engine.declare.limit import Limit
-from forebay.engine.declare.limited import Confines
+from forebay.engine.declare.limited import ProcessLimits
 from forebay.engine.declare.retry import Retry
 from forebay.errors import DefinitionError
 from forebay.types import Cancel, Done, NotFound, Outcome, Skip, Snooze
@@ -26,7 +26,7 @@ I = TypeVar("I")  # noqa: E741 - the input
 R = TypeVar("R")
 Rs = TypeVarTuple("Rs")
 
-_SANDBOXED, _TRUSTED = Confines(), Confines(sandbox=False, file_mb=None)
+_SANDBOXED, _TRUSTED = ProcessLimits(), ProcessLimits(sandbox=False, file_mb=None)
 
 
 class StepKind(StrEnum):
@@ -90,7 +90,7 @@ class Step(Generic[I, R]):
         return f"{self.pipeline.name}.{self.name}"
 
     @property
-    def confines(self) -> Confines:
+    def process_limits(self) -> ProcessLimits:
         return _SANDBOXED if self.sandbox else _TRUSTED
 
     @property
@@ -176,11 +176,11 @@ def check_options(step: Step[Any, Any]) -> None:
         raise DefinitionError(f"{where}: max_expiries must be between 1 and 1000")
     if step.normalizes and (step.after_all or any(each.normalizes for each in step.pipeline.steps.values())):
         raise DefinitionError(
-            f"{where}: only one step of a pipeline can be the one that normalizes, and none after_all"
+            f"{where}: only one step of a pipeline can have normalizes=True, and no after_all step can"
         )
     if step.kind is StepKind.PROCESS and step.memory_mb < 32:
         raise DefinitionError(f"{where}: memory_mb must be at least 32")
     if step.sandbox and step.kind is not StepKind.PROCESS:
         raise DefinitionError(f'{where}: sandbox is for steps of kind "process"')
     if step.kind is StepKind.PROCESS and "<locals>" in step.fn.__qualname__:
-        raise DefinitionError(f"{where}: a process step must be a function of a module, for its child to import")
+        raise DefinitionError(f"{where}: a process step must be a module-level function that its process can import")

@@ -32,12 +32,12 @@ from forebay.engine.db.limits import SlotAsk
 from forebay.engine.limits.batching import RequestBatcher
 from forebay.engine.limits.limiters import (
     AHEAD,
-    IMPATIENCE,
+    BUSY_WAIT,
     SLACK,
     SLOT_LEASE,
+    ClockSkew,
     LimitReached,
     RateLimiter,
-    Skew,
     SlotLimiter,
     Waiter,
 )
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from forebay.db.pool import Pool
     from forebay.engine.clock import Clock
     from forebay.engine.declare.limit import Limit
-    from forebay.engine.limits.limiters import Token
+    from forebay.engine.limits.limiters import RateToken
 
 __all__ = ["LimitClient", "LimitReached", "Permits"]
 
@@ -82,7 +82,7 @@ class LimitClient:
     ) -> None:
         self._pool, self._worker_id, self._clock = pool, worker_id, clock
         self._on_capacity, self._sleep = on_capacity, sleep
-        self._skew = Skew()
+        self._skew = ClockSkew()
         self._rates: dict[tuple[str, str], RateLimiter] = {}
         self._slots: dict[tuple[str, str], SlotLimiter] = {}
         self._idling: set[SlotLimiter] = set()  # limiters whose idle slots will be returned soon
@@ -150,12 +150,12 @@ class LimitClient:
         try:
             for limit in limits:
                 key = "" if limit.key is None else _limit_key(limit, value)
-                patience = IMPATIENCE if busy and limit.key is not None else AHEAD
+                max_wait = BUSY_WAIT if busy and limit.key is not None else AHEAD
                 if limit.rate is not None:
-                    rates.append((self._rate_limiter(limit, limit.rate, key), patience))
+                    rates.append((self._rate_limiter(limit, limit.rate, key), max_wait))
                 if limit.concurrency is not None:
                     limiter = self._slot_limiter(limit, limit.concurrency, key)
-                    await self._slot(limiter, patience)
+                    await self._slot(limiter, max_wait)
                     permits.slots.append((limiter, self._now()))
             if rates:
                 await self._start(rates)
@@ -189,20 +189,20 @@ class LimitClient:
         try:
             while self._idling:
                 limiters, self._idling = self._idling, set()
-                await self._sleep(IMPATIENCE)
+                await self._sleep(BUSY_WAIT)
                 for limiter in limiters:
                     if limiter.held > limiter.used:
                         self._slot_requests.queue(limiter)
         finally:
             self._returning = None
 
-    async def _slot(self, limiter: SlotLimiter, patience: float) -> None:
+    async def _slot(self, limiter: SlotLimiter, max_wait: float) -> None:
         now = limiter.used_at = self._now()
         if not limiter.waiters and not limiter.promised and limiter.free(now) > 0:
             limiter.take_slot()
             return
         waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        limiter.waiters.append(Waiter(waiter, patience))
+        limiter.waiters.append(Waiter(waiter, max_wait))
         self._slot_requests.queue(limiter)
         try:
             await waiter
@@ -219,7 +219,7 @@ class LimitClient:
                 pass
             return
         limiters.sort(key=lambda pair: -pair[0].interval)
-        got: dict[RateLimiter, Token] = {}
+        got: dict[RateLimiter, RateToken] = {}
         try:
             while True:
                 now = self._now()
@@ -232,16 +232,16 @@ class LimitClient:
                 limiter.tokens.put_back(token)
             raise
 
-    async def _token(self, limiter: RateLimiter, patience: float) -> Token:
+    async def _token(self, limiter: RateLimiter, max_wait: float) -> RateToken:
         """A start that can be used now; waits for it if necessary."""
         now = limiter.used_at = self._now()
-        token = None if limiter.waiters else limiter.take(now, patience)
+        token = None if limiter.waiters else limiter.take(now, max_wait)
         if token is None:
-            waiter: asyncio.Future[Token] = asyncio.get_running_loop().create_future()
-            limiter.waiters.append(Waiter(waiter, patience))
+            waiter: asyncio.Future[RateToken] = asyncio.get_running_loop().create_future()
+            limiter.waiters.append(Waiter(waiter, max_wait))
             self._rate_requests.queue(limiter)
             token = await waiter
-        elif limiter.thinks_ahead and limiter.needs_more(now):
+        elif limiter.requests_ahead and limiter.needs_more(now):
             self._rate_requests.queue(limiter)
         try:
             while (pause := token.release - self._now()) > 0:
@@ -295,7 +295,7 @@ class LimitClient:
         """Called once a second: renew slots in use, return idle slots, and forget unused keys."""
         now = self._now()
         for limiter in self._slots.values():
-            self._counts["sent_away"] += limiter.send_overdue_away(now + 0.5)  # the next check is a second away
+            self._counts["sent_away"] += limiter.defer_overdue(now + 0.5)  # the next check is a second away
             if limiter.is_due(now):
                 self._slot_requests.queue(limiter)
         await self._slot_requests.wait_until_idle()

@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from forebay.engine.db.limits import SlotGrant, TokenGrant
 
 AHEAD = 1.0  # seconds in advance that starts are leased, and that tasks wait for them in their slot
-IMPATIENCE = 0.05  # maximum seconds that a task waits in its slot while others could run in it
+BUSY_WAIT = 0.05  # maximum seconds that a task waits in its slot while others could run in it
 SLACK = 0.1  # seconds that a start stays usable after its time; at least one interval
 SLICE = 0.5  # maximum seconds of starts in one request, if the worker knows before a claim that it can use them
 KEYED_SLICE = 0.1  # the same for a key: another worker may get the next tasks of that key
-WORTH_IT = 8  # minimum starts of a key that are requested before there is a task for them
+MIN_AHEAD = 8  # minimum starts of a key that are requested before there is a task for them
 SLOT_LEASE = 10.0
 
 T = TypeVar("T")
@@ -38,7 +38,7 @@ class LimitReached(ThrottledError):
         super().__init__(f"{which} is reached", retry_after=retry_after, ours=True)
 
 
-class Token(NamedTuple):
+class RateToken(NamedTuple):
     """One start: usable in [release, lapses), in local time."""
 
     release: float
@@ -67,9 +67,9 @@ class TokenBlock:
     def left(self) -> int:
         return self.count - self.spent
 
-    def next(self) -> Token:
+    def next(self) -> RateToken:
         release = self.start + self.spent * self.interval
-        return Token(release, release + self.life)
+        return RateToken(release, release + self.life)
 
 
 class Tokens:
@@ -80,7 +80,7 @@ class Tokens:
         self.lapsed = 0
         self.wasted = 0  # total of expired starts
         self._blocks: deque[TokenBlock] = deque()
-        self._returned: list[Token] = []
+        self._returned: list[RateToken] = []
 
     def add(self, block: TokenBlock) -> None:
         self._blocks.append(block)
@@ -96,7 +96,7 @@ class Tokens:
         self._returned = [token for token in self._returned if token.lapses > now]
         return len(self._returned) + sum(block.left for block in self._blocks)
 
-    def take(self, now: float) -> Token | None:
+    def take(self, now: float) -> RateToken | None:
         """The next start, whose time may be in the future."""
         if not self._returned and self._blocks:  # the usual case: the first block has a usable start
             block = self._blocks[0]
@@ -115,13 +115,13 @@ class Tokens:
         block.spent += 1
         return token
 
-    def put_back(self, token: Token) -> None:
+    def put_back(self, token: RateToken) -> None:
         """Return a start that was taken but not used."""
         self.spent -= 1
         self._returned.append(token)
 
 
-class Skew:
+class ClockSkew:
     """The server's clock minus the local clock, as an interval that each round trip can narrow."""
 
     def __init__(self) -> None:
@@ -147,7 +147,7 @@ class Waiter(NamedTuple, Generic[T]):
     """A task that waits for a limiter, and its maximum wait in seconds."""
 
     future: asyncio.Future[T]
-    patience: float
+    max_wait: float
 
 
 @dataclass(eq=False, slots=True)
@@ -160,12 +160,12 @@ class RateLimiter:
     keyed: bool = True
     tokens: Tokens = field(default_factory=Tokens)
     size: int = 1  # number of tokens in the next block
-    waiters: deque[Waiter[Token]] = field(default_factory=deque["Waiter[Token]"])
+    waiters: deque[Waiter[RateToken]] = field(default_factory=deque["Waiter[RateToken]"])
     asking: bool = False
     retry_at: float = -math.inf  # no lease is possible before this time
     leased_until: float = -math.inf
     used_at: float = -math.inf
-    asked: list[Waiter[Token]] = field(default_factory=list["Waiter[Token]"])
+    asked: list[Waiter[RateToken]] = field(default_factory=list["Waiter[RateToken]"])
     ahead: bool = False  # the next block is for tasks that are not claimed yet
 
     def change(self, interval: float) -> None:
@@ -184,8 +184,8 @@ class RateLimiter:
         return KEYED_SLICE if self.keyed else SLICE
 
     @property
-    def thinks_ahead(self) -> bool:
-        return self.size >= WORTH_IT if self.keyed else self.size > 1
+    def requests_ahead(self) -> bool:
+        return self.size >= MIN_AHEAD if self.keyed else self.size > 1
 
     def ask(self, now: float) -> TokenAsk:
         """The next request: twice as much while everything is used, otherwise little more than what is used."""
@@ -200,15 +200,15 @@ class RateLimiter:
         self.asked = [waiter for waiter in self.waiters if not waiter.future.done()]
         self.waiters.clear()
         waiters = len(self.asked)
-        reach = AHEAD if self.ahead or not waiters else max(waiter.patience for waiter in self.asked)
-        want = max(waiters, self.size if self.ahead or self.thinks_ahead else 1)
+        reach = AHEAD if self.ahead or not waiters else max(waiter.max_wait for waiter in self.asked)
+        want = max(waiters, self.size if self.ahead or self.requests_ahead else 1)
         self.ahead = False
         return TokenAsk(self.name, self.key, self.interval, want, waiters, reach)
 
-    def take(self, now: float, patience: float) -> Token | None:
+    def take(self, now: float, max_wait: float) -> RateToken | None:
         """The next start, unless it is too far ahead to wait for."""
         token = self.tokens.take(now)
-        if token is not None and token.release - now > patience:
+        if token is not None and token.release - now > max_wait:
             self.tokens.put_back(token)
             return None
         return token
@@ -221,10 +221,10 @@ class RateLimiter:
         else:
             self.retry_at = now + max(0.001, grant.starts_at - grant.at - AHEAD)
         sent_away = 0
-        for future, patience in self.asked:
+        for future, max_wait in self.asked:
             if future.done():
                 continue
-            token = self.take(now, patience)
+            token = self.take(now, max_wait)
             if token is not None:
                 future.set_result(token)
             else:
@@ -315,13 +315,13 @@ class SlotLimiter:
             self.retry_at = now + 1
         self._serve(now)
         sent_away = 0
-        for future, patience in self.asked:
+        for future, max_wait in self.asked:
             if future.done():
                 continue
             if self.free(now) > 0:
                 self.take_slot()
                 future.set_result(None)
-            elif grant.turn_s * (len(self.promised) + 1) <= patience:
+            elif grant.turn_s * (len(self.promised) + 1) <= max_wait:
                 self.promised.append((now + AHEAD, future))
             else:
                 retry_in = grant.back_in + sent_away * grant.step_s
@@ -334,7 +334,7 @@ class SlotLimiter:
         """Remove cancelled waiters; they must not be counted in requests."""
         self.promised = deque((until, waiter) for until, waiter in self.promised if not waiter.done())
 
-    def send_overdue_away(self, until: float) -> int:
+    def defer_overdue(self, until: float) -> int:
         """Defer the waiters whose wait has become too long; return how many."""
         sent_away = 0
         while self.promised and self.promised[0][0] <= until:

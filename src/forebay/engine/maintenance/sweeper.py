@@ -39,7 +39,7 @@ class Sweeper:
         self._wake = wake
         self._promoted_to: datetime | None = None
         self._from_start_at = 0.0
-        self._next_look = 0.0
+        self._next_promotion = 0.0
 
     async def run(self) -> None:
         s = self._settings
@@ -74,12 +74,12 @@ class Sweeper:
                 if done.next_at is not None:
                     due_in = (done.next_at - done.at).total_seconds()
                     self._promoted_to = done.at - timedelta(seconds=1) if due_in > 0 else None
-                self._next_look = time.monotonic() + min(_PROMOTE_EVERY, max(0.0, due_in))
+                self._next_promotion = time.monotonic() + min(_PROMOTE_EVERY, max(0.0, due_in))
                 return moved
 
     async def _promote_when_due(self) -> None:
         """Promote when the next known task is due, and a few times a second for tasks that are not known."""
-        if self._next_look <= time.monotonic():
+        if self._next_promotion <= time.monotonic():
             await self.promote()
 
     async def expire(self) -> int:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import types
     from collections.abc import Callable, Iterator
 
-    from forebay.runner.wire import Channel, Hello
+    from forebay.runner.frames import Channel, Hello
 
 
 def context_fields(ctx: Context) -> dict[str, Any]:
@@ -37,28 +37,28 @@ class ChildContext(Context):
 
     @property
     def cancelled(self) -> bool:
-        self._cancelled = self._cancelled or self._link.has_mail()
+        self._cancelled = self._cancelled or self._link.has_input()
         return self._cancelled
 
     @cancelled.setter
     def cancelled(self, value: bool) -> None:
         self._cancelled = value
 
-    def forward(self, told: Progress) -> None:
-        self._reporter.report(*told)
+    def forward(self, progress: Progress) -> None:
+        self._reporter.report(*progress)
 
 
 class _ChildServices:
     """The services in a child process: only progress."""
 
-    def note(self, ctx: Context, told: Progress) -> None:
-        cast("ChildContext", ctx).forward(told)
+    def report_progress(self, ctx: Context, progress: Progress) -> None:
+        cast("ChildContext", ctx).forward(progress)
 
     async def get(self, resource: Any) -> Any:
         raise RuntimeError(f"{resource!r} belongs to the worker: a process step cannot use it")
 
     async def call(self, ctx: Context, limited: Any, args: Any, kwargs: Any) -> Any:
-        raise RuntimeError(f"{limited!r}: this is a process already, call the function itself")
+        raise RuntimeError(f"{limited!r}: already runs in a separate process: call the function directly")
 
 
 def context(known: dict[str, Any], link: Channel) -> ChildContext:

@@ -17,10 +17,10 @@ from forebay.engine.processes import child as steps
 from forebay.engine.processes.protocol import BrokenProtocol, Overrun, load_error, out_of_memory
 from forebay.errors import TransientError
 from forebay.log import get_logger
-from forebay.runner import progress, wire
+from forebay.runner import frames, progress
 from forebay.runner.availability import sandbox_for
 from forebay.runner.files import place
-from forebay.runner.process import Command, GuardedProcess, signal_name, words_for
+from forebay.runner.process import GuardedCommand, GuardedProcess, describe_overrun, signal_name
 from forebay.runner.python import python_command
 from forebay.runner.spec import INPUTS, ResourceLimits
 
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 _log = get_logger("processes")
 
 _STREAM_BUFFER = 1 << 20
-_PATIENCE = 5.0  # seconds that a process gets to exit
+_EXIT_TIMEOUT = 5.0  # seconds that a process gets to exit
 _CANCEL_POLL = 0.5  # seconds between checks whether the task was cancelled
 _PROGRESS_PAUSE = 0.001  # seconds; slows down a child that sends too many reports, not the other tasks
 _CPU_BY_TIME = 4.0  # CPU seconds per second of the time limit: parsers use several cores
@@ -44,8 +44,8 @@ _LEAST_CPU = 60.0  # the start needs CPU time, too
 _PROCESSES = 512  # including threads
 _OPEN_FILES = 1024
 _KINDS = (
-    wire.READY, wire.UNREADY, wire.STARTED, wire.PROGRESS,
-    wire.RESULT, wire.UNSENDABLE, wire.ERROR, wire.OUT_OF_MEMORY, wire.OVERRUN,
+    frames.READY, frames.UNREADY, frames.STARTED, frames.PROGRESS,
+    frames.RESULT, frames.UNSENDABLE, frames.ERROR, frames.OUT_OF_MEMORY, frames.OVERRUN,
 )  # fmt: skip
 
 
@@ -77,13 +77,13 @@ class ChildProcess:
         # Shielded, because a process that is only partly started could not be stopped.
         self._opening = asyncio.get_running_loop().create_task(self._open())
         process = await asyncio.shield(self._opening)
-        process.order(b"r")
+        process.send_order(b"r")
         hello = _hello(self.callee, app_modules, self._max_bytes)
-        self._send(wire.HELLO, json.dumps(asdict(hello)).encode())
+        self._send(frames.HELLO, json.dumps(asdict(hello)).encode())
         kind, body = await self._frame()
-        if kind == wire.OUT_OF_MEMORY:
+        if kind == frames.OUT_OF_MEMORY:
             raise out_of_memory(self.callee)
-        if kind != wire.READY:
+        if kind != frames.READY:
             raise load_error(self.callee, body)
 
     async def call(self, ctx: Context, call: EncodedCall) -> tuple[bytes, bytes]:
@@ -91,17 +91,17 @@ class ChildProcess:
         process = self._running()
         self.tasks += 1
         process.forget_output()
-        process.order(b"r")
+        process.send_order(b"r")
         if call.inputs or call.outputs or self._placed:
-            await self._hand_files(call)
-        self._send(wire.CALL, call.body)
+            await self._place_files(call)
+        self._send(frames.CALL, call.body)
         self._poll_cancellation(ctx)
         try:
             await self._started()
             while True:
                 kind, answer = await self._frame()
-                if kind != wire.PROGRESS:
-                    process.order(b"i")
+                if kind != frames.PROGRESS:
+                    process.send_order(b"i")
                     self._log_output()
                     return kind, answer
                 self._note(ctx, answer)
@@ -118,7 +118,7 @@ class ChildProcess:
         if self._process is not None:
             self._out.close()
             with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(_PATIENCE):
+                async with asyncio.timeout(_EXIT_TIMEOUT):
                     await self._process.ended.wait()
         await self.kill()
 
@@ -147,11 +147,11 @@ class ChildProcess:
         return process
 
     async def _sandbox(self) -> Sandbox | None:
-        if not self.callee.confines.sandbox:
+        if not self.callee.process_limits.sandbox:
             return None
         # On a thread: the first call determines what this machine allows.
         found = await asyncio.to_thread(
-            sandbox_for, self._mode, self.callee.title, scratch_mb=self.callee.confines.scratch_mb
+            sandbox_for, self._mode, self.callee.title, scratch_mb=self.callee.process_limits.scratch_mb
         )
         file = getattr(sys.modules.get(self.callee.fn.__module__), "__file__", None)
         if found is None or file is None:
@@ -160,15 +160,15 @@ class ChildProcess:
             return found
         return replace(found, mounts=[*found.mounts, ("read", file, file)])
 
-    def _command(self, sandbox: Sandbox | None) -> Command:
+    def _command(self, sandbox: Sandbox | None) -> GuardedCommand:
         callee = self.callee
-        trusted = not callee.confines.sandbox
-        return Command(
+        trusted = not callee.process_limits.sandbox
+        return GuardedCommand(
             callee.label,
             ResourceLimits(
                 callee.memory_mb,
                 cpu_s=None if callee.timeout is None else max(_LEAST_CPU, callee.timeout * _CPU_BY_TIME),
-                file_mb=callee.confines.file_mb,
+                file_mb=callee.process_limits.file_mb,
                 processes=_PROCESSES,
                 open_files=None if trusted else _OPEN_FILES,
             ),
@@ -182,18 +182,18 @@ class ChildProcess:
 
     # -- files ----------------------------------------------------------------------------------------------------
 
-    async def _hand_files(self, call: EncodedCall) -> None:
+    async def _place_files(self, call: EncodedCall) -> None:
         """Make the files of a call visible to the child, and remove those of the previous call."""
         inputs = [await self._placed_at(path) for path in call.inputs]
         for path in set(self._placed) - set(call.inputs):
             os.unlink(self._running().inbox / self._placed.pop(path)[1])  # noqa: PTH108 - fast: a local file
-        told = {"inputs": inputs, "outputs": [str(path) for path in call.outputs]}
+        fields = {"inputs": inputs, "outputs": [str(path) for path in call.outputs]}
         if self._running().command.sandbox is None or not call.outputs:
-            self._send(wire.FILES, json.dumps(told).encode())
+            self._send(frames.FILES, json.dumps(fields).encode())
             return
         with contextlib.ExitStack() as stack:
             descriptors = [self._opened(path, stack) for path in call.outputs]
-            self._send(wire.FILES, json.dumps(told | {"outputs": len(descriptors)}).encode())
+            self._send(frames.FILES, json.dumps(fields | {"outputs": len(descriptors)}).encode())
             socket.send_fds(self._files, [b"f"], descriptors)
 
     def _opened(self, path: Path, stack: contextlib.ExitStack) -> int:
@@ -218,14 +218,14 @@ class ChildProcess:
             name = known[1] if known else f"{next(self._names)}{path.suffix}"
             await asyncio.to_thread(place, path, process.inbox / name, copied=process.uid is not None)
             self._placed[path] = (version, name)
-        return f"{INPUTS if sandbox.is_walled else process.inbox}/{self._placed[path][1]}"
+        return f"{INPUTS if sandbox.is_isolated else process.inbox}/{self._placed[path][1]}"
 
     # -- frames ---------------------------------------------------------------------------------------------------
 
     def _send(self, kind: bytes, body: bytes) -> None:
         # Not drained: the frame is in memory anyway, and reading the answer detects a broken connection.
         with contextlib.suppress(RuntimeError):
-            self._out.write(wire.HEAD.pack(kind, len(body)))
+            self._out.write(frames.HEAD.pack(kind, len(body)))
             self._out.write(body)
 
     async def _started(self) -> None:
@@ -235,13 +235,13 @@ class ChildProcess:
             if self.tasks > 1:
                 raise NotStartedError from None
             raise
-        if kind != wire.STARTED:  # left over from a previous call
+        if kind != frames.STARTED:  # left over from a previous call
             raise NotStartedError
 
     async def _frame(self) -> tuple[bytes, bytes]:
         try:
-            kind, size = wire.HEAD.unpack(await self._in.readexactly(wire.HEAD.size))
-            most = self._max_bytes if kind == wire.RESULT else wire.SMALL
+            kind, size = frames.HEAD.unpack(await self._in.readexactly(frames.HEAD.size))
+            most = self._max_bytes if kind == frames.RESULT else frames.SMALL
             if kind not in _KINDS or size > most:
                 raise BrokenProtocol(f"{self.callee.title}: its process broke the protocol ({size} bytes of {kind!r})")
             return kind, await self._in.readexactly(size)
@@ -257,37 +257,37 @@ class ChildProcess:
 
     def _poll_cancellation(self, ctx: Context) -> None:
         if ctx.cancelled:
-            self._send(wire.CANCEL, b"")
+            self._send(frames.CANCEL, b"")
         else:
             loop = asyncio.get_running_loop()
             self._cancel_poll = loop.call_later(_CANCEL_POLL, self._poll_cancellation, ctx)
 
     def _log_output(self) -> None:
-        if said := self._running().said:
+        if said := self._running().output:
             _log.debug("step_printed", step=self.callee.label, tail=said)
 
     async def _cause_of_death(self) -> TransientError:
         process = self._running()
         with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(_PATIENCE):
+            async with asyncio.timeout(_EXIT_TIMEOUT):
                 await process.ended.wait()
-        _log.warning("step_process_died", step=self.callee.label, how=process.how, tail=process.said)
-        if over := words_for(process.how, process.command.limits):
+        _log.warning("step_process_died", step=self.callee.label, how=process.end_reason, tail=process.output)
+        if over := describe_overrun(process.end_reason, process.command.limits):
             return Overrun(over)
-        how, _, number = process.how.partition(" ")
+        how, _, number = process.end_reason.partition(" ")
         if how == "signal":
             return TransientError(f"the step's process was killed by {signal_name(number)}")
         if how == "exit":
-            last = process.said.rpartition("\n")[2].strip()
+            last = process.output.rpartition("\n")[2].strip()
             text = f"the step's process ended with exit status {number}"
             return TransientError(text + (f": {last}" if last else ""))
         return TransientError("the connection to the step's process was lost")
 
 
-def _hello(callee: Callee, app_modules: Sequence[str], max_bytes: int) -> wire.Hello:
+def _hello(callee: Callee, app_modules: Sequence[str], max_bytes: int) -> frames.Hello:
     name = callee.fn.__module__
     module = sys.modules.get(name)
-    return wire.Hello(
+    return frames.Hello(
         path=[entry or str(Path.cwd()) for entry in sys.path],
         prefix=sys.prefix,
         app_modules=list(app_modules),

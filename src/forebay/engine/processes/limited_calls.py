@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from forebay.engine.declare.context import Context
-from forebay.engine.processes.pool import SURELY, ProcessPool
+from forebay.engine.processes.pool import REPEATED_FROM, ProcessPool
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
@@ -32,7 +32,7 @@ class LimitedCalls:
         Raises: what the function raises; DataError if it exceeds its memory or time limit.
         """
         # There is no retry, so the first overrun is already reported as a fault of the file.
-        ctx = Context(0, 0, 0, limited.label, SURELY, 0, _NoServices())
+        ctx = Context(0, 0, 0, limited.label, REPEATED_FROM, 0, _NoServices())
         answer: R = await self._pool.run(limited, ctx, args, kwargs)
         return answer
 
@@ -40,7 +40,7 @@ class LimitedCalls:
 class _NoServices:
     """There is no task whose progress could be recorded. The other services are for steps only."""
 
-    def note(self, ctx: Context, told: Progress) -> None:
+    def report_progress(self, ctx: Context, progress: Progress) -> None:
         pass
 
     async def get(self, resource: Resource[Any]) -> Any:

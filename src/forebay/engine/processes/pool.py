@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from forebay.engine.processes.child_process import ChildProcess, NotStartedError
 from forebay.engine.processes.protocol import BrokenProtocol, EncodedCall, Overrun, decode_answer
 from forebay.errors import DataError, TransientError
-from forebay.runner import wire
+from forebay.runner import frames
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Coroutine, Sequence
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _REMEMBERED = 10_000  # maximum number of remembered overruns
 _SMALL = 1 << 16  # bytes that are decoded on the event loop; more would block it
-SURELY = 3  # attempt number from which on an overrun cannot be the first
+REPEATED_FROM = 3  # attempt number from which on an overrun cannot be the first
 
 
 class ProcessPool:
@@ -76,14 +76,14 @@ class ProcessPool:
                 except NotStartedError:
                     continue  # it died while idle: the task did not cause this and has not started
         except Overrun as error:
-            raise self._judged(callee, ctx, error) from None
+            raise self._classify_overrun(callee, ctx, error) from None
 
-    def _judged(self, callee: Callee, ctx: Context, error: Overrun) -> TransientError | DataError:
+    def _classify_overrun(self, callee: Callee, ctx: Context, error: Overrun) -> TransientError | DataError:
         """Classify an overrun: the first may be due to a busy machine; the second is a fault of the file."""
         if callee.takes_context:
             return TransientError(str(error))
         key = (callee.label, ctx.key)
-        if key in self._overran or ctx.attempt >= SURELY:
+        if key in self._overran or ctx.attempt >= REPEATED_FROM:
             self._overran.pop(key, None)
             return DataError(f"{error}, and did so before: the file is too large or too complex")
         self._overran[key] = None
@@ -124,15 +124,15 @@ class ProcessPool:
             async with _at_most(callee.timeout, "timed out after"):
                 kind, answer = await child.call(ctx, call)
             if len(answer) > _SMALL:
-                returned = await asyncio.to_thread(_Returned.of, callee, kind, answer)
+                returned = await asyncio.to_thread(_CallResult.of, callee, kind, answer)
             else:
-                returned = _Returned.of(callee, kind, answer)
+                returned = _CallResult.of(callee, kind, answer)
         except BaseException:
             self._busy.discard(child)
             # Shielded: a second cancellation does not wait, and the child is still killed and reaped.
             await asyncio.shield(self._in_background(child.kill()))
             raise
-        self._release(child, reusable=kind not in (wire.OUT_OF_MEMORY, wire.OVERRUN))
+        self._release(child, reusable=kind not in (frames.OUT_OF_MEMORY, frames.OVERRUN))
         return returned.get()
 
     def _release(self, child: ChildProcess, *, reusable: bool) -> None:
@@ -164,14 +164,14 @@ class ProcessPool:
 
 
 @dataclass(frozen=True)
-class _Returned:
+class _CallResult:
     """What a call returned or raised."""
 
     value: Any = None
     error: Exception | None = None
 
     @classmethod
-    def of(cls, callee: Callee, kind: bytes, answer: bytes) -> _Returned:
+    def of(cls, callee: Callee, kind: bytes, answer: bytes) -> _CallResult:
         """Raises: BrokenProtocol, after which the child must not be reused."""
         try:
             return cls(decode_answer(callee, kind, answer))
@@ -202,5 +202,7 @@ def _are_alike(one: Callee, other: Callee) -> bool:
     """Whether one child can serve both: a function that is declared twice needs no second process."""
     if one is other:
         return True
-    limits = [(callee.fn, callee.label, callee.memory_mb, callee.timeout, callee.confines) for callee in (one, other)]
+    limits = [
+        (callee.fn, callee.label, callee.memory_mb, callee.timeout, callee.process_limits) for callee in (one, other)
+    ]
     return one.takes_context == other.takes_context and limits[0] == limits[1]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from forebay.engine.declare.limited import OutputFile
 from forebay.engine.processes import child as steps
 from forebay.errors import ConfigError, DataError, TransientError, classify_error
-from forebay.runner import codec, failures, wire
+from forebay.runner import codec, failures, frames
 from forebay.runner.child import Call
 from forebay.types import Cancel, Done, ErrorClass, NotFound, Rows, Skip, Snooze, Statement
 
@@ -43,7 +43,7 @@ class EncodedCall:
     ) -> None:
         """Raises: DataError if the call cannot be sent."""
         buffer = io.BytesIO()
-        writer = _Writer(buffer, with_files=callee.confines.sandbox)
+        writer = _CallPickler(buffer, with_files=callee.process_limits.sandbox)
         try:
             writer.dump(Call(steps.context_fields(ctx) if callee.takes_context else None, args, kwargs))
         except Exception as error:  # pickling can run arbitrary code
@@ -56,7 +56,7 @@ class EncodedCall:
             )
 
 
-class _Writer(pickle.Pickler):
+class _CallPickler(pickle.Pickler):
     """Serializes a call; files are replaced by numbers, because the child sees them under other paths."""
 
     def __init__(self, buffer: io.BytesIO, *, with_files: bool) -> None:
@@ -83,20 +83,20 @@ def decode_answer(callee: Callee, kind: bytes, answer: bytes) -> Any:
 
     Raises: what the function raised; DataError if its process violated the protocol.
     """
-    if kind == wire.OUT_OF_MEMORY:
+    if kind == frames.OUT_OF_MEMORY:
         raise out_of_memory(callee)
-    if kind == wire.OVERRUN:
+    if kind == frames.OVERRUN:
         raise Overrun(answer.decode(errors="replace"))
-    if kind == wire.UNSENDABLE:
+    if kind == frames.UNSENDABLE:
         raise DataError(f"{callee.title}: {answer.decode(errors='replace')}")
     try:
-        if kind == wire.ERROR:
-            error = failures.load(answer, classes_of(callee), with_writes=not callee.confines.sandbox)
+        if kind == frames.ERROR:
+            error = failures.load(answer, classes_of(callee), with_writes=not callee.process_limits.sandbox)
         else:
             return _checked(callee, codec.decode(answer, classes_of(callee)))
     except codec.CodecError as bad:
         raise BrokenProtocol(f"{callee.title}: its result cannot be read: {bad}") from bad
-    raise _allowed(callee, error) if callee.confines.sandbox else error
+    raise _allowed(callee, error) if callee.process_limits.sandbox else error
 
 
 def _allowed(callee: Callee, error: Exception) -> Exception:
@@ -107,13 +107,13 @@ def _allowed(callee: Callee, error: Exception) -> Exception:
     if kind in (ErrorClass.DATA, ErrorClass.PERMANENT, ErrorClass.TRANSIENT):
         return error
     if kind is ErrorClass.RESOURCE:
-        return _told_by(error, Overrun(f"used up what it may have ({text})"))
-    if kind is ErrorClass.CONFIG and any(find_spec(name) is None for name in callee.confines.needs):
+        return _replace_error(error, Overrun(f"exceeded its limits ({text})"))
+    if kind is ErrorClass.CONFIG and any(find_spec(name) is None for name in callee.process_limits.needs):
         return error  # this process misses the package, too
-    return _told_by(error, TransientError(text))
+    return _replace_error(error, TransientError(text))
 
 
-def _told_by(error: Exception, instead: Exception) -> Exception:
+def _replace_error(error: Exception, instead: Exception) -> Exception:
     instead.__cause__ = error.__cause__
     return instead
 
@@ -121,8 +121,8 @@ def _told_by(error: Exception, instead: Exception) -> Exception:
 def _checked(callee: Callee, value: Any) -> Any:
     """Only steps that are trusted with the database may return rows."""
     writing = any(isinstance(each, Done | NotFound | Skip) and each.writes for each in _outcomes(value))
-    if callee.confines.sandbox and writing:
-        raise codec.CodecError("a sandboxed step cannot write rows: hand them over in a step after it")
+    if callee.process_limits.sandbox and writing:
+        raise codec.CodecError("a sandboxed step cannot write rows: return them from a later step")
     return value
 
 
@@ -135,8 +135,8 @@ def classes_of(callee: Callee) -> Classes:
     """The classes that its results may contain."""
     outcomes: tuple[Any, ...] = ()
     if callee.takes_context:
-        outcomes = _OUTCOMES if callee.confines.sandbox else (*_OUTCOMES, *_WRITES)
-    return _classes(callee.fn, callee.confines.returns, outcomes)
+        outcomes = _OUTCOMES if callee.process_limits.sandbox else (*_OUTCOMES, *_WRITES)
+    return _classes(callee.fn, callee.process_limits.returns, outcomes)
 
 
 @lru_cache(maxsize=512)
@@ -144,7 +144,7 @@ def _classes(fn: Callable[..., Any], returns: tuple[Any, ...], outcomes: tuple[A
     found = codec.classes_of(codec.returned_by(fn), *returns)
     found |= {codec.name_of(kind): kind for kind in outcomes}
     own = {name: kind for name, kind in found.items() if kind.__module__ == "__main__"}
-    return found | {name.replace("__main__", wire.MAIN_ALIAS, 1): kind for name, kind in own.items()}
+    return found | {name.replace("__main__", frames.MAIN_ALIAS, 1): kind for name, kind in own.items()}
 
 
 def load_error(callee: Callee, body: bytes) -> Exception:

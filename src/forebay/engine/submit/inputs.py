@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar, cast
 from pydantic import BaseModel, ValidationError
 from pydantic_core import PydanticSerializationError, to_json, to_jsonable_python
 
-from forebay.engine.submit.nesting import MOST, is_too_deep
+from forebay.engine.submit.nesting import MAX_DEPTH, is_too_deep
 from forebay.errors import InputTooLarge, InvalidField
 
 if TYPE_CHECKING:
@@ -46,14 +46,14 @@ class Encoder(Generic[I]):
         try:
             data = self._dumped(value)
         except ValidationError as error:
-            _refuse_invalid(error, field)
+            _reject_invalid(error, field)
         except (PydanticSerializationError, ValueError, RecursionError) as error:
-            _refuse_unwritable(value, error, field)
+            _reject_unwritable(value, error, field)
         if _NUL.search(data):
-            _refuse_unwritable(value, None, field)
+            _reject_unwritable(value, None, field)
         if len(data) > self._limit:
             raise InputTooLarge(field, f"has {len(data)} bytes; the pipeline takes at most {self._limit}")
-        _refuse_depth(data, field)
+        _reject_depth(data, field)
         return data
 
     def encode_all(self, values: Sequence[I], first: int) -> list[bytes]:
@@ -88,7 +88,7 @@ class Encoder(Generic[I]):
         return data
 
 
-_TOO_DEEP = f"is nested more than {MOST} deep"
+_TOO_DEEP = f"is nested more than {MAX_DEPTH} levels deep"
 
 # Words in JSON that may indicate a value that the database cannot store.
 _SUSPECT = (b"\\u0000", b"NaN", b"Infinity", b"null")
@@ -112,37 +112,37 @@ def encode_json(value: Json, field: str) -> str:
     try:
         data = _without_constants(to_json(value, inf_nan_mode="constants"))
     except (PydanticSerializationError, ValueError, RecursionError) as error:
-        _refuse_unwritable(value, error, field)
+        _reject_unwritable(value, error, field)
     if _NUL.search(data):
-        _refuse_unwritable(value, None, field)
-    _refuse_depth(data, field)
+        _reject_unwritable(value, None, field)
+    _reject_depth(data, field)
     return data.decode()
 
 
 def _without_constants(data: bytes) -> bytes:
     if b"NaN" in data or b"Infinity" in data:
-        json.loads(data, parse_constant=_refuse_constant)  # a string may contain these words
+        json.loads(data, parse_constant=_reject_constant)  # a string may contain these words
     return data
 
 
-def _refuse_constant(name: str) -> NoReturn:
+def _reject_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is not JSON")
 
 
 # Error messages with the location of the invalid value. They are slow, but only used after an error.
 
 
-def _refuse_invalid(error: ValidationError, field: str) -> NoReturn:
+def _reject_invalid(error: ValidationError, field: str) -> NoReturn:
     first = error.errors(include_url=False, include_context=False, include_input=False)[0]
     raise InvalidField(_path(field, first["loc"]), first["msg"]) from error
 
 
-def _refuse_depth(data: bytes, field: str) -> None:
+def _reject_depth(data: bytes, field: str) -> None:
     if is_too_deep(data):
         raise InvalidField(field, _TOO_DEEP)
 
 
-def _refuse_unwritable(value: object, error: Exception | None, field: str) -> NoReturn:
+def _reject_unwritable(value: object, error: Exception | None, field: str) -> NoReturn:
     for is_wrong, reason in (
         (has_nul, "must not contain the character U+0000"),
         (is_not_unicode, "is not valid Unicode"),

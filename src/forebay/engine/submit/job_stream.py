@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from forebay.db.pool import database_unavailable
 from forebay.engine.db.adapters import RETRYABLE, AsyncAdapter, Row
-from forebay.engine.db.loads import Batch, ItemLoad
+from forebay.engine.db.loads import ItemBatch, ItemLoad
 from forebay.engine.db.sql import load
 from forebay.errors import NotFoundError
 from forebay.types import Statement
@@ -169,13 +169,13 @@ class _Numbered:
         numbered = zip(self.places, range(self._first, self._first + len(self.places)), strict=True)
         self.bad = [(n, place) for place, n in numbered if place in rows.faults] if rows.faults else []
 
-    def good(self) -> list[Batch]:
+    def good(self) -> list[ItemBatch]:
         rows, ns = self._rows, range(self._first, self._first + len(self.places))
         if rows.keys is None and not self.bad:
-            return [Batch(ns, None, rows.data)]
+            return [ItemBatch(ns, None, rows.data)]
         good = [(n, place) for n, place in zip(ns, self.places, strict=True) if place not in rows.faults]
         keys = None if rows.keys is None else [rows.keys[place] for _, place in good]
-        return [Batch([n for n, _ in good], keys, [rows.data[place] for _, place in good])] if good else []
+        return [ItemBatch([n for n, _ in good], keys, [rows.data[place] for _, place in good])] if good else []
 
     def bad_columns(self) -> Sequence[object]:
         rows, keys = self._rows, self._rows.keys or [None] * len(self._rows)

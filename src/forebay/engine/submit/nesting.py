@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import re
 
-MOST = 100  # the same as in forebay.check_nesting()
+MAX_DEPTH = 100  # the same as in forebay.check_nesting()
 
-_SHORTEST = 2 * (MOST + 1)  # minimum bytes of JSON that is nested deeper
+_SHORTEST = 2 * (MAX_DEPTH + 1)  # minimum bytes of JSON that is nested deeper
 _TEXTS = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"')
 _BRACKETS = bytes.maketrans(b"{}", b"[]")
 _OTHERS = bytes(set(range(256)) - set(b"[]{}"))
 
 
 def is_too_deep(data: bytes) -> bool:
-    """Whether arrays and objects are nested more than MOST levels deep in this JSON."""
-    if len(data) < _SHORTEST or data.count(b"[") + data.count(b"{") <= MOST:
+    """Whether arrays and objects are nested more than MAX_DEPTH levels deep in this JSON."""
+    if len(data) < _SHORTEST or data.count(b"[") + data.count(b"{") <= MAX_DEPTH:
         return False
     brackets = _TEXTS.sub(b"", data).translate(_BRACKETS, _OTHERS)
-    for _ in range(MOST):  # each iteration removes the innermost level
+    for _ in range(MAX_DEPTH):  # each iteration removes the innermost level
         if not brackets:
             return False
         brackets = brackets.replace(b"[]", b"")

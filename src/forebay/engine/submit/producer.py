@@ -8,7 +8,7 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar, Unpack
 
 from forebay.engine.db.adapters import AsyncAdapter, Row, SyncAdapter, adapter_for, sync_adapter_for
-from forebay.engine.db.loads import Batch, ItemLoad
+from forebay.engine.db.loads import ItemBatch, ItemLoad
 from forebay.engine.db.sql import load
 from forebay.engine.submit.inputs import Encoder
 from forebay.engine.submit.options import CheckedOptions, SubmitOptions, checked_text
@@ -128,7 +128,7 @@ def item_arguments(
     Raises: RequestError.
     """
     if coalesce and o.key is None:
-        raise InvalidField("key", "is needed to coalesce")
+        raise InvalidField("key", "is required for coalesce")
     data = Encoder(pipeline).encode(value).decode()
     return (pipeline.name, data, o.owner, o.key, o.priority, o.run_at, o.delay, coalesce, o.meta, trace)
 
@@ -195,7 +195,7 @@ class _Bulk(Generic[I]):
         self._options = options
         self._batches = _encoded(pipeline, inputs, keys)
         # Reading this far ahead distinguishes short from long, and finds most errors before any statement.
-        self._head: list[Batch] = []
+        self._head: list[ItemBatch] = []
         while self._ahead <= _SHORT and (batch := next(self._batches, None)):
             self._head.append(batch)
         self.is_short = self._ahead <= _SHORT
@@ -237,7 +237,7 @@ class _Bulk(Generic[I]):
         yield _Fetch(load("enqueue_items"), (job_id, self._total, o.run_at, o.delay))
         return Submitted(job_id, created=True, items=self._total)
 
-    def _counted(self, max_bytes: int) -> Iterator[Batch]:
+    def _counted(self, max_bytes: int) -> Iterator[ItemBatch]:
         for batch in chain(self._head, self._batches):
             # The registered pipeline may allow less than the pipeline in this process.
             if max(map(len, batch.inputs)) > max_bytes:
@@ -246,7 +246,7 @@ class _Bulk(Generic[I]):
             yield batch
 
 
-def _encoded(pipeline: Pipeline[I], inputs: Iterable[I], keys: Iterable[str | None] | None) -> Iterator[Batch]:
+def _encoded(pipeline: Pipeline[I], inputs: Iterable[I], keys: Iterable[str | None] | None) -> Iterator[ItemBatch]:
     """The items in non-empty batches."""
     encoder, source, n, place = Encoder(pipeline), iter(inputs), 0, 0
     names, seen = None if keys is None else iter(keys), set[str]()
@@ -255,22 +255,22 @@ def _encoded(pipeline: Pipeline[I], inputs: Iterable[I], keys: Iterable[str | No
         encoded, kept = encoder.encode_all(values, place), None
         size = max(1, min(_BATCH, _BLOCK * len(values) // sum(map(len, encoded))))
         if names is not None:
-            fresh = _fresh(list(islice(names, len(values))), len(values), place, seen)
+            fresh = _new_keys(list(islice(names, len(values))), len(values), place, seen)
             encoded, kept = [encoded[offset] for offset, _ in fresh], [key for _, key in fresh]
         if encoded:
-            yield Batch(range(n + 1, n + len(encoded) + 1), kept, encoded)
+            yield ItemBatch(range(n + 1, n + len(encoded) + 1), kept, encoded)
         n, place = n + len(encoded), place + len(values)
     if names is not None and next(names, _NOTHING) is not _NOTHING:
-        raise _uneven()
+        raise _key_count_error()
 
 
 _NOTHING = object()
 
 
-def _fresh(keys: list[str | None], wanted: int, place: int, seen: set[str]) -> list[tuple[int, str | None]]:
+def _new_keys(keys: list[str | None], wanted: int, place: int, seen: set[str]) -> list[tuple[int, str | None]]:
     """The keys that have not been seen yet, with their offsets."""
     if len(keys) < wanted:
-        raise _uneven()
+        raise _key_count_error()
     fresh: list[tuple[int, str | None]] = []
     for offset, key in enumerate(keys):
         if key is not None:
@@ -282,10 +282,10 @@ def _fresh(keys: list[str | None], wanted: int, place: int, seen: set[str]) -> l
     return fresh
 
 
-def _too_large(batch: Batch, max_bytes: int) -> InputTooLarge:
+def _too_large(batch: ItemBatch, max_bytes: int) -> InputTooLarge:
     n, size = next((n, len(data)) for n, data in zip(batch.ns, batch.inputs, strict=True) if len(data) > max_bytes)
     return InputTooLarge("inputs", f"item {n} has {size} bytes; the pipeline takes at most {max_bytes}")
 
 
-def _uneven() -> InvalidField:
-    return InvalidField("keys", "must be as many as inputs")
+def _key_count_error() -> InvalidField:
+    return InvalidField("keys", "must have as many entries as inputs")

@@ -29,7 +29,7 @@ async def summary(conn: AsyncConn, job_id: int) -> JobSummary:
     Raises:
         NotFoundError: there is no such job.
     """
-    return (await _look(adapter_for(conn), job_id))[0]
+    return (await _read_job(adapter_for(conn), job_id))[0]
 
 
 async def wait(conn_or_dsn: AsyncConn | str, job_id: int, timeout: float | None = None) -> JobSummary:
@@ -42,7 +42,7 @@ async def wait(conn_or_dsn: AsyncConn | str, job_id: int, timeout: float | None 
     async with asyncio.timeout(timeout), _opened(conn_or_dsn) as adapter:
         pause = 0.01
         while True:
-            job, is_over = await _look(adapter, job_id)
+            job, is_over = await _read_job(adapter, job_id)
             if is_over:
                 return job
             await asyncio.sleep(pause)
@@ -58,7 +58,7 @@ async def items(conn: AsyncConn, job_id: int) -> AsyncIterator[ItemRecord]:
         last_n = rows[-1][0]
 
 
-async def _look(adapter: AsyncAdapter, job_id: int) -> tuple[JobSummary, bool]:
+async def _read_job(adapter: AsyncAdapter, job_id: int) -> tuple[JobSummary, bool]:
     row = await adapter.fetch_row(load("get_job"), (job_id,))
     if row is None:
         raise NotFoundError("job_id", f"there is no job {job_id}")

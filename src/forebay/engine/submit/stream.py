@@ -71,7 +71,7 @@ async def submit_stream(
     if on_bad_row not in ("raise", "error_item"):
         raise InvalidField("on_bad_row", "must be 'raise' or 'error_item'")
     checked = CheckedOptions.checked(key=checked_text("key", key, 500), **options)
-    reader = _Reader(pipeline, item_key, on_bad_row)
+    reader = _RowReader(pipeline, item_key, on_bad_row)
     async with _pool(dsn_or_pool) as pool:
         adapter = adapter_for(pool)
         stream = JobStream(adapter, checked.run_at, checked.delay)
@@ -85,35 +85,35 @@ async def submit_stream(
                 created = await stream.open(pipeline.name, checked, now.trace)
             now.made(stream.job_id)
         if not stream.is_sealed:
-            rows = await _behind(source, stream.loaded)
+            rows = await _skip_rows(source, stream.loaded)
             await _load_all(stream, reader, rows, on_progress)
         return Submitted(stream.job_id, created, stream.total)
 
 
 async def _load_all(
     stream: JobStream,
-    reader: _Reader[I],
+    reader: _RowReader[I],
     source: AsyncIterator[I],
     on_progress: Callable[[StreamProgress], object] | None,
 ) -> None:
     size, pending = BatchSize(), SourceRows()
     while True:
         missing = size.rows - len(pending)
-        pending.add(reader.read([value async for value in _taken(source, missing)], stream.loaded + len(pending)))
+        pending.add(reader.read([value async for value in _take_rows(source, missing)], stream.loaded + len(pending)))
         if not pending:
             await stream.seal()
             return
         pending.drop(await stream.send(pending, size))
         if on_progress is not None:
-            told = on_progress(StreamProgress(stream.job_id, stream.loaded, stream.total))
-            if inspect.isawaitable(told):
-                await told
+            result = on_progress(StreamProgress(stream.job_id, stream.loaded, stream.total))
+            if inspect.isawaitable(result):
+                await result
 
 
 # -- the source -----------------------------------------------------------------------------------------------
 
 
-class _Reader(Generic[I]):
+class _RowReader(Generic[I]):
     """Converts the values of the source into rows that can be stored."""
 
     def __init__(self, pipeline: Pipeline[I], item_key: Callable[[I], str] | None, on_bad_row: OnBadRow) -> None:
@@ -146,27 +146,27 @@ class _Reader(Generic[I]):
         return [checked_text(f"keys[{place}]", self._item_key(value), 500) for place, value in enumerate(values, first)]
 
 
-async def _behind(source: AsyncIterable[I] | Iterable[I], count: int) -> AsyncIterator[I]:
+async def _skip_rows(source: AsyncIterable[I] | Iterable[I], count: int) -> AsyncIterator[I]:
     """The source without its first `count` rows.
 
     Raises:
         InvalidField: it has fewer rows.
     """
-    rows = aiter(source) if isinstance(source, AsyncIterable) else _lifted(source)
+    rows = aiter(source) if isinstance(source, AsyncIterable) else _as_async(source)
     skipped = 0
-    async for _ in _taken(rows, count):
+    async for _ in _take_rows(rows, count):
         skipped += 1
     if skipped < count:
-        raise InvalidField("source", f"ends after {skipped} rows, but {count} of it were loaded before")
+        raise InvalidField("source", f"ends after {skipped} rows, but {count} rows were loaded before")
     return rows
 
 
-async def _lifted(source: Iterable[I]) -> AsyncIterator[I]:
+async def _as_async(source: Iterable[I]) -> AsyncIterator[I]:
     for value in source:
         yield value
 
 
-async def _taken(source: AsyncIterator[I], count: int) -> AsyncIterator[I]:
+async def _take_rows(source: AsyncIterator[I], count: int) -> AsyncIterator[I]:
     """The next `count` rows; unlike a loop with break, it does not consume one row too many."""
     for _ in range(count):
         try:

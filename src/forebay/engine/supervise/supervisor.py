@@ -29,7 +29,7 @@ class Supervisor:
 
     `on_lost` is awaited with the pid of a process that exited with an error, before the process is replaced. The first
     SIGTERM or SIGINT is forwarded, and processes that are left after `grace` seconds are killed; a second signal kills
-    them immediately (without `hears_signals`, only `stop` has this effect). A process that calls `watch_parent` ends
+    them immediately (without `handle_signals`, only `stop` has this effect). A process that calls `watch_parent` ends
     when the supervisor dies. `pauses` are the first and the longest pause before a restart.
     """
 
@@ -42,7 +42,7 @@ class Supervisor:
         on_lost: OnLost | None = None,
         env: Mapping[str, str] | None = None,
         pauses: tuple[float, float] = (0.5, 30.0),
-        hears_signals: bool = True,
+        handle_signals: bool = True,
         what: str = "worker",
     ) -> None:
         self._argv = tuple(argv)
@@ -51,7 +51,7 @@ class Supervisor:
         self._on_lost = on_lost
         self._env = dict(os.environ if env is None else env)
         self._pauses = pauses
-        self._hears_signals = hears_signals
+        self._handle_signals = handle_signals
         self._what = what  # name in the logs
         self._running: dict[int, asyncio.subprocess.Process] = {}
         self._stopping = asyncio.Event()
@@ -64,7 +64,7 @@ class Supervisor:
         """Supervise until stopped; return 0 if every process then exited without being killed."""
         lifeline, ours = os.pipe()
         try:
-            with _signals_to(self.stop) if self._hears_signals else contextlib.nullcontext():
+            with _signals_to(self.stop) if self._handle_signals else contextlib.nullcontext():
                 async with asyncio.TaskGroup() as group:
                     for number in range(1, self._count + 1):
                         group.create_task(self._keep_running(number, lifeline))
@@ -92,12 +92,12 @@ class Supervisor:
         while not self._stopping.is_set():
             started = time.monotonic()
             try:
-                await self._live(number, lifeline)
+                await self._run_once(number, lifeline)
             except OSError as error:  # out of processes, memory or files: possibly temporary
                 _log.error(f"{self._what}_not_started", worker=number, error=str(error))
             await self._pause(pause_after(time.monotonic() - started, backoff))
 
-    async def _live(self, number: int, lifeline: int) -> None:
+    async def _run_once(self, number: int, lifeline: int) -> None:
         process = await asyncio.create_subprocess_exec(
             *self._argv,
             env=self._env | {_NUMBER: str(number), _LIFELINE: str(lifeline)},
@@ -112,7 +112,7 @@ class Supervisor:
             _signal(process, self._stop_signal)
         status = await self._until_it_ends(process)
         if not (self._stopping.is_set() and status == 0):
-            await self._lose(number, process.pid, status)
+            await self._handle_exit(number, process.pid, status)
 
     async def _until_it_ends(self, process: asyncio.subprocess.Process) -> int:
         try:
@@ -125,8 +125,8 @@ class Supervisor:
             _kill_group(process.pid)  # end its remaining children
             del self._running[process.pid]
 
-    async def _lose(self, number: int, pid: int, status: int) -> None:
-        _log.error(f"{self._what}_lost", worker=number, pid=pid, **_how(status))
+    async def _handle_exit(self, number: int, pid: int, status: int) -> None:
+        _log.error(f"{self._what}_lost", worker=number, pid=pid, **_describe_exit(status))
         # A process that had not installed its handler yet dies from the signal, as requested.
         if self._stopping.is_set() and status != -self._stop_signal:
             self._clean = False
@@ -200,5 +200,5 @@ def _kill_group(pid: int) -> None:
         os.killpg(pid, signal.SIGKILL)
 
 
-def _how(status: int) -> dict[str, object]:
+def _describe_exit(status: int) -> dict[str, object]:
     return {"signal": signal.Signals(-status).name} if status < 0 else {"exit_status": status}

@@ -155,7 +155,7 @@ class Claimer:
                 try:
                     await self._claim(claims)
                 except REJECTED as error:
-                    log.exception("claim_refused", error=one_line(error))
+                    log.exception("claim_rejected", error=one_line(error))
                     await asyncio.sleep(1)
             else:
                 self._note_idle()
@@ -220,7 +220,7 @@ class Claimer:
                 lanes = self._lanes[step_id]
                 lanes.claimed(mine, [lease for lease in leases if lease.step_id == step_id])
                 self._note_busy(lanes, mine)
-            self._take_on(leases)
+            self._accept(leases)
         finally:
             await release(self._pool, conn)  # takes several iterations of the event loop; the tasks start meanwhile
 
@@ -235,7 +235,7 @@ class Claimer:
             await release(self._pool, conn)
             raise
 
-    def _take_on(self, leases: list[Lease]) -> None:
+    def _accept(self, leases: list[Lease]) -> None:
         for lease in leases:
             self._leases.add(lease)
             for n in lease.missing():
@@ -244,7 +244,7 @@ class Claimer:
                 lane = self._lanes[lease.step_id].lanes[lease.lane_id]
                 self._executors[lease.step_id].queue.push(lease, lane.priority, lane.weight)
         for step_id in {lease.step_id for lease in leases}:
-            self._executors[step_id].kick()
+            self._executors[step_id].start_slots()
 
     def _cancel_missing(self, lease: Lease, n: int) -> None:
         """Settle a task whose item has ended or was deleted, so that the lease does not hold it."""

@@ -104,7 +104,7 @@ class StepExecutor:
         """The number of ended attempts, successful or not."""
         return self.succeeded + self.failed + self._unfinished
 
-    def kick(self) -> None:
+    def start_slots(self) -> None:
         """Start as many slots as the queue needs."""
         if self.is_shared and self.queue.size:
             self._admit_newcomers()
@@ -152,7 +152,7 @@ class StepExecutor:
             await self._attempt_batch(me, [task], time.monotonic())
         self._learn()
         self._forget_slot(me)
-        self.kick()
+        self.start_slots()
         self._on_capacity()
 
     def _next(self, *, outranked: bool) -> tuple[Lease, int] | None:
@@ -257,7 +257,7 @@ class StepExecutor:
     def _note_other_end(self, attempt: Attempt, seconds: float) -> None:
         attempt.seconds = seconds
         if attempt.error_class in _PRESSURE:
-            self.concurrency.press()
+            self.concurrency.add_pressure()
         if attempt.error_class is ErrorClass.TRANSIENT:
             self.spike.add(failed=1)
             if attempt.retry_in is not None:
@@ -309,14 +309,14 @@ class StepExecutor:
             if attempt.stop == "timeout":
                 report_error(attempt, self.step, TransientError(f"timed out after {self.step.timeout:g} s"))
             elif attempt.stop == "cancelled":
-                attempt.fail("CANCELLED", reason="cancelled while it was running", ends_item=True)
+                attempt.fail("CANCELLED", reason="cancelled while running", ends_item=True)
             elif stopped:  # the worker stops, the lease is lost, or another attempt of the batch was stopped
-                why = attempt.stop or "its batch was stopped"
+                why = attempt.stop or "another task of its batch was stopped"
                 attempt.fail(
-                    "RELEASED", reason=f"the worker let go of it ({why})", retry_in=0.0, counts_as_attempt=False
+                    "RELEASED", reason=f"released by the worker ({why})", retry_in=0.0, counts_as_attempt=False
                 )
             else:
-                report_error(attempt, self.step, TransientError("the step was cancelled from within"))
+                report_error(attempt, self.step, TransientError("the step cancelled itself"))
 
     def _hold(self, owners: Iterable[int]) -> None:
         for owner_id in owners:
@@ -357,17 +357,17 @@ class StepExecutor:
             attempt.end(why)
 
     def cancel_job(self, job_id: int) -> None:
-        self._let_go(lambda lease: lease.job_id == job_id, "cancelled")
+        self._drop(lambda lease: lease.job_id == job_id, "cancelled")
 
-    def let_go(self, tokens: set[int], why: str) -> None:
+    def drop_leases(self, tokens: set[int], why: str) -> None:
         """Drop queued tasks and stop running attempts of these leases."""
-        self._let_go(lambda lease: lease.token in tokens, why)
+        self._drop(lambda lease: lease.token in tokens, why)
 
-    def _let_go(self, is_meant: Callable[[Lease], bool], why: str) -> None:
+    def _drop(self, is_meant: Callable[[Lease], bool], why: str) -> None:
         for lease, n in self.queue.drop(is_meant):
             if why == "cancelled":
                 attempt = Attempt(lease, n, self._clock.time())
-                attempt.fail("CANCELLED", reason="cancelled before it began", ends_item=True)
+                attempt.fail("CANCELLED", reason="cancelled before it started", ends_item=True)
                 self._report(attempt)
         for attempt in list(self.running):
             if is_meant(attempt.lease):
@@ -389,6 +389,6 @@ class StepExecutor:
 def _checked(values: list[Any], size: int) -> list[Any]:
     if len(values) != size:
         raise TransientError(
-            f"the batch step answered {len(values)} values for {size} items: it must return one for each"
+            f"the batch step returned {len(values)} values for {size} items: it must return one for each"
         )
     return values

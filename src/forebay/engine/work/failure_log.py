@@ -38,8 +38,8 @@ class _Window:
     """The log lines of one kind in the current window."""
 
     since: float
-    told: int = 0
-    untold: int = 0
+    written: int = 0
+    suppressed: int = 0
     reason: str | None = None  # of the last suppressed failure
 
 
@@ -62,14 +62,14 @@ class FailureLog:
         name = "item_failed" if ends_item else "attempt_failed"
         kind = _Kind(name, step.label, None if attempt.error_class is None else attempt.error_class.value)
         window = self._windows.setdefault(kind, _Window(self._monotonic()))
-        if window.told < _IN_FULL:
-            window.told += 1
+        if window.written < _IN_FULL:
+            window.written += 1
             _write(kind, **_described(attempt, step))
         else:
-            window.untold += 1
+            window.suppressed += 1
             window.reason = attempt.reason
 
-    async def tell_rest(self) -> None:
+    async def end_windows(self) -> None:
         """End the windows that are over."""
         now = self._monotonic()
         for kind, window in list(self._windows.items()):
@@ -84,9 +84,9 @@ class FailureLog:
 
     def _end(self, kind: _Kind, window: _Window, now: float) -> None:
         del self._windows[kind]
-        if window.untold:
+        if window.suppressed:
             seconds = round(now - window.since, 1)
-            _write(kind, repeated=window.untold, within_s=seconds, reason=window.reason)
+            _write(kind, repeated=window.suppressed, within_s=seconds, reason=window.reason)
 
 
 def _write(kind: _Kind, **about: Any) -> None:

@@ -17,7 +17,7 @@ log = get_logger("worker")
 _ONE_BY_ONE = 5  # maximum jobs of one batch that are logged separately
 
 
-def tell_finished(jobs: Sequence[int]) -> None:
+def log_finished(jobs: Sequence[int]) -> None:
     """Log the end of jobs; many jobs that end together share one line."""
     if len(jobs) > _ONE_BY_ONE:
         log.info("jobs_finished", count=len(jobs), first=min(jobs), last=max(jobs))
@@ -26,7 +26,7 @@ def tell_finished(jobs: Sequence[int]) -> None:
         log.info("job_finished", job=job_id)
 
 
-def tell_attempts(batch: Sequence[Attempt], executors: Mapping[int, StepExecutor], now: float) -> None:
+def log_attempts(batch: Sequence[Attempt], executors: Mapping[int, StepExecutor], now: float) -> None:
     """Log how attempts ended, and when failed attempts are retried; `now` is the time of the settle."""
     for attempt in batch:
         lease = attempt.lease

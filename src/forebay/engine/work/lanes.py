@@ -103,7 +103,7 @@ class StepLanes:
         known = [lane for lane in ready if lane.lane_id in served]
         if known and len(ready) - len(known) <= _FEW:
             ready = known  # `pick_waiting` serves the others without waiting for this claim
-        ready = sorted(ready, key=self._turn)[: min(capacity, _MAX_LANES)]
+        ready = sorted(ready, key=self._sort_key)[: min(capacity, _MAX_LANES)]
         shares = self._shares(ready)
         return [
             self._claim(lane, max(1, min(capacity, round(capacity * share))))
@@ -115,7 +115,7 @@ class StepLanes:
         wait for capacity behind the tasks of others. A lane that turns out to have many tasks is then served like the
         others."""
         waiting = [lane for lane in self._ready() if lane.lane_id not in served and lane.owner_id not in owners]
-        waiting = sorted(waiting, key=self._turn)[: min(max(capacity, 0), _FEW)]
+        waiting = sorted(waiting, key=self._sort_key)[: min(max(capacity, 0), _FEW)]
         return [self._claim(lane, max(1, capacity // len(waiting))) for lane in waiting]
 
     def pick_outranked(self, owners: Container[int]) -> list[Claim]:
@@ -128,9 +128,9 @@ class StepLanes:
         for lane in lanes:
             if not (lane.claiming or lane.owner_id in leading or lane.owner_id in owners):
                 other = first.setdefault(lane.owner_id, lane)
-                if (-lane.priority, self._turn(lane)) < (-other.priority, self._turn(other)):
+                if (-lane.priority, self._sort_key(lane)) < (-other.priority, self._sort_key(other)):
                     first[lane.owner_id] = lane
-        return [self._claim(lane, 1) for lane in sorted(first.values(), key=self._turn)[:_FEW]]
+        return [self._claim(lane, 1) for lane in sorted(first.values(), key=self._sort_key)[:_FEW]]
 
     def _top(self) -> int:
         return max((self.lanes[i].priority for i in self.active), default=0)
@@ -145,7 +145,7 @@ class StepLanes:
         head = max(0, lane.head - _LOOK_BACK)
         return Claim(self.step_id, lane.lane_id, head, quota, min(quota, lane.run_rows))
 
-    def _turn(self, lane: Lane) -> tuple[float, float, int]:
+    def _sort_key(self, lane: Lane) -> tuple[float, float, int]:
         return (self._owner_virtual.get(lane.owner_id, 0.0), lane.virtual, lane.lane_id)
 
     def _shares(self, lanes: list[Lane]) -> list[float]:

@@ -99,20 +99,20 @@ class LeaseBook:
         for lease in old:
             lease.held_since = now
         # A lease that was settled while the heartbeat was in progress is not lost.
-        self._let_go({token for token in tokens if token not in held and token in self._held}, "lost")
-        self._let_go({token for token, cancelled in held.items() if cancelled}, "cancelled")
+        self._drop({token for token in tokens if token not in held and token in self._held}, "lost")
+        self._drop({token for token, cancelled in held.items() if cancelled}, "cancelled")
 
-    def _let_go(self, tokens: set[int], why: str) -> None:
+    def _drop(self, tokens: set[int], why: str) -> None:
         if not tokens:
             return
         for executor in self._executors.values():
-            executor.let_go(tokens, why)
+            executor.drop_leases(tokens, why)
         if why == "lost":
             for token in tokens:
                 self._forget(self._held[token])
             log.warning("leases_lost", count=len(tokens), worker=self._worker_id)
 
-    async def hand_back(self) -> None:
+    async def release_all(self) -> None:
         """Release all leases of this worker, as if they had not been claimed, including those that it does not know
         about because the response to a claim was lost."""
         await tasks.release_all(self._pool, self._worker_id, self._clock.stamp())

@@ -33,9 +33,9 @@ class Machine:
         while True:
             due = time.monotonic() + _TICK
             await asyncio.sleep(_TICK)
-            self.see(late=max(0.0, time.monotonic() - due), load=load(), free=free_memory())
+            self.observe(late=max(0.0, time.monotonic() - due), load=load(), free=free_memory())
 
-    def see(self, *, late: float, load: float, free: float) -> None:
+    def observe(self, *, late: float, load: float, free: float) -> None:
         """`late`: event-loop lag in seconds; `load`: runnable processes per core; `free`: share of free memory."""
         self._lag.add(late)
         self._load, self._free = load, free

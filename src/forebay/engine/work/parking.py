@@ -90,4 +90,4 @@ class QueueParking:
     def _background_task_ended(self, task: asyncio.Task[None]) -> None:
         self._background_tasks.discard(task)
         if not task.cancelled() and (error := task.exception()) is not None:
-            log.warning("queue_not_told", error=one_line(error))
+            log.warning("queue_update_failed", error=one_line(error))

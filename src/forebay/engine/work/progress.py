@@ -57,16 +57,16 @@ class ProgressBook:
         self._first: WeakKeyDictionary[Context, tuple[datetime, float]] = WeakKeyDictionary()
         self._rates: WeakKeyDictionary[Context, ByteRate] = WeakKeyDictionary()
 
-    def note(self, ctx: Context, told: Progress) -> None:
-        fraction = None if told.fraction is None else min(1.0, max(0.0, float(told.fraction)))
+    def report_progress(self, ctx: Context, progress: Progress) -> None:
+        fraction = None if progress.fraction is None else min(1.0, max(0.0, float(progress.fraction)))
         noted: dict[str, Any] = {"step": ctx.step, "fraction": fraction}
-        noted["note"] = None if told.note is None else clean(told.note)[:200]
-        sizes = {"bytesDone": told.bytes_done, "bytesTotal": told.bytes_total}
+        noted["note"] = None if progress.note is None else clean(progress.note)[:200]
+        sizes = {"bytesDone": progress.bytes_done, "bytesTotal": progress.bytes_total}
         noted |= {name: max(0, int(size)) for name, size in sizes.items() if size is not None}
         with self._lock:  # steps on threads report progress, too
             if fraction is not None and (ends_at := self._ends_at(ctx, fraction)) is not None:
                 noted["endsAt"] = ends_at.isoformat()
-            if told.bytes_done is not None and (rate := self._rate(ctx, told.bytes_done)) is not None:
+            if progress.bytes_done is not None and (rate := self._rate(ctx, progress.bytes_done)) is not None:
                 noted["bytesPerSecond"] = round(rate)
             self._notes[ctx] = noted
 

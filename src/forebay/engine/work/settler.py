@@ -188,7 +188,7 @@ class Settler:
             raise
         except MISUSED + UNAVAILABLE as error:
             if isinstance(error, MISUSED) and is_usable(conn):
-                raise DataError(f"what the step handed over was refused: {message_without_values(error)}") from error
+                raise DataError(f"the writes of the step were rejected: {message_without_values(error)}") from error
             if len(group) == 1:
                 self._count_loss(group[0])
             raise
@@ -201,7 +201,9 @@ class Settler:
         if self._losses[task] >= _WRITE_LOSSES:
             del self._losses[task]
             report.result, report.writes = None, ()
-            _refuse(report, DataError(f"the connection was lost {_WRITE_LOSSES} times while its rows were written"))
+            _fail_report(
+                report, DataError(f"the connection was lost {_WRITE_LOSSES} times while its rows were written")
+            )
 
     async def _isolate(self, batch: list[Attempt], error: Exception) -> None:
         """Halve the batch until the invalid report is alone; that report fails with the reason."""
@@ -217,9 +219,9 @@ class Settler:
             self._on_settled(batch, tasks.Settled(0, [], [], []))
             return
         step = report.lease.step_id
-        log.warning("write_refused", job=report.lease.job_id, item=report.n, step=step, error=one_line(error))
+        log.warning("write_rejected", job=report.lease.job_id, item=report.n, step=step, error=one_line(error))
         report.result, report.writes = None, ()
-        _refuse(report, error)
+        _fail_report(report, error)
         await self._settle([report])
 
     def _finish(self, batch: list[Attempt], settled: Settled, *, count_stale: bool) -> None:
@@ -249,7 +251,7 @@ class Settler:
         long = await tasks.throttled_long(conn, throttled, self._clock.stamp())
         for place in long:
             report, bound = asked[place], bounds[place]
-            reason = f"throttled for {_span(bound)}, longer is not waited: {report.reason}"
+            reason = f"throttled for more than {_span(bound)}: {report.reason}"
             report.fail("ERROR", reason=reason, error_class=report.error_class)
         return self._columns(batch) if long else columns
 
@@ -282,8 +284,8 @@ def _span(seconds: float) -> str:
     return f"{seconds / 3600:g} h" if seconds >= 3600 else f"{seconds:g} s"
 
 
-def _refuse(report: Attempt, error: Exception) -> None:
+def _fail_report(report: Attempt, error: Exception) -> None:
     """Fail a report whose writes were rejected: the data is invalid, and another attempt would return the same."""
-    refused = DataError(f"what the step handed over was refused: {message_without_values(error)}")
-    failure = error if isinstance(error, DataError) else refused
+    rejected = DataError(f"the writes of the step were rejected: {message_without_values(error)}")
+    failure = error if isinstance(error, DataError) else rejected
     report.fail("ERROR", reason=str(failure), error_class=failure.error_class)

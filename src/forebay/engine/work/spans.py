@@ -34,7 +34,7 @@ log = get_logger("tracing")
 
 OnSettled: TypeAlias = "Callable[[Sequence[Attempt], Settled], None]"
 
-_PATIENCE = 2.0  # maximum seconds that a claim waits for the traces of its jobs
+_READ_TIMEOUT = 2.0  # maximum seconds that a claim waits for the traces of its jobs
 _REMEMBERED = 4096  # maximum number of cached traces
 _NOWHERE = Context()  # spans in this context start a new trace
 
@@ -85,7 +85,7 @@ class Spans:
 
     async def _read(self, jobs: set[int]) -> None:
         try:
-            async with asyncio.timeout(_PATIENCE):
+            async with asyncio.timeout(_READ_TIMEOUT):
                 found = await tasks.traces(self._pool, sorted(jobs))
         except (ForebayError, *REJECTED, *UNAVAILABLE) as error:  # a failure of tracing must not stop the work
             log.warning("traces_not_read", jobs=len(jobs), error=one_line(error))
@@ -205,7 +205,7 @@ class Spans:
     def close(self) -> None:
         """End the spans of attempts that ended with the worker."""
         for run in self._runs.values():
-            run.span.set_status(StatusCode.ERROR, "the worker went down")
+            run.span.set_status(StatusCode.ERROR, "the worker stopped")
             run.span.end(self._now())
         self._runs.clear()
 

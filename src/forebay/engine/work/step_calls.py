@@ -47,7 +47,7 @@ class WorkerServices:
     """The services of a worker for its running steps: progress, shared resources, functions in processes."""
 
     def __init__(self, progress: ProgressBook, resources: Resources, processes: ProcessPool) -> None:
-        self.note = progress.note
+        self.report_progress = progress.report_progress
         self._resources = resources
         self._processes = processes
 

@@ -33,11 +33,12 @@ from forebay.engine.work.machine import Machine
 from forebay.engine.work.parking import QueueParking
 from forebay.engine.work.progress import ProgressBook
 from forebay.engine.work.settler import Settler
+from forebay.engine.work.slices import AwaitedJobs, wait_for_first
 from forebay.engine.work.status import describe_steps, last_error
 from forebay.engine.work.step_calls import WorkerServices, call_of
 from forebay.engine.work.threads import Threads
 from forebay.errors import one_line
-from forebay.log import get_logger, tells_details, use_level
+from forebay.log import get_logger, is_debug_enabled, use_level
 from forebay.settings import Settings
 from forebay.telemetry import tracing
 
@@ -83,8 +84,7 @@ class Worker:
         self._closed = closed
         self._lanes = lanes
         self._resource_overrides = resources
-        self._awaited: set[int] = set()  # jobs whose end ends `run_slice`
-        self._ended = asyncio.Event()
+        self._awaited = AwaitedJobs()
         self._ready = asyncio.Event()
         self._stopping = asyncio.Event()
         self._executors: dict[int, StepExecutor] = {}
@@ -108,7 +108,7 @@ class Worker:
         # Heartbeats must not wait for the work: a worker that cannot renew its leases loses them.
         self._heartbeat_pool = await self._open_pool("forebay worker heartbeat", 1)
         try:
-            await retry_until_up(self._begin, self._begin_later)
+            await retry_until_up(self._begin, self._log_retry)
             try:
                 await self._work()
             finally:
@@ -135,12 +135,12 @@ class Worker:
     async def run_slice(self, seconds: float, jobs: Collection[int] = ()) -> int:
         """Work for a limited time, until nothing is left to do, or until these jobs have ended; return the number of
         settled attempts."""
-        self._awaited = set(jobs)
+        self._awaited = AwaitedJobs(jobs)
         running = asyncio.create_task(self.run())
         try:
             async with asyncio.timeout(seconds):
                 await self.ready_or_failed(running)
-                await self._idle_or_ended()
+                await wait_for_first(self.wait_until_idle(), self._awaited.wait())
         except TimeoutError:
             pass
         finally:
@@ -163,19 +163,6 @@ class Worker:
             settled = self.settled
             await self.poll()
             await self._claimer.wait_until_idle()
-
-    async def _idle_or_ended(self) -> None:
-        """Wait until there is nothing to do, or until this worker has ended the last of the awaited jobs."""
-        waits: list[asyncio.Task[Any]] = [asyncio.create_task(self.wait_until_idle())]
-        if self._awaited:
-            waits.append(asyncio.create_task(self._ended.wait()))
-        try:
-            done, _ = await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
-            for task in done:
-                task.result()
-        finally:
-            for task in waits:
-                task.cancel()
 
     async def poll(self) -> None:
         """Poll for ready tasks now."""
@@ -204,7 +191,7 @@ class Worker:
         steps = [f"{executor.step.pipeline.name}.{executor.step.name}" for executor in self._executors.values()]
         log.info("worker_started", worker=self.worker_id, steps=steps)
 
-    def _begin_later(self, error: BaseException, pause: float) -> None:
+    def _log_retry(self, error: BaseException, pause: float) -> None:
         log.warning("begin_repeated", error=one_line(error), pause=pause)
 
     def _assemble(self, ids: dict[str, dict[str, int]]) -> None:
@@ -300,7 +287,7 @@ class Worker:
             ("mark busy", every(1.0, "mark busy", self._claimer.mark_busy)),
             ("status", every(2.0, "status", self.report_status)),
             ("progress", every(0.5, "progress", self._progress.flush)),
-            ("failures", every(5.0, "failures", self._failures.tell_rest)),
+            ("failures", every(5.0, "failures", self._failures.end_windows)),
             ("sweep", self._sweeper.run()),
         ]
         if self.settings.listen:
@@ -313,19 +300,19 @@ class Worker:
         await asyncio.wait(self._claiming, timeout=5)  # a claim in progress returns leases that must be released
         for executor in self._executors.values():
             executor.queue.clear()
-        await self._slots_end(self.settings.grace_s)
+        await self._wait_for_slots(self.settings.grace_s)
         for executor in self._executors.values():
             executor.stop_all("shutdown")
-        await self._slots_end(2.0)
+        await self._wait_for_slots(2.0)
         with suppress(*UNAVAILABLE, TimeoutError):  # leases that cannot be released expire
             async with asyncio.timeout(10):
                 await self._settler.drained()
                 self._failures.close()
-                await self._leases.hand_back()
+                await self._leases.release_all()
                 await self._limits.close()
                 await self.report_status(stopped=True)
 
-    async def _slots_end(self, seconds: float) -> None:
+    async def _wait_for_slots(self, seconds: float) -> None:
         slots = {slot for executor in self._executors.values() for slot in executor.slots}
         if slots:
             await asyncio.wait(slots, timeout=seconds)
@@ -353,21 +340,15 @@ class Worker:
     def _on_settled(self, batch: Sequence[Attempt], settled: Settled) -> None:
         self._leases.settled(batch)
         if settled.finished_jobs:
-            job_log.tell_finished(settled.finished_jobs)
-            self._note_ended(settled.finished_jobs)
+            job_log.log_finished(settled.finished_jobs)
+            self._awaited.remove(settled.finished_jobs)
         self._failures.add(batch, set(settled.stale))
-        if tells_details():
-            job_log.tell_attempts(batch, self._executors, self.clock.time())
+        if is_debug_enabled():
+            job_log.log_attempts(batch, self._executors, self.clock.time())
         for step_id, lane_id, seq in settled.woken:
             self._claimer.wake(step_id, lane_id, seq)
         if not self._leases:
             self._claimer.on_capacity()
-
-    def _note_ended(self, jobs: Sequence[int]) -> None:
-        if self._awaited:
-            self._awaited.difference_update(jobs)
-            if not self._awaited:
-                self._ended.set()
 
     # -- periodic tasks -------------------------------------------------------------------------------------------
 
@@ -375,7 +356,7 @@ class Worker:
         now = time.monotonic()
         for executor in self._executors.values():
             executor.stop_overdue(now)
-            executor.kick()
+            executor.start_slots()
 
     async def report_status(self, *, stopped: bool = False) -> None:
         """Write the status of this worker, and read which queues are parked."""

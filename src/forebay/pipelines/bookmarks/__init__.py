@@ -14,8 +14,8 @@ package = PipelinePackage(
     page_links={"/bookmarks/add": "Save a link"},
     home_section="pages/home",
     larger_bodies={
-        "POST /api/bookmarks": "middling",  # notes
-        "PATCH /api/bookmarks/": "middling",
+        "POST /api/bookmarks": "medium",  # notes
+        "PATCH /api/bookmarks/": "medium",
         "POST /api/bookmarks/import": "import",
     },
 )

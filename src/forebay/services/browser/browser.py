@@ -171,7 +171,7 @@ class Browser:
                 raise
             if self._settings.sandbox in (None, "required"):
                 raise ConfigError(
-                    "Chromium's own sandbox does not start here: allow user namespaces to this account, or let it run "
+                    "Chromium's own sandbox does not start here: allow user namespaces for this account, or let it run "
                     f"without by FOREBAY_SANDBOX=preferred ({process.said.rpartition(chr(10))[2][-200:]})"
                 ) from None
             log.warning("browser_sandbox_unavailable", said=process.said[-300:])

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from forebay.errors import ConfigError, TransientError
 from forebay.log import get_logger
 from forebay.runner.availability import check_network, sandbox_for
-from forebay.runner.process import HOME, Command, GuardedProcess
+from forebay.runner.process import HOME, GuardedCommand, GuardedProcess
 from forebay.runner.spec import ResourceLimits
 from forebay.services.browser.command_line import arguments
 from forebay.services.browser.devtools import BrowserGone, DevToolsConnection
@@ -56,7 +56,7 @@ class BrowserProcess:
         mode = self._settings.sandbox or "required"  # it fetches what strangers have written
         found = await asyncio.to_thread(sandbox_for, mode, "Chromium", scratch_mb=_SCRATCH_MB, programs=[self._program])
         if found is not None:
-            check_network(mode, "Chromium", self._egress.network(walled=found.is_walled))
+            check_network(mode, "Chromium", self._egress.network(walled=found.is_isolated))
         try:
             async with asyncio.timeout(_STARTS_WITHIN):
                 told = await self._begin(found)
@@ -74,7 +74,7 @@ class BrowserProcess:
     async def _begin(self, sandbox: Sandbox | None) -> dict[str, Any]:
         self._process = process = GuardedProcess(self._command(sandbox))
         process.start()
-        process.order(b"r")
+        process.send_order(b"r")
         loop = asyncio.get_running_loop()
         _, self.devtools = await loop.create_unix_connection(DevToolsConnection, sock=process.sockets[0])
         told = await self.devtools.call("Browser.getVersion")
@@ -83,13 +83,13 @@ class BrowserProcess:
         await self.devtools.call("Target.setAutoAttach", autoAttach=True, waitForDebuggerOnStart=True, flatten=True)
         return told
 
-    def _command(self, sandbox: Sandbox | None) -> Command:
+    def _command(self, sandbox: Sandbox | None) -> GuardedCommand:
         settings = self._settings
         if sandbox is not None:
-            sandbox = replace(sandbox, nesting=True, network=self._egress.network(walled=sandbox.is_walled))
+            sandbox = replace(sandbox, nesting=True, network=self._egress.network(walled=sandbox.is_isolated))
         proxy = (self._egress.host, self._egress.port)
         flags = arguments(PurePosixPath(HOME, "profile"), proxy, sandboxed=self.sandboxed, extra=settings.browser_args)
-        return Command(
+        return GuardedCommand(
             "chromium",
             ResourceLimits(settings.browser_memory_mb, processes=_PROCESSES, open_files=_OPEN_FILES),
             argv=(self._program, *flags),
@@ -106,12 +106,12 @@ class BrowserProcess:
     @property
     def how(self) -> str:
         """Why it has ended, in the guard's words."""
-        return "" if self._process is None else self._process.how
+        return "" if self._process is None else self._process.end_reason
 
     @property
     def said(self) -> str:
         """The last words of its output."""
-        return "" if self._process is None else self._process.said
+        return "" if self._process is None else self._process.output
 
     @property
     def _guarded(self) -> GuardedProcess:
@@ -125,12 +125,12 @@ class BrowserProcess:
 
     def begin(self) -> None:
         self.captures, self.running = self.captures + 1, self.running + 1
-        self._guarded.order(b"r")
+        self._guarded.send_order(b"r")
 
     def end(self) -> None:
         self.running -= 1
         if self.running == 0:
-            self._guarded.order(b"i")
+            self._guarded.send_order(b"i")
 
     async def kill(self) -> None:
         """End it and all that it started; returns when they are gone."""

@@ -9,7 +9,7 @@ from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontext
 from typing import TYPE_CHECKING, Protocol
 
 from forebay.errors import ThrottledError
-from forebay.tuning import Concurrency, Seeking
+from forebay.tuning import Concurrency, ProbingConcurrency
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Awaitable, Callable
@@ -219,7 +219,7 @@ class Politeness:
 
     def _new(self, name: str, most: int | None) -> Host:
         """Pages of a site take as long as they like; the answers of one service can be compared."""
-        limit = Concurrency(1, self._most, start=_START) if most is None else Seeking(1, most, start=_START)
+        limit = Concurrency(1, self._most, start=_START) if most is None else ProbingConcurrency(1, most, start=_START)
         return Host(name, limit, self._delay)
 
     def _forget_some(self) -> None:

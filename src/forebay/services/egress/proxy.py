@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import h11
 
 from forebay.log import get_logger
-from forebay.open_files import room_for
+from forebay.open_files import connection_limit
 from forebay.services.egress.errors import InvalidUrl, Refused, Unreachable
 from forebay.services.egress.forwarding import Forwarder, connected, forwarded_url
 from forebay.services.egress.grants import Grants, note_refusal
@@ -38,7 +38,7 @@ class Proxy:
         self._grants = grants
         self._serving: set[asyncio.Task[None]] = set()
         self._servers: set[asyncio.Server] = set()
-        self.most = room_for(_MOST, files_each=2)  # the client's, and the one on the other side
+        self.most = connection_limit(_MOST, files_each=2)  # the client's, and the one on the other side
         self.port = 0
 
     async def open(self) -> None:

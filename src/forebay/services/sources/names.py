@@ -19,7 +19,7 @@ _TURNING = re.compile("[\u202a-\u202e\u2066-\u2069]")  # what makes a name look 
 def why_bad_name(name: str) -> str | None:
     """Why a name cannot be that of a file or folder, in words that follow it; None when it can."""
     if name in {"", ".", ".."} or "/" in name or "\\" in name:
-        return "is no name of a file"
+        return "is not a file name"
     if any(unicodedata.category(each) in _UNSEEN for each in name) or _TURNING.search(name):
         return "has characters in its name that cannot be seen"
     if len(name.encode()) > _LONGEST_NAME:

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
 from forebay.engine.db.adapters.rejections import rejections
-from forebay.engine.db.loads import COLUMNS, Args, Heap, ItemLoad
+from forebay.engine.db.loads import COLUMNS, Args, BatchBuffer, ItemLoad
 from forebay.engine.db.sql import load
 
 if TYPE_CHECKING:
@@ -58,15 +58,15 @@ class AsyncpgAdapter:
             )
 
     async def _insert(self, items: ItemLoad) -> None:
-        heap = Heap()
+        buffer = BatchBuffer()
         for batch in items.batches:
-            if heap.add(batch):
-                await self._send(items, heap)
+            if buffer.add(batch):
+                await self._send(items, buffer)
             await asyncio.sleep(0)
-        await self._send(items, heap)
+        await self._send(items, buffer)
 
-    async def _send(self, items: ItemLoad, heap: Heap) -> None:
-        if (batch := heap.take()) is not None:
+    async def _send(self, items: ItemLoad, buffer: BatchBuffer) -> None:
+        if (batch := buffer.take()) is not None:
             await self._conn.execute(load("insert_items"), *items.arguments(batch))
 
     @asynccontextmanager

@@ -4,6 +4,6 @@ begin
     if value @? '$.**{100}'
         and exists (select from jsonb_path_query(value, '$.**{100}') v where jsonb_typeof(v) in ('array', 'object'))
     then
-        perform forebay.refuse('FB002', field, 'is nested more than 100 deep');
+        perform forebay.refuse('FB002', field, 'is nested more than 100 levels deep');
     end if;
 end $$;

@@ -18,7 +18,7 @@ begin
     end if;
     if job.finished_at is not null or forebay.end_open_items(job, 10000, at) is null then
         select j.* into job from forebay.job j where j.id = job.id;  -- it may have ended in the meantime
-        perform forebay.refuse('FB005', 'job_id', format('job %s is %s: it has ended already', job.id, job.state));
+        perform forebay.refuse('FB005', 'job_id', format('job %s is %s: it has already ended', job.id, job.state));
     end if;
     -- Claims drop runs that still arrive in its lane, but only if the lane is not paused.
     update forebay.lane l set paused = false where l.job_id = job.id;

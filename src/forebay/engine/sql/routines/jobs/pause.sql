@@ -11,7 +11,7 @@ begin
     if job.state = 'PAUSED' then
         return false;
     elsif job.state not in ('QUEUED', 'RUNNING') then
-        perform forebay.refuse('FB005', 'job_id', format('job %s is %s: only one that has not ended can be paused', job.id, job.state));
+        perform forebay.refuse('FB005', 'job_id', format('job %s is %s: only a job that has not ended can be paused', job.id, job.state));
     end if;
     own_lane := forebay.lane_id(job.owner_id, job.id, job.priority);
     update forebay.lane l set paused = true where l.id = own_lane;

@@ -6,7 +6,7 @@ begin
     while job.state = 'CANCELLED' and job.finished_at is null loop
         if coalesce(forebay.end_open_items(job, 100000, at), 0) = 0 and job.reaped = -1 then
             perform forebay.refuse('FB005', 'job_id', format(
-                'job %s is still being cancelled: workers have to let go of some of its items first', job.id));
+                'job %s is still being cancelled: wait until workers have released its items', job.id));
         end if;
         select j.* into job from forebay.job j where j.id = job.id;
     end loop;

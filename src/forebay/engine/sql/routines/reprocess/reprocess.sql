@@ -14,7 +14,7 @@ declare
     reopened int;
 begin
     if coalesce(cardinality(statuses), 0) = 0 or not statuses <@ '{DONE,SKIPPED,NOT_FOUND,ERROR}' then
-        perform forebay.refuse('FB002', 'statuses', 'must be of DONE, SKIPPED, NOT_FOUND and ERROR');
+        perform forebay.refuse('FB002', 'statuses', 'must be among DONE, SKIPPED, NOT_FOUND and ERROR');
     end if;
     wanted := statuses;
     if ns is not null then

@@ -27,7 +27,7 @@ begin
     if length(key) not between 1 and 500 then
         perform forebay.refuse('FB002', 'key', 'must have 1 to 500 characters');
     elsif "coalesce" and key is null then
-        perform forebay.refuse('FB002', 'key', 'is needed to coalesce');
+        perform forebay.refuse('FB002', 'key', 'is required for coalesce');
     end if;
     pipeline_id := known.id;
     max_input_bytes := known.max_input_bytes;

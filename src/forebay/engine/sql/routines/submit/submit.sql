@@ -14,7 +14,7 @@ declare
     size int;
 begin
     if input is null then
-        perform forebay.refuse('FB002', 'input', 'must be a JSON value; an SQL null is not');
+        perform forebay.refuse('FB002', 'input', 'must be a JSON value, not an SQL null');
     end if;
     if "coalesce" and key is not null then
         -- Two submits of one key must see each other, so they take turns.

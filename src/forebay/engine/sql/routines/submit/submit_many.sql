@@ -11,9 +11,9 @@ declare
     too_large record;
 begin
     if inputs is null or array_position(inputs, null) is not null then
-        perform forebay.refuse('FB002', 'inputs', 'must be JSON values; SQL nulls are not');
+        perform forebay.refuse('FB002', 'inputs', 'must be JSON values, not SQL nulls');
     elsif keys is not null and cardinality(keys) <> cardinality(inputs) then
-        perform forebay.refuse('FB002', 'keys', 'must be as many as inputs');
+        perform forebay.refuse('FB002', 'keys', 'must have as many entries as inputs');
     end if;
     opened := forebay.open_job(pipeline, owner, key, priority, cardinality(inputs), true, meta, at);
     job_id := opened.job_id;

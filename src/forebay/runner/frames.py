@@ -58,7 +58,7 @@ class Channel:
         body = self._exactly(size)
         return None if body is None else (kind, body)
 
-    def has_mail(self) -> bool:
+    def has_input(self) -> bool:
         """Whether the task was cancelled: while a task runs, the pool writes or closes only to cancel it."""
         try:
             self._sock.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT)
