@@ -1,4 +1,4 @@
-"""What the tests of submitting share: a pipeline, and a look at every table that it might write to."""
+"""Shared by the tests of submitting: a pipeline, and row counts of all tables that a submit may write to."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Page(BaseModel):
 pages = Pipeline("pages", Page, max_input_bytes=1000)
 papers: Pipeline[dict[str, Any]] = Pipeline("papers", dict[str, Any])
 ledgers = Pipeline("ledgers", Page)
-strangers = Pipeline("strangers", Page)  # its steps are declared elsewhere, and nobody has registered it
+strangers = Pipeline("strangers", Page)  # its steps are declared elsewhere, and it is not registered
 
 
 @pages.step()
@@ -46,13 +46,13 @@ async def close(ctx: Context, job: JobSummary) -> int:
 
 
 async def register(conn: asyncpg.Connection[Any]) -> None:
-    """Register all but the strangers."""
+    """Register all pipelines except `strangers`."""
     for pipeline in (pages, papers, ledgers):
         await conn.execute("select forebay.register($1)", json.dumps(pipeline.definition()))
 
 
 async def counts(conn: asyncpg.Connection[Any]) -> dict[str, int]:
-    """How many rows each table has; empty ones are left out."""
+    """The number of rows of each table that has any."""
     found = {table: await conn.fetchval(f"select count(*) from forebay.{table}") for table in TABLES}
     return {table: rows for table, rows in found.items() if rows}
 

@@ -1,4 +1,4 @@
-"""A connection to the test's own database."""
+"""A connection to the database of the test."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Process steps for the tests: well behaved and otherwise."""
+"""Process steps for the tests, well behaved and misbehaving."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ pipeline = Pipeline("process_tests", dict[str, Any])
 
 
 class NoHost:
-    """The host of contexts that nobody listens to."""
+    """The services of contexts whose reports are ignored."""
 
     def report_progress(self, ctx: Context, progress: Progress) -> None:
         pass
@@ -48,14 +48,14 @@ class Answer:
 
 
 class OddError(PermanentError):
-    """Loses an argument on its way: cannot be made again from what it keeps."""
+    """Loses an argument, so it cannot be recreated from its attributes."""
 
     def __init__(self, what: str, why: str) -> None:
         super().__init__(f"{what} because {why}")
 
 
 class Stubborn:
-    """Refuses to be sent, or to be read where it arrives."""
+    """Cannot be pickled, or cannot be unpickled."""
 
     def __init__(self, *, at: str) -> None:
         self.at = at
@@ -176,7 +176,7 @@ def until_cancelled(ctx: Context, given: Any) -> str:
 
 
 def _family(given: Any) -> None:
-    """Start a program, one that leaves for a session of its own, and one whose parent is gone already."""
+    """Start a program, one in a separate session, and one whose parent has already ended."""
     children = [
         subprocess.Popen(["/bin/sleep", "600"]),
         subprocess.Popen(["/bin/sleep", "600"], start_new_session=True),
@@ -212,7 +212,7 @@ def leave_family(ctx: Context, given: Any) -> None:
 
 @pipeline.step(kind="process", memory_mb=128)
 def swallow(ctx: Context, given: Any) -> int:
-    """Takes memory piece by piece, in a program of its own, or more than can be had at once."""
+    """Allocate memory in steps, in a separate program, or more than is available at once."""
     if given["how"] == "at_once":
         return len(bytearray(4 << 30))
     if given["how"] == "in_program":
@@ -243,7 +243,7 @@ def parse(text: str, *, base: int = 10) -> tuple[int, int]:
 
 @pipeline.step(kind="process")
 def asks_for_more(ctx: Context, given: Any) -> str:
-    """Tries what only the worker's own steps may."""
+    """Try operations that are only for steps in the worker."""
     said: list[str] = []
     for asked in (ctx.get(given), ctx.call(given)):
         try:

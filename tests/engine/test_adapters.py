@@ -1,4 +1,4 @@
-"""Every kind of connection: what was submitted lives and dies with the caller's transaction."""
+"""All kinds of connections: a submit is committed or rolled back with the caller's transaction."""
 
 # demands: S1-90, S2-19
 
@@ -35,7 +35,7 @@ from tests.engine._producing import ONE_ITEM, Page, counts, inputs_of, pages, pa
 
 
 class Undone(Exception):
-    """Rolls the transaction back in which it is raised."""
+    """Rolls back the transaction in which it is raised."""
 
 
 @pytest.fixture
@@ -68,7 +68,7 @@ async def asyncpg_pool_connection(dsn: str) -> AsyncIterator[Any]:
 
 @asynccontextmanager
 async def asyncpg_with_codecs(dsn: str) -> AsyncIterator[Any]:
-    """A connection on which the application has changed how JSON goes over the wire."""
+    """A connection on which the application has changed the JSON codec."""
     async with asyncpg_connection(dsn) as conn:
         for kind in ("json", "jsonb"):
             await conn.set_type_codec(kind, encoder=repr, decoder=repr, schema="pg_catalog")
@@ -270,7 +270,7 @@ def newcomers(name: str = "newcomers") -> Pipeline[Page]:
 async def test_the_first_submit_registers_its_pipeline_with_it(
     dsn: str, watcher: asyncpg.Connection[Any], opened: Any, size: int
 ) -> None:
-    """In the caller's transaction, which goes on as if nothing had been refused."""
+    """In the caller's transaction, which continues as if nothing had been rejected."""
     fresh = newcomers()
 
     async def submit_some(conn: Any) -> None:
@@ -281,7 +281,7 @@ async def test_the_first_submit_registers_its_pipeline_with_it(
             await submit_some(conn)
             raise Undone
     assert await watcher.fetchval("select count(*) from forebay.pipeline where name = 'newcomers'") == 0
-    for _ in range(3):  # as one that is unknown, as one that was registered meanwhile, and as one that is known
+    for _ in range(3):  # unknown, registered in the meantime, and known
         async with opened(dsn) as conn:
             await submit_some(conn)
     found = await watcher.fetch("select job_id from forebay.ready r join forebay.step s on s.id = r.step_id group by 1")

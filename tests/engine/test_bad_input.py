@@ -1,4 +1,4 @@
-"""What cannot be meant is refused with a reason, and nothing of it is written."""
+"""Invalid input is rejected with a reason, and nothing is written."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ async def conn(dsn: str) -> AsyncIterator[asyncpg.Connection[Any]]:
 
 
 def mutated(**changes: Any) -> Page:
-    """A page that was changed behind its model's back."""
+    """A page that was changed without validation."""
     return GOOD.model_copy(update=changes)
 
 
@@ -198,7 +198,7 @@ async def test_a_pipeline_that_nobody_registered(conn: asyncpg.Connection[Any], 
     )
 
 
-# The same from another language, by plain SQL.
+# The same from other languages, with plain SQL.
 
 ONE, MANY = "select forebay.submit('pages', ", "select forebay.submit_many('pages', "
 SQL: list[tuple[str, str, str]] = [

@@ -1,4 +1,4 @@
-"""How many rows a stream sends at once."""
+"""The adaptive batch size of a stream."""
 
 # demands: S5-07, S5-55, S5-56, S5-60, S5-61, S5-62
 
@@ -8,7 +8,7 @@ from forebay.engine.submit.batch_size import BatchSize
 
 
 def sizes(batch: BatchSize, times: int, *, seconds: float, row_bytes: int = 100) -> list[int]:
-    """Send full batches and tell the size after each."""
+    """Send full batches; return the size after each."""
     seen: list[int] = []
     for _ in range(times):
         batch.succeeded(batch.rows, batch.rows * row_bytes, seconds)

@@ -1,4 +1,4 @@
-"""Controllers: what they decide for what they see."""
+"""Controllers: their decisions for given measurements."""
 
 # demands: S5-07, S5-64, S5-65, S5-66, S5-69, S5-70, S5-180
 
@@ -144,7 +144,7 @@ def test_pauses_grow_and_vanish() -> None:
 
 
 def _ask(limit: ProbingConcurrency, hands: int, seconds: float, windows: int, thrash: float = 0.02) -> float:
-    """A service with so many hands is asked as much as the limit allows; answers how long it took in the end."""
+    """Call a service with this concurrency as often as the limit allows; return the last latency."""
     latency = seconds
     for _ in range(windows):
         for _ in range(limit.value):
@@ -164,14 +164,14 @@ def test_what_a_service_can_do_is_found_and_no_more(hands: int) -> None:
 
 
 def test_a_slow_service_is_not_a_queue() -> None:
-    """As many at a time pass through it as before, only later."""
+    """Its throughput per concurrency stays the same, only the latency increases."""
     limit = ProbingConcurrency(1, 200, start=2)
     _ask(limit, 8, 0.1, 60)
     seen: list[int] = []
     for _ in range(40):
         _ask(limit, 8, 1.0, 1)
         seen.append(limit.value)
-    assert sorted(seen[10:])[len(seen) // 5] >= 8  # but while it looks how long answers take with half as many
+    assert sorted(seen[10:])[len(seen) // 5] >= 8  # except while it measures the latency with half the concurrency
     _ask(limit, 8, 0.1, 60)
     assert 8 <= limit.value <= 19
 

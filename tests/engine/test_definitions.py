@@ -1,4 +1,4 @@
-"""Pipelines that are declared wrongly are refused where they are declared."""
+"""Invalid declarations of pipelines are rejected when they are declared."""
 
 # demands: S1-48, S3-51, S3-52, S3-54, S3-55, S3-62, S4-109, S4-110
 

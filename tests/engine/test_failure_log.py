@@ -1,4 +1,4 @@
-"""Failures in the logs: in full for a reader, counted beyond what one can read."""
+"""Failures in the logs: a limited number of full lines, the rest counted."""
 
 # demands: S1-66, S2-26, S2-43, S2-99, S3-88, S4-77, S5-104
 
@@ -54,7 +54,7 @@ def test_what_failed_for_good_is_an_error_and_what_is_tried_again_a_warning() ->
     bench = Bench()
     with capture_logs() as logs:
         bench.log.add([bench.failed(1), bench.failed(2, again_in=3.5, kind=ErrorClass.TRANSIENT)], set())
-        bench.log.add([bench.failed(3, step=2)], set())  # the item goes on without it
+        bench.log.add([bench.failed(3, step=2)], set())  # an optional step: the item continues
         bench.log.add([bench.failed(4)], {(7, 4)})  # no longer ours
     about = {"job": 5, "attempt": 2, "duration_s": 1.25, "bookmarkId": 42}
     assert said(logs) == [

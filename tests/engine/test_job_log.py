@@ -1,4 +1,4 @@
-"""The logs tell each job's end, and in detail how every attempt ended and when it is tried again."""
+"""The logs contain the end of each job and, at debug level, the end of every attempt and its next retry."""
 
 # demands: S2-99, S3-87, S3-88, S5-102, S5-103, S5-104
 

@@ -29,7 +29,7 @@ def known(*lanes: tuple[int, int, int, float]) -> StepLanes:
 
 
 def serve(step: StepLanes, room: int, rounds: int) -> Counter[int]:
-    """Endless backlogs: every claim gets all it asks for."""
+    """Serve endless backlogs: every claim returns as much as requested."""
     got: Counter[int] = Counter()
     for n in range(rounds):
         claims = step.pick(room)
@@ -107,7 +107,7 @@ def test_a_lane_that_trickles_after_a_burst_is_claimed_from_in_small_numbers_aga
     claims = step.pick(2000)
     assert claims[0].max_rows > 500
     step.failed(claims)
-    for n in range(5):  # then one now and then
+    for n in range(5):  # then single jobs at intervals
         step.wake(1)
         claims = step.pick(2000)
         step.claimed(claims, [lease(1, 1, seq=5000 + n)])
@@ -196,7 +196,7 @@ def owner(task: tuple[Lease, int] | None) -> int | None:
 
 def test_who_holds_no_slot_comes_before_a_higher_priority() -> None:
     queue = queued((1, 1, 100), (2, 2, 0), (3, 3, 0))
-    assert owner(queue.pop_shared({}, 1)) == 1  # nobody holds any: the priority decides
+    assert owner(queue.pop_shared({}, 1)) == 1  # no owner holds a slot: the priority decides
     assert owner(queue.pop_shared({1: 1, 2: 1}, 1)) == 3
     assert owner(queue.pop_shared({1: 2, 3: 1}, 5)) == 2
     assert owner(queue.pop_shared({1: 2, 2: 1, 3: 1}, 5)) == 1

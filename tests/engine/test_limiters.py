@@ -1,4 +1,4 @@
-"""Starts in a worker's hands: never early, never late, never twice."""
+"""Leased starts in a worker are used neither early, nor late, nor twice."""
 
 from __future__ import annotations
 

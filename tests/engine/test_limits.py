@@ -1,4 +1,4 @@
-"""Limits over all workers, on a real database and in a time that the tests move."""
+"""Limits across all workers, on a real database and with a controlled clock."""
 
 # demands: S1-93, S1-95, X-07
 
@@ -36,7 +36,7 @@ names = (f"limit{n}" for n in itertools.count())
 
 
 class Stage(ManualClock):
-    """Workers in one process, and a time that goes on only when none of them has anything left to do."""
+    """Workers in one process, and a clock that advances only when none of them has anything to do."""
 
     def __init__(self, pool: Pool, late: Callable[[], float] = lambda: 0.0) -> None:
         super().__init__(START)
@@ -71,7 +71,7 @@ class Stage(ManualClock):
         return task
 
     async def calm(self) -> None:
-        """Returns when everybody sleeps, waits for somebody else, or has ended."""
+        """Return when every task sleeps, waits for another one, or has ended."""
         quiet = 0
         while quiet < 4:
             await asyncio.sleep(0)
@@ -83,7 +83,7 @@ class Stage(ManualClock):
                         quiet = 0
 
     async def run(self, seconds: float = math.inf) -> None:
-        """Lets that much time pass, or all that anybody sleeps for; failures of what was spawned come out."""
+        """Advance the clock by this time, or until nothing sleeps; raise the errors of spawned tasks."""
         end = self.time() + seconds
         await self.calm()
         while self._sleepers and self._sleepers[0][0] <= end:
@@ -125,7 +125,7 @@ async def pool(dsn: str) -> AsyncIterator[Pool]:
 
 
 def densest(starts: list[float], window: float) -> int:
-    """The most starts that any half-open window of that length sees."""
+    """The maximum number of starts in any half-open window of this length."""
     starts = sorted(starts)
     most = first = 0
     for last, at in enumerate(starts):
@@ -164,7 +164,7 @@ def test_no_window_sees_more_than_the_bound(
 async def _burst(
     dsn: str, limit: Limit, workers: int, bursts: list[tuple[float, int]], lateness: float, rng: random.Random
 ) -> list[float]:
-    """Bursts of tasks that come again when they were told to; answers when they started."""
+    """Start bursts of tasks that retry when they are told to; return when they started."""
     starts: list[float] = []
 
     async def task(stage: Stage) -> None:
@@ -198,7 +198,7 @@ async def test_a_backlog_behind_one_key_needs_two_claims_a_task(stage: Stage, ra
     began = stage.time()
 
     async def slot(limits: LimitClient) -> None:
-        """One slot of a worker: claims what is due, earliest first, as the engine would, and not quite in time."""
+        """One slot of a worker: claims due tasks, earliest first, as the engine does, with some delay."""
         nonlocal claims
         while len(starts) < tasks:
             if not due or due[0][0] > stage.time() - began:
@@ -308,7 +308,7 @@ async def test_sent_away_tasks_are_told_different_times(stage: Stage) -> None:
 
 
 async def test_a_full_key_does_not_keep_others_from_running(stage: Stage) -> None:
-    """One slot, a hundred tasks of a slow key in front of it, and one of another key at the end."""
+    """One slot, a hundred tasks of a slow key, and one task of another key at the end."""
     limits, limit = stage.worker(), Limit(next(names), rate=2, concurrency=1, key=str)
     began, started = stage.time(), list[str]()
 
@@ -384,7 +384,7 @@ async def test_a_start_that_another_limit_refused_is_not_lost(stage: Stage) -> N
 
 
 async def test_leases_of_many_at_once_do_not_overlap(pool: Pool) -> None:
-    """Against the server's own clock, with true concurrency."""
+    """With the server's clock and real concurrency."""
     interval, name = 0.0001, next(names)
 
     async def lease(rng: random.Random) -> list[tuple[float, int]]:
@@ -406,7 +406,7 @@ async def test_leases_of_many_at_once_do_not_overlap(pool: Pool) -> None:
 
 
 class Hall:
-    """Counts who is inside, in all workers."""
+    """Counts the holders of slots in all workers."""
 
     def __init__(self) -> None:
         self.inside: dict[LimitClient, int] = {}
@@ -429,7 +429,7 @@ class Hall:
 def hammer(
     stage: Stage, hall: Hall, limits: LimitClient, limit: Limit, rng: random.Random, slots: int
 ) -> list[asyncio.Task[Any]]:
-    """A worker that is busy for ever; answers what to cancel to kill it."""
+    """A worker that is always busy; returns the task to cancel to kill it."""
 
     async def slot() -> None:
         while True:
@@ -467,7 +467,7 @@ async def test_workers_together_never_exceed_the_concurrency_and_a_dead_ones_slo
     for task in workers[victim]:
         task.cancel()
     await stage.run(SLOT_LEASE + 3)
-    hall.inside[victim] = 0  # from here on, only those who live are counted
+    hall.inside[victim] = 0  # from here on, only the living workers count
     hall.most = 0
     await stage.run(10)
     assert hall.most == 7, "what the dead one had came back, and no more than that"
@@ -579,7 +579,7 @@ async def test_a_waiter_is_sent_away_when_it_takes_too_long(stage: Stage) -> Non
 
 
 async def test_slots_leased_at_the_same_time_add_up(pool: Pool) -> None:
-    """Against the server's own clock, with true concurrency."""
+    """With the server's clock and real concurrency."""
     name, capacity, worst = next(names), 5, 0
 
     async def worker(worker_id: int) -> None:
@@ -598,7 +598,7 @@ async def test_slots_leased_at_the_same_time_add_up(pool: Pool) -> None:
     assert 0 < worst <= capacity
 
 
-# -- the rest -----------------------------------------------------------------------------------------------------
+# -- other --------------------------------------------------------------------------------------------------------
 
 
 async def test_a_refused_rate_gives_the_slot_back(stage: Stage) -> None:
@@ -655,7 +655,7 @@ async def test_rows_are_updated_in_place(pool: Pool) -> None:
 
 
 async def test_against_real_time(pool: Pool) -> None:
-    """Two workers on the true clock keep the bound; nothing is asserted about speed."""
+    """Two workers on the real clock keep the bound; nothing is asserted about speed."""
     limit, starts = Limit(next(names), rate=2000), list[float]()
 
     async def slot(limits: LimitClient) -> None:

@@ -1,4 +1,4 @@
-"""Batches on their way into the database."""
+"""Batches of items for bulk loads."""
 
 from __future__ import annotations
 

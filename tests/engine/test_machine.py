@@ -1,4 +1,4 @@
-"""A machine that is short of something makes claims smaller, by how much it is short."""
+"""A machine that is short of a resource makes claims smaller, in proportion to the shortage."""
 
 # demands: S5-68
 

@@ -1,4 +1,4 @@
-"""How long a worker waits for its connections is measured, and shown as a metric."""
+"""The time that a worker waits for connections is measured and shown as a metric."""
 
 # demands: S5-99
 

@@ -1,4 +1,4 @@
-"""JSON that is nested too deeply to be shown is refused by every door alike, and nothing else is."""
+"""JSON that is nested too deeply to be shown is rejected by every interface; all other JSON is accepted."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from forebay.errors import InvalidField
 from tests.engine._producing import papers, register
 
 TOO_DEEP = "is nested more than 100 levels deep"
-# What may lie at the bottom, and how many levels it adds.
+# The innermost values, and how many levels they add.
 INSIDES = {"": 0, '"]"': 0, r'"[{\\\"["': 0, "[1, 2], 3": 1, '"x", {"y": []}': 2}
 
 
@@ -34,7 +34,7 @@ async def conn(dsn: str) -> AsyncIterator[asyncpg.Connection[Any]]:
 
 
 def adapters(conn: asyncpg.Connection[Any], text: str) -> list[tuple[str, Callable[[], Awaitable[Any]]]]:
-    """All that take JSON, and what they call it."""
+    """All functions that take JSON, and their names for it."""
     value = json.loads(text)
     many = "select forebay.submit_many('papers', "
     one = "select forebay.submit('papers', "

@@ -1,4 +1,4 @@
-"""Process steps: what they return and raise, their limits, and that nothing of them is ever left behind."""
+"""Process steps: results, errors, limits, and that no process is left behind."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ async def pool() -> AsyncIterator[ProcessPool]:
 
 @asynccontextmanager
 async def _pool(**options: Any) -> AsyncIterator[ProcessPool]:
-    """A pool that must leave no child behind."""
+    """A pool that must leave no child process behind."""
     before = set(psutil.Process().children())
     pool = ProcessPool(**options)
     yield pool
@@ -65,7 +65,7 @@ async def _run(pool: ProcessPool, step: Step[Any, Any], given: Any = None) -> An
 
 
 async def _eventually(what: Callable[[], Any]) -> Any:
-    """Poll until it is so; the test's own time limit ends a wait in vain."""
+    """Poll until the condition holds; the time limit of the test ends a wait in vain."""
     while not (value := what()):  # noqa: ASYNC110 - other processes set no events
         await asyncio.sleep(0.005)
     return value
@@ -86,7 +86,7 @@ def _lives(pid: int) -> bool:
         return False
 
 
-# What goes in and comes out
+# -- inputs and results -------------------------------------------------------------------------------------------
 
 
 async def test_a_step_gets_its_context_and_arguments(pool: ProcessPool) -> None:
@@ -142,7 +142,7 @@ async def test_an_input_that_cannot_travel_is_named(pool: ProcessPool, at: str, 
         await _run(pool, steps.length, steps.Stubborn(at=at))
 
 
-# What is raised
+# -- errors -------------------------------------------------------------------------------------------------------
 
 
 async def test_exceptions_keep_their_class_and_their_traceback(pool: ProcessPool) -> None:
@@ -184,7 +184,7 @@ async def test_app_modules_are_imported_first() -> None:
             await _run(pool, steps.describe)
 
 
-# How a process ends
+# -- ends of processes --------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -195,7 +195,7 @@ async def test_app_modules_are_imported_first() -> None:
         ({"status": 3}, "the step's process ended with exit status 3"),
         ({"status": 0}, "the step's process ended with exit status 0"),
         ({"status": 3, "print": "one\ntwo\n"}, "the step's process ended with exit status 3: two"),
-        # A service manager may send this to every process; the worker decides what becomes of the step.
+        # A service manager may send this to every process; the worker decides what happens to the step.
         ({"signal": signal.SIGTERM, "status": 5}, "the step's process ended with exit status 5"),
         ({"exit": 4}, "the step's process ended with exit status 4"),
         ({"exit": "no licence"}, "the step's process ended with exit status 1: no licence"),
@@ -206,7 +206,7 @@ async def test_a_process_that_dies_says_how(pool: ProcessPool, given: Any, messa
         await _run(pool, steps.die, given)
     assert str(caught.value) == message
     assert type(caught.value) is TransientError
-    assert (await _run(pool, steps.describe))["attempt"] == 2  # the pool goes on
+    assert (await _run(pool, steps.describe))["attempt"] == 2  # the pool continues
 
 
 async def test_a_time_limit_kills_the_step_and_all_that_it_started(pool: ProcessPool, tmp_path: Path) -> None:
@@ -288,11 +288,11 @@ async def test_a_killed_guard_takes_its_processes_along(pool: ProcessPool, tmp_p
     with pytest.raises(TransientError, match="the connection to the step's process was lost"):
         await task
     await _eventually(lambda: not _alive([runner, guard, in_session]))
-    for pid in _alive(pids):  # only with its guard dead can a process in a session of its own get away
+    for pid in _alive(pids):  # a process in a separate session can escape only if its guard is dead
         os.kill(pid, signal.SIGKILL)
 
 
-# Noise, progress, cancellation
+# -- output, progress, cancellation -------------------------------------------------------------------------------
 
 
 async def test_what_a_step_prints_does_no_harm(pool: ProcessPool) -> None:
@@ -329,7 +329,7 @@ async def test_a_step_sees_that_its_task_was_cancelled(pool: ProcessPool) -> Non
     assert (await _run(pool, steps.describe))["cancelled"] is False
 
 
-# Reuse
+# -- reuse --------------------------------------------------------------------------------------------------------
 
 
 async def test_a_child_is_used_again_for_its_step_only(pool: ProcessPool) -> None:
@@ -373,7 +373,7 @@ async def test_many_run_in_parallel(pool: ProcessPool) -> None:
     assert {answer["pid"] for answer in again} == {answer["pid"] for answer in seen}
 
 
-# Around it
+# -- other --------------------------------------------------------------------------------------------------------
 
 
 def test_it_works_on_uvloop(tmp_path: Path) -> None:

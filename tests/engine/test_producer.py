@@ -1,4 +1,4 @@
-"""Submitting: keys, coalescing, start times, and looking at the job afterwards."""
+"""Submitting: keys, coalescing, start times, and reading the job."""
 
 # demands: S2-80, S2-81, S4-03, S4-27, S4-90, S5-02
 

@@ -1,4 +1,4 @@
-"""What is written of a step's progress: bytes, and when the step will end."""
+"""The stored progress of a step: bytes, and the estimated end."""
 
 # demands: S1-97
 
@@ -16,7 +16,7 @@ from forebay.engine.work.progress import ProgressBook
 
 
 class Bench:
-    """A book, and what it wrote last."""
+    """A progress book, and what it wrote last."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.clock = ManualClock(datetime(2030, 1, 1, tzinfo=UTC))
@@ -63,4 +63,4 @@ async def test_the_rate_is_that_of_the_last_seconds(monkeypatch: pytest.MonkeyPa
     assert (await bench.told(bytes_done=9000))["bytesPerSecond"] == 1000  # too soon to say
     bench.clock.advance(59.9)
     assert (await bench.told(bytes_done=7000 + 60 * 20))["bytesPerSecond"] == 20
-    assert "bytesPerSecond" not in await bench.told(bytes_done=10)  # it began anew
+    assert "bytesPerSecond" not in await bench.told(bytes_done=10)  # the transfer restarted

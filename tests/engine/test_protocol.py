@@ -1,4 +1,4 @@
-"""What a pool believes of what its children send."""
+"""How a pool validates the messages of its children."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from forebay.runner import failures, frames
 
 
 def read() -> None:
-    """A function to be limited."""
+    """A limited function."""
 
 
 SANDBOXED, TRUSTED = limited(read), limited(read, sandbox=False)

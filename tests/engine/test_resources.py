@@ -1,4 +1,4 @@
-"""What steps share, and what they do in processes of their own."""
+"""Shared resources of steps, and functions in separate processes."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Number = dict[str, Any]
 
 
 class Shelf:
-    """Remembers who came and went."""
+    """Records when it was opened and closed."""
 
     def __init__(self) -> None:
         self.log: list[str] = []
@@ -82,7 +82,7 @@ async def test_what_cannot_be_opened_parks_the_step_until_it_can(dsn: str) -> No
         await bed.run()
         assert (await bed.item(job)).status == ItemStatus.PENDING
         is_there = True
-        bed.clock.advance(31)  # then it is tried again
+        bed.clock.advance(31)  # then it is retried
         await bed.run()
         assert (await bed.item(job)).result["call"] == "served"
 

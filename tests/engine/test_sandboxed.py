@@ -1,4 +1,4 @@
-"""Limited functions in their sandbox: files, progress, shared children, and what they may hand back."""
+"""Limited functions in their sandbox: files, progress, shared children, and what they may return."""
 
 from __future__ import annotations
 
@@ -60,12 +60,12 @@ async def test_files_are_given_and_taken(pool: ProcessPool, tmp_path: Path) -> N
     other.write_text("three")
     last = await pool.run(COPY, _context(), ([other], OutputFile(target)))
     assert target.read_text() == "three"
-    assert last["inputs"] == 1  # what the calls before it read is gone
+    assert last["inputs"] == 1  # files of earlier calls have been removed
     assert source.read_text() == "two, which is longer"
 
 
 async def test_files_that_come_and_go_are_never_taken_for_each_other(pool: ProcessPool, tmp_path: Path) -> None:
-    """A new file often has the number on disk of one that was deleted: here as several names of one file."""
+    """A new file often has the inode number of a deleted one; here, one file has several names."""
     first, target = tmp_path / "0.csv", tmp_path / "target"
     first.write_text("same")
     for n in range(1, 5):

@@ -1,4 +1,4 @@
-"""Schedules: each time once, whatever happens."""
+"""Schedules: each due time is submitted exactly once."""
 
 # demands: S2-34
 

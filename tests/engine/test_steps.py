@@ -1,4 +1,4 @@
-"""What steps can do, on the real engine: chains, branches, outcomes, retries, fan-in, batches, rows."""
+"""Steps on the real engine: chains, branches, outcomes, retries, fan-in, batches, rows."""
 
 # demands: S1-21, S1-22, S1-61, S1-96, S2-16, S2-41, S2-44, S2-89, S2-90, S2-91, S2-93, S2-95, S3-56, S3-63, S4-05
 # demands: S4-37, S4-76, S4-85, S4-86, S4-87, S5-71, S5-93, X-01, X-04
@@ -118,7 +118,7 @@ async def test_an_optional_failure_is_none_for_the_steps_after_it(dsn: str) -> N
         assert (item.status, item.result["store"]) == (ItemStatus.DONE, "None")
         assert item.error is None
         attempts = await bed.pool.fetch("select outcome, reason from forebay.attempt where reason is not null")
-        assert [tuple(row) for row in attempts] == [("ERROR", "no model")]  # where it stays visible
+        assert [tuple(row) for row in attempts] == [("ERROR", "no model")]  # it remains visible there
         assert await bed.pool.fetchval("select count(*) from forebay.dead_letter") == 0
 
 
@@ -264,7 +264,7 @@ async def test_throttling_has_an_end(dsn: str) -> None:
 
 
 async def test_a_pause_is_no_throttling(dsn: str) -> None:
-    """Nobody asked while the job was paused; what was waited before and after it counts."""
+    """The time of a pause does not count; the time before and after it does."""
     busy: Pipeline[Page] = Pipeline("busy", Page)
 
     @busy.step(retry=Retry(attempts=1, throttled_for=1200))
@@ -293,7 +293,7 @@ async def test_a_pause_is_no_throttling(dsn: str) -> None:
 
 
 async def test_only_throttling_without_a_break_counts(dsn: str) -> None:
-    """Tries that ended otherwise begin the wait anew; our own limits are no throttling, lost workers no break."""
+    """Attempts with another outcome restart the count; our own limits are not throttling, lost workers are no break."""
     moody: Pipeline[Page] = Pipeline("moody", Page)
     calls: Counter[str] = Counter()
 
@@ -457,7 +457,7 @@ async def test_rows_commit_with_the_step_or_not_at_all(dsn: str) -> None:
 
 
 async def reason_of_failure(dsn: str, pipe: Pipeline[Page]) -> str:
-    """Why an item of this pipeline fails, as its owner reads it."""
+    """The reason of a failed item of this pipeline, as its owner sees it."""
     async with testbed(dsn, [pipe], migrated=True) as bed:
         job = await bed.submit(pipe, Page(url="a"))
         await bed.finish()
@@ -611,7 +611,7 @@ async def test_a_step_that_normalizes_keeps_its_value_apart(dsn: str) -> None:
             ('{"name": "ink"}', '{"measure": 3}'),
         ]
         assert (await bed.item(long)).result == {"measure": 3}
-        # What is not restarted keeps it, what is starts from nothing.
+        # Items that are not restarted keep it; restarted items start from the beginning.
         await bed.pool.execute("select forebay.reprocess($1, '{NOT_FOUND}')", empty.job_id)
         assert await bed.pool.fetchval("select normalized::text from forebay.item where job_id = $1", empty.job_id)
         await bed.finish()

@@ -1,4 +1,4 @@
-"""Streams: long sources, batch by batch, that survive what happens on the way."""
+"""Streams: long sources, submitted in batches, with interruptions."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tests.engine._producing import Page, counts, inputs_of, ledgers, pages, pap
 
 
 class Crash(Exception):
-    """What a source does in the middle."""
+    """Raised by a source in the middle."""
 
 
 @pytest.fixture
@@ -250,7 +250,7 @@ async def test_a_cancelled_job_takes_no_more(conn: asyncpg.Connection[Any], dsn:
     assert await conn.fetchval("select finished_at is not null from forebay.job")
 
 
-# Bad rows and keys.
+# -- invalid rows and keys ----------------------------------------------------------------------------------------
 
 
 def bad_rows(count: int) -> Iterator[Any]:
@@ -323,11 +323,11 @@ async def test_what_is_refused_before_anything_is_read(conn: asyncpg.Connection[
     assert await counts(conn) == {}
 
 
-# Sealing, with workers that are faster than the source.
+# -- sealing, with workers that are faster than the source --------------------------------------------------------
 
 
 async def finished(dsn: str, pipeline: Any, *, settle_first: bool, rows: list[Any]) -> tuple[Any, Any]:
-    """The job's state, and its own item's result, when its items end before or after it is sealed."""
+    """The state of the job and the result of its job item, if its items end before or after it is sealed."""
     async with testbed(dsn, [pipeline]) as bed:
 
         async def work(_: StreamProgress) -> None:

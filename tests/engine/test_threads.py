@@ -1,4 +1,4 @@
-"""Threads that hang do not keep other steps from running."""
+"""Blocked threads do not keep other steps from running."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A step whose types do not fit is an error of the type checker."""
+"""The type checker reports steps whose types do not match."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ async def bad(conn: asyncpg.Connection[asyncpg.Record]) -> None:
 
 @pytest.fixture(scope="module")
 def errors(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
-    """What the checker says of all of them: one run, as most of it goes into what they import."""
+    """The output of the type checker for all cases, in one run, because most of its time goes into imports."""
     folder = tmp_path_factory.mktemp("typing")
     for number, text in enumerate((GOOD, *BAD.values())):
         (folder / f"steps_{number}.py").write_text(HEAD + text)

@@ -36,7 +36,7 @@ async def working(dsn: str, *pipelines: Pipeline[Any], **settings: Any) -> Async
 
 
 async def test_a_submit_wakes_an_idle_worker(dsn: str, conn: asyncpg.Connection[Any]) -> None:
-    """Polling is too slow to have done it."""
+    """Polling is too slow to have caused this."""
     pings: Pipeline[dict[str, int]] = Pipeline("pings", dict)
     ran = asyncio.Event()
 
@@ -204,7 +204,7 @@ async def test_a_slice_ends_when_its_time_is_up(dsn: str, conn: asyncpg.Connecti
 
 
 async def test_owners_share_a_worker(dsn: str) -> None:
-    """The tasks of a large job end only after one of another owner's has run: first come, first served would wait."""
+    """The tasks of a large job end only after a task of another owner has run; first come, first served would wait."""
     shared: Pipeline[dict[str, str]] = Pipeline("shared", dict)
     small_ran = asyncio.Event()
 
@@ -320,7 +320,7 @@ async def test_only_the_queues_that_were_asked_for(dsn: str, conn: asyncpg.Conne
 
 
 async def test_an_input_that_does_not_fit_is_a_data_error(dsn: str, conn: asyncpg.Connection[Any]) -> None:
-    """It came in through SQL, where no model checks it."""
+    """It was submitted with SQL, where no model validates it."""
     numbers: Pipeline[int] = Pipeline("numbers", int)
 
     @numbers.step()
@@ -340,7 +340,7 @@ async def test_a_worker_without_a_schema_says_so(bare_dsn: str) -> None:
 
 
 async def test_large_inputs_are_read_when_their_task_begins(dsn: str) -> None:
-    """A claim of many brings only what is small; the steps see no difference."""
+    """A claim of many tasks contains only small inputs; the steps see no difference."""
     large: Pipeline[dict[str, str]] = Pipeline("large", dict)
 
     @large.step()
@@ -365,7 +365,7 @@ async def test_large_inputs_are_read_when_their_task_begins(dsn: str) -> None:
             looking = conn.transaction()
             await looking.start()
             claim = "select inputs from forebay.claim(1, $1, $2, '{0}', '{10}', $3, '{}', 60)"
-            for rows in (4, 100):  # both ways to claim
+            for rows in (4, 100):  # both claim functions
                 inputs_seen = await conn.fetchval(claim, [step_id], [lane], [rows])
                 assert [text is None for text in inputs_seen] == [False, True, False]
                 await conn.execute("select forebay.release(1, array(select token from forebay.lease))")
@@ -395,7 +395,7 @@ async def test_a_large_item_that_is_gone_when_its_task_begins_is_told(dsn: str) 
 
 
 async def test_a_queue_is_unparked_by_whoever_gets_through(dsn: str, conn: asyncpg.Connection[Any]) -> None:
-    """The worker that parked it may be gone."""
+    """The worker that parked it may have stopped."""
     calls: Pipeline[dict[str, int]] = Pipeline("calls", dict)
 
     @calls.step()
@@ -455,7 +455,7 @@ async def test_claims_and_leases_stay_within_the_settings(dsn: str) -> None:
 
 
 async def _filled(dsn: str, conn: asyncpg.Connection[Any], most: int, **settings: Any) -> tuple[list[str], int]:
-    """One owner's long tasks fill a step; who has begun when another's has had its chance, and how many ran at once."""
+    """Fill a step with one owner's long tasks; return who has started, and how many ran concurrently."""
     held: Pipeline[dict[str, str]] = Pipeline("held", dict)
     begun: list[str] = []
     news, go = asyncio.Condition(), asyncio.Event()
@@ -501,7 +501,7 @@ async def test_steps_that_run_one_at_a_time_do_so_and_the_reserve_can_be_switche
 
 
 class _Held:
-    """A step whose tasks last until they are let go, one by one; says who has begun."""
+    """A step whose tasks run until they are released, one by one; records whose tasks have started."""
 
     def __init__(self, most: int) -> None:
         self.pipeline: Pipeline[dict[str, str]] = Pipeline("held", dict)
@@ -528,7 +528,7 @@ class _Held:
             await self.pipeline.submit(conn, {"of": owner}, owner=owner, priority=priority)
 
     async def until(self, **begun: int) -> None:
-        """Waits until so many of these owners' have begun; nobody else's, and no more of them."""
+        """Wait until exactly this many tasks of these owners have started, and none of others."""
         async with self._news:
             await self._news.wait_for(lambda: len(self.begun) >= sum(begun.values()))
         assert {owner: self.begun.count(owner) for owner in set(self.begun)} == begun
@@ -567,7 +567,7 @@ async def test_a_flood_of_a_high_priority_leaves_others_a_slot(dsn: str, conn: a
 
 
 async def test_short_tasks_of_a_high_priority_leave_others_a_turn(dsn: str) -> None:
-    """They never wait for anything, so nobody ever holds a slot when the next one is chosen."""
+    """They never wait for anything, so nobody holds a slot when the next task is chosen."""
     quick: Pipeline[dict[str, str]] = Pipeline("quick", dict)
     order: list[str] = []
 

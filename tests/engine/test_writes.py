@@ -1,4 +1,4 @@
-"""What steps hand over to be written, in the order in which they did."""
+"""The writes of steps, in the order in which they were returned."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ async def test_a_column_that_changes_its_type_under_a_worker_costs_no_item(
 async def test_steps_that_do_not_end_well_hand_rows_over_too(
     dsn: str, conn: asyncpg.Connection[Any], table: str
 ) -> None:
-    """Each with its own attempt: what failed twice has written twice."""
+    """Each with its attempt: a task that failed twice has written twice."""
     weigh: Pipeline[Size] = Pipeline("weigh", Size)
 
     @weigh.step(retry=Retry(attempts=2))

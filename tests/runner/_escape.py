@@ -1,4 +1,4 @@
-"""A worker with secrets that runs hostile functions and programs, and tells what came of it; see test_escape.py."""
+"""A worker with secrets that runs hostile functions and programs, and reports the results; see test_escape.py."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def context(n: int = 1) -> Context:
 
 
 def use(method: str) -> None:
-    """Only this kind of sandbox."""
+    """Use only this kind of sandbox."""
     found: Callable[..., availability.Available] = availability.available
     availability.available = lambda *_: found((method,))
 

@@ -1,4 +1,4 @@
-"""What a parser or a program under a stranger's control tries; each attempt tells what came of it. Standard library."""
+"""The attacks of a parser or program under hostile control; each reports its result. Standard library only."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _SYSTEM_CALLS = {"x86_64": {
 
 
 def attempts(targets: dict[str, Any], given: Path) -> dict[str, str]:
-    """All of them, by name."""
+    """All attacks, by name."""
     tries: dict[str, Callable[[], object]] = {
         "environment": lambda: _found(targets["secret"], [json.dumps(dict(os.environ))]),
         "processes": lambda: _found(targets["secret"], _everywhere("environ", "cmdline")),
@@ -69,7 +69,7 @@ def attempts(targets: dict[str, Any], given: Path) -> dict[str, str]:
 
 
 def facts(given: Path) -> dict[str, Any]:
-    """What it is, and that it can do what it is for."""
+    """Facts about the process, and proof that it can do its work."""
     status, first = _status("self"), _status("1")
     wanted = ("CapEff", "CapBnd", "CapPrm", "NoNewPrivs", "Seccomp")
     scratch = Path(os.environ["TMPDIR"], "mine")
@@ -94,7 +94,7 @@ def look(targets: dict[str, Any], given: Path) -> dict[str, Any]:
 
 
 def fork_bomb() -> int:
-    """How many processes it could start."""
+    """Start as many processes as possible; return how many."""
     children: list[int] = []
     try:
         while len(children) < 3000:
@@ -111,7 +111,7 @@ def fork_bomb() -> int:
 
 
 def fill_disk() -> int:
-    """How many MB of files it could write, in many of them."""
+    """Write as many files as possible; return how many MB."""
     written = 0
     try:
         for n in range(4096):
@@ -123,7 +123,7 @@ def fill_disk() -> int:
 
 
 def fill_scratch() -> None:
-    """The same without an own word about it."""
+    """Fill the scratch space without handling the error."""
     for n in range(4096):
         Path(os.environ["TMPDIR"], f"{n}").write_bytes(b"x" * (1 << 20))
 
@@ -133,7 +133,7 @@ def eat() -> int:
 
 
 def outlive(marker: str) -> None:
-    """Leave a process in a session of its own."""
+    """Leave a process in a separate session."""
     subprocess.Popen(["/bin/sleep", marker], start_new_session=True).returncode = 0
 
 

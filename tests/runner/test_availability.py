@@ -1,4 +1,4 @@
-"""Which sandbox a machine has, and what happens where it has none."""
+"""Which sandbox a machine has, and what happens without one."""
 
 from __future__ import annotations
 

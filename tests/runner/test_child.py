@@ -1,4 +1,4 @@
-"""What a child does with the files of a call."""
+"""How a child handles the files of a call."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def write(target: Path) -> str:
 def test_output_files_are_written_with_and_without_proc(
     is_proc_there: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Containers that hide parts of /proc allow no sandbox to have one."""
+    """Containers that hide parts of /proc do not allow a sandbox to mount it."""
     target = tmp_path / "target"
     (tmp_path / "scratch").mkdir()
     monkeypatch.setenv("TMPDIR", str(tmp_path / "scratch"))

@@ -1,4 +1,4 @@
-"""What a child may send back: data, and objects of the classes that were chosen beforehand."""
+"""What a child may send: data, and objects of the classes that were chosen in advance."""
 
 from __future__ import annotations
 
@@ -140,7 +140,7 @@ def test_return_types_of_functions() -> None:
 
 
 class OwnError(DataError):
-    """As services have them."""
+    """An error class like those of services."""
 
 
 class OddError(PermanentError):

@@ -1,4 +1,4 @@
-"""Hostile functions and programs get nothing, reach nobody, leave nothing, and disturb no one: in every sandbox."""
+"""Hostile functions and programs obtain, reach, leave behind and disturb nothing: in every sandbox."""
 
 # demands: S2-87
 
@@ -29,7 +29,7 @@ NOBODY = 65534
 
 @lru_cache
 def _why_not_nobody() -> str | None:
-    """Why root cannot run the same tests as an ordinary account, which needs a Python that all may read."""
+    """Why root cannot run the same tests as an ordinary account, which needs a Python that every account can read."""
     if os.geteuid() != 0:
         return "only root can become somebody else"
     try:
@@ -123,7 +123,8 @@ def test_a_killed_worker_leaves_nothing(method: str) -> None:
 
 
 def _eventually(holds: Any, worker: subprocess.Popen[Any] | None = None) -> None:
-    """Other processes tell nobody when they begin and end; the test's own time limit ends a wait in vain."""
+    """Poll, because other processes do not report their start and end; the time limit of the test ends a wait in
+    vain."""
     while not holds():
         assert worker is None or worker.poll() is None
         time.sleep(0.02)

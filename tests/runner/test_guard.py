@@ -1,4 +1,4 @@
-"""The guard: what it hears, what it counts, and what it hands on."""
+"""The guard: what it receives, what it counts, and which descriptors it passes on."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _LIMITS = ResourceLimits(256, open_files=256)
 
 @pytest.fixture
 def many_open_files() -> Iterator[None]:
-    """More descriptors than `select` takes, as a busy worker has them."""
+    """More descriptors than `select` supports, as in a busy worker."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard if hard != resource.RLIM_INFINITY else 1 << 16, hard))
     opened = [os.open(os.devnull, os.O_RDONLY) for _ in range(1100)]
@@ -31,7 +31,7 @@ def many_open_files() -> Iterator[None]:
 async def _run(
     *argv: str, sockets: int = 0, order: bytes = b"r", limits: ResourceLimits = _LIMITS
 ) -> tuple[str, list[str]]:
-    """How a sandboxed program ends, and its lines."""
+    """Run a sandboxed program; return how it ended, and its output lines."""
     lines: list[str] = []
     sandbox = sandbox_for("required", argv[0], scratch_mb=16, python=False)
     command = GuardedCommand("it", limits, argv=argv, sockets=sockets, doubled=True, sandbox=sandbox)

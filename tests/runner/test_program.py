@@ -1,4 +1,4 @@
-"""Programs: what they get, what they leave, and how they end."""
+"""Programs: what they receive, what they leave behind, and how they end."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ async def test_a_process_that_cannot_be_started_leaves_no_folder(
     assert _names(tmp_path) == []
 
 
-# Machines that allow no sandbox.
+# -- machines without a sandbox -----------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -139,7 +139,7 @@ async def test_what_requires_a_sandbox_does_not_run_without() -> None:
 
 @pytest.mark.usefixtures("forbidden")
 async def test_what_prefers_one_runs_with_less(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its environment is clean, its system calls are filtered, and as root it is somebody else if it can be."""
+    """Its environment is clean, its system calls are filtered, and as root it has another account if possible."""
     monkeypatch.setenv("FOREBAY_DATABASE_URL", "secret")
     (tmp_path / "a").write_text("given\n")
     lines: list[str] = []

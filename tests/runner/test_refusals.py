@@ -1,4 +1,4 @@
-"""What the runner says when it cannot, or must not, run something."""
+"""The errors of the runner if it cannot, or must not, run something."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_namespaces_that_root_may_not_make_either(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(namespaces, "_Helper", lambda _: SimpleNamespace(dismiss=lambda: None))
     monkeypatch.setattr(
         namespaces, "_libc", SimpleNamespace(unshare=lambda _: -1)
-    )  # else it would be done to the tests
+    )  # otherwise it would affect the test process
     monkeypatch.setattr(namespaces, "call", refuse)
     with pytest.raises(Forbidden, match=r"neither user nor other namespaces for root \(Operation not permitted\)"):
         namespaces.unshare(0)
@@ -77,14 +77,14 @@ def test_accounts_without_namespaces(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
     monkeypatch.setattr(
         namespaces, "_libc", SimpleNamespace(unshare=lambda _: -1)
-    )  # else it would be done to the tests
+    )  # otherwise it would affect the test process
     monkeypatch.setattr(namespaces, "call", refuse)
     with pytest.raises(Forbidden, match=r"no user namespaces for this account \(No space left on device\)"):
         namespaces.unshare(0)
 
 
 def test_namespaces_without_rights(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As AppArmor gives them to unprivileged accounts: they can be entered, and nothing can be done in them."""
+    """As with AppArmor for unprivileged accounts: the namespace can be created, but nothing is permitted in it."""
     read: Callable[[Any, int, bytes], bytes] = fcntl.ioctl
 
     def refuse(sock: Any, request: int, data: bytes) -> bytes:

@@ -1,4 +1,4 @@
-"""A collector that takes OTLP over HTTP as the specification says, and nothing else."""
+"""A collector that accepts OTLP over HTTP according to the specification, and nothing else."""
 
 from __future__ import annotations
 
@@ -44,20 +44,20 @@ class Collector:
     wrong: list[str] = field(default_factory=list[str])
 
     def find(self, name: str) -> Span:
-        """The one span of that name."""
+        """The single span of that name."""
         found = [span for span in self.spans if span.name == name]
         assert len(found) == 1, (name, [span.name for span in self.spans])
         return found[0]
 
     def under(self, parent: Span) -> dict[str, Span]:
-        """The spans right under one, by name."""
+        """The direct children of a span, by name."""
         return {span.name: span for span in self.spans if span.parent == parent.id and span.trace == parent.trace}
 
     def until(self, condition: Callable[[list[Span]], object]) -> None:
         until(lambda: condition(list(self.spans)), lambda: (sorted(s.name for s in self.spans), self.wrong))
 
     def take(self, path: str, headers: dict[str, str], body: bytes) -> str | None:
-        """Take a request; answers what is wrong with it."""
+        """Accept a request; return what is wrong with it."""
         if path != "/v1/traces":
             return f"path {path}"
         if headers.get("content-type") != "application/x-protobuf":
@@ -97,7 +97,7 @@ def _value(value: Any) -> Any:
 
 @contextmanager
 def collecting() -> Iterator[Collector]:
-    """A running collector; at the end nothing wrong may have come."""
+    """A running collector; fails at the end if it has received an invalid request."""
     collector = Collector()
 
     class Handler(BaseHTTPRequestHandler):
@@ -122,7 +122,7 @@ def collecting() -> Iterator[Collector]:
 
 @contextmanager
 def serving(handler: type[BaseHTTPRequestHandler]) -> Iterator[str]:
-    """A server in a thread of its own: its address."""
+    """A server in a separate thread; yields its address."""
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         thread = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)
         thread.start()

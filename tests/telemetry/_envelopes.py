@@ -1,4 +1,4 @@
-"""The part of Sentry that takes envelopes, and is strict about them."""
+"""The part of Sentry that accepts envelopes, and validates them strictly."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A pipeline whose steps are watched: one on the event loop, one on a thread, both with spans and logs of their own."""
+"""A traced pipeline: one step on the event loop, one on a thread, both with their own spans and logs."""
 
 from __future__ import annotations
 

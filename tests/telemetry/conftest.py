@@ -1,4 +1,4 @@
-"""Collectors, and the command line with a pipeline that is watched."""
+"""Collectors, and the command line with a traced pipeline."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture(autouse=True)
 def usual_logs() -> Iterator[None]:
-    """Logs that were set up here end with the test, as does what they are written to."""
+    """Reset the logs, and the stream that they are written to, after the test."""
     yield
     structlog.reset_defaults()
 
@@ -45,7 +45,7 @@ def sentry() -> Iterator[Sentry]:
 
 @pytest.fixture
 def traced(collector: Collector) -> Iterator[Collector]:
-    """This process is traced; `tracing.stop` sends what there is."""
+    """Trace this process; `tracing.stop` sends the spans."""
     tracing.start(Settings(otlp_endpoint=collector.url), "test")
     yield collector
     tracing.stop()
@@ -66,14 +66,14 @@ def cli(tmp_path: Path, dsn: str) -> Cli:
 
 @pytest.fixture
 def start(cli: Cli) -> Iterator[Callable[..., Process]]:
-    """Starts commands that are killed when the test ends."""
+    """Start commands; they are killed when the test ends."""
     with starting(cli.start) as start:
         yield start
 
 
 @pytest.fixture
 def token(dsn: str) -> str:
-    """Of Ann, who may submit."""
+    """The token of Ann, who may submit."""
 
     async def make() -> str:
         conn = await asyncpg.connect(dsn)

@@ -1,4 +1,4 @@
-"""What Sentry is told, and what it is not told."""
+"""What is sent to Sentry, and what is not."""
 
 # demands: S2-97, S2-99
 
@@ -29,7 +29,7 @@ from tests.telemetry.test_tracing import address_of
 
 PRIVATE = "what-only-ann-knows"
 
-# Something nobody has thought of, whose message repeats what the caller has sent.
+# An unexpected error whose message repeats the caller's data.
 TALKATIVE = """
 create function talk() returns trigger language plpgsql as $$ begin
     raise exception 'cannot store %', new.input using detail = new.input; end $$;

@@ -1,4 +1,4 @@
-"""Submitting in a program that is traced: the job belongs to the span that is active, whatever the connection."""
+"""Submitting in a traced program: the job belongs to the active span, with every kind of connection."""
 
 from __future__ import annotations
 

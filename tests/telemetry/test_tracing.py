@@ -1,4 +1,4 @@
-"""Traces, from the request of a caller to the settling of the last step, as a collector receives them."""
+"""Traces from the request of a caller to the settle of the last step, as a collector receives them."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def lines(process: Process, event: str) -> list[dict[str, Any]]:
     return [line for line in map(json.loads, filter(None, said)) if line.get("event") == event]
 
 
-# The whole way.
+# -- end to end ---------------------------------------------------------------------------------------------------
 
 
 def test_a_request_and_its_work_are_one_trace(
@@ -155,7 +155,7 @@ def test_what_fails_here_is_a_failed_span(
     assert not stranger.failed
 
 
-# The worker.
+# -- the worker ---------------------------------------------------------------------------------------------------
 
 
 async def test_a_batch_is_one_call_and_many_attempts(traced: Collector, dsn: str) -> None:
@@ -261,12 +261,12 @@ async def test_traces_of_jobs_are_remembered(traced: Collector, dsn: str, monkey
     assert asked == [job, other, job]
 
 
-# Trouble, and rest.
+# -- errors -------------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture(params=["closed", "silent"])
 def lost_collector(request: pytest.FixtureRequest) -> Any:
-    """The address of one that is not there, and of one that takes everything and never answers."""
+    """The address of a collector that does not exist, and of one that accepts everything and never responds."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         if request.param == "closed":
             listener.close()
@@ -303,7 +303,7 @@ async def main(dsn):
 asyncio.run(main(sys.argv[1]))
 print([name for name in sys.modules if name.startswith(("opentelemetry", "sentry_sdk"))])
 """
-# FastAPI needs OpenTelemetry's interfaces for itself; what does the work behind them is not there.
+# FastAPI needs the interfaces of OpenTelemetry; the implementation behind them is not installed.
 _SERVE = """
 import sys
 from forebay.api.app import create_app
