@@ -1,4 +1,4 @@
-"""One connection to a fresh database, with the engine's functions as short calls and a clock that tests set."""
+"""One connection to a new database, with the engine's functions as short calls and a controlled clock."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def step(name: str, *after: str, **options: Any) -> dict[str, Any]:
 
 
 class Db:
-    """The engine in SQL, as one worker and one person see it."""
+    """The engine in SQL, as one worker and one operator see it."""
 
     def __init__(self, conn: asyncpg.Connection[asyncpg.Record], dsn: str) -> None:
         self.conn = conn
@@ -36,7 +36,7 @@ class Db:
         self.execute = conn.execute
 
     def after(self, **delta: float) -> datetime:
-        """Let time pass."""
+        """Advance the clock."""
         self.now += timedelta(**delta)
         return self.now
 
@@ -100,7 +100,7 @@ class Db:
         ends_item: bool = False,
         error: str | None = None,
     ) -> dict[str, Any]:
-        """Report the same about all tasks of these leases, or about some."""
+        """Report the same outcome for all tasks of these leases, or for some."""
         tasks = [(e["token"], n) for e in leases for n in e["ns"] or () if ns is None or n in ns]
         size = len(tasks)
         return await self.row(
@@ -119,14 +119,14 @@ class Db:
         )
 
     async def run(self, name: str, outcome: str = "DONE", **report: Any) -> None:
-        """Claim and end all that is ready for a step."""
+        """Claim and end all ready tasks of a step."""
         await self.settle(await self.claim(name), outcome, **report)
 
     async def job(self, job_id: int) -> dict[str, Any]:
         return await self.row("select * from forebay.job where id = $1", job_id)
 
     async def counters(self, job_id: int) -> tuple[int, int, int, int]:
-        """Done, skipped, not found, error: as the job says, after checking that its items say the same."""
+        """Done, skipped, not found, error of the job, after a comparison with its items."""
         job = await self.job(job_id)
         said = tuple(job[name] for name in ("done", "skipped", "not_found", "error"))
         found = await self.row(

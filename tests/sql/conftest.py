@@ -1,4 +1,4 @@
-"""The fixture that all tests of the SQL use."""
+"""The fixture of all SQL tests."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 async def db(dsn: str) -> AsyncIterator[Db]:
-    """A fresh database and a clock that stands still."""
+    """A new database and a clock that does not advance."""
     conn = await asyncpg.connect(dsn)
     yield Db(conn, dsn)
     await conn.close()

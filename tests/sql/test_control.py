@@ -1,4 +1,4 @@
-"""What people do to work: pause, resume, cancel, reprocess; per job, per queue, per item."""
+"""Control functions: pause, resume, cancel, reprocess; for jobs, queues and items."""
 
 # demands: S2-96, S4-32, S4-79, S4-90, S5-04, S5-14, S5-15, S5-16, S5-17, S5-18, S5-19, S5-79, S5-80, S5-90, S5-111
 # demands: S5-168
@@ -29,7 +29,7 @@ async def do(db: Db, verb: str, *args: object, **options: object) -> Any:
 
 
 def refused(code: str, words: str) -> Any:
-    """With this SQLSTATE, and in these words."""
+    """An error with this SQLSTATE and this message."""
     return pytest.raises(asyncpg.PostgresError, match=f"^{words}$", check=lambda error: error.sqlstate == code)
 
 
@@ -39,7 +39,7 @@ async def ready_in(db: Db, lane: int) -> int:
     )
 
 
-# Pause and resume
+# -- pause and resume -------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("verb", ["pause", "resume", "cancel", "reprocess", "dismiss"])
@@ -131,7 +131,7 @@ async def test_a_cancelled_job_cannot_be_paused_or_resumed(db: Db) -> None:
             await do(db, verb, job)
 
 
-# Cancel
+# -- cancel -----------------------------------------------------------------------------------------------------------
 
 
 async def test_cancel_ends_all_that_no_worker_has(db: Db) -> None:
@@ -242,7 +242,7 @@ async def test_cancelling_ends_the_jobs_own_item_too(db: Db) -> None:
     assert await db.runs() == []
 
 
-# Reprocess
+# -- reprocess --------------------------------------------------------------------------------------------------------
 
 
 async def test_reprocess_runs_what_failed_from_where_it_failed(db: Db) -> None:
@@ -411,7 +411,7 @@ async def test_items_with_nothing_left_to_run_stay_as_they_are(db: Db) -> None:
     assert (await db.job(job))["state"] == "FAILED"
 
 
-# One item
+# -- single items -----------------------------------------------------------------------------------------------------
 
 
 async def test_a_paused_item_is_cut_out_of_its_run(db: Db) -> None:
@@ -520,7 +520,7 @@ async def test_a_paused_item_can_be_cancelled(db: Db) -> None:
     assert (await db.job(job))["finished_at"] == db.now
 
 
-# Queues and owners
+# -- queues and owners ------------------------------------------------------------------------------------------------
 
 
 async def test_queues_are_paused_and_parked(db: Db) -> None:
@@ -562,7 +562,7 @@ async def test_an_owners_weight(db: Db) -> None:
         await do(db, "set_owner_weight", "", 1.0)
 
 
-# Two at once
+# -- concurrency ------------------------------------------------------------------------------------------------------
 
 
 async def test_a_cancel_and_a_settle_at_once_count_each_item_once(db: Db) -> None:
@@ -595,7 +595,7 @@ async def test_a_job_that_ends_while_it_is_being_cancelled_has_ended(db: Db) -> 
 
 
 async def test_a_parked_queue_is_probed_with_one_task_at_a_time(db: Db) -> None:
-    """However many lanes and workers there are."""
+    """For any number of lanes and workers."""
     await db.submit(5)
     await db.submit(5, owner="bob")
     await do(db, "park_queue", "a", "no key", db.now)

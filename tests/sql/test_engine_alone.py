@@ -1,4 +1,4 @@
-"""The engine without the service: on a database of which our account owns nothing but the schema."""
+"""The engine without the service, in a database of which our account owns only the schema."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ async def size(ctx: Context, note: Note) -> int:
 
 @pytest.fixture
 async def own_schema(bare_dsn: str) -> AsyncIterator[str]:
-    """A database in which our account may create neither roles nor extensions nor schemas: it was given one."""
+    """A database in which our account can create neither roles nor extensions nor schemas, but owns one schema."""
     admin = await asyncpg.connect(bare_dsn)
     name = f"plain_{uuid4().hex[:12]}"
     await admin.execute(f"create role {name} login password 'x'; create schema forebay authorization {name}")

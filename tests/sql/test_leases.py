@@ -1,4 +1,4 @@
-"""Leases that are renewed, handed back, lost; progress; scheduled runs."""
+"""Leases that are renewed, released, lost; progress; scheduled runs."""
 
 # demands: S1-62, S1-63, S3-21, S3-66, S5-38, S5-39, S5-70, X-02
 
@@ -129,7 +129,7 @@ async def test_expire_takes_no_more_leases_than_told(db: Db) -> None:
 
 
 async def lose(db: Db, times: int) -> tuple[int, int, int, int]:
-    """Claim and lose all that is ready for step a, again and again."""
+    """Claim and lose all ready tasks of step a, repeatedly."""
     answer = (0, 0, 0, 0)
     for _ in range(times):
         await db.claim("a", lease_s=60)
@@ -295,7 +295,7 @@ async def test_workers_are_woken_for_what_comes_back(db: Db) -> None:
 
 
 async def test_a_step_that_has_ended_is_not_ended_again(db: Db) -> None:
-    """Even when a lease should say that it still runs."""
+    """Even if a lease says that it still runs."""
     await db.register(step("a"), step("b"))
     job = await db.submit(1)
     (lease,) = await db.claim("a")

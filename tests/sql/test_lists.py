@@ -1,4 +1,4 @@
-"""Lists over everything: complete, in order, and never more work than a page may cost."""
+"""Lists: complete, ordered, and with a bounded cost per page."""
 
 # demands: S5-43, S5-44, S5-54, S5-143
 
@@ -26,7 +26,7 @@ SHORT = "0"  # given up after each step back
 
 @pytest.fixture
 async def many_jobs(db: Db) -> dict[str, int]:
-    """Ann's 4000 jobs and Bob's 20 among them, all done but for Ann's every 1000th; by owner their ids."""
+    """4000 jobs of Ann with 20 of Bob among them, all done except every 1000th of Ann's; their ids by owner."""
     await db.register(step("a"))
     await db.register(step("a"), name="q")
     await db.submit(1, owner="ann")
@@ -92,7 +92,7 @@ async def test_a_deep_page_of_jobs_costs_what_the_first_does(db: Db, many_jobs: 
 
 @pytest.fixture
 async def many_attempts(db: Db) -> dict[str, int]:
-    """60,000 attempts of 40 days: of a large job of Ann's, of a small one, and of Bob's, whose last is a month old."""
+    """60,000 attempts of 40 days: of a large job and a small job of Ann, and of Bob, whose last is a month old."""
     await db.register(step("a"), step("b", "a"))
     large = await db.submit(1)
     small = await db.submit(1)
@@ -285,7 +285,7 @@ async def test_dead_letters_that_do_not_fit_are_looked_at_no_more_than_a_page_ma
     whole = await cost("ann", 100_000)
     assert await cost("ann", 1000) < whole / 5
     assert await cost(None, 1000) < whole / 5
-    assert await cost("bob", 1000) < 100  # who has few is not asked for those of others
+    assert await cost("bob", 1000) < 100  # an owner with few rows does not pay for those of others
     found = await db.row(FIND_LETTERS, many_letters["ann"], "none", None, None, None, None, None, None, 100, 1000)
     assert (found["found"], found["next_at"] is not None) == ([], True)
 

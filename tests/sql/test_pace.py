@@ -1,4 +1,4 @@
-"""What a job row tells of its work: when it will end, when something last happened, and why an attempt failed."""
+"""Estimates of a job: its end, its last activity, and the reason of its last failed attempt."""
 
 # demands: S1-97, S5-23, S5-25, S5-110
 
@@ -24,7 +24,7 @@ async def eta(db: Db, job: int) -> float | None:
 
 
 async def end(db: Db, count: int, seconds: float, outcome: str = "DONE", **report: Any) -> None:
-    """Claims some items, and ends them that much later."""
+    """Claim some items, and end them this much later."""
     leases = await db.claim("a", count)
     db.after(seconds=seconds)
     await db.settle(leases, outcome, **report)
@@ -79,7 +79,7 @@ async def test_a_retry_that_waits_is_waited_for(db: Db) -> None:
     await db.settle(leases, "ERROR", ns=[98, 99, 100], again_at=db.now + timedelta(seconds=40), error="transient")
     assert await eta(db, job) == 40.0
     await db.one("select forebay.pause_item($1, 98, now => $2)", job, db.now)
-    assert await eta(db, job) is None  # nobody knows when somebody will resume it
+    assert await eta(db, job) is None  # it is unknown when it will be resumed
 
 
 async def test_the_only_item_goes_by_its_progress(db: Db) -> None:

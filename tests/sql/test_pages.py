@@ -1,4 +1,4 @@
-"""Pages for people: complete, in order, whatever moves; and as cheap at the end of a long job as at its beginning."""
+"""Pages: complete, ordered, stable under changes, and as cheap at the end of a long job as at its start."""
 
 # demands: S5-30, S5-31, S5-32, S5-33, S5-34, S5-35, S5-41, S5-42, S5-47, S5-48, S5-49, S5-112, S5-140, S5-141, S5-170
 # demands: S5-171, S5-172, S5-173

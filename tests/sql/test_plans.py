@@ -1,4 +1,4 @@
-"""What the hot statements cost, by their plans: index scans only, no sorting of backlogs, the same at any size."""
+"""The cost of the hot statements, by their plans: only index scans, no sorting of backlogs, the same at any size."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ insert into forebay.worker (name, started_at, seen_at) select 'w', now(), now() 
 
 
 class Explained:
-    """The plans of all statements that run inside of functions, as auto_explain tells them."""
+    """The plans of all statements inside functions, as auto_explain reports them."""
 
     def __init__(self, db: Db) -> None:
         self.db = db
@@ -74,7 +74,7 @@ class Explained:
             self.plans.append(json.loads(text.partition("plan:")[2]))
 
     async def of(self, sql: str, *args: object) -> list[Plan]:
-        """Runs a statement and takes it back; answers the plans of what it did inside."""
+        """Run a statement and roll it back; return the plans of the statements inside it."""
         transaction = self.db.conn.transaction()
         await transaction.start()
         self.plans.clear()
@@ -86,7 +86,7 @@ class Explained:
         return [plan for plan in self.plans if plan["Query Text"] != sql]
 
     async def buffers(self, sql: str, *args: object) -> int:
-        """How many pages a statement touches when everything is warm."""
+        """How many pages a statement touches with a warm cache."""
         await self.of(sql, *args)
         return sum(plan["Plan"]["Shared Hit Blocks"] + plan["Plan"]["Shared Read Blocks"]
                    for plan in await self.of(sql, *args))  # fmt: skip
@@ -94,7 +94,7 @@ class Explained:
 
 @pytest.fixture
 async def explained(db: Db) -> AsyncIterator[Explained]:
-    """A database of realistic size, whose statistics are known."""
+    """A database of realistic size, with known statistics."""
     await db.register(step("fetch"), step("store", "fetch"))
     await db.execute(_FILL)
     await db.execute("vacuum (analyze)")
@@ -117,7 +117,7 @@ def _reads(node: Plan, table: str) -> bool:
 
 
 def assert_indexed(plans: list[Plan], *, allowed: tuple[str, ...] = ()) -> None:
-    """No statement reads a large table from end to end."""
+    """No statement reads a large table completely."""
     assert plans
     scans = [
         (node["Relation Name"], plan["Query Text"][:300])
@@ -185,7 +185,7 @@ async def test_settle(explained: Explained) -> None:
     )
     assert_indexed(plans)
     assert _with(plans, "item", "Index Scan", "Bitmap Heap Scan")
-    # What it looks at is what it was told of, not more.
+    # It reads the items that it was given, and no others.
     for table, at_most in (("item", 310), ("job", 1000), ("lease", 1000)):
         for node, _ in _with(plans, table, "Index Scan", "Index Only Scan", "Bitmap Heap Scan"):
             assert node["Actual Rows"] * node["Actual Loops"] <= at_most, (table, node)
@@ -284,7 +284,7 @@ async def test_heartbeat(explained: Explained) -> None:
 
 
 async def test_expire(explained: Explained) -> None:
-    """Leases are few, so that those that ran out may be looked for among all of them."""
+    """Leases are few, so that a search for expired ones may read all of them."""
     plans = await explained.of("select * from forebay.expire($1)", START)
     assert_indexed(plans, allowed=("lease",))
     assert _with(plans, "item", "Index Scan", "Bitmap Heap Scan")
@@ -352,7 +352,7 @@ async def test_a_claim_costs_the_same_beside_paused_and_future_work(explained: E
 
 
 async def test_a_claim_at_the_watermark_does_not_walk_over_what_was_used_up(explained: Explained) -> None:
-    """Somebody's long report keeps 20,000 dead rows in the index: a claim that knows where it was does not see them."""
+    """A long transaction keeps 20,000 dead rows in the index: a claim from the watermark does not read them."""
     db = explained.db
     await db.execute("delete from forebay.ready; delete from forebay.scheduled")
     await db.execute("vacuum (analyze) forebay.ready")
@@ -390,8 +390,8 @@ async def _empty_queue(db: Db) -> None:
 
 @pytest.mark.parametrize("quota", [8, 16, 100])
 async def test_a_claim_reads_the_runs_that_it_takes_and_no_others(explained: Explained, quota: int) -> None:
-    """However many are behind them, alive, and below the watermark, dead, where an idle transaction keeps them.
-    Statistics are of a moment when hardly anything was ready, as they often are of a queue."""
+    """Regardless of the number of live runs behind them, and of dead ones below the watermark that an idle transaction
+    keeps. The statistics are from a time when almost nothing was ready, as is common for a queue."""
     db = explained.db
     await _empty_queue(db)
     await db.execute(_MORE, 2 * quota)
@@ -425,7 +425,7 @@ _ITEMS = 6000
 
 
 def _work(plans: list[Plan]) -> float:
-    """How many rows were looked at, by all nodes together."""
+    """The number of rows that all nodes processed together."""
     counts = ("Actual Rows", "Rows Removed by Filter", "Rows Removed by Join Filter", "Rows Removed by Index Recheck")
     looked_at: float = sum(
         node["Actual Loops"] * sum(node.get(count, 0) for count in counts)
@@ -439,7 +439,7 @@ def _work(plans: list[Plan]) -> float:
 async def test_a_large_job_that_statistics_do_not_know_of_yet_costs_no_more_than_it_is_large(
     explained: Explained, verb: str
 ) -> None:
-    """They say that jobs have one item: whoever trusts them joins each item with each."""
+    """They say that jobs have one item: a plan that trusts them compares each item with each other."""
     db = explained.db
     await db.execute("delete from forebay.item where n > 1")
     await db.execute("vacuum analyze forebay.item")

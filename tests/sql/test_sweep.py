@@ -1,4 +1,4 @@
-"""Housekeeping: partitions, retention, lanes, orphans, workers."""
+"""Maintenance: partitions, retention, lanes, orphans, workers."""
 
 # demands: S2-31, S4-33, S4-93, S4-104, S4-106, S4-112, S4-113, X-08
 

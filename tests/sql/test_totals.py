@@ -1,4 +1,4 @@
-"""Items by status over all jobs: at every moment what a count finds, whoever ends, reopens or deletes them."""
+"""Items by status over all jobs: always equal to a count of the items, whoever ends, reopens or deletes them."""
 
 # demands: S4-31, S4-72
 
@@ -18,7 +18,7 @@ from tests.sql._upgrades import make_version
 from tests.sql.test_pages import buffers
 
 NAMES = ("pending", "processing", "done", "skipped", "not_found", "error")
-# The difference between what is told and what the items say; in one statement, so at one moment.
+# The difference between the totals and the items, in one statement, so at one moment.
 DIFFERENCE = """
 select t.pipeline, t.owner, t.pending, t.processing, t.done, t.skipped, t.not_found, t.error,
        i.pending, i.processing, i.done, i.skipped, i.not_found, i.error
@@ -41,7 +41,7 @@ async def pipeline(db: Db) -> None:
 
 
 async def totals(db: Db, pipeline: str = "p") -> tuple[int, ...]:
-    """Pending, processing, done, skipped, not found, error; after checking that the items say the same."""
+    """Pending, processing, done, skipped, not found, error; after a comparison with the items."""
     assert await db.fetch(DIFFERENCE) == []
     counted = {row["pipeline"]: row for row in await db.fetch(load("count_items"))}
     return tuple(counted[pipeline][name] for name in NAMES)
@@ -148,7 +148,7 @@ async def test_jobs_of_before_are_counted_by_the_migration(bare_dsn: str) -> Non
 
 
 class Actor:
-    """One of many that work on the same jobs, on a connection of its own."""
+    """One of many sessions that work on the same jobs."""
 
     def __init__(self, conn: asyncpg.Connection[Any], worker: int, dsn: str) -> None:
         self.db = Db(conn, dsn)
@@ -163,7 +163,7 @@ class Actor:
             await self.db.settle(leases, self.dice.choice(outcomes), error="data")
 
     async def steer(self, rounds: int) -> None:
-        """Refusals are part of it: a job may have ended, or gone, meanwhile."""
+        """Rejections are expected: a job may have ended, or may have been deleted."""
         for _ in range(rounds):
             job = self.dice.randint(1, 12)
             verb = self.dice.choice((

@@ -1,4 +1,4 @@
-"""The views for people with psql."""
+"""The views for users of psql."""
 
 # demands: S1-86, S1-101, S1-102, S2-100, S2-101, S3-33, S4-06, S4-30, X-10
 
@@ -14,7 +14,7 @@ from tests.sql._db import Db, step
 
 @pytest.fixture(autouse=True)
 async def pipeline(db: Db) -> None:
-    db.now = datetime.now(UTC)  # views go by the server's clock
+    db.now = datetime.now(UTC)  # views use the server's clock
     await db.register(step("a"), step("b", "a", queue="slow"))
 
 

@@ -1,4 +1,4 @@
-"""The bootstrap says in plain words what failed and what to do."""
+"""The bootstrap script reports what failed and what to do."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def loaded(name: str) -> ModuleType:
 
 @pytest.fixture
 def bootstrap(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    """The script as a module, at work in an empty project of its own."""
+    """The script as a module, in an empty project."""
     monkeypatch.syspath_prepend(SCRIPTS)
     module = loaded("bootstrap")
     for name in module.LOCKS.values():
@@ -163,7 +163,7 @@ def test_unpacking_is_counted(bootstrap: ModuleType, tmp_path: Path) -> None:
 
 
 def test_the_packages_that_run_are_a_part_of_all_and_enough() -> None:
-    """A dependency that is new in pyproject.toml, and in one lock only, is noticed: `make lock` writes both."""
+    """Fails if a new dependency of pyproject.toml is in one lock file only: `make lock` writes both."""
     root = SCRIPTS.parent
     everything, runtime = ((root / name).read_text() for name in ("requirements.lock", "requirements.runtime.lock"))
     pinned = set(re.findall(r"^\S+==\S+", runtime, re.MULTILINE))
@@ -178,7 +178,7 @@ def test_the_packages_that_run_are_a_part_of_all_and_enough() -> None:
 
 @pytest.mark.parametrize("name", ["bootstrap", "uv_installer"])
 def test_the_script_still_parses_on_an_old_python(name: str) -> None:
-    """It must run to be able to say that the Python is too old."""
+    """It must run on an old Python to report that the Python is too old."""
     ast.parse((SCRIPTS / f"{name}.py").read_text(), feature_version=(3, 8))
 
 

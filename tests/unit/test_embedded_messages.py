@@ -1,4 +1,4 @@
-"""What the embedded server says when it cannot be: each time the cause, and what to do about it."""
+"""The errors of the embedded server: each names the cause and what to do."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ FULL = 'FATAL:  could not write lock file "postmaster.pid": No space left on dev
 
 @pytest.fixture
 def folder(run_folder: Path, worker: str) -> Iterator[Path]:
-    """Where every account may go."""
+    """A folder that every account can enter."""
     folder = run_folder / f"messages of {worker}"
     folder.mkdir()
     yield folder
@@ -36,7 +36,7 @@ def refused(words: str) -> Any:
 
 
 def programs(folder: Path, *, version: str = "postgres (PostgreSQL) 18.1", said: str = "") -> Path:
-    """Binaries that tell this version, and fail with these words at anything else."""
+    """Binaries that print this version, and fail with this message otherwise."""
     folder.mkdir()
     for name in ("initdb", "postgres"):
         (folder / name).write_text(
@@ -47,7 +47,7 @@ def programs(folder: Path, *, version: str = "postgres (PostgreSQL) 18.1", said:
 
 
 def cluster(folder: Path, version: int = 18) -> Path:
-    """A data folder with as much of a cluster as is looked at before it is started."""
+    """A data folder with the parts of a cluster that are checked before the start."""
     (folder / "cluster").mkdir(parents=True)
     (folder / "cluster" / "PG_VERSION").write_text(f"{version}\n")
     return folder

@@ -1,4 +1,4 @@
-"""What errors say, and what they keep to themselves."""
+"""The messages of errors, and the values that they omit."""
 
 # demands: S2-98
 

@@ -1,4 +1,4 @@
-"""Licences that ask for more than a notice are not taken without a reason."""
+"""Licences that require more than a notice need a documented reason."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Logs of a program that has configured nothing: they go to the standard library, and nowhere else."""
+"""Logs of a program without configuration go only to the standard library."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every message with which forebay refuses something stands in a test: what people read is asserted, word for word."""
+"""Every error message of forebay is asserted in a test, word for word."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _INTERNAL = {"AssertionError", "CancelledError", "NotImplementedError", "Seriali
 
 
 def _fragments(node: ast.AST, named: dict[str, list[ast.expr]]) -> list[str]:
-    """The literal parts of a message, those that were given a name before included."""
+    """The literal parts of a message, including those of named constants."""
     match node:
         case ast.Constant(value=str() as text):
             return [text]
@@ -37,7 +37,7 @@ def _fragments(node: ast.AST, named: dict[str, list[ast.expr]]) -> list[str]:
 
 
 def _named(tree: ast.AST) -> dict[str, list[ast.expr]]:
-    """What a file gives names to, such as hints."""
+    """The expressions that a file assigns to names, such as hints."""
     named: dict[str, list[ast.expr]] = {}
     for node in ast.walk(tree):
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
@@ -46,7 +46,7 @@ def _named(tree: ast.AST) -> dict[str, list[ast.expr]]:
 
 
 def _telling(parts: list[str]) -> list[str]:
-    """The parts that say something by themselves, or the longest; values between them differ from test to test."""
+    """The meaningful parts, or the longest; the values between them differ from test to test."""
     words = [part.strip(" :;,.()\n") for part in parts]
     return [part for part in words if len(part) > 8] or [max(words, key=len)]
 
@@ -82,7 +82,8 @@ def _all() -> list[tuple[str, list[str]]]:
 def asserted() -> str:
     tests = [file for file in (ROOT / "tests").rglob("*.py") if file != Path(__file__)]
     text = "\n".join(file.read_text("utf-8") for file in tests)
-    return re.sub(r'"\s*\n\s*[rf]*"', "", text).replace("\\", "")  # long messages are written in pieces; regexes escape
+    # Long messages are split over lines; regular expressions contain escapes.
+    return re.sub(r'"\s*\n\s*[rf]*"', "", text).replace("\\", "")
 
 
 def test_every_message_is_asserted(asserted: str) -> None:

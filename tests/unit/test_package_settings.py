@@ -1,4 +1,4 @@
-"""The settings of a package that is installed: read, checked, listed and documented like those of forebay."""
+"""The settings of an installed package are read, checked, listed and documented like those of forebay."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def orders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     write_package(tmp_path, 'settings="settings:OrdersSettings"', settings=SETTINGS)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("FOREBAY_DATABASE_URL", "postgresql://nowhere/")
-    monkeypatch.setattr("forebay.log.configure", lambda *_, **__: None)  # it would hold for the tests after this one
+    monkeypatch.setattr("forebay.log.configure", lambda *_, **__: None)  # it would affect the tests after this one
     with installed(tmp_path):
         yield
 

@@ -1,4 +1,4 @@
-"""Settings: other names, those of packages, and values that several parts share."""
+"""Settings: alternative names, settings of packages, and values that several modules share."""
 
 # demands: S5-124, S5-127, S5-128, S5-129, X-09
 

@@ -1,4 +1,4 @@
-"""No file that serves every pipeline names one: a new pipeline is a package, and touches nothing else."""
+"""No file that serves every pipeline names a pipeline: a new pipeline is a package, and changes nothing else."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SHARED = [
     for file in sorted((ROOT / folder).rglob("*"))
     if file.suffix in {".py", ".sql", ".html", ".js", ".css", ".toml"} and "pipelines" not in file.parts
 ]
-# Where such a word means something else, or cannot go yet; what is not needed any more fails as well.
+# Exceptions: the word means something else, or cannot be removed yet. An exception that is not needed fails as well.
 ALLOWED = {
     "src/forebay/services/spreadsheets/": "a sheet is a part of a workbook",
     "src/forebay/services/products/": "a sheet is a table of products; messages name settings and the extra",
@@ -34,7 +34,7 @@ _NAMED = re.compile(rf"(?<![a-z])(?:{_NAMES})(?![a-z])", re.IGNORECASE)
 
 
 def _code(file: Path) -> Iterator[tuple[int, str]]:
-    """Names and strings by their lines; comments may say for whom something is done."""
+    """Names and strings with their lines; comments may name a pipeline."""
     text = file.read_text("utf-8")
     if file.suffix != ".py":
         yield from enumerate(text.splitlines(), 1)

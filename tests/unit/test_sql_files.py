@@ -1,4 +1,4 @@
-"""SQL files: one routine in each, named for it, and a first line that says what it is for."""
+"""SQL files: one routine per file, named after it, and a first line that describes it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What sandboxed processes import has its bytecode after `scripts/store_bytecode.py`."""
+"""The modules that sandboxed processes import have bytecode after `scripts/store_bytecode.py`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 
-# All that a worker imports by itself, and what the script adds.
+# The modules that a worker imports, and those that the script adds.
 STORED = """
 import forebay.engine.work.worker
 import forebay.pipelines.bookmarks.steps, forebay.pipelines.sheets.intake, forebay.pipelines.sheets.steps
@@ -16,7 +16,7 @@ import store_bytecode
 store_bytecode.main()
 """
 
-# The functions that run in sandboxed processes, on a small file each.
+# The functions that run in sandboxed processes, each on a small file.
 USED = """
 import io
 from pathlib import Path
