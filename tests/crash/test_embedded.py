@@ -290,7 +290,7 @@ def test_a_server_that_hangs_is_not_waited_for_without_end(crash_server: CrashSe
     try:
         with pytest.raises(EmbeddedError, match=r"^PostgreSQL was not ready after \d+ s\.\n"):
             impatient.start()
-        with pytest.raises(EmbeddedError, match=rf"^PostgreSQL \(process {pid}\) did not end\.\n"):
+        with pytest.raises(EmbeddedError, match=rf"^PostgreSQL \(process {pid}\) did not stop\.\n"):
             impatient.stop()
     finally:
         os.kill(pid, signal.SIGCONT)
