@@ -1,7 +1,7 @@
-"""Bringing a database's schema up to date, part by part: numbered migrations once each, then the part's routines.
+"""Brings the schema of a database up to date, part by part: each numbered migration once, then the part's routines.
 
-A database has the engine alone, or the engine and the service. Parts that are there and not installed in this process
-stay as they are, and so do functions and views that users have made.
+A database has the engine alone, or the engine and the service. Parts that are not installed in this process, and
+functions and views of users, are left unchanged.
 """
 
 from __future__ import annotations
@@ -31,13 +31,14 @@ _LOCK = 4662_0001  # one migration at a time, over all processes and machines
 async def migrate(
     dsn: str, *, service: bool = False, parts: Sequence[Part] | None = None, restoring: bool = False
 ) -> int:
-    """Bring the schema up to date; returns how many migrations were applied.
+    """Bring the schema up to date; return the number of applied migrations.
 
-    The engine alone, unless the database has the service already or `service` asks for it; or only these `parts`. What
-    a restore that was killed has put aside is put back first; `restoring` is the restore itself.
+    Migrates the engine alone, unless the database already has the service or `service` is true; or only these `parts`.
+    If a restore was killed, the schema that it had set aside is put back first; `restoring` is true for the restore
+    itself.
 
-    Raises: SchemaError when the database is newer than this forebay, or older than PostgreSQL 14, or has two schemas
-    since a restore was killed.
+    Raises: SchemaError if the database is newer than this forebay, or older than PostgreSQL 14, or has two schemas
+    because a restore was killed.
     """
     conn = await connect(dsn, name="forebay migrate")
     try:
@@ -69,7 +70,7 @@ async def ensure_service(dsn: str) -> int:
 
 
 async def _recover_aside(conn: Connection) -> None:
-    """An empty schema must not take the place of data that a restore had put aside when it was killed."""
+    """Put back the data that a killed restore had set aside: an empty schema must not replace it."""
     if await conn.fetchval("select to_regnamespace('forebay_aside') is null"):
         return
     if await conn.fetchval("select to_regnamespace('forebay') is not null"):
@@ -100,7 +101,7 @@ async def _migrate(conn: Connection, parts: Sequence[Part] | None) -> int:
 
 
 async def _adopt_single_numbering(conn: Connection) -> None:
-    """All parts were numbered together once: notes which of the migrations of each are applied."""
+    """Convert the former single numbering of all parts: record which migrations of each part are applied."""
     known = [m for part in all_parts() for m in part.migrations if m.former_version is not None]
     newest = max(m.former_version or 0 for m in known)
     version = await conn.fetchval("select max(version) from forebay.migration")
@@ -167,7 +168,7 @@ async def _note(conn: Connection, migration: Migration) -> None:
 
 
 async def versions_of(conn: Connection) -> dict[str, int]:
-    """The version of each part that the database has; none when its schema is missing, or older than parts are."""
+    """The version of each part in the database; empty if its schema is missing, or older than schema parts."""
     if not await conn.fetchval(load("has_parts")):
         return {}
     rows = await conn.fetch("select part, max(version) as version from forebay.migration group by part order by part")
@@ -180,12 +181,12 @@ async def has_service(conn: Connection) -> bool:
 
 
 async def parts_in(conn: Connection) -> tuple[Part, ...]:
-    """The installed parts that the database should have: the engine, or all when it has the service."""
+    """The installed parts that the database should have: the engine, or all parts if it has the service."""
     return all_parts() if await has_service(conn) else (ENGINE,)
 
 
 async def check(conn: Connection, parts: Sequence[Part] = (ENGINE,)) -> None:
-    """Raises: SchemaError when one of the parts is missing, or older or newer than this forebay."""
+    """Raises: SchemaError if one of the parts is missing, or older or newer than this forebay."""
     versions = await versions_of(conn)
     if not versions:
         raise SchemaError("the database has no forebay schema yet: run `forebay migrate`")

@@ -1,2 +1,2 @@
--- Drops what was there before a backup was read. Nothing outside of it depends on it by now: that was looked at before.
+-- Drops the former schema after a restore. A check has shown that no object outside depends on it.
 drop schema forebay_aside cascade;

@@ -1,2 +1,2 @@
--- Whether there is a schema, and one whose parts are numbered by themselves.
+-- Whether there is a schema whose parts are numbered separately.
 select exists (select from pg_attribute a where a.attrelid = to_regclass('forebay.migration') and a.attname = 'part')

@@ -1,4 +1,4 @@
--- The rights on functions and views that somebody other than their owner has been granted, as statements that grant them.
+-- The rights on functions and views that were granted to others than their owner, as GRANT statements.
 select i.type, i.identity, format('grant %s on %s %s to %s%s', a.privilege_type, case i.type when 'view' then 'table' else i.type end,
                                   i.identity, cast(a.grantee as regrole), case when a.is_grantable then ' with grant option' end) as statement
 from (

@@ -1,2 +1,2 @@
--- The functions, views and triggers that are there, with the version of each.
+-- The existing functions, views and triggers, with their versions.
 select type, identity, version from forebay.list_routines()

@@ -1,5 +1,5 @@
--- Records what part $1 has made since the versions were $2. Returns what drops those that it has no more, and those from before
--- there were parts that have one of its names $3: calls would fit them and the new ones.
+-- Records what part $1 has created since the versions were $2. Returns statements that drop the routines that it no longer has,
+-- and those from before schema parts with one of its names $3, because calls would match both.
 with made as materialized (
     select r.type, r.identity from forebay.list_routines() r
     where r.version <> all(cast($2 as text[])) and not exists (

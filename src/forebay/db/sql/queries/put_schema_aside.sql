@@ -1,2 +1,2 @@
--- Keeps what is there while a backup is read.
+-- Renames the schema while a backup is read.
 alter schema forebay rename to forebay_aside;

@@ -1,4 +1,4 @@
--- Puts what was there before a backup was read back in its place, if it is aside. What was read of the backup goes.
+-- Restores the former schema, if it was set aside, and drops the schema that was read from the backup.
 do $$
 begin
     if to_regnamespace('forebay_aside') is not null then
