@@ -42,11 +42,14 @@ class Meter:
         self._began = time.perf_counter()
         self._busy = _machine_seconds()
         self._known = self._known_seconds()
+        self._descendants = self._descendant_seconds()
 
-    def stop(self, workers: Iterable[psutil.Process] = (), workers_before: float = 0.0) -> Usage:
+    def stop(self, workers: Sequence[psutil.Process] = (), workers_before: float = 0.0) -> Usage:
         elapsed = time.perf_counter() - self._began
         busy = _machine_seconds() - self._busy
         known = self._known_seconds() - self._known + cpu_seconds(workers) - workers_before
+        if not workers:  # a worker inside this process has children, too
+            known += self._descendant_seconds() - self._descendants
         foreign = max(0.0, busy - known) / elapsed
         return Usage(busy / elapsed, min(foreign, float(psutil.cpu_count() or 1)))
 
@@ -54,6 +57,11 @@ class Meter:
         mine = psutil.Process().cpu_times()
         known = mine.user + mine.system + mine.children_user + mine.children_system
         return known + (_tree_seconds(self._postmaster) if self._postmaster else 0.0)
+
+    def _descendant_seconds(self) -> float:
+        """CPU of the living descendants of this process, but for the server's."""
+        mine = (each for each in psutil.Process().children() if each != self._postmaster)
+        return sum(_whole_tree_seconds(each) for each in mine)
 
 
 def cpu_seconds(processes: Iterable[psutil.Process]) -> float:
@@ -86,6 +94,17 @@ async def wait_until_quiet(postmaster: psutil.Process | None, patience: float, l
 def _machine_seconds() -> float:
     times = psutil.cpu_times()
     return float(sum(times[:8]) - times.idle - getattr(times, "iowait", 0.0))
+
+
+def _whole_tree_seconds(process: psutil.Process) -> float:
+    total = 0.0
+    try:
+        for each in (process, *process.children(recursive=True)):
+            times = each.cpu_times()
+            total += times.user + times.system
+    except psutil.NoSuchProcess:
+        return total
+    return total
 
 
 def _tree_seconds(process: psutil.Process) -> float:

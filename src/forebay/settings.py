@@ -303,6 +303,10 @@ class Settings(SettingsBase):
         default=True, description="let `forebay up` install Chromium with apt-get if it is missing and permitted"
     )
 
+    adopt_after_s: Annotated[float, Field(ge=1)] = Field(
+        default=60.0,
+        description="seconds without a worker until open jobs of an old pipeline version get the present one",
+    )
     keep_attempts_days: Annotated[int, Field(ge=1)] = Field(
         default=30, description="days after which attempts are deleted"
     )

@@ -346,7 +346,7 @@ async def test_a_transaction_that_registers_a_pipeline_keeps_no_worker_of_others
     async with asyncpg_connection(dsn) as conn:
         await submit(conn, newcomers(), ONE)
         await watcher.execute("set lock_timeout = '5s'")
-        assert await registry.register(watcher, newcomers("others").definition())
+        assert (await registry.register(watcher, newcomers("others").definition())).steps
 
 
 async def test_who_may_not_register_is_told_what_to_do(dsn: str, watcher: asyncpg.Connection[Any]) -> None:

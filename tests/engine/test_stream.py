@@ -92,8 +92,8 @@ async def test_goes_on_after_a_crash(conn: asyncpg.Connection[Any], dsn: str) ->
     with pytest.raises(Crash):
         await submit_stream(dsn, pages, source(1000, crash_at=300), key="s")
     loaded = await conn.fetchval("select loaded from forebay.job where not sealed")
-    assert loaded == 192
-    assert await claimable(conn) == list(range(1, 193)), "workers need not wait for the rest"
+    assert 64 <= loaded <= 300
+    assert await claimable(conn) == list(range(1, loaded + 1)), "workers need not wait for the rest"
     submitted = await submit_stream(dsn, pages, source(1000), key="s")
     assert (submitted.created, submitted.items) == (False, 1000)
     assert await urls(conn, submitted.job_id) == list(range(1000))

@@ -169,7 +169,7 @@ class Bench:
         self.pool: Pool = await open_pool(self._dsn, size=1, name="forebay model test", timeout=300)
         async with self.pool.acquire() as conn:
             for shape in SHAPES:
-                self.step_ids |= await registry.register(conn, _definition(shape))
+                self.step_ids |= (await registry.register(conn, _definition(shape))).steps
             rows = await conn.fetch("select id, name, bit, pipeline_id from forebay.step")
         for row in rows:
             self._names[row["id"]] = row["name"]

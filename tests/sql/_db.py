@@ -63,7 +63,7 @@ class Db:
         )
 
     async def step_id(self, name: str) -> int:
-        return int(await self.one("select id from forebay.step where name = $1", name))
+        return int(await self.one("select id from forebay.step where name = $1 order by active desc limit 1", name))
 
     async def claim(
         self, name: str, quota: int = 10_000, *, worker: int = 1, lease_s: float = 60, lane: int | None = None

@@ -54,6 +54,8 @@ async def test_a_database_of_the_last_single_numbering_keeps_everything(bare_dsn
     assert all(before.values())  # a row in every table
     assert await migrate(bare_dsn) == sum(m.former_version is None for part in all_parts() for m in part.migrations)
     after = await contents(conn)
+    moved = [{name: row.pop(name) for name in ("optional", "downstream")} for row in before["step"] if row["active"]]
+    assert [_cut([row], [moved[0]])[0] for row in after["version_step"]] == moved
     assert {name: _cut(after[name], rows) for name, rows in before.items()} == before
     assert [row["summary_paths"] for row in after["job"]] == [{"title": "{row,t}"}, None, None, None]
     assert await versions_of(conn) == _NEWEST

@@ -28,6 +28,7 @@ _OWN_COMMANDS = {
     "worker": ("worker", "Run the steps of pipelines."),
     "migrate": ("migrate", "Bring the database's schema up to date; safe while workers run."),
     "submit": ("submit", "Submit a job."),
+    "pipelines": ("pipelines", "List pipelines and their versions."),
     "jobs": ("jobs", "List the newest jobs."),
     "job": ("jobs", "Show one job: counts, results, failures."),
     "retry": ("control", "Run failed items of a job again."),

@@ -21,6 +21,7 @@ from forebay.db import migrate
 from forebay.db.pool import connected
 from forebay.engine.db import checks as checkup
 from forebay.engine.db import overview
+from forebay.engine.db.versions import versions
 from forebay.engine.declare.loading import load_pipelines
 from forebay.errors import ConfigError, DatabaseUnavailable, DefinitionError, ForebayError, SchemaError, StepError
 from forebay.hooks import Finding
@@ -33,6 +34,7 @@ from forebay.services.egress import open_egress
 if TYPE_CHECKING:
     from forebay.db.pool import Connection
     from forebay.engine.db.overview import Depth, WorkerRow
+    from forebay.engine.db.versions import VersionRow
     from forebay.hooks import Level
     from forebay.settings import Settings
 
@@ -242,6 +244,8 @@ async def _database(conn: Connection, dsn: str, settings: Settings) -> AsyncIter
         yield await _partitions(conn)
         for finding in _work(await overview.depth(conn), await overview.workers(conn), settings):
             yield finding
+        for finding in _versions(await versions(conn)):
+            yield finding
 
 
 def _version(server: checkup.Server, dsn: str) -> Finding:
@@ -350,6 +354,24 @@ def _work(depth: list[Depth], workers: list[WorkerRow], settings: Settings) -> I
         yield Finding("OK", "workers", f"{show.plural(len(alive), 'worker')} alive")
     elif not waiting:
         yield Finding("WARN", "workers", "none is running", "forebay worker")
+
+
+def _versions(found: list[VersionRow]) -> Iterator[Finding]:
+    """Jobs of the present version are the depth's matter; those of others continue by it, once it has workers."""
+    unserved = {version.pipeline: version for version in found if version.is_present and version.unserved}
+    for version in found:
+        if version.is_present or not version.open_jobs or not version.unserved:
+            continue
+        jobs = f"{show.plural(version.open_jobs, 'open job')} of {version.pipeline}, version {version.number}"
+        text = f"{jobs}: no living worker runs {', '.join(version.unserved)}"
+        if present := unserved.get(version.pipeline):
+            fix = (
+                f"start workers of the release that runs {', '.join(present.unserved)}; or go back to this one: "
+                f"forebay pipelines use {version.pipeline} {version.number}"
+            )
+            yield Finding("FAIL", "versions", text, fix)
+        else:
+            yield Finding("WARN", "versions", text, "wait: they continue by the present version")
 
 
 def _worker_for(pipeline: str, settings: Settings) -> str:

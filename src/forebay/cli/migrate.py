@@ -60,7 +60,7 @@ async def _migrate(dsn: str, declared: Sequence[Pipeline[Any]], *, service: bool
         applied = await schema.migrate(dsn, service=service)
     async with connected(dsn, "forebay migrate") as conn:
         for pipeline in declared:
-            await register(conn, pipeline.definition())
+            await register(conn, pipeline.definition(), apply=True)
         return applied, await schema.versions_of(conn)
 
 

@@ -27,6 +27,10 @@ QUEUE_PARKED = Metric(
     "forebay_queue_parked", "gauge", _STEP, "1 while the step's queue waits for a service or a key that is missing",
     "S4-119",
 )  # fmt: skip
+UNSERVED_JOBS = Metric(
+    "forebay_unserved_jobs", "gauge", ("pipeline",),
+    "open jobs whose version of the pipeline has a step that no living worker runs",
+)  # fmt: skip
 OPEN_JOBS = Metric(
     "forebay_open_jobs", "gauge", ("pipeline", "state"), "jobs that have not finished, by state", "S1-97",
 )  # fmt: skip

@@ -64,6 +64,11 @@ def _write_jobs(metrics: MetricSet, counts: EngineCounts) -> None:
         items.update({(jobs.pipeline, status): getattr(jobs, status) for status in _ITEM_STATUSES})
     for (pipeline, status), count in items.items():
         metrics.put(names.OPEN_JOB_ITEMS, count, pipeline, status)
+    unserved: Counter[str] = Counter()
+    for version in counts.versions:
+        unserved[version.pipeline] += version.open_jobs if version.unserved else 0
+    for pipeline, count in unserved.items():
+        metrics.put(names.UNSERVED_JOBS, count, pipeline)
     write_items(metrics, counts.items)
 
 

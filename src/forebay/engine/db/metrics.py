@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from forebay.db.pool import as_forebay_errors
-from forebay.engine.db import overview
+from forebay.engine.db import overview, versions
 from forebay.engine.db.sql import load
 
 if TYPE_CHECKING:
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from forebay.db.pool import Connection
     from forebay.engine.db.overview import Depth, WorkerRow
+    from forebay.engine.db.versions import VersionRow
 
 _MOST_LETTERS = 100_000
 
@@ -79,6 +80,7 @@ class EngineCounts:
     jobs: list[OpenJobs]
     items: list[ItemCounts]
     dead_letters: list[DeadLetters]
+    versions: list[VersionRow]
 
     @property
     def pending(self) -> int:
@@ -110,6 +112,7 @@ async def read_counts(conn: Connection, at: datetime) -> EngineCounts:
             [OpenJobs(*row.values()) for row in jobs],
             await count_items(conn),
             [DeadLetters(*row.values()) for row in letters],
+            await versions.versions(conn),
         )
 
 

@@ -3,37 +3,49 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from forebay.db.calls import execute, fetch_value
+from forebay.db.calls import execute, fetch, fetch_value
 from forebay.db.pool import translating_errors
 from forebay.engine.db.sql import load
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from datetime import datetime
 
     from forebay.db.pool import Connection, Pool
 
 
-async def register(conn: Connection, definition: dict[str, Any]) -> dict[str, int]:
-    """Register the steps of a pipeline; return their ids."""
+@dataclass(frozen=True, slots=True)
+class Version:
+    """A version of a pipeline: its steps, by name."""
+
+    id: int
+    steps: dict[str, int]
+    is_present: bool  # new jobs get it
+
+
+async def register(
+    conn: Connection, definition: dict[str, Any], now: datetime | None = None, *, apply: bool = False
+) -> Version:
+    """Register a definition of a pipeline as a version of it; with `apply`, it becomes the present version."""
     async with translating_errors():
-        pipeline_id = await conn.fetchval("select forebay.register($1::jsonb)", json.dumps(definition))
-        rows = await conn.fetch("select name, id from forebay.step where pipeline_id = $1 and active", pipeline_id)
-    return {row["name"]: row["id"] for row in rows}
+        rows = await conn.fetch(load("register_version"), json.dumps(definition), apply, now)
+    return Version(rows[0]["version_id"], {row["name"]: row["step_id"] for row in rows}, rows[0]["is_present"])
 
 
-async def register_worker(conn: Connection, name: str, now: datetime | None) -> int:
-    """Insert the row of a worker that starts."""
-    return int(
-        await fetch_value(
-            conn,
-            "insert into forebay.worker (name, started_at, seen_at)"
-            " values ($1, coalesce($2, clock_timestamp()), coalesce($2, clock_timestamp())) returning id",
-            name,
-            now,
-        )
-    )
+async def register_worker(
+    conn: Connection, name: str, now: datetime | None, *, versions: Sequence[int] = (), steps: Sequence[int] = ()
+) -> int:
+    """Insert the row of a worker that starts, with the versions of pipelines that it has and the steps that it runs."""
+    return int(await fetch_value(conn, load("register_worker"), name, now, list(versions), list(steps)))
+
+
+async def list_renamed_steps(pool: Pool, versions: Sequence[int], known: Sequence[int]) -> list[tuple[int, str, str]]:
+    """The steps of `versions` that have another name in the `known` versions: (version, name, known name)."""
+    rows = await fetch(pool, load("list_renamed_steps"), list(versions), list(known))
+    return [(row["version_id"], row["name"], row["known_name"]) for row in rows]
 
 
 async def report_status(

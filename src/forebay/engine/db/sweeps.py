@@ -78,6 +78,16 @@ async def delete_finished(
     return await _count(pool, statement, now, timedelta(days=days), None if only is None else list(only), list(but))
 
 
+async def adopt_jobs(pool: Pool, now: datetime | None, after_s: float) -> int:
+    """Let some jobs of versions that nobody has run for so long go on by the present one; answers how many."""
+    return await _count(pool, "select forebay.adopt_jobs($1, $2)", now, timedelta(seconds=after_s))
+
+
+async def repair_stranded(pool: Pool, now: datetime | None) -> int:
+    """Give items that have no task the tasks that they should have; answers how many tasks."""
+    return await _count(pool, "select forebay.repair_stranded($1)", now)
+
+
 async def delete_audit(pool: Pool, now: datetime | None, days: int) -> int:
     """Delete some of the oldest audit records; return how many."""
     return await _count(pool, "select forebay.delete_audit($1, $2)", now, timedelta(days=days))

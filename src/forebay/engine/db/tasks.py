@@ -12,7 +12,7 @@ from forebay.engine.db.sql import load
 from forebay.errors import NotFoundError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from datetime import datetime
 
     from forebay.db.pool import Connection, Pool
@@ -49,6 +49,8 @@ class Lease:
     ns: Sequence[int]
     inputs: Sequence[str | None]  # None: large, read when its task starts
     results: Sequence[str | None] | None
+    version_id: int = 0  # of the job's pipeline
+    names: Mapping[str, str] | None = None  # of steps with another name in that version, by the worker's names
     open: int = 0  # unsettled tasks, as far as the worker knows
     held_since: float = 0.0  # monotonic; updated by each renewal
     trace_context: Any = None  # set by tracing
@@ -103,7 +105,7 @@ async def claim(
     """Claim tasks for a worker in one round trip."""
     rows = await fetch(
         conn,
-        "select * from forebay.claim($1, $2, $3, $4, $5, $6, $7, $8, $9)",
+        "select * from forebay.claim_tasks($1, $2, $3, $4, $5, $6, $7, $8, $9)",
         worker_id,
         [c.step_id for c in claims],
         [c.lane_id for c in claims],
@@ -118,9 +120,22 @@ async def claim(
 
 
 def _lease(row: asyncpg.Record) -> Lease:
-    token, step_id, lane_id, job_id, owner_id, attempt, seq, rest, first_n, last_n, ns, inputs, results = row
+    token, step_id, lane_id, job_id, owner_id, attempt, seq, rest, first_n, last_n, ns, inputs, results, version = row
     return Lease(
-        token, step_id, lane_id, job_id, owner_id, attempt, seq, rest, first_n, last_n, ns or (), inputs or (), results
+        token,
+        step_id,
+        lane_id,
+        job_id,
+        owner_id,
+        attempt,
+        seq,
+        rest,
+        first_n,
+        last_n,
+        ns or (),
+        inputs or (),
+        results,
+        version,
     )
 
 

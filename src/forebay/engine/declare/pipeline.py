@@ -247,6 +247,7 @@ class Pipeline(Generic[I]):
         """The definition that the database needs to move items from step to step."""
         if not any(not step.after_all for step in self.steps.values()):
             raise DefinitionError(f"pipeline {self.name!r} has no step that an item goes through")
+        self._check_renames()
         return {
             "name": self.name,
             "max_input_bytes": self.max_input_bytes,
@@ -260,9 +261,22 @@ class Pipeline(Generic[I]):
                     "max_attempts": step.retry.attempts,
                     "max_expiries": step.max_expiries,
                 }
+                | ({} if step.renamed_from is None else {"renamed_from": step.renamed_from})
                 for step in self.steps.values()
             ],
         }
+
+    def _check_renames(self) -> None:
+        former: set[str] = set()
+        for step in self.steps.values():
+            if step.renamed_from is None:
+                continue
+            if step.renamed_from in self.steps or step.renamed_from in former:
+                raise DefinitionError(
+                    f"step {step.label!r}: renamed_from={step.renamed_from!r} is the name, or the former name, of "
+                    "another step"
+                )
+            former.add(step.renamed_from)
 
     async def submit(
         self,

@@ -41,6 +41,7 @@ class StepOptions(TypedDict, total=False):
     """The options of every step."""
 
     name: str
+    renamed_from: str  # what it was called before: its tasks and results of then are its own
     kind: StepKind | Literal["async", "thread", "process"]
     retry: Retry
     timeout: float | None  # seconds for one attempt
@@ -76,6 +77,7 @@ class Step(Generic[I, R]):
     sandbox: bool = False
     max_expiries: int = 20
     normalizes: bool = False
+    renamed_from: str | None = None
 
     @cached_property
     def result(self) -> TypeAdapter[Any]:

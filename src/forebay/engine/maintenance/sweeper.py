@@ -49,6 +49,8 @@ class Sweeper:
             group.create_task(every(s.sweep_s, "cancelled", self.close_cancelled_items))
             group.create_task(every(1.0, "schedules", self.run_schedules))
             group.create_task(every(30.0, "tidy", self.tidy))
+            group.create_task(every(30.0, "versions", self.adopt_jobs))
+            group.create_task(every(300.0, "stranded", self.repair_stranded))
             group.create_task(every(300.0, "retain", self.retain))
 
     async def sweep(self) -> None:
@@ -105,6 +107,16 @@ class Sweeper:
 
     async def tidy(self) -> None:
         await sweeps.tidy(self._pool, self._clock.stamp())
+
+    async def adopt_jobs(self) -> None:
+        """Jobs of versions of pipelines that no worker runs any more go on by the present ones."""
+        while adopted := await sweeps.adopt_jobs(self._pool, self._clock.stamp(), self._settings.adopt_after_s):
+            log.info("jobs_adopted", jobs=adopted)
+
+    async def repair_stranded(self) -> None:
+        """Items without a task get the tasks that they should have."""
+        if added := await sweeps.repair_stranded(self._pool, self._clock.stamp()):
+            log.warning("items_repaired", tasks=added)
 
     async def retain(self) -> None:
         """Delete what is older than the retention settings allow."""

@@ -10,7 +10,7 @@ from forebay.engine.db import tasks
 from forebay.engine.submit import results
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from forebay.db.pool import Pool
     from forebay.engine.db.tasks import Lease
@@ -32,27 +32,28 @@ class StepArguments:
         text = lease.inputs[index]
         if text is None or self._step.after_all:
             return None
-        return self._parsed(text, lease.results[index] if lease.results is not None else None)
+        return self._parsed(lease, text, lease.results[index] if lease.results is not None else None)
 
     async def read(self, attempt: Attempt) -> tuple[Any, ...]:
         """Read large arguments, and those of an `after_all` step, when the task starts."""
         if self._step.after_all:
             return await self._job(attempt)
-        return self._parsed(*await tasks.read_task(self._pool, attempt.lease.job_id, attempt.n))
+        return self._parsed(attempt.lease, *await tasks.read_task(self._pool, attempt.lease.job_id, attempt.n))
 
     async def _job(self, attempt: Attempt) -> tuple[Any, ...]:
         job = await results.summary(self._pool, attempt.job_id)
         attempt.read_items(lambda: results.items(self._pool, attempt.job_id))
         return (job,)
 
-    def _parsed(self, text: str, stored: str | None) -> tuple[Any, ...]:
+    def _parsed(self, lease: Lease, text: str, stored: str | None) -> tuple[Any, ...]:
         value = self._parse(text)
         if not self._step.after:
             return (value,)
         known: dict[str, Any] = from_json(stored) if stored else {}
-        return (value, *(_result(parent, known) for parent in self._step.after))
+        return (value, *(_result(parent, known, lease.names) for parent in self._step.after))
 
 
-def _result(parent: Step[Any, Any], known: dict[str, Any]) -> Any:
-    value = known.get(parent.result_key)
+def _result(parent: Step[Any, Any], known: dict[str, Any], names: Mapping[str, str] | None) -> Any:
+    key = parent.result_key
+    value = known.get(key if names is None else names.get(key, key))
     return None if value is None else parent.result.validate_python(value)

@@ -13,7 +13,7 @@ from forebay.types import Cancel, Done, ErrorClass, NotFound, Skip, Snooze
 
 if TYPE_CHECKING:
     import asyncio
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from forebay.engine.db.tasks import Lease
     from forebay.engine.declare.context import StepServices
@@ -122,11 +122,12 @@ class Attempt(Context):
 def report_outcome(attempt: Attempt, step: Step[Any, Any], value: Any) -> None:
     """Record what a step returned."""
     if value.__class__ not in _OUTCOMES:
-        attempt.result = result_json(step, value)
+        attempt.result = result_json(step, value, attempt.lease.names)
         return
     match value:
         case Done():
-            attempt.result, attempt.writes = result_json(step, cast("Any", value).result), value.writes
+            stored = result_json(step, cast("Any", value).result, attempt.lease.names)
+            attempt.result, attempt.writes = stored, value.writes
         case NotFound(reason, writes):
             attempt.writes = writes
             again = step.retry.delay_after(ErrorClass.NOT_FOUND, attempt.lease.attempt)
@@ -162,20 +163,21 @@ def report_error(attempt: Attempt, step: Step[Any, Any], error: BaseException) -
         attempt.fail("ERROR", reason=reason, error_class=kind, retry_in=again)
 
 
-def result_json(step: Step[Any, Any], value: Any) -> str:
-    """The JSON that is stored as a step's result: {step name: value}.
+def result_json(step: Step[Any, Any], value: Any, names: Mapping[str, str] | None = None) -> str:
+    """The JSON that is stored as a step's result: {step name: value}, with the name in the job's version.
 
     Raises: DataError if the value cannot be stored as JSON.
     """
+    key = step.result_key if names is None else names.get(step.result_key, step.result_key)
     if value is None:
-        return f'{{"{step.result_key}":null}}'
+        return f'{{"{key}":null}}'
     try:
         text = to_json(value, inf_nan_mode="null").decode()
     except (PydanticSerializationError, UnicodeError, ValueError, RecursionError) as error:
         raise DataError(f"the result of step {step.name} cannot be stored as JSON: {error}") from error
     if "\\u0000" in text:
         raise DataError(f"the result of step {step.name} contains a NUL character, which PostgreSQL cannot store")
-    return f'{{"{step.result_key}":{text}}}'
+    return f'{{"{key}":{text}}}'
 
 
 def reason_of(error: BaseException) -> str:

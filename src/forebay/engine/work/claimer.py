@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from forebay.engine.work.machine import Machine
     from forebay.engine.work.settler import Settler
     from forebay.engine.work.spans import Spans
+    from forebay.engine.work.step_names import StepNames
     from forebay.settings import Settings
 
 log = get_logger("claimer")
@@ -55,6 +56,7 @@ class Claimer:
         limits: LimitClient,
         settler: Settler,
         machine: Machine,
+        names: StepNames,
         spans: Spans | None = None,
         only: frozenset[int] | None = None,
     ) -> None:
@@ -70,6 +72,7 @@ class Claimer:
         self._limits = limits
         self._settler = settler
         self._machine = machine
+        self._names = names
         self._spans = spans  # None: tracing is off
         self._only = only  # lanes; None: all
         self._lanes = {step_id: StepLanes(step_id) for step_id in executors}
@@ -214,6 +217,7 @@ class Claimer:
                 self._lanes[step_id].failed(mine)
             raise
         try:
+            await self._names.learn(leases)
             if self._spans is not None:
                 await self._spans.learn(leases)
             for step_id, mine in by_step.items():

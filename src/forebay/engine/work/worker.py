@@ -36,6 +36,7 @@ from forebay.engine.work.settler import Settler
 from forebay.engine.work.slices import AwaitedJobs, wait_for_first
 from forebay.engine.work.status import describe_steps, last_error
 from forebay.engine.work.step_calls import WorkerServices, call_of
+from forebay.engine.work.step_names import StepNames
 from forebay.engine.work.threads import Threads
 from forebay.errors import one_line
 from forebay.log import get_logger, is_debug_enabled, use_level
@@ -46,7 +47,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Coroutine, Mapping, Sequence
 
     from forebay.db.measured_pool import MeasuredPool
-    from forebay.db.pool import Pool
+    from forebay.db.pool import Connection, Pool
+    from forebay.engine.db.registry import Version
     from forebay.engine.db.tasks import Settled
     from forebay.engine.declare.pipeline import Pipeline
     from forebay.engine.declare.resources import Resource
@@ -178,23 +180,47 @@ class Worker:
         """Run the periodic maintenance now."""
         await self._sweeper.sweep()
 
+    async def adopt_jobs(self) -> None:
+        """Move jobs of versions that no worker runs to the present version now."""
+        await self._sweeper.adopt_jobs()
+
     async def _begin(self) -> None:
         async with self._pool.acquire() as conn:
             await migrate.check(conn, parts_needed(self._pipelines))
-            ids = {p.name: await registry.register(conn, p.definition()) for p in self._pipelines}
+            versions = await self._register(conn)
             await schedules.put_declared(conn, self._pipelines, self.clock.now())
-            name = f"{socket.gethostname()}:{os.getpid()}"
-            self.worker_id = await registry.register_worker(conn, name, self.clock.stamp())
-        self._assemble(ids)
+        self._assemble(versions)
         with suppress(*UNAVAILABLE):  # another worker is creating them
             await self._sweeper.make_partitions()
         steps = [f"{executor.step.pipeline.name}.{executor.step.name}" for executor in self._executors.values()]
         log.info("worker_started", worker=self.worker_id, steps=steps)
 
+    async def _register(self, conn: Connection) -> dict[str, Version]:
+        """In one transaction, so that a worker that registers another version sees that this one is alive."""
+        name, now = f"{socket.gethostname()}:{os.getpid()}", self.clock.stamp()
+        async with conn.transaction():
+            by_name = sorted(
+                self._pipelines, key=lambda pipeline: pipeline.name
+            )  # in one order: two workers never deadlock
+            versions = {p.name: await registry.register(conn, p.definition(), now) for p in by_name}
+            steps = [versions[step.pipeline.name].steps[step.name] for step in self._steps()]
+            ids = [version.id for version in versions.values()]
+            self.worker_id = await registry.register_worker(conn, name, now, versions=ids, steps=steps)
+        for pipeline, version in versions.items():
+            if not version.is_present:
+                log.warning("pipeline_version_old", pipeline=pipeline, version=version.id)
+        return versions
+
+    def _steps(self) -> list[Step[Any, Any]]:
+        """The steps of the queues that this worker serves."""
+        queues = self.settings.queue_names
+        steps = [step for pipeline in self._pipelines for step in pipeline.steps.values()]
+        return [step for step in steps if not queues or step.queue in queues]
+
     def _log_retry(self, error: BaseException, pause: float) -> None:
         log.warning("begin_repeated", error=one_line(error), pause=pause)
 
-    def _assemble(self, ids: dict[str, dict[str, int]]) -> None:
+    def _assemble(self, versions: dict[str, Version]) -> None:
         pool, me, s, clock = self._pool, self.worker_id, self.settings, self.clock
         self._threads, self._processes = Threads(), ProcessPool(sandbox=s.sandbox or "preferred")
         self._spans = _spans(pool, clock)
@@ -202,11 +228,11 @@ class Worker:
         self._progress = ProgressBook(pool, clock)
         self._resources = Resources(s, pool, self._limits, self._resource_overrides)
         self._services = WorkerServices(self._progress, self._resources, self._processes)
-        for pipeline in self._pipelines:
-            for step in pipeline.steps.values():
-                if not s.queue_names or step.queue in s.queue_names:
-                    self._add_step(step, ids[pipeline.name][step.name])
-        solo = {step_id for steps in ids.values() if len(steps) == 1 for step_id in steps.values()}
+        for step in self._steps():
+            self._add_step(step, versions[step.pipeline.name].steps[step.name])
+        solo = {
+            step_id for version in versions.values() if len(version.steps) == 1 for step_id in version.steps.values()
+        }
         self._failures = FailureLog(self._executors)
         self._leases = LeaseBook(self._heartbeat_pool, me, s, clock, self._executors)
         on_settled = self._on_settled if self._spans is None else self._spans.settling(self._on_settled)
@@ -229,6 +255,7 @@ class Worker:
             limits=self._limits,
             settler=self._settler,
             machine=self._machine,
+            names=StepNames(pool, [version.id for version in versions.values()], 2 * s.command_timeout_s),
             spans=self._spans,
             only=self._lanes,
         )

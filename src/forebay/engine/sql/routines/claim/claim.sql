@@ -1,24 +1,13 @@
--- Claims up to quotas[i] tasks of each (steps[i], lanes[i]) for a worker: one row per lease, with its inputs as an array.
--- The cost does not depend on the backlog: a lane is read in order from its watermark heads[i], at most max_rows[i] runs.
--- Runs of a paused job are moved to that job's lane; runs of a cancelled job are dropped.
--- `results` (of earlier steps) is filled for the steps in `reading`; `rest` is what a split run still contains.
--- Large inputs are null here and read when their task starts, so that the result of a claim fits into memory.
+-- The same as claim_tasks, for workers of the release before pipeline versions.
 create or replace function forebay.claim(
     worker_id bigint, steps int[], lanes bigint[], heads bigint[], quotas int[], max_rows int[], reading int[],
     lease_s float8, now timestamptz default null
 ) returns table (
     token bigint, step_id int, lane_id bigint, job_id bigint, owner_id bigint, attempt smallint, seq bigint, rest int,
     first_n int, last_n int, ns int[], inputs text[], results text[]
-) language plpgsql set enable_seqscan = off set jit = off set plan_cache_mode = force_generic_plan as $$
-declare at timestamptz := coalesce(now, clock_timestamp());
+) language plpgsql as $$
 begin
-    for i in 1 .. cardinality(steps) loop
-        if max_rows[i] <= 8 then
-            return query select * from forebay.claim_few(
-                worker_id, steps[i], lanes[i], heads[i], quotas[i], max_rows[i], steps[i] = any(reading), lease_s, at);
-        else
-            return query select * from forebay.claim_many(
-                worker_id, steps[i], lanes[i], heads[i], quotas[i], max_rows[i], steps[i] = any(reading), lease_s, at);
-        end if;
-    end loop;
+    return query
+    select t.token, t.step_id, t.lane_id, t.job_id, t.owner_id, t.attempt, t.seq, t.rest, t.first_n, t.last_n, t.ns, t.inputs, t.results
+    from forebay.claim_tasks(worker_id, steps, lanes, heads, quotas, max_rows, reading, lease_s, now) t;
 end $$;

@@ -6,7 +6,7 @@ create or replace function forebay.claim_few(
     at timestamptz
 ) returns table (
     token bigint, step_id int, lane_id bigint, job_id bigint, owner_id bigint, attempt smallint, seq bigint, rest int,
-    first_n int, last_n int, ns int[], inputs text[], results text[]
+    first_n int, last_n int, ns int[], inputs text[], results text[], version_id int
 ) language plpgsql as $$
 #variable_conflict use_column
 declare
@@ -20,7 +20,8 @@ begin
     for round in 1 .. 1000 loop  -- runs that are moved or dropped must not block the runs behind them
     aside := 0;
     for run in
-        select r.ctid as place, r.*, coalesce(j.state, 'CANCELLED') as state, case when q.parked is not null then q.name end as parked
+        select r.ctid as place, r.*, coalesce(j.state, 'CANCELLED') as state,
+               coalesce(j.version_id, -j.pipeline_id) as version_id, case when q.parked is not null then q.name end as parked
         from forebay.ready r
         join forebay.step s on s.id = step
         join forebay.queue q on q.name = s.queue and not q.paused and (q.parked is null or q.probe_at <= at)
@@ -59,6 +60,7 @@ begin
         where i.job_id = run.job_id and i.n between run.first_n and claim_few.last_n and i.status = 'PENDING';
         job_id := run.job_id;
         owner_id := run.owner_id;
+        version_id := run.version_id;
         attempt := run.attempt + 1;
         seq := run.seq;
         first_n := run.first_n;

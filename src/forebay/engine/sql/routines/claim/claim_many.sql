@@ -7,7 +7,7 @@ create or replace function forebay.claim_many(
     at timestamptz
 ) returns table (
     token bigint, step_id int, lane_id bigint, job_id bigint, owner_id bigint, attempt smallint, seq bigint, rest int,
-    first_n int, last_n int, ns int[], inputs text[], results text[]
+    first_n int, last_n int, ns int[], inputs text[], results text[], version_id int
 ) language plpgsql as $$
 #variable_conflict use_column
 declare
@@ -33,7 +33,7 @@ begin
     end if;
     return query
     with seen as materialized (
-        select r.*, coalesce(j.state, 'CANCELLED') as state
+        select r.*, coalesce(j.state, 'CANCELLED') as state, coalesce(j.version_id, -j.pipeline_id) as version_id
         from forebay.ready r left join forebay.job j on j.id = r.job_id
         where r.step_id = step and r.lane_id = lane and r.seq = any(locked)
     ),
@@ -71,7 +71,7 @@ begin
         from taken t
     )
     select t.token, step, lane, t.job_id, t.owner_id, (t.attempt + 1)::smallint, t.seq, t.last_n - t.end_n, t.first_n,
-           t.end_n, i.ns, i.inputs, i.results
+           t.end_n, i.ns, i.inputs, i.results, t.version_id
     from taken t
     cross join lateral (
         select array_agg(i.n) as ns, array_agg(case when not b.large then i.input::text end) as inputs,

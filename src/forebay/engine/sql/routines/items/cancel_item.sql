@@ -18,9 +18,9 @@ begin
     select l.* into held from forebay.lease l where l.job_id = job.id and l.ns @> cancel_item.n order by l.token limit 1 for update;
     if held.token is null then  -- settle() handles all consequences of an item's end, but needs a lease
         insert into forebay.lease (token, step_id, lane_id, job_id, owner_id, worker_id, attempt, claimed_at, expires_at, ns)
-        select forebay.next_token(), s.id, job.lane_id, job.id, job.owner_id, 0, 0, at, at, it
-        from forebay.step s join forebay.item i on i.job_id = job.id and i.n = cancel_item.n
-        where s.pipeline_id = job.pipeline_id and s.bit & ~(i.done | i.dead) <> 0
+        select forebay.next_token(), s.step_id, job.lane_id, job.id, job.owner_id, 0, 0, at, at, it
+        from forebay.version_step s join forebay.item i on i.job_id = job.id and i.n = cancel_item.n
+        where s.version_id = coalesce(job.version_id, -job.pipeline_id) and s.bit & ~(i.done | i.dead) <> 0
           and s.bit & case when i.n = 0 then job.job_steps else job.steps end <> 0
         order by s.bit limit 1
         returning * into held;

@@ -1,5 +1,5 @@
--- Prepares a job for reprocess(): a cancelled job is rejected, and a job that has ended gets the pipeline's current steps,
--- because none of its items is in progress.
+-- Prepares a job for reprocess(): a cancelled job is rejected, and a job that has ended gets the present version of its
+-- pipeline, because none of its items is in progress.
 create or replace function forebay.prepare_reprocess(job forebay.job, at timestamptz) returns forebay.job
 language plpgsql as $$
 begin
@@ -11,7 +11,7 @@ begin
         select j.* into job from forebay.job j where j.id = job.id;
     end loop;
     if job.finished_at is not null then
-        select p.steps, p.job_steps into job.steps, job.job_steps from forebay.pipeline p where p.id = job.pipeline_id;
+        select p.steps, p.job_steps, p.version_id into job.steps, job.job_steps, job.version_id from forebay.pipeline p where p.id = job.pipeline_id;
     end if;
     return job;
 end $$;

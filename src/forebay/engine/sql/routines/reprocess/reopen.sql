@@ -53,7 +53,7 @@ begin
     update forebay.job j set
         done = j.done - t.done, skipped = j.skipped - t.skipped, not_found = j.not_found - t.not_found, error = j.error - t.error,
         state = case when j.state = 'PAUSED' then 'PAUSED' else 'RUNNING' end::forebay.job_state,
-        steps = job.steps, job_steps = job.job_steps, finished_at = null, pace = null, last_error = null, updated_at = at
+        steps = job.steps, job_steps = job.job_steps, version_id = job.version_id, finished_at = null, pace = null, last_error = null, updated_at = at
     from tally t where j.id = job.id
     returning t.opened into reopened;
     return reopened;

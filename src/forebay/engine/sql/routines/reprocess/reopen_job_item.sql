@@ -24,7 +24,7 @@ begin
     select s.id, forebay.lane_of(job.id), job.id, job.owner_id, 0, 0,
            case when reset_attempts then 0 else s.max_attempts - 1 end
     from forebay.next_steps(job, kept, true) s;
-    update forebay.job j set state = 'RUNNING', steps = job.steps, job_steps = job.job_steps, finished_at = null,
+    update forebay.job j set state = 'RUNNING', steps = job.steps, job_steps = job.job_steps, version_id = job.version_id, finished_at = null,
                              pace = null, last_error = null, updated_at = at
     where j.id = job.id;
     return 1;

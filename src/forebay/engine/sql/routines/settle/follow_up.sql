@@ -1,7 +1,7 @@
 -- Handles the consequences of settled tasks: retries, dead letters, the steps that waited for them, and the `after_all` steps
 -- of jobs whose items have all ended. Returns the lanes with new work.
 create or replace function forebay.follow_up(
-    settled forebay.settled_task[], jobs_due bigint[], at timestamptz, out steps int[], out lanes bigint[], out seqs bigint[]
+    settled forebay.follow_up_task[], jobs_due bigint[], at timestamptz, out steps int[], out lanes bigint[], out seqs bigint[]
 ) language plpgsql as $$
 #variable_conflict use_column
 begin
@@ -14,12 +14,12 @@ begin
     on conflict (job_id, n, step_id) do update set
         outcome = excluded.outcome, attempt = excluded.attempt, class = excluded.class, reason = excluded.reason, at = excluded.at;
     with follower as (  -- steps that waited only for this task
-        select q.job_id, f.id as step_id, q.lane_id, q.owner_id, 0 as attempt, range_agg(int4range(q.n, q.n, '[]')) as ns
+        select q.job_id, f.step_id, q.lane_id, q.owner_id, 0 as attempt, range_agg(int4range(q.n, q.n, '[]')) as ns
         from unnest(settled) q
-        join forebay.step f on f.pipeline_id = q.pipeline_id and f.active and f.bit & q.mask <> 0
+        join forebay.version_step f on f.version_id = q.version_id and f.bit & q.mask <> 0
             and f.needs & q.adds_done <> 0 and f.needs & ~q.done = 0 and f.bit & (q.done | q.dead) = 0
         where q.status = 'PENDING'
-        group by q.job_id, f.id, q.lane_id, q.owner_id
+        group by q.job_id, f.step_id, q.lane_id, q.owner_id
         union all
         select job_id, step_id, lane_id, owner_id, attempt - (not spent)::int, int4multirange(int4range(n, n, '[]'))
         from unnest(settled) where again_at <= at

@@ -13,7 +13,7 @@ create or replace function forebay.settle(
 declare
     at timestamptz := coalesce(now, clock_timestamp());
     cut_leases bigint[];
-    settled_tasks forebay.settled_task[];
+    settled_tasks forebay.follow_up_task[];
     jobs_due bigint[];
 begin
 with report as materialized (
@@ -29,17 +29,17 @@ held as materialized (
     where l.token = any(tokens) order by l.token for update
 ),
 task as materialized (  -- a lease, with data of its step and job
-    select h.*, s.bit, s.downstream, s.optional, s.pipeline_id, s.name as step,
-           -- steps that the pipeline no longer has are not awaited
-           case when s.after_all then j.job_steps & p.job_steps else j.steps & p.steps end as mask,
+    select h.*, s.bit, coalesce(v.downstream, 0) as downstream, coalesce(v.optional, false) as optional, s.name as step,
+           coalesce(j.version_id, -j.pipeline_id) as version_id, case when s.after_all then j.job_steps else j.steps end as mask,
            (select sum(upper(r) - lower(r)) from unnest(h.ns) r) as size
     from held h
     join forebay.step s on s.id = h.step_id
-    join forebay.pipeline p on p.id = s.pipeline_id
     join forebay.job j on j.id = h.job_id
+    -- by its bit: the job may have changed to a version in which the step needs others, or is gone
+    left join forebay.version_step v on v.version_id = coalesce(j.version_id, -j.pipeline_id) and v.bit = s.bit
 ),
 valid as materialized (
-    select r.*, t.job_id, t.step_id, t.lane_id, t.owner_id, t.pipeline_id, t.attempt, t.claimed_at, t.mask, t.size, t.step, t.bit,
+    select r.*, t.job_id, t.step_id, t.lane_id, t.owner_id, t.version_id, t.attempt, t.claimed_at, t.mask, t.size, t.step, t.bit,
            case when f.done then t.bit else 0 end as adds_done,
            case when not f.dead then 0 when r.ends_item then t.mask else t.bit | t.downstream end as adds_dead,
            case when not f.dead then 'DONE' when r.outcome in ('ERROR', 'NOT_FOUND') then r.outcome::text
@@ -86,7 +86,7 @@ saved as (
     from valid v
     -- A step that has ended stays ended, regardless of who reports about it.
     where i.job_id = v.job_id and i.n = v.n and i.status = 'PENDING' and (i.done | i.dead) & v.bit = 0
-    returning i.job_id, i.n, i.status, i.done, i.dead, v.pipeline_id, v.lane_id, v.owner_id, v.step_id, v.mask,
+    returning i.job_id, i.n, i.status, i.done, i.dead, v.version_id, v.lane_id, v.owner_id, v.step_id, v.mask,
               v.adds_done, v.adds_dead, v.outcome, v.attempt, v.claimed_at, v.step, v.class, v.reason, v.again_at, v.spent
 ),
 tally as materialized (
@@ -141,8 +141,8 @@ select (select count(*) from valid),
            select r.n from report r where not exists (select from valid v where v.token = r.token and v.n = r.n)
            order by r.token, r.n) else '{}' end,
        array(select c.token from counts c where c.is_cut),
-       array(select (s.job_id, s.n, s.step_id, s.lane_id, s.owner_id, s.pipeline_id, s.mask, s.status, s.done, s.dead,
-                     s.adds_done, s.adds_dead, s.outcome, s.attempt, s.spent, s.again_at, s.class, s.reason)::forebay.settled_task
+       array(select (s.job_id, s.n, s.step_id, s.lane_id, s.owner_id, s.version_id, s.mask, s.status, s.done, s.dead,
+                     s.adds_done, s.adds_dead, s.outcome, s.attempt, s.spent, s.again_at, s.class, s.reason)::forebay.follow_up_task
              from saved s where s.status = 'PENDING' or s.outcome <> 'DONE'),
        array(select c.id from counted c where c.is_due),
        array(select c.id from counted c where c.finished_at is not null)

@@ -10,7 +10,7 @@ declare
     at timestamptz := coalesce(now, clock_timestamp());
     known record;
 begin
-    select p.id, p.steps, p.job_steps, p.max_input_bytes, p.roots, o.id as owner_id, l.id as lane_id, l.busy_until
+    select p.id, p.version_id, p.steps, p.job_steps, p.max_input_bytes, p.roots, o.id as owner_id, l.id as lane_id, l.busy_until
     into known
     from forebay.pipeline p
     left join forebay.owner o on o.name = open_job.owner
@@ -39,8 +39,8 @@ begin
     loaded := 0;
     total := expected;
     insert into forebay.job as j
-        (owner_id, pipeline_id, priority, sealed, steps, job_steps, key, coalesces, meta, lane_id, total, created_at, updated_at)
-    values (open_job.owner_id, known.id, priority, sealed, known.steps, known.job_steps, key, "coalesce", meta,
+        (owner_id, pipeline_id, version_id, priority, sealed, steps, job_steps, key, coalesces, meta, lane_id, total, created_at, updated_at)
+    values (open_job.owner_id, known.id, known.version_id, priority, sealed, known.steps, known.job_steps, key, "coalesce", meta,
             open_job.lane_id, expected, at, at)
     on conflict (pipeline_id, owner_id, key) where key is not null and not coalesces do nothing
     returning j.id into job_id;

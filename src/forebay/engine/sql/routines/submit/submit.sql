@@ -27,14 +27,14 @@ begin
         end if;
     end if;
     if key is null then  -- the usual case, without a second function: everything is known by one look
-        select p.id as pipeline_id, p.max_input_bytes, p.roots, p.steps, p.job_steps, o.id as owner_id, l.id as lane_id,
+        select p.id as pipeline_id, p.version_id, p.max_input_bytes, p.roots, p.steps, p.job_steps, o.id as owner_id, l.id as lane_id,
                l.busy_until > at as is_busy
         into opened
         from forebay.pipeline p join forebay.owner o on o.name = submit.owner
         join forebay.lane l on l.owner_id = o.id and l.job_id = 0 and l.priority = submit.priority
         where p.name = submit.pipeline;
-        insert into forebay.job as j (owner_id, pipeline_id, priority, steps, job_steps, meta, lane_id, total, created_at, updated_at)
-        select opened.owner_id, opened.pipeline_id, priority, opened.steps, opened.job_steps, meta, opened.lane_id, 1, at, at
+        insert into forebay.job as j (owner_id, pipeline_id, version_id, priority, steps, job_steps, meta, lane_id, total, created_at, updated_at)
+        select opened.owner_id, opened.pipeline_id, opened.version_id, priority, opened.steps, opened.job_steps, meta, opened.lane_id, 1, at, at
         where opened.lane_id is not null
         returning j.id into job_id;
         created := true;

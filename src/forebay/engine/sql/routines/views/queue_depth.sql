@@ -1,12 +1,15 @@
 -- The exact numbers of waiting and running tasks of each step. on_hold: tasks of paused jobs that were moved, and of paused items.
 create or replace view forebay.queue_depth as
-select p.name as pipeline, s.name as step, s.queue,
-       coalesce(r.ready, 0) as ready, coalesce(t.scheduled, 0) as scheduled, coalesce(e.leased, 0) as leased,
-       coalesce(r.on_hold, 0) + coalesce(t.on_hold, 0) as on_hold,
-       t.next_at, q.paused, q.parked, q.probe_at
+select p.name as pipeline, s.name as step, max(s.queue) as queue,
+       coalesce(sum(r.ready), 0)::bigint as ready, coalesce(sum(t.scheduled), 0)::bigint as scheduled,
+       coalesce(sum(e.leased), 0)::bigint as leased,
+       (coalesce(sum(r.on_hold), 0) + coalesce(sum(t.on_hold), 0))::bigint as on_hold,
+       min(t.next_at) as next_at, bool_or(q.paused) as paused, max(q.parked) as parked, min(q.probe_at) as probe_at,
+       min(v.place) as place
 from forebay.step s
 join forebay.pipeline p on p.id = s.pipeline_id
 join forebay.queue q on q.name = s.queue
+left join forebay.version_step v on v.version_id = p.version_id and v.bit = s.bit
 left join (
     select g.step_id, sum(g.tasks) filter (where l.paused is not true)::bigint as ready,
            sum(g.tasks) filter (where l.paused)::bigint as on_hold
@@ -20,5 +23,6 @@ left join (
 left join (
     select l.step_id, sum(upper(r) - lower(r)) as leased
     from forebay.lease l cross join lateral unnest(l.ns) r group by l.step_id) e on e.step_id = s.id
-where s.active or r.step_id is not null or t.step_id is not null or e.step_id is not null;
+where s.active or r.step_id is not null or t.step_id is not null or e.step_id is not null
+group by p.name, s.name;
 select forebay.set_security_invoker('forebay.queue_depth');

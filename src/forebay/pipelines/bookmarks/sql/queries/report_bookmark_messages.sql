@@ -1,8 +1,8 @@
 -- How far the jobs of bookmarks $1 are, in their order, by the names of their steps.
 select i.job_id, case when jsonb_typeof(i.input -> 'bookmarkId') = 'number' then i.input ->> 'bookmarkId' end as bookmark,
        i.status::text as status, i.error ->> 'step' as failed_step, i.error ->> 'reason' as reason,
-       array(select s.name from forebay.step s where s.pipeline_id = i.pipeline_id and s.bit & i.done <> 0) as done,
-       array(select s.name from forebay.step s where s.pipeline_id = i.pipeline_id and s.bit & i.dead <> 0) as dead
+       forebay.step_names(i.pipeline_id, i.done) as done,
+       forebay.step_names(i.pipeline_id, i.dead) as dead
 from unnest($1::bigint[]) with ordinality u(job_id, place)
 join forebay.item i on i.job_id = u.job_id and i.n = 1
 order by u.place

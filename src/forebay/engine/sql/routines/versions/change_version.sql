@@ -1,0 +1,67 @@
+-- Lets open jobs of one version of a pipeline go on by another version, but those that a worker has tasks of. A step is enabled
+-- by the steps that it needs, in any version; so what changes for an item are the tasks of steps that only one of the versions
+-- has. Steps that are gone are not waited for. Returns how many jobs have changed.
+create or replace function forebay.change_version(jobs bigint[], old_version int, new_version int, now timestamptz default null)
+returns int language plpgsql set enable_seqscan = off set jit = off as $$
+#variable_conflict use_column
+declare
+    at timestamptz := coalesce(now, clock_timestamp());
+    gone int[] := array(
+        select o.step_id from forebay.version_step o where o.version_id = old_version
+        except select n.step_id from forebay.version_step n where n.version_id = new_version);
+    fresh int[] := array(
+        select n.step_id from forebay.version_step n where n.version_id = new_version
+        except select o.step_id from forebay.version_step o where o.version_id = old_version);
+    mine bigint[];
+    changed bigint[];
+    job forebay.job;
+begin
+    mine := array(select j from unnest(jobs) j where pg_try_advisory_xact_lock(hashtextextended('forebay.job', j)));
+    with moved as (
+        update forebay.job j set version_id = v.id, steps = v.steps, job_steps = v.job_steps
+        from forebay.pipeline_version v
+        where j.id = any(mine) and j.finished_at is null and j.state <> 'CANCELLED' and v.id = new_version
+          and coalesce(j.version_id, -j.pipeline_id) = old_version and not exists (select from forebay.lease l where l.job_id = j.id)
+        returning j.id
+    )
+    select coalesce(array_agg(m.id), '{}') into changed from moved m;
+    with queued as (
+        delete from forebay.ready r where r.step_id = any(gone) and r.job_id = any(changed)
+    ),
+    scheduled as (
+        delete from forebay.scheduled s where s.job_id = any(changed) and s.step_id = any(gone)
+        returning s.job_id, case when s.run_at = 'infinity' then int4range(s.first_n, s.last_n, '[]') end as ns
+    ),
+    paused as (
+        select s.job_id, range_agg(s.ns) filter (where s.ns is not null) as ns from scheduled s group by s.job_id
+    ),
+    plan as materialized (
+        select i.job_id, i.done, i.dead, i.n = 0 as is_job_item, range_agg(int4range(i.n, i.n, '[]')) as ns
+        from forebay.item i where i.job_id = any(changed) and i.status = 'PENDING' group by 1, 2, 3, 4
+    ),
+    wanted as materialized (
+        select p.job_id, j.owner_id, s.step_id, coalesce(h.ns, '{}') as paused, range_agg(p.ns) as ns
+        from plan p
+        join forebay.version_step s on s.version_id = new_version and s.step_id = any(fresh) and s.after_all = p.is_job_item
+            and s.bit & (p.done | p.dead) = 0 and s.needs & ~p.done = 0
+        join forebay.job j on j.id = p.job_id
+        left join paused h on h.job_id = p.job_id
+        group by p.job_id, j.owner_id, s.step_id, h.ns
+    ),
+    set_aside as (
+        insert into forebay.scheduled (run_at, step_id, lane_id, job_id, owner_id, first_n, last_n)
+        select 'infinity', w.step_id, forebay.lane_of(w.job_id), w.job_id, w.owner_id, lower(r), upper(r) - 1
+        from wanted w cross join lateral unnest(w.ns * w.paused) r
+    )
+    insert into forebay.ready (step_id, lane_id, job_id, owner_id, first_n, last_n)
+    select w.step_id, forebay.lane_of(w.job_id), w.job_id, w.owner_id, f, least(f + 499, upper(r) - 1)
+    from wanted w cross join lateral unnest(w.ns - w.paused) r cross join lateral generate_series(lower(r), upper(r) - 1, 500) f
+    order by w.job_id, w.step_id, f;
+    for job in select j.* from forebay.job j where j.id = any(changed) order by j.id loop
+        perform forebay.end_complete_items(job, at);
+        if job.state <> 'PAUSED' then
+            perform forebay.wake_job(job, at);
+        end if;
+    end loop;
+    return cardinality(changed);
+end $$;
