@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -11,7 +12,7 @@ import pytest
 
 import forebay.cli
 from forebay import packages
-from forebay.db.schema_parts import package_parts
+from forebay.db import schema_parts
 
 SETTINGS = """
 from pydantic import Field
@@ -71,9 +72,28 @@ class Installed:
         write_distribution(self._folder, name, files, points)
         forget_packages()
 
+    def change(self, name: str, files: Mapping[str, str | None]) -> None:
+        """Write these files of a distribution, or delete those without a text."""
+        for path, text in files.items():
+            file = self._folder / name / path
+            if text is None:
+                file.unlink()
+            else:
+                file.parent.mkdir(parents=True, exist_ok=True)
+                file.write_text(text, "utf-8")
+        forget_packages()
+
+    def remove(self, name: str) -> None:
+        """Uninstall a distribution; what was imported of it stays in this process."""
+        shutil.rmtree(self._folder / f"{name}-1.0.dist-info")
+        shutil.rmtree(self._folder / name)
+        forget_packages()
+
 
 def forget_packages() -> None:
     """Let forebay look for packages again."""
     packages._registry.cache_clear()  # pyright: ignore[reportPrivateUsage]
     forebay.cli.commands.cache_clear()
-    package_parts.cache_clear()
+    schema_parts.package_parts.cache_clear()
+    schema_parts._migrations.cache_clear()  # pyright: ignore[reportPrivateUsage]
+    schema_parts._routines.cache_clear()  # pyright: ignore[reportPrivateUsage]

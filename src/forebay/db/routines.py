@@ -1,6 +1,8 @@
 """Replacing the routines of a schema part: its functions, views and triggers, and the rights that it grants.
 
-What each part has made is recorded, so that what a later release has no more is dropped, and nothing of others is.
+What each part has made is recorded, so that what a later release has no more is dropped, and nothing of others is. A
+name belongs to one part. A routine may move to another part: that part takes it over when its former one declares it no
+more.
 """
 
 from __future__ import annotations
@@ -10,7 +12,7 @@ from typing import TYPE_CHECKING
 import asyncpg
 
 from forebay.db.logins import ROLES
-from forebay.db.schema_parts import ENGINE
+from forebay.db.schema_parts import ENGINE, all_parts
 from forebay.db.statements import statements
 from forebay.errors import SchemaError
 
@@ -24,12 +26,17 @@ load = statements("forebay.db")
 async def replace_routines(conn: Connection, part: Part) -> None:
     """Make the routines of a part those of this release.
 
-    Raises: SchemaError when something that users have built upon one of them would be lost.
+    Raises: SchemaError when something that users have built upon one of them would be lost, or one of them belongs to
+    another part.
     """
     if await are_current(conn, part):
         return
     try:
-        await _make_or_remake(conn, part)
+        async with conn.transaction():
+            await _take_over_moved(conn, part)
+            before = await _routines_of_others(conn, part)
+            await _make_or_remake(conn, part)
+            _refuse_changed(part, before, await _routines_of_others(conn, part))
     except asyncpg.DependentObjectsStillExistError as error:
         raise SchemaError(
             f"{error.args[0]}: {(error.detail or '').partition(chr(10))[0]}; drop that, migrate, and make it anew"
@@ -48,6 +55,45 @@ async def _fingerprint(conn: Connection, part: Part) -> str:
         return part.digest
     roles = await conn.fetchval("select count(*) from pg_roles where rolname = any($1)", ROLES)
     return f"{part.digest} for {roles} roles"
+
+
+async def _take_over_moved(conn: Connection, part: Part) -> None:
+    """Release the routines that have moved here from other parts.
+
+    Raises: SchemaError for one that another part still has.
+    """
+    installed = {each.name: each for each in all_parts()}
+    for row in await conn.fetch(load("list_claimed_routines"), part.name, list(part.routine_keys)):
+        what = f"the {row['type']} {row['identity']} belongs to the schema part {row['part']}"
+        owner = installed.get(row["part"])
+        if owner is None:
+            raise SchemaError(
+                f"{what}, which is not installed, and {part.name} declares one of that name: install {row['part']} "
+                f"again, or rename it in {part.package}"
+            )
+        if row["key"] in owner.routine_keys:
+            raise SchemaError(
+                f"{what} ({owner.package}), and {part.name} ({part.package}) declares one of that name, too: rename it "
+                "in one of them, or uninstall one of them"
+            )
+        await conn.execute(load("release_routine"), row["type"], row["identity"])
+
+
+async def _routines_of_others(conn: Connection, part: Part) -> dict[tuple[str, str, str], str]:
+    rows = await conn.fetch(load("list_routines_of_others"), part.name)
+    return {(row["part"], row["type"], row["identity"]): row["digest"] for row in rows}
+
+
+def _refuse_changed(
+    part: Part, before: dict[tuple[str, str, str], str], after: dict[tuple[str, str, str], str]
+) -> None:
+    """Raises: SchemaError when statements of a part have replaced or dropped a routine of another one."""
+    for (owner, kind, identity), digest in before.items():
+        if after.get((owner, kind, identity)) != digest:
+            raise SchemaError(
+                f"the routines of {part.name} ({part.package}) change the {kind} {identity}, which belongs to the "
+                f"schema part {owner}: a part may replace and drop its own routines only"
+            )
 
 
 async def _make_or_remake(conn: Connection, part: Part) -> None:
@@ -76,7 +122,8 @@ async def _make(conn: Connection, part: Part) -> None:
         before = [row["version"] for row in await conn.fetch(load("list_routines"))]
         # Files are in no order that their calls would need.
         await conn.execute("set local check_function_bodies = off")
-        await conn.execute(part.routines)
+        if part.routines.strip():  # the driver fails without a statement
+            await conn.execute(part.routines)
         for row in await conn.fetch(load("note_routines"), part.name, before, list(part.routine_names)):
             await conn.execute(row["statement"])
         await conn.execute(

@@ -22,8 +22,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 _FORMER = re.compile(r"^-- formerly (\d{4})$", re.MULTILINE)
-_MADE = re.compile(
-    r"^\s*create (?:or replace )?(?:function|procedure|view|trigger) (?:forebay\.)?(\w+)", re.MULTILINE | re.IGNORECASE
+_CREATE = r"^\s*create (?:or replace )?"
+_MADE = re.compile(rf"{_CREATE}(function|procedure|view) (?:forebay\.)?(\w+)", re.MULTILINE | re.IGNORECASE)
+_TRIGGER = re.compile(
+    rf"{_CREATE}(?:constraint )?trigger (\w+)\s[^;]*?\son (?:forebay\.)?(\w+)", re.MULTILINE | re.IGNORECASE
 )
 
 
@@ -74,7 +76,16 @@ class Part:
 
     @property
     def routine_names(self) -> frozenset[str]:
-        return frozenset(_MADE.findall(self.routines))
+        """The names of its functions, views and triggers."""
+        made, triggers = _MADE.findall(self.routines), _TRIGGER.findall(self.routines)
+        return frozenset({name for _, name in made} | {name for name, _ in triggers})
+
+    @property
+    def routine_keys(self) -> frozenset[str]:
+        """The same as "type name": what only one part may have. The names of triggers belong to their tables."""
+        made, triggers = _MADE.findall(self.routines), _TRIGGER.findall(self.routines)
+        keys = {f"{'view' if kind.lower() == 'view' else 'function'} {name}" for kind, name in made}
+        return frozenset(keys | {f"trigger {name} on forebay.{table}" for name, table in triggers})
 
     @property
     def digest(self) -> str:
