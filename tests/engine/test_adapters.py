@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Callable, Iterator
@@ -347,6 +348,31 @@ async def test_a_transaction_that_registers_a_pipeline_keeps_no_worker_of_others
         await submit(conn, newcomers(), ONE)
         await watcher.execute("set lock_timeout = '5s'")
         assert (await registry.register(watcher, newcomers("others").definition())).steps
+
+
+WAITING = """
+select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'
+"""
+
+
+async def test_two_transactions_that_register_the_same_pipelines_do_not_wait_for_each_other(
+    dsn: str, watcher: asyncpg.Connection[Any]
+) -> None:
+    """Each begins with the pipeline that the other one ends with."""
+    first, second = newcomers("first"), newcomers("second")
+
+    async def submit_in_other_order() -> None:
+        async with asyncpg_connection(dsn) as conn:
+            await submit(conn, second, ONE)
+            await submit(conn, first, ONE)
+
+    async with asyncio.timeout(60), asyncio.TaskGroup() as group, asyncpg_connection(dsn) as conn:
+        await submit(conn, first, ONE)
+        other = group.create_task(submit_in_other_order())
+        while not await watcher.fetchval(WAITING):
+            assert not other.done()
+        await submit(conn, second, ONE)
+    assert await watcher.fetchval("select count(*) from forebay.job") == 4
 
 
 async def test_who_may_not_register_is_told_what_to_do(dsn: str, watcher: asyncpg.Connection[Any]) -> None:

@@ -2,6 +2,11 @@
 -- unchanged; workers update it.
 create or replace function forebay.register_unknown(definition jsonb) returns void language plpgsql as $$
 begin
+    if exists (select from forebay.pipeline p where p.name = definition ->> 'name') then
+        return;
+    end if;
+    -- One transaction at a time: two that register the same pipelines in another order would wait for each other.
+    perform pg_advisory_xact_lock(hashtextextended('forebay.register_unknown', 4662));
     if not exists (select from forebay.pipeline p where p.name = definition ->> 'name') then
         perform forebay.register(definition);
     end if;
