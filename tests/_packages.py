@@ -96,4 +96,4 @@ def forget_packages() -> None:
     forebay.cli.commands.cache_clear()
     schema_parts.package_parts.cache_clear()
     schema_parts._migrations.cache_clear()  # pyright: ignore[reportPrivateUsage]
-    schema_parts._routines.cache_clear()  # pyright: ignore[reportPrivateUsage]
+    schema_parts._routine_files.cache_clear()  # pyright: ignore[reportPrivateUsage]

@@ -253,7 +253,7 @@ async def test_an_extension_that_the_server_does_not_have(bare_dsn: str) -> None
     assert str(told.value).endswith(
         ": install postgresql-contrib there, or let an administrator run CREATE EXTENSION pg_nothing in this database"
     )
-    with pytest.raises(asyncpg.FeatureNotSupportedError):  # what has another reason is told as it is
+    with pytest.raises(SchemaError, match=r"9999_odd\.sql, line 1: access method"):  # what has another reason
         await _apply(conn, Migration("engine", 9999, "odd", "create index on forebay.job using hash (id, owner_id)"))
     await conn.close()
 
@@ -320,7 +320,7 @@ async def test_a_part_loses_only_its_own_routines(dsn: str, notes: Part, monkeyp
     before = {row[0] for row in await conn.fetch(_ALL_SIGNATURES)}
     assert notes.folder is not None
     (notes.folder / "routines" / "count_notes.sql").unlink()
-    schema_parts._routines.cache_clear()
+    schema_parts._routine_files.cache_clear()
     await migrate(dsn)
     assert before - {row[0] for row in await conn.fetch(_ALL_SIGNATURES)} == {"count_notes()"}
     await conn.close()

@@ -15,6 +15,7 @@ import asyncpg
 from forebay.db.pool import Connection, connect
 from forebay.db.routines import replace_routines
 from forebay.db.schema_parts import ENGINE, all_parts
+from forebay.db.sql_files import run_files, run_repeatable
 from forebay.db.statements import statements
 from forebay.errors import SchemaError
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 load = statements("forebay.db")
 
+_NO_EXTENSION = (asyncpg.FeatureNotSupportedError, asyncpg.UndefinedFileError, asyncpg.InsufficientPrivilegeError)
 _LOCK = 4662_0001  # one migration at a time, over all processes and machines
 
 
@@ -135,15 +137,15 @@ async def _apply(conn: Connection, migration: Migration) -> None:
         return
     try:
         async with conn.transaction():
-            await conn.execute(migration.sql)
+            await run_files(conn, migration.part, [migration.file])
             await _note(conn, migration)
-    except (asyncpg.FeatureNotSupportedError, asyncpg.UndefinedFileError, asyncpg.InsufficientPrivilegeError) as error:
+    except SchemaError as error:
         wanted = re.search(r"create extension (?:if not exists )?(\w+)", migration.sql)
-        if wanted is None or "extension" not in str(error):
+        if wanted is None or not isinstance(error.__cause__, _NO_EXTENSION) or "extension" not in str(error.__cause__):
             raise
         raise SchemaError(
             f"migration {migration.version} of {migration.part} needs an extension that comes with PostgreSQL, and "
-            f"{error.args[0]}: install postgresql-contrib there, or let an administrator run "
+            f"{error.__cause__.args[0]}: install postgresql-contrib there, or let an administrator run "
             f"CREATE EXTENSION {wanted[1]} in this database"
         ) from error
 
@@ -151,9 +153,7 @@ async def _apply(conn: Connection, migration: Migration) -> None:
 async def _apply_outside(conn: Connection, migration: Migration) -> None:
     """Statement by statement, each of which may be repeated: what it builds must not lock others out meanwhile."""
     await conn.execute("set lock_timeout = 0")  # these wait for old transactions, and nobody waits for them
-    for statement in migration.sql.split(";\n"):
-        if statement.strip():
-            await conn.execute(statement)
+    await run_repeatable(conn, migration.part, migration.file)
     await conn.execute("set lock_timeout = '10s'")
     await _note(conn, migration)
 

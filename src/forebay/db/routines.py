@@ -13,6 +13,7 @@ import asyncpg
 
 from forebay.db.logins import ROLES
 from forebay.db.schema_parts import ENGINE, all_parts
+from forebay.db.sql_files import run_files
 from forebay.db.statements import statements
 from forebay.errors import SchemaError
 
@@ -21,6 +22,14 @@ if TYPE_CHECKING:
     from forebay.db.schema_parts import Part
 
 load = statements("forebay.db")
+
+# Another return type, other columns of a view, or a call that fits an old function and its new form.
+_NOT_REPLACEABLE = (
+    asyncpg.InvalidFunctionDefinitionError,
+    asyncpg.InvalidTableDefinitionError,
+    asyncpg.AmbiguousFunctionError,
+)
+_DEPENDED_UPON = (asyncpg.DependentObjectsStillExistError,)
 
 
 async def replace_routines(conn: Connection, part: Part) -> None:
@@ -37,7 +46,7 @@ async def replace_routines(conn: Connection, part: Part) -> None:
             before = await _routines_of_others(conn, part)
             await _make_or_remake(conn, part)
             _refuse_changed(part, before, await _routines_of_others(conn, part))
-    except asyncpg.DependentObjectsStillExistError as error:
+    except _DEPENDED_UPON as error:
         raise SchemaError(
             f"{error.args[0]}: {(error.detail or '').partition(chr(10))[0]}; drop that, migrate, and make it anew"
         ) from error
@@ -98,14 +107,9 @@ def _refuse_changed(
 
 async def _make_or_remake(conn: Connection, part: Part) -> None:
     try:
-        await _make(conn, part)
-    except (
-        asyncpg.InvalidFunctionDefinitionError,
-        asyncpg.InvalidTableDefinitionError,
-        asyncpg.AmbiguousFunctionError,
-    ):
-        # Another return type, other columns of a view, or a call that fits an old function and its new form: those
-        # cannot be replaced, only made anew. What others were granted on them is granted again.
+        await _make(conn, part, unchanged=_NOT_REPLACEABLE)
+    except _NOT_REPLACEABLE:
+        # Only made anew. What others were granted on them is granted again.
         async with conn.transaction():
             grants = await conn.fetch(load("list_routine_grants"))
             for row in await conn.fetch(load("drop_routines"), part.name, list(part.routine_names)):
@@ -117,13 +121,12 @@ async def _make_or_remake(conn: Connection, part: Part) -> None:
                     await conn.execute(row["statement"])
 
 
-async def _make(conn: Connection, part: Part) -> None:
+async def _make(conn: Connection, part: Part, *, unchanged: tuple[type[asyncpg.PostgresError], ...] = ()) -> None:
     async with conn.transaction():
         before = [row["version"] for row in await conn.fetch(load("list_routines"))]
         # Files are in no order that their calls would need.
         await conn.execute("set local check_function_bodies = off")
-        if part.routines.strip():  # the driver fails without a statement
-            await conn.execute(part.routines)
+        await run_files(conn, part.name, part.routine_files, unchanged=(*unchanged, *_DEPENDED_UPON))
         for row in await conn.fetch(load("note_routines"), part.name, before, list(part.routine_names)):
             await conn.execute(row["statement"])
         await conn.execute(

@@ -15,12 +15,14 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from forebay.db.sql_files import SqlFile
 from forebay.errors import DefinitionError
 from forebay.packages import leave_out, packages
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+_MIGRATION = re.compile(r"(\d{4})_(\w+)\.sql", re.ASCII)
 _FORMER = re.compile(r"^-- formerly (\d{4})$", re.MULTILINE)
 _CREATE = r"^\s*create (?:or replace )?"
 _MADE = re.compile(rf"{_CREATE}(function|procedure|view) (?:forebay\.)?(\w+)", re.MULTILINE | re.IGNORECASE)
@@ -37,6 +39,10 @@ class Migration:
     version: int
     name: str
     sql: str
+
+    @property
+    def file(self) -> SqlFile:
+        return SqlFile(f"migrations/{self.version:04}_{self.name}.sql", self.sql)
 
     @property
     def runs_outside_transaction(self) -> bool:
@@ -62,7 +68,10 @@ class Part:
 
     @property
     def migrations(self) -> tuple[Migration, ...]:
-        """All numbered migrations, in order."""
+        """All numbered migrations, in order.
+
+        Raises: DefinitionError for a file that has no number, or that of another one.
+        """
         return _migrations(self)
 
     @property
@@ -70,9 +79,14 @@ class Part:
         return max((migration.version for migration in self.migrations), default=0)
 
     @property
+    def routine_files(self) -> tuple[SqlFile, ...]:
+        """The files with its functions, views, triggers and rights, in order."""
+        return _routine_files(self)
+
+    @property
     def routines(self) -> str:
-        """All functions, views, triggers and rights, in the order of their files."""
-        return _routines(self)
+        """The text of all of them."""
+        return "\n".join(file.text for file in self.routine_files)
 
     @property
     def routine_names(self) -> frozenset[str]:
@@ -105,13 +119,28 @@ class Part:
 @cache
 def _migrations(part: Part) -> tuple[Migration, ...]:
     files = sorted(part.folder.glob("migrations/*.sql")) if part.folder else []
-    return tuple(Migration(part.name, int(f.name[:4]), f.stem[5:], f.read_text("utf-8")) for f in files)
+    found: dict[int, Migration] = {}
+    for file in files:
+        named = _MIGRATION.fullmatch(file.name)
+        if named is None or int(named[1]) == 0:
+            raise DefinitionError(f"{_short(part, file)}: the names of migrations are NNNN_name.sql, from 0001 on")
+        migration = Migration(part.name, int(named[1]), named[2], file.read_text("utf-8"))
+        if (other := found.setdefault(migration.version, migration)) is not migration:
+            raise DefinitionError(f"{_short(part, file)}: {other.file.name} has that number already: rename one")
+    return tuple(found.values())
 
 
 @cache
-def _routines(part: Part) -> str:
-    files = sorted(part.folder.glob("routines/**/*.sql")) if part.folder else []
-    return "\n".join(file.read_text("utf-8") for file in files)
+def _routine_files(part: Part) -> tuple[SqlFile, ...]:
+    if part.folder is None:
+        return ()
+    files = sorted(part.folder.glob("routines/**/*.sql"))
+    return tuple(SqlFile(file.relative_to(part.folder).as_posix(), file.read_text("utf-8")) for file in files)
+
+
+def _short(part: Part, file: Path) -> str:
+    """A migration as people find it in the package."""
+    return f"{part.package}, sql/migrations/{file.name}"
 
 
 ENGINE = Part("engine", "forebay.engine")

@@ -1,0 +1,112 @@
+"""SQL files of packages that cannot be run: the error names the part, the file and the line, and what to do."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import asyncpg
+import pytest
+
+from forebay.db.migrate import migrate, versions_of
+from forebay.db.pool import connect
+from forebay.db.schema_parts import Part, all_parts
+from forebay.db.sql_files import split_statements
+from forebay.errors import DefinitionError, SchemaError
+from tests._packages import Installed, installed
+
+MANIFEST = """
+from forebay.packages import PipelinePackage
+package = PipelinePackage("memos", __name__)
+"""
+FINE = "create table forebay.memo (id int);"
+
+
+@pytest.fixture(name="installed")
+def _installed(tmp_path: Path) -> Iterator[Installed]:
+    with installed(tmp_path) as found:
+        found.add("memos", {"__init__.py": MANIFEST, "sql/migrations/0001_memo.sql": FINE})
+        yield found
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "where"),
+    [
+        ("migrations/0002_more.sql", "create table forebay.more (id int);\n\ncreate tabel x ();\n", ", line 3: syntax"),
+        # The server names no place: it has understood the statement.
+        ("migrations/0002_more.sql", f"-- More of it;\ncreate table a ();\n-- again\n{FINE}", ", line 4: relation"),
+        ("migrations/0002_more.sql", "do $$ begin\n  perform 1;\n  perform 1/0;\nend $$", ", line 1: division by zero"),
+        ("routines/b.sql", "select 1;\nselect forebay.nowhere()", ", line 2: function forebay.nowhere() does not exist"),
+        ("routines/b.sql", "select 1;\n\n\nselect 1 / count(*) from forebay.memo;", ", line 4: division by zero"),
+    ],
+)
+async def test_a_file_that_fails_is_named(dsn: str, installed: Installed, file: str, text: str, where: str) -> None:
+    installed.change("memos", {"sql/routines/a.sql": "select 1;\nselect 2;", f"sql/{file}": text})
+    with pytest.raises(SchemaError) as failed:
+        await migrate(dsn)
+    said = str(failed.value)
+    assert said.startswith(f"the schema part memos cannot be migrated: {file}{where}"), said
+    fix = "fix or upgrade the package that has memos, and run `forebay migrate` again"
+    assert said.endswith(f". Nothing of it was applied: {fix}"), said
+    conn = await connect(dsn)
+    assert (await versions_of(conn)).get("memos") == 1
+    assert await conn.fetchval("select to_regclass('forebay.more')") is None
+    await conn.close()
+    installed.change("memos", {f"sql/{file}": "select 1"})
+    await migrate(dsn)
+
+
+async def test_a_failure_outside_of_a_transaction_is_named(dsn: str, installed: Installed) -> None:
+    text = "-- outside a transaction: slow\ncreate index memo_id on forebay.memo (id);\n\ncreate index on forebay.memo (x)"
+    installed.change("memos", {"sql/migrations/0002_index.sql": text})
+    with pytest.raises(SchemaError) as failed:
+        await migrate(dsn)
+    assert str(failed.value) == (
+        'the schema part memos cannot be migrated: migrations/0002_index.sql, line 4: column "x" does not exist. The '
+        "statements before it were applied, and will be repeated: fix or upgrade the package that has memos, and run "
+        "`forebay migrate` again"
+    )
+
+
+@pytest.mark.parametrize("name", ["more.sql", "0000_more.sql", "2_more.sql", "0002.sql", "0002 more.sql"])
+def test_a_migration_without_a_number_is_named(installed: Installed, name: str) -> None:
+    installed.change("memos", {f"sql/migrations/{name}": "select 1"})
+    said = f"memos, sql/migrations/{name}: the names of migrations are NNNN_name.sql, from 0001 on"
+    with pytest.raises(DefinitionError, match=f"^{re.escape(said)}$"):
+        _ = Part("memos", "memos").migrations
+
+
+def test_two_migrations_with_one_number_are_named(installed: Installed) -> None:
+    installed.change("memos", {"sql/migrations/0001_other.sql": "select 1"})
+    said = "memos, sql/migrations/0001_other.sql: migrations/0001_memo.sql has that number already: rename one"
+    with pytest.raises(DefinitionError, match=f"^{re.escape(said)}$"):
+        _ = Part("memos", "memos").migrations
+
+
+def test_statements_are_split_where_they_end() -> None:
+    statements = [
+        "select ';', \"a;b\", e'\\';'",
+        "do $$ begin perform 1; end $$",
+        "do $do$ begin execute $$ select 1; $$; end $do$",
+        "select 1 -- ;\n, 2 /* ; */",
+        "create function f() returns int begin atomic select case when true then 1 end; select 2; end",
+    ]
+    text = "-- First;\n" + ";\n\n".join(statements) + ";\n-- last;\n"
+    split = list(split_statements(text))
+    assert [statement for _, statement in split] == statements
+    assert [text[start:].startswith(statement) for start, statement in split] == [True] * len(statements)
+
+
+async def test_statements_of_every_routine_are_those_of_the_server(bare_dsn: str) -> None:
+    """The server takes each of them as one: by the extended protocol it refuses several."""
+    conn = await asyncpg.connect(bare_dsn)
+    for part in all_parts():
+        for file in part.routine_files:
+            for _, statement in split_statements(file.text):
+                try:
+                    await conn.prepare(statement)
+                except asyncpg.PostgresError as error:
+                    assert "multiple commands" not in str(error), (file.name, statement)
+                    assert not isinstance(error, asyncpg.PostgresSyntaxError), (file.name, statement)
+    await conn.close()
