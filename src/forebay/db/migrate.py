@@ -128,6 +128,8 @@ async def _migrate_part(conn: Connection, part: Part) -> int:
     for migration in pending:
         if migration.follows_routines:
             await _apply(conn, migration)
+    if not part.migrations:
+        await conn.execute(load("note_routines_only"), part.name)
     return len(pending)
 
 

@@ -6,7 +6,7 @@ do $$ begin
 end $$;
 
 create table if not exists forebay.migration (
-    version    int not null,
+    version    int not null,  -- 0: the part has routines only
     name       text not null,
     applied_at timestamptz not null default clock_timestamp(),
     part       text not null,
