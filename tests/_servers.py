@@ -23,8 +23,8 @@ from typing import TYPE_CHECKING
 
 import psycopg
 
-from forebay.db.logins import SETTINGS, make_logins
 from forebay.embedded import EmbeddedPostgres
+from forebay.identity.logins import SETTINGS, make_logins
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Iterator

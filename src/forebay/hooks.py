@@ -6,6 +6,7 @@
     checks     Check          the checks of `forebay doctor`
     demo       Demo           what the first `forebay up` submits
     chores     ChoreFunction  periodic work
+    outside_views  OutsideViews  views in other schemas, which a restore keeps
 """
 
 from __future__ import annotations
@@ -50,6 +51,15 @@ class Demo(Protocol):
     None. It may run again after a crash, so it must use keys to avoid duplicates."""
 
     async def __call__(self, conn: Connection, settings: Settings, owner: str, /) -> str | None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class OutsideViews:
+    """Views outside of the schema `forebay` that read its tables. A restore keeps them: when the tables have been
+    replaced, it calls `refresh`, which replaces those that are there."""
+
+    names: Sequence[str]
+    refresh: Callable[[Connection], Awaitable[None]]
 
 
 ChoreFunction: TypeAlias = "Callable[[Context], Awaitable[Any]]"

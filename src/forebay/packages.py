@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from types import ModuleType
 
     from forebay.base_settings import PackageSettings
-    from forebay.hooks import Check, Demo, JobHooks
+    from forebay.hooks import Check, Demo, JobHooks, OutsideViews
 
 GROUP = "forebay.pipelines"
 
@@ -77,6 +77,8 @@ class PipelinePackage(NamedTuple):
     checks: tuple[str, ...] = ()
     """Checks of `forebay doctor`: functions of the type `forebay.hooks.Check`."""
     chores: tuple[Chore, ...] = ()
+    outside_views: str | None = None
+    """Its views in other schemas, which a restore keeps: a `forebay.hooks.OutsideViews`."""
     demo: str | None = None
     """What the first `forebay up` submits: a function of the type `forebay.hooks.Demo`."""
     first_steps: Mapping[str, str] = _NONE
@@ -200,6 +202,17 @@ def job_hooks(pipeline: str) -> JobHooks:
 def all_job_hooks() -> list[JobHooks]:
     """The hooks of all pipelines that have some."""
     return [job_hooks(pipeline) for package in packages() for pipeline in package.jobs]
+
+
+def outside_views() -> list[OutsideViews]:
+    """Those of all packages that have some."""
+    found: list[OutsideViews] = []
+    for package in packages():
+        try:
+            found += [] if package.outside_views is None else [package.get(package.outside_views)]
+        except Exception as error:  # the package's own
+            leave_out(package, error)
+    return found
 
 
 # -- discovery ------------------------------------------------------------------------------------------------

@@ -17,7 +17,6 @@ from forebay import Context, NotFound, Pipeline
 from forebay.api.app import create_app
 from forebay.api.auth.cookies import CSRF_COOKIE
 from forebay.base_settings import PackageSettings
-from forebay.db.logins import login_name, login_urls, make_logins
 from forebay.db.pool import open_pool
 from forebay.db.role_pool import API
 from forebay.engine.db import registry
@@ -25,6 +24,7 @@ from forebay.engine.db.writes import Writer
 from forebay.errors import DataError
 from forebay.identity import db as identity
 from forebay.identity.accounts import make_token
+from forebay.identity.logins import login_name, login_urls, make_logins
 from forebay.identity.secrets import hash_password
 from forebay.settings import Settings
 from forebay.storage import Blobs, Stored, open_store

@@ -11,8 +11,8 @@ from typing import Any
 import asyncpg
 import pytest
 
-from forebay.db.logins import ROLES
 from forebay.engine.db import registry
+from forebay.identity.logins import ROLES
 from forebay.pipelines.bookmarks.imports import bookmark_imports
 from forebay.pipelines.bookmarks.steps import bookmarks
 from forebay.pipelines.sheets.exports import sheet_exports

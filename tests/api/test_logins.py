@@ -16,9 +16,9 @@ import pytest
 from forebay import Context, Pipeline
 from forebay.api.auth.authentication import Principal
 from forebay.db import migrate
-from forebay.db.logins import SETTINGS, WORKER, account_of, close_temporary, login_url, login_urls, open_public
 from forebay.db.role_pool import ADMIN, API, IDENTITY
 from forebay.errors import UnknownPipeline
+from forebay.identity.logins import SETTINGS, WORKER, account_of, close_temporary, login_url, login_urls, open_public
 from forebay.testing import testbed
 from tests._servers import PASSWORDS
 from tests.api._service import Page, Service, admin_of, pages

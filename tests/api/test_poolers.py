@@ -16,10 +16,10 @@ import pytest
 from forebay.api.app import create_app
 from forebay.api.metrics.process import Meter
 from forebay.api.role_pools import RolePools, open_role_pools
-from forebay.db import session_context
 from forebay.engine.submit.options import CheckedOptions
 from forebay.engine.submit.producer import item_arguments
 from forebay.errors import WrongRole
+from forebay.identity import session_context
 from forebay.settings import Settings
 from tests.api._poolers import PGBOUNCER, answering, dropping_role, pgbouncer
 from tests.api._service import Page, Service, pages, serving

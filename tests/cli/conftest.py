@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from forebay.db.logins import login_urls
+from forebay.identity.logins import login_urls
 from tests._servers import PASSWORDS
 from tests.cli._run import Cli, Process, starting
 

@@ -13,9 +13,9 @@ from structlog.testing import capture_logs
 from forebay.cli import api, worker
 from forebay.cli._common import add_logins, find_dsn, with_logins
 from forebay.cli.migrate import migrate
-from forebay.db.logins import SETTINGS, WORKER, login_url, login_urls
 from forebay.db.role_pool import ADMIN, API, IDENTITY
 from forebay.embedded import EmbeddedPostgres
+from forebay.identity.logins import SETTINGS, WORKER, login_url, login_urls
 from forebay.settings import Settings
 from tests import _servers
 

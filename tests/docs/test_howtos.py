@@ -24,7 +24,7 @@ import asyncpg
 import pytest
 from PIL import Image
 
-from forebay.db.logins import SETTINGS, login_name
+from forebay.identity.logins import SETTINGS, login_name
 from forebay.engine.db.registry import register
 from forebay.engine.declare.pipeline import Pipeline
 from forebay.errors import ThrottledError

@@ -26,7 +26,6 @@ ALLOWED = {
     "src/forebay/services/sources/": "messages name settings; `sheet` in a file that declares a source",
     "src/forebay/services/encodings/": "messages name the extra",
     "src/forebay/api/submit/row_files.py": "a media type",
-    "src/forebay/db/sql/": "a restore must know the views that are offered under the names of another system",
     "scripts/demands.py": "titles of the requirements",
 }
 _NAMES = "|".join(f"{name}|{name.removesuffix('s')}" for name in (package.name for package in packages()))

@@ -14,6 +14,8 @@ ROOT = Path(__file__).parents[2] / "src" / "forebay"
 FILES = sorted(ROOT.glob("**/sql/*/**/*.sql"))
 ROUTINES = [file for file in FILES if "routines" in file.parts]
 _MADE = re.compile(r"^create or replace (?:function|view) forebay\.(\w+)", re.MULTILINE)
+_SOURCE = {".sql", ".py"}
+_SHARED_NAMES = {"file"}  # also a setting of the session, which says what a job was made of
 _HELPED = {"harmless": {"harmless_parts"}}  # by a function that nothing else calls
 
 
@@ -39,16 +41,20 @@ def test_migrations_are_numbered_from_one(part: Part) -> None:
     assert [migration.version for migration in part.migrations] == list(range(1, part.newest + 1))
 
 
-def test_the_engine_names_nothing_of_other_parts() -> None:
-    """Neither their tables, nor their functions, nor their roles."""
+def test_the_engine_and_the_migrator_name_nothing_of_other_parts() -> None:
+    """Neither their tables, nor their functions, nor their roles; not in statements that Python files have, either."""
     engine, *others = all_parts()
     made = re.compile(r"create (?:table|type|(?:or replace )?(?:function|view)) forebay\.(\w+)")
     theirs = {name for part in others for text in _texts(part) for name in made.findall(text)}
-    assert {"account", "own", "blob", "idempotency"} <= theirs
-    for file in sorted((ROOT / "engine").rglob("*.sql")):
-        named = set(re.findall(r"(?<!')forebay\.(\w+)", file.read_text("utf-8")))
-        assert not named & (theirs - {name for text in _texts(engine) for name in made.findall(text)}), file
-        assert "forebay_" not in file.read_text("utf-8").replace("forebay_aside", ""), file
+    theirs -= {name for text in _texts(engine) for name in made.findall(text)}
+    assert {"account", "own", "blob", "idempotency", "make_login", "enter", "offer_pgmq"} <= theirs
+    for file in sorted(
+        file for name in ("engine", "db") for file in (ROOT / name).rglob("*") if file.suffix in _SOURCE
+    ):
+        text = file.read_text("utf-8")
+        assert not set(re.findall(r"\bforebay\.(\w+)(?=[\s(,;'\"]|$)", text)) & theirs - _SHARED_NAMES, file
+        if file.suffix == ".sql":
+            assert not re.search(r"\bforebay_(?!aside\b|\[)", text), file
 
 
 def _texts(part: Part) -> list[str]:

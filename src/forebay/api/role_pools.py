@@ -13,10 +13,10 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from forebay.api.write_slots import WriteSlots
-from forebay.db import session_context
-from forebay.db.logins import login_url
 from forebay.db.pool import close_pool
 from forebay.db.role_pool import ADMIN, API, IDENTITY, open_role_pool, probe
+from forebay.identity import session_context
+from forebay.identity.logins import login_url
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator

@@ -22,9 +22,9 @@ from pydantic_settings import DotEnvSettingsSource
 from forebay import log
 from forebay.base_settings import SettingsBase
 from forebay.cli import _data_dir
-from forebay.db.logins import login_urls
 from forebay.embedded import EmbeddedError, EmbeddedPostgres
 from forebay.errors import DatabaseUnavailable, InvalidField
+from forebay.identity.logins import login_urls
 from forebay.packages import settings_classes
 from forebay.settings import Settings
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from forebay.cli._common import with_logins
-from forebay.db.logins import SETTINGS, WORKER, account_of, login_name, login_url
 from forebay.db.pool import connected
 from forebay.errors import ForebayError
 from forebay.hooks import Finding
+from forebay.identity.logins import SETTINGS, WORKER, account_of, login_name, login_url
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

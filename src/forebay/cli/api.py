@@ -19,12 +19,12 @@ from forebay.cli._common import find_dsn, load_own_settings, place_of, with_logi
 from forebay.cli._group import Whole
 from forebay.cli._pipelines import log_failures
 from forebay.db import migrate
-from forebay.db.logins import SETTINGS, account_of, login_url
 from forebay.db.pool import as_forebay_errors, connected
 from forebay.db.role_pool import API
 from forebay.engine.declare.loading import load_pipelines
 from forebay.engine.supervise.supervisor import Supervisor, watch_parent
 from forebay.errors import ForebayError, InvalidField
+from forebay.identity.logins import SETTINGS, account_of, login_url
 from forebay.log import get_logger
 
 if TYPE_CHECKING:

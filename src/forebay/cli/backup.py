@@ -8,6 +8,7 @@ import shutil
 import signal
 import subprocess
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
@@ -22,6 +23,7 @@ from forebay.db.pool import as_forebay_errors, connected
 from forebay.embedded import EmbeddedPostgres, find_program
 from forebay.engine.db import overview
 from forebay.errors import ForebayError, InvalidField
+from forebay.packages import outside_views
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Generator
@@ -87,12 +89,13 @@ def _read_in(dsn: str, file: Path, *, newest: bool) -> int:
     be caught leaves it aside; the next migration puts it back.
     """
     options = ["--no-owner", "--single-transaction", "--exit-on-error", str(file)]
+    offered = outside_views()
     with _handled(signal.default_int_handler, signal.SIGTERM, signal.SIGHUP):
         try:
-            run(_swap(dsn, restoring.put_aside))
+            run(_swap(dsn, partial(restoring.put_aside, offered=offered)))
             _run_program("pg_restore", dsn, options, newest=newest)
             applied = run(_brought_up_to_date(dsn))
-            run(_swap(dsn, restoring.drop_aside))
+            run(_swap(dsn, partial(restoring.drop_aside, offered=offered)))
         except BaseException:
             # A second Ctrl-C must not stop this half way.
             with _handled(signal.SIG_IGN, signal.SIGINT, signal.SIGTERM, signal.SIGHUP):

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import click
 
 from forebay import log
-from forebay.cli import _doctor_files, _doctor_logins, _doctor_proxies
+from forebay.cli import _doctor_files, _doctor_logins, _doctor_proxies, commands
 from forebay.cli import _show as show
 from forebay.cli._common import find_dsn, json_option, load_settings, place_of, run, unknown_variables
 from forebay.cli._doctor_disk_space import of_space
@@ -26,6 +26,7 @@ from forebay.engine.declare.loading import load_pipelines
 from forebay.errors import ConfigError, DatabaseUnavailable, DefinitionError, ForebayError, SchemaError, StepError
 from forebay.hooks import Finding
 from forebay.identity import db as identity
+from forebay.identity.logins import missing_roles
 from forebay.packages import failures, leave_out, packages
 from forebay.runner.availability import available, gaps
 from forebay.services.browser import INSTALL, find_browser, open_browser
@@ -309,7 +310,7 @@ async def _schema(conn: Connection) -> Finding:
 
 
 async def _roles(conn: Connection) -> Finding:
-    missing = await checkup.missing_roles(conn)
+    missing = await missing_roles(conn)
     if not missing:
         return Finding("OK", "roles", "the API has its own, behind row-level security")
     made = "; ".join(f"create role {role} nologin" for role in missing)

@@ -10,10 +10,10 @@ import click
 
 from forebay.cli._common import find_dsn, json_option, load_own_settings, place_of, run
 from forebay.db import migrate as schema
-from forebay.db.logins import SETTINGS, login_urls, make_logins
 from forebay.db.pool import as_forebay_errors, connected
 from forebay.engine.db.registry import register
 from forebay.engine.declare.loading import load_pipelines
+from forebay.identity.logins import SETTINGS, login_urls, make_logins
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -28,13 +28,13 @@ from forebay.cli._stages import stage
 from forebay.cli.top import follow
 from forebay.cli.worker import check_queues, supervisor_of
 from forebay.db import migrate
-from forebay.db.logins import SETTINGS, close_temporary, login_urls, make_logins, open_public
 from forebay.db.pool import as_forebay_errors, connected
 from forebay.embedded import EmbeddedPostgres
 from forebay.embedded.system import opened_log
 from forebay.engine.db import overview
 from forebay.engine.declare.loading import load_pipelines
 from forebay.errors import DatabaseUnavailable
+from forebay.identity.logins import SETTINGS, close_temporary, login_urls, make_logins, open_public
 from forebay.packages import GROUP, failures, leave_out, packages
 
 if TYPE_CHECKING:

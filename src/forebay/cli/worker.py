@@ -20,13 +20,13 @@ from forebay.cli._common import find_dsn, load_own_settings, place_of, with_logi
 from forebay.cli._group import Whole
 from forebay.cli._pipelines import log_failures
 from forebay.db import migrate
-from forebay.db.logins import SETTINGS, WORKER, login_url
 from forebay.db.pool import connected
 from forebay.engine.db import overview
 from forebay.engine.declare.loading import load_pipelines, parts_needed
 from forebay.engine.supervise.supervisor import Supervisor, watch_parent
 from forebay.engine.work.worker import Worker
 from forebay.errors import DatabaseUnavailable, InvalidField
+from forebay.identity.logins import SETTINGS, WORKER, login_url
 from forebay.log import get_logger
 from forebay.waits import Backoff, wait_for
 

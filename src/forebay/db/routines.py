@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 import asyncpg
 
-from forebay.db.logins import ROLES
 from forebay.db.schema_parts import ENGINE, all_parts
 from forebay.db.sql_files import run_files
 from forebay.db.statements import statements
@@ -62,8 +61,7 @@ async def _fingerprint(conn: Connection, part: Part) -> str:
     """Roles count: when an administrator has created those that we could not create, they are to be granted rights."""
     if part == ENGINE:
         return part.digest
-    roles = await conn.fetchval("select count(*) from pg_roles where rolname = any($1)", ROLES)
-    return f"{part.digest} for {roles} roles"
+    return f"{part.digest} for {await conn.fetchval(load('count_roles'))} roles"
 
 
 async def _take_over_moved(conn: Connection, part: Part) -> None:

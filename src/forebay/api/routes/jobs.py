@@ -35,12 +35,12 @@ from forebay.api.problems import Problem
 from forebay.api.strict_query import StrictRoute
 from forebay.api.submit import bodies
 from forebay.api.submit.kickoff import run_slice
-from forebay.db import session_context
 from forebay.engine.db import control, lists
 from forebay.engine.db.lists import JobFilter
 from forebay.engine.submit.options import CheckedOptions
 from forebay.engine.submit.producer import item_arguments, submit, submit_many
 from forebay.errors import NotFoundError, RequestError
+from forebay.identity import session_context
 from forebay.log import get_logger
 from forebay.packages import job_hooks
 from forebay.telemetry.tracing import submitting

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from forebay.api.problems import Problem
-from forebay.db.logins import WORKER, login_url
 from forebay.db.pool import connected
 from forebay.engine.db import overview
 from forebay.engine.work.worker import Worker
+from forebay.identity.logins import WORKER, login_url
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

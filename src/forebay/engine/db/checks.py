@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from typing import TYPE_CHECKING, Any
 
-from forebay.db.logins import ROLES
 from forebay.db.migrate import parts_in
 from forebay.db.pool import as_forebay_errors, connected
 from forebay.db.routines import are_current
@@ -57,15 +56,6 @@ async def outdated_routines(conn: Connection) -> list[str]:
     """The schema parts whose functions and views are not those of this release."""
     async with as_forebay_errors():
         return [part.name for part in await parts_in(conn) if not await are_current(conn, part)]
-
-
-async def missing_roles(conn: Connection) -> list[str]:
-    """The roles that the API needs and that do not exist, or that it may not use."""
-    async with as_forebay_errors():
-        there = await conn.fetch(
-            "select rolname from pg_roles where rolname = any($1) and pg_has_role(oid, 'member')", ROLES
-        )
-    return [role for role in ROLES if role not in {row["rolname"] for row in there}]
 
 
 async def receives_notifications(dsn: str, timeout: float = 3.0) -> bool:

@@ -10,6 +10,7 @@ package = PipelinePackage(
     settings="settings:BookmarksSettings",
     commands={"bookmarks": Command("commands", "Save, find, import and export links.")},
     chores=(Chore("crawl again", "*/15 * * * *", "chores:crawl_again"),),
+    outside_views="pgmq_views:VIEWS",
     first_steps={"Save a link": "bookmarks add URL"},
     page_links={"/bookmarks/add": "Save a link"},
     home_section="pages/home",

@@ -21,12 +21,12 @@ from forebay.cli._owner import choose_owner, owner_option
 from forebay.cli._pipelines import make_known
 from forebay.cli._sink import opened
 from forebay.cli._waiting import ended
-from forebay.db import migrate, session_context
+from forebay.db import migrate
 from forebay.db.pool import connected
 from forebay.db.role_pool import API
 from forebay.db.schema_parts import parts_for
 from forebay.errors import InvalidField, NotFoundError
-from forebay.identity import owners
+from forebay.identity import owners, session_context
 from forebay.pipelines.bookmarks import db as rows
 from forebay.pipelines.bookmarks.db import BookmarkFilter
 

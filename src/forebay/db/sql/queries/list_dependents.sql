@@ -1,5 +1,5 @@
 -- What is outside of schema $1 and would be dropped with it: views, foreign keys, columns of its types and the like. The views
--- of offer_pgmq() are left out, with what is built upon them: restore lets them read the new schema.
+-- $2, which packages offer, are left out, with what is built upon them: restore lets them read the new schema.
 with recursive own(classid, objid) as (
     select cast('pg_class'::regclass as oid), c.oid from pg_class c where c.relnamespace = to_regnamespace($1)
     union all
@@ -18,10 +18,7 @@ found(classid, objid) as (
         select case when r.oid is null then d.classid else cast('pg_class'::regclass as oid) end as classid,
                coalesce(r.ev_class, d.objid) as objid) x
     where x.classid <> 'pg_class'::regclass or x.objid not in (
-        select v.oid from unnest(array[
-            to_regclass('pgmq_public.add_bookmark_url_queue'), to_regclass('pgmq_public.add_bookmark_url_queue_archive'),
-            to_regclass('pgmq.q_add_bookmark_url_queue'), to_regclass('pgmq.a_add_bookmark_url_queue')]) v(oid)
-        where v.oid is not null)
+        select to_regclass(v.name) from unnest(cast($2 as text[])) v(name) where to_regclass(v.name) is not null)
 )
 select distinct i.type || ' ' || i.identity as name
 from found f

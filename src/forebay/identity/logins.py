@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from forebay.db.pool import Connection
     from forebay.settings import Settings
 
-load = statements("forebay.db")
+load = statements("forebay.identity")
 
 WORKER = "forebay_worker"
 
@@ -92,6 +92,15 @@ async def close_temporary(dsn: str) -> None:
     """Revoke the right to create temporary objects in the database at `dsn` from all accounts except its owner."""
     async with connected(dsn, "forebay logins") as conn:
         await conn.execute(load("close_temporary"))
+
+
+async def missing_roles(conn: Connection) -> list[str]:
+    """The roles that the API needs and that do not exist, or that it may not use."""
+    async with as_forebay_errors():
+        there = await conn.fetch(
+            "select rolname from pg_roles where rolname = any($1) and pg_has_role(oid, 'member')", ROLES
+        )
+    return [role for role in ROLES if role not in {row["rolname"] for row in there}]
 
 
 async def account_of(conn: Connection, role: str) -> LoginAccount:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from forebay.db.pool import Connection
     from forebay.db.role_pool import RolePool
 
-load = statements("forebay.db")
+load = statements("forebay.identity")
 
 
 async def act_for(conn: Connection, role: str, owner_id: int, ip: str | None = None) -> None:
