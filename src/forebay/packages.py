@@ -220,10 +220,22 @@ def outside_views() -> list[OutsideViews]:
 
 class _Registry:
     def __init__(self) -> None:
-        self.packages = {package.name: package for package in _built_in()}
+        self.packages: dict[str, PipelinePackage] = {}
         self.points: dict[str, EntryPoint] = {}  # of installed distributions
         self.failures: list[Failure] = []
         self.job_hooks: dict[str, JobHooks] = {}
+        self._owners: dict[tuple[str, str], PipelinePackage] = {}
+        for package in _built_in():
+            self.add(package)
+
+    def add(self, package: PipelinePackage) -> None:
+        """Raises: DefinitionError for a name that another package has."""
+        named = [("command", name) for name in package.commands] + [("chore", chore.name) for chore in package.chores]
+        for kind, name in named:
+            if (owner := self._owners.get((kind, name))) is not None:
+                raise _wrong(f"the {kind} {name!r} of {package.module} is one of {owner.module} already: rename it")
+        self._owners |= dict.fromkeys(named, package)
+        self.packages[package.name] = package
 
     def fail(self, point: EntryPoint, reason: str) -> None:
         if str(point) not in {failure.entry_point for failure in self.failures}:
@@ -236,14 +248,14 @@ def _registry() -> _Registry:
     for point in entry_points(GROUP):
         try:
             package = _loaded(point)
-        except Exception as error:
+            if package.name in registry.packages:
+                other = registry.packages[package.name].module
+                registry.fail(point, f"its name {package.name!r} is that of {other} already")
+                continue
+            registry.add(package)
+        except Exception as error:  # the package's own
             registry.fail(point, _reason(error))
-            continue
-        if package.name in registry.packages:
-            other = registry.packages[package.name].module
-            registry.fail(point, f"its name {package.name!r} is that of {other} already")
         else:
-            registry.packages[package.name] = package
             registry.points[package.name] = point
     return registry
 

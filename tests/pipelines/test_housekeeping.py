@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from structlog.testing import capture_logs
 
 from forebay.errors import ConfigError
 from forebay.packages import leave_out, packages
@@ -34,6 +35,11 @@ insert into forebay.idempotency values
 """
 
 
+DUE = "update forebay.schedule set next_at = $1 where name = 'forebay: dust'"
+LAST = "select last_job_id from forebay.schedule where name = 'forebay: dust'"
+STATUS = "select status::text from forebay.item where job_id = $1 and n = 1"
+
+
 @pytest.fixture
 def dusty(tmp_path: Path) -> Iterator[None]:
     with installed(tmp_path / "packages") as found:
@@ -60,6 +66,31 @@ async def test_every_chore_runs_at_its_time(dsn: str, tmp_path: Path) -> None:
         assert items["delete expired"].result == {"run_chore": 2}
         assert await bed.pool.fetchval("select array_agg(key) from forebay.idempotency") == ["new"]
         assert (await bed.item(unknown)).status == "SKIPPED"
+
+
+async def test_the_last_run_of_a_chore_waits_for_its_package(dsn: str, tmp_path: Path) -> None:
+    with installed(tmp_path / "packages") as found:
+        found.add("dusty", {"__init__.py": MANIFEST, "chores.py": CHORES})
+        async with testbed(dsn, [housekeeping], migrated=True) as bed:
+            found.remove("dusty")
+            jobs: list[int] = []
+            for _ in range(2):
+                bed.clock.advance(1)
+                await bed.pool.execute(DUE, bed.clock.now())
+                with capture_logs() as logs:
+                    await bed.run()
+                jobs.append(await bed.pool.fetchval(LAST))
+            fix = "install its package, or remove it with `forebay migrate --remove`"
+            warned = [(log["chore"], log["job"], log["fix"]) for log in logs if log["event"] == "chore_waits_for_package"]
+            assert warned == [("dust", jobs[1], fix)]
+            bed.clock.advance(901)
+            await bed.run()
+            statuses = [(await bed.pool.fetchval(STATUS, job)) for job in jobs]
+            assert statuses == ["SKIPPED", "PENDING"]
+            found.add("dusty", {"__init__.py": MANIFEST, "chores.py": CHORES})  # it is back
+            bed.clock.advance(901)
+            await bed.run()
+            assert await bed.pool.fetchval(STATUS, jobs[1]) == "DONE"
 
 
 def test_what_fails_in_a_package_of_forebays_own_is_raised() -> None:

@@ -29,7 +29,7 @@ from forebay.settings import Settings
 from tests._packages import Installed, installed
 
 MANIFEST = """
-from forebay.packages import Command, PipelinePackage
+from forebay.packages import Chore, Command, PipelinePackage
 package = PipelinePackage("{name}", __name__, {parts})
 """
 STEPS = """
@@ -145,6 +145,28 @@ def test_a_package_with_the_name_of_a_part_of_forebay_is_left_out(installed: Ins
     assert [part.name for part in package_parts()] == ["bookmarks", "sheets"]
     reason = "DefinitionError: their_engine has the name 'engine', which forebay uses itself: rename it"
     assert [failure.reason for failure in failures()] == [reason]
+
+
+def test_two_packages_with_a_name_in_common_are_named(installed: Installed) -> None:
+    command = 'commands={"%s": Command("commands", "Jot it down.")}'
+    chore = 'chores=(Chore("%s", "0 4 * * *", "chores:run"),)'
+    installed.add("jots", {"__init__.py": manifest("jots", f"{command % 'jot'}, {chore % 'dust'}")})
+    installed.add("more_jots", {"__init__.py": manifest("more", command % "jot")})
+    installed.add("own_jots", {"__init__.py": manifest("own", command % "worker")})
+    installed.add("old_jots", {"__init__.py": manifest("old", command % "ingest")})
+    installed.add("swept", {"__init__.py": manifest("swept", chore % "dust")})
+    installed.add("idle", {"__init__.py": manifest("idle", chore % "crawl again")})
+    assert "  jot         Jot it down.\n" in CliRunner().invoke(cli, ["--help"]).output
+    told = {failure.entry_point.partition(" ")[0]: failure.reason for failure in failures()}
+    taken = "DefinitionError: the {} is one of {} already: rename it"
+    assert told == {
+        "more_jots": taken.format("command 'jot' of more_jots", "jots"),
+        "own_jots": taken.format("command 'worker' of own_jots", "forebay"),
+        "old_jots": taken.format("command 'ingest' of old_jots", "forebay.pipelines.sheets"),
+        "idle": taken.format("chore 'crawl again' of idle", "forebay.pipelines.bookmarks"),
+        "swept": taken.format("chore 'dust' of swept", "jots"),
+    }
+    assert any("command 'worker' of own_jots" in finding.text for finding in _left_out())
 
 
 def test_the_home_page_has_the_sections_of_packages(installed: Installed) -> None:

@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING, Any, NoReturn, cast
 import click
 
 from forebay.cli._group import Group
-from forebay.packages import Command, failures, packages
+from forebay.packages import Command, failures, leave_out, packages
 
 if TYPE_CHECKING:
     from forebay.errors import ForebayError
+    from forebay.packages import PipelinePackage
 
 # The file of each command, and its line in `forebay --help`, which imports none of them. Those of pipelines come
 # behind `submit`, where people look for what to do first.
@@ -55,15 +56,24 @@ def _own_commands() -> dict[str, Command]:
 
 @cache
 def commands() -> dict[str, Command]:
-    """Every command, in the order in which people meet them."""
+    """Every command, in the order in which people meet them. A package with a command of forebay's own is left out."""
     own = _own_commands()
-    others = {
-        name: Command(f"{package.module}.{command.module}", command.summary)
-        for package in packages()
-        for name, command in package.commands.items()
-    }
+    others: dict[str, Command] = {}
+    for package in packages():
+        for name in package.commands.keys() & own.keys():
+            leave_out(package, _taken(package, name))
+            break
+        else:
+            for name, command in package.commands.items():
+                others[name] = Command(f"{package.module}.{command.module}", command.summary)
     first = [*own][: [*own].index("submit") + 1]
     return {name: own[name] for name in first} | others | own
+
+
+def _taken(package: PipelinePackage, name: str) -> Exception:
+    from forebay.errors import DefinitionError  # noqa: PLC0415 - help needs no errors
+
+    return DefinitionError(f"the command {name!r} of {package.module} is one of forebay already: rename it")
 
 
 class _Commands(Group):

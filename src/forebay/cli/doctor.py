@@ -125,6 +125,7 @@ async def _package_checks(settings: Settings) -> list[Finding]:
 
 
 def _left_out() -> Iterator[Finding]:
+    commands()  # finds packages whose commands have the names of others
     for failure in failures():
         yield Finding("FAIL", "packages", str(failure), failure.fix)
 

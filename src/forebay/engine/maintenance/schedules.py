@@ -71,6 +71,12 @@ async def remove_schedule(conn: AsyncConn, name: str) -> bool:
     return await adapter_for(conn).fetch_row(load("remove_schedule"), (name,)) is not None
 
 
+async def last_run(conn: AsyncConn, name: str) -> int | None:
+    """The job of the last run of a schedule; None when there is no such schedule, or it has not run yet."""
+    row = await adapter_for(conn).fetch_row(load("get_last_run"), (name,))
+    return None if row is None else row[0]
+
+
 async def pause_schedule(conn: AsyncConn, name: str) -> None:
     """Pause a schedule.
 

@@ -1,4 +1,8 @@
-"""Housekeeping: the chores of all packages, as jobs: listed, retried after a failure, and never lost."""
+"""Housekeeping: the chores of all packages, as jobs: listed, retried after a failure, and never lost.
+
+The schedule of a chore remains when its package is missing, as the package may come back. Then the last run waits, as
+the jobs of a missing pipeline do, and the runs before it end.
+"""
 
 from __future__ import annotations
 
@@ -9,15 +13,21 @@ from pydantic import BaseModel
 
 from forebay.engine.declare.context import Context
 from forebay.engine.declare.pipeline import Pipeline
+from forebay.engine.maintenance.schedules import last_run
+from forebay.log import get_logger
 from forebay.packages import Chore, PipelinePackage, packages
-from forebay.types import Skip
+from forebay.pipelines import resources
+from forebay.types import Skip, Snooze
 
 if TYPE_CHECKING:
     from forebay.hooks import ChoreFunction
     from forebay.settings import Settings
 
+log = get_logger("housekeeping")
+
 OWNER = "forebay"
 _LONGEST = 3600.0
+_WAIT_S = 900.0  # until a package that is missing is looked for again
 
 
 class ChoreRun(BaseModel):
@@ -37,7 +47,11 @@ def declared_chores() -> dict[str, tuple[PipelinePackage, Chore]]:
 @housekeeping.tuning
 def schedule_chores(_: Settings) -> None:
     for _package, chore in declared_chores().values():
-        housekeeping.schedule(f"forebay: {chore.name}", chore.cron, ChoreRun(what=chore.name), owner=OWNER)
+        housekeeping.schedule(_schedule_of(chore.name), chore.cron, ChoreRun(what=chore.name), owner=OWNER)
+
+
+def _schedule_of(chore: str) -> str:
+    return f"forebay: {chore}"
 
 
 @housekeeping.step(timeout=_LONGEST)
@@ -45,8 +59,17 @@ async def run_chore(ctx: Context, run: ChoreRun) -> Any:
     """Runs one chore; the result is what it answers."""
     found = declared_chores().get(run.what)
     if found is None:
-        return Skip(f"no installed package has the chore {run.what!r} any more", item=True)
+        return await _wait_for_package(ctx, run.what)
     package, chore = found
     function: ChoreFunction = package.get(chore.function)
     async with asyncio.timeout(min(chore.timeout_s, _LONGEST)):
         return await function(ctx)
+
+
+async def _wait_for_package(ctx: Context, chore: str) -> Skip | Snooze:
+    reason = f"no installed package has the chore {chore!r}"
+    if await last_run(await ctx.get(resources.database), _schedule_of(chore)) != ctx.job_id:
+        return Skip(reason, item=True)
+    fix = "install its package, or remove it with `forebay migrate --remove`"
+    log.warning("chore_waits_for_package", chore=chore, job=ctx.job_id, fix=fix)
+    return Snooze(_WAIT_S, f"{reason}: {fix}")
