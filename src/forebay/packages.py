@@ -56,6 +56,15 @@ class Chore(NamedTuple):
     function: str
     timeout_s: float = 600.0  # at most an hour
 
+    @property
+    def schedule(self) -> str:
+        return chore_schedule(self.name)
+
+
+def chore_schedule(name: str) -> str:
+    """The name of the schedule of a chore."""
+    return f"forebay: {name}"
+
 
 class PipelinePackage(NamedTuple):
     """The declaration of a package. Modules and objects (`module:name`) are relative to `module`, its `__name__`."""

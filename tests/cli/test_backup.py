@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from forebay import Context, Pipeline
 from forebay.cli import backup
+from forebay.db.migrate import migrate
+from forebay.db.schema_parts import all_parts
 from forebay.errors import ForebayError, InvalidField
+from forebay.example import Text, texts
+from forebay.testing import testbed
+from tests._servers import Server
 from tests.cli._run import Cli, Process, ask, until
+from tests.sql._upgrades import schema_of
 
 
 @pytest.fixture
@@ -41,6 +50,60 @@ def test_what_was_written_comes_back(saved: Path, known: Cli, bare_dsn: str) -> 
     assert known.run("users", "list", "--json", FOREBAY_DATABASE_URL=bare_dsn).json[0]["name"] == "ann"
     assert known.run("submit", "notes", '{"body": "more"}', FOREBAY_DATABASE_URL=bare_dsn).out == "job 2: 1 item\n"
     assert ask(bare_dsn, "select count(*) from pg_namespace where nspname = 'forebay_aside'") == 0
+
+
+def test_a_database_with_the_engine_alone_comes_back_as_such(tmp_path: Path, bare_dsn: str, server: Server) -> None:
+    cli, file = Cli(tmp_path, FOREBAY_DATABASE_URL=bare_dsn), tmp_path / "engine.dump"
+    assert cli.run("migrate", "--pipelines", "notes").code == 0
+    assert cli.run("submit", "notes", '{"body": "hi"}').out == "job 1: 1 item\n"
+    assert cli.run("backup", str(file)).code == 0
+    with server.database() as other:
+        done = cli.run("restore", str(file), FOREBAY_DATABASE_URL=other)
+        assert (done.code, done.out.endswith(f"restored from {file}\n")) == (0, True), done.err
+        assert ask(other, PARTS) == ["engine"]
+        assert cli.run("submit", "notes", '{"body": "more"}', FOREBAY_DATABASE_URL=other).out == "job 2: 1 item\n"
+        assert asyncio.run(_finished(other)) == ["DONE", "DONE"]
+
+
+@pytest.mark.parametrize("service", [False, True])
+def test_a_dump_of_the_whole_database_works_again(dsn: str, bare_dsn: str, server: Server, *, service: bool) -> None:
+    """With tables of the application, and by the programs of PostgreSQL alone."""
+    of = dsn if service else bare_dsn
+    asyncio.run(migrate(of))
+    asyncio.run(_submit(of))
+    ask(
+        of,
+        "create table public.note (id int, job bigint references forebay.job); insert into public.note values (1, 1)",
+    )
+    with server.database() as other, tempfile.NamedTemporaryFile() as file:
+        backup._run_program("pg_dump", of, ["--format=custom", f"--file={file.name}"], newest=False)
+        backup._run_program("pg_restore", other, ["--no-owner", "--exit-on-error", file.name], newest=False)
+        assert asyncio.run(migrate(other)) == 0
+        assert schema_of(other) == schema_of(of)
+        assert asyncio.run(_finished(other)) == ["DONE"]
+        assert ask(other, "select job from public.note") == 1
+        assert ask(other, PARTS) == (sorted(part.name for part in all_parts()) if service else ["engine"])
+
+
+PARTS = "select array_agg(distinct part order by part) from forebay.migration"
+
+
+async def _submit(dsn: str) -> None:
+    async with testbed(dsn, [texts], migrated=True) as bed:
+        await bed.submit(texts, Text(title="t", body="A few words."))
+
+
+async def _finished(dsn: str) -> list[str]:
+    """The states of all jobs, when a worker has done them."""
+    notes = Pipeline("notes", dict[str, str])
+
+    @notes.step()
+    async def size(ctx: Context, note: dict[str, str]) -> int:
+        return len(note["body"])
+
+    async with testbed(dsn, [notes, texts], migrated=True) as bed:
+        await bed.finish()
+        return [str(row["state"]) for row in await bed.pool.fetch("select state from forebay.job order by id")]
 
 
 def test_nothing_is_lost_by_mistake(saved: Path, known: Cli, dsn: str) -> None:

@@ -24,11 +24,13 @@ import asyncpg
 import pytest
 from PIL import Image
 
-from forebay.identity.logins import SETTINGS, login_name
+from forebay.db.schema_parts import all_parts
+from forebay.embedded import find_program
 from forebay.engine.db.registry import register
 from forebay.engine.declare.pipeline import Pipeline
 from forebay.errors import ThrottledError
 from forebay.example import texts
+from forebay.identity.logins import ROLES, SETTINGS, login_name
 from forebay.pipelines.bookmarks.imports import bookmark_imports
 from forebay.pipelines.bookmarks.steps import bookmarks
 from forebay.services.browser import find_browser
@@ -39,6 +41,7 @@ from forebay.settings import Settings
 from forebay.storage import Blobs, open_store
 from forebay.testing import testbed
 from forebay.types import NotFound
+from tests._servers import Server
 from tests.cli._run import ask
 from tests.docs._blocks import ROOT, blocks, execute, files
 from tests.services.egress._world import answering, reply
@@ -346,18 +349,27 @@ def test_sheets(dsn: str, tmp_path: Path) -> None:
     assert "march.csv" in done.stdout
 
 
-def test_operating(dsn: str, bare_dsn: str, tmp_path: Path) -> None:
+def test_operating(dsn: str, bare_dsn: str, server: Server, tmp_path: Path) -> None:
     """All of it in one go, but for what needs an index of packages."""
+    with server.database() as third:
+        _operate(dsn, bare_dsn, third, tmp_path)
+        assert ask(third, "select name from forebay.account") == "admin"
+
+
+def _operate(dsn: str, bare_dsn: str, third: str, tmp_path: Path) -> None:
     block = "".join(blocks("docs/howto/operating.md", "sh"))
     lines = [line for line in block.splitlines() if not line.startswith("pip ")]
     script = "\n".join(["forebay users add admin --admin --link", *lines, "forebay users list"])
     (tmp_path / "data" / "blobs").mkdir(parents=True)
     kept = {name: value for name, value in os.environ.items() if not name.startswith("FOREBAY_")}
-    path = f"{Path(sys.executable).parent}{os.pathsep}{kept['PATH']}"
+    program = find_program("pg_dump")
+    assert program is not None
+    path = f"{Path(sys.executable).parent}{os.pathsep}{program.parent}{os.pathsep}{kept['PATH']}"
+    urls = {"FOREBAY_DATABASE_URL": dsn, "NEW_DATABASE_URL": third}
     done = subprocess.run(
         ["bash", "-ec", script.replace("postgresql://app@db.example/app", bare_dsn)],
         cwd=tmp_path,
-        env={**kept, "PATH": path, "FOREBAY_DATABASE_URL": dsn, "FOREBAY_DATA_DIR": "data"},
+        env={**kept, "PATH": path, **urls, "FOREBAY_DATA_DIR": "data"},
         capture_output=True,
         text=True,
         timeout=200,
@@ -367,6 +379,22 @@ def test_operating(dsn: str, bare_dsn: str, tmp_path: Path) -> None:
     assert "/sign-in#fbl_" in done.stdout
     assert "0 blobs, 0 B, looked for: all are there" in done.stdout
     assert ask(bare_dsn, "select name from forebay.account") == "admin"
+
+
+async def test_what_a_migration_leaves_in_the_database(dsn: str) -> None:
+    page = (ROOT / "docs/howto/operating.md").read_text("utf-8").partition("## What `forebay migrate` leaves")[2]
+    listed = set(re.findall(r"`(\w+)`", page.partition("\n## ")[0]))
+    conn = await asyncpg.connect(dsn)
+    found = await conn.fetch(
+        "select nspname::text as name from pg_namespace where nspname !~ '^pg_|^information_schema$|^public$'"
+        " union all select extname::text from pg_extension where extname <> 'plpgsql'"
+        " union all select relname::text from pg_class where relnamespace = 'forebay'::regnamespace"
+        " and relkind in ('r', 'p') and not relispartition and relname <> all($1)",
+        [name for part in all_parts() for name in part.table_names],
+    )
+    await conn.close()
+    assert {row["name"] for row in found} == {"forebay", "pg_trgm", "migration", "part", "part_routine"}
+    assert {row["name"] for row in found} | {*ROLES, *map(login_name, ROLES)} <= listed
 
 
 def test_tracing(dsn: str, tmp_path: Path) -> None:

@@ -128,6 +128,17 @@ async def test_the_package_of_the_page(dsn: str, wheel: Path, tmp_path: Path) ->
     assert "  notes " not in shown
     assert "Attention: the pipeline package broken = gone_for_good:package is left out" in " ".join(shown.split())
     await _works_without_it(dsn)
+    env.pip("install", "--no-index", "--no-deps", str(wheel))
+    assert "\ntable forebay.note\n" in env.run(*_command("migrate --remove notes --dry-run"))
+    assert ": removed notes, dropped " in env.run(*_command("migrate --remove notes"), "--yes")
+    assert env.run("migrate") != ""  # as after another install
+    assert env.run("notes") == ""
+
+
+def _command(text: str) -> list[str]:
+    """The arguments of a command that the page has."""
+    assert f"$ forebay {text}\n" in (ROOT / "docs/howto/pipelines.md").read_text("utf-8")
+    return text.split()
 
 
 async def _use_it(env: Environment, client: httpx.AsyncClient, of: dict[str, dict[str, str]]) -> None:

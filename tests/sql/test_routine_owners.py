@@ -121,7 +121,7 @@ async def test_what_a_package_has_left_behind_is_not_taken_over(dsn: str, instal
     installed.change("memos", {"sql/routines/count_memos.sql": COUNT.format(kind="int")})
     said = (
         "the function forebay.count_memos() belongs to the schema part early, which is not installed, and memos "
-        "declares one of that name: install early again, or rename it in memos"
+        "declares one of that name: install early again, or run `forebay migrate --remove early`"
     )
     with pytest.raises(SchemaError, match=f"^{re.escape(said)}$"):
         await migrate(dsn)

@@ -25,15 +25,41 @@ if TYPE_CHECKING:
 @click.option("--pipelines", help="Modules whose pipelines are registered, too, separated by commas.")
 @click.option("--service", is_flag=True, help="Add what the service needs: identity, files, API and pipelines.")
 @click.option("--accounts", is_flag=True, help="Make the accounts of the API and of workers, and print their settings.")
+@click.option("--remove", metavar="NAME", help="Remove the schema part of a package, with all its tables.")
+@click.option("--table", "tables", multiple=True, help="With --remove: a table that it drops, too; may be repeated.")
+@click.option("--dry-run", is_flag=True, help="With --remove: only say what it would drop.")
+@click.option("--yes", is_flag=True, help="With --remove: do not ask.")
 @json_option
-def migrate(pipelines: str | None, *, service: bool, accounts: bool, as_json: bool) -> None:
+def migrate(
+    pipelines: str | None,
+    *,
+    service: bool,
+    accounts: bool,
+    remove: str | None,
+    tables: tuple[str, ...],
+    dry_run: bool,
+    yes: bool,
+    as_json: bool,
+) -> None:
     """Bring the database's schema up to date; safe while workers run.
 
     An empty database gets the tables of the engine alone, which need no extension and no role; with --service also
     those of the service, which are kept up to date from then on. With --pipelines, what these modules declare can be
     submitted before a worker has started. With --accounts, the accounts of the service are made, each time with new
     passwords; this needs an account that may create roles.
+
+    With --remove, the tables and functions of a package are dropped before it is uninstalled. It is refused while jobs
+    of its pipelines are open, or something of others depends on it.
     """
+    if remove is not None:
+        if pipelines is not None or service or accounts:
+            raise click.UsageError("--remove goes with --table, --dry-run, --yes and --json only.")
+        from forebay.cli._remove_part import remove_part  # noqa: PLC0415 - rarely needed
+
+        remove_part(find_dsn(load_own_settings()), remove, tables, dry_run=dry_run, yes=yes, as_json=as_json)
+        return
+    if tables or dry_run or yes:
+        raise click.UsageError("--table, --dry-run and --yes go with --remove only.")
     settings = load_own_settings() if pipelines is None else load_own_settings(pipelines=pipelines)
     dsn = find_dsn(settings)
     declared = [] if pipelines is None else load_pipelines(settings.pipeline_modules)

@@ -46,14 +46,20 @@ async def migrate(
     try:
         if conn.get_server_version().major < 14:
             raise SchemaError(f"forebay needs PostgreSQL 14 or newer; this server is {conn.get_server_version().major}")
-        # Asked for again and again: who waits inside the server would hold up indexes that are built concurrently.
-        while not await conn.fetchval("select pg_try_advisory_lock($1)", _LOCK):  # noqa: ASYNC110 - in the server
-            await asyncio.sleep(0.1)
+        await lock_schema(conn)
         if not restoring:
             await _recover_aside(conn)
         return await _migrate(conn, all_parts() if service else parts)
     finally:
         await conn.close()
+
+
+async def lock_schema(conn: Connection) -> None:
+    """Wait until nobody else changes the schema; until the connection closes, nobody else does."""
+    # Asked for again and again: who waits inside the server would hold up indexes that are built concurrently.
+    while not await conn.fetchval("select pg_try_advisory_lock($1)", _LOCK):  # noqa: ASYNC110 - in the server
+        await asyncio.sleep(0.1)
+    await conn.execute("set lock_timeout = '10s'")  # a live system rather keeps running than waits behind us
 
 
 async def ensure_service(dsn: str) -> int:
@@ -85,7 +91,6 @@ async def _recover_aside(conn: Connection) -> None:
 
 
 async def _migrate(conn: Connection, parts: Sequence[Part] | None) -> int:
-    await conn.execute("set lock_timeout = '10s'")  # a live system rather keeps running than waits behind us
     if await conn.fetchval(load("has_single_numbering")):
         await _adopt_single_numbering(conn)
     await conn.execute(load("make_part_tables"))

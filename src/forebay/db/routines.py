@@ -76,7 +76,7 @@ async def _take_over_moved(conn: Connection, part: Part) -> None:
         if owner is None:
             raise SchemaError(
                 f"{what}, which is not installed, and {part.name} declares one of that name: install {row['part']} "
-                f"again, or rename it in {part.package}"
+                f"again, or run `forebay migrate --remove {row['part']}`"
             )
         if row["key"] in owner.routine_keys:
             raise SchemaError(

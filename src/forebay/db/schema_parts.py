@@ -24,6 +24,10 @@ if TYPE_CHECKING:
 
 _MIGRATION = re.compile(r"(\d{4})_(\w+)\.sql", re.ASCII)
 _FORMER = re.compile(r"^-- formerly (\d{4})$", re.MULTILINE)
+_TABLE = re.compile(
+    r"^\s*create (?:unlogged )?(?:table|materialized view|sequence|type|domain) (?:if not exists )?forebay\.(\w+)",
+    re.MULTILINE | re.IGNORECASE,
+)
 _CREATE = r"^\s*create (?:or replace )?"
 _MADE = re.compile(rf"{_CREATE}(function|procedure|view) (?:forebay\.)?(\w+)", re.MULTILINE | re.IGNORECASE)
 _TRIGGER = re.compile(
@@ -77,6 +81,11 @@ class Part:
     @property
     def newest(self) -> int:
         return max((migration.version for migration in self.migrations), default=0)
+
+    @property
+    def table_names(self) -> frozenset[str]:
+        """The tables, materialized views, sequences and types that its migrations create."""
+        return frozenset(name for migration in self.migrations for name in _TABLE.findall(migration.sql))
 
     @property
     def routine_files(self) -> tuple[SqlFile, ...]:

@@ -35,6 +35,16 @@ async def register(
     return Version(rows[0]["version_id"], {row["name"]: row["step_id"] for row in rows}, rows[0]["is_present"])
 
 
+async def count_open_jobs(conn: Connection, pipelines: Sequence[str]) -> dict[str, int]:
+    """How many jobs of these pipelines have not finished, by pipeline."""
+    return {row["name"]: row["jobs"] for row in await fetch(conn, load("count_open_jobs_of"), list(pipelines))}
+
+
+async def list_schedules(conn: Connection, pipelines: Sequence[str], names: Sequence[str]) -> list[str]:
+    """The schedules of these pipelines, and those of these names that are there."""
+    return [row["name"] for row in await fetch(conn, load("list_schedules_of"), list(pipelines), list(names))]
+
+
 async def register_worker(
     conn: Connection, name: str, now: datetime | None, *, versions: Sequence[int] = (), steps: Sequence[int] = ()
 ) -> int:

@@ -15,7 +15,7 @@ from forebay.engine.declare.context import Context
 from forebay.engine.declare.pipeline import Pipeline
 from forebay.engine.maintenance.schedules import last_run
 from forebay.log import get_logger
-from forebay.packages import Chore, PipelinePackage, packages
+from forebay.packages import Chore, PipelinePackage, chore_schedule, packages
 from forebay.pipelines import resources
 from forebay.types import Skip, Snooze
 
@@ -47,11 +47,7 @@ def declared_chores() -> dict[str, tuple[PipelinePackage, Chore]]:
 @housekeeping.tuning
 def schedule_chores(_: Settings) -> None:
     for _package, chore in declared_chores().values():
-        housekeeping.schedule(_schedule_of(chore.name), chore.cron, ChoreRun(what=chore.name), owner=OWNER)
-
-
-def _schedule_of(chore: str) -> str:
-    return f"forebay: {chore}"
+        housekeeping.schedule(chore.schedule, chore.cron, ChoreRun(what=chore.name), owner=OWNER)
 
 
 @housekeeping.step(timeout=_LONGEST)
@@ -68,7 +64,8 @@ async def run_chore(ctx: Context, run: ChoreRun) -> Any:
 
 async def _wait_for_package(ctx: Context, chore: str) -> Skip | Snooze:
     reason = f"no installed package has the chore {chore!r}"
-    if await last_run(await ctx.get(resources.database), _schedule_of(chore)) != ctx.job_id:
+    pool = await ctx.get(resources.database)
+    if await last_run(pool, chore_schedule(chore)) != ctx.job_id:
         return Skip(reason, item=True)
     fix = "install its package, or remove it with `forebay migrate --remove`"
     log.warning("chore_waits_for_package", chore=chore, job=ctx.job_id, fix=fix)
