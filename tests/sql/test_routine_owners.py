@@ -135,14 +135,15 @@ end $$
 
 
 @pytest.mark.parametrize("statement", [_SLY, "drop view forebay.totals"])
+@pytest.mark.parametrize("file", ["routines/sly.sql", "migrations/0002_sly.sql"])
 async def test_statements_that_change_what_others_have_are_refused(
-    dsn: str, conn: asyncpg.Connection[Any], installed: Installed, statement: str
+    dsn: str, conn: asyncpg.Connection[Any], installed: Installed, statement: str, file: str
 ) -> None:
     before = await conn.fetchval("select pg_get_viewdef('forebay.totals')")
-    installed.change("memos", {"sql/routines/sly.sql": statement})
+    installed.change("memos", {f"sql/{file}": statement})
     said = (
-        "the routines of memos (memos) change the view forebay.totals, which belongs to the schema part engine: "
-        "a part may replace and drop its own routines only"
+        "memos changes the view forebay.totals, which belongs to the schema part engine: a part may replace and drop "
+        "its own routines only"
     )
     with pytest.raises(SchemaError, match=f"^{re.escape(said)}$"):
         await migrate(dsn)

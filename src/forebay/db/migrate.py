@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import asyncpg
 
 from forebay.db.pool import Connection, connect
-from forebay.db.routines import replace_routines
+from forebay.db.routines import keeping_others, replace_routines
 from forebay.db.schema_parts import ENGINE, all_parts
 from forebay.db.sql_files import run_files, run_repeatable
 from forebay.db.statements import statements
@@ -143,7 +143,7 @@ async def _apply(conn: Connection, migration: Migration) -> None:
         await _apply_outside(conn, migration)
         return
     try:
-        async with conn.transaction():
+        async with conn.transaction(), keeping_others(conn, migration.part):
             await run_files(conn, migration.part, [migration.file])
             await _note(conn, migration)
     except SchemaError as error:

@@ -7,6 +7,7 @@ more.
 
 from __future__ import annotations
 
+from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
 import asyncpg
@@ -17,6 +18,8 @@ from forebay.db.statements import statements
 from forebay.errors import SchemaError
 
 if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator
+
     from forebay.db.pool import Connection
     from forebay.db.schema_parts import Part
 
@@ -42,9 +45,8 @@ async def replace_routines(conn: Connection, part: Part) -> None:
     try:
         async with conn.transaction():
             await _take_over_moved(conn, part)
-            before = await _routines_of_others(conn, part)
-            await _make_or_remake(conn, part)
-            _refuse_changed(part, before, await _routines_of_others(conn, part))
+            async with keeping_others(conn, part.name):
+                await _make_or_remake(conn, part)
     except _DEPENDED_UPON as error:
         raise SchemaError(
             f"{error.args[0]}: {(error.detail or '').partition(chr(10))[0]}; drop that, migrate, and make it anew"
@@ -86,20 +88,21 @@ async def _take_over_moved(conn: Connection, part: Part) -> None:
         await conn.execute(load("release_routine"), row["type"], row["identity"])
 
 
-async def _routines_of_others(conn: Connection, part: Part) -> dict[tuple[str, str, str], str]:
-    rows = await conn.fetch(load("list_routines_of_others"), part.name)
-    return {(row["part"], row["type"], row["identity"]): row["digest"] for row in rows}
+@asynccontextmanager
+async def keeping_others(conn: Connection, part: str) -> AsyncGenerator[None]:
+    """Run statements of a part, in a transaction.
 
-
-def _refuse_changed(
-    part: Part, before: dict[tuple[str, str, str], str], after: dict[tuple[str, str, str], str]
-) -> None:
-    """Raises: SchemaError when statements of a part have replaced or dropped a routine of another one."""
-    for (owner, kind, identity), digest in before.items():
-        if after.get((owner, kind, identity)) != digest:
+    Raises: SchemaError when they replace or drop a routine of another part.
+    """
+    others = load("list_routines_of_others")
+    before = await conn.fetch(others, part)
+    yield
+    after = {(row["type"], row["identity"]): row["digest"] for row in await conn.fetch(others, part)}
+    for row in before:
+        if after.get((row["type"], row["identity"])) != row["digest"]:
             raise SchemaError(
-                f"the routines of {part.name} ({part.package}) change the {kind} {identity}, which belongs to the "
-                f"schema part {owner}: a part may replace and drop its own routines only"
+                f"{part} changes the {row['type']} {row['identity']}, which belongs to the schema part {row['part']}: "
+                "a part may replace and drop its own routines only"
             )
 
 
