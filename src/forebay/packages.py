@@ -221,8 +221,10 @@ def _own_targets(package: PipelinePackage, others: Mapping[str, IntakeTarget]) -
 
 def larger_bodies() -> dict[str, BodySize]:
     """Of all packages: requests whose bodies may have more than 64 KiB."""
-    uploads: dict[str, BodySize] = {f"PATCH {each.uploads_path}/": "upload" for each in intake_targets().values()}
-    return {place: size for package in packages() for place, size in package.larger_bodies.items()} | uploads
+    found: dict[str, BodySize] = {f"PATCH {each.uploads_path}/": "upload" for each in intake_targets().values()}
+    for package in packages():
+        found.update(package.larger_bodies)
+    return found
 
 
 def job_hooks(pipeline: str) -> JobHooks:

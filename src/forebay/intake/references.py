@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from forebay.api.problems import Problem
 from forebay.engine.submit.options import checked_text
@@ -36,7 +36,7 @@ async def accept(target: IntakeTarget, state: State, who: Principal, idempotent:
         raise Problem(
             422, "names a file of a source, as drop:march.csv, and goes without `input` and `items`", field="file"
         )
-    given = {"file": _checked_path(path), "options": body.options or {}, "runAt": body.run_at}
+    given: dict[str, Any] = {"file": _checked_path(path), "options": body.options or {}, "runAt": body.run_at}
     about = uploads.announced(target, {"pipeline": target.name, **given})
     source = find_visible_source(target, who, state.settings, name)
     if why := target.check_name(state.settings, path):

@@ -5,11 +5,10 @@ from __future__ import annotations
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
-from operator import getitem
 from typing import TYPE_CHECKING, Annotated, Any
 
 from fastapi.exceptions import RequestValidationError
-from pydantic import BaseModel, BeforeValidator, Field, ValidationError, create_model
+from pydantic import BaseModel, Field, ValidationError, create_model, field_validator
 
 from forebay.api.models import Submission, sent
 from forebay.api.problems import Problem
@@ -82,12 +81,12 @@ def announced(target: IntakeTarget, values: dict[str, Any]) -> Announced:
 @cache
 def _announcement(target: IntakeTarget) -> type[Submission]:
     """The fields of a submission, the name of the file, and the options of this target."""
-    options = getitem(Annotated, (target.options, BeforeValidator(sent)))  # a type that is known at run time only
     fields: dict[str, Any] = {
         "file": (Annotated[str, Field(min_length=1, max_length=500)], ...),
-        "options": (options, target.options()),
+        "options": (target.options, target.options()),
     }
-    return create_model("AnnouncedFile", __base__=Submission, **fields)
+    validators: dict[str, Any] = {"parse_options": field_validator("options", mode="before")(sent)}  # a form has text
+    return create_model("AnnouncedFile", __base__=Submission, __validators__=validators, **fields)
 
 
 async def begin(target: IntakeTarget, state: State, who: Principal, about: Announced, size: int) -> AddedFile:
