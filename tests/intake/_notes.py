@@ -30,6 +30,7 @@ class NotesSettings(IntakeSettings):
     "steps.py": """
 from pydantic import BaseModel
 from forebay import Context, Pipeline, resources
+from forebay.errors import InvalidField
 from forebay.intake.receiving import receiving_pipeline
 from forebay.intake.scans import scan_pipeline
 from forebay.intake.target import IntakeTarget, ReceivedFile
@@ -39,7 +40,12 @@ class NoteOptions(BaseModel):
     language: str = "en"
     paused: bool = False
 
-FILES = IntakeTarget(name="notes", settings=NotesSettings, media_types=("text/*",), options=NoteOptions)
+class NoteFiles(IntakeTarget):
+    async def check_options(self, conn, settings, options):
+        if options.language == "xx":
+            raise InvalidField("options.language", "is no language")
+
+FILES = NoteFiles(name="notes", settings=NotesSettings, media_types=("text/*",), options=NoteOptions)
 notes = Pipeline("notes", ReceivedFile)
 notes_intake, notes_scans = receiving_pipeline(FILES), scan_pipeline(FILES)
 

@@ -112,6 +112,13 @@ async def test_what_is_not_accepted(dsn: str, tmp_path: Path) -> None:
         )
         kind = await ann.post("/api/notes/uploads", headers={"upload-length": "5", **described(filename="a.png")})
         assert kind.json()["errors"] == [{"field": "file", "reason": "is image/png; accepted are text/*"}]
+        unknown = {"pipeline": "notes", "options": json.dumps({"language": "xx"})}
+        (tmp_path / "drop" / "a.txt").write_bytes(b"x")
+        for answer in (
+            await ann.post("/api/jobs", data=unknown, files={"file": ("a.txt", b"x")}),
+            await ann.post("/api/jobs", json={**unknown, "file": "drop:a.txt", "options": {"language": "xx"}}),
+        ):
+            assert answer.json()["errors"] == [{"field": "options.language", "reason": "is no language"}]
         spoken = await ann.options("/api/notes/uploads")
         assert spoken.headers["tus-max-size"] == "10"
         assert await notes.service.admin.fetchval("select count(*) from forebay.job") == 0

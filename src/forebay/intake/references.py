@@ -48,6 +48,7 @@ async def accept(target: IntakeTarget, state: State, who: Principal, idempotent:
         if (known := await idempotent.answer(conn, who)) is not None:
             return known.status, known.body
         (await state.quotas.of(pools.owners, who.owner_id)).admit()
+        await target.check_options(conn, state.settings, about.options)
         added = await take(target, conn, source.owner, new, terms, paused=about.is_paused, actor=who.actor)
         answer = answer_of(target, added)
         await idempotent.keep(conn, who, 201 if added.created else 200, answer)

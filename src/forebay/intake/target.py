@@ -123,6 +123,12 @@ class IntakeTarget:
         Raises: DataError when it is not accepted.
         """
 
+    async def check_options(self, conn: Connection, settings: Settings, options: BaseModel) -> None:
+        """Look at what is said about a file that comes over HTTP, before anything is stored.
+
+        Raises: Problem, or InvalidField, when it is not accepted.
+        """
+
     async def add(self, conn: Connection, owner_id: int, new: NewFile, terms: FileTerms) -> AddedFile:
         """Open the job of a file, or find the file that has the key; in the caller's transaction."""
         return await db.add(conn, self.name, self.pipelines, owner_id, new, terms)

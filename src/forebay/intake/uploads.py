@@ -105,6 +105,7 @@ async def begin(target: IntakeTarget, state: State, who: Principal, about: Annou
     with submitting(target.name) as now:
         terms = FileTerms(about.terms.key, about.terms.priority, about.terms.meta, now.trace)
         async with pools.own(who) as conn:
+            await target.check_options(conn, state.settings, about.options)
             added = await target.add(conn, who.owner_id, NewFile(about.name, size, about.given_options), terms)
             if added.created and about.is_paused:
                 await control.pause(conn, added.job_id, who.actor)
