@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
 import asyncpg
+import pytest
 
 from forebay.db.migrate import migrate
-from forebay.engine.db import registry
 from forebay.intake import db as incoming
 from forebay.intake.db import FileTerms, NewFile
 from forebay.intake.sources import take as take_file
@@ -48,12 +49,13 @@ class Before:
             await self.store.put(f"uploads/{sheet}/{name}", spool, "application/octet-stream")
 
 
+@pytest.mark.usefixtures("_template")  # which makes the roles that the database names
 async def test_uploads_go_on_and_nothing_is_taken_twice(bare_dsn: str, tmp_path: Path) -> None:
     await make_last(bare_dsn)
     conn: asyncpg.Connection[Any] = await asyncpg.connect(bare_dsn)
     try:
         for pipeline in PIPELINES:
-            await registry.register(conn, pipeline.definition())
+            await conn.fetch("select forebay.register($1)", json.dumps(pipeline.definition()))
         before = Before(conn, tmp_path)
         half, half_job = await before.add("half.csv")
         await before.put(half, 0, CSV[:10])
