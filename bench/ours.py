@@ -20,11 +20,13 @@ from forebay.engine.submit.producer import submit, submit_many
 from forebay.engine.work.worker import Worker
 from forebay.identity import db as identity
 from forebay.identity.accounts import make_token
+from forebay.intake.db import FileTerms, NewFile
+from forebay.intake.local_files import LocalFile, submit_file
 from forebay.jobs import wait
 from forebay.pipelines.sheets.db import grid as grids
-from forebay.pipelines.sheets.db.sheets import NewSheet
+from forebay.pipelines.sheets.files import FILES
 from forebay.pipelines.sheets.grid_files import GridFile
-from forebay.pipelines.sheets.intake import hand_in, sheet_intake
+from forebay.pipelines.sheets.intake import sheet_intake
 from forebay.pipelines.sheets.steps import sheets
 from forebay.services.spreadsheets import XlsxFile
 from forebay.settings import Settings
@@ -73,7 +75,8 @@ SHEETS = {
 TAKEN = """
 select extract(epoch from s.read_at - i.created_at)::float8 as seconds, j.total,
        (select count(*) from forebay.item t where t.job_id = j.id) as items
-from forebay.sheet s join forebay.job i on i.id = s.intake_job_id join forebay.job j on j.id = s.job_id
+from forebay.sheet s join forebay.intake_file f on f.job_id = s.job_id join forebay.job i on i.id = f.intake_job_id
+join forebay.job j on j.id = s.job_id
 where s.job_id = $1
 """
 LOAD_BATCH = 1000
@@ -196,8 +199,8 @@ class Forebay:
                 await register(conn, sheets.definition())
 
                 async def ingest(path: Path, rows: int) -> float:
-                    new = NewSheet(path.name, path.stat().st_size)  # noqa: ASYNC240
-                    added = await hand_in(conn, open_store(settings), OWNER, new, path)
+                    new = LocalFile(NewFile(path.name, path.stat().st_size), path)  # noqa: ASYNC240
+                    added = await submit_file(FILES, conn, open_store(settings), OWNER, new, FileTerms())
                     return await _taken(conn, added.job_id, rows)
 
                 yield ingest
@@ -257,7 +260,7 @@ def batched(rows: Iterable[Sequence[str]], size: int = 1000) -> Iterator[list[Se
 
 
 async def _taken(conn: asyncpg.Connection, job: int, rows: int) -> float:
-    reading = await conn.fetchval("select intake_job_id from forebay.sheet where job_id = $1", job)
+    reading = await conn.fetchval("select intake_job_id from forebay.intake_file where job_id = $1", job)
     await wait(conn, reading, timeout=600)
     seconds, total, items = await conn.fetchrow(TAKEN, job)
     if not total == items == rows:

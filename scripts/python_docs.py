@@ -39,6 +39,7 @@ MODULES = (
     "forebay.storage",
     "forebay.packages",
     "forebay.hooks",
+    "forebay.intake.target",
     "forebay.services.egress",
     "forebay.services.browser",
     "forebay.services.sources",

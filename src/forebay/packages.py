@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from forebay.base_settings import PackageSettings
     from forebay.hooks import Check, Demo, JobHooks, OutsideViews
+    from forebay.intake.target import IntakeTarget
 
 GROUP = "forebay.pipelines"
 
@@ -83,6 +84,8 @@ class PipelinePackage(NamedTuple):
     """Its metrics: a `forebay.api.metrics.package_metrics.PackageMetrics`."""
     jobs: Mapping[str, str] = _NONE
     """Subclasses of `forebay.hooks.JobHooks`, by the name of the pipeline."""
+    intake: Mapping[str, str] = _NONE
+    """By the name of a pipeline that files are submitted to: its `forebay.intake.target.IntakeTarget`."""
     checks: tuple[str, ...] = ()
     """Checks of `forebay doctor`: functions of the type `forebay.hooks.Check`."""
     chores: tuple[Chore, ...] = ()
@@ -112,10 +115,22 @@ class PipelinePackage(NamedTuple):
     def routers(self) -> Iterator[Any]:
         for name in self.routes:
             yield self.load(name).router
+        for target in self.intake_targets():
+            yield from target.routers()
 
     def all_checks(self) -> Iterator[Check]:
         for place in self.checks:
             yield self.get(place)
+        for target in self.intake_targets():
+            yield target.check_sources
+
+    def intake_targets(self) -> Iterator[IntakeTarget]:
+        """Raises: DefinitionError when a target has another name than the manifest says."""
+        for name, place in self.intake.items():
+            target: IntakeTarget = self.get(place)
+            if target.name != name:
+                raise _wrong(f"{self.module} declares the intake target {target.name!r} as {name!r}")
+            yield target
 
     def settings_class(self) -> type[PackageSettings] | None:
         """Raises: DefinitionError if the prefix of its variables is not FOREBAY_ and the name of the package."""
@@ -194,18 +209,55 @@ def _check_owners(package: PipelinePackage, kind: type[PackageSettings] | None, 
             raise _wrong(f"{package.module} reads {variable}, which is a setting of {owners[variable]}")
 
 
+def intake_targets() -> dict[str, IntakeTarget]:
+    """The targets of all packages by their names, of which each has its own: it is the key of rows in the database."""
+    found: dict[str, IntakeTarget] = {}
+    for package in packages():
+        try:
+            own = _own_targets(package, found)
+        except Exception as error:  # raised by the package
+            leave_out(package, error)
+        else:
+            found |= own
+    return found
+
+
+def _own_targets(package: PipelinePackage, others: Mapping[str, IntakeTarget]) -> dict[str, IntakeTarget]:
+    """Raises: DefinitionError for a target that another package has."""
+    own = {target.name: target for target in package.intake_targets()}
+    if taken := own.keys() & others.keys():
+        raise _wrong(f"{package.module} declares the intake target {min(taken)!r}, which another package has")
+    return own
+
+
+def larger_bodies() -> dict[str, BodySize]:
+    """Of all packages: requests whose bodies may have more than 64 KiB."""
+    found: dict[str, BodySize] = {f"PATCH {each.uploads_path}/": "upload" for each in intake_targets().values()}
+    for package in packages():
+        found.update(package.larger_bodies)
+    return found
+
+
 def job_hooks(pipeline: str) -> JobHooks:
     """The hooks of a pipeline; the defaults if it has none."""
     made = _registry().job_hooks
     for package in packages():
-        if pipeline in package.jobs:
+        if pipeline in package.jobs or pipeline in package.intake:
             try:
-                return made.get(pipeline) or made.setdefault(pipeline, package.get(package.jobs[pipeline])())
+                return made.get(pipeline) or made.setdefault(pipeline, _own_hooks(package, pipeline))
             except Exception as error:  # raised by the package
                 leave_out(package, error)
     from forebay.hooks import JobHooks  # noqa: PLC0415 - few commands need it
 
     return JobHooks()
+
+
+def _own_hooks(package: PipelinePackage, pipeline: str) -> JobHooks:
+    if pipeline in package.jobs:
+        hooks: JobHooks = package.get(package.jobs[pipeline])()
+        return hooks
+    target: IntakeTarget = package.get(package.intake[pipeline])
+    return target.job_hooks()
 
 
 def all_job_hooks() -> list[JobHooks]:

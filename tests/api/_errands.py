@@ -6,8 +6,7 @@ from contextlib import suppress
 
 from pydantic import BaseModel
 
-from forebay import Context, Pipeline
-from forebay.pipelines import resources
+from forebay import Context, Pipeline, resources
 from forebay.services.egress import Origin, Refused, Unreachable, Wanted
 
 NOBODY = "http://127.0.0.1:1/"

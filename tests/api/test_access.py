@@ -16,7 +16,7 @@ from forebay.identity.logins import ROLES
 from forebay.pipelines.bookmarks.imports import bookmark_imports
 from forebay.pipelines.bookmarks.steps import bookmarks
 from forebay.pipelines.sheets.exports import sheet_exports
-from forebay.pipelines.sheets.scans import sheet_scans
+from forebay.pipelines.sheets.intake import sheet_scans
 from tests.api._service import Service, put_file, serving
 from tests.pipelines._sheets import add_sheet
 
@@ -260,7 +260,7 @@ async def test_nobody_is_told_to_have_more_rights_than_they_have(service: Servic
 
 OWNED = (
     "job", "item", "attempt", "dead_letter", "audit", "lane", "ready", "scheduled", "lease", "schedule", "owner",
-    "idempotency", "file", "tally", "sheet", "sheet_piece", "sheet_export", "sheet_file", "catalogue",
+    "idempotency", "file", "tally", "sheet", "intake_file", "intake_part", "sheet_export", "sheet_file", "catalogue",
 )  # fmt: skip
 
 
@@ -289,7 +289,9 @@ async def fill(service: Service) -> dict[str, int]:
         await service.admin.execute(
             """with s as (insert into forebay.sheet (owner_id, job_id, name) values ($1, $1, 'x')
                          returning id, owner_id),
-                   p as (insert into forebay.sheet_piece (sheet_id, owner_id, start) select id, owner_id, 0 from s),
+                   i as (insert into forebay.intake_file (target, reference, owner_id, job_id, name)
+                         select 'sheets', id, owner_id, $1, 'x' from s returning target, reference, owner_id),
+                   p as (insert into forebay.intake_part (target, reference, owner_id, start) select *, 0 from i),
                    f as (insert into forebay.sheet_file (sheet_id, owner_id, file_id) select id, owner_id, -$1 from s),
                    e as (insert into forebay.sheet_export (job_id, owner_id, sheet_id, format)
                          select $1, owner_id, id, 'csv' from s)

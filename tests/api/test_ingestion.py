@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 
 from forebay.engine.declare.pipeline import Pipeline
-from forebay.pipelines.sheets.intake import sheet_intake
-from forebay.pipelines.sheets.scans import sheet_scans
+from forebay.pipelines.sheets.intake import sheet_intake, sheet_scans
 from forebay.pipelines.sheets.settings import SheetsSettings
 from forebay.pipelines.sheets.steps import sheet_images
 from forebay.pipelines.sheets.steps import sheets as sheet_rows

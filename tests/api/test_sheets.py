@@ -10,13 +10,14 @@ import json
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import asyncpg
 import httpx
 import pytest
 
 from forebay.engine.declare.pipeline import Pipeline
-from forebay.pipelines.sheets import uploads
+from forebay.intake import uploads
 from forebay.pipelines.sheets.catalogue_rows import catalogue_rows
 from forebay.pipelines.sheets.intake import sheet_intake
 from forebay.pipelines.sheets.settings import SheetsSettings
@@ -151,7 +152,7 @@ async def test_a_provider_that_there_is_not_is_refused(service: Service) -> None
 async def test_an_upload_in_pieces_goes_on_where_it_broke_off(
     service: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(uploads, "PIECE_BYTES", 10)
+    monkeypatch.setattr(uploads, "PART_BYTES", 10)
     async with service.client("ann", **TUS) as ann:
         begun = await ann.post(
             "/api/uploads", headers={"upload-length": str(len(CSV)), **announced(filename="rows.csv", priority="3")}
@@ -325,11 +326,19 @@ async def test_the_role_of_the_api_makes_no_sheet_of_others_jobs(service: Servic
         job = int((await bob.post("/api/jobs", json={"pipeline": "pages", "input": {"title": "x"}})).json()["jobId"])
     ann = await service.admin.fetchval("select id from forebay.owner where name = 'ann'")
     insert = "insert into forebay.sheet (owner_id, job_id, name) values ($1, $2, 'x')"
+    upload = """insert into forebay.intake_file (target, reference, owner_id, job_id, name)
+                values ('sheets', 1, $1, $2, 'x')"""
     async with service.admin.transaction():
         await service.admin.execute("select forebay.enter('forebay_api', $1, null)", ann)
         for sql, args in (
             (insert, (ann, job)),
-            ("update forebay.sheet set file_id = 1 where id = 0", ()),
+            (upload, (ann, job)),
+            ("update forebay.intake_file set file_id = 1 where reference = 0", ()),
+            (
+                """insert into forebay.intake_part (target, reference, owner_id, start, name)
+                   values ('sheets', 1, 1, 0, $1)""",
+                (UUID(int=7),),
+            ),
             ("update forebay.sheet_export set file_id = 1 where job_id = 0", ()),
         ):
             with pytest.raises(asyncpg.InsufficientPrivilegeError):

@@ -10,7 +10,7 @@ from forebay.errors import PermanentError
 from forebay.pipelines.bookmarks.imports import bookmark_imports
 from forebay.pipelines.bookmarks.steps import Link
 from forebay.pipelines.sheets.exports import sheet_exports
-from forebay.pipelines.sheets.scans import sheet_scans
+from forebay.pipelines.sheets.intake import sheet_scans
 from tests.api._service import Service, serving
 from tests.api.test_access import MATRIX
 from tests.pipelines._sheets import add_sheet

@@ -90,5 +90,5 @@ def test_files_and_sources_become_jobs(cli: Cli, dsn: str, fork: Callable[..., P
     assert "line 1 is longer than 4 MiB" in shown.out
     scanned = cli.run("ingest", "--scan", "drop", "--wait")
     assert (scanned.code, scanned.out.splitlines()[0].split(": job ")[0]) == (0, "source drop")
-    owner = "select o.name from forebay.sheet s join forebay.owner o on o.id = s.owner_id where s.source = 'drop'"
+    owner = "select o.name from forebay.intake_file f join forebay.owner o on o.id = f.owner_id where f.source = 'drop'"
     assert ask(dsn, owner) == "bob"

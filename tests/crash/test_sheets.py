@@ -113,7 +113,7 @@ class Rig:
             if kill_at and upto >= kill_at[0]:
                 kill_at.pop(0)
                 sending = asyncio.create_task(self._send(place, data, upto, piece))
-                await self.until("select exists (select from forebay.sheet_piece where start >= $1)", upto)
+                await self.until("select exists (select from forebay.intake_part where start >= $1)", upto)
                 await self.kill_api()
                 with suppress(httpx.TransportError):
                     await sending

@@ -17,13 +17,18 @@ import httpx
 import pytest
 from hatchling.build import build_wheel
 
+from forebay.engine.db import registry
 from forebay.example import Text, texts
 from forebay.identity import db as identity
 from forebay.identity.accounts import make_token
+from forebay.intake.db import FileTerms, NewFile
+from forebay.intake.local_files import LocalFile, submit_file
 from forebay.packages import PipelinePackage
+from forebay.settings import Settings
+from forebay.storage import open_store
 from forebay.testing import testbed
 from tests.api._service import serving
-from tests.docs._blocks import ROOT, files
+from tests.docs._blocks import ROOT, blocks, execute, files
 
 NOTES = ("Hello world", "more words than allowed here")
 
@@ -171,6 +176,23 @@ async def _works_without_it(dsn: str) -> None:
         job = await bed.submit(texts, Text(title="t", body="All else works."))
         await bed.finish()
         assert (await bed.job(job)).done == 1
+
+
+async def test_the_target_of_the_page(dsn: str, tmp_path: Path) -> None:
+    (example,) = (block for block in blocks("docs/howto/pipelines.md", "python") if "IntakeTarget(" in block)
+    space = execute("docs/howto/pipelines.md", example)
+    target, settings = space["FILES"], Settings(data_dir=tmp_path).including(space["ScriptsSettings"]())
+    pipelines = [space["scripts"], space["scripts_intake"], space["scripts_scans"]]
+    async with testbed(dsn, pipelines, migrated=True, settings=settings) as bed, bed.pool.acquire() as conn:
+        for pipeline in pipelines:
+            await registry.register(conn, pipeline.definition())
+        file = LocalFile(NewFile("play.txt", 10), b"one\ntwo\n..")
+        added = await submit_file(target, conn, open_store(settings), "ann", file, FileTerms())
+        await bed.finish()
+        assert (
+            await conn.fetchval("select result ->> 'count_lines' from forebay.item where job_id = $1", added.job_id)
+            == "3"
+        )
 
 
 def test_every_field_of_the_manifest_is_on_the_page() -> None:

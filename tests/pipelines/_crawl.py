@@ -10,11 +10,11 @@ from typing import Any
 
 import asyncpg
 
+from forebay import resources as web
 from forebay.base_settings import PackageSettings
 from forebay.engine.db import registry
 from forebay.engine.declare.pipeline import Pipeline
 from forebay.engine.declare.resources import Resource, Resources, resource
-from forebay.pipelines import resources as web
 from forebay.pipelines.bookmarks.links import looks_like_image, page_hash
 from forebay.pipelines.bookmarks.steps import bookmarks
 from forebay.services.egress import Egress, Http, Politeness, checked_url, open_egress, open_http

@@ -19,12 +19,13 @@ from forebay.base_settings import PackageSettings
 from forebay.engine.db import registry
 from forebay.engine.declare.pipeline import Pipeline
 from forebay.engine.declare.resources import Resource
+from forebay.intake import db as incoming
+from forebay.intake.db import FilePart, NewFile
+from forebay.intake.parts import part_key
 from forebay.pipelines.sheets import reading as sheet_reading
 from forebay.pipelines.sheets.catalogue_rows import catalogue_rows
 from forebay.pipelines.sheets.db import sheets
-from forebay.pipelines.sheets.db.sheets import NewSheet, Piece
-from forebay.pipelines.sheets.intake import piece_key, sheet_intake
-from forebay.pipelines.sheets.scans import sheet_scans
+from forebay.pipelines.sheets.intake import sheet_intake, sheet_scans
 from forebay.pipelines.sheets.steps import sheet_images
 from forebay.pipelines.sheets.steps import sheets as sheet_rows
 from forebay.settings import Settings
@@ -46,20 +47,21 @@ class Taking:
     async def add(self, data: bytes, name: str = "rows.csv", owner: str = "ann", **options: Any) -> int:
         """A file that was uploaded in two pieces; its reading is submitted. Answers the job of its rows."""
         owner_id = await self.conn.fetchval("select forebay.owner_id($1)", owner)
-        added = await sheets.add(self.conn, owner_id, NewSheet(name, len(data), options))
+        added = await sheets.add(self.conn, owner_id, NewFile(name, len(data), options))
         middle = len(data) // 2
         for start, piece in ((0, data[:middle]), (middle, data[middle:])):
             if piece:
-                await self._put(added.id, start, piece)
-        await sheets.begin_intake(self.conn, added.id)
+                await self._put(added.reference, start, piece)
+        await incoming.begin_receiving(self.conn, "sheets", added.reference, sheet_intake.name)
         return added.job_id
 
     async def _put(self, sheet_id: int, start: int, data: bytes) -> None:
-        name = await sheets.begin_piece(self.conn, sheet_id, start)
+        name = await incoming.begin_part(self.conn, "sheets", sheet_id, start)
         assert name is not None
         async with spooled(data, self.blobs.store.spool) as spool:
-            await self.blobs.store.put(piece_key(sheet_id, name), spool, "application/octet-stream")
-        assert await sheets.end_piece(self.conn, sheet_id, Piece(start, len(data), name))
+            await self.blobs.store.put(part_key(sheet_id, name), spool, "application/octet-stream")
+            part = FilePart(start, len(data), name, spool.sha256)
+        assert await incoming.end_part(self.conn, "sheets", sheet_id, part)
 
     async def taken(self, data: bytes, name: str = "rows.csv", **options: Any) -> int:
         """The same once all that can be done is done."""

@@ -13,10 +13,11 @@ from typing import Any
 
 import pytest
 
+from forebay import resources
 from forebay.engine.declare.limited import limited
 from forebay.engine.declare.resources import Resource, Resources, resource
 from forebay.errors import ConfigError, TransientError
-from forebay.pipelines import page_tools, resources
+from forebay.pipelines import page_tools
 from forebay.services.browser.captures import Capture, CaptureKind, Shot
 from forebay.services.egress import Refusal, UrlNotFound
 from forebay.services.pdf import PdfFacts

@@ -10,8 +10,8 @@ from pathlib import Path
 import psutil
 import pytest
 
+from forebay import resources
 from forebay.engine.declare.resources import Resources, resource
-from forebay.pipelines import resources
 from forebay.services.browser import Browser, find_browser, open_browser
 from forebay.services.images import inspect
 from forebay.settings import Settings

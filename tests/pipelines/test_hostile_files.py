@@ -20,9 +20,10 @@ import pytest
 from forebay.engine.db import registry
 from forebay.engine.declare.loading import load_pipelines
 from forebay.errors import DataError
+from forebay.intake.db import FileTerms, NewFile
+from forebay.intake.local_files import LocalFile, submit_file
 from forebay.pipelines.bookmarks.links import looks_like_image, page_hash
-from forebay.pipelines.sheets.db.sheets import NewSheet
-from forebay.pipelines.sheets.intake import hand_in
+from forebay.pipelines.sheets.files import FILES as SHEETS
 from forebay.pipelines.sheets.reading import SheetOptions, look, read_batch, unpack_pictures
 from forebay.pipelines.sheets.workbook_reading import write_out
 from forebay.services.egress import checked_url
@@ -143,8 +144,8 @@ class Others:
         path = self._folder / "small.csv"
         data = b"Name,SKU\nPen,1\nInk,2\n"
         began = time.monotonic()
-        new = NewSheet(path.name, len(data), {})
-        added = await hand_in(await self._watch.conn(), self._store, "bob", new, data)
+        new = LocalFile(NewFile(path.name, len(data)), data)
+        added = await submit_file(SHEETS, await self._watch.conn(), self._store, "bob", new, FileTerms())
         await self._watch.done([added.job_id], seconds=900)
         return time.monotonic() - began
 
@@ -197,7 +198,8 @@ async def test_two_hundred_files_harm_nobody(dsn: str, tmp_path: Path) -> None:
             jobs = [await _add_page(conn, port, name) for name in PAGES]
             for name, make in FILES.items():
                 data = await asyncio.to_thread(make)
-                jobs.append((await hand_in(conn, store, "mallory", NewSheet(name, len(data), {}), data)).job_id)
+                new = LocalFile(NewFile(name, len(data)), data)
+                jobs.append((await submit_file(SHEETS, conn, store, "mallory", new, FileTerms())).job_id)
             open_jobs = "select count(*) from forebay.job where id = any($1) and finished_at is null"
             took: list[float] = []
             while await watch.one(open_jobs, jobs):

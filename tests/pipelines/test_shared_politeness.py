@@ -16,7 +16,7 @@ from forebay.engine.clock import Clock
 from forebay.engine.declare.resources import Resources
 from forebay.engine.limits.client import LimitClient
 from forebay.engine.loops import every
-from forebay.pipelines.resources import _politeness
+from forebay.resources import _politeness
 from forebay.services.egress import Politeness
 from forebay.settings import Settings
 

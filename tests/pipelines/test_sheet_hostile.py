@@ -13,8 +13,9 @@ import asyncpg
 from forebay.db.pool import open_pool
 from forebay.engine.db import registry
 from forebay.engine.declare.loading import load_pipelines
-from forebay.pipelines.sheets.db.sheets import NewSheet
-from forebay.pipelines.sheets.intake import hand_in
+from forebay.intake.db import FileTerms, NewFile
+from forebay.intake.local_files import LocalFile, submit_file
+from forebay.pipelines.sheets.files import FILES
 from forebay.settings import Settings
 from forebay.storage import Blobs, Store, open_store
 from tests.cli._run import Cli, Process
@@ -43,8 +44,8 @@ async def working(dsn: str, folder: Path) -> AsyncIterator[tuple[Process, Store]
 
 
 async def hand_over(conn: asyncpg.Connection[Any], store: Store, path: Path, options: dict[str, Any]) -> int:
-    new = NewSheet(path.name, path.stat().st_size, options)  # noqa: ASYNC240
-    return (await hand_in(conn, store, "ann", new, path)).job_id
+    new = LocalFile(NewFile(path.name, path.stat().st_size, options), path)  # noqa: ASYNC240
+    return (await submit_file(FILES, conn, store, "ann", new, FileTerms())).job_id
 
 
 async def told(watch: Watch, job: int) -> dict[int, str]:
@@ -92,7 +93,7 @@ async def assert_told(watch: Watch, job: int, name: str, hostile: Hostile) -> No
         assert re.match(hostile.problem, problem or ""), (name, problem)
         assert rows == {0: problem}
     again = await watch.fetch(
-        """select a.outcome::text, a.reason from forebay.attempt a join forebay.sheet s
+        """select a.outcome::text, a.reason from forebay.attempt a join forebay.intake_file s
                on s.intake_job_id = a.job_id
            where s.job_id = $1 and a.outcome not in ('DONE', 'SKIPPED')""",
         job,

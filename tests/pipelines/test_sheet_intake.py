@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-import importlib
 import io
 import zipfile
 from collections.abc import AsyncIterator
@@ -23,17 +22,18 @@ from forebay.engine.declare.limited import limited
 from forebay.engine.submit.batch_size import BatchSize
 from forebay.engine.submit.job_stream import JobStream, SourceRows
 from forebay.errors import ConflictError, TransientError
+from forebay.intake import db as incoming
+from forebay.intake.db import FilePart, FileTerms, NewFile
+from forebay.intake.local_files import LocalFile, submit_file
+from forebay.pipelines.sheets import row_sources
 from forebay.pipelines.sheets.db import sheets
-from forebay.pipelines.sheets.db.sheets import NewSheet, Piece
+from forebay.pipelines.sheets.files import FILES
 from forebay.pipelines.sheets.settings import SheetsSettings
 from forebay.pipelines.sheets.steps import SheetRow
 from forebay.pipelines.sheets.steps import sheets as sheet_rows
 from forebay.pipelines.sheets.workbook_reading import FORMULA_WITHOUT_RESULT
 from forebay.services.spreadsheets import ArchivePicture
 from tests.pipelines._intake import Taking, dying_once, table, taking
-
-intake = importlib.import_module("forebay.pipelines.sheets.intake")  # the name in the package is the pipeline's
-hand_in = intake.hand_in
 
 _WAITING = "select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'"
 
@@ -179,9 +179,9 @@ async def test_pictures_become_items_and_files(take: Taking) -> None:
 async def test_a_process_that_dies_costs_no_picture_and_known_ones_are_not_unpacked_again(
     dsn: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    kept = intake.IN_CHILD.process_limits.returns  # unconfined, as it takes notes
-    monkeypatch.setattr(intake, "IN_CHILD", limited(dying_once, memory_mb=768, sandbox=False, returns=kept))
-    monkeypatch.setattr(intake, "_UNPACKED", 2)
+    kept = row_sources.IN_CHILD.process_limits.returns  # unconfined, as it takes notes
+    monkeypatch.setattr(row_sources, "IN_CHILD", limited(dying_once, memory_mb=768, sandbox=False, returns=kept))
+    monkeypatch.setattr(row_sources, "_UNPACKED", 2)
     archive = io.BytesIO()
     with zipfile.ZipFile(archive, "w") as packed:
         for n in range(6):
@@ -200,7 +200,7 @@ def _asked(folder: Path) -> list[str]:
 
 def test_pictures_are_unpacked_within_bounds() -> None:
     sizes = [1, 1, 16 << 20, 64 << 20, *[1] * 600]
-    groups = list(intake._groups([ArchivePicture(n, str(n), size) for n, size in enumerate(sizes)]))
+    groups = list(row_sources._groups([ArchivePicture(n, str(n), size) for n, size in enumerate(sizes)]))
     assert [len(group) for group in groups] == [2, 1, 1, 512, 88]
     assert [one.number for group in groups for one in group] == list(range(604))
 
@@ -216,7 +216,7 @@ async def test_one_picture_is_a_file_of_one_item(take: Taking) -> None:
 
 async def test_a_file_that_did_not_come_whole(take: Taking) -> None:
     job = await take.add(table(["a"], ["1"]))
-    await take.conn.execute("delete from forebay.sheet_piece where start = 0")
+    await take.conn.execute("delete from forebay.intake_part where start = 0")
     await take.bed.finish()
     sheet = await take.sheet(job)
     assert sheet.problem == "rows.csv did not come whole: send it again"
@@ -242,19 +242,20 @@ async def test_rows_without_a_sheet(take: Taking) -> None:
 
 async def test_a_file_is_handed_in_once(take: Taking) -> None:
     data, store = table(["Name"], ["Pen"]), take.blobs.store
-    first = await hand_in(take.conn, store, "ann", NewSheet("a.csv", len(data)), data, key="march")
-    again = await hand_in(take.conn, store, "ann", NewSheet("a.csv", len(data)), data, key="march")
+    file = LocalFile(NewFile("a.csv", len(data)), data)
+    first = await submit_file(FILES, take.conn, store, "ann", file, FileTerms("march"))
+    again = await submit_file(FILES, take.conn, store, "ann", file, FileTerms("march"))
     assert (first.created, again.created, again.job_id) == (True, False, first.job_id)
     await take.bed.finish()
     assert (await take.job(first.job_id))["total"] == 1
     owner_id = await take.conn.fetchval("select forebay.owner_id('ann')")
-    half = await sheets.add(take.conn, owner_id, NewSheet("b.csv", len(data)), key="april")
-    await take._put(half.id, 0, data[:5])
+    half = await sheets.add(take.conn, owner_id, NewFile("b.csv", len(data)), FileTerms("april"))
+    await take._put(half.reference, 0, data[:5])
     with pytest.raises(ConflictError, match=r"^key: another process hands in the same file$"):
-        await hand_in(take.conn, store, "ann", NewSheet("b.csv", len(data)), data, key="april")
+        await submit_file(FILES, take.conn, store, "ann", file, FileTerms("april"))
     await take.conn.execute("select forebay.cancel($1)", half.job_id)
     with pytest.raises(ConflictError, match=r"^key: the upload was given up$"):
-        await hand_in(take.conn, store, "ann", NewSheet("b.csv", len(data)), data, key="april")
+        await submit_file(FILES, take.conn, store, "ann", file, FileTerms("april"))
 
 
 async def test_columns_that_are_said_later_count_after_a_restart(take: Taking) -> None:
@@ -272,13 +273,13 @@ async def test_what_is_left_of_uploads_is_cleared_away(take: Taking) -> None:
     data = table(["a"], ["1"])
     done = await take.taken(data)
     owner_id = await take.conn.fetchval("select forebay.owner_id('ann')")
-    left = await sheets.add(take.conn, owner_id, NewSheet("left.csv", 1000))
-    await take._put(left.id, 0, b"half")
+    left = await sheets.add(take.conn, owner_id, NewFile("left.csv", 1000))
+    await take._put(left.reference, 0, b"half")
     later = datetime.now(UTC) + timedelta(days=2)
     count, objects = await sheets.tidy(take.bed.pool, timedelta(days=1), later)
     assert count == 0
     assert len(objects) == 1
-    assert objects[0].startswith(f"uploads/{left.id}/")
+    assert objects[0].startswith(f"uploads/{left.reference}/")
     assert (await take.sheet(left.job_id)).problem == "the upload was never completed"
     await take.bed.finish()
     assert (await take.job(left.job_id))["state"] == "CANCELLED"
@@ -291,16 +292,16 @@ async def test_what_is_left_of_uploads_is_cleared_away(take: Taking) -> None:
 
 async def test_of_two_requests_for_the_same_bytes_one_counts(take: Taking) -> None:
     owner_id = await take.conn.fetchval("select forebay.owner_id('ann')")
-    added = await sheets.add(take.conn, owner_id, NewSheet("rows.csv", 20))
-    names = [await sheets.begin_piece(take.conn, added.id, 0) or "" for _ in range(2)]
+    added = await sheets.add(take.conn, owner_id, NewFile("rows.csv", 20))
+    names = [await incoming.begin_part(take.conn, "sheets", added.reference, 0) or "" for _ in range(2)]
     async with take.bed.pool.acquire() as other:
 
         async def late() -> bool:
             async with other.transaction():
-                return await sheets.end_piece(other, added.id, Piece(0, 10, names[1]))
+                return await incoming.end_part(other, "sheets", added.reference, FilePart(0, 10, names[1]))
 
         async with take.conn.transaction():
-            assert await sheets.end_piece(take.conn, added.id, Piece(0, 10, names[0]))
+            assert await incoming.end_part(take.conn, "sheets", added.reference, FilePart(0, 10, names[0]))
             second = asyncio.create_task(late())
             async with asyncio.timeout(30):
                 while not await take.bed.pool.fetchval(_WAITING):  # noqa: ASYNC110 - the server is another process
@@ -334,7 +335,7 @@ async def test_a_reader_that_was_overtaken_tries_again_and_loses_nothing(
 
 async def test_rows_that_never_come_end_their_job(take: Taking) -> None:
     job = await take.add(table(["a"], ["1"]))
-    await take.conn.execute("delete from forebay.sheet_piece where start = 0")
+    await take.conn.execute("delete from forebay.intake_part where start = 0")
     await take.bed.finish()
     counters = await take.job(job)
     assert (counters["state"], counters["sealed"], counters["error"]) == ("FAILED", True, 1)
@@ -370,7 +371,7 @@ async def test_what_was_found_wrong_is_kept_when_the_worker_is_lost_right_after(
 
 async def test_a_job_that_retention_has_deleted_stops_no_tidying(take: Taking) -> None:
     owner_id = await take.conn.fetchval("select forebay.owner_id('ann')")
-    left = await sheets.add(take.conn, owner_id, NewSheet("left.csv", 1000))
+    left = await sheets.add(take.conn, owner_id, NewFile("left.csv", 1000))
     await take.conn.execute("delete from forebay.job where id = $1", left.job_id)
     later = datetime.now(UTC) + timedelta(days=2)
     assert (await sheets.tidy(take.bed.pool, timedelta(days=1), later))[0] == 1

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import importlib
 import os
 import time
 from pathlib import Path
@@ -15,16 +14,17 @@ import pytest
 from forebay.engine.db import registry
 from forebay.engine.declare.limited import limited
 from forebay.engine.work.worker import Worker
+from forebay.intake.db import FileTerms, NewFile
+from forebay.intake.local_files import LocalFile, submit_file
+from forebay.pipelines.sheets import row_sources
 from forebay.pipelines.sheets.db import sheets
-from forebay.pipelines.sheets.db.sheets import NewSheet
+from forebay.pipelines.sheets.files import FILES
 from forebay.pipelines.sheets.settings import SheetsSettings
 from forebay.settings import Settings
 from forebay.storage import open_store
 from tests.crash._rig import eventually
 from tests.pipelines._intake import PIPELINES, hanging, table, taking
 from tests.services.spreadsheets._tables import workbook
-
-intake = importlib.import_module("forebay.pipelines.sheets.intake")  # the name in the package is the pipeline's
 
 
 async def test_a_workbook_whose_strings_fill_the_disk_is_refused_for_good(dsn: str, tmp_path: Path) -> None:
@@ -35,7 +35,7 @@ async def test_a_workbook_whose_strings_fill_the_disk_is_refused_for_good(dsn: s
         job = await take.taken(data, "bomb.xlsx")
         (item,) = await take.items(job)
         assert item["reason"].startswith("the rows of the file take more than 1048576 bytes, which is the most for a")
-        attempts = "select max(attempt) from forebay.attempt a join forebay.sheet s on s.intake_job_id = a.job_id"
+        attempts = "select max(attempt) from forebay.attempt a join forebay.intake_file s on s.intake_job_id = a.job_id"
         assert await take.conn.fetchval(attempts) == 1
         assert list(take.blobs.store.spool.iterdir()) == []
 
@@ -63,8 +63,8 @@ async def test_a_file_that_takes_too_long_is_refused_the_second_time(dsn: str, t
 async def test_cancelling_the_job_of_a_file_ends_the_reading_and_its_process(
     dsn: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    kept = intake.IN_CHILD.process_limits.returns  # unconfined, as it takes notes
-    monkeypatch.setattr(intake, "IN_CHILD", limited(hanging, memory_mb=768, sandbox=False, returns=kept))
+    kept = row_sources.IN_CHILD.process_limits.returns  # unconfined, as it takes notes
+    monkeypatch.setattr(row_sources, "IN_CHILD", limited(hanging, memory_mb=768, sandbox=False, returns=kept))
     settings = Settings(data_dir=tmp_path)
     conn: asyncpg.Connection[Any] = await asyncpg.connect(dsn)
     worker = Worker(dsn, PIPELINES, settings=settings)
@@ -73,8 +73,8 @@ async def test_cancelling_the_job_of_a_file_ends_the_reading_and_its_process(
         await worker.ready_or_failed(running)
         for pipeline in PIPELINES:
             await registry.register(conn, pipeline.definition())
-        file = NewSheet("rows.csv", 3, {})
-        added = await intake.hand_in(conn, open_store(settings), "ann", file, b"a\n1")
+        file = LocalFile(NewFile("rows.csv", 3), b"a\n1")
+        added = await submit_file(FILES, conn, open_store(settings), "ann", file, FileTerms())
         pid = await eventually("it is being read", lambda: asyncio.to_thread(_hanging_in, tmp_path))
         began = time.monotonic()
         await conn.execute("select forebay.cancel($1)", added.job_id)

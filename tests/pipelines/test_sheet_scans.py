@@ -16,9 +16,12 @@ from typing import Any
 import pytest
 
 from forebay.errors import TransientError
+from forebay.intake.db import FileTerms, NewFile
+from forebay.intake.scans import ScanRequest
+from forebay.intake.sources import take as take_file
 from forebay.pipelines.sheets.db import sheets
-from forebay.pipelines.sheets.db.sheets import NewSheet
-from forebay.pipelines.sheets.scans import ScanRequest, sheet_scans
+from forebay.pipelines.sheets.files import FILES
+from forebay.pipelines.sheets.intake import sheet_scans
 from forebay.pipelines.sheets.settings import SheetsSettings
 from forebay.services.sources.folder import FolderSource
 from tests.pipelines._intake import Taking, table, taking
@@ -133,8 +136,8 @@ async def test_content_that_came_later_is_not_put_away_unread(dsn: str, tmp_path
     """Of a file that was asked for by its path, and changed once it was fetched."""
     put(folder, "a.csv", table(["Name"], ["Pen"]))
     async with taking(dsn, tmp_path, declare(folder, "delete")) as take:
-        new = NewSheet("a.csv", None, {}, "drop", "a.csv", "asked 1")
-        await sheets.take_from_source(take.conn, "ann", new, paused=False, actor="ann")
+        new = NewFile("a.csv", None, {}, "drop", "a.csv", "asked 1")
+        await take_file(FILES, take.conn, "ann", new, FileTerms(), paused=False, actor="ann")
         await take.conn.execute("update forebay.queue set paused = true where name = 'sheet_intake.put_away'")
         await take.bed.run()
         put(folder, "a.csv", table(["Name"], ["Pen"], ["Ink"]))
@@ -170,7 +173,8 @@ async def test_a_file_that_changed_since_is_refused_and_taken_by_the_next_scan(t
     await take.conn.execute("update forebay.queue set paused = false")
     assert (await scanned(take))["taken"] == 1
     found = await take.conn.fetch(
-        "select s.problem, j.error, j.total from forebay.sheet s join forebay.job j on j.id = s.job_id order by s.id"
+        """select f.problem, j.error, j.total from forebay.intake_file f join forebay.job j on j.id = f.job_id
+           order by f.reference"""
     )
     assert [(row["error"], row["total"]) for row in found] == [(1, 1), (0, 2)]
     assert "a.csv has changed" in found[0]["problem"]
@@ -216,7 +220,9 @@ async def test_a_declaration_that_is_wrong_stops_no_other_source(
 async def test_a_path_of_any_length_is_taken_once(take: Taking) -> None:
     chosen = random.Random(5)  # what repeats itself would be packed, and fit into an index
     path = "/".join("".join(chosen.choices(string.ascii_letters + string.digits, k=199)) for _ in range(20))
-    new = NewSheet(path[-500:], 1, {}, "drop", path, "v1")
+    new = NewFile(path[-500:], 1, {}, "drop", path, "v1")
     offered = [new, new, replace(new, version="v2"), replace(new, path=f"{path}x")]
-    added = [await sheets.take_from_source(take.conn, "ann", each, paused=False, actor="scan") for each in offered]
+    added = [
+        await take_file(FILES, take.conn, "ann", each, FileTerms(), paused=False, actor="scan") for each in offered
+    ]
     assert [each.created for each in added] == [True, False, True, True]

@@ -56,7 +56,7 @@ class Service:
                 sent = await self.client.patch(begun.headers["location"], content=piece, headers=headers)
                 assert sent.status_code == 204, sent.text
         job = int(begun.json()["jobId"])
-        intake = await self.watch.one("select intake_job_id from forebay.sheet where job_id = $1", job)
+        intake = await self.watch.one("select intake_job_id from forebay.intake_file where job_id = $1", job)
         await self.watch.done([intake], seconds=3000)
         return job
 

@@ -19,7 +19,7 @@ from forebay.api.quota import Quotas
 from forebay.api.role_pools import open_role_pools
 from forebay.api.routes import events, files, health, identity, items, jobs, operations, pages, sessions
 from forebay.engine.processes.limited_calls import open_limited_calls
-from forebay.packages import leave_out, packages
+from forebay.packages import larger_bodies, leave_out, packages
 from forebay.telemetry import tracing
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ def create_app(dsn: str, settings: Settings, pipelines: Sequence[Pipeline[Any]])
         BodyLimit,
         most=settings.api_max_body_bytes,
         most_uploaded=settings.api_max_upload_bytes,
-        larger={place: size for package in packages() for place, size in package.larger_bodies.items()},
+        larger=larger_bodies(),
     )
     app.add_middleware(SecurityHeaders)
     app.add_middleware(Timed, meter=meter)  # each is around those before it: this one sees what they answer

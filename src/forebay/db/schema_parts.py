@@ -1,8 +1,9 @@
 """Schema parts: packages that have tables or routines of their own in the schema `forebay`.
 
 A part is a package with `sql/migrations` (NNNN_name.sql, numbered from 0001) and `sql/routines` (functions, views,
-triggers and rights, which are replaced as a whole). The engine is one, and needs no other. The service has three,
-identity, storage and api, and each pipeline package may have one: all these need the engine and those before them.
+triggers and rights, which are replaced as a whole). The engine is one, and needs no other. The service has four,
+identity, storage, api and intake, and each pipeline package may have one: all these need the engine and those before
+them.
 """
 
 from __future__ import annotations
@@ -153,7 +154,7 @@ def _short(part: Part, file: Path) -> str:
 
 
 ENGINE = Part("engine", "forebay.engine")
-SERVICE = tuple(Part(name, f"forebay.{name}") for name in ("identity", "storage", "api"))
+SERVICE = tuple(Part(name, f"forebay.{name}") for name in ("identity", "storage", "api", "intake"))
 
 
 @cache
@@ -176,9 +177,10 @@ def all_parts() -> tuple[Part, ...]:
 
 
 def parts_for(modules: Iterable[str]) -> tuple[Part, ...]:
-    """What code in these modules needs: the engine, and for that of a pipeline package the service and its own part."""
+    """What code in these modules needs: the engine; for that of the service or of a pipeline package the service, too;
+    and the package's own part."""
     used = [package for package in packages() if any(_is_within(name, package.module) for name in modules)]
-    if not used:
+    if not used and not any(_is_within(name, part.package) for name in modules for part in SERVICE):
         return (ENGINE,)
     names = {package.name for package in used}
     return (ENGINE, *SERVICE, *(part for part in package_parts() if part.name in names))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from forebay import resources
 from forebay.engine.declare.limited import limited
-from forebay.pipelines import resources
 from forebay.services import pages, pdf
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ import pytest
 from forebay.errors import ConfigError, DataError, ResourceError, TransientError
 from forebay.pipelines.sheets.settings import SheetsSettings
 from forebay.services.egress import UrlNotFound
-from forebay.services.sources import SourceFile, SourceSpec, open_source
+from forebay.services.sources import SettingNames, SourceFile, SourceSpec, open_source
 from forebay.services.sources import folder as module
 from forebay.settings import Settings
 from tests.services.sources._shelves import OLD, Shelf
@@ -45,7 +45,9 @@ def outside(tmp_path: Path) -> Path:
 
 
 def opened(declared: SourceSpec, roots: Sequence[Path]) -> Any:
-    return open_source(declared, None, Settings(), roots=roots)
+    return open_source(
+        declared, None, Settings(), roots=roots, names=SettingNames("FOREBAY_SHEETS_SOURCES", "FOREBAY_SHEETS_ROOTS")
+    )
 
 
 def descriptors() -> set[str]:

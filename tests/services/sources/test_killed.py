@@ -15,7 +15,8 @@ import trustme
 
 from forebay.engine.db import registry
 from forebay.engine.declare.loading import load_pipelines
-from forebay.pipelines.sheets.scans import ScanRequest, sheet_scans
+from forebay.intake.scans import ScanRequest
+from forebay.pipelines.sheets.intake import sheet_scans
 from tests.cli._run import Cli, Process
 from tests.crash._rig import Watch
 from tests.services.sources._shelves import ENVIRON, Shelf, bucket, ftpd, on_ftp, on_sftp, sshd
@@ -165,7 +166,7 @@ async def _kill_fetch(rig: Rig, source: str, shelf: Shelf) -> None:
     await rig.settled(scans)
     expired = await rig.watch.one(
         """select count(*) from forebay.attempt a join forebay.step s on s.id = a.step_id
-               join forebay.sheet h on h.intake_job_id = a.job_id
+               join forebay.intake_file h on h.intake_job_id = a.job_id
            where s.name = 'receive' and a.outcome = 'EXPIRED' and h.source = $1 and h.path like '%large.csv'""",
         source,
     )

@@ -13,7 +13,7 @@ import pytest
 
 from forebay.errors import ConfigError
 from forebay.services.egress import open_egress
-from forebay.services.sources import Sources, SourceSpec, load_sources, open_source, read_sources
+from forebay.services.sources import SettingNames, Sources, SourceSpec, load_sources, open_source, read_sources
 from forebay.services.sources.names import matches, moved_name
 from forebay.services.sources.source_url import checked_place
 from forebay.settings import Settings
@@ -31,12 +31,15 @@ GOOD: dict[str, dict[str, Any]] = {
 }
 
 
+NAMES = SettingNames("FOREBAY_SHEETS_SOURCES", "FOREBAY_SHEETS_ROOTS")
+
+
 def declared(kind: str = "file", **changes: Any) -> dict[str, Any]:
     return {"name": "shelf", "owner": "ada"} | GOOD[kind] | changes
 
 
 def read(folder: Path, roots: Sequence[Path] = (Path("/srv"),)) -> Sources:
-    return read_sources(folder, roots)
+    return read_sources(folder, roots, NAMES)
 
 
 def loaded(folder: Path, roots: Sequence[Path] = (Path("/srv"),)) -> list[SourceSpec]:
@@ -58,7 +61,7 @@ def test_all_kinds(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("not one of them")
     found = loaded(tmp_path)
     assert [each.name for each in found] == sorted(GOOD)
-    assert found[0].sheet == {"columns": {"title": "Name"}, "any": [1]}
+    assert found[0].options == {"columns": {"title": "Name"}, "any": [1]}
     assert found[0].settle_s == 30
     assert load_sources(None) == []
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from forebay.pipelines import resources
+from forebay import resources
 from forebay.pipelines.bookmarks import db
 
 if TYPE_CHECKING:

@@ -8,10 +8,10 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, Field
 
+from forebay import resources
 from forebay.engine.declare.context import Context
 from forebay.engine.declare.pipeline import Pipeline
 from forebay.errors import DataError
-from forebay.pipelines import resources
 from forebay.pipelines.bookmarks import db as rows
 from forebay.pipelines.bookmarks.db import NewBookmark
 from forebay.pipelines.bookmarks.links import looks_like_image, page_hash

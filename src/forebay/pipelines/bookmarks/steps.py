@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Annotated, Literal, Protocol
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from forebay import resources
 from forebay.engine.declare.context import Context
 from forebay.engine.declare.limited import limited
 from forebay.engine.declare.pipeline import Pipeline
 from forebay.engine.declare.retry import Retry
 from forebay.errors import ConfigError, DataError, StepError
 from forebay.log import get_logger
-from forebay.pipelines import resources
 from forebay.pipelines.bookmarks import db as rows
 from forebay.pipelines.bookmarks import page_rows
 from forebay.pipelines.bookmarks.settings import BookmarksSettings

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from forebay import resources
 from forebay.api import db as answers
 from forebay.identity import db as identity
-from forebay.pipelines import resources
 from forebay.webhooks import db as deliveries
 
 if TYPE_CHECKING:

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel
 
+from forebay import resources
 from forebay.engine.declare.context import Context
 from forebay.engine.declare.pipeline import Pipeline
 from forebay.engine.maintenance.schedules import last_run
 from forebay.log import get_logger
 from forebay.packages import Chore, PipelinePackage, chore_schedule, packages
-from forebay.pipelines import resources
 from forebay.types import Skip, Snooze
 
 if TYPE_CHECKING:

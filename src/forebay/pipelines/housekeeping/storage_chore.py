@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from forebay.pipelines import resources
+from forebay import resources
 
 if TYPE_CHECKING:
     from forebay.engine.declare.context import Context

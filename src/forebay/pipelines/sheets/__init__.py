@@ -1,12 +1,12 @@
 """Sheets: rows of a file, normalized, looked up, shown as a grid."""
 
-from forebay.packages import Chore, Command, PipelinePackage
+from forebay.packages import Command, PipelinePackage
 
 package = PipelinePackage(
     "sheets",
     __name__,
-    pipelines=("steps", "intake", "scans", "exports", "catalogue_rows"),
-    routes=("routes.sheets", "routes.tus", "routes.sources", "routes.exports", "routes.catalogues"),
+    pipelines=("steps", "intake", "exports", "catalogue_rows"),
+    routes=("routes.sheets", "routes.exports", "routes.catalogues"),
     settings="settings:SheetsSettings",
     metrics="metrics:METRICS",
     commands={
@@ -18,10 +18,9 @@ package = PipelinePackage(
         "sheet_images": "job_hooks:SheetJobs",
         "catalogue_rows": "job_hooks:SheetJobs",
     },
-    checks=("extra_checks:check", "provider_checks:check", "source_checks:check"),
-    chores=(Chore("clean uploads", "12 3 * * *", "chores:clean_uploads", timeout_s=3600),),
+    intake={"sheets": "files:FILES"},
+    checks=("extra_checks:check", "provider_checks:check"),
     demo="demo:submit_demo",
     first_steps={"Upload a sheet": "ingest FILE"},
     home_section="pages/home",
-    larger_bodies={"PATCH /api/uploads/": "upload"},
 )

@@ -18,18 +18,20 @@ async def submit_demo(conn: Connection, settings: Settings, owner: str) -> str |
     if find_spec("obstore") is None:
         return None
     from forebay.cli._pipelines import make_known  # noqa: PLC0415 - only the first start needs all this
+    from forebay.intake.db import FileTerms, NewFile  # noqa: PLC0415
+    from forebay.intake.local_files import LocalFile, submit_file  # noqa: PLC0415
     from forebay.pipelines.sheets.catalogue_rows import catalogue_rows  # noqa: PLC0415
-    from forebay.pipelines.sheets.db.sheets import NewSheet  # noqa: PLC0415
-    from forebay.pipelines.sheets.intake import hand_in, sheet_intake  # noqa: PLC0415
+    from forebay.pipelines.sheets.files import FILES  # noqa: PLC0415
+    from forebay.pipelines.sheets.intake import sheet_intake  # noqa: PLC0415
     from forebay.pipelines.sheets.steps import sheets  # noqa: PLC0415
     from forebay.storage import open_store  # noqa: PLC0415
 
     await make_known(conn, settings, sheet_intake, sheets, catalogue_rows)
     store, products, rows = open_store(settings), demo_catalogue(), demo_sheet()
-    new = NewSheet("demo-catalogue.csv", len(products), {"catalogue": "demo"})
-    await hand_in(conn, store, owner, new, products, key="demo catalogue", priority=10)
-    sheet = NewSheet("demo-sheet.csv", len(rows))
-    added = await hand_in(conn, store, owner, sheet, rows, key="demo sheet", delay=_AFTER_CATALOGUE)
+    catalogue = LocalFile(NewFile("demo-catalogue.csv", len(products), {"catalogue": "demo"}), products)
+    await submit_file(FILES, conn, store, owner, catalogue, FileTerms("demo catalogue", priority=10))
+    sheet = LocalFile(NewFile("demo-sheet.csv", len(rows)), rows, delay=_AFTER_CATALOGUE)
+    added = await submit_file(FILES, conn, store, owner, sheet, FileTerms("demo sheet"))
     return f"job {added.job_id} with rows to look up in a catalogue"
 
 

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
+from forebay import resources
 from forebay.engine.declare.context import Context
 from forebay.engine.declare.pipeline import Pipeline
 from forebay.errors import PermanentError, RequestError
-from forebay.pipelines import resources
 from forebay.pipelines.sheets.db import grid as grids
 from forebay.pipelines.sheets.grid_files import GridFile, piped
 from forebay.services.spreadsheets import MEDIA_TYPES

@@ -9,16 +9,12 @@ from pydantic import Field
 from forebay.api.models import Strict
 from forebay.errors import InvalidField
 from forebay.hooks import Exported, JobHooks
+from forebay.intake.hooks import IntakeHooks
 
 if TYPE_CHECKING:
-    from starlette.datastructures import FormData
-    from starlette.requests import Request
-
-    from forebay.api.auth.authentication import Principal
-    from forebay.api.idempotency import Idempotency
-    from forebay.api.models import NewJob
     from forebay.db.pool import Connection
-    from forebay.hooks import Answer, ExportOptions, ExportTarget
+    from forebay.hooks import ExportOptions, ExportTarget
+    from forebay.intake.target import IntakeTarget
     from forebay.settings import Settings
 
 # `forebay job` and `forebay export` need little of this: what only one of the hooks needs is imported by it.
@@ -71,23 +67,17 @@ class SheetJobs(JobHooks):
         return Exported(file.rows, [_cut(file.cut)] if file.cut else [])
 
 
-class SheetFiles(SheetJobs):
+class SheetFiles(SheetJobs, IntakeHooks):
     """The same for the pipeline that files are submitted to; the others get them from it."""
 
-    async def submit_upload(
-        self, request: Request, form: FormData, who: Principal, idempotent: Idempotency
-    ) -> Answer | None:
-        from forebay.pipelines.sheets import uploads  # noqa: PLC0415
+    def __init__(self) -> None:
+        super().__init__(_files)
 
-        upload = await uploads.uploaded(form, request.app.state.settings)
-        return await uploads.take(request.app.state, who, idempotent, upload)
 
-    async def submit_reference(
-        self, request: Request, body: NewJob, who: Principal, idempotent: Idempotency
-    ) -> Answer | None:
-        from forebay.pipelines.sheets import uploads  # noqa: PLC0415
+def _files() -> IntakeTarget:
+    from forebay.pipelines.sheets.files import FILES  # noqa: PLC0415
 
-        return await uploads.refer(request.app.state, who, idempotent, body)
+    return FILES
 
 
 def _cut(count: int) -> str:

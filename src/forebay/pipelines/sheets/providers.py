@@ -7,10 +7,10 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from forebay import resources
 from forebay.engine.declare.limit import Limit
 from forebay.engine.declare.resources import resource
 from forebay.errors import ConfigError
-from forebay.pipelines import resources
 from forebay.pipelines.sheets.catalogue_provider import NAME as CATALOGUE
 from forebay.pipelines.sheets.catalogue_provider import Catalogue
 from forebay.pipelines.sheets.settings import SheetsSettings

@@ -5,13 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, ClassVar
 
-from pydantic import Field, field_validator
+from pydantic import Field
 from pydantic_settings import SettingsConfigDict
 
-from forebay.base_settings import OtherName, PackageSettings, Seconds
+from forebay.base_settings import OtherName, Seconds
+from forebay.intake.settings import IntakeSettings
 
 
-class SheetsSettings(PackageSettings):
+class SheetsSettings(IntakeSettings):
     """Each field is the variable FOREBAY_SHEETS_<NAME>."""
 
     model_config = SettingsConfigDict(env_prefix="FOREBAY_SHEETS_")
@@ -66,24 +67,6 @@ class SheetsSettings(PackageSettings):
     providers: Path | None = Field(
         default=None, description="folder with declarations of providers that rows are looked up at; unset: none"
     )
-    sources: Path | None = Field(
-        default=None, description="folder with declarations of sources that files are taken from; unset: none"
-    )
-    roots: str = Field(
-        default="", description="folders that files may be taken from, separated by commas; empty: from none"
-    )
     match_score: Annotated[float, Field(ge=0, le=1)] = Field(
         default=0.7, description="what a provider has found is a match from this score on, of 0 to 1"
     )
-
-    @field_validator("roots")
-    @classmethod
-    def _roots(cls, text: str) -> str:
-        for part in filter(None, (part.strip() for part in text.split(","))):
-            if not part.startswith("/") or ".." in Path(part).parts:
-                raise ValueError(f"{part!r} is no whole path such as /srv/drop")
-        return text
-
-    @property
-    def root_folders(self) -> list[Path]:
-        return [Path(part.strip()) for part in self.roots.split(",") if part.strip()]

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from forebay import resources
 from forebay.engine.declare.context import Context
 from forebay.engine.declare.limited import limited
 from forebay.engine.declare.pipeline import Pipeline
 from forebay.engine.declare.resources import resource
 from forebay.engine.declare.retry import Retry
 from forebay.errors import DataError
-from forebay.pipelines import resources
 from forebay.pipelines.sheets import lookup
 from forebay.pipelines.sheets.db import sheets as rows
 from forebay.pipelines.sheets.lookup import Match

@@ -21,7 +21,7 @@ from forebay.errors import ConfigError
 from forebay.services.egress.origins import Origin
 from forebay.services.sources.folder import FolderSource
 from forebay.services.sources.source import LeftOut, Scan, Source, SourceFile
-from forebay.services.sources.source_files import Sources, load_sources, read_sources, root_of
+from forebay.services.sources.source_files import SettingNames, Sources, load_sources, read_sources, root_of
 from forebay.services.sources.source_spec import SourceSpec
 
 if TYPE_CHECKING:
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 __all__ = [
     "LeftOut",
     "Scan",
+    "SettingNames",
     "Source",
     "SourceFile",
     "SourceSpec",
@@ -52,6 +53,7 @@ async def open_source(
     environ: Mapping[str, str] = os.environ,
     *,
     roots: Sequence[Path] = (),
+    names: SettingNames | None = None,
 ) -> AsyncGenerator[Source, None]:
     """A source within the `async with` block; nothing is asked of it yet. Only folders need no egress;
     theirs must lie under one of the roots.
@@ -59,7 +61,7 @@ async def open_source(
     Raises: ConfigError when a package, a secret or a file for it is missing, or its folder is not allowed.
     """
     if declared.url.scheme == "file":
-        yield _folder(declared, roots)
+        yield _folder(declared, roots, names or SettingNames())
         return
     if egress is None:
         raise ConfigError(f"source {declared.name}: needs the guarded way out to the network")
@@ -73,9 +75,9 @@ async def open_source(
             await source.close()
 
 
-def _folder(declared: SourceSpec, roots: Sequence[Path]) -> FolderSource:
+def _folder(declared: SourceSpec, roots: Sequence[Path], names: SettingNames) -> FolderSource:
     try:
-        return FolderSource(declared, *root_of(declared, roots))
+        return FolderSource(declared, *root_of(declared, roots, names), roots_setting=names.roots)
     except ValueError as error:
         raise ConfigError(f"source {declared.name}: {error}") from None
 

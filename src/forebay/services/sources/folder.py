@@ -33,9 +33,10 @@ _AT_ONCE = 500  # files that a thread finds before others have their turn
 class FolderSource(Source):
     """`root` is the operator's, and may be reached through links; nothing below it is."""
 
-    def __init__(self, declared: SourceSpec, root: Path, below: list[str]) -> None:
+    def __init__(self, declared: SourceSpec, root: Path, below: list[str], *, roots_setting: str) -> None:
         super().__init__(declared)
         self._root, self._below = root, below
+        self._roots_setting = roots_setting
 
     async def _list_files(self, scan: Scan) -> AsyncGenerator[SourceFile, None]:
         with closing(self._walk(scan)) as walk:
@@ -112,7 +113,7 @@ class FolderSource(Source):
         try:
             return os.open(self._root, _FOLDER)
         except (FileNotFoundError, NotADirectoryError):
-            raise ConfigError(f"there is no folder {self._root}, which FOREBAY_SHEETS_ROOTS names") from None
+            raise ConfigError(f"there is no folder {self._root}, which {self._roots_setting} names") from None
 
     def _opened(self, stack: ExitStack, path: str, version: str, offset: int) -> tuple[int, int]:
         *folders, name = path.split("/")

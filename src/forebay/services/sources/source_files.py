@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from forebay.errors import ConfigError
 from forebay.services.declared import declared_files, read_declared, wrongs
@@ -12,6 +12,13 @@ from forebay.services.sources.source_spec import SourceSpec
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+
+class SettingNames(NamedTuple):
+    """What messages call the settings that the folder of declarations and the roots come from."""
+
+    sources: str = "the folder of sources"
+    roots: str = "the setting of roots"
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +39,7 @@ class Sources:
 
     good: list[SourceSpec] = field(default_factory=list[SourceSpec])  # enabled ones, by name
     wrong: list[Wrong] = field(default_factory=list[Wrong])
+    names: SettingNames = field(default_factory=SettingNames)
 
     @property
     def problem(self) -> str | None:
@@ -46,7 +54,7 @@ class Sources:
         for each in self.wrong:
             if each.name == name:
                 raise each.error()
-        raise ConfigError(f"there is no source {name!r}: declare it in FOREBAY_SHEETS_SOURCES, or enable it")
+        raise ConfigError(f"there is no source {name!r}: declare it in {self.names.sources}, or enable it")
 
 
 def _told(reasons: list[str]) -> str:
@@ -61,38 +69,39 @@ def load_sources(folder: Path | None, roots: Sequence[Path] = ()) -> list[Source
     return read_sources(folder, roots).good
 
 
-def read_sources(folder: Path | None, roots: Sequence[Path] = ()) -> Sources:
+def read_sources(folder: Path | None, roots: Sequence[Path] = (), names: SettingNames | None = None) -> Sources:
     """The same, and those that are declared wrongly.
 
     Raises: ConfigError when the folder is not there.
     """
+    names = names or SettingNames()
+    found = Sources(names=names)
     if folder is None:
-        return Sources()
+        return found
     if not folder.is_dir():
-        raise ConfigError(f"FOREBAY_SHEETS_SOURCES: there is no folder {folder}")
-    found = Sources()
-    names: dict[str, str] = {}
+        raise ConfigError(f"{names.sources}: there is no folder {folder}")
+    files: dict[str, str] = {}
     for path in declared_files(folder):
         data: Any = None
         try:
             data = read_declared(path)
-            declared = _checked(data, roots, names)
+            declared = _checked(data, roots, files, names)
         except ValueError as error:
             found.wrong.append(_wrong(path, data, error))
         else:
-            names[declared.name] = path.name
+            files[declared.name] = path.name
             found.good.append(declared)
     found.good = sorted((each for each in found.good if each.enabled), key=lambda each: each.name)
     return found
 
 
-def _checked(data: Any, roots: Sequence[Path], names: dict[str, str]) -> SourceSpec:
+def _checked(data: Any, roots: Sequence[Path], files: dict[str, str], names: SettingNames) -> SourceSpec:
     """Raises: ValueError; of two with the same name, the second is wrong."""
     declared = SourceSpec.model_validate(data)
-    if declared.name in names:
-        raise ValueError(f"name: {declared.name} is the name of {names[declared.name]}, too")
+    if declared.name in files:
+        raise ValueError(f"name: {declared.name} is the name of {files[declared.name]}, too")
     if declared.enabled and declared.url.scheme == "file":
-        root_of(declared, roots)
+        root_of(declared, roots, names)
     return declared
 
 
@@ -103,15 +112,15 @@ def _wrong(path: Path, data: Any, error: ValueError) -> Wrong:
     return Wrong(name if isinstance(name, str) else path.stem, owner if isinstance(owner, str) else None, reasons)
 
 
-def root_of(declared: SourceSpec, roots: Sequence[Path]) -> tuple[Path, list[str]]:
+def root_of(declared: SourceSpec, roots: Sequence[Path], names: SettingNames) -> tuple[Path, list[str]]:
     """The root that the operator has allowed, and the way from there to the folder of a source.
 
     Raises: ValueError when it lies under none.
     """
     if not roots:
-        raise ValueError("url: folders are refused until FOREBAY_SHEETS_ROOTS names those that files may be taken from")
+        raise ValueError(f"url: folders are refused until {names.roots} names those that files may be taken from")
     folder = Path(declared.url.path)
     for root in roots:
         if folder.is_relative_to(root):
             return root, list(folder.relative_to(root).parts)
-    raise ValueError(f"url: {folder} is not under {', '.join(map(str, roots))}, which FOREBAY_SHEETS_ROOTS allows")
+    raise ValueError(f"url: {folder} is not under {', '.join(map(str, roots))}, which {names.roots} allows")

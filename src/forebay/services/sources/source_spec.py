@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal, Self
 from zoneinfo import ZoneInfo
 
 from cronsim import CronSim, CronSimError
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator, model_validator
+from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field, field_validator, model_validator
 
 from forebay.errors import ConfigError
 from forebay.services.egress.errors import InvalidUrl
@@ -89,7 +89,8 @@ class SourceSpec(BaseModel):
     anonymous: bool = False  # S3 without keys
     tls: Literal["explicit", "implicit"] | None = None  # of ftps; by the port when it is not told
     host_keys: HostKeys = []
-    sheet: dict[str, Any] = {}  # what to do with the rows; nothing of it is looked at here
+    # What to do with the files, which nothing here looks at. It was called `sheet` before other pipelines took files.
+    options: Annotated[dict[str, Any], Field(validation_alias=AliasChoices("options", "sheet"))] = {}
 
     @field_validator("patterns")
     @classmethod

@@ -20,12 +20,14 @@ from forebay.cli._pipelines import make_known
 from forebay.cli._waiting import ended
 from forebay.db.pool import connected
 from forebay.errors import InvalidField
+from forebay.intake.db import FileTerms, NewFile
+from forebay.intake.local_files import LocalFile, submit_file
+from forebay.intake.scans import ScanRequest
+from forebay.intake.sources import find_source
 from forebay.pipelines.sheets.catalogue_rows import catalogue_rows
-from forebay.pipelines.sheets.db.sheets import NewSheet
-from forebay.pipelines.sheets.intake import hand_in, sheet_intake
+from forebay.pipelines.sheets.files import FILES
+from forebay.pipelines.sheets.intake import sheet_intake, sheet_scans
 from forebay.pipelines.sheets.reading import SheetOptions
-from forebay.pipelines.sheets.scans import ScanRequest, sheet_scans
-from forebay.pipelines.sheets.sources import find_source
 from forebay.pipelines.sheets.steps import sheet_images
 from forebay.pipelines.sheets.steps import sheets as sheet_rows
 from forebay.services.products.columns import FIELDS
@@ -67,7 +69,7 @@ def ingest(files: tuple[Path, ...], sources: tuple[str, ...], *, wait: bool, as_
         raise click.UsageError("name files, or sources by --scan")
     settings = load_settings()
     for name in sources:
-        find_source(settings, name)
+        find_source(FILES, settings, name)
     for file in files:
         _check(file)
     taken = run(_ingest(settings, files, sources, _options(given), given, wait=wait, quiet=as_json))
@@ -149,15 +151,15 @@ async def _ingest(
     async with connected(find_dsn(settings), "forebay ingest") as conn:
         await make_known(conn, settings, *_ALL)
         for name in sources:
-            declared = find_source(settings, name)
+            declared = find_source(FILES, settings, name)
             job = await sheet_scans.submit(conn, ScanRequest(source=name), owner=declared.owner)
             taken.append({"source": name, "job_id": str(job.job_id)})
         owner = await choose_owner(conn, settings, given["owner"], quiet=quiet) if files else ""
         for file in files:
             if store is not None:
-                new = NewSheet(file.name[-500:], file.stat().st_size, options)
-                added = await hand_in(conn, store, owner, new, file, priority=given["priority"])
-                taken.append({"file": str(file), "job_id": str(added.job_id), "sheet_id": str(added.id)})
+                new = LocalFile(NewFile(file.name[-500:], file.stat().st_size, options), file)
+                added = await submit_file(FILES, conn, store, owner, new, FileTerms(priority=given["priority"]))
+                taken.append({"file": str(file), "job_id": str(added.job_id), "sheet_id": str(added.reference)})
         if wait:
             for each in taken:
                 each.update(await _waited(conn, each))

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from pydantic_core import from_json, to_json
+from pydantic_core import from_json
 
 from forebay.db.calls import execute, fetch, fetch_row
 from forebay.db.pool import translating_errors
-from forebay.engine.db import control
+from forebay.intake.db import AddedFile, FileTerms, tidied, to_text
 from forebay.pipelines.sheets.db.sql import load
 from forebay.types import Statement
 
@@ -20,37 +20,7 @@ if TYPE_CHECKING:
     import asyncpg
 
     from forebay.db.pool import Connection, Pool
-
-
-@dataclass(frozen=True, slots=True)
-class NewSheet:
-    """A file that comes in: whole, in pieces, or from a source where it is still to be fetched."""
-
-    name: str
-    size: int | None = None
-    options: Mapping[str, Any] | None = None
-    source: str | None = None
-    path: str | None = None
-    version: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Added:
-    """The job of a file's rows; `is_whole` when the file has come already. One that is not new may be gone: 0."""
-
-    id: int
-    job_id: int
-    created: bool
-    is_whole: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Piece:
-    """A part of an upload, and the name of its object."""
-
-    start: int
-    size: int
-    name: str
+    from forebay.intake.db import NewFile
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +34,6 @@ class Sheet:
     name: str
     source: str | None
     path: str | None
-    version: str | None
     size: int | None
     options: Mapping[str, Any]
     file_id: int | None
@@ -86,76 +55,14 @@ class Sheet:
 # A file comes in.
 
 
-async def add(
-    conn: Connection,
-    owner_id: int,
-    new: NewSheet,
-    *,
-    key: str | None = None,
-    priority: int = 0,
-    meta: Mapping[str, Any] | None = None,
-    trace: str | None = None,
-) -> Added:
+async def add(conn: Connection, owner_id: int, new: NewFile, terms: FileTerms | None = None) -> AddedFile:
     """Open the job of its rows, or find the one that it is known by."""
-    args = (owner_id, new.name, new.size, _json(new.options or {}), new.source, new.path, new.version)
-    row = await fetch_row(conn, load("add_sheet"), *args, key, priority, None if meta is None else _json(meta), trace)
+    terms = terms or FileTerms()
+    args = (owner_id, new.name, new.size, to_text(new.options), new.source, new.path, new.version)
+    meta = None if terms.meta is None else to_text(terms.meta)
+    row = await fetch_row(conn, load("add_sheet"), *args, terms.key, terms.priority, meta, terms.trace)
     assert row is not None  # noqa: S101 - the function always answers one row
-    return Added(row["id"] or 0, row["job_id"] or 0, row["created"])
-
-
-async def hand_in(conn: Connection, owner: str, new: NewSheet, *, key: str | None, priority: int) -> Added:
-    """The same for an owner by name, who may be new."""
-    async with translating_errors(), conn.transaction():
-        added = await add(conn, await conn.fetchval(load("make_owner"), owner), new, key=key, priority=priority)
-        known = None if added.created else await get(conn, sheet_id=added.id)
-    return replace(added, is_whole=known is not None and known.intake_job_id is not None)
-
-
-async def take_from_source(
-    conn: Connection,
-    owner: str,
-    new: NewSheet,
-    *,
-    paused: bool,
-    actor: str,
-    key: str | None = None,
-    priority: int = 0,
-    meta: Mapping[str, Any] | None = None,
-) -> Added:
-    """Take a file of a source, all or nothing, unless its content was taken before; it is fetched by its intake."""
-    async with translating_errors(), conn.transaction():
-        owner_id = await conn.fetchval(load("make_owner"), owner)
-        added = await add(conn, owner_id, new, key=key, priority=priority, meta=meta)
-        if added.created:
-            if paused:
-                await control.pause(conn, added.job_id, actor)
-            await begin_intake(conn, added.id)
-    return added
-
-
-async def begin_piece(conn: Connection, sheet_id: int, start: int) -> str | None:
-    """The name of the object that a piece is to be; None when the file takes no more."""
-    row = await fetch_row(conn, load("begin_piece"), sheet_id, start)
-    return None if row is None else str(row["name"])
-
-
-async def end_piece(conn: Connection, sheet_id: int, piece: Piece) -> bool:
-    """The piece is in the store; false when another came in its place."""
-    # By a statement of its own: the next one then sees what those have counted who had the lock before.
-    await execute(conn, load("lock_sheet"), sheet_id)
-    return await fetch_row(conn, load("end_piece"), sheet_id, piece.start, piece.name, piece.size) is not None
-
-
-async def drop_piece(conn: Connection, sheet_id: int, start: int, name: str) -> None:
-    """The piece did not come whole."""
-    await execute(conn, load("drop_piece"), sheet_id, start, name)
-
-
-async def begin_intake(conn: Connection, sheet_id: int, trace: str | None = None, *, delay: float | None = None) -> int:
-    """Submit the reading of the file, now or after so many seconds; tells its job."""
-    row = await fetch_row(conn, load("begin_intake"), sheet_id, trace, delay)
-    assert row is not None  # noqa: S101 - the function always answers one row
-    return int(row[0])
+    return AddedFile(row["id"] or 0, row["job_id"] or 0, row["created"])
 
 
 # Looking at sheets.
@@ -178,16 +85,6 @@ async def page(conn: Connection, owner_id: int | None, before: int | None, size:
     return await fetch(conn, load("list_sheets"), owner_id, before, size)
 
 
-async def pieces(pool: Pool, sheet_id: int) -> list[Piece]:
-    """What has come of an upload, one after the other."""
-    found = await fetch(pool, load("list_pieces"), sheet_id)
-    listed: list[Piece] = []
-    for row in found:
-        if row["start"] == sum(piece.size for piece in listed):
-            listed.append(Piece(row["start"], row["size"], row["name"]))
-    return listed
-
-
 def _sheet(row: asyncpg.Record) -> Sheet:
     values = dict(row)
     for name in ("options", "layout", "mapping", "suggestions"):
@@ -203,18 +100,13 @@ async def lock(conn: Connection, sheet_id: int) -> None:
     await execute(conn, load("lock_sheet"), sheet_id)
 
 
-async def give_up(conn: Connection, sheet_id: int) -> None:
-    """Its upload is over before it was complete; what has come of it is cleared away later."""
-    await execute(conn, load("give_up_sheet"), sheet_id)
-
-
 async def change(
     conn: Connection, job_id: int, mapping: Mapping[str, Any] | None, providers: Sequence[str] | None
 ) -> bool:
     """What its owner says of its columns, and of whom to ask first; None: nothing. False: there is no such sheet."""
     chosen = None if providers is None else list(providers)
     return (
-        await fetch_row(conn, load("map_sheet"), job_id, None if mapping is None else _json(mapping), chosen)
+        await fetch_row(conn, load("map_sheet"), job_id, None if mapping is None else to_text(mapping), chosen)
         is not None
     )
 
@@ -236,7 +128,7 @@ async def change_pipeline(pool: Pool, job_id: int, pipeline: str) -> None:
 async def write_layout(pool: Pool, sheet_id: int, kind: str, layout: Any, columns: Sequence[str], mapping: Any) -> None:
     """What the file is; `mapping` is the columns by field, and why."""
     chosen, suggestions = mapping
-    args = (sheet_id, kind, _json(layout), list(columns), _json(chosen), _json(suggestions))
+    args = (sheet_id, kind, to_text(layout), list(columns), to_text(chosen), to_text(suggestions))
     async with pool.acquire() as conn:
         await execute(conn, load("write_layout"), *args)
 
@@ -254,29 +146,14 @@ async def is_cancelled(pool: Pool, job_id: int) -> bool:
     return row is None or bool(row[0])
 
 
-async def received(pool: Pool, file_id: int) -> tuple[str, int] | None:
-    """The hash and the size of a sheet's file."""
-    async with pool.acquire() as conn:
-        row = await fetch_row(conn, load("read_received"), file_id)
-    return None if row is None else (row["sha256"], row["size"])
-
-
-async def drop_pieces(pool: Pool, sheet_id: int) -> list[str]:
-    """The file is kept as a whole: its pieces go. Their names are told, for the objects to be deleted."""
-    return [row["name"] for row in await fetch(pool, load("drop_pieces"), sheet_id)]
-
-
 async def tidy(pool: Pool, grace: timedelta, now: datetime | None = None) -> tuple[int, list[str]]:
     """Delete what is over; how many sheets went, and the keys of objects that are to be deleted."""
-    async with pool.acquire() as conn:
-        row = await fetch_row(conn, load("tidy_sheets"), grace, now)
-    assert row is not None  # noqa: S101 - the function always answers one row
-    return row["sheets"], row["objects"]
+    return tidied(await fetch_row(pool, load("tidy_sheets"), grace, now))
 
 
-def write_received(sheet_id: int, file_id: int, size: int) -> Statement:
-    """The file is whole, and kept as this one."""
-    return Statement(load("write_received"), (sheet_id, file_id, size))
+def write_file(sheet_id: int, file_id: int) -> Statement:
+    """The file of the sheet was received."""
+    return Statement(load("write_sheet_file"), (sheet_id, file_id))
 
 
 def write_read(sheet_id: int, problem: str | None = None) -> Statement:
@@ -292,7 +169,3 @@ def write_trouble(sheet_id: int, problem: str) -> Statement:
 def write_image(sheet_id: int, file_id: int, sha256: str, name: str, media_type: str) -> Statement:
     """A picture of the sheet becomes a file."""
     return Statement(load("write_sheet_image"), (sheet_id, file_id, bytes.fromhex(sha256), name, media_type))
-
-
-def _json(value: Any) -> str:
-    return to_json(value).decode()

@@ -90,22 +90,6 @@ ALTER TABLE forebay.sheet ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     NO MAXVALUE
     CACHE 1
 );
-CREATE TABLE forebay.sheet_piece (
-    sheet_id bigint NOT NULL,
-    owner_id bigint NOT NULL,
-    start bigint NOT NULL,
-    name uuid DEFAULT gen_random_uuid() NOT NULL,
-    size bigint,
-    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
-    CONSTRAINT sheet_piece_size_check CHECK ((size > 0)),
-    CONSTRAINT sheet_piece_start_check CHECK ((start >= 0))
-);
-CREATE TABLE forebay.sheet_taken (
-    source text NOT NULL,
-    path bytea NOT NULL,
-    version bytea NOT NULL,
-    seen_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL
-);
 ALTER TABLE ONLY forebay.catalogue
     ADD CONSTRAINT catalogue_owner_id_name_key UNIQUE (owner_id, name);
 ALTER TABLE ONLY forebay.catalogue
@@ -120,12 +104,8 @@ ALTER TABLE ONLY forebay.sheet_file
     ADD CONSTRAINT sheet_file_pkey PRIMARY KEY (file_id);
 ALTER TABLE ONLY forebay.sheet
     ADD CONSTRAINT sheet_job_id_key UNIQUE (job_id);
-ALTER TABLE ONLY forebay.sheet_piece
-    ADD CONSTRAINT sheet_piece_pkey PRIMARY KEY (sheet_id, start, name);
 ALTER TABLE ONLY forebay.sheet
     ADD CONSTRAINT sheet_pkey PRIMARY KEY (id);
-ALTER TABLE ONLY forebay.sheet_taken
-    ADD CONSTRAINT sheet_taken_pkey PRIMARY KEY (source, path, version);
 CREATE INDEX catalogue_shared ON forebay.catalogue USING btree (id) WHERE shared;
 CREATE INDEX product_gtin ON forebay.product USING btree (gtin) WHERE (gtin IS NOT NULL);
 CREATE INDEX product_mpn ON forebay.product USING btree (mpn) WHERE (mpn IS NOT NULL);
@@ -135,11 +115,6 @@ CREATE INDEX product_text ON forebay.product USING gin (text public.gin_trgm_ops
 CREATE INDEX sheet_export_sheet ON forebay.sheet_export USING btree (sheet_id, job_id);
 CREATE INDEX sheet_file_sheet ON forebay.sheet_file USING btree (sheet_id);
 CREATE INDEX sheet_owner ON forebay.sheet USING btree (owner_id, id);
-CREATE INDEX sheet_piece_age ON forebay.sheet_piece USING btree (created_at);
-CREATE UNIQUE INDEX sheet_piece_counted ON forebay.sheet_piece USING btree (sheet_id, start) WHERE (size IS NOT NULL);
-CREATE INDEX sheet_taken_seen ON forebay.sheet_taken USING btree (seen_at);
-CREATE INDEX sheet_uploading ON forebay.sheet USING btree (created_at) WHERE (intake_job_id IS NULL);
-CREATE TRIGGER cancel_intake AFTER INSERT ON forebay.audit FOR EACH ROW WHEN ((new.action = 'cancel'::text)) EXECUTE FUNCTION forebay.cancel_intake();
 CREATE TRIGGER set_summary_paths AFTER INSERT OR UPDATE OF mapping ON forebay.sheet FOR EACH ROW WHEN ((new.mapping IS NOT NULL)) EXECUTE FUNCTION forebay.set_summary_paths();
 ALTER TABLE ONLY forebay.product
     ADD CONSTRAINT product_catalogue_id_fkey FOREIGN KEY (catalogue_id) REFERENCES forebay.catalogue(id) ON DELETE CASCADE;
@@ -147,15 +122,12 @@ ALTER TABLE ONLY forebay.sheet_export
     ADD CONSTRAINT sheet_export_sheet_id_fkey FOREIGN KEY (sheet_id) REFERENCES forebay.sheet(id) ON DELETE CASCADE;
 ALTER TABLE ONLY forebay.sheet_file
     ADD CONSTRAINT sheet_file_sheet_id_fkey FOREIGN KEY (sheet_id) REFERENCES forebay.sheet(id) ON DELETE CASCADE;
-ALTER TABLE ONLY forebay.sheet_piece
-    ADD CONSTRAINT sheet_piece_sheet_id_fkey FOREIGN KEY (sheet_id) REFERENCES forebay.sheet(id) ON DELETE CASCADE;
 ALTER TABLE forebay.catalogue ENABLE ROW LEVEL SECURITY;
 CREATE POLICY of_all ON forebay.catalogue TO forebay_admin, forebay_worker USING (true);
 CREATE POLICY of_all ON forebay.product TO forebay_admin, forebay_worker USING (true);
 CREATE POLICY of_all ON forebay.sheet TO forebay_admin, forebay_worker USING (true);
 CREATE POLICY of_all ON forebay.sheet_export TO forebay_admin, forebay_worker USING (true);
 CREATE POLICY of_all ON forebay.sheet_file TO forebay_admin, forebay_worker USING (true);
-CREATE POLICY of_all ON forebay.sheet_piece TO forebay_admin, forebay_worker USING (true);
 CREATE POLICY of_own_job ON forebay.sheet AS RESTRICTIVE TO forebay_api USING (true) WITH CHECK ((EXISTS ( SELECT
    FROM forebay.job j
   WHERE (j.id = sheet.job_id))));
@@ -164,7 +136,6 @@ CREATE POLICY of_owner ON forebay.product TO forebay_api USING ((owner_id = ( SE
 CREATE POLICY of_owner ON forebay.sheet TO forebay_api USING ((owner_id = ( SELECT (NULLIF(current_setting('forebay.owner_id'::text, true), ''::text))::bigint AS "nullif")));
 CREATE POLICY of_owner ON forebay.sheet_export TO forebay_api USING ((owner_id = ( SELECT (NULLIF(current_setting('forebay.owner_id'::text, true), ''::text))::bigint AS "nullif")));
 CREATE POLICY of_owner ON forebay.sheet_file TO forebay_api USING ((owner_id = ( SELECT (NULLIF(current_setting('forebay.owner_id'::text, true), ''::text))::bigint AS "nullif")));
-CREATE POLICY of_owner ON forebay.sheet_piece TO forebay_api USING ((owner_id = ( SELECT (NULLIF(current_setting('forebay.owner_id'::text, true), ''::text))::bigint AS "nullif")));
 CREATE POLICY of_shared ON forebay.catalogue FOR SELECT TO forebay_api USING (shared);
 CREATE POLICY of_shared ON forebay.product FOR SELECT TO forebay_api USING ((EXISTS ( SELECT
    FROM forebay.catalogue c
@@ -173,7 +144,6 @@ ALTER TABLE forebay.product ENABLE ROW LEVEL SECURITY;
 ALTER TABLE forebay.sheet ENABLE ROW LEVEL SECURITY;
 ALTER TABLE forebay.sheet_export ENABLE ROW LEVEL SECURITY;
 ALTER TABLE forebay.sheet_file ENABLE ROW LEVEL SECURITY;
-ALTER TABLE forebay.sheet_piece ENABLE ROW LEVEL SECURITY;
 GRANT SELECT,DELETE ON TABLE forebay.catalogue TO forebay_api;
 GRANT SELECT,DELETE ON TABLE forebay.catalogue TO forebay_admin;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE forebay.catalogue TO forebay_worker;
@@ -196,18 +166,8 @@ GRANT INSERT(owner_id) ON TABLE forebay.sheet TO forebay_api;
 GRANT INSERT(owner_id) ON TABLE forebay.sheet TO forebay_admin;
 GRANT INSERT(job_id) ON TABLE forebay.sheet TO forebay_api;
 GRANT INSERT(job_id) ON TABLE forebay.sheet TO forebay_admin;
-GRANT UPDATE(intake_job_id) ON TABLE forebay.sheet TO forebay_api;
-GRANT UPDATE(intake_job_id) ON TABLE forebay.sheet TO forebay_admin;
 GRANT INSERT(name) ON TABLE forebay.sheet TO forebay_api;
 GRANT INSERT(name) ON TABLE forebay.sheet TO forebay_admin;
-GRANT INSERT(source) ON TABLE forebay.sheet TO forebay_api;
-GRANT INSERT(source) ON TABLE forebay.sheet TO forebay_admin;
-GRANT INSERT(path) ON TABLE forebay.sheet TO forebay_api;
-GRANT INSERT(path) ON TABLE forebay.sheet TO forebay_admin;
-GRANT INSERT(version) ON TABLE forebay.sheet TO forebay_api;
-GRANT INSERT(version) ON TABLE forebay.sheet TO forebay_admin;
-GRANT INSERT(size) ON TABLE forebay.sheet TO forebay_api;
-GRANT INSERT(size) ON TABLE forebay.sheet TO forebay_admin;
 GRANT INSERT(options) ON TABLE forebay.sheet TO forebay_api;
 GRANT INSERT(options) ON TABLE forebay.sheet TO forebay_admin;
 GRANT UPDATE(mapping) ON TABLE forebay.sheet TO forebay_api;
@@ -238,9 +198,3 @@ GRANT USAGE ON SEQUENCE forebay.sheet_id_seq TO forebay_api;
 GRANT USAGE ON SEQUENCE forebay.sheet_id_seq TO forebay_admin;
 GRANT USAGE ON SEQUENCE forebay.sheet_id_seq TO forebay_identity;
 GRANT USAGE ON SEQUENCE forebay.sheet_id_seq TO forebay_worker;
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE forebay.sheet_piece TO forebay_api;
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE forebay.sheet_piece TO forebay_admin;
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE forebay.sheet_piece TO forebay_worker;
-GRANT SELECT,INSERT,UPDATE ON TABLE forebay.sheet_taken TO forebay_api;
-GRANT SELECT,INSERT,UPDATE ON TABLE forebay.sheet_taken TO forebay_admin;
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE forebay.sheet_taken TO forebay_worker;

@@ -5,42 +5,17 @@ create or replace function forebay.add_sheet(
     out id bigint, out job_id bigint, out created boolean
 ) language plpgsql as $$
 #variable_conflict use_column
-declare
-    opened record;
-    owner text;
 begin
-    select o.name into strict owner from forebay.owner o where o.id = add_sheet.owner_id;
-    if version not like 'asked %' then
-        insert into forebay.sheet_taken as k (source, path, version)
-        values (add_sheet.source, sha256(convert_to(add_sheet.path, 'UTF8')), sha256(convert_to(add_sheet.version, 'UTF8')))
-        on conflict (source, path, version) do update set seen_at = clock_timestamp()
-        returning k.xmax = 0 into created;
-        if not created then
-            return;
-        end if;
-    end if;
-    perform set_config('forebay.file', name, true);
-    -- The job may have become one of another pipeline since, but a key stands for one upload.
-    select s.id, s.job_id, false into id, job_id, created
-    from forebay.pipeline p
-    join forebay.job j on j.pipeline_id = p.id and j.owner_id = add_sheet.owner_id and j.key = add_sheet.key
-    join forebay.sheet s on s.job_id = j.id
-    where p.name in ('sheets', 'sheet_images', 'catalogue_rows') limit 1;
-    if found then
+    select o.reference, o.job_id, o.created into id, job_id, created from forebay.open_intake(
+        'sheets', '{sheets,sheet_images,catalogue_rows}', owner_id, name, source, path, version, key, priority, meta, trace) o;
+    if not created then
         return;
     end if;
-    select o.job_id, o.created into strict opened from forebay.open_job(
-        forebay.traced('sheets', trace), owner, key, priority, 0, false, meta, null) o;
-    if not opened.created then
-        select s.id, s.job_id, false into id, job_id, created from forebay.sheet s where s.job_id = opened.job_id;
-        if id is null then
-            perform forebay.refuse('FB005', 'key', format('is that of job %s, which is not made of a file', opened.job_id));
-        end if;
-        return;
-    end if;
-    insert into forebay.sheet as s (owner_id, job_id, name, size, options, source, path, version, providers)
-    values (add_sheet.owner_id, opened.job_id, add_sheet.name, add_sheet.size, add_sheet.options, add_sheet.source, add_sheet.path,
-            add_sheet.version, array(select jsonb_array_elements_text(add_sheet.options -> 'providers')))
-    returning s.id, s.job_id, true into id, job_id, created;
-    update forebay.sheet s set providers = null where s.id = add_sheet.id and s.providers = '{}';
+    insert into forebay.sheet as s (owner_id, job_id, name, options, providers)
+    values (add_sheet.owner_id, add_sheet.job_id, add_sheet.name, add_sheet.options,
+            nullif(array(select jsonb_array_elements_text(add_sheet.options -> 'providers')), '{}'))
+    returning s.id into id;
+    insert into forebay.intake_file (target, reference, owner_id, job_id, name, size, source, path, version)
+    values ('sheets', add_sheet.id, add_sheet.owner_id, add_sheet.job_id, add_sheet.name, add_sheet.size, add_sheet.source,
+            add_sheet.path, add_sheet.version);
 end $$;

@@ -1,16 +1,12 @@
 -- Declares whose the rows of sheets and catalogues are, and what the roles of the service may do with them.
 
-select forebay.own('sheet_piece');
-
 -- What workers find out about a sheet, and the files of it, are theirs to write.
 select forebay.own('sheet', 'select, delete'), forebay.own('sheet_export', 'select, delete'),
        forebay.own('sheet_file', 'select, delete');
 select forebay.permit(
-           'insert (owner_id, job_id, name, size, options, source, path, version, providers), '
-           'update (intake_job_id, mapping, providers, turn, problem)', 'sheet', 'forebay_api', 'forebay_admin'),
-       forebay.permit('insert (job_id, sheet_id, owner_id, format, options)', 'sheet_export', 'forebay_api', 'forebay_admin'),
-       forebay.permit('select, insert, update', 'sheet_taken', 'forebay_api', 'forebay_admin'),
-       forebay.permit('select, insert, update, delete', 'sheet_taken', 'forebay_worker');
+           'insert (owner_id, job_id, name, options, providers), update (mapping, providers, turn, problem)', 'sheet',
+           'forebay_api', 'forebay_admin'),
+       forebay.permit('insert (job_id, sheet_id, owner_id, format, options)', 'sheet_export', 'forebay_api', 'forebay_admin');
 select forebay.add_policy('sheet', 'of_own_job',
     'as restrictive to forebay_api using (true) with check (exists (select from forebay.job j where j.id = job_id))');
 
