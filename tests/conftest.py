@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import logging
 import os
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -21,7 +20,7 @@ from forebay.identity import secrets
 from tests import _servers
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 # Nothing is asserted about time: a busy machine, or tables of letters that are made at first use, are no failure.
 examples.register_profile("forebay", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -136,14 +135,25 @@ def pg15_dsn(server_15: _servers.Server, _template_15: str) -> Iterator[str]:
         yield dsn
 
 
+@pytest.fixture(scope="session")
+def copy_cluster(run_folder: Path) -> Callable[[Path], None]:
+    """Makes the folder of a stopped embedded server that has the current schema."""
+    return lambda folder: _servers.copy_cluster(run_folder, folder, _migrate_all)
+
+
 @pytest.fixture
-def crash_server(run_folder: Path, worker: str, request: pytest.FixtureRequest) -> Iterator[CrashServer]:
-    """A factory of durable servers that the test may kill."""
+def crash_server(
+    run_folder: Path, worker: str, copy_cluster: Callable[[Path], None], request: pytest.FixtureRequest
+) -> Iterator[CrashServer]:
+    """A factory of durable servers that the test may kill; with the current schema, unless they have binaries of
+    their own."""
     made: list[EmbeddedPostgres] = []
     numbers = itertools.count()
 
     def make(*, bin_dir: Path | None = None, **settings: str) -> EmbeddedPostgres:
         folder = run_folder / f"private-{worker}-{abs(hash(request.node.nodeid))}-{next(numbers)}"
+        if bin_dir is None:
+            copy_cluster(folder)
         embedded = EmbeddedPostgres(folder, bin_dir=bin_dir, settings={"shared_buffers": "32MB"} | settings)
         made.append(embedded)
         embedded.start()
@@ -155,6 +165,10 @@ def crash_server(run_folder: Path, worker: str, request: pytest.FixtureRequest) 
 
 
 def _migrated(server: _servers.Server) -> str:
+    return server.migrated_template(_migrate_all)
+
+
+async def _migrate_all(dsn: str) -> None:
     from forebay.db.migrate import migrate
 
-    return server.migrated_template(partial(migrate, service=True))
+    await migrate(dsn, service=True)
