@@ -46,6 +46,13 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 @pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int:
+    """One more than there are processors, because tests also wait, such as for a lease that must expire. Not many more,
+    because each of them collects all tests and starts servers of its own."""
+    return min(len(os.sched_getaffinity(0)), 5) + 1
+
+
+@pytest.hookimpl(optionalhook=True)
 def pytest_configure_node(node: Any) -> None:
     """Tell a worker of pytest-xdist where the servers of this run live."""
     node.workerinput["run_folder"] = str(node.config.stash[_folder])
