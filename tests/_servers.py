@@ -154,7 +154,7 @@ def copy_cluster(run_folder: Path, folder: Path, migrate: Migrate) -> None:
 
     initdb and the migrations take seconds of CPU.
     """
-    template = run_folder / "template"
+    template = shared_folder(run_folder).resolve() / "template"
     for each in (template, folder):
         each.mkdir(exist_ok=True)
         each.chmod(0o711)

@@ -158,7 +158,8 @@ def crash_server(
     numbers = itertools.count()
 
     def make(*, bin_dir: Path | None = None, **settings: str) -> EmbeddedPostgres:
-        folder = run_folder / f"private-{worker}-{abs(hash(request.node.nodeid))}-{next(numbers)}"
+        name = f"private-{worker}-{abs(hash(request.node.nodeid))}-{next(numbers)}"
+        folder = _servers.shared_folder(run_folder).resolve() / name  # in memory, which outlives all processes as well
         if bin_dir is None:
             copy_cluster(folder)
         embedded = EmbeddedPostgres(folder, bin_dir=bin_dir, settings={"shared_buffers": "32MB"} | settings)
