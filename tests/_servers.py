@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Iterator
     from typing import TypeAlias
 
-    Migrate: TypeAlias = Callable[[str], Coroutine[None, None, object]]
+    Prepare: TypeAlias = Callable[[str], Coroutine[None, None, object]]
 
 DEBIAN_15 = Path("/usr/lib/postgresql/15/bin")
 # The programs of another PostgreSQL, such as 14, that the tests are to use instead of the embedded one.
@@ -51,7 +51,6 @@ _FAST = {
 _QUICK_LOGIN = {"scram_iterations": "1"}
 # The accounts of the service belong to the server: all tests have the same.
 PASSWORDS = dict.fromkeys(SETTINGS, "not a secret")
-_TEMPLATE = "forebay_template"
 _ROOM = 8 << 30
 
 
@@ -120,18 +119,25 @@ class Server:
         finally:
             self._execute(f"DROP DATABASE {name} WITH (FORCE)")
 
-    def migrated_template(self, migrate: Migrate) -> str:
+    def migrated_template(self, migrate: Prepare) -> str:
         """Return the name of a database with the current schema, made once per run."""
+
+        async def prepare(dsn: str) -> None:
+            await migrate(dsn)
+            await make_logins(dsn, PASSWORDS)
+
+        self._execute(f"ALTER ROLE CURRENT_USER PASSWORD '{urlsplit(self.embedded.dsn).password}'")
+        return self.template("forebay_template", prepare)
+
+    def template(self, name: str, prepare: Prepare, *, base: str = "template1") -> str:
+        """Return the name of a template that is copied from `base` and prepared once per run."""
         with _only_one_worker(self.embedded.data_dir):
-            found = self._execute("SELECT 1 FROM pg_database WHERE datname = %s AND datistemplate", _TEMPLATE)
-            if not found:
-                self._execute(f"DROP DATABASE IF EXISTS {_TEMPLATE} WITH (FORCE)")
-                self._execute(f"ALTER ROLE CURRENT_USER PASSWORD '{urlsplit(self.embedded.dsn).password}'")
-                self._execute(f"CREATE DATABASE {_TEMPLATE}")
-                run_apart(migrate(self._dsn(_TEMPLATE)))
-                run_apart(make_logins(self._dsn(_TEMPLATE), PASSWORDS))
-                self._execute(f"ALTER DATABASE {_TEMPLATE} IS_TEMPLATE true ALLOW_CONNECTIONS false")
-        return _TEMPLATE
+            if not self._execute("SELECT 1 FROM pg_database WHERE datname = %s AND datistemplate", name):
+                self._execute(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
+                self._execute(f"CREATE DATABASE {name} TEMPLATE {base}")
+                run_apart(prepare(self._dsn(name)))
+                self._execute(f"ALTER DATABASE {name} IS_TEMPLATE true ALLOW_CONNECTIONS false")
+        return name
 
     def _execute(self, statement: str, *values: str) -> bool:
         """Run one statement as the superuser and tell whether it returned rows."""
@@ -149,7 +155,7 @@ def _only_one_worker(folder: Path) -> Iterator[None]:
         yield
 
 
-def copy_cluster(run_folder: Path, folder: Path, migrate: Migrate) -> None:
+def copy_cluster(run_folder: Path, folder: Path, migrate: Prepare) -> None:
     """Make the folder of a stopped server with the current schema, as a copy of one that is made once per run.
 
     initdb and the migrations take seconds of CPU.
