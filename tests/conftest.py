@@ -8,6 +8,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
+import certifi
 import pytest
 import structlog
 from argon2 import PasswordHasher
@@ -81,6 +82,20 @@ def full_passwords() -> Iterator[PasswordHasher]:
         full = secrets._passwords  # pyright: ignore[reportPrivateUsage]
         patch.setattr(secrets, "_passwords", PasswordHasher(time_cost=1, memory_cost=64, parallelism=1))
         yield full
+
+
+@pytest.fixture(scope="session", autouse=True)
+def public_certificates(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """One public certificate instead of all, which take 50 ms of CPU each time they are read. Lends the file of all."""
+    everyone = certifi.where()
+    first, end, _ = Path(everyone).read_text("utf-8").partition("-----END CERTIFICATE-----\n")
+    bundle = tmp_path_factory.mktemp("certificates") / "public.pem"
+    bundle.write_text(first + end, "utf-8")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(certifi, "where", lambda: str(bundle))
+        patch.setenv("SSL_CERT_FILE", str(bundle))
+        patch.setenv("SSL_CERT_DIR", str(bundle.parent))
+        yield everyone
 
 
 @pytest.fixture(scope="session")
