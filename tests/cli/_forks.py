@@ -53,7 +53,8 @@ class Forked:
         request = json.dumps({"args": args, "folder": str(folder), "path": str(folder), "env": env}).encode()
         socket.send_fds(self._watcher, [_NUMBER.pack(len(request))], list(files))
         self._watcher.sendall(request)
-        [self.pid] = _NUMBER.unpack(_exactly(self._watcher, _NUMBER.size))
+        [pid] = _NUMBER.unpack(_exactly(self._watcher, _NUMBER.size))
+        self.pid = int(pid)
 
     def wait(self, timeout: float | None = None) -> int:
         """Its exit code, as `subprocess` has it.

@@ -171,7 +171,7 @@ async def test_sources(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> No
 def test_a_catalogue_of_ones_own(dsn: str, tmp_path: Path) -> None:
     ask(dsn, "select forebay.put_product(forebay.owner_id('ada'), 'stock', 'k', null, null, null, array['mug'], '{}')")
     (block,) = blocks("docs/howto/providers.md", "sh")
-    said = run_shell(block, tmp_path, FOREBAY_DATABASE_URL=dsn)
+    said = run_shell(block, tmp_path, {"FOREBAY_DATABASE_URL": dsn})
     assert "stock of ada is shared with everybody" in said
     assert ask(dsn, "select count(*) from forebay.product") == 0
 
@@ -245,7 +245,7 @@ def test_api(dsn: str, tmp_path: Path) -> None:
     asyncio.run(_register(dsn))
     (block,) = blocks("docs/howto/api.md", "sh")
     own = {"FOREBAY_DATABASE_URL": dsn, "FOREBAY_PIPELINES": "forebay.example"}
-    said = run_shell(block.replace("8080", free_port()), tmp_path, **own)
+    said = run_shell(block.replace("8080", free_port()), tmp_path, own)
     assert '{"jobId":"1","created":true,"items":1}' in said
     assert '"jobId":"2"' in said
     assert said.rpartition('"state":"')[2].startswith("DONE")
@@ -256,7 +256,7 @@ def test_bookmarks(dsn: str, tmp_path: Path) -> None:
     asyncio.run(_register(dsn, bookmarks, bookmark_imports))
     block = "".join(blocks("docs/howto/bookmarks.md", "sh"))
     script = f"forebay api --port 8080 &\n{block}\nkill %1".replace("8080", free_port())
-    said = run_shell(script, tmp_path, FOREBAY_DATABASE_URL=dsn)
+    said = run_shell(script, tmp_path, {"FOREBAY_DATABASE_URL": dsn})
     assert '"created":true' in said
     assert '"note":"for later"' in said
     assert "https://example.com/" in (tmp_path / "bookmarks.html").read_text()
@@ -282,7 +282,7 @@ def test_sheets(dsn: str, tmp_path: Path) -> None:
         "FOREBAY_SHEETS_NOT_FOUND_WAIT_S": "0",
         "FOREBAY_GRACE_S": "0",
     }
-    said = run_shell(f"{begin}{block}".replace("8080", free_port()), tmp_path, **own)
+    said = run_shell(f"{begin}{block}".replace("8080", free_port()), tmp_path, own)
     assert '"Blue mug 300 ml",null,null,"M-1"' in said
     assert '"mapping":{"price":"Cost","title":"Name"},"decimalMark":".","currency":"EUR"' in said
     grid = (tmp_path / "grid.csv").read_text("utf-8-sig").splitlines()
@@ -301,7 +301,7 @@ def test_operating(dsn: str, bare_dsn: str, tmp_path: Path) -> None:
     script = "\n".join(["forebay users add admin --admin --link", *lines, "forebay users list"])
     (tmp_path / "data" / "blobs").mkdir(parents=True)
     script = script.replace("postgresql://app@db.example/app", bare_dsn)
-    said = run_shell(script, tmp_path, FOREBAY_DATABASE_URL=dsn, FOREBAY_DATA_DIR="data")
+    said = run_shell(script, tmp_path, {"FOREBAY_DATABASE_URL": dsn, "FOREBAY_DATA_DIR": "data"})
     assert "/sign-in#fbl_" in said
     assert "0 blobs, 0 B, looked for: all are there" in said
     assert ask(bare_dsn, "select name from forebay.account") == "admin"
@@ -315,7 +315,7 @@ def test_tracing(dsn: str, tmp_path: Path) -> None:
         running = subprocess.Popen(
             ["bash", "-ec", block.replace("http://localhost:4318", collector.url)],
             cwd=tmp_path,
-            env=shell_environment(**own),
+            env=shell_environment(own),
             stderr=subprocess.DEVNULL,
             start_new_session=True,
         )

@@ -60,7 +60,7 @@ async def test_the_shell_commands_of_an_app_work(bare_dsn: str, tmp_path: Path) 
     (tmp_path / "app.py").write_text(example)
     shell = next(block for block in blocks("docs/quickstart.md", "sh") if "forebay migrate" in block)
     script = shell.replace("pip install forebay\n", "").replace("postgresql://localhost/app", bare_dsn)
-    said = run_shell(f"{AT_THE_END}{script}", tmp_path, programs=INSTALLED, FOREBAY_DATA_DIR=str(tmp_path / "data"))
+    said = run_shell(f"{AT_THE_END}{script}", tmp_path, {"FOREBAY_DATA_DIR": str(tmp_path / "data")}, INSTALLED)
     assert '"title": "https://example.com"' in said  # the result is seen
     assert "idle: pages" in said
     conn = await asyncpg.connect(bare_dsn)
@@ -73,7 +73,7 @@ def test_the_first_minutes_work(dsn: str, tmp_path: Path) -> None:
     shell = next(block for block in blocks("docs/quickstart.md", "sh") if "bookmarks add" in block)
     own = {"FOREBAY_DATABASE_URL": dsn, "FOREBAY_DATA_DIR": str(tmp_path / "data")}
     own["FOREBAY_SHEETS_NOT_FOUND_WAIT_S"] = "0"  # else a row is looked up again half a minute later
-    said = run_shell(f"{AT_THE_END}forebay worker &\n{shell}", tmp_path, **own)
+    said = run_shell(f"{AT_THE_END}forebay worker &\n{shell}", tmp_path, own)
     assert "bookmark 1: https://example.com/ saved" in said
     assert "DONE: 1 row, 0 done, 1 not found, 0 failed" in said
 
