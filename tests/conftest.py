@@ -5,10 +5,10 @@ from __future__ import annotations
 import itertools
 import logging
 import os
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
+import certifi
 import pytest
 import structlog
 from argon2 import PasswordHasher
@@ -21,7 +21,7 @@ from forebay.identity import secrets
 from tests import _servers
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 # Nothing is asserted about time: a busy machine, or tables of letters that are made at first use, are no failure.
 examples.register_profile("forebay", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -44,6 +44,13 @@ def pytest_configure(config: pytest.Config) -> None:
     elif not config.option.collectonly:
         config.stash[_run] = run = _servers.Run()
         config.stash[_folder] = run.folder
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int:
+    """One more than there are processors, because tests also wait, such as for a lease that must expire. Not many more,
+    because each of them collects all tests and starts servers of its own."""
+    return min(len(os.sched_getaffinity(0)), 5) + 1
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -75,6 +82,20 @@ def full_passwords() -> Iterator[PasswordHasher]:
         full = secrets._passwords  # pyright: ignore[reportPrivateUsage]
         patch.setattr(secrets, "_passwords", PasswordHasher(time_cost=1, memory_cost=64, parallelism=1))
         yield full
+
+
+@pytest.fixture(scope="session", autouse=True)
+def public_certificates(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """One public certificate instead of all, which take 50 ms of CPU each time they are read. Lends the file of all."""
+    everyone = certifi.where()
+    first, end, _ = Path(everyone).read_text("utf-8").partition("-----END CERTIFICATE-----\n")
+    bundle = tmp_path_factory.mktemp("certificates") / "public.pem"
+    bundle.write_text(first + end, "utf-8")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(certifi, "where", lambda: str(bundle))
+        patch.setenv("SSL_CERT_FILE", str(bundle))
+        patch.setenv("SSL_CERT_DIR", str(bundle.parent))
+        yield everyone
 
 
 @pytest.fixture(scope="session")
@@ -136,14 +157,26 @@ def pg15_dsn(server_15: _servers.Server, _template_15: str) -> Iterator[str]:
         yield dsn
 
 
+@pytest.fixture(scope="session")
+def copy_cluster(run_folder: Path) -> Callable[[Path], None]:
+    """Makes the folder of a stopped embedded server that has the current schema."""
+    return lambda folder: _servers.copy_cluster(run_folder, folder, _migrate_all)
+
+
 @pytest.fixture
-def crash_server(run_folder: Path, worker: str, request: pytest.FixtureRequest) -> Iterator[CrashServer]:
-    """A factory of durable servers that the test may kill."""
+def crash_server(
+    run_folder: Path, worker: str, copy_cluster: Callable[[Path], None], request: pytest.FixtureRequest
+) -> Iterator[CrashServer]:
+    """A factory of durable servers that the test may kill; with the current schema, unless they have binaries of
+    their own."""
     made: list[EmbeddedPostgres] = []
     numbers = itertools.count()
 
     def make(*, bin_dir: Path | None = None, **settings: str) -> EmbeddedPostgres:
-        folder = run_folder / f"private-{worker}-{abs(hash(request.node.nodeid))}-{next(numbers)}"
+        name = f"private-{worker}-{abs(hash(request.node.nodeid))}-{next(numbers)}"
+        folder = _servers.shared_folder(run_folder).resolve() / name  # in memory, which outlives all processes as well
+        if bin_dir is None:
+            copy_cluster(folder)
         embedded = EmbeddedPostgres(folder, bin_dir=bin_dir, settings={"shared_buffers": "32MB"} | settings)
         made.append(embedded)
         embedded.start()
@@ -155,6 +188,10 @@ def crash_server(run_folder: Path, worker: str, request: pytest.FixtureRequest) 
 
 
 def _migrated(server: _servers.Server) -> str:
+    return server.migrated_template(_migrate_all)
+
+
+async def _migrate_all(dsn: str) -> None:
     from forebay.db.migrate import migrate
 
-    return server.migrated_template(partial(migrate, service=True))
+    await migrate(dsn, service=True)

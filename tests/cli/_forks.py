@@ -1,6 +1,7 @@
 """Commands as forks of one process that has imported everything: as apart as processes are, but begun at once.
 
-The server hands each request to a watcher, which forks the command, tells its number, and in the end how it ended.
+The server hands each request to a watcher, which forks the command, tells its number, and in the end how it ended. When
+nobody is left to be told, the watcher kills the command.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import json
 import os
 import runpy
 import select
+import shlex
 import shutil
 import signal
 import socket
@@ -48,10 +50,11 @@ class Forked:
         self.code: int | None = None
         self._watcher = socket.socket(socket.AF_UNIX)
         self._watcher.connect(_server())
-        request = json.dumps({"args": args, "folder": str(folder), "env": env}).encode()
+        request = json.dumps({"args": args, "folder": str(folder), "path": str(folder), "env": env}).encode()
         socket.send_fds(self._watcher, [_NUMBER.pack(len(request))], list(files))
         self._watcher.sendall(request)
-        [self.pid] = _NUMBER.unpack(_exactly(self._watcher, _NUMBER.size))
+        [pid] = _NUMBER.unpack(_exactly(self._watcher, _NUMBER.size))
+        self.pid = int(pid)
 
     def wait(self, timeout: float | None = None) -> int:
         """Its exit code, as `subprocess` has it.
@@ -85,6 +88,17 @@ def _exactly(source: socket.socket, size: int) -> bytes:
         assert piece, "the process that forks commands has ended"
         data += piece
     return data
+
+
+@cache
+def program_folder() -> Path:
+    """A folder for PATH with a `forebay` that has its commands forked."""
+    program = Path(_server()).with_name("bin") / "forebay"
+    program.parent.mkdir()
+    client = shlex.join([sys.executable, "-IS", str(Path(__file__).with_name("_client.py")), _server()])
+    program.write_text(f'#!/bin/sh\nexec {client} "$@"\n')
+    program.chmod(0o755)
+    return program.parent
 
 
 @cache
@@ -161,14 +175,18 @@ def _watched(request: socket.socket) -> list[str]:
     os.environ.clear()
     os.environ.update(asked["env"])
     os.chdir(asked["folder"])
-    sys.path[0] = asked["folder"]
+    sys.path[0] = asked["path"]
     return list(asked["args"])
 
 
 def _watch(request: socket.socket, pid: int) -> NoReturn:
-    request.sendall(_NUMBER.pack(pid))
-    _, status = os.waitpid(pid, 0)
-    request.sendall(_NUMBER.pack(os.waitstatus_to_exitcode(status)))
+    with suppress(OSError):
+        request.sendall(_NUMBER.pack(pid))
+        ended = os.pidfd_open(pid)
+        if ended not in select.select([request.fileno(), ended], [], [])[0]:
+            os.kill(pid, signal.SIGKILL)
+        _, status = os.waitpid(pid, 0)
+        request.sendall(_NUMBER.pack(os.waitstatus_to_exitcode(status)))
     os._exit(0)
 
 

@@ -186,12 +186,12 @@ class Process:
         self._process.wait()
 
 
-def until(condition: Callable[[], T], explain: Callable[[], object] = lambda: "") -> T:
+def until(condition: Callable[[], T], explain: Callable[[], object] = lambda: "", *, pause: float = 0.05) -> T:
     """What the condition answers once that is true."""
     deadline = time.monotonic() + PATIENCE
     while not (answer := condition()):
         assert time.monotonic() < deadline, f"this did not happen in {PATIENCE} s; {explain()}"
-        time.sleep(0.05)
+        time.sleep(pause)
     return answer
 
 

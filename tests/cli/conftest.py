@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from forebay.db.pool import connected
+from forebay.engine.db import registry
 from forebay.identity.logins import login_urls
-from tests._servers import PASSWORDS
-from tests.cli._run import Cli, Process, starting
+from tests._servers import PASSWORDS, run_apart
+from tests.cli._run import PIPELINE, Cli, Process, starting
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -37,10 +40,20 @@ def fork(cli: Cli) -> Iterator[Callable[..., Process]]:
 
 
 @pytest.fixture
-def known(cli: Cli, fork: Callable[..., Process]) -> Cli:
-    """The same, after a worker has registered the pipeline and has stopped."""
-    worker = fork("worker")
-    worker.says("worker_started")
-    worker.signal(15)
-    assert worker.ends() == 0
+def known(cli: Cli, dsn: str) -> Cli:
+    """The same with the pipeline registered, as a worker that has stopped leaves it."""
+    run_apart(_register(dsn))
     return cli
+
+
+async def _register(dsn: str) -> None:
+    async with connected(dsn, "forebay tests") as conn:
+        await registry.register(conn, _definition())
+
+
+@cache
+def _definition() -> dict[str, Any]:
+    space: dict[str, Any] = {"__name__": "notes"}
+    exec(PIPELINE, space)
+    definition: dict[str, Any] = space["notes"].definition()
+    return definition

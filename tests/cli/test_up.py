@@ -31,11 +31,23 @@ def cli(tmp_path: Path, data_dir: Path) -> Cli:
     return Cli(tmp_path, FOREBAY_DATA_DIR=str(data_dir), FOREBAY_PIPELINES="forebay.example")
 
 
+@pytest.fixture
+def made(data_dir: Path, copy_cluster: Callable[[Path], None]) -> Path:
+    """The same with a database in it, as an earlier start leaves it."""
+    copy_cluster(data_dir)
+    return data_dir
+
+
 def demo(dsn: str) -> tuple[int, ...]:
     """How many jobs there are, and of the first: items, done ones, failed ones."""
     with suppress(Exception):
         return tuple(ask(dsn, "select array[count(*), max(total), max(done), max(error)] from forebay.job"))
     return ()
+
+
+def until_done(dsn: str, up: Process) -> None:
+    """Wait for the end of the demo, which takes seconds: each look is a connection of its own."""
+    until(lambda: demo(dsn) == (1, 301, 300, 1), lambda: up.said, pause=0.25)
 
 
 def kill_everything(up: Process, server: EmbeddedPostgres) -> None:
@@ -63,7 +75,7 @@ def test_the_demo_runs_and_everything_ends_with_ctrl_c(cli: Cli, data_dir: Path,
     assert cli.run("users", "link", "admin").out.startswith(f"{address}/sign-in#fbl_")  # wherever it serves
     misspelt = cli.run("up", FOREBAY_API_PROT="1")
     assert "FOREBAY_API_PROT has no effect, as there is no such setting: did you mean FOREBAY_API_PORT?" in misspelt.out
-    until(lambda: demo(server.dsn) == (1, 301, 300, 1), lambda: up.said)
+    until_done(server.dsn, up)
     assert cli.run("jobs", "--json").json[0]["state"] == "DONE"  # other commands find the database by themselves
     assert cli.run("job", "1", "--json").json["result"]["summary"]["texts"] == 300
     up.says("of 301 items")
@@ -77,16 +89,16 @@ def test_the_demo_runs_and_everything_ends_with_ctrl_c(cli: Cli, data_dir: Path,
     assert stopped.err == f"forebay: the database in {data_dir} is not running: start it with `forebay up`\n"
 
 
-def test_a_second_start_finishes_what_a_kill_interrupted(data_dir: Path, start: Start) -> None:
+def test_a_second_start_finishes_what_a_kill_interrupted(made: Path, start: Start) -> None:
     up = start("up", "--processes", "2")
     up.says("Demo: job 1 with 301 texts")
-    server = EmbeddedPostgres(data_dir)
+    server = EmbeddedPostgres(made)
     until(lambda: (found := demo(server.dsn)) and found[2] > 20, lambda: up.said)
     kill_everything(up, server)
     again = start("up", "--processes", "2")
     again.says("✓ Recovery: ")
     assert "2 workers of an earlier run had died" in again.said
-    until(lambda: demo(server.dsn) == (1, 301, 300, 1), lambda: again.said)
+    until_done(server.dsn, again)
     assert (
         ask(
             server.dsn,
@@ -100,10 +112,10 @@ def test_a_second_start_finishes_what_a_kill_interrupted(data_dir: Path, start: 
     assert server.pid is None
 
 
-def test_postgresql_is_started_again_when_it_dies(data_dir: Path, start: Start) -> None:
+def test_postgresql_is_started_again_when_it_dies(made: Path, start: Start) -> None:
     up = start("up", "--no-demo")
     up.says("worker_started", 2)
-    server = EmbeddedPostgres(data_dir)
+    server = EmbeddedPostgres(made)
     lost = server.pid
     server.kill()
     until(lambda: server.pid not in (None, lost), lambda: up.said)
@@ -113,7 +125,7 @@ def test_postgresql_is_started_again_when_it_dies(data_dir: Path, start: Start) 
 
 def test_a_database_of_ones_own_is_used_instead(dsn: str, cli: Cli, data_dir: Path, start: Start) -> None:
     up = start("up", FOREBAY_DATABASE_URL=dsn)
-    until(lambda: demo(dsn) == (1, 301, 300, 1), lambda: up.said)
+    until_done(dsn, up)
     up.signal(signal.SIGINT)
     assert up.ends() == 0, up.said
     assert not (data_dir / "cluster").exists()

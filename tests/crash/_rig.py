@@ -7,8 +7,6 @@ import json
 import os
 import re
 import signal
-import subprocess
-import sys
 import time
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
@@ -21,9 +19,10 @@ from forebay.db.pool import UNAVAILABLE, connect
 from forebay.engine.db import registry
 from forebay.engine.work.worker import Worker
 from forebay.errors import DatabaseUnavailable
+from tests.cli._forks import Forked
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Sequence
+    from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable
 
     from forebay import Pipeline
     from forebay.settings import Settings
@@ -34,7 +33,6 @@ GONE = (*UNAVAILABLE, asyncpg.InternalClientError, asyncpg.PostgresConnectionErr
 
 ROOT = Path(__file__).parents[2]
 
-STEPS = ("tests.crash._steps",)  # the program that runs the crash tests' own pipelines
 EFFECTS = "create table effects (job_id bigint, n int, step text, token bigint)"
 
 # Short leases and pauses, so that what a dead worker held comes back while the test looks on.
@@ -105,17 +103,16 @@ class Watch:
 
 
 class WorkerProcess:
-    """One worker process and what it said."""
+    """One worker process and what it said; forked, as none of these tests is about how an interpreter starts."""
 
-    def __init__(self, dsn: str, log: Path, settings: dict[str, str], program: Sequence[str] = STEPS) -> None:
-        env = {f"FOREBAY_{name.upper()}": value for name, value in (QUICK | settings).items()}
-        env["FOREBAY_DATABASE_URL"] = dsn
+    def __init__(self, dsn: str, log: Path, settings: dict[str, str]) -> None:
+        given = {"pipelines": "tests.crash._steps", "database_url": dsn} | QUICK | settings
+        env = {f"FOREBAY_{name.upper()}": value for name, value in given.items()}
         self._log = log
         self.name = log.stem
-        with log.open("wb") as out:
-            self.process = subprocess.Popen(
-                [sys.executable, "-m", *program], cwd=ROOT, env=os.environ | env, stderr=out, stdout=out
-            )
+        with log.open("wb") as out, Path(os.devnull).open("rb") as nothing:
+            files = (nothing.fileno(), out.fileno(), out.fileno())
+            self.process = Forked(("worker",), ROOT, {**os.environ, **env}, files)
 
     @property
     def pid(self) -> int:
@@ -123,7 +120,7 @@ class WorkerProcess:
 
     @property
     def lives(self) -> bool:
-        return self.process.poll() is None
+        return not self.process.has_ended()
 
     @property
     def said(self) -> str:
@@ -160,8 +157,7 @@ class WorkerProcess:
 
     async def ended(self, seconds: float = 60) -> int:
         async def code() -> tuple[int] | None:
-            found = self.process.poll()
-            return None if found is None else (found,)
+            return (self.process.wait(),) if self.process.has_ended() else None
 
         (answer,) = await eventually("the worker ended", code, seconds)
         return int(answer)
@@ -175,9 +171,9 @@ class Workers:
         self.folder = folder
         self.all: list[WorkerProcess] = []
 
-    def start(self, *, dsn: str | None = None, program: Sequence[str] = STEPS, **settings: str) -> WorkerProcess:
+    def start(self, *, dsn: str | None = None, **settings: str) -> WorkerProcess:
         log = self.folder / f"worker-{len(self.all)}.log"
-        worker = WorkerProcess(dsn or self.dsn, log, settings, program)
+        worker = WorkerProcess(dsn or self.dsn, log, settings)
         self.all.append(worker)
         return worker
 

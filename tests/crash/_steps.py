@@ -1,4 +1,4 @@
-"""The pipelines of the crash tests, and the program that runs them: `python -m tests.crash._steps`.
+"""The pipelines of the crash tests.
 
 An effect is a row in a plain table without any key, so that a step whose rows are written twice is seen.
 """
@@ -6,7 +6,6 @@ An effect is a row in a plain table without any key, so that a step whose rows a
 from __future__ import annotations
 
 import asyncio
-import sys
 from pathlib import Path
 
 from pydantic import BaseModel
@@ -59,15 +58,3 @@ async def wait(ctx: Context, order: Order) -> Done[int]:
     while not (gate / "open").exists():  # noqa: ASYNC110 - another process opens it
         await asyncio.sleep(0.02)
     return Done(order.number, writes=[_effect(ctx)])
-
-
-def main() -> None:
-    """`forebay worker` with these pipelines."""
-    from forebay.cli import main as forebay
-
-    sys.argv = ["forebay", "worker", "--pipelines", "tests.crash._steps"]
-    forebay()
-
-
-if __name__ == "__main__":
-    main()

@@ -57,7 +57,7 @@ async def test_what_was_answered_is_there(dsn: str, tmp_path: Path) -> None:
     conn = await asyncpg.connect(dsn)
     cli = Cli(tmp_path, FOREBAY_DATABASE_URL=dsn, FOREBAY_API_PORT="0")
     for enough in (20, 30, 40):
-        api = cli.start("api")
+        api = cli.fork("api")
         answered: list[tuple[int, int]] = []
         try:
             headers = {"authorization": f"Bearer {token}"}

@@ -21,7 +21,6 @@ from forebay.settings import Settings
 from tests.corpus.site import Hold, Page, Site, corpus, serving
 from tests.crash._rig import Watch, WorkerProcess, Workers
 
-PROGRAM = ("forebay", "worker", "--pipelines", "forebay.pipelines")
 PAGE = """<html lang="en"><title>The mill</title><meta property="og:image" content="/held/{step}.png">
 <link rel="icon" href="/held/{step}-icon.png" sizes="32x32"><body><p>Water falls onto the wheel.</p></body></html>"""
 SAID = {"choices": [{"message": {"content": "A mill by a stream."}, "finish_reason": "stop"}]}
@@ -112,6 +111,7 @@ async def test_only_the_step_in_which_a_worker_was_killed_is_repeated(
     base = f"http://127.0.0.1:{site.port}"
     settings = {"data_dir": str(tmp_path / "data"), "egress_allow_networks": "127.0.0.0/8"}
     settings |= {"caption_url": f"{base}/v1", "caption_model": "eyes", "lease_floor_s": "600"}
+    settings |= {"pipelines": "forebay.pipelines"}
     for pipeline in (bookmarks, bookmark_imports):
         await registry.register(await watch.conn(), pipeline.definition())
     owner = await watch.one("select forebay.owner_id('ann')")
@@ -139,7 +139,7 @@ async def test_only_the_step_in_which_a_worker_was_killed_is_repeated(
         return (await bookmark_imports.submit(await watch.conn(), Imported(url=url), owner="ann")).job_id
 
     begin = {"ocr": read_again, "add": bring_in}
-    worker = workers.start(program=PROGRAM, **settings)
+    worker = workers.start(**settings)
     for step in STEPS:
         url = f"{base}/held/{step}"
         if step == "ocr":
@@ -148,7 +148,7 @@ async def test_only_the_step_in_which_a_worker_was_killed_is_repeated(
             await watch.until(f"only {step} runs", _ALONE, job, step)
             await kill(worker)
         await watch.fetch("update forebay.lease set expires_at = clock_timestamp()")  # time passes
-        worker = workers.start(program=PROGRAM, **settings)
+        worker = workers.start(**settings)
         await watch.done([job])
         once = {each: ["DONE"] for each in STEPS if (each == "add") is (step == "add")}
         if step == "ocr":

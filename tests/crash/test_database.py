@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from forebay.db.migrate import migrate
 from forebay.db.pool import connect
 from forebay.engine.db import registry
 from forebay.settings import Settings
@@ -45,7 +44,6 @@ _QUICK: dict[str, Any] = {"lease_floor_s": 2.0, "sweep_s": 0.2, "poll_s": 0.2, "
 @asynccontextmanager
 async def _durable(server: EmbeddedPostgres, folder: Path) -> AsyncGenerator[tuple[Workers, Watch]]:
     """Workers and questions on a server that may be killed."""
-    await migrate(server.dsn, service=True)
     workers = Workers(server.dsn, folder)
     try:
         async with Watch(server.dsn) as watch:

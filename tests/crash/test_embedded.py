@@ -20,7 +20,7 @@ from forebay.embedded import EmbeddedError, EmbeddedPostgres, cluster, system
 from tests._servers import DEBIAN_15, discard
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from tests.conftest import CrashServer
@@ -35,6 +35,13 @@ def folder(run_folder: Path, worker: str, request: pytest.FixtureRequest) -> Ite
     folder = run_folder / f"{request.node.name} of {worker}"
     yield folder
     discard(EmbeddedPostgres(folder))
+
+
+@pytest.fixture
+def made(folder: Path, copy_cluster: Callable[[Path], None]) -> Path:
+    """The same with a database in it, for a server that is not running."""
+    copy_cluster(folder)
+    return folder
 
 
 @pytest.fixture
@@ -59,8 +66,8 @@ def note(dsn: str) -> None:
         connection.execute("INSERT INTO note VALUES (1)")
 
 
-def test_starts_once_and_is_reused(folder: Path) -> None:
-    first, second = EmbeddedPostgres(folder), EmbeddedPostgres(folder)
+def test_starts_once_and_is_reused(made: Path) -> None:
+    first, second = EmbeddedPostgres(made), EmbeddedPostgres(made)
     assert first.start() == second.start()
     assert first.pid == second.pid is not None
 
@@ -146,8 +153,6 @@ def test_a_pid_file_that_names_a_stranger_is_no_obstacle(crash_server: CrashServ
 
 
 def test_an_interrupted_initdb_is_done_again(folder: Path) -> None:
-    EmbeddedPostgres(folder).start()
-    discard(EmbeddedPostgres(folder))
     starter = _start_elsewhere(folder)
     _wait_for(folder / "cluster.new" / "base")
     starter.kill()
@@ -172,28 +177,28 @@ def test_many_starters_share_one_server(folder: Path) -> None:
     assert ask(answers.pop().strip(), "SELECT 1") == 1
 
 
-def test_a_port_that_was_taken_is_chosen_again(folder: Path) -> None:
-    with EmbeddedPostgres(folder) as server:
-        taken = int((folder / "port").read_text())
+def test_a_port_that_was_taken_is_chosen_again(made: Path) -> None:
+    with EmbeddedPostgres(made) as server:
+        taken = int((made / "port").read_text())
     with socket.socket() as other:
         other.bind(("127.0.0.1", taken))
         other.listen()
         assert ask(server.start(), "SELECT 1") == 1
-        assert int((folder / "port").read_text()) != taken
+        assert int((made / "port").read_text()) != taken
 
 
-def test_a_fixed_port_that_is_taken_is_an_error(folder: Path) -> None:
+def test_a_fixed_port_that_is_taken_is_an_error(made: Path) -> None:
     with socket.socket() as other:
         other.bind(("127.0.0.1", 0))
         other.listen()
         with pytest.raises(EmbeddedError, match="Address already in use"):
-            EmbeddedPostgres(folder, port=other.getsockname()[1]).start()
+            EmbeddedPostgres(made, port=other.getsockname()[1]).start()
 
 
-def test_a_wrong_setting_is_told_with_the_log(folder: Path) -> None:
+def test_a_wrong_setting_is_told_with_the_log(made: Path) -> None:
     words = r"^PostgreSQL did not start\. The end of .*:\n(?s:.*)unrecognized configuration parameter"
     with pytest.raises(EmbeddedError, match=words):
-        EmbeddedPostgres(folder, settings={"no_such_setting": "1"}).start()
+        EmbeddedPostgres(made, settings={"no_such_setting": "1"}).start()
 
 
 def test_a_full_disk_is_told_in_words(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -270,15 +275,15 @@ def test_an_ordinary_user_needs_nothing_special(folder: Path, other_account: lis
 
 
 @as_root
-def test_data_of_another_account_is_refused_in_words(folder: Path, other_account: list[str]) -> None:
-    EmbeddedPostgres(folder).start()
-    starter = _start_elsewhere(folder, *other_account)
+def test_data_of_another_account_is_refused_in_words(made: Path, other_account: list[str]) -> None:
+    EmbeddedPostgres(made).start()
+    starter = _start_elsewhere(made, *other_account)
     _, errors = starter.communicate(timeout=60)
     hint = "it probably belongs to another account: use that one, or another folder"
-    assert f"EmbeddedError: No permission for {folder}/lock: {hint}." in errors
-    looker = _elsewhere("EmbeddedPostgres(pathlib.Path(sys.argv[1])).pid", folder, *other_account)
+    assert f"EmbeddedError: No permission for {made}/lock: {hint}." in errors
+    looker = _elsewhere("EmbeddedPostgres(pathlib.Path(sys.argv[1])).pid", made, *other_account)
     _, errors = looker.communicate(timeout=60)
-    assert f"EmbeddedError: {folder}/cluster belongs to another account: use that one." in errors
+    assert f"EmbeddedError: {made}/cluster belongs to another account: use that one." in errors
 
 
 def test_a_server_that_hangs_is_not_waited_for_without_end(crash_server: CrashServer) -> None:

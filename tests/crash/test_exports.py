@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.crash._rig import Watch
-from tests.pipelines._sheets import Line, add_sheet, export_worker, exporting
+from tests.crash._rig import Watch, Workers
+from tests.pipelines._sheets import Line, add_sheet, exporting
 
 _KILLS = 3
 _READING = """select count(*) > 0 from pg_stat_activity
@@ -16,12 +16,13 @@ where datname = current_database() and query like 'COPY%' and state = 'active'""
 
 
 @pytest.mark.parametrize("kind", ["csv", "xlsx", "jsonl"])
-async def test_killed_workers(dsn: str, tmp_path: Path, kind: str) -> None:
+async def test_killed_workers(dsn: str, workers: Workers, tmp_path: Path, kind: str) -> None:
     # Long cells: none of the formats is ready before a kill can come.
     lines = [
         Line({"Name": f"=thing {n}", "Text": f"{n} ü, \n" * 800}, {"title": f"Thing {n}", "score": n / 7})
-        for n in range(12_000)
+        for n in range(5_000)
     ]
+    settings = {"pipelines": "forebay.pipelines.sheets.exports", "data_dir": str(tmp_path)}
     async with exporting(dsn, tmp_path) as exports, Watch(dsn) as watch:
         job = await add_sheet(exports.conn, ["Name", "Text"], lines)
         undisturbed = await exports.made(job, kind)
@@ -29,12 +30,13 @@ async def test_killed_workers(dsn: str, tmp_path: Path, kind: str) -> None:
         await exports.conn.execute("delete from forebay.blob")
         export = await exports.ask(job, kind)
         for _ in range(_KILLS):
-            with export_worker(dsn, tmp_path, tmp_path / "log"):
-                await watch.until("the grid is being read", _READING)
+            worker = workers.start(**settings)
+            await watch.until("the grid is being read", _READING)
+            worker.kill()
             # Its backend ends when it finds nobody to send to: the next one that reads is the next worker's.
             await watch.until("the backend has ended", f"select not ({_READING})")
-        with export_worker(dsn, tmp_path, tmp_path / "log"):
-            await watch.done([export])
+        workers.start(**settings)
+        await watch.done([export])
         assert await exports.content(export) == undisturbed
         lost = await watch.one("select count(*) from forebay.attempt where job_id = $1 and outcome = 'EXPIRED'", export)
         assert lost == _KILLS, "a kill that hits no work proves nothing"

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from forebay.db.migrate import migrate
 from forebay.engine.db import registry
 from tests.crash._rig import EFFECTS, GONE, Proxy, Watch, Workers, assert_done_once
 from tests.crash._steps import Order, letters, orders
@@ -107,7 +106,6 @@ async def _submit_all(watch: Watch, pipeline: Pipeline[Order], total: int) -> di
 @pytest.mark.timeout(3600)
 async def test_a_million_items_under_all_faults_are_done_once(crash_server: CrashServer, tmp_path: Path) -> None:
     server = crash_server(max_wal_size="1GB")
-    await migrate(server.dsn, service=True)
     workers = Workers(server.dsn, tmp_path)
     try:
         async with Watch(server.dsn) as watch, Watch(server.dsn) as adapter, Proxy(server.dsn) as proxy:
@@ -125,7 +123,8 @@ async def test_a_million_items_under_all_faults_are_done_once(crash_server: Cras
                     break
                 with suppress(AssertionError):
                     await watch.until("progress", f"select ({_ENDED}) > $1", before + 10_000, seconds=20)
-                died = [worker.said[-2000:] for worker in workers.all if worker.process.poll() == 1]
+                dead = [worker for worker in workers.all if not worker.lives]
+                died = [worker.said[-2000:] for worker in dead if worker.process.wait() == 1]
                 assert died == []
             sent, written = await submitting
             assert faults.count >= 20

@@ -62,8 +62,8 @@ class Rig:
         self.cli, self.conn = cli, conn
         self._headers = {"authorization": f"Bearer {token}"}
         self.kills = 0
-        self.worker = cli.start("worker")
-        self.api = cli.start("api")
+        self.worker = cli.fork("worker")
+        self.api = cli.fork("api")
         self.client = self._client()
 
     def _client(self) -> httpx.AsyncClient:
@@ -73,14 +73,14 @@ class Rig:
         self.worker.signal(signal.SIGKILL)
         self.worker.kill()
         self.kills += 1
-        self.worker = self.cli.start("worker")
+        self.worker = self.cli.fork("worker")
 
     async def kill_api(self) -> None:
         self.api.signal(signal.SIGKILL)
         self.api.kill()
         self.kills += 1
         await self.client.aclose()
-        self.api = self.cli.start("api")
+        self.api = self.cli.fork("api")
         self.client = self._client()
 
     async def end(self) -> None:

@@ -12,7 +12,6 @@ import os
 import re
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import types
@@ -44,6 +43,7 @@ from forebay.types import NotFound
 from tests._servers import Server
 from tests.cli._run import ask
 from tests.docs._blocks import ROOT, blocks, execute, files
+from tests.docs._shell import free_port, run_shell, shell_environment
 from tests.services.egress._world import answering, reply
 from tests.telemetry._collector import collecting
 
@@ -174,19 +174,8 @@ async def test_sources(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> No
 def test_a_catalogue_of_ones_own(dsn: str, tmp_path: Path) -> None:
     ask(dsn, "select forebay.put_product(forebay.owner_id('ada'), 'stock', 'k', null, null, null, array['mug'], '{}')")
     (block,) = blocks("docs/howto/providers.md", "sh")
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("FOREBAY_")}
-    path = f"{Path(sys.executable).parent}{os.pathsep}{kept['PATH']}"
-    done = subprocess.run(
-        ["bash", "-ec", block],
-        cwd=tmp_path,
-        env={**kept, "PATH": path, "FOREBAY_DATABASE_URL": dsn},
-        capture_output=True,
-        text=True,
-        timeout=200,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "stock of ada is shared with everybody" in done.stdout
+    said = run_shell(block, tmp_path, {"FOREBAY_DATABASE_URL": dsn})
+    assert "stock of ada is shared with everybody" in said
     assert ask(dsn, "select count(*) from forebay.product") == 0
 
 
@@ -257,58 +246,28 @@ async def test_sql(dsn: str) -> None:
 @pytest.mark.skipif(shutil.which("curl") is None, reason="the example uses curl, which is not installed here")
 def test_api(dsn: str, tmp_path: Path) -> None:
     asyncio.run(_register(dsn))
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
     (block,) = blocks("docs/howto/api.md", "sh")
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("FOREBAY_")}
-    path = f"{Path(sys.executable).parent}{os.pathsep}{kept['PATH']}"
-    done = subprocess.run(
-        ["bash", "-ec", block.replace("8080", str(port))],
-        cwd=tmp_path,
-        env={**kept, "PATH": path, "FOREBAY_DATABASE_URL": dsn, "FOREBAY_PIPELINES": "forebay.example"},
-        capture_output=True,
-        text=True,
-        timeout=200,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert '{"jobId":"1","created":true,"items":1}' in done.stdout
-    assert '"jobId":"2"' in done.stdout
-    assert done.stdout.rpartition('"state":"')[2].startswith("DONE")
+    own = {"FOREBAY_DATABASE_URL": dsn, "FOREBAY_PIPELINES": "forebay.example"}
+    said = run_shell(block.replace("8080", free_port()), tmp_path, own)
+    assert '{"jobId":"1","created":true,"items":1}' in said
+    assert '"jobId":"2"' in said
+    assert said.rpartition('"state":"')[2].startswith("DONE")
 
 
 @pytest.mark.skipif(shutil.which("curl") is None, reason="the example uses curl, which is not installed here")
 def test_bookmarks(dsn: str, tmp_path: Path) -> None:
     asyncio.run(_register(dsn, bookmarks, bookmark_imports))
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
     block = "".join(blocks("docs/howto/bookmarks.md", "sh"))
-    begin = "forebay api --port 8080 &\n"
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("FOREBAY_")}
-    path = f"{Path(sys.executable).parent}{os.pathsep}{kept['PATH']}"
-    done = subprocess.run(
-        ["bash", "-ec", f"{begin}{block}\nkill %1".replace("8080", str(port))],
-        cwd=tmp_path,
-        env={**kept, "PATH": path, "FOREBAY_DATABASE_URL": dsn},
-        capture_output=True,
-        text=True,
-        timeout=200,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert '"created":true' in done.stdout
-    assert '"note":"for later"' in done.stdout
+    script = f"forebay api --port 8080 &\n{block}\nkill %1".replace("8080", free_port())
+    said = run_shell(script, tmp_path, {"FOREBAY_DATABASE_URL": dsn})
+    assert '"created":true' in said
+    assert '"note":"for later"' in said
     assert "https://example.com/" in (tmp_path / "bookmarks.html").read_text()
-    assert '"items":1}' in done.stdout
+    assert '"items":1}' in said
 
 
 @pytest.mark.skipif(shutil.which("curl") is None, reason="the example uses curl, which is not installed here")
 def test_sheets(dsn: str, tmp_path: Path) -> None:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
     drop, declared = tmp_path / "drop", tmp_path / "declared"
     drop.mkdir()
     declared.mkdir()
@@ -319,34 +278,23 @@ def test_sheets(dsn: str, tmp_path: Path) -> None:
     Image.new("RGB", (64, 48), "red").save(tmp_path / "label.png")
     block = "".join(blocks("docs/howto/sheets.md", "sh"))
     begin = "trap 'kill %1 %2; wait' EXIT\nforebay api --port 8080 & forebay worker &\n"
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("FOREBAY_")}
     own = {
-        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{kept['PATH']}",
         "FOREBAY_DATABASE_URL": dsn,
         "FOREBAY_SHEETS_SOURCES": str(declared),
         "FOREBAY_SHEETS_ROOTS": str(tmp_path),
         "FOREBAY_SHEETS_NOT_FOUND_WAIT_S": "0",
         "FOREBAY_GRACE_S": "0",
     }
-    done = subprocess.run(
-        ["bash", "-ec", f"{begin}{block}".replace("8080", str(port))],
-        cwd=tmp_path,
-        env={**kept, **own},
-        capture_output=True,
-        text=True,
-        timeout=200,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert '"Blue mug 300 ml",null,null,"M-1"' in done.stdout
-    assert '"mapping":{"price":"Cost","title":"Name"},"decimalMark":".","currency":"EUR"' in done.stdout
+    said = run_shell(f"{begin}{block}".replace("8080", free_port()), tmp_path, own)
+    assert '"Blue mug 300 ml",null,null,"M-1"' in said
+    assert '"mapping":{"price":"Cost","title":"Name"},"decimalMark":".","currency":"EUR"' in said
     grid = (tmp_path / "grid.csv").read_text("utf-8-sig").splitlines()
     assert [line.split(",")[:4] for line in grid[1:]] == [
         ["2", "DONE", "blue mugg 300ml", "4.20"],
         ["3", "NOT_FOUND", "Garden hose", "19"],
     ]
     assert (tmp_path / "grid.xlsx").read_bytes().startswith(b"PK")
-    assert "march.csv" in done.stdout
+    assert "march.csv" in said
 
 
 def test_operating(dsn: str, bare_dsn: str, server: Server, tmp_path: Path) -> None:
@@ -361,23 +309,14 @@ def _operate(dsn: str, bare_dsn: str, third: str, tmp_path: Path) -> None:
     lines = [line for line in block.splitlines() if not line.startswith("pip ")]
     script = "\n".join(["forebay users add admin --admin --link", *lines, "forebay users list"])
     (tmp_path / "data" / "blobs").mkdir(parents=True)
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("FOREBAY_")}
     program = find_program("pg_dump")
     assert program is not None
-    path = f"{Path(sys.executable).parent}{os.pathsep}{program.parent}{os.pathsep}{kept['PATH']}"
+    script = script.replace("postgresql://app@db.example/app", bare_dsn)
+    script = f'export PATH="$PATH:{program.parent}"; {script}'
     urls = {"FOREBAY_DATABASE_URL": dsn, "NEW_DATABASE_URL": third}
-    done = subprocess.run(
-        ["bash", "-ec", script.replace("postgresql://app@db.example/app", bare_dsn)],
-        cwd=tmp_path,
-        env={**kept, "PATH": path, **urls, "FOREBAY_DATA_DIR": "data"},
-        capture_output=True,
-        text=True,
-        timeout=200,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "/sign-in#fbl_" in done.stdout
-    assert "0 blobs, 0 B, looked for: all are there" in done.stdout
+    said = run_shell(script, tmp_path, {**urls, "FOREBAY_DATA_DIR": "data"})
+    assert "/sign-in#fbl_" in said
+    assert "0 blobs, 0 B, looked for: all are there" in said
     assert ask(bare_dsn, "select name from forebay.account") == "admin"
 
 
@@ -400,13 +339,12 @@ async def test_what_a_migration_leaves_in_the_database(dsn: str) -> None:
 def test_tracing(dsn: str, tmp_path: Path) -> None:
     asyncio.run(_register(dsn))
     (block,) = blocks("docs/howto/tracing.md", "sh")
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("FOREBAY_")}
-    path = f"{Path(sys.executable).parent}{os.pathsep}{kept['PATH']}"
+    own = {"FOREBAY_DATABASE_URL": dsn, "FOREBAY_PIPELINES": "forebay.example"}
     with collecting() as collector:
         running = subprocess.Popen(
             ["bash", "-ec", block.replace("http://localhost:4318", collector.url)],
             cwd=tmp_path,
-            env={**kept, "PATH": path, "FOREBAY_DATABASE_URL": dsn, "FOREBAY_PIPELINES": "forebay.example"},
+            env=shell_environment(own),
             stderr=subprocess.DEVNULL,
             start_new_session=True,
         )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import subprocess
 import sys
@@ -12,8 +11,10 @@ import asyncpg
 
 from forebay.testing import testbed
 from tests.docs._blocks import ROOT, blocks, execute
+from tests.docs._shell import run_shell
 
-FOREBAY = Path(sys.executable).with_name("forebay")
+INSTALLED = Path(sys.executable).parent  # with the command `forebay`
+AT_THE_END = "trap 'kill %1; wait' EXIT\n"
 
 
 async def test_the_example_runs(dsn: str) -> None:
@@ -50,23 +51,6 @@ def test_the_make_targets_exist() -> None:
         subprocess.run(["make", "-n", target], cwd=ROOT, check=True, capture_output=True)
 
 
-def _shell(script: str, folder: Path, **variables: str) -> str:
-    """What a script says, run in a folder as a reader runs it."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("FOREBAY_")}
-    own = {"PATH": f"{FOREBAY.parent}{os.pathsep}{kept['PATH']}", "FOREBAY_DATA_DIR": str(folder / "data")}
-    done = subprocess.run(
-        ["bash", "-ec", f"trap 'kill %1; wait' EXIT\n{script}"],
-        cwd=folder,
-        env={**kept, **own, **variables},
-        capture_output=True,
-        text=True,
-        timeout=200,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
-
-
 def test_the_quickstart_has_the_same_example() -> None:
     assert blocks("docs/quickstart.md", "python") == blocks("README.md", "python")
 
@@ -76,7 +60,7 @@ async def test_the_shell_commands_of_an_app_work(bare_dsn: str, tmp_path: Path) 
     (tmp_path / "app.py").write_text(example)
     shell = next(block for block in blocks("docs/quickstart.md", "sh") if "forebay migrate" in block)
     script = shell.replace("pip install forebay\n", "").replace("postgresql://localhost/app", bare_dsn)
-    said = _shell(script, tmp_path)
+    said = run_shell(f"{AT_THE_END}{script}", tmp_path, {"FOREBAY_DATA_DIR": str(tmp_path / "data")}, INSTALLED)
     assert '"title": "https://example.com"' in said  # the result is seen
     assert "idle: pages" in said
     conn = await asyncpg.connect(bare_dsn)
@@ -87,8 +71,9 @@ async def test_the_shell_commands_of_an_app_work(bare_dsn: str, tmp_path: Path) 
 
 def test_the_first_minutes_work(dsn: str, tmp_path: Path) -> None:
     shell = next(block for block in blocks("docs/quickstart.md", "sh") if "bookmarks add" in block)
-    hurried = {"FOREBAY_SHEETS_NOT_FOUND_WAIT_S": "0"}  # else a row is looked up again half a minute later
-    said = _shell(f"forebay worker &\n{shell}", tmp_path, FOREBAY_DATABASE_URL=dsn, **hurried)
+    own = {"FOREBAY_DATABASE_URL": dsn, "FOREBAY_DATA_DIR": str(tmp_path / "data")}
+    own["FOREBAY_SHEETS_NOT_FOUND_WAIT_S"] = "0"  # else a row is looked up again half a minute later
+    said = run_shell(f"{AT_THE_END}forebay worker &\n{shell}", tmp_path, own)
     assert "bookmark 1: https://example.com/ saved" in said
     assert "DONE: 1 row, 0 done, 1 not found, 0 failed" in said
 

@@ -8,11 +8,13 @@ import signal
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Iterator
+from types import SimpleNamespace
 from typing import Any
 
 import asyncpg
 import pytest
 
+from forebay.engine.submit import job_stream
 from forebay.engine.submit.job_stream import SourceRows
 from forebay.errors import ConflictError, DatabaseUnavailable, InvalidField, UnknownPipeline
 from forebay.jobs import StreamProgress, submit_stream, summary
@@ -23,6 +25,12 @@ from tests.engine._producing import Page, counts, inputs_of, ledgers, pages, pap
 
 class Crash(Exception):
     """Raised by a source in the middle."""
+
+
+@pytest.fixture(autouse=True)
+def _stopped_clock(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All batches are quick, however busy the machine is: their sizes depend on how long they take."""
+    monkeypatch.setattr(job_stream, "time", SimpleNamespace(monotonic=lambda: 0.0))
 
 
 @pytest.fixture

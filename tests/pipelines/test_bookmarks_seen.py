@@ -9,6 +9,7 @@ from pathlib import Path
 
 import psutil
 import pytest
+import pytest_asyncio
 
 from forebay import resources
 from forebay.engine.declare.resources import Resources, resource
@@ -22,7 +23,7 @@ needs_browser = pytest.mark.skipif(find_browser(Settings()) is None, reason="no 
 pytestmark = needs_browser
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="session")
 async def crawl(dsn: str, site: Site, tmp_path: Path) -> AsyncIterator[Crawl]:
     async with crawling(dsn, site, tmp_path, browser_path=None) as crawl:
         yield crawl

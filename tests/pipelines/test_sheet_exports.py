@@ -14,6 +14,7 @@ from pathlib import Path
 import openpyxl  # type: ignore[import-untyped]
 import psycopg
 import pytest
+import pytest_asyncio
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -39,7 +40,7 @@ NASTY = [
 ]  # fmt: skip
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="session")
 async def exports(dsn: str, tmp_path: Path) -> AsyncIterator[Exports]:
     async with exporting(dsn, tmp_path) as opened:
         yield opened

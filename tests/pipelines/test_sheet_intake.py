@@ -15,6 +15,7 @@ from typing import Any
 
 import openpyxl  # type: ignore[import-untyped]
 import pytest
+import pytest_asyncio
 from PIL import Image
 
 from forebay.engine.db.adapters import adapter_for
@@ -38,7 +39,7 @@ from tests.pipelines._intake import Taking, dying_once, table, taking
 _WAITING = "select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'"
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="session")
 async def take(dsn: str, tmp_path: Path) -> AsyncIterator[Taking]:
     async with taking(dsn, tmp_path) as taken:
         yield taken

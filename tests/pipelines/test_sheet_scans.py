@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import pytest_asyncio
 
 from forebay.errors import TransientError
 from forebay.intake.db import FileTerms, NewFile
@@ -58,7 +59,7 @@ def put(folder: Path, name: str, data: bytes) -> None:
     (folder / name).write_bytes(data)
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="session")
 async def take(dsn: str, tmp_path: Path, folder: Path) -> AsyncIterator[Taking]:
     async with taking(dsn, tmp_path, declare(folder)) as taken:
         yield taken

@@ -13,6 +13,7 @@ from typing import Any, Literal
 import asyncpg
 import httpx
 import pytest
+import pytest_asyncio
 
 from forebay.engine.db import registry
 from forebay.engine.declare.loading import load_pipelines
@@ -78,7 +79,7 @@ class Service:
         )
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="session")
 async def service(dsn: str, tmp_path: Path) -> AsyncIterator[Service]:
     async with _started(dsn, tmp_path) as service:
         yield service

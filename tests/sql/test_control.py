@@ -565,6 +565,13 @@ async def test_an_owners_weight(db: Db) -> None:
 # -- concurrency ------------------------------------------------------------------------------------------------------
 
 
+async def _is_blocked(db: Db, other: asyncpg.Connection[Any]) -> None:
+    """Return when the session of `db` waits for a lock of the other one."""
+    async with asyncio.timeout(60):
+        while not await other.fetchval("select pg_blocking_pids($1) <> '{}'", db.conn.get_server_pid()):
+            pass
+
+
 async def test_a_cancel_and_a_settle_at_once_count_each_item_once(db: Db) -> None:
     job = await db.submit(20)
     leases = await db.claim("a", 10)
@@ -572,7 +579,7 @@ async def test_a_cancel_and_a_settle_at_once_count_each_item_once(db: Db) -> Non
     async with other.transaction():
         await Db(other, db.dsn).settle(leases, "ERROR", error="data")
         cancelling = asyncio.create_task(do(db, "cancel", job))
-        await asyncio.sleep(0.05)  # it waits for the leases; if it does not yet, the test is only weaker
+        await _is_blocked(db, other)
     assert await cancelling is True
     await other.close()
     assert await db.counters(job) == (0, 10, 0, 10)
@@ -587,7 +594,7 @@ async def test_a_job_that_ends_while_it_is_being_cancelled_has_ended(db: Db) -> 
     async with other.transaction():
         await Db(other, db.dsn).settle(leases)
         cancelling = asyncio.create_task(do(db, "cancel", job))
-        await asyncio.sleep(0.05)
+        await _is_blocked(db, other)
     with refused("FB005", f"job_id: job {job} is DONE: {TOO_LATE['cancel']}"):
         await cancelling
     await other.close()

@@ -5,15 +5,19 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
+import asyncpg
 import pytest
 
 from forebay.engine.db.sql import load
-from tests.sql.test_plans import Explained, assert_indexed, explained
+from tests.sql.test_plans import Explained, assert_indexed, explaining, filled
 
 if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from tests._servers import Server
     from tests.sql.test_plans import Plan
 
-__all__ = ["explained"]  # the fixture
+__all__ = ["filled"]  # the fixture
 
 NOW = datetime(2030, 1, 1, 12, tzinfo=UTC)
 SINCE = NOW - timedelta(seconds=60)
@@ -31,13 +35,25 @@ vacuum (analyze) forebay.attempt;
 """
 
 
-@pytest.fixture(params=["force_custom_plan", "force_generic_plan"])
-async def looked(explained: Explained, request: pytest.FixtureRequest) -> Explained:
-    """The same, after some changes; statements are planned for their values, or for any."""
+async def _change(dsn: str) -> None:
+    conn = await asyncpg.connect(dsn)
     for statement in _CHANGE.strip().split(";\n"):
-        await explained.db.execute(statement)
-    await explained.db.execute(f"set plan_cache_mode = {request.param}")
-    return explained
+        await conn.execute(statement)
+    await conn.close()
+
+
+@pytest.fixture(scope="session")
+def changed(server: Server, filled: str) -> str:
+    """The same template after some changes."""
+    return server.template("forebay_event_plans", _change, base=filled)
+
+
+@pytest.fixture(params=["force_custom_plan", "force_generic_plan"])
+async def looked(server: Server, changed: str, request: pytest.FixtureRequest) -> AsyncIterator[Explained]:
+    """Statements are planned for their values, or for any."""
+    async with explaining(server, changed) as explained:
+        await explained.db.execute(f"set plan_cache_mode = {request.param}")
+        yield explained
 
 
 async def plans_of(looked: Explained, query: str, *args: object) -> list[Plan]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from contextlib import asynccontextmanager
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,8 @@ from tests.sql._db import START, Db, step
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
+
+    from tests._servers import Server
 
 _LARGE = ("ready", "scheduled", "item", "job", "lease", "attempt")
 _LANES = 200
@@ -68,6 +71,10 @@ class Explained:
         }.items():
             await self.db.execute(f"set auto_explain.{name} = {value}")
 
+    async def end(self) -> None:
+        self.db.conn.remove_log_listener(self._hear)
+        await self.db.conn.close()
+
     def _hear(self, _conn: object, message: asyncpg.PostgresLogMessage) -> None:
         text = str(message.message)
         if "plan:" in text:
@@ -92,16 +99,34 @@ class Explained:
                    for plan in await self.of(sql, *args))  # fmt: skip
 
 
+async def _fill(dsn: str) -> None:
+    conn = await asyncpg.connect(dsn)
+    await Db(conn, dsn).register(step("fetch"), step("store", "fetch"))
+    await conn.execute(_FILL)
+    await conn.execute("vacuum (analyze)")
+    await conn.close()
+
+
+@pytest.fixture(scope="session")
+def filled(server: Server, _template: str) -> str:
+    """A template of realistic size, with known statistics."""
+    return server.template("forebay_plans", _fill, base=_template)
+
+
+@asynccontextmanager
+async def explaining(server: Server, template: str) -> AsyncIterator[Explained]:
+    """The plans of statements in a copy of the template."""
+    with server.database(template=template) as dsn:
+        explained = Explained(Db(await asyncpg.connect(dsn), dsn))
+        await explained.begin()
+        yield explained
+        await explained.end()
+
+
 @pytest.fixture
-async def explained(db: Db) -> AsyncIterator[Explained]:
-    """A database of realistic size, with known statistics."""
-    await db.register(step("fetch"), step("store", "fetch"))
-    await db.execute(_FILL)
-    await db.execute("vacuum (analyze)")
-    explained = Explained(db)
-    await explained.begin()
-    yield explained
-    db.conn.remove_log_listener(explained._hear)
+async def explained(server: Server, filled: str) -> AsyncIterator[Explained]:
+    async with explaining(server, filled) as explained:
+        yield explained
 
 
 def _nodes(node: Plan, *above: Plan) -> Iterator[tuple[Plan, tuple[Plan, ...]]]:

@@ -67,7 +67,7 @@ def cli(tmp_path: Path, dsn: str) -> Cli:
 @pytest.fixture
 def start(cli: Cli) -> Iterator[Callable[..., Process]]:
     """Start commands; they are killed when the test ends."""
-    with starting(cli.start) as start:
+    with starting(cli.fork) as start:
         yield start
 
 

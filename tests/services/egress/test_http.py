@@ -10,6 +10,7 @@ import ssl
 import zlib
 from pathlib import Path
 
+import certifi
 import pytest
 import trustme
 
@@ -491,7 +492,8 @@ async def test_what_is_seen_of_it(http: Http, egress: Egress) -> None:
     assert (seen["grants"], seen["connections"], seen["requests"], seen["is_confining"]) == (1, 1, 1, False)
 
 
-def test_trust_has_the_public_authorities() -> None:
+def test_trust_has_the_public_authorities(public_certificates: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(certifi, "where", lambda: public_certificates)
     from forebay.services.egress.pools import own_trust
 
     trust = own_trust(None)

@@ -5,6 +5,7 @@ Arguments: folder, password, port (0: any), certificate (or -), options among: i
 
 from __future__ import annotations
 
+import os
 import sys
 
 from pyftpdlib.authorizers import DummyAuthorizer  # type: ignore[import-untyped]
@@ -12,7 +13,15 @@ from pyftpdlib.handlers import FTPHandler, TLS_FTPHandler  # type: ignore[import
 from pyftpdlib.servers import FTPServer  # type: ignore[import-untyped]
 
 folder, password, port, certificate, *options = sys.argv[1:]
-known = DummyAuthorizer()
+
+
+class Authorizer(DummyAuthorizer):  # type: ignore[misc]
+    def get_home_dir(self, username: str) -> str:
+        """Where the folder leads when somebody logs in, if it is a symbolic link."""
+        return os.path.realpath(folder)
+
+
+known = Authorizer()
 known.add_user("ann", password, folder, perm="elradfmwMT")
 known.add_anonymous(folder)
 

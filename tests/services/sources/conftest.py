@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, ExitStack, asynccontextmanager
 from pathlib import Path
 
 import obstore
@@ -12,10 +12,11 @@ from forebay.services.egress import Egress, open_egress
 from forebay.services.sources import Source, SourceSpec, open_source
 from forebay.settings import Settings
 from tests._servers import run_apart
-from tests.services.sources._shelves import ENVIRON, KINDS, Bucket, Shelf, bucket, ftpd, on_ftp, on_sftp, sshd
+from tests.services.sources._shelves import ENVIRON, KINDS, Bucket, Ftpd, Shelf, bucket, ftpd, on_ftp, on_sftp, sshd
 from tests.storage._s3 import S3, s3_server
 
 Opens = Callable[[SourceSpec], AbstractAsyncContextManager[Source]]
+FtpServers = Callable[[str, Path], Ftpd]
 
 
 @pytest.fixture(scope="session")
@@ -68,22 +69,40 @@ def opens(egress: Egress, settings: Settings, folder: Path) -> Opens:
     return opened
 
 
+@pytest.fixture(scope="session")
+def ftp_servers(tmp_path_factory: pytest.TempPathFactory, authority: trustme.CA) -> Iterator[FtpServers]:
+    """Serves a folder by the server of a kind, which is started once."""
+    links = tmp_path_factory.mktemp("ftp")
+    started: dict[str, Ftpd] = {}
+    with ExitStack() as stack:
+
+        def serve(kind: str, folder: Path) -> Ftpd:
+            link = links / kind
+            link.unlink(missing_ok=True)
+            link.symlink_to(folder)
+            if kind not in started:
+                started[kind] = stack.enter_context(ftpd(kind, link, authority))
+            return started[kind]
+
+        yield serve
+
+
 @pytest.fixture(params=KINDS)
-async def shelf(request: pytest.FixtureRequest, folder: Path, authority: trustme.CA) -> AsyncIterator[Shelf]:
+async def shelf(request: pytest.FixtureRequest, folder: Path, ftp_servers: FtpServers) -> AsyncIterator[Shelf]:
     """An empty place of each kind."""
-    async with _shelved(request, folder, authority) as made:
+    async with _shelved(request, folder, ftp_servers) as made:
         yield made
 
 
 @pytest.fixture(params=KINDS[1:])
-async def remote(request: pytest.FixtureRequest, folder: Path, authority: trustme.CA) -> AsyncIterator[Shelf]:
+async def remote(request: pytest.FixtureRequest, folder: Path, ftp_servers: FtpServers) -> AsyncIterator[Shelf]:
     """The same, of those that are reached by the network."""
-    async with _shelved(request, folder, authority) as made:
+    async with _shelved(request, folder, ftp_servers) as made:
         yield made
 
 
 @asynccontextmanager
-async def _shelved(request: pytest.FixtureRequest, folder: Path, authority: trustme.CA) -> AsyncIterator[Shelf]:
+async def _shelved(request: pytest.FixtureRequest, folder: Path, ftp_servers: FtpServers) -> AsyncIterator[Shelf]:
     kind: str = request.param
     async with AsyncExitStack() as stack:
         if kind == "folder":
@@ -93,5 +112,4 @@ async def _shelved(request: pytest.FixtureRequest, folder: Path, authority: trus
         elif kind == "sftp":
             yield on_sftp(await stack.enter_async_context(sshd(folder)), folder)
         else:
-            server = stack.enter_context(ftpd(kind, folder, authority))
-            yield on_ftp(kind, server.port, folder)
+            yield on_ftp(kind, ftp_servers(kind, folder).port, folder)
