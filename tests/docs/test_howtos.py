@@ -312,7 +312,7 @@ def _operate(dsn: str, bare_dsn: str, third: str, tmp_path: Path) -> None:
     program = find_program("pg_dump")
     assert program is not None
     script = script.replace("postgresql://app@db.example/app", bare_dsn)
-    script = f'export PATH="$PATH:{program.parent}"; {script}'
+    script = f'export PATH="{program.parent}:$PATH"; {script}'
     urls = {"FOREBAY_DATABASE_URL": dsn, "NEW_DATABASE_URL": third}
     said = run_shell(script, tmp_path, {**urls, "FOREBAY_DATA_DIR": "data"})
     assert "/sign-in#fbl_" in said
