@@ -88,6 +88,16 @@ async def test_submits_may_be_larger_and_uploads_larger_still(dsn: str) -> None:
     assert named.status_code != 413
 
 
+@pytest.mark.parametrize("first", ["application/json", "multipart/form-data; boundary=x"])
+async def test_the_first_content_type_counts_for_the_limit_and_for_the_route(dsn: str, first: str) -> None:
+    """Else JSON, which is read into memory, could be as large as an upload."""
+    kinds = ["application/json", "multipart/form-data; boundary=x"]
+    headers = [("content-type", kind) for kind in sorted(kinds, key=lambda kind: kind != first)]
+    async with serving(dsn, api_max_body_bytes=2000) as service, service.client("ann") as ann:
+        answer = await ann.post("/api/jobs", content=b" " * 3000, headers=headers)
+    assert answer.status_code == (413 if first == kinds[0] else 400)
+
+
 # -- uploads --------------------------------------------------------------------------------------------------------
 
 

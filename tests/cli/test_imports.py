@@ -33,7 +33,14 @@ async def main():
 
 asyncio.run(main())
 """
-_HELP = "import forebay.cli; forebay.cli.cli.main(['--help'], standalone_mode=False)"
+_HELP = """
+import contextlib, sys
+import forebay.cli
+
+sys.argv[1:] = ["--help"]
+with contextlib.suppress(SystemExit):
+    forebay.cli.main()
+"""
 _JOBS = "import forebay.cli; forebay.cli.cli.main(['jobs', '--json'], standalone_mode=False)"
 
 _SERVICE = {
@@ -50,7 +57,11 @@ _SCREEN = {"forebay.cli._job_page", "forebay.cli._live", "pygments", "rich", "st
         pytest.param(
             _SUBMIT, _SERVICE | _WORKER | _SCREEN | {"click", "forebay.cli", "forebay.settings"}, id="one submit"
         ),
-        pytest.param(_HELP, _SERVICE | _WORKER | _SCREEN | {"asyncio", "asyncpg", "pydantic"}, id="forebay --help"),
+        pytest.param(
+            _HELP,
+            _SERVICE | _WORKER | _SCREEN | {"asyncio", "asyncpg", "click", "inspect", "pydantic"},
+            id="forebay --help",
+        ),
         pytest.param(_JOBS, _SERVICE | _WORKER | _SCREEN, id="forebay jobs --json"),
     ],
 )

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 import click
 import pytest
 
+import forebay.cli
 from forebay.cli import cli, commands
+from forebay.cli._help import help_text
 from tests.cli._run import Cli
 
 if TYPE_CHECKING:
@@ -34,6 +36,28 @@ def test_help_names_every_command(bare: Cli) -> None:
     for command in COMMANDS:
         assert f"  {command} " in shown.out
         assert bare.run(command, "--help").code == 0
+
+
+@pytest.mark.parametrize("width", [50, 62, 78])
+def test_help_is_laid_out_as_click_does_it(width: int) -> None:
+    """`forebay --help` imports no click; the help of all other commands comes from it."""
+
+    class Plain(click.Group):
+        def list_commands(self, ctx: click.Context) -> list[str]:
+            return list(COMMANDS)
+
+        def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command:
+            return click.Command(cmd_name, short_help=commands()[cmd_name].summary)
+
+    plain = Plain("forebay", params=cli.params, help=cli.help)
+    for shown in (plain, cli):
+        ctx = click.Context(shown, info_name="forebay", terminal_width=width, help_option_names=["-h", "--help"])
+        assert shown.get_help(ctx) + "\n" == help_text("forebay", width)
+
+
+def test_the_package_has_no_other_names() -> None:
+    with pytest.raises(AttributeError, match=r"module 'forebay.cli' has no attribute 'nothing'"):
+        _ = forebay.cli.nothing
 
 
 def test_help_says_what_each_command_says_of_itself() -> None:

@@ -340,6 +340,12 @@ async def test_submit_many(explained: Explained) -> None:
     assert_indexed(await explained.of(f"select * from forebay.submit_many('p', {inputs}, 'owner 7', now => $1)", START))
 
 
+async def test_submit_each(explained: Explained) -> None:
+    submit = "select * from forebay.submit_each('p', array_fill('{}'::jsonb, array[100]), 'owner 7', now => $1)"
+    await explained.db.fetch(submit, START)  # the first one makes the lane
+    assert_indexed(await explained.of(submit, START))
+
+
 # -- the same at any size -------------------------------------------------------------------------------------------
 
 _MORE = """insert into forebay.ready (step_id, lane_id, job_id, owner_id, first_n, last_n)

@@ -9,21 +9,26 @@ from typing import TYPE_CHECKING, Any
 from fastapi import FastAPI
 
 from forebay.api import problems
+from forebay.api.auth.authentication import CallerLookup
 from forebay.api.events.hub import Hub
 from forebay.api.file_access import FileAccess
 from forebay.api.metrics.process import Meter, Timed
 from forebay.api.metrics.service import ServiceMetrics
+from forebay.api.middleware.direct import DirectRoutes
 from forebay.api.middleware.forwarded import Forwarded
 from forebay.api.middleware.guards import BodyLimit, CatchAll, SecurityHeaders
 from forebay.api.quota import Quotas
 from forebay.api.role_pools import open_role_pools
 from forebay.api.routes import events, files, health, identity, items, jobs, operations, pages, sessions
+from forebay.api.submit.batches import SubmitBatches
 from forebay.engine.processes.limited_calls import open_limited_calls
 from forebay.packages import larger_bodies, leave_out, packages
 from forebay.telemetry import tracing
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Sequence
+
+    from fastapi import APIRouter
 
     from forebay.engine.declare.pipeline import Pipeline
     from forebay.settings import Settings
@@ -41,6 +46,7 @@ def create_app(dsn: str, settings: Settings, pipelines: Sequence[Pipeline[Any]])
             open_limited_calls(settings) as limited,
         ):
             app.state.pools, app.state.hub, app.state.limited = pools, hub, limited
+            app.state.callers, app.state.submits = CallerLookup(pools.identity), SubmitBatches(pools.owners)
             app.state.metrics = ServiceMetrics(pools, meter)
             yield
 
@@ -66,6 +72,9 @@ def create_app(dsn: str, settings: Settings, pipelines: Sequence[Pipeline[Any]])
     app.state.file_access = FileAccess(settings)
     app.state.slices = set[int]()
     problems.install(app)
+    routers = [each.router for each in (jobs, items, files, events, operations, sessions, identity, health, pages)]
+    routers += _package_routers()
+    app.add_middleware(DirectRoutes, routes=[route for router in routers for route in router.routes])
     app.add_middleware(CatchAll)
     app.add_middleware(
         BodyLimit,
@@ -80,17 +89,19 @@ def create_app(dsn: str, settings: Settings, pipelines: Sequence[Pipeline[Any]])
 
         app.add_middleware(Traced, tracer=tracer)
     app.add_middleware(Forwarded, trusted=settings.trusted_proxies, meter=meter)
-    for routes in (jobs, items, files, events, operations, sessions, identity, health, pages):
-        app.include_router(routes.router)
+    for router in routers:
+        app.include_router(router)
+    return app
+
+
+def _package_routers() -> list[APIRouter]:
+    routers: list[APIRouter] = []
     for package in packages():
         try:
-            routers = list(package.routers())
+            routers += list(package.routers())
         except Exception as error:  # the package's own
             leave_out(package, error)
-            continue
-        for router in routers:
-            app.include_router(router)
-    return app
+    return routers
 
 
 # Newer ones trace by themselves, with queries and what errors say; older ones do not know the word, and do not mind.

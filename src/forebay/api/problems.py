@@ -28,7 +28,7 @@ from forebay.errors import (
 from forebay.log import get_logger
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from fastapi import FastAPI, Request
 
@@ -85,15 +85,23 @@ def answer(
 
 def install(app: FastAPI) -> None:
     """Answers every error of these kinds in our own words."""
-    app.add_exception_handler(Problem, _problem)
-    app.add_exception_handler(RequestValidationError, _invalid)
-    app.add_exception_handler(HTTPException, _http)
-    app.add_exception_handler(RequestError, _refused)
-    app.add_exception_handler(DatabaseBusy, _busy)
-    app.add_exception_handler(Busy, _busy)
-    app.add_exception_handler(ConfigError, _unconfigured)
-    for kind in (DatabaseUnavailable, SchemaError, *UNAVAILABLE):
-        app.add_exception_handler(kind, _unavailable)
+    for kind in _ANSWERS:
+        app.add_exception_handler(kind, _answer_to)
+
+
+async def _answer_to(request: Request, error: Exception) -> JSONResponse:
+    return answer_to(request, error)  # a coroutine: Starlette would start a thread for a function
+
+
+def answer_to(request: Request, error: Exception) -> JSONResponse:
+    """The answer to an error of these kinds.
+
+    Raises: the error itself, when it is of none of them.
+    """
+    for kind in type(error).__mro__:
+        if kind in _ANSWERS:
+            return _ANSWERS[kind](request, error)
+    raise error
 
 
 def _problem(_: Request, error: Exception) -> JSONResponse:
@@ -179,6 +187,18 @@ def _unavailable(request: Request, error: Exception) -> JSONResponse:
 def _unconfigured(request: Request, error: Exception) -> JSONResponse:
     log.error("request_failed", path=request.url.path, error=one_line(error))
     return answer(503, "this is not set up here: `forebay doctor` says what is missing")
+
+
+_ANSWERS: dict[type[Any], Callable[[Request, Exception], JSONResponse]] = {
+    Problem: _problem,
+    RequestValidationError: _invalid,
+    HTTPException: _http,
+    RequestError: _refused,
+    DatabaseBusy: _busy,
+    Busy: _busy,
+    ConfigError: _unconfigured,
+    **dict.fromkeys((DatabaseUnavailable, SchemaError, *UNAVAILABLE), _unavailable),
+}
 
 
 def unexpected(path: str, error: Exception) -> JSONResponse:

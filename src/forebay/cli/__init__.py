@@ -8,134 +8,31 @@ from __future__ import annotations
 
 import os
 import sys
-from functools import cache
-from importlib import import_module
 from typing import TYPE_CHECKING, Any, NoReturn, cast
 
-import click
-
-from forebay.cli._group import Group
-from forebay.packages import Command, failures, leave_out, packages
+from forebay.cli._command_list import commands
 
 if TYPE_CHECKING:
+    from forebay.cli._root import cli
     from forebay.errors import ForebayError
-    from forebay.packages import PipelinePackage
 
-# The file of each command, and its line in `forebay --help`, which imports none of them. Those of pipelines come
-# behind `submit`, where people look for what to do first.
-_OWN_COMMANDS = {
-    "up": ("up", "Start PostgreSQL, the API and workers."),
-    "api": ("api", "Serve the API."),
-    "worker": ("worker", "Run the steps of pipelines."),
-    "migrate": ("migrate", "Bring the database's schema up to date; safe while workers run."),
-    "submit": ("submit", "Submit a job."),
-    "pipelines": ("pipelines", "List pipelines and their versions."),
-    "jobs": ("jobs", "List the newest jobs."),
-    "job": ("jobs", "Show one job: counts, results, failures."),
-    "retry": ("control", "Run failed items of a job again."),
-    "pause": ("control", "Pause a job or a queue."),
-    "resume": ("control", "Resume a paused job or queue."),
-    "cancel": ("control", "Cancel a job."),
-    "export": ("export", "Write a job's items to a file."),
-    "storage": ("storage", "Look after stored files."),
-    "backup": ("backup", "Write the database to a file."),
-    "restore": ("backup", "Read a backup into the database."),
-    "top": ("top", "Watch jobs, queues and workers live."),
-    "doctor": ("doctor", "Check the installation."),
-    "users": ("users", "Manage users and their limits."),
-    "tokens": ("tokens", "Create and revoke API tokens."),
-    "config": ("config", "Show every setting."),
-    "completion": ("completion", "Print a shell's completion script."),
-}
+__all__ = ["cli", "commands", "exit_code", "main"]
+
 _INTERRUPTED = 130
 
 
-def _own_commands() -> dict[str, Command]:
-    return {name: Command(f"forebay.cli.{file}", summary) for name, (file, summary) in _OWN_COMMANDS.items()}
+def __getattr__(name: str) -> Any:
+    if name == "cli":
+        from forebay.cli._root import cli  # noqa: PLC0415 - `forebay --help` needs no click
 
-
-@cache
-def commands() -> dict[str, Command]:
-    """Every command, in the order in which people meet them. A package with a command of forebay's own is left out."""
-    own = _own_commands()
-    others: dict[str, Command] = {}
-    for package in packages():
-        for name in package.commands.keys() & own.keys():
-            leave_out(package, _taken(package, name))
-            break
-        else:
-            for name, command in package.commands.items():
-                others[name] = Command(f"{package.module}.{command.module}", command.summary)
-    first = [*own][: [*own].index("submit") + 1]
-    return {name: own[name] for name in first} | others | own
-
-
-def _taken(package: PipelinePackage, name: str) -> Exception:
-    from forebay.errors import DefinitionError  # noqa: PLC0415 - help needs no errors
-
-    return DefinitionError(f"the command {name!r} of {package.module} is one of forebay already: rename it")
-
-
-class _Commands(Group):
-    """Finds commands by the names of their files, in the order in which people meet them."""
-
-    def make_context(
-        self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
-    ) -> click.Context:
-        extra.setdefault("terminal_width", _help_width())
-        return super().make_context(info_name, args, parent, **extra)
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(commands())
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        found = _own_commands().get(cmd_name) or commands().get(cmd_name)
-        if found is None:
-            return None
-        command = getattr(import_module(found.module), cmd_name)
-        assert isinstance(command, click.Command)  # noqa: S101 - a file without its command is our own mistake
-        return command
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, command.summary) for name, command in commands().items()])
-        for failure in failures():
-            formatter.write_paragraph()
-            formatter.write_text(f"Attention: {failure}. {failure.fix[0].upper()}{failure.fix[1:]}")
-
-
-def _help_width() -> int:
-    """As click finds it, which imports shutil for that: a twentieth of all that `forebay --help` does."""
-    columns = os.environ.get("COLUMNS", "")
-    try:
-        width = int(columns) if columns.isdecimal() and int(columns) else os.get_terminal_size(1).columns
-    except OSError:  # standard output is no terminal
-        width = 80
-    return max(min(width, 80) - 2, 50)
-
-
-def _show_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
-    if wanted:
-        from importlib import metadata  # noqa: PLC0415 - slow, and only needed here
-
-        click.echo(f"forebay {metadata.version('forebay')}")
-        ctx.exit()
-
-
-@click.command(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
-@click.option(
-    "--version", is_flag=True, expose_value=False, is_eager=True, callback=_show_version, help="Show the version."
-)
-def cli() -> None:
-    """A durable job queue and pipeline engine on PostgreSQL.
-
-    Begin with `forebay up`: it starts PostgreSQL, the API and a worker. The other commands find that database by
-    themselves; with FOREBAY_DATABASE_URL they use another one. Settings come from FOREBAY_… variables and from .env.
-    """
+        return cli
+    raise AttributeError(f"module 'forebay.cli' has no attribute {name!r}")
 
 
 def main() -> NoReturn:
     """Run the command line and end the process."""
+    if sys.argv[1:] in (["--help"], ["-h"]) and sys.stdout.encoding.lower() == "utf-8":
+        _show_help()
     try:
         _run()
     except SystemExit as end:
@@ -147,7 +44,25 @@ def main() -> NoReturn:
         os._exit(end.code)
 
 
+def _show_help() -> NoReturn:
+    """The same as by click, and without importing it."""
+    from forebay.cli._help import help_text, help_width  # noqa: PLC0415 - few calls are for help
+
+    called = os.path.basename(sys.argv[0])  # noqa: PTH119 - pathlib is slow to import
+    program = "python -m forebay" if called == "__main__.py" else called
+    try:
+        sys.stdout.write(help_text(program, help_width()))
+        sys.stdout.flush()
+    except BrokenPipeError:  # the reader has seen enough
+        os._exit(1)
+    sys.exit(0)
+
+
 def _run() -> NoReturn:
+    import click  # noqa: PLC0415 - `forebay --help` needs none
+
+    from forebay.cli._root import cli  # noqa: PLC0415
+
     try:
         answer: object = cli.main(standalone_mode=False)
     except click.ClickException as error:
@@ -180,6 +95,8 @@ def _first(error: Exception) -> Exception:
 
 
 def _tell(error: Exception) -> None:
+    import click  # noqa: PLC0415 - as above
+
     from forebay.errors import ConflictError, ForebayError, NotFoundError  # noqa: PLC0415 - help needs no errors
 
     if isinstance(error, NotFoundError | ConflictError):  # the field is a name of the API's

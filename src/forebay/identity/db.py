@@ -169,11 +169,21 @@ async def add_token(
     return Token(*row.values())
 
 
-async def find_token(pool: Pool | Connection, token_hash: bytes) -> Holder | None:
-    row = await fetch_row(pool, load("find_token"), token_hash)
-    if row is None:
-        return None
-    return Holder(row["id"], row["owner_id"], row["name"], row["role"], frozenset(row["scopes"]), row["token_id"])
+async def find_tokens(pool: Pool | Connection, token_hashes: Sequence[bytes]) -> list[Holder | None]:
+    """Who has each of these tokens; None for those that are unknown, expired or revoked.
+
+    That a token was used is noted once a minute at most.
+    """
+    rows = await fetch(pool, load("find_tokens"), list(set(token_hashes)))
+    if unnoted := [row["token_id"] for row in rows if row["is_unnoted"]]:
+        await execute(pool, load("note_tokens_used"), unnoted)
+    found = {
+        row["hash"]: Holder(
+            row["id"], row["owner_id"], row["name"], row["role"], frozenset(row["scopes"]), row["token_id"]
+        )
+        for row in rows
+    }
+    return [found.get(token_hash) for token_hash in token_hashes]
 
 
 async def tokens(pool: Pool | Connection, account_id: int | None) -> list[Token]:

@@ -11,7 +11,7 @@ from forebay.db.pool import translating_errors
 from forebay.db.statements import statements
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from forebay.db.pool import Connection, Pool
     from forebay.db.role_pool import RolePool
@@ -43,6 +43,14 @@ class Terms:
 async def find(pool: Pool | Connection, name: str) -> int | None:
     found: int | None = await fetch_value(pool, "select id from forebay.owner where name = $1", name)
     return found
+
+
+async def find_all(pool: Pool | Connection, names: Sequence[str]) -> list[int | None]:
+    """The same for several names, in their order."""
+    possible = list({name for name in names if "\0" not in name})  # which would reject the others as well
+    rows = await fetch(pool, "select name, id from forebay.owner where name = any($1)", possible)
+    found = {row["name"]: row["id"] for row in rows}
+    return [found.get(name) for name in names]
 
 
 async def make(pool: Pool | Connection, name: str) -> int:

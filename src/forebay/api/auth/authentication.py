@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import lru_cache, partial
 from ipaddress import ip_address
 from typing import TYPE_CHECKING, Annotated
 
 from fastapi import Depends, Request
 
 from forebay.api.auth.cookies import cookies_of
+from forebay.api.batching import Batcher
 from forebay.api.problems import Problem
 from forebay.identity import db as identity
 from forebay.identity import owners, secrets
@@ -16,6 +18,7 @@ from forebay.log import get_logger
 
 if TYPE_CHECKING:
     from forebay.api.role_pools import RolePools
+    from forebay.db.role_pool import RolePool
     from forebay.identity.db import Holder
 
 CSRF_HEADER = "x-csrf-token"
@@ -53,23 +56,27 @@ class Principal:
         return self.owner if self.kind != "service" else f"service for {self.owner}"
 
 
+class CallerLookup:
+    """Looks up tokens and owners. Nothing is cached: a revoked token is rejected from then on."""
+
+    def __init__(self, pool: RolePool) -> None:
+        self._tokens = Batcher(partial(identity.find_tokens, pool), at_once=2, most=200)
+        self._owners = Batcher(partial(owners.find_all, pool), at_once=2, most=200)
+
+    async def token(self, secret: str) -> Holder | None:
+        """Who has the token."""
+        return await self._tokens.call(secrets.digest(secret))
+
+    async def owner(self, name: str) -> int | None:
+        """The id of the owner."""
+        return await self._owners.call(name)
+
+
 async def find(request: Request, *, makes_owner: bool = False) -> Principal:
     """The caller. The service may name an owner that is not there yet, when that is made then.
 
     Raises: Problem 401 when there is none, 403 when a page of another site asks.
     """
-    return replace(await _find(request, makes_owner=makes_owner), ip=address_of(request))
-
-
-def address_of(request: Request) -> str | None:
-    """The caller's address, if it is one; behind a proxy uvicorn has put the right one there."""
-    try:
-        return str(ip_address(request.client.host)) if request.client else None
-    except ValueError:
-        return None
-
-
-async def _find(request: Request, *, makes_owner: bool) -> Principal:
     pools: RolePools = request.app.state.pools
     if authorization := request.headers.get("authorization"):
         scheme, _, secret = authorization.partition(" ")
@@ -81,25 +88,40 @@ async def _find(request: Request, *, makes_owner: bool) -> Principal:
     raise Problem(401, "sign in, or send a token: Authorization: Bearer <token>", headers=_ASK)
 
 
+def address_of(request: Request) -> str | None:
+    """The caller's address, if it is one; behind a proxy uvicorn has put the right one there."""
+    return _address(request.client.host) if request.client else None
+
+
+@lru_cache(10_000)
+def _address(host: str) -> str | None:
+    try:
+        return str(ip_address(host))
+    except ValueError:
+        return None
+
+
 async def _by_token(pools: RolePools, request: Request, secret: str, *, makes_owner: bool) -> Principal:
-    holder = await identity.find_token(pools.identity, secrets.digest(secret))
+    callers: CallerLookup = request.app.state.callers
+    holder = await callers.token(secret)
     if holder is None or holder.scopes is None:
         raise Problem(401, "this token is unknown, expired or revoked", headers=_ASK)
     if holder.account_id is None:
         return await _as_service(pools, request, holder, makes_owner=makes_owner)
-    return _principal("token", holder, holder.scopes)
+    return _principal("token", holder, holder.scopes, address_of(request))
 
 
 async def _as_service(pools: RolePools, request: Request, holder: Holder, *, makes_owner: bool) -> Principal:
     """The service acts for an owner that it must name; it is never taken for granted which."""
     name, scopes = _named_owner(request), holder.scopes or frozenset()
-    owner_id = await owners.find(pools.identity, name)
+    callers: CallerLookup = request.app.state.callers
+    owner_id = await callers.owner(name)
     if owner_id is None and makes_owner and "write" in scopes:
         owner_id = await owners.make(pools.identity, name)
         log.info("owner_made", owner=name)
     if owner_id is None:
         raise Problem(404, f"there is no owner {name!r}", field=OWNER_HEADER)
-    return Principal("service", owner_id, name, "user", scopes & scopes_of("user"))
+    return Principal("service", owner_id, name, "user", scopes & scopes_of("user"), ip=address_of(request))
 
 
 async def service_scopes(request: Request) -> frozenset[str] | None:
@@ -107,8 +129,8 @@ async def service_scopes(request: Request) -> frozenset[str] | None:
     scheme, _, secret = request.headers.get("authorization", "").partition(" ")
     if scheme.lower() != "bearer" or not secret:
         return None
-    pools: RolePools = request.app.state.pools
-    holder = await identity.find_token(pools.identity, secrets.digest(secret.strip()))
+    callers: CallerLookup = request.app.state.callers
+    holder = await callers.token(secret.strip())
     if holder is None or holder.account_id is not None or "write" not in (holder.scopes or ()):
         return None
     return frozenset(holder.scopes or ())
@@ -145,13 +167,13 @@ async def _by_session(pools: RolePools, request: Request, session: str) -> Princ
         if not secrets.is_same(sent, secrets.csrf_token(session)):
             cookie = cookies_of(request).csrf
             raise Problem(403, f"must repeat the cookie {cookie}", field=CSRF_HEADER)
-    return _principal("session", holder, frozenset(SCOPES))
+    return _principal("session", holder, frozenset(SCOPES), address_of(request))
 
 
-def _principal(kind: str, holder: Holder, scopes: frozenset[str]) -> Principal:
+def _principal(kind: str, holder: Holder, scopes: frozenset[str], ip: str | None) -> Principal:
     assert holder.owner_id is not None and holder.name is not None and holder.role is not None  # noqa: S101, PT018
     may = scopes & scopes_of(holder.role)
-    return Principal(kind, holder.owner_id, holder.name, holder.role, may, holder.account_id)
+    return Principal(kind, holder.owner_id, holder.name, holder.role, may, holder.account_id, ip)
 
 
 def scopes_of(role: str) -> frozenset[str]:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from forebay.api.metrics.process import Meter
 
 _HEADER = b"x-forwarded-for"
+_HEADERS = frozenset((_HEADER, b"x-forwarded-proto"))  # what the middleware of uvicorn looks at
 _MOST_TOLD = 100  # addresses: whoever likes can send the header
 
 log = get_logger("api")
@@ -38,12 +39,16 @@ class Forwarded:
     """Puts the caller's address in the place of its proxy's, when that is one of `trusted`."""
 
     def __init__(self, app: ASGIApp, trusted: str, meter: Meter) -> None:
+        self._app = app
         self._believing: Any = ProxyHeadersMiddleware(app, trusted)  # type: ignore[arg-type] # its own types of the same
         self._meter = meter
         self._told = set[str]()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http" and (client := scope.get("client")) is not None:
+        if scope["type"] != "http" or _HEADERS.isdisjoint(name for name, _ in scope["headers"]):
+            await self._app(scope, receive, send)
+            return
+        if (client := scope.get("client")) is not None:
             self._look(client[0], scope)
         await self._believing(scope, receive, send)
 

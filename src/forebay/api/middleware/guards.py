@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 
@@ -14,17 +13,18 @@ from forebay.log import get_logger
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from starlette.datastructures import Headers
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
     from forebay.packages import BodySize
 
-_HEADERS = {
-    "x-content-type-options": "nosniff",
-    "x-frame-options": "DENY",
-    "referrer-policy": "same-origin",
-    "cross-origin-opener-policy": "same-origin",
-    "cache-control": "no-store",
-}
+_HEADERS = (
+    (b"x-content-type-options", b"nosniff"),
+    (b"x-frame-options", b"DENY"),
+    (b"referrer-policy", b"same-origin"),
+    (b"cross-origin-opener-policy", b"same-origin"),
+    (b"cache-control", b"no-store"),
+)
 _CLIENT_LEFT = 499
 _SMALL = 64 << 10
 _MIDDLING = 1 << 20
@@ -49,9 +49,9 @@ class SecurityHeaders:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
-                headers = MutableHeaders(scope=message)
-                for name, value in _HEADERS.items():
-                    headers.setdefault(name, value)
+                given = list(message.get("headers", ()))
+                names = {name for name, _ in given}
+                message["headers"] = given + [header for header in _HEADERS if header[0] not in names]
             await send(message)
 
         await self._app(scope, receive, send_with_headers if scope["type"] == "http" else send)
@@ -89,7 +89,11 @@ class _TooLarge(BaseException):
 
 def media_type(headers: Headers) -> str:
     """What a body says that it is, without its parameters."""
-    return headers.get("content-type", "").partition(";")[0].strip().lower()
+    return _without_parameters(headers.get("content-type", ""))
+
+
+def _without_parameters(content_type: str) -> str:
+    return content_type.partition(";")[0].strip().lower()
 
 
 class BodyLimit:
@@ -105,14 +109,14 @@ class BodyLimit:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        headers = Headers(scope=scope)
-        if "content-length" in headers and "transfer-encoding" in headers:
+        headers: dict[bytes, bytes] = dict(reversed(scope["headers"]))  # the first of each counts, as for routes
+        if b"content-length" in headers and b"transfer-encoding" in headers:
             # Proxies and servers disagree on which of them counts, and thereby on where the next request begins.
             detail = "the request has Content-Length and Transfer-Encoding: send one of them"
             await answer(400, detail, headers={"Connection": "close"})(scope, receive, send)
             return
         most, setting = self._limit(scope, headers)
-        declared = headers.get("content-length", "0")
+        declared = headers.get(b"content-length", b"0")
         if declared.isdigit() and int(declared) > most:
             await _too_large(most, setting)(scope, receive, send)
             return
@@ -131,11 +135,12 @@ class BodyLimit:
         except _TooLarge:
             await _too_large(most, setting)(scope, receive, send)
 
-    def _limit(self, scope: Scope, headers: Headers) -> tuple[int, str | None]:
+    def _limit(self, scope: Scope, headers: dict[bytes, bytes]) -> tuple[int, str | None]:
         """The most bytes, and the setting that raises it."""
         size = self._size(f"{scope['method']} {scope['path']}")
-        if size == "body" and media_type(headers) == "multipart/form-data":
-            size = "upload"
+        if size == "body":
+            kind = _without_parameters(headers.get(b"content-type", b"").decode("latin-1"))
+            size = "upload" if kind == "multipart/form-data" else size
         match size:
             case "upload":
                 return self._uploaded, "FOREBAY_API_MAX_UPLOAD_BYTES"
@@ -149,10 +154,11 @@ class BodyLimit:
 
     def _size(self, asked: str) -> BodySize | None:
         """What the most exact entry says."""
+        if (exact := self._larger.get(asked)) is not None:
+            return exact
         found: tuple[str, BodySize | None] = ("", None)
         for place, size in self._larger.items():
-            fits = asked == place or (place.endswith("/") and asked.startswith(place))
-            if fits and len(place) > len(found[0]):
+            if place.endswith("/") and asked.startswith(place) and len(place) > len(found[0]):
                 found = place, size
         return found[1]
 

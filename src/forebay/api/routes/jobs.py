@@ -13,6 +13,7 @@ from fastapi.responses import JSONResponse
 from forebay.api import idempotency, paging
 from forebay.api.auth.authentication import Reader, Writer, authorized
 from forebay.api.deps import After, JobId, PageSize, RolePoolsDep
+from forebay.api.middleware.direct import DirectRoute
 from forebay.api.models import (
     Changed,
     Chosen,
@@ -54,6 +55,7 @@ if TYPE_CHECKING:
     from forebay.api.idempotency import Idempotency
     from forebay.api.quota import Quota, Quotas
     from forebay.api.role_pools import RolePools
+    from forebay.api.submit.batches import SubmitBatches
     from forebay.db.pool import Connection
     from forebay.engine.declare.pipeline import Pipeline
     from forebay.hooks import Answer, JobHooks
@@ -76,8 +78,6 @@ _SUBMITS: dict[str, Any] = {
 }
 
 
-# The route that is called most takes nothing but the request: dependencies would cost more than the submit itself.
-@router.post("", status_code=201, response_model=JobRef, openapi_extra=_SUBMITS)
 async def submit_job(request: Request) -> Response:
     """Save one item, many, or a file of them (JSON Lines, or CSV with a header); answers when they are safe.
 
@@ -112,6 +112,17 @@ async def submit_job(request: Request) -> Response:
         await request.close()  # what was uploaded
 
 
+router.add_api_route(
+    "",
+    submit_job,
+    methods=["POST"],
+    status_code=201,
+    response_model=JobRef,
+    openapi_extra=_SUBMITS,
+    route_class_override=DirectRoute,
+)
+
+
 async def _submit_upload(request: Request, who: Principal, idempotent: Idempotency) -> Answer | None:
     if not bodies.is_upload(request):
         return None
@@ -143,7 +154,7 @@ async def _save(
     quotas: Quotas = state.quotas
     quota = await quotas.of(pools.owners, who.owner_id)
     if isinstance(body, NewJob) and inputs is None and idempotent.key is None:
-        done = await _submit_one(pools, quota, pipeline, body, who)
+        done = await _submit_one(state.submits, quota, pipeline, body, who)
         return 201 if done.created else 200, done.model_dump(by_alias=True)
     slot = pools.write_slots.taken(who.owner_id) if isinstance(body, UploadedJob) else nullcontext()
     async with slot:
@@ -171,13 +182,15 @@ async def _submit_once(
     return status, answer
 
 
-async def _submit_one(pools: RolePools, quota: Quota, pipeline: Pipeline[Any], body: NewJob, who: Principal) -> JobRef:
+async def _submit_one(
+    submits: SubmitBatches, quota: Quota, pipeline: Pipeline[Any], body: NewJob, who: Principal
+) -> JobRef:
     """The usual case, in one statement that is its own transaction."""
     with submitting(pipeline.name) as now:
         options = CheckedOptions.checked(**_options(body, who))
         args = item_arguments(pipeline, body.input, body.coalesce, options, now.trace)
         quota.admit()
-        job_id, created = await session_context.submit_for(pools.owners, who.owner_id, who.ip, args)
+        job_id, created = await submits.submit(who, args)
         now.made(job_id)
     return JobRef(job_id=str(job_id), created=created, items=1)
 
@@ -193,10 +206,11 @@ def _options(body: Submission, who: Principal) -> dict[str, Any]:
 
 
 def _pipeline(pipelines: dict[str, Pipeline[Any]], name: str) -> Pipeline[Any]:
-    open_ones = sorted(each.name for each in pipelines.values() if not each.internal)
-    if name not in open_ones:
+    found = pipelines.get(name)
+    if found is None or found.internal:
+        open_ones = sorted(each.name for each in pipelines.values() if not each.internal)
         raise Problem(422, f"there is no pipeline {name!r}; there are {', '.join(open_ones)}", field="pipeline")
-    return pipelines[name]
+    return found
 
 
 async def _submit(

@@ -14,7 +14,7 @@ from cronsim import CronSim, CronSimError
 
 from forebay.engine.db.adapters import AsyncAdapter, adapter_for
 from forebay.engine.db.sql import load
-from forebay.engine.submit.inputs import Encoder
+from forebay.engine.submit.inputs import encoder_of
 from forebay.engine.submit.options import checked_priority, checked_text
 from forebay.errors import InvalidField, NotFoundError, RequestError
 from forebay.log import get_logger
@@ -52,7 +52,7 @@ async def put_schedule(  # noqa: PLR0913
     adapter = adapter_for(conn)
     checked_text("name", name, 200)
     checked_text("owner", owner, 200)
-    data = Encoder(pipeline).encode(input).decode()
+    data = encoder_of(pipeline).encode(input).decode()
     next_at = next_time(cron, timezone, now or datetime.now(UTC))
     args = (name, pipeline.name, owner, cron, timezone, data, checked_priority(priority), next_at)
     row = await adapter.fetch_row(load("put_schedule"), args)

@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar, cast
+from weakref import WeakKeyDictionary
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import PydanticSerializationError, to_json, to_jsonable_python
@@ -24,6 +25,7 @@ I = TypeVar("I")  # noqa: E741 - the input
 
 # An escaped U+0000: its backslash is not itself escaped.
 _NUL = re.compile(rb"(?<!\\)(?:\\\\)*\\u0000")
+_NUL_TEXT = b"\\u0000"
 
 
 class Encoder(Generic[I]):
@@ -33,7 +35,7 @@ class Encoder(Generic[I]):
         self._adapter = pipeline.input
         self._validate: Callable[[object], Any] = pipeline.input.validator.validate_python
         self._serialize = partial(pipeline.input.serializer.to_json, by_alias=True, round_trip=True, warnings="error")
-        self._limit = pipeline.max_input_bytes
+        self.limit = pipeline.max_input_bytes
         self._is_plain = next((test for kind, test in _PLAIN if kind == pipeline.input_type), None)
 
     def encode(self, value: I, field: str = "input") -> bytes:
@@ -49,10 +51,10 @@ class Encoder(Generic[I]):
             _reject_invalid(error, field)
         except (PydanticSerializationError, ValueError, RecursionError) as error:
             _reject_unwritable(value, error, field)
-        if _NUL.search(data):
+        if _has_escaped_nul(data):
             _reject_unwritable(value, None, field)
-        if len(data) > self._limit:
-            raise InputTooLarge(field, f"has {len(data)} bytes; the pipeline takes at most {self._limit}")
+        if len(data) > self.limit:
+            raise InputTooLarge(field, f"has {len(data)} bytes; the pipeline takes at most {self.limit}")
         _reject_depth(data, field)
         return data
 
@@ -70,7 +72,7 @@ class Encoder(Generic[I]):
         together = b"".join(encoded)
         return (
             any(word in together for word in _SUSPECT)
-            or max(map(len, encoded), default=0) > self._limit
+            or max(map(len, encoded), default=0) > self.limit
             or any(map(is_too_deep, encoded))
         )
 
@@ -88,10 +90,21 @@ class Encoder(Generic[I]):
         return data
 
 
+_encoders: WeakKeyDictionary[Pipeline[Any], Encoder[Any]] = WeakKeyDictionary()
+
+
+def encoder_of(pipeline: Pipeline[I]) -> Encoder[I]:
+    """The encoder of a pipeline, made once."""
+    encoder = _encoders.get(pipeline)
+    if encoder is None or encoder.limit != pipeline.max_input_bytes:
+        encoder = _encoders[pipeline] = Encoder(pipeline)
+    return encoder
+
+
 _TOO_DEEP = f"is nested more than {MAX_DEPTH} levels deep"
 
 # Words in JSON that may indicate a value that the database cannot store.
-_SUSPECT = (b"\\u0000", b"NaN", b"Infinity", b"null")
+_SUSPECT = (_NUL_TEXT, b"NaN", b"Infinity", b"null")
 
 
 def _has_text_keys(value: object) -> bool:
@@ -113,10 +126,14 @@ def encode_json(value: Json, field: str) -> str:
         data = _without_constants(to_json(value, inf_nan_mode="constants"))
     except (PydanticSerializationError, ValueError, RecursionError) as error:
         _reject_unwritable(value, error, field)
-    if _NUL.search(data):
+    if _has_escaped_nul(data):
         _reject_unwritable(value, None, field)
     _reject_depth(data, field)
     return data.decode()
+
+
+def _has_escaped_nul(data: bytes) -> bool:
+    return _NUL_TEXT in data and _NUL.search(data) is not None  # the pattern alone takes longer than all other checks
 
 
 def _without_constants(data: bytes) -> bytes:
@@ -204,7 +221,7 @@ def readable(value: object) -> str:
     """The closest JSON to an invalid input, so that its owner can see it."""
     try:
         data = to_json(to_jsonable_python(value, fallback=repr), inf_nan_mode="strings")
-        if len(data) <= 10_000 and not _NUL.search(data) and not is_too_deep(data):
+        if len(data) <= 10_000 and not _has_escaped_nul(data) and not is_too_deep(data):
             return data.decode()
     except (ValueError, RecursionError):
         pass

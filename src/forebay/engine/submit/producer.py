@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar, Unpack
 from forebay.engine.db.adapters import AsyncAdapter, Row, SyncAdapter, adapter_for, sync_adapter_for
 from forebay.engine.db.loads import ItemBatch, ItemLoad
 from forebay.engine.db.sql import load
-from forebay.engine.submit.inputs import Encoder
+from forebay.engine.submit.inputs import encoder_of
 from forebay.engine.submit.options import CheckedOptions, SubmitOptions, checked_text
 from forebay.engine.submit.registration import submit_registered, submit_registered_sync
 from forebay.errors import InputTooLarge, InvalidField
@@ -129,7 +129,7 @@ def item_arguments(
     """
     if coalesce and o.key is None:
         raise InvalidField("key", "is required for coalesce")
-    data = Encoder(pipeline).encode(value).decode()
+    data = encoder_of(pipeline).encode(value).decode()
     return (pipeline.name, data, o.owner, o.key, o.priority, o.run_at, o.delay, coalesce, o.meta, trace)
 
 
@@ -248,7 +248,7 @@ class _Bulk(Generic[I]):
 
 def _encoded(pipeline: Pipeline[I], inputs: Iterable[I], keys: Iterable[str | None] | None) -> Iterator[ItemBatch]:
     """The items in non-empty batches."""
-    encoder, source, n, place = Encoder(pipeline), iter(inputs), 0, 0
+    encoder, source, n, place = encoder_of(pipeline), iter(inputs), 0, 0
     names, seen = None if keys is None else iter(keys), set[str]()
     size = _FIRST
     while values := list(islice(source, size)):

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Generic, Literal, TypeAlias, TypeVar, Unpack
 from forebay.db.pool import open_pool
 from forebay.engine.db.adapters import adapter_for
 from forebay.engine.submit.batch_size import BatchSize
-from forebay.engine.submit.inputs import Encoder, readable
+from forebay.engine.submit.inputs import encoder_of, readable
 from forebay.engine.submit.job_stream import JobStream, SourceRows
 from forebay.engine.submit.options import CheckedOptions, JobOptions, checked_text
 from forebay.engine.submit.registration import register_unknown
@@ -117,7 +117,7 @@ class _RowReader(Generic[I]):
     """Converts the values of the source into rows that can be stored."""
 
     def __init__(self, pipeline: Pipeline[I], item_key: Callable[[I], str] | None, on_bad_row: OnBadRow) -> None:
-        self._encoder = Encoder(pipeline)
+        self._encoder = encoder_of(pipeline)
         self._item_key = item_key
         self._stops = on_bad_row == "raise"
 
