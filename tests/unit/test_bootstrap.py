@@ -188,6 +188,7 @@ UV = "uv==1.0 \\\n    --hash=sha256:aa \\\n    --hash=sha256:bb\n"
 
 # The Python of an environment that brings a wheel of pip; `fetch` is what pip does when it is to fetch uv.
 PYTHON = """
+cd "$(dirname "$0")/../.."
 echo "$@" | sed "s,$PWD,PROJECT,g" >> calls
 case "$1" in
     -c) case "$2" in *ensurepip*) echo /wheels/pip-1.whl;; esac;;
@@ -206,7 +207,7 @@ def calls(folder: Path) -> list[str]:
 def with_uv(bootstrap: ModuleType, folder: Path, fetch: str, uv: str = "exit 0") -> int:
     """Build an environment whose pip fetches this uv."""
     (folder / bootstrap.LOCKS["dev"]).write_text("asyncpg==1 \\\n    --hash=sha256:cc\n" + UV)
-    script(folder / "fake-uv", f'echo uv "$@" | sed "s,$PWD,PROJECT,g" >> calls; {uv}')
+    script(folder / "fake-uv", f'cd "{folder}"; echo uv "$@" | sed "s,$PWD,PROJECT,g" >> calls; {uv}')
     script(folder / ".venv" / "bin" / "python", PYTHON.format(fetch=fetch))
     status = bootstrap.main()
     assert isinstance(status, int)
