@@ -278,10 +278,10 @@ class Politeness:
 
 
 def rate_limited(name: str, wait_s: float) -> ThrottledError:
-    return ThrottledError(f"{name} is rate limiting us; retrying in {wait_s:.0f} s", retry_after=wait_s)
+    return ThrottledError(f"{name} is rate limiting us", retry_after=wait_s, says_when=True)
 
 
 def _busy(name: str, wait_s: float) -> ThrottledError:
     return ThrottledError(
-        f"enough requests to {name} are under way already; retrying in {wait_s:.0f} s", retry_after=wait_s, ours=True
+        f"enough requests to {name} are under way already", retry_after=wait_s, ours=True, says_when=True
     )
