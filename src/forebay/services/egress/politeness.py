@@ -71,6 +71,10 @@ class Turn:
         """It asks for patience, which holds for everyone; gives back for how long."""
         return self._politeness.close_host(self._host, retry_after)
 
+    def reject_waiting(self, error: Callable[[], Exception]) -> None:
+        """Those who wait for the host get an error, as nobody can be answered now."""
+        self._politeness.reject_waiting(self._host, error)
+
 
 class HostPermits(Protocol):
     """Permission for a request to a host, of all workers together, held within the `async with` block.
@@ -167,11 +171,14 @@ class Politeness:
         told = _FIRST_PATIENCE * 2 ** min(host.throttled - 1, 10) if retry_after is None else retry_after
         patience = min(told, self._most_patience)
         host.closed_until = max(host.closed_until, self._clock() + patience)
+        self.reject_waiting(host, lambda: rate_limited(host.name, patience))
+        return patience
+
+    def reject_waiting(self, host: Host, error: Callable[[], Exception]) -> None:
         while host.waiting:
             waiter = host.waiting.popleft()
             if not waiter.done():
-                waiter.set_exception(rate_limited(host.name, patience))
-        return patience
+                waiter.set_exception(error())
 
     def describe(self) -> dict[str, dict[str, float | None]]:
         """The hosts that are busy, slowed or closed, for metrics."""
