@@ -15,7 +15,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from forebay.cli import _job_page as pages
 from forebay.cli import _show as show
 from forebay.cli import api
-from forebay.cli._common import find_dsn, json_option, load_settings, plain_reason, run
+from forebay.cli._common import find_dsn, json_option, load_settings, run
 from forebay.cli._group import Group, Whole
 from forebay.cli._owner import choose_owner, owner_option
 from forebay.cli._pipelines import make_known
@@ -29,6 +29,7 @@ from forebay.errors import InvalidField, NotFoundError
 from forebay.identity import owners, session_context
 from forebay.pipelines.bookmarks import db as rows
 from forebay.pipelines.bookmarks.db import BookmarkFilter
+from forebay.validation import plain_reason
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable, Generator, Iterator, Sequence

@@ -13,7 +13,7 @@ from pydantic import ValidationError
 
 from forebay.cli import _job_page as pages
 from forebay.cli import _show as show
-from forebay.cli._common import find_dsn, json_option, load_settings, plain_reason, run
+from forebay.cli._common import find_dsn, json_option, load_settings, run
 from forebay.cli._group import Whole
 from forebay.cli._owner import choose_owner, owner_option
 from forebay.cli._pipelines import make_known
@@ -33,6 +33,7 @@ from forebay.pipelines.sheets.steps import sheets as sheet_rows
 from forebay.services.products.columns import FIELDS
 from forebay.services.spreadsheets import detect
 from forebay.storage import open_store
+from forebay.validation import plain_reason
 
 if TYPE_CHECKING:
     from forebay.db.pool import Connection
