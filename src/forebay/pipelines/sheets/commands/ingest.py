@@ -27,6 +27,7 @@ from forebay.intake.sources import find_source
 from forebay.pipelines.sheets.catalogue_rows import catalogue_rows
 from forebay.pipelines.sheets.files import FILES
 from forebay.pipelines.sheets.intake import sheet_intake, sheet_scans
+from forebay.pipelines.sheets.known_providers import find_unknown_provider
 from forebay.pipelines.sheets.reading import SheetOptions
 from forebay.pipelines.sheets.steps import sheet_images
 from forebay.pipelines.sheets.steps import sheets as sheet_rows
@@ -150,6 +151,8 @@ async def _ingest(
     taken: list[dict[str, Any]] = []
     store = open_store(settings) if files else None
     async with connected(find_dsn(settings), "forebay ingest") as conn:
+        if (reason := await find_unknown_provider(conn, settings, options.get("providers"))) is not None:
+            raise InvalidField("--provider" if given["providers"] else "--options providers", reason)
         await make_known(conn, settings, *_ALL)
         for name in sources:
             declared = find_source(FILES, settings, name)
