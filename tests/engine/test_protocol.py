@@ -52,3 +52,11 @@ def test_a_package_is_missing_where_the_worker_sees_so_itself() -> None:
     missing = ConfigError("install it")
     assert type(_raised(NEEDING, missing)) is ConfigError
     assert type(_raised(HAVING, missing)) is TransientError
+
+
+@pytest.mark.parametrize(
+    ("need", "kind"), [("json/scanner.p?", TransientError), ("json/models/*.onnx", ConfigError), ("re/x", ConfigError)]
+)
+def test_so_are_files_of_a_package(need: str, kind: type[Exception]) -> None:
+    """As the models of a package that was installed without them."""
+    assert type(_raised(limited(read, needs=(need,)), ConfigError("install it"))) is kind

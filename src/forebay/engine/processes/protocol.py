@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import pickle
 from functools import lru_cache
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -108,8 +107,8 @@ def _allowed(callee: Callee, error: Exception) -> Exception:
         return error
     if kind is ErrorClass.RESOURCE:
         return _replace_error(error, Overrun(f"exceeded its limits ({text})"))
-    if kind is ErrorClass.CONFIG and any(find_spec(name) is None for name in callee.process_limits.needs):
-        return error  # this process misses the package, too
+    if kind is ErrorClass.CONFIG and callee.process_limits.lacks_needs:
+        return error  # this process misses it, too
     return _replace_error(error, TransientError(text))
 
 
