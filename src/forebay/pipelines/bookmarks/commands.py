@@ -208,11 +208,11 @@ def _show(found: list[asyncpg.Record], *, as_json: bool) -> None:
 
 
 def _json(row: asyncpg.Record) -> dict[str, Any]:
-    """As the API answers it, by the same model."""
+    """What the API answers, by the same model; the names are those of the command line."""
     from forebay.pipelines.bookmarks.models import bookmark_of  # noqa: PLC0415 - an extra
 
     known = {name: value for name, value in row.items() if name != "created"}
-    return bookmark_of(known).model_dump(mode="json", by_alias=True)  # type: ignore[arg-type] # pyright: ignore[reportArgumentType]
+    return bookmark_of(known).model_dump(mode="json")  # type: ignore[arg-type] # pyright: ignore[reportArgumentType]
 
 
 # Files.
