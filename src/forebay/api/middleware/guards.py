@@ -25,6 +25,7 @@ _HEADERS = {
     "cross-origin-opener-policy": "same-origin",
     "cache-control": "no-store",
 }
+MAX_BODY = "forebay.max_body"  # in the scope of a request: the bytes that its body may have
 _CLIENT_LEFT = 499
 _SMALL = 64 << 10
 _MIDDLING = 1 << 20
@@ -112,6 +113,7 @@ class BodyLimit:
             await answer(400, detail, headers={"Connection": "close"})(scope, receive, send)
             return
         most, setting = self._limit(scope, headers)
+        scope[MAX_BODY] = most
         declared = headers.get("content-length", "0")
         if declared.isdigit() and int(declared) > most:
             await _too_large(most, setting)(scope, receive, send)
@@ -134,6 +136,8 @@ class BodyLimit:
     def _limit(self, scope: Scope, headers: Headers) -> tuple[int, str | None]:
         """The most bytes, and the setting that raises it."""
         size = self._size(f"{scope['method']} {scope['path']}")
+        if isinstance(size, int):
+            return size, None
         if size == "body" and media_type(headers) == "multipart/form-data":
             size = "upload"
         match size:
