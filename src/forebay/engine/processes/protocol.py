@@ -92,7 +92,8 @@ def decode_answer(callee: Callee, kind: bytes, answer: bytes) -> Any:
         if kind == frames.ERROR:
             error = failures.load(answer, classes_of(callee), with_writes=not callee.process_limits.sandbox)
         else:
-            return _checked(callee, codec.decode(answer, classes_of(callee)))
+            # It may take as much here as in its process, where it was made within that limit.
+            return _checked(callee, codec.decode(answer, classes_of(callee), callee.memory_mb << 20))
     except codec.CodecError as bad:
         raise BrokenProtocol(f"{callee.title}: its result cannot be read: {bad}") from bad
     raise _allowed(callee, error) if callee.process_limits.sandbox else error
