@@ -61,7 +61,7 @@ fmt: setup ## format the code and fix what the linter can fix
 	@$(BIN)/ruff format .
 
 # The extras that `make up` installs: all but the drivers that only programs of one's own use.
-RUNTIME := api embedded images ocr sentry sheets sources storage tracing web
+RUNTIME := api embedded images ocr sentry sheets sources storage tracing web webhooks
 COMPILE := UV_PYTHON_DOWNLOADS=never $(BIN)/uv pip compile pyproject.toml --universal --python-version 3.11 \
   --generate-hashes --no-header --no-annotate --no-emit-index-url --quiet
 

@@ -119,6 +119,9 @@ def cli_page() -> str:
         "",
         "Exit codes: 0 success, 1 failure, 2 invalid request, 3 no database, 4 wrong schema version, 130 interrupted.",
         "",
+        "With `--json`, fields are named in snake_case, and ids are strings: see",
+        "[decision 40](../decisions/0040-names-of-json-fields.md).",
+        "",
     ]
     return "\n".join([*intro, *(line for section in _sections(root) for line in section)])
 

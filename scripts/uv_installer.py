@@ -54,15 +54,8 @@ def pip_settings(environ: Mapping[str, str], python_prefix: str = sys.prefix) ->
 
 
 def options(settings: Mapping[str, str]) -> list[str]:
-    """Return the options of `uv pip install` that mean what pip's settings mean."""
-    found = ["--default-index", settings["index-url"]] if settings.get("index-url") else []
-    for name, option in (
-        ("extra-index-url", "--index"),
-        ("find-links", "--find-links"),
-        ("trusted-host", "--allow-insecure-host"),
-    ):
-        for value in settings.get(name, "").split():
-            found += [option, value]
+    """Return the options of `uv pip install` that mean what pip's settings mean; addresses are in `environment`."""
+    found: list[str] = []
     if settings.get("no-index", "").lower() in ("1", "true", "yes", "on"):
         found.append("--no-index")
     # As pip does: the indexes are equal. The hashes of the lock say which files may come from them.
@@ -70,8 +63,19 @@ def options(settings: Mapping[str, str]) -> list[str]:
 
 
 def environment(settings: Mapping[str, str]) -> dict[str, str]:
-    """Return the variables that mean what the rest of pip's settings means."""
+    """Return the variables that mean what the rest of pip's settings means.
+
+    The addresses of indexes may have passwords in them, and everyone on the machine can read command lines.
+    """
     variables = {"UV_PYTHON_DOWNLOADS": "never", "UV_NO_PROGRESS": "1"}
+    for name, variable, separator in (
+        ("index-url", "UV_DEFAULT_INDEX", " "),
+        ("extra-index-url", "UV_INDEX", " "),
+        ("find-links", "UV_FIND_LINKS", ","),
+        ("trusted-host", "UV_INSECURE_HOST", " "),
+    ):
+        if settings.get(name):
+            variables[variable] = separator.join(settings[name].split())
     if settings.get("cert"):
         variables["SSL_CERT_FILE"] = settings["cert"]
     if settings.get("timeout") or settings.get("default-timeout"):

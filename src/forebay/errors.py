@@ -130,14 +130,22 @@ class ThrottledError(StepError):
     """A remote service asks to retry after `retry_after` seconds.
 
     `ours`: our own limit delays the task, for as long as necessary; the remote service was not called.
+    `says_when`: the message says when the next try is.
     """
 
     error_class = ErrorClass.THROTTLED
 
-    def __init__(self, reason: str = "throttled", *, retry_after: float = 30.0, ours: bool = False) -> None:
+    def __init__(
+        self, reason: str = "throttled", *, retry_after: float = 30.0, ours: bool = False, says_when: bool = False
+    ) -> None:
         super().__init__(reason)
+        self.reason = reason
         self.retry_after = retry_after
         self.ours = ours
+        self._says_when = says_when
+
+    def __str__(self) -> str:
+        return f"{self.reason}; retrying in {self.retry_after:.0f} s" if self._says_when else str(self.reason)
 
 
 class PermanentError(StepError):

@@ -35,8 +35,8 @@ _NONE: Mapping[str, Any] = MappingProxyType({})
 
 # The records are named tuples: creating dataclasses would make `forebay --help` slower by a tenth.
 
-BodySize: TypeAlias = Literal["medium", "body", "import", "upload"]
-"""1 MiB; FOREBAY_API_MAX_BODY_BYTES; four times that; FOREBAY_API_MAX_UPLOAD_BYTES."""
+BodySize: TypeAlias = Literal["medium", "body", "import", "upload"] | int
+"""1 MiB; FOREBAY_API_MAX_BODY_BYTES; four times that; FOREBAY_API_MAX_UPLOAD_BYTES; an int: that many bytes."""
 
 
 class Command(NamedTuple):

@@ -9,9 +9,11 @@ from ipaddress import ip_address, ip_network
 from pathlib import Path
 from typing import Annotated, ClassVar, Literal, Self, TypeVar
 
-from pydantic import Field, PrivateAttr, SecretStr, field_validator
+from pydantic import Field, PrivateAttr, SecretStr, ValidationError, field_validator
 
 from forebay.base_settings import OtherName, PackageSettings, Seconds, SettingsBase
+from forebay.errors import ConfigError
+from forebay.validation import reason_without_value
 
 P = TypeVar("P", bound=PackageSettings)
 
@@ -42,6 +44,19 @@ def days_by_name(text: str) -> dict[str, int]:
             raise ValueError(f"{part!r} is not the name of a pipeline and a number of days, as texts=1")
         days[name] = int(number)
     return days
+
+
+def _read(kind: type[P]) -> P:
+    try:
+        return kind()
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        name = kind.variable(str(first["loc"][0])) if first["loc"] else f"{kind.variable('')}…"
+        reason = reason_without_value(first)
+        # Without the cause: its text has the value.
+        raise ConfigError(
+            f"the setting {name} is invalid{f': it {reason}' if reason else ''}. `forebay config` checks all settings"
+        ) from None
 
 
 class Settings(SettingsBase):
@@ -348,11 +363,11 @@ class Settings(SettingsBase):
     def of(self, kind: type[P]) -> P:
         """The settings of a package, read on first use.
 
-        Raises: ValidationError.
+        Raises: ConfigError that names the variable, but never its value.
         """
         found = self._packages.get(kind)
         if not isinstance(found, kind):
-            found = self._packages[kind] = kind()
+            found = self._packages[kind] = _read(kind)
         return found
 
     def including(self, *parts: PackageSettings) -> Self:

@@ -133,8 +133,14 @@ _NO_FILES = "pipeline 'pages' takes no files of sources: give `input` or `items`
         ({"pipeline": "sheets", "file": "drop:a.csv", "items": [{}]}, 422, "file", _NAMES_A_FILE),
         ({"pipeline": "sheets", "file": "till:a.csv"}, 404, "source", "there is no source 'till'"),
         ({"pipeline": "pages", "input": {"title": "x"}, "options": {}}, 422, "options", "goes with `file`"),
+        (
+            {"pipeline": "sheets", "file": "drop:a.csv", "options": {"providers": ["nope"]}},
+            422,
+            "options.providers",
+            "there is no provider 'nope'; the providers are catalogue",
+        ),
     ],
-    ids=["pipeline", "path", "input", "items", "not ann's", "options"],
+    ids=["pipeline", "path", "input", "items", "not ann's", "options", "providers"],
 )
 async def test_what_cannot_be_asked_for(
     service: Service, body: dict[str, Any], status: int, field: str, reason: str

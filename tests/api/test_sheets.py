@@ -147,6 +147,9 @@ async def test_a_provider_that_there_is_not_is_refused(service: Service) -> None
         ):
             assert (answer.status_code, answer.json()["errors"]) == (422, [why])
         assert (await ann.get(f"/api/sheets/{job}")).json()["providers"] is None
+        at_the_door = await upload(ann, options=json.dumps({"providers": ["nope"]}))
+        assert at_the_door.json()["errors"] == [why | {"field": "options.providers"}]
+        assert len((await ann.get("/api/sheets")).json()["sheets"]) == 1
 
 
 async def test_an_upload_in_pieces_goes_on_where_it_broke_off(

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -49,6 +50,23 @@ def size(ctx: Context, note: Note) -> int:
 """
 
 
+# What belongs to users is not ours to name; nor are what steps, workers, files and the like are called.
+_NAMES_OF_OTHERS = {"input", "inputs", "result", "results", "meta", "normalized", "by_step", "shared"}
+
+
+def _names_otherwise(value: Any) -> Iterator[str]:
+    """The names of fields that are not in snake_case, as all of the command line are."""
+    if isinstance(value, list):
+        for each in value:
+            yield from _names_otherwise(each)
+    elif isinstance(value, dict):
+        for name, each in value.items():
+            if re.search("[A-Z]", name):
+                yield name
+            if name not in _NAMES_OF_OTHERS:
+                yield from _names_otherwise(each)
+
+
 @dataclass
 class Result:
     code: int
@@ -57,7 +75,9 @@ class Result:
 
     @property
     def json(self) -> Any:
-        return json.loads(self.out)
+        found = json.loads(self.out)
+        assert not (others := set(_names_otherwise(found))), f"not in snake_case: {others}"
+        return found
 
 
 class Cli:

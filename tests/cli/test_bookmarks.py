@@ -23,7 +23,7 @@ def test_links_are_saved_and_found(cli: Cli, dsn: str) -> None:
     assert ['"created": false' in line for line in again] == [True, False]
     assert ask(dsn, "select count(*) from forebay.job") == 2  # before any worker has been here
     listed = cli.run("bookmarks", "list", "--tag", "rivers", "--json").json
-    assert [(each["id"], each["title"], each["tags"], each["categoryId"]) for each in listed] == [
+    assert [(each["id"], each["title"], each["tags"], each["category_id"]) for each in listed] == [
         ("1", "Water", ["rivers"], "1")
     ]
     assert "https://b.example/" in cli.run("bookmarks", "list").out

@@ -53,8 +53,23 @@ def cli(tmp_path: Path, dsn: str) -> Cli:
         (["a.csv", "--catalogue", "My Stock"], "--catalogue: must begin with a-z"),
         (["a.csv", "--options", '{"header": 7}'], "--options header: must be true or false"),
         (["absent.csv"], "'absent.csv' does not exist"),
+        (["a.csv", "--provider", "nope"], "--provider: there is no provider 'nope'; the providers are catalogue"),
+        (["a.csv", "--options", '{"providers": ["nope"]}'], "--options providers: there is no provider 'nope'"),
     ],
-    ids=["nothing", "kind", "JSON", "options", "list", "field", "pair", "catalogue", "header", "absent"],
+    ids=[
+        "nothing",
+        "kind",
+        "JSON",
+        "options",
+        "list",
+        "field",
+        "pair",
+        "catalogue",
+        "header",
+        "absent",
+        "provider",
+        "providers",
+    ],
 )
 def test_what_cannot_be_taken(cli: Cli, dsn: str, args: list[str], complaint: str) -> None:
     refused = cli.run("ingest", *args)

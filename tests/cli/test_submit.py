@@ -59,7 +59,9 @@ def test_waiting_tells_how_it_ended(known: Cli, start: Callable[..., Process]) -
     ("args", "complaint"),
     [
         (["notes", "{"], "input: is not JSON"),
-        (["notes", "{}"], "input.body: Field required"),
+        (["notes", "{}"], "input.body: is missing"),
+        (["notes", '["hi"]'], "input: must be an object"),
+        (["notes", '{"body": 7}'], "input.body: must be a text"),
         (["nots", "{}"], "there is no pipeline 'nots'"),
         (["No-Name", "{}"], "'No-Name' cannot be one: names are a-z, 0-9 and _"),
         (["notes", "@absent.jsonl"], "absent.jsonl: cannot be read: No such file"),

@@ -72,6 +72,19 @@ def test_starts_once_and_is_reused(made: Path) -> None:
     assert first.pid == second.pid is not None
 
 
+_LEFT = """
+from pathlib import Path
+from forebay.embedded import system
+print(system.spawn(["/bin/sleep", "600"], Path("/dev/null"), None).pid)
+"""
+
+
+def test_a_server_may_outlive_who_started_it() -> None:
+    done = subprocess.run([sys.executable, "-W", "error", "-c", _LEFT], capture_output=True, text=True, check=True)
+    os.kill(int(done.stdout), signal.SIGKILL)
+    assert done.stderr == ""
+
+
 def test_remembers_data_password_and_port(folder: Path) -> None:
     with EmbeddedPostgres(folder) as server:
         dsn = server.dsn

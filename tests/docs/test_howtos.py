@@ -20,7 +20,9 @@ from pathlib import Path
 from typing import Any
 
 import asyncpg
+import httpx
 import pytest
+from fastapi import FastAPI
 from PIL import Image
 
 from forebay.db.schema_parts import all_parts
@@ -40,12 +42,15 @@ from forebay.settings import Settings
 from forebay.storage import Blobs, open_store
 from forebay.testing import testbed
 from forebay.types import NotFound
+from tests._packages import installed, write_distribution
 from tests._servers import Server
+from tests.api._live import live
 from tests.cli._run import ask
 from tests.docs._blocks import ROOT, blocks, execute, files
 from tests.docs._shell import free_port, run_shell, shell_environment
 from tests.services.egress._world import answering, reply
 from tests.telemetry._collector import collecting
+from tests.webhooks.test_lark import encrypted
 
 
 def test_testing(tmp_path: Path) -> None:
@@ -252,6 +257,33 @@ def test_api(dsn: str, tmp_path: Path) -> None:
     assert '{"jobId":"1","created":true,"items":1}' in said
     assert '"jobId":"2"' in said
     assert said.rpartition('"state":"')[2].startswith("DONE")
+
+
+@pytest.mark.skipif(shutil.which("curl") is None, reason="the example uses curl, which is not installed here")
+def test_webhooks(dsn: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = "docs/howto/webhooks.md"
+    monkeypatch.setenv("FOREBAY_PUSHES_SECRET", "It's a Secret to Everybody")
+    write_distribution(tmp_path, "forebay_pushes", files(page), "pushes = forebay_pushes:package")
+    (send,), (forget,) = blocks(page, "sh"), blocks(page, "sql")
+    with installed(tmp_path):
+        steps = importlib.import_module("forebay_pushes.steps")
+        with live(dsn, steps.pushes) as (address, _):
+            command = ["bash", "-ec", send.replace("http://127.0.0.1:8080", address)]
+            done = subprocess.run(command, capture_output=True, text=True, timeout=100, check=True)
+    assert done.stdout == "204\n204\n"
+    assert ask(dsn, "select array_agg(input::text) from forebay.item") == ['{"ref": "refs/heads/main"}']
+    ask(dsn, forget)
+    assert ask(dsn, "select count(*) from forebay.webhook_delivery") == 1  # it is younger
+
+
+async def test_events_of_lark() -> None:
+    (example,) = (block for block in blocks("docs/howto/webhooks.md", "python") if "read_event" in block)
+    app = FastAPI()
+    app.include_router(execute("docs/howto/webhooks.md", example)["router"])
+    asked = {"type": "url_verification", "challenge": "ajls384kdjx98XX"}
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://forebay.test") as lark:
+        answer = await lark.post("/api/webhooks/lark", content=encrypted(asked, "the Encrypt Key"))
+    assert answer.json() == {"challenge": "ajls384kdjx98XX"}
 
 
 @pytest.mark.skipif(shutil.which("curl") is None, reason="the example uses curl, which is not installed here")

@@ -268,6 +268,15 @@ def leave_process(marker: str) -> None:
     subprocess.Popen(["/bin/sleep", marker], start_new_session=True).returncode = 0
 
 
+def leave_thread(is_left: bool) -> int:
+    """How often it was called in this process."""
+    global _calls  # noqa: PLW0603 - of this child
+    _calls += 1
+    if is_left:
+        threading.Thread(target=threading.Event().wait).start()
+    return _calls
+
+
 def repeated(text: str, times: int) -> str:
     return text * times
 

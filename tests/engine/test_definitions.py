@@ -114,6 +114,10 @@ def test_steps_after_all_and_steps_of_items_do_not_mix(pipe: Pipeline[dict[str, 
         ({"concurrency": (6, 5)}, r"concurrency is \(least, most\) with 1 ≤ least ≤ most ≤ 10000"),
         ({"timeout": 0}, "timeout must be positive"),
         ({"max_expiries": 0}, "max_expiries must be between 1 and 1000"),
+        (
+            {"limits": [Limit("forebay:host", rate=1)]},
+            "the limit name 'forebay:host' is reserved: choose one that does not begin with 'forebay:'",
+        ),
         ({"kind": "process", "memory_mb": 31}, "memory_mb must be at least 32"),
     ],
 )

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from forebay.engine.declare.limited import limited
-from forebay.engine.processes.protocol import Overrun, decode_answer
+from forebay.engine.processes.protocol import BrokenProtocol, Overrun, decode_answer
 from forebay.errors import ConfigError, DataError, PermanentError, ResourceError, ThrottledError, TransientError
-from forebay.runner import failures, frames
+from forebay.runner import codec, failures, frames
 
 
 def read() -> None:
@@ -52,3 +52,19 @@ def test_a_package_is_missing_where_the_worker_sees_so_itself() -> None:
     missing = ConfigError("install it")
     assert type(_raised(NEEDING, missing)) is ConfigError
     assert type(_raised(HAVING, missing)) is TransientError
+
+
+@pytest.mark.parametrize(
+    ("need", "kind"), [("json/scanner.p?", TransientError), ("json/models/*.onnx", ConfigError), ("re/x", ConfigError)]
+)
+def test_so_are_files_of_a_package(need: str, kind: type[Exception]) -> None:
+    """As the models of a package that was installed without them."""
+    assert type(_raised(limited(read, needs=(need,)), ConfigError("install it"))) is kind
+
+
+def test_a_result_may_take_as_much_memory_as_its_function() -> None:
+    """A small frame could take much memory of the worker."""
+    sent = codec.encode([{"a": n} for n in range(100_000)])
+    assert len(decode_answer(limited(read, memory_mb=128), frames.RESULT, sent)) == 100_000
+    with pytest.raises(BrokenProtocol, match="it would take more than 32 MB of memory: write it to a file"):
+        decode_answer(limited(read, memory_mb=32), frames.RESULT, sent)

@@ -141,3 +141,9 @@ async def test_a_child_that_left_a_process_is_not_used_again(pool: ProcessPool) 
     await pool.run(limited(steps.leave_process, timeout=30), _context(), (marker,))
     while running(marker):  # noqa: ASYNC110 - processes tell nobody when they end
         await asyncio.sleep(0.01)
+
+
+async def test_a_child_that_left_a_thread_is_not_used_again(pool: ProcessPool) -> None:
+    callee = limited(steps.leave_thread, timeout=30)
+    calls = [await pool.run(callee, _context(), (is_left,)) for is_left in (False, True, False)]
+    assert calls == [1, 2, 1]  # in the same process

@@ -332,6 +332,8 @@ async def test_rates_are_those_of_all_workers(dsn: str, tmp_path: Path) -> None:
         assert stub.asked.total() == 1
         reasons = await bed.pool.fetch("select distinct reason, class from forebay.attempt where outcome = 'THROTTLED'")
         assert [tuple(row) for row in reasons] == [("limit provider a is reached", None)]
+        names = await bed.pool.fetch("select name from forebay.rate_limit")  # none that a step may declare
+        assert [row["name"] for row in names] == ["forebay:provider a"]
         bed.clock.advance(61)
         await bed.run()
         assert stub.asked.total() == 2

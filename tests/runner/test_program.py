@@ -66,6 +66,11 @@ async def test_a_program_reads_writes_and_tells(tmp_path: Path, output: Path) ->
         ("while :; do :; done", {"cpu_s": 0.3}, "sh needed more than 0.3 s of CPU time"),
         ('while :; do i=$((i+1)); head -c 1000000 /dev/zero > "$1/$i"; done', {"output_mb": 5}, "sh wrote more files"),
         ('while :; do i=$((i+1)); mkdir "$1/$i"; done', {"output_mb": 2}, "sh wrote more files"),
+        (
+            'exec 3> "$1/x"; rm "$1/x"; head -c 8000000 /dev/zero >&3; sleep 60',
+            {"output_mb": 5},
+            "sh wrote more files",
+        ),
         ('head -c 3000000 /dev/zero > "$1/large"', {"file_mb": 1}, "sh wrote a file of more than 1 MB"),
         ("yes", {"printed_mb": 1}, "sh printed more than allowed"),
         ("kill -9 $$", {}, "sh was killed by SIGKILL"),

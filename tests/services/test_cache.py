@@ -55,7 +55,9 @@ async def test_those_used_least_lately_go_first() -> None:
         await source.get(key)
     assert source.asked == ["b"]
     await source.get("large", size=100)  # larger than all that may be kept: given, but not kept
-    await source.get("large")
+    await source.get("large", size=100)
+    assert source.asked == ["b", "large", "large"]
+    await source.get("b")  # nor does it displace the others
     assert source.asked == ["b", "large", "large"]
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
+from forebay.engine.declare.limited import ProcessLimits
 from forebay.errors import ConfigError
 from forebay.services import ocr
 from forebay.testing import testbed
@@ -63,6 +64,11 @@ def test_without_the_packages_the_command_is_named() -> None:
     done = subprocess.run([sys.executable, "-c", _MISSING], capture_output=True, text=True, check=True)
     told = "reading text in pictures needs packages that are not installed: pip install 'forebay[ocr]'\n"
     assert done.stdout == told
+
+
+def test_the_worker_sees_itself_whether_models_are_missing() -> None:
+    assert not ProcessLimits(needs=ocr.NEEDS).lacks_needs
+    assert len([need for need in ocr.NEEDS if need.startswith("rapidocr/models/")]) == 3
 
 
 def test_models_are_never_fetched(tmp_path: Path) -> None:

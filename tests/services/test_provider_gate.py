@@ -13,6 +13,7 @@ from forebay.services.cache import SingleFlightCache
 from forebay.services.egress.politeness import Politeness
 from forebay.services.provider_gate import ProviderGate
 from forebay.settings import Settings
+from tests.services.egress._world import until
 
 AT_ONCE = 2  # of a provider that nothing is known of
 
@@ -25,6 +26,9 @@ class Shop:
         self.may_answer.set()
         self.calls: list[str] = []
         self.error: Exception | None = None
+        self.errors: dict[str, Exception] = {}  # of single questions
+        self.permits_wait, self.may_start = asyncio.Semaphore(0), asyncio.Event()
+        self.may_start.set()
         self.now = 0.0
         self.permitted = 0
         cache: SingleFlightCache[str] | None = None
@@ -39,12 +43,14 @@ class Shop:
         self.calls.append(question)
         self.asked.release()
         await self.may_answer.wait()
-        if self.error is not None:
-            raise self.error
+        if (error := self.errors.get(question, self.error)) is not None:
+            raise error
         return question.upper()
 
     @asynccontextmanager
     async def _permit(self) -> AsyncIterator[None]:
+        self.permits_wait.release()
+        await self.may_start.wait()
         self.permitted += 1
         try:
             yield
@@ -152,3 +158,61 @@ async def test_a_refused_key_is_told_once_and_tried_again_later() -> None:
     shop.now = 60.0
     assert await shop.gate.ask("b") == "B"
     assert shop.gate.describe()["problem"] is None
+
+
+async def test_who_waited_while_the_circuit_opened_does_not_call() -> None:
+    """The limits of all workers are waited for after the first check of the circuit."""
+    shop = Shop()
+    shop.may_answer.clear()
+    first = asyncio.create_task(shop.gate.ask("a"))
+    await shop.asked.acquire()
+    await shop.permits_wait.acquire()
+    shop.may_start.clear()
+    second = asyncio.create_task(shop.gate.ask("b"))
+    await shop.permits_wait.acquire()
+    shop.errors["a"] = ThrottledError("slow down", retry_after=7)
+    shop.may_answer.set()
+    with pytest.raises(ThrottledError, match=r"^slow down$"):
+        await first
+    shop.may_start.set()
+    with pytest.raises(ThrottledError, match=r"^shop is rate limiting us$"):
+        await second
+    assert (shop.calls, shop.permitted) == (["a"], 0)
+
+
+async def test_a_refusal_is_told_to_those_who_wait() -> None:
+    shop = Shop()
+    shop.may_answer.clear()
+    running = [asyncio.create_task(shop.gate.ask(title)) for title in ("a", "b")]
+    for _ in running:
+        await shop.asked.acquire()
+    waiting = asyncio.create_task(shop.gate.ask("c"))
+    await until(lambda: shop.gate.describe()["waiting"])
+    shop.errors["a"] = ConfigError("check the key")
+    shop.may_answer.set()
+    with pytest.raises(ConfigError, match=r"^check the key$"):
+        await running[0]
+    with pytest.raises(ConfigError, match=r"^check the key$"):
+        await waiting
+    assert await running[1] == "B"
+    assert shop.calls == ["a", "b"]
+
+
+async def test_a_refusal_outlasts_a_pause() -> None:
+    shop = Shop()
+    shop.may_answer.clear()
+    shop.errors = {"a": ConfigError("check the key"), "b": ThrottledError("slow down", retry_after=90)}
+    asking = [asyncio.create_task(shop.gate.ask(title)) for title in shop.errors]
+    for _ in asking:
+        await shop.asked.acquire()
+    shop.may_answer.set()
+    await asyncio.gather(*asking, return_exceptions=True)
+    with pytest.raises(ConfigError, match=r"^check the key$"):
+        await shop.gate.ask("c")
+    described = shop.gate.describe()
+    assert (described["problem"], described["closed_s"]) == ("check the key", 90)
+    assert described["closed_because"] == "shop cannot be asked until its key or its declaration is fixed"
+    shop.now = 60.0  # the refusal is over, what the provider asked for is not
+    with pytest.raises(ThrottledError, match=r"^shop is rate limiting us$") as raised:
+        await shop.gate.ask("c")
+    assert raised.value.retry_after == 30

@@ -278,9 +278,12 @@ async def test_what_the_service_left_goes(db: Db) -> None:
         )
         await db.execute("insert into forebay.sign_in_failure values ($1, 1, $2, $2)", str(age), at)
         await db.execute("insert into forebay.idempotency values (1, $1, '', 201, '{}', $2)", str(age), at)
-        await db.execute("insert into forebay.webhook_delivery values (1, 'x', $1, $2)", str(age), at)
+        kept = "insert into forebay.webhook_delivery values (1, 'x', $1, $2, $2::timestamptz + interval '30 days')"
+        await db.execute(kept, str(age), at)
+    await db.execute("insert into forebay.webhook_delivery values (1, 'y', 'z', '-infinity')")  # replayable for ever
     for left in (5, 0):
         tidied = "select forebay.tidy_identity($1) + forebay.tidy_answers($1) + forebay.tidy_deliveries($1)"
         assert await db.one(tidied, db.now) == left
-    for table in ("session", "invitation", "sign_in_failure", "idempotency", "webhook_delivery"):
+    for table in ("session", "invitation", "sign_in_failure", "idempotency", "webhook_delivery where source = 'x'"):
         assert await db.one(f"select count(*) from forebay.{table}") == 1
+    assert await db.one("select count(*) from forebay.webhook_delivery where source = 'y'") == 1

@@ -188,6 +188,7 @@ UV = "uv==1.0 \\\n    --hash=sha256:aa \\\n    --hash=sha256:bb\n"
 
 # The Python of an environment that brings a wheel of pip; `fetch` is what pip does when it is to fetch uv.
 PYTHON = """
+cd "$(dirname "$0")/../.."
 echo "$@" | sed "s,$PWD,PROJECT,g" >> calls
 case "$1" in
     -c) case "$2" in *ensurepip*) echo /wheels/pip-1.whl;; esac;;
@@ -206,7 +207,7 @@ def calls(folder: Path) -> list[str]:
 def with_uv(bootstrap: ModuleType, folder: Path, fetch: str, uv: str = "exit 0") -> int:
     """Build an environment whose pip fetches this uv."""
     (folder / bootstrap.LOCKS["dev"]).write_text("asyncpg==1 \\\n    --hash=sha256:cc\n" + UV)
-    script(folder / "fake-uv", f'echo uv "$@" | sed "s,$PWD,PROJECT,g" >> calls; {uv}')
+    script(folder / "fake-uv", f'cd "{folder}"; echo uv "$@" | sed "s,$PWD,PROJECT,g" >> calls; {uv}')
     script(folder / ".venv" / "bin" / "python", PYTHON.format(fetch=fetch))
     status = bootstrap.main()
     assert isinstance(status, int)
@@ -219,11 +220,13 @@ def test_uv_is_fetched_once_and_installs(
     monkeypatch.setenv("PIP_CONFIG_FILE", "/dev/null")
     for name in [name for name in os.environ if name.startswith("PIP_") and name != "PIP_CONFIG_FILE"]:
         monkeypatch.delenv(name)
-    monkeypatch.setenv("PIP_INDEX_URL", "http://mirror/simple")
-    assert with_uv(bootstrap, tmp_path, FETCHED) == 0
+    monkeypatch.setenv("PIP_INDEX_URL", "http://ann:hunter2@mirror/simple")
+    assert with_uv(bootstrap, tmp_path, FETCHED, 'echo "$UV_DEFAULT_INDEX" > index') == 0
+    assert (tmp_path / "index").read_text() == "http://ann:hunter2@mirror/simple\n"
+    assert "hunter2" not in (tmp_path / "calls").read_text()  # everyone can read command lines
     assert (tmp_path / ".venv" / "uv" / "requirement.txt").read_text() == UV
     uv = "uv pip install --python PROJECT/.venv/bin/python"
-    indexes = "--default-index http://mirror/simple --index-strategy unsafe-best-match"
+    indexes = "--index-strategy unsafe-best-match"
     expected = [
         f"{uv} --offline --no-deps /wheels/pip-1.whl",
         f"{uv} {indexes} --require-hashes -r PROJECT/requirements.runtime.lock",
@@ -285,12 +288,11 @@ def test_the_settings_of_pip_hold_for_uv(tmp_path: Path) -> None:
     named.write_text("[global]\nindex_url = http://new/simple\nproxy = http://proxy:1\n")
     home = {"HOME": str(tmp_path), "XDG_CONFIG_DIRS": "/nonexistent", "PIP_CONFIG_FILE": str(named)}
     settings = module.pip_settings({**home, "PIP_FIND_LINKS": "/wheels", "PIP_NO_INDEX": "1"}, "/nonexistent")
-    assert module.options(settings) == [
-        "--default-index", "http://new/simple", "--index", "http://a/simple", "--index", "http://b/simple",
-        "--find-links", "/wheels", "--allow-insecure-host", "a", "--no-index",
-        "--index-strategy", "unsafe-best-match",
-    ]  # fmt: skip
+    assert module.options(settings) == ["--no-index", "--index-strategy", "unsafe-best-match"]
     variables = module.environment(settings)
+    assert variables["UV_DEFAULT_INDEX"] == "http://new/simple"
+    assert variables["UV_INDEX"] == "http://a/simple http://b/simple"
+    assert (variables["UV_FIND_LINKS"], variables["UV_INSECURE_HOST"]) == ("/wheels", "a")
     assert variables["SSL_CERT_FILE"] == "/ca.pem"
     assert {variables[name] for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY")} == {"http://proxy:1"}
     assert module.environment({"default-timeout": "180"})["UV_HTTP_TIMEOUT"] == "180"

@@ -4,14 +4,20 @@
 
 from __future__ import annotations
 
+import traceback
 from pathlib import Path
+from typing import Annotated, Self
 
 import pytest
-from pydantic import ValidationError
+from pydantic import Field, SecretStr, ValidationError, field_validator, model_validator
+from pydantic_settings import SettingsConfigDict
 
+from forebay.base_settings import PackageSettings
+from forebay.errors import ConfigError, classify_error
 from forebay.packages import settings_classes
 from forebay.pipelines.sheets.settings import SheetsSettings
 from forebay.settings import Settings, days_by_name
+from forebay.types import ErrorClass
 
 
 def test_other_names_set_the_same_settings_in_their_own_units(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -68,6 +74,52 @@ def test_the_settings_of_a_package_are_read_once_and_can_be_given(monkeypatch: p
     assert settings.model_copy(update={"owner": "ann"}).of(SheetsSettings).match_score == 0.5
     given = settings.including(SheetsSettings(match_score=0.9))
     assert (given.of(SheetsSettings).match_score, settings.of(SheetsSettings).match_score) == (0.9, 0.5)
+
+
+class NotesSettings(PackageSettings):
+    model_config = SettingsConfigDict(env_prefix="FOREBAY_NOTES_")
+
+    key: Annotated[SecretStr, Field(min_length=16)] | None = None
+    most: int = 1
+    folder: str = "/srv"
+
+    @field_validator("folder")
+    @classmethod
+    def _folder(cls, text: str) -> str:
+        if not text.startswith("/"):
+            raise ValueError(f"{text!r} is no whole path")
+        return text
+
+    @model_validator(mode="after")
+    def _fits(self) -> Self:
+        if self.most > 9:
+            raise ValueError(f"{self.most} does not fit")
+        return self
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "words"),
+    [
+        ("FOREBAY_NOTES_MOST", "hunter2", "the setting FOREBAY_NOTES_MOST is invalid: it must be a whole number."),
+        (
+            "FOREBAY_NOTES_KEY",
+            "hunter2",
+            "the setting FOREBAY_NOTES_KEY is invalid: it must have at least 16 characters.",
+        ),
+        ("FOREBAY_NOTES_FOLDER", "hunter2", "the setting FOREBAY_NOTES_FOLDER is invalid."),
+        ("FOREBAY_NOTES_MOST", "1700451", "the setting FOREBAY_NOTES_… is invalid."),
+    ],
+)
+def test_a_wrong_setting_of_a_package_parks_the_step_that_reads_it(
+    monkeypatch: pytest.MonkeyPatch, variable: str, value: str, words: str
+) -> None:
+    """It is no fault of the item, and what is wrong is said without the value."""
+    monkeypatch.setenv(variable, value)
+    with pytest.raises(ConfigError) as raised:
+        Settings().of(NotesSettings)
+    assert str(raised.value) == f"{words} `forebay config` checks all settings"
+    assert classify_error(raised.value) is ErrorClass.CONFIG
+    assert value not in "".join(traceback.format_exception(raised.value))
 
 
 def test_days_of_single_pipelines() -> None:

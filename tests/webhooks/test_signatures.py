@@ -14,6 +14,7 @@ from pydantic import SecretStr
 
 from forebay.errors import ConfigError
 from forebay.webhooks import signatures
+from forebay.webhooks.lark import LARK
 from forebay.webhooks.signatures import Scheme, Source, WebhookRejected, verify
 
 NOW = 1_794_800_000
@@ -51,7 +52,7 @@ Sign = Callable[..., dict[str, str]]
 SENDERS: list[tuple[Scheme, Sign, str, str]] = [
     (signatures.GITHUB, github, SECRET, hashlib.sha256(BODY).hexdigest()),
     (signatures.STRIPE, stripe, SECRET, "evt_1"),
-    (signatures.LARK, lark, SECRET, hashlib.sha256(BODY).hexdigest()),
+    (LARK, lark, SECRET, hashlib.sha256(BODY).hexdigest()),
     (signatures.STANDARD_WEBHOOKS, standard, f"whsec_{_KEY}", "msg_1"),
 ]
 TIMED = SENDERS[1:]
@@ -65,6 +66,28 @@ def test_a_signature_of_the_documents_of_github() -> None:
     signature = "757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17"
     headers = {"x-hub-signature-256": f"sha256={signature}"}
     assert verify(_source(signatures.GITHUB, SECRET), headers, b"Hello, World!", NOW).body == b"Hello, World!"
+
+
+def test_a_signature_of_the_specification_of_standard_webhooks() -> None:
+    headers = {
+        "webhook-id": "msg_p5jXN8AQM9LWM0D4loKWxJek",
+        "webhook-timestamp": "1614265330",
+        "webhook-signature": "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=",
+    }
+    source = _source(signatures.STANDARD_WEBHOOKS, "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")
+    found = verify(source, headers, b'{"test": 2432232314}', 1614265330 + 60)
+    assert found.key == "msg_p5jXN8AQM9LWM0D4loKWxJek"
+
+
+@pytest.mark.parametrize(("scheme", "sign", "secret", "key"), SENDERS)
+def test_deliveries_are_known_for_as_long_as_they_can_be_replayed(
+    scheme: Scheme, sign: Sign, secret: str, key: str
+) -> None:
+    """Without a signed time that is for ever; with one, sources may still send a delivery again for some days."""
+    day = 86400.0
+    for window, days in ((300.0, 30), (40 * day, 80)):
+        found = verify(_source(scheme, secret, window_s=window), sign(BODY), BODY, NOW)
+        assert found.known_for_s == (None if scheme is signatures.GITHUB else days * day)
 
 
 @pytest.mark.parametrize(("scheme", "sign", "secret", "key"), SENDERS)
@@ -119,9 +142,9 @@ def test_the_replay_window(scheme: Scheme, sign: Sign, secret: str, key: str, la
             {"stripe-signature": f"v1={'a' * 64}"},
             "the header stripe-signature has no timestamp in seconds",
         ),
-        (signatures.LARK, {"x-lark-signature": "a" * 64}, "the header x-lark-request-timestamp is missing"),
+        (LARK, {"x-lark-signature": "a" * 64}, "the header x-lark-request-timestamp is missing"),
         (
-            signatures.LARK,
+            LARK,
             {"x-lark-signature": "a" * 64, "x-lark-request-timestamp": f"{NOW}.5"},
             "the header x-lark-request-timestamp has no timestamp in seconds",
         ),

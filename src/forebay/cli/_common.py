@@ -12,7 +12,7 @@ from collections.abc import Coroutine, Mapping
 from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 import click
@@ -27,9 +27,7 @@ from forebay.errors import DatabaseUnavailable, InvalidField
 from forebay.identity.logins import login_urls
 from forebay.packages import settings_classes
 from forebay.settings import Settings
-
-if TYPE_CHECKING:
-    from pydantic_core import ErrorDetails
+from forebay.validation import plain_reason
 
 T = TypeVar("T")
 S = TypeVar("S", bound=SettingsBase)
@@ -93,39 +91,6 @@ def _refused_setting(kind: type[SettingsBase], error: ValidationError) -> Invali
     is_secret = "Secret" in str(kind.model_fields[name].annotation)
     given = "" if is_secret else f"; it is {first['input']!r}"
     return InvalidField(kind.variable(name), f"{plain_reason(first)}{given}")
-
-
-_REASONS = {
-    "int_parsing": "must be a whole number",
-    "int_type": "must be a whole number",
-    "int_from_float": "must be a whole number",
-    "float_parsing": "must be a number",
-    "float_type": "must be a number",
-    "bool_parsing": "must be true or false",
-    "bool_type": "must be true or false",
-    "string_type": "must be a text",
-    "list_type": "must be a list",
-    "dict_type": "must be an object",
-    "missing": "is missing",
-    "extra_forbidden": "is not known",
-    "greater_than_equal": "must be at least {ge:g}",
-    "greater_than": "must be more than {gt:g}",
-    "less_than_equal": "must be at most {le:g}",
-    "less_than": "must be less than {lt:g}",
-    "string_too_short": "must have at least {min_length} characters",
-    "string_too_long": "must have at most {max_length} characters",
-    "too_short": "must have at least {min_length} {unit}",
-    "too_long": "must have at most {max_length} {unit}",
-    "literal_error": "must be {expected}",
-    "value_error": "{error}",
-}
-
-
-def plain_reason(error: ErrorDetails) -> str:
-    """One complaint of pydantic in plain words."""
-    pattern = _REASONS.get(error["type"])
-    unit = "entries" if isinstance(error["input"], list) else "characters"
-    return error["msg"] if pattern is None else pattern.format(**error.get("ctx", {}), unit=unit)
 
 
 def unknown_variables() -> dict[str, str]:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import re
 import sys
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from pydantic import ValidationError
 
 from forebay.cli import _job_page as pages
 from forebay.cli import _show as show
@@ -23,9 +24,10 @@ from forebay.engine.declare.loading import load_pipelines
 from forebay.engine.declare.pipeline import Pipeline
 from forebay.errors import InvalidField, UnknownPipeline
 from forebay.types import JobState
+from forebay.validation import plain_reason
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Generator, Iterable, Iterator
 
     from forebay.cli._job_page import JobPage
     from forebay.engine.submit.options import SubmitOptions
@@ -80,15 +82,27 @@ async def _submit(
         }
         if pipeline.steps:
             await make_known(conn, settings, pipeline)
-        if _is_one(source):
-            job = await pipeline.submit(conn, _parsed(source, "input"), **options)
-        else:
-            with _opened(source) as lines:
-                job = await pipeline.submit_many(conn, _values(lines, _name(source)), **options)
+        with _plain_reasons():
+            if _is_one(source):
+                job = await pipeline.submit(conn, _parsed(source, "input"), **options)
+            else:
+                with _opened(source) as lines:
+                    job = await pipeline.submit_many(conn, _values(lines, _name(source)), **options)
         if not wait:
             return job, None
         await ended(conn, job.job_id, quiet=quiet)
         return job, await pages.read(conn, job.job_id)
+
+
+@contextmanager
+def _plain_reasons() -> Generator[None]:
+    """Inputs that do not fit the type of the pipeline are rejected in the words of the command line."""
+    try:
+        yield
+    except InvalidField as error:
+        if not isinstance(error.__cause__, ValidationError):
+            raise
+        raise InvalidField(error.field, plain_reason(error.__cause__.errors(include_url=False)[0])) from error
 
 
 def _name(source: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import fcntl
 import os
@@ -25,6 +26,14 @@ _SSL_REQUEST = struct.pack("!ii", 8, 80877103)
 
 # Kept, so that a server that outlives its object causes no warning and is reaped.
 _children: list[subprocess.Popen[bytes]] = []
+
+
+@atexit.register
+def _disown_children() -> None:
+    """A server outlives this process on purpose: `Popen` would warn that it is still running."""
+    for child in _children:
+        if child.poll() is None:
+            child.returncode = 0
 
 
 class EmbeddedError(ForebayError):

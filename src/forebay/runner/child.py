@@ -15,6 +15,7 @@ import pickle
 import shutil
 import socket
 import sys
+import threading
 import types
 from dataclasses import dataclass
 from pathlib import Path
@@ -75,6 +76,7 @@ class _FunctionServer:
         self._inputs: list[str] = []
         self._outputs: list[str] = []
         self._descriptors: list[int] = []
+        self._own_threads: list[threading.Thread] = []
 
     def load_function(self) -> bool:
         """Find the function and report the result; return whether it was found."""
@@ -89,6 +91,7 @@ class _FunctionServer:
             link.send(UNREADY, failures.dump(error))
             return False
         progress.connect(link)
+        self._own_threads = threading.enumerate()
         link.send(READY)
         return True
 
@@ -112,7 +115,13 @@ class _FunctionServer:
                 self._link.send(STARTED)
                 self._link.send(*self._answer(body))
                 self._clean_up()
+                if not self._hello.keeps_threads and self._has_left_threads():
+                    os._exit(0)  # the pool starts another process; do not wait for threads that may never end
             del frame, body  # an idle process keeps no input in memory
+
+    def _has_left_threads(self) -> bool:
+        """Python threads only: native threads of libraries, such as OpenMP's, wait for the next call."""
+        return any(thread not in self._own_threads for thread in threading.enumerate())
 
     def _take_files(self, fields: dict[str, Any]) -> None:
         self._inputs, outputs = fields["inputs"], fields["outputs"]

@@ -34,6 +34,7 @@ class Hello:
     label: str  # name of the step or function
     max_bytes: int
     adapter: str  # a module that finds the function and creates its first argument; "" for a plain function
+    keeps_threads: bool = True  # false: the process ends after a call that left threads running
 
 
 class Channel:

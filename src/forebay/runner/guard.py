@@ -30,6 +30,7 @@ if __name__ == "__main__":
     sys.path.append(str(Path(__file__).resolve().parents[2]))
 
 from forebay.runner import bubblewrap, launch, namespaces
+from forebay.runner.disk_use import Watched, exceeds_size
 from forebay.runner.spec import Network, Spec
 
 if TYPE_CHECKING:
@@ -39,7 +40,6 @@ MB = 1 << 20
 _TICK = 0.1  # seconds between two measurements
 _IDLE_TICK = 1.0  # while idle
 _TICKS_OF_DISK = 5
-_MOST_FILES = 20_000
 _SANDBOX_PROCESSES = 3  # the one that waits outside, the first one inside, and the working process
 _SIGNALLED = 128
 _PR_SET_PDEATHSIG = 1
@@ -54,7 +54,7 @@ class Guard:
     def __init__(self, control: socket.socket, spec: Spec) -> None:
         self._control = control
         self._owner = spec.owner
-        self._watched = list(watched_folders(spec))
+        self._watched = [Watched.of(folder, most * MB) for folder, most in watched_folders(spec)]
         self._spec = spec
         self._limit = spec.limits.memory_mb * MB
         self._cpu_before = 0.0
@@ -110,7 +110,7 @@ class Guard:
         self._ticks += 1
         if self._ticks % _TICKS_OF_DISK != 0:
             return ""
-        return "disk" if any(exceeds_size(folder, most * MB) for folder, most in self._watched) else ""
+        return "disk" if any(exceeds_size(each, pids) for each in self._watched) else ""
 
     def _listen_to_signals(self) -> None:
         self._woken.setblocking(False)
@@ -255,19 +255,6 @@ def _cpu_ticks(pid: int) -> int:
     except OSError:
         return 0
     return sum(map(int, fields[11:15]))
-
-
-def exceeds_size(folder: str, most: int) -> bool:
-    """Whether the files below a folder use more than `most` bytes, or are too many to count."""
-    total = count = 0
-    for place, folders, names in os.walk(folder):
-        for name in (*folders, *names):
-            with contextlib.suppress(OSError):
-                total += os.lstat(os.path.join(place, name)).st_blocks * 512  # noqa: PTH118 - many of them
-            count += 1
-            if total > most or count > _MOST_FILES:
-                return True
-    return False
 
 
 def watched_folders(spec: Spec) -> Iterator[tuple[str, int]]:

@@ -24,7 +24,7 @@ class SingleFlightCache(Generic[T]):
         *,
         size: Callable[[T], int] = lambda _: 1,
     ) -> None:
-        """`max_size`: of all values together, each counted by `size`."""
+        """`max_size`: of all values together, each counted by `size`. A value that is larger is not kept."""
         self._max_size, self._ttl_s, self._clock, self._size_of = max_size, ttl_s, clock, size
         self._entries: OrderedDict[Hashable, tuple[float, T]] = OrderedDict()
         self._size = 0
@@ -69,8 +69,11 @@ class SingleFlightCache(Generic[T]):
             del self._loading[key]
 
     def _add(self, key: Hashable, value: T) -> None:
+        size = self._size_of(value)
+        if size > self._max_size:
+            return
         self._entries[key] = self._clock() + self._ttl_s, value
-        self._size += self._size_of(value)
+        self._size += size
         while self._size > self._max_size:
             self._remove(next(iter(self._entries)))
 

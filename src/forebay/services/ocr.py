@@ -26,7 +26,8 @@ _ENLARGED = 3.0  # times at most
 MAX_TEXT = 100_000
 SURE = 0.5  # how sure the models must be of a line
 
-PACKAGES = ("rapidocr", "onnxruntime")
+_MODELS = {"Det": "*_det_*.onnx", "Cls": "*_cls_*.onnx", "Rec": "*_rec_*.onnx"}
+NEEDS = ("rapidocr", "onnxruntime", *(f"rapidocr/models/{pattern}" for pattern in _MODELS.values()))
 MISSING = "reading text in pictures needs packages that are not installed: pip install 'forebay[ocr]'"
 
 
@@ -94,8 +95,7 @@ def _engine() -> Any:
     except ImportError as error:
         raise ConfigError(MISSING) from error
     models = Path(rapidocr.__file__).parent / "models"
-    parts = {"Det": "*_det_*.onnx", "Cls": "*_cls_*.onnx", "Rec": "*_rec_*.onnx"}
-    paths = {f"{part}.model_path": str(_model(models, pattern)) for part, pattern in parts.items()}
+    paths = {f"{part}.model_path": str(_model(models, pattern)) for part, pattern in _MODELS.items()}
     return rapidocr.RapidOCR(
         params={
             **paths,

@@ -45,26 +45,36 @@ class CircuitBreaker:
         self._name, self._clock = name, clock
         self._failures = 0  # in a row
         self._pauses = 0
-        self._until = 0.0
-        self.reason = ""
+        self._paused_until = self._refused_until = 0.0
+        self._pause_reason = ""
         self.problem: str | None = None  # that somebody has to fix before it can be called
 
     @property
     def wait_s(self) -> float:
         """For how much longer it is not called."""
-        return max(0.0, self._until - self._clock())
+        return max(0.0, max(self._paused_until, self._refused_until) - self._clock())
+
+    @property
+    def reason(self) -> str:
+        """Why it is not called."""
+        if self._is_refused:
+            return f"{self._name} cannot be asked until its key or its declaration is fixed"
+        return self._pause_reason
+
+    @property
+    def _is_refused(self) -> bool:
+        return self._refused_until > self._clock()
 
     def check(self) -> None:
         """Raises: ConfigError when somebody has to fix something, else ThrottledError, while it is not to be called."""
-        if not self.wait_s:
-            return
-        if self.problem is not None:
+        if self.problem is not None and self._is_refused:
             raise ConfigError(self.problem)
-        raise ThrottledError(self.reason, retry_after=self.wait_s)
+        if self.wait_s:
+            raise ThrottledError(self.reason, retry_after=self.wait_s)
 
     def succeed(self) -> None:
         self._failures = self._pauses = 0
-        self.problem = None
+        self.problem, self._refused_until = None, 0.0
 
     def fail(self) -> float | None:
         """Count a failure; the pause in seconds when it was one too many."""
@@ -75,16 +85,18 @@ class CircuitBreaker:
         return min(_FIRST_PAUSE * 2.0 ** (self._pauses - 1), _LONGEST_PAUSE)
 
     def pause(self, seconds: float, reason: str) -> None:
-        self.reason, self.problem = f"{self._name} {reason}", None
-        self._until = max(self._until, self._clock() + seconds)
+        """Not called for a while. A refusal that still holds stays the reason: a pause fixes nothing."""
+        self._pause_reason = f"{self._name} {reason}"
+        self._paused_until = max(self._paused_until, self._clock() + seconds)
+        if not self._is_refused:
+            self.problem = None
 
     def refuse(self, problem: str) -> None:
         """Somebody has to fix it: logged once, and tried again now and then."""
         if self.problem != problem:
             log.error("provider_refused", provider=self._name, problem=problem)
         self.problem = problem
-        self.reason = f"{self._name} cannot be asked until its key or its declaration is fixed"
-        self._until = self._clock() + _REFUSED_PAUSE
+        self._refused_until = self._clock() + _REFUSED_PAUSE
 
 
 class ProviderGate(Generic[Q, A]):
@@ -131,6 +143,7 @@ class ProviderGate(Generic[Q, A]):
     async def _ask(self, question: Q) -> A:
         self._circuit.check()
         async with self._politeness.turn(self.name, self._concurrency) as turn, self._permits():
+            self._circuit.check()  # again: it may have opened during the wait
             began = self._clock()
             self._counts["asked"] += 1
             try:
@@ -158,7 +171,9 @@ class ProviderGate(Generic[Q, A]):
         self._counts["failed"] += 1
         kind = classify_error(error)
         if kind is ErrorClass.CONFIG:
-            self._circuit.refuse(message_without_values(error))
+            problem = message_without_values(error)
+            self._circuit.refuse(problem)
+            turn.reject_waiting(lambda: ConfigError(problem))
         elif kind in _ANSWERS:
             self._note_answer(turn, seconds)
         else:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from forebay.disk import flush
 from forebay.errors import DataError
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ class AdoptedFile:
 
     async def into_file(self) -> Path:
         """The file, safe on the disk."""
-        await asyncio.to_thread(_flush, self.content)
+        await asyncio.to_thread(flush, self.content)
         return self.content
 
 
@@ -76,11 +77,3 @@ def measured(path: Path, sha256: str | None, max_bytes: int | None) -> AdoptedFi
         os.fchmod(fd, 0o600)
         digest = bytes.fromhex(sha256) if sha256 is not None else hashlib.file_digest(file, "sha256").digest()
     return AdoptedFile(path, size, digest)
-
-
-def _flush(path: Path) -> None:
-    fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        os.fsync(fd)
-    finally:
-        os.close(fd)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import errno
-import os
 import shutil
 import uuid
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from forebay.disk import flush
 from forebay.storage.spool import make_private
 from forebay.storage.store import ObjectInfo, Store
 
@@ -74,9 +74,9 @@ def _name(made: Path, target: Path, spool: Path) -> None:
         second.replace(target)
     finally:
         second.unlink(missing_ok=True)
-    _flush(folder)
+    flush(folder)
     if is_new:
-        _flush(folder.parent)
+        flush(folder.parent)
 
 
 def _double(made: Path, second: Path) -> None:
@@ -86,12 +86,4 @@ def _double(made: Path, second: Path) -> None:
         if error.errno not in {errno.EPERM, errno.ENOTSUP, errno.ENOSYS, errno.EMLINK, errno.EXDEV}:
             raise
         shutil.copyfile(made, second)  # this file system has no links, or the file is on another one
-        _flush(second)
-
-
-def _flush(path: Path) -> None:
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
+        flush(second)

@@ -10,9 +10,9 @@ import asyncio
 import fcntl
 import hashlib
 import os
-import time
 from typing import TYPE_CHECKING
 
+from forebay.storage.old_files import old_files
 from forebay.storage.spool import make_private
 
 if TYPE_CHECKING:
@@ -31,25 +31,17 @@ async def partial_path(spool: Path, owner_id: int, key: str) -> Path:
 
 async def delete_old_partials(spool: Path, older_than: timedelta) -> int:
     """Deletes what nobody has written to for so long, nor has open; answers how many partial files there were."""
-    return await asyncio.to_thread(_delete_old, spool / _FOLDER, time.time() - older_than.total_seconds())
+    return await asyncio.to_thread(_delete_old_partials, spool / _FOLDER, older_than)
 
 
-def _delete_old(folder: Path, before: float) -> int:
+def _delete_old_partials(folder: Path, older_than: timedelta) -> int:
     count = 0
-    for file in folder.glob("*/*"):
-        if file.suffix:  # a journal goes with its file, or by itself when that is gone
-            if not file.with_name(file.name.partition(".")[0]).exists() and _modified(file) < before:
-                file.unlink(missing_ok=True)
-        elif _modified(file) < before:
+    for file in old_files(folder, "*/*", older_than):
+        if not file.suffix:
             count += _delete_unlocked(file)
+        elif not file.with_name(file.name.partition(".")[0]).exists():  # else a journal goes with its file
+            file.unlink(missing_ok=True)
     return count
-
-
-def _modified(file: Path) -> float:
-    try:
-        return file.stat().st_mtime
-    except FileNotFoundError:  # adopted, or deleted by another
-        return time.time()
 
 
 def _delete_unlocked(file: Path) -> bool:

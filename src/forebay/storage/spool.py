@@ -7,15 +7,15 @@ import hashlib
 import os
 import tempfile
 import threading
-import time
-from collections.abc import AsyncGenerator, AsyncIterator, Generator
-from contextlib import aclosing, asynccontextmanager, contextmanager, suppress
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing, asynccontextmanager, suppress
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
-from forebay.errors import DataError, ResourceError, classify_error
-from forebay.types import ErrorClass
+from forebay.disk import resource_errors
+from forebay.errors import DataError, ResourceError
+from forebay.storage.old_files import old_files
 
 if TYPE_CHECKING:
     from typing import BinaryIO
@@ -85,7 +85,7 @@ class Spool:
             self._spill()
 
     def _spill(self) -> None:
-        with self._writing, _translating_errors(self._folder):
+        with self._writing, resource_errors(self._folder):
             if self._ended:
                 return
             if self._file is None:
@@ -97,7 +97,7 @@ class Spool:
     def _into_file(self) -> Path:
         if self._file is None:
             self._spill()
-        with self._writing, _translating_errors(self._folder):
+        with self._writing, resource_errors(self._folder):
             if self._file is None or self._path is None:  # it was discarded
                 raise ResourceError("the put was given up")
             os.fsync(self._file.fileno())
@@ -115,17 +115,6 @@ def _open(folder: Path) -> tuple[BinaryIO, Path]:
     make_private(folder)
     handle, name = tempfile.mkstemp(prefix=_PREFIX, dir=folder)
     return os.fdopen(handle, "wb"), Path(name)
-
-
-@contextmanager
-def _translating_errors(folder: Path) -> Generator[None]:
-    """A disk that is full is this machine's trouble, and says so."""
-    try:
-        yield
-    except OSError as error:
-        if classify_error(error) is ErrorClass.RESOURCE:
-            raise ResourceError(f"no room in {folder}: {os.strerror(error.errno or 0)}") from error
-        raise
 
 
 @asynccontextmanager
@@ -162,16 +151,13 @@ async def _read(path: Path) -> AsyncGenerator[bytes]:
 
 async def delete_old_spools(folder: Path, older_than: timedelta) -> int:
     """Deletes what nobody has written to for so long."""
-    return await asyncio.to_thread(_delete_old, folder, time.time() - older_than.total_seconds())
+    return await asyncio.to_thread(_delete_old_spools, folder, older_than)
 
 
-def _delete_old(folder: Path, before: float) -> int:
+def _delete_old_spools(folder: Path, older_than: timedelta) -> int:
     count = 0
-    for file in folder.glob(f"{_PREFIX}*"):
-        try:
-            if file.stat().st_mtime < before:
-                file.unlink()
-                count += 1
-        except FileNotFoundError:  # put, or deleted by another
-            continue
+    for file in old_files(folder, f"{_PREFIX}*", older_than):
+        with suppress(FileNotFoundError):  # put, or deleted by another
+            file.unlink()
+            count += 1
     return count

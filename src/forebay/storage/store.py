@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import re
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
@@ -11,19 +13,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, cast
 from urllib.parse import urlsplit
 
+from forebay.disk import resource_error
 from forebay.errors import (
     ConfigError,
     ContentMissing,
     InvalidField,
     ResourceError,
     TransientError,
-    classify_error,
     one_line,
 )
 from forebay.storage import names
 from forebay.storage.partials import delete_old_partials
 from forebay.storage.spool import delete_old_spools
-from forebay.types import ErrorClass
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator, Callable
@@ -160,8 +161,8 @@ class Store:
                 f"{self.place} refuses access: check its rights and FOREBAY_STORAGE_… settings"
             ) from error
         except OSError as error:
-            if classify_error(error) is ErrorClass.RESOURCE:
-                raise ResourceError(f"no room in {self.place}: {error.strerror}") from error
+            if (full := resource_error(error, self.place)) is not None:
+                raise full from error
             raise TransientError(f"{self.place} cannot be used: {error.strerror}") from error
         except exceptions.BaseError as error:
             raise _storage_error(self.place, error) from error
@@ -170,7 +171,7 @@ class Store:
 def _storage_error(place: str, error: Exception) -> Exception:
     text = str(error)
     if "No space left" in text or "StorageFull" in text:
-        return ResourceError(f"no room in {place}")
+        return ResourceError(f"cannot write to {place}: {os.strerror(errno.ENOSPC)}")
     if "NoSuchBucket" in text:
         return ConfigError(f"{place}: there is no such bucket; make it, or fix FOREBAY_STORAGE_URL")
     if "MissingCredentials" in text or "169.254.169.254" in text:

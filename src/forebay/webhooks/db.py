@@ -19,9 +19,10 @@ async def claim(conn: Connection, owner_id: int, delivery: Delivery) -> bool:
 
     Of two transactions with the same delivery the second waits for the first, and is the one to do it if that fails.
     """
-    return bool(await calls.fetch_value(conn, load("claim_delivery"), owner_id, delivery.source, delivery.key))
+    args = (owner_id, delivery.source, delivery.key, delivery.known_for_s)
+    return bool(await calls.fetch_value(conn, load("claim_delivery"), *args))
 
 
 async def tidy(pool: Pool) -> int:
-    """Delete some of the deliveries that are 30 days old; answers how many went."""
+    """Delete some of the deliveries that no longer need to be known; answers how many went."""
     return int(await calls.fetch_value(pool, load("tidy_deliveries")))

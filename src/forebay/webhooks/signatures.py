@@ -20,12 +20,13 @@ from typing import TYPE_CHECKING, Any, Literal
 from forebay.errors import ConfigError, ForebayError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from pydantic import SecretStr
 
 _MOST_SIGNATURES = 10  # in one header: sources send two while they rotate secrets
 _LONGEST_KEY = 255
+_RESENT_S = 30 * 86400.0  # for which sources may send a delivery again, each time with a new timestamp
 _PLACEHOLDER = re.compile(r"\{(body|id|nonce|secret|timestamp)\}")
 
 
@@ -51,8 +52,10 @@ class Scheme:
     nonce_header: str | None = None
     secret_prefix: str | None = None
     """Secrets that begin with it have their bytes in base64 behind it."""
-    key_path: str = ""
-    """Where the body, as JSON, has the id of the event, as `header.event_id`."""
+    key_paths: tuple[str, ...] = ()
+    """Where the body, as JSON, may have the id of the event, as `header.event_id`; the first that is there counts."""
+    decrypt: Callable[[bytes, str], bytes] | None = None
+    """Makes the readable body of the signed one and the secret that fits. Raises: WebhookRejected."""
 
 
 GITHUB = Scheme("x-hub-signature-256", r"^sha256=([0-9a-f]{64})$")
@@ -62,15 +65,7 @@ STRIPE = Scheme(
     "{timestamp}.{body}",
     timestamp_header="stripe-signature",
     timestamp_pattern=r"(?:^|,)t=([0-9]{1,12})(?=,|$)",
-    key_path="id",
-)
-LARK = Scheme(
-    "x-lark-signature",
-    r"^([0-9a-f]{64})$",
-    "{timestamp}{nonce}{secret}{body}",
-    algorithm="sha256",
-    timestamp_header="x-lark-request-timestamp",
-    nonce_header="x-lark-request-nonce",
+    key_paths=("id",),
 )
 STANDARD_WEBHOOKS = Scheme(
     "webhook-signature",
@@ -93,6 +88,7 @@ class Source:
     window_s: float = 300.0
     """How far the timestamp of a request may be from this machine's clock."""
     max_bytes: int = 1 << 20
+    """The largest body. A package must declare bodies of more than 64 KiB: `PipelinePackage.larger_bodies`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +98,8 @@ class Delivery:
     source: str
     key: str
     body: bytes
+    known_for_s: float | None
+    """How long a copy of it could be accepted, or the source may send it again; None: for ever."""
 
 
 def verify(source: Source, headers: Mapping[str, str], body: bytes, now: float) -> Delivery:
@@ -110,7 +108,7 @@ def verify(source: Source, headers: Mapping[str, str], body: bytes, now: float) 
     Raises: WebhookRejected; ConfigError when the source has no secret.
     """
     scheme = source.scheme
-    if not any(secret.get_secret_value() for secret in source.secrets):
+    if not secrets_of(source):
         raise ConfigError(f"the webhook source {source.name} has no secret: set one, the same as at the sender")
     found = _signatures(scheme, _header(headers, scheme.signature_header))
     parts = {"body": body}
@@ -119,17 +117,34 @@ def verify(source: Source, headers: Mapping[str, str], body: bytes, now: float) 
     for name, header in (("id", scheme.id_header), ("nonce", scheme.nonce_header)):
         if header is not None:
             parts[name] = _header(headers, header).encode("latin-1", "replace")
+    secret = _fitting_secret(source, parts, found)
+    if scheme.decrypt is not None:
+        parts["body"] = scheme.decrypt(body, secret)
+    return Delivery(source.name, _key(source, parts), parts["body"], _known_for(source))
+
+
+def _fitting_secret(source: Source, parts: Mapping[str, bytes], signatures: Sequence[bytes]) -> str:
     # All are compared, whichever fits: the time tells nothing of the secrets.
     fits = [
-        hmac.compare_digest(expected, signature)
-        for secret in source.secrets
-        if secret.get_secret_value()
-        for expected in [_digest(scheme, secret.get_secret_value(), parts)]
-        for signature in found
+        secret
+        for secret in secrets_of(source)
+        for expected in [_digest(source.scheme, secret, parts)]
+        if any([hmac.compare_digest(expected, signature) for signature in signatures])  # noqa: C419 - all of them
     ]
-    if not any(fits):
+    if not fits:
         raise WebhookRejected(f"the signature does not fit: check the secret of the webhook source {source.name}")
-    return Delivery(source.name, _key(source, parts), body)
+    return fits[0]
+
+
+def secrets_of(source: Source) -> list[str]:
+    """The secrets of a source; a slot without one is left out."""
+    return [text for secret in source.secrets if (text := secret.get_secret_value())]
+
+
+def _known_for(source: Source) -> float | None:
+    if "{timestamp}" not in source.scheme.signed:
+        return None
+    return max(_RESENT_S, 2 * source.window_s)
 
 
 def _header(headers: Mapping[str, str], name: str) -> str:
@@ -179,8 +194,8 @@ def _secret_bytes(scheme: Scheme, secret: str) -> bytes:
 
 def _key(source: Source, parts: Mapping[str, bytes]) -> str:
     """What tells deliveries apart: always something that is signed, or a replay could change it."""
-    if source.scheme.key_path:
-        value = _at(parts["body"], source.scheme.key_path)
+    for path in source.scheme.key_paths:
+        value = _at(parts["body"], path)
         if isinstance(value, str | int) and 0 < len(str(value)) <= _LONGEST_KEY:
             return str(value)
     if "id" in parts and "{id}" in source.scheme.signed and len(parts["id"]) <= _LONGEST_KEY:

@@ -84,7 +84,7 @@ async def test_a_full_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     async with open_partial(tmp_path / "a") as partial:
         await partial.begin("v", None)
         monkeypatch.setattr("forebay.services.download.partial_file.os.write", full)
-        with pytest.raises(ResourceError, match=f"^no space left in {tmp_path}: No space left on device$"):
+        with pytest.raises(ResourceError, match=f"^cannot write to {tmp_path}: No space left on device$"):
             await partial.append(b"x")
 
 

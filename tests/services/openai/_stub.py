@@ -38,6 +38,8 @@ class Stub:
     body: bytes | None = None
     events: list[bytes] | None = None
     """Pieces of a stream, sent one by one; the connection is closed after the last."""
+    may_go_on: asyncio.Event | None = None
+    """If given: what is waited for before the last piece."""
     asked: list[Asked] = field(default_factory=list[Asked])
     wrong: list[str] = field(default_factory=list[str])
 
@@ -57,7 +59,10 @@ class Stub:
         if self.events is None:
             lines.append(f"content-length: {len(answer)}")
         writer.write("\r\n".join([*lines, "", ""]).encode())
-        for piece in [answer] if self.events is None or status != 200 else self.events:
+        pieces = [answer] if self.events is None or status != 200 else self.events
+        for number, piece in enumerate(pieces, 1):
+            if self.may_go_on is not None and number == len(pieces):
+                await self.may_go_on.wait()
             writer.write(piece)
             await writer.drain()
         writer.close()

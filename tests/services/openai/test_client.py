@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import AsyncIterator
 from contextlib import aclosing
@@ -186,6 +187,50 @@ async def test_an_error_in_a_stream(stub: Stub, client: OpenAiClient) -> None:
     stub.events = [b'data: {"n": 1}\n\ndata: ' + _ERROR.replace(b"\\n", b" ") + b"\n\n"]
     with pytest.raises(TransientError, match=r"^the speech service broke off: too much for …$"):
         await _events(client)
+
+
+class LoopTime:
+    """The time of the event loop, which the test advances."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        loop = asyncio.get_running_loop()
+        self._real, self._ahead = loop.time, 0.0
+        monkeypatch.setattr(loop, "time", lambda: self._real() + self._ahead)
+
+    async def advance(self, seconds: float) -> None:
+        self._ahead += seconds
+        for _ in range(3):  # the loop runs what is due, and what that has started
+            await asyncio.sleep(0)
+
+
+async def test_a_slow_reader_of_a_stream_is_not_timed(
+    stub: Stub, client: OpenAiClient, http: Http, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The reader takes twice the time that the service has for everything."""
+    stub.events, stub.may_go_on = [b'data: {"n": 1}\n\n', b"data: [DONE]\n\n"], asyncio.Event()
+    hurried = OpenAiClient(http, client.service, "test", timeout=20.0)
+    read: list[int] = []
+    async with aclosing(hurried.stream("chat/completions", _CHAT, Delta)) as events:
+        async for event in events:
+            await LoopTime(monkeypatch).advance(40)
+            read.append(event.n)
+            stub.may_go_on.set()
+    assert read == [1]
+
+
+async def test_a_stream_that_stops_is_given_up(
+    stub: Stub, client: OpenAiClient, http: Http, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stub.events, stub.may_go_on = [b'data: {"n": 1}\n\n', b"data: [DONE]\n\n"], asyncio.Event()
+    hurried = OpenAiClient(http, client.service, "test", timeout=20.0)
+    async with aclosing(hurried.stream("chat/completions", _CHAT, Delta)) as events:
+        assert (await anext(events)).n == 1
+        time, reading = LoopTime(monkeypatch), asyncio.ensure_future(anext(events))
+        while not reading.done():
+            await time.advance(1)
+        with pytest.raises(TransientError, match=r"did not answer (within 20 s|in time)$"):
+            await reading
+    stub.may_go_on.set()
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 7, 100])

@@ -25,6 +25,7 @@ _HEADERS = (
     (b"cross-origin-opener-policy", b"same-origin"),
     (b"cache-control", b"no-store"),
 )
+MAX_BODY = "forebay.max_body"  # in the scope of a request: the bytes that its body may have
 _CLIENT_LEFT = 499
 _SMALL = 64 << 10
 _MIDDLING = 1 << 20
@@ -116,6 +117,7 @@ class BodyLimit:
             await answer(400, detail, headers={"Connection": "close"})(scope, receive, send)
             return
         most, setting = self._limit(scope, headers)
+        scope[MAX_BODY] = most
         declared = headers.get(b"content-length", b"0")
         if declared.isdigit() and int(declared) > most:
             await _too_large(most, setting)(scope, receive, send)
@@ -138,6 +140,8 @@ class BodyLimit:
     def _limit(self, scope: Scope, headers: dict[bytes, bytes]) -> tuple[int, str | None]:
         """The most bytes, and the setting that raises it."""
         size = self._size(f"{scope['method']} {scope['path']}")
+        if isinstance(size, int):
+            return size, None
         if size == "body":
             kind = _without_parameters(headers.get(b"content-type", b"").decode("latin-1"))
             size = "upload" if kind == "multipart/form-data" else size

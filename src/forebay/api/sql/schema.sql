@@ -13,6 +13,7 @@ CREATE TABLE forebay.webhook_delivery (
     source text NOT NULL,
     key text NOT NULL,
     received_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    kept_until timestamp with time zone DEFAULT 'infinity'::timestamp with time zone NOT NULL,
     CONSTRAINT webhook_delivery_key_check CHECK (((length(key) >= 1) AND (length(key) <= 255))),
     CONSTRAINT webhook_delivery_source_check CHECK (((length(source) >= 1) AND (length(source) <= 100)))
 );
@@ -21,7 +22,7 @@ ALTER TABLE ONLY forebay.idempotency
 ALTER TABLE ONLY forebay.webhook_delivery
     ADD CONSTRAINT webhook_delivery_pkey PRIMARY KEY (owner_id, source, key);
 CREATE INDEX idempotency_age ON forebay.idempotency USING brin (created_at);
-CREATE INDEX webhook_delivery_age ON forebay.webhook_delivery USING brin (received_at);
+CREATE INDEX webhook_delivery_end ON forebay.webhook_delivery USING btree (kept_until) WHERE (kept_until < 'infinity'::timestamp with time zone);
 ALTER TABLE forebay.idempotency ENABLE ROW LEVEL SECURITY;
 CREATE POLICY of_all ON forebay.idempotency TO forebay_admin, forebay_worker USING (true);
 CREATE POLICY of_all ON forebay.webhook_delivery TO forebay_admin, forebay_worker USING (true);

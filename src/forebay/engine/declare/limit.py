@@ -8,6 +8,10 @@ from typing import Any
 
 from forebay.errors import DefinitionError
 
+# Names of the limits of forebay's own that are not declared by steps, such as those of hosts and providers. Limits of
+# the same name are one limit, so that no step may declare one of these.
+RESERVED_PREFIX = "forebay:"
+
 
 @dataclass(frozen=True, slots=True)
 class Limit:

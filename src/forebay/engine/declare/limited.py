@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Generic, ParamSpec, Protocol, TypeVar
 
@@ -22,7 +23,20 @@ class ProcessLimits:
     file_mb: int | None = 1024  # maximum size of a file that it writes
     scratch_mb: int = 256  # maximum size of its temporary files
     returns: tuple[Any, ...] = ()
-    needs: tuple[str, ...] = ()  # packages; if one is missing, the function may raise ConfigError
+    needs: tuple[str, ...] = ()  # packages, or files of them; if one is missing, the function may raise ConfigError
+
+    @property
+    def lacks_needs(self) -> bool:
+        """Whether this process misses something in `needs`, too."""
+        return any(map(_is_missing, self.needs))
+
+
+def _is_missing(need: str) -> bool:
+    package, _, pattern = need.partition("/")
+    spec = find_spec(package)
+    if spec is None or not pattern:
+        return spec is None
+    return not any(True for folder in spec.submodule_search_locations or () for _ in Path(folder).glob(pattern))
 
 
 class Callee(Protocol):
@@ -94,7 +108,8 @@ def limited(
     the application's modules and the files among its arguments. A `Path` argument is a file to read, an `OutputFile`
     argument a file to write. The function can return plain data and instances of the classes that its return type or
     `returns` mentions. An exception fails only the calling task: a ConfigError, which would stop the queue, is accepted
-    only if one of the packages in `needs` is missing, and becomes a TransientError otherwise.
+    only if something in `needs` is missing, and becomes a TransientError otherwise. A need is a package (`PIL`), or
+    files in the folder of a package (`rapidocr/models/*.onnx`).
     """
     if "<locals>" in fn.__qualname__:
         raise DefinitionError(f"{fn.__qualname__}: must be a module-level function, so that its process can import it")

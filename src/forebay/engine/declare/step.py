@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, TypedDict, TypeVar, Typ
 from pydantic import TypeAdapter
 
 from forebay.engine.declare.context import Context
-from forebay.engine.declare.limit import Limit
+from forebay.engine.declare.limit import RESERVED_PREFIX, Limit
 from forebay.engine.declare.limited import ProcessLimits
 from forebay.engine.declare.retry import Retry
 from forebay.errors import DefinitionError
@@ -176,6 +176,12 @@ def check_options(step: Step[Any, Any]) -> None:
         raise DefinitionError(f"{where}: timeout must be positive")
     if not 1 <= step.max_expiries <= 1000:
         raise DefinitionError(f"{where}: max_expiries must be between 1 and 1000")
+    for limit in step.limits:
+        if limit.name.startswith(RESERVED_PREFIX):
+            raise DefinitionError(
+                f"{where}: the limit name {limit.name!r} is reserved: choose one that does not begin with "
+                f"{RESERVED_PREFIX!r}"
+            )
     if step.normalizes and (step.after_all or any(each.normalizes for each in step.pipeline.steps.values())):
         raise DefinitionError(
             f"{where}: only one step of a pipeline can have normalizes=True, and no after_all step can"

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
 from forebay.engine.db.limits import SlotAsk, TokenAsk
+from forebay.engine.declare.limit import RESERVED_PREFIX
 from forebay.errors import ThrottledError
 from forebay.tuning import Ewma
 
@@ -34,6 +35,7 @@ class LimitReached(ThrottledError):
     """The task must wait for a limit; it knows when it can start, and uses no attempt."""
 
     def __init__(self, name: str, key: str, retry_after: float) -> None:
+        name = name.removeprefix(RESERVED_PREFIX)
         which = f"limit {name} of {key}" if key else f"limit {name}"
         super().__init__(f"{which} is reached", retry_after=retry_after, ours=True)
 

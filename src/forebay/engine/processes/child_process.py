@@ -298,4 +298,5 @@ def _hello(callee: Callee, app_modules: Sequence[str], max_bytes: int) -> frames
         label=callee.label,
         max_bytes=max_bytes,
         adapter=steps.__name__ if callee.takes_context else "",
+        keeps_threads=not callee.process_limits.sandbox,
     )

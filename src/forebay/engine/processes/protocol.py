@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import pickle
 from functools import lru_cache
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -93,7 +92,8 @@ def decode_answer(callee: Callee, kind: bytes, answer: bytes) -> Any:
         if kind == frames.ERROR:
             error = failures.load(answer, classes_of(callee), with_writes=not callee.process_limits.sandbox)
         else:
-            return _checked(callee, codec.decode(answer, classes_of(callee)))
+            # It may take as much here as in its process, where it was made within that limit.
+            return _checked(callee, codec.decode(answer, classes_of(callee), callee.memory_mb << 20))
     except codec.CodecError as bad:
         raise BrokenProtocol(f"{callee.title}: its result cannot be read: {bad}") from bad
     raise _allowed(callee, error) if callee.process_limits.sandbox else error
@@ -108,8 +108,8 @@ def _allowed(callee: Callee, error: Exception) -> Exception:
         return error
     if kind is ErrorClass.RESOURCE:
         return _replace_error(error, Overrun(f"exceeded its limits ({text})"))
-    if kind is ErrorClass.CONFIG and any(find_spec(name) is None for name in callee.process_limits.needs):
-        return error  # this process misses the package, too
+    if kind is ErrorClass.CONFIG and callee.process_limits.lacks_needs:
+        return error  # this process misses it, too
     return _replace_error(error, TransientError(text))
 
 

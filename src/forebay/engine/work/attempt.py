@@ -45,6 +45,7 @@ class Attempt(Context):
         "slot",
         "started",
         "stop",
+        "throttled_by",
         "throttled_for",
         "writes",
     )  # fmt: skip
@@ -112,6 +113,7 @@ class Attempt(Context):
         self.counts_as_attempt = counts_as_attempt
         self.ends_item = ends_item
         self.throttled_for: float | None = None
+        self.throttled_by: str | None = None  # the reason, without the time of the next try
         self.seconds = 0.0  # run time, if known
 
     @property
@@ -156,6 +158,7 @@ def report_error(attempt: Attempt, step: Step[Any, Any], error: BaseException) -
             "THROTTLED", reason=reason, error_class=None if ours else kind, retry_in=wait, counts_as_attempt=False
         )
         attempt.throttled_for = step.retry.throttled_for
+        attempt.throttled_by = clean(str(error.reason) if isinstance(error, ThrottledError) else reason)
     elif kind in (ErrorClass.CONFIG, ErrorClass.RESOURCE):
         attempt.fail("RELEASED", reason=reason, error_class=kind, retry_in=0.0, counts_as_attempt=False)
     else:

@@ -251,7 +251,7 @@ class Settler:
         long = await tasks.throttled_long(conn, throttled, self._clock.stamp())
         for place in long:
             report, bound = asked[place], bounds[place]
-            reason = f"throttled for more than {_span(bound)}: {report.reason}"
+            reason = f"throttled for more than {_span(bound)}: {report.throttled_by}"
             report.fail("ERROR", reason=reason, error_class=report.error_class)
         return self._columns(batch) if long else columns
 

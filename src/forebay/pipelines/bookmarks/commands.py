@@ -15,7 +15,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from forebay.cli import _job_page as pages
 from forebay.cli import _show as show
 from forebay.cli import api
-from forebay.cli._common import find_dsn, json_option, load_settings, plain_reason, run
+from forebay.cli._common import find_dsn, json_option, load_settings, run
 from forebay.cli._group import Group, Whole
 from forebay.cli._owner import choose_owner, owner_option
 from forebay.cli._pipelines import make_known
@@ -29,6 +29,7 @@ from forebay.errors import InvalidField, NotFoundError
 from forebay.identity import owners, session_context
 from forebay.pipelines.bookmarks import db as rows
 from forebay.pipelines.bookmarks.db import BookmarkFilter
+from forebay.validation import plain_reason
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable, Generator, Iterator, Sequence
@@ -207,11 +208,11 @@ def _show(found: list[asyncpg.Record], *, as_json: bool) -> None:
 
 
 def _json(row: asyncpg.Record) -> dict[str, Any]:
-    """As the API answers it, by the same model."""
+    """What the API answers, by the same model; the names are those of the command line."""
     from forebay.pipelines.bookmarks.models import bookmark_of  # noqa: PLC0415 - an extra
 
     known = {name: value for name, value in row.items() if name != "created"}
-    return bookmark_of(known).model_dump(mode="json", by_alias=True)  # type: ignore[arg-type] # pyright: ignore[reportArgumentType]
+    return bookmark_of(known).model_dump(mode="json")  # type: ignore[arg-type] # pyright: ignore[reportArgumentType]
 
 
 # Files.

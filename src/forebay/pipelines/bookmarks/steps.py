@@ -55,7 +55,7 @@ _PATIENT = Retry(attempts=4, base=5.0, cap=900.0)
 
 INSPECT = limited(pictures.inspect, memory_mb=512, timeout=30, needs=pictures.PACKAGES)
 SHRINK = limited(pictures.jpeg, memory_mb=512, timeout=30, needs=pictures.PACKAGES)
-READ_TEXT = limited(reader.read_text, memory_mb=1536, timeout=120, needs=reader.PACKAGES)
+READ_TEXT = limited(reader.read_text, memory_mb=1536, timeout=120, needs=reader.NEEDS)
 
 
 class Link(BaseModel):

@@ -18,9 +18,12 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime, timedelta
 
+    from pydantic import BaseModel
+
     from forebay.db.pool import Connection, Pool
     from forebay.intake.db import AddedFile, FileTerms, IntakeFile, NewFile
     from forebay.intake.target import ReceivedFile
+    from forebay.settings import Settings
     from forebay.types import Write
 
 
@@ -31,6 +34,12 @@ class SheetTarget(IntakeTarget):
         found = detect(file)
         if found.kind == "unknown":
             raise DataError(found.reason)
+
+    async def check_options(self, conn: Connection, settings: Settings, options: BaseModel) -> None:
+        from forebay.pipelines.sheets.known_providers import check_providers  # noqa: PLC0415 - workers need no API
+
+        assert isinstance(options, SheetOptions)  # noqa: S101 - the intake validates them
+        await check_providers(conn, settings, options.providers, "options.providers")
 
     async def add(self, conn: Connection, owner_id: int, new: NewFile, terms: FileTerms) -> AddedFile:
         return await sheets.add(conn, owner_id, new, terms)

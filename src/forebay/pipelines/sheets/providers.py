@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from forebay import resources
-from forebay.engine.declare.limit import Limit
+from forebay.engine.declare.limit import RESERVED_PREFIX, Limit
 from forebay.engine.declare.resources import resource
 from forebay.errors import ConfigError
 from forebay.pipelines.sheets.catalogue_provider import NAME as CATALOGUE
@@ -136,7 +136,8 @@ def _gated(
 def _permits(provider: Provider, limits: LimitClient) -> Permits:
     """The declared limits, which hold for all workers together."""
     declared = provider.limits
-    limit = Limit(f"provider {provider.name}", rate=declared.rate_per_s, concurrency=declared.concurrency)
+    name = f"{RESERVED_PREFIX}provider {provider.name}"
+    limit = Limit(name, rate=declared.rate_per_s, concurrency=declared.concurrency)
 
     return lambda: resources.permitted(limits, limit)
 

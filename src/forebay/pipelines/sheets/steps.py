@@ -45,7 +45,7 @@ _KNOWN = 256  # sheets that are remembered
 _ASKING = (32, 100)  # rows at a time: how many questions a provider gets of them is found out by its desk
 
 INSPECT = limited(pictures.inspect, memory_mb=512, timeout=30, needs=pictures.PACKAGES)
-READ_TEXT = limited(reader.read_text, memory_mb=1536, timeout=120, needs=reader.PACKAGES)
+READ_TEXT = limited(reader.read_text, memory_mb=1536, timeout=120, needs=reader.NEEDS)
 
 
 class SheetRow(BaseModel):

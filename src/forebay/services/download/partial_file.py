@@ -7,7 +7,6 @@ known, and what the sender has said about the content. Without a proof nothing i
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import fcntl
 import hashlib
 import json
@@ -17,12 +16,12 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from forebay.errors import ResourceError, ThrottledError, classify_error
-from forebay.types import ErrorClass
+from forebay.disk import resource_errors
+from forebay.errors import ThrottledError
 from forebay.waits import finish_in_thread
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Generator, Mapping
+    from collections.abc import AsyncGenerator, Mapping
 
 _BLOCK = 1 << 20
 _BUSY_S = 5.0
@@ -72,7 +71,7 @@ class PartialFile:
         _journal_path(self.path).unlink(missing_ok=True)
 
     def _begin(self, journal: Journal) -> None:
-        with translating_errors(self.path):
+        with resource_errors(self.path.parent):
             _journal_path(self.path).unlink(missing_ok=True)  # first: what is there no longer proves anything
             if os.fstat(self._fd).st_nlink > 1:
                 self._replace_file()
@@ -92,7 +91,7 @@ class PartialFile:
             os.close(fd)
 
     def _append(self, block: bytes | bytearray) -> None:
-        with translating_errors(self.path), memoryview(block) as left:
+        with resource_errors(self.path.parent), memoryview(block) as left:
             rest = left
             while rest:
                 written = os.write(self._fd, rest)
@@ -152,7 +151,7 @@ def _close_unused(opening: asyncio.Future[int]) -> None:
 
 def _open_locked(path: Path) -> int:
     while True:
-        with translating_errors(path):
+        with resource_errors(path.parent):
             fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
         try:
             fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -173,16 +172,6 @@ def _is_at(fd: int, path: Path) -> bool:
         return os.path.samestat(os.fstat(fd), path.lstat())
     except FileNotFoundError:
         return False
-
-
-@contextlib.contextmanager
-def translating_errors(path: Path) -> Generator[None]:
-    try:
-        yield
-    except OSError as error:
-        if classify_error(error) is ErrorClass.RESOURCE:
-            raise ResourceError(f"no space left in {path.parent}: {os.strerror(error.errno or 0)}") from error
-        raise
 
 
 def _journal_path(path: Path) -> Path:

@@ -15,12 +15,14 @@ import httpx
 from forebay.errors import DataError, PermanentError
 from forebay.services.egress.inflating import ACCEPTED, Inflater
 from forebay.services.egress.pools import translated
+from forebay.services.egress.time_budget import TimeBudgetSpent
 from forebay.services.egress.urls import Url, checked_url
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Mapping, Sequence
 
     from forebay.services.egress.origins import Origin
+    from forebay.services.egress.time_budget import TimeBudget
 
 MAX_REDIRECTS = 10
 _PRIVATE = ("authorization", "cookie", "proxy-authorization", "x-api-key")
@@ -54,6 +56,7 @@ class Wanted:
     trusted: Origin | None = None  # of a setting: may be in the operator's own network, until a redirect leads away
     robots: bool = True  # false: robots.txt is not asked, as for robots.txt itself and wherever that leads
     polite: bool = True  # false: the caller sees to it itself that the host is not asked too much
+    times_reader: bool = True  # false: `timeout` bounds the waits for the host only, not what is done between reads
 
     def first(self, url: Url, agent: str) -> OutgoingRequest:
         """The request for it."""
@@ -153,8 +156,16 @@ class Fetched:
 class Response:
     """An answer whose head is here."""
 
-    def __init__(self, url: Url, chain: tuple[Hop, ...], response: httpx.Response, max_bytes: int) -> None:
-        self.url, self.chain, self._response, self._max_bytes = url, chain, response, max_bytes
+    def __init__(
+        self,
+        url: Url,
+        chain: tuple[Hop, ...],
+        response: httpx.Response,
+        max_bytes: int,
+        budget: TimeBudget | None = None,
+    ) -> None:
+        """`budget`: bounds the reads; None: the caller bounds them."""
+        self.url, self.chain, self._response, self._max_bytes, self._budget = url, chain, response, max_bytes, budget
         self.status = response.status_code
         self.headers: Mapping[str, str] = response.headers
         self.media_type, self.charset = media_type_and_charset(response.headers.get("content-type", ""))
@@ -169,12 +180,22 @@ class Response:
         inflater = Inflater(self.headers.get("content-encoding", ""), self._max_bytes, self.url.place)
         try:
             async with aclosing(cast("AsyncGenerator[bytes, None]", self._response.aiter_raw())) as arriving:
-                async for data in arriving:
+                while (data := await self._read_one(arriving)) is not None:
                     for piece in inflater.feed(data):
                         yield piece
         except httpx.HTTPError as error:
             raise translated(self.url, error) from error
         inflater.finish()
+
+    async def _read_one(self, arriving: AsyncGenerator[bytes]) -> bytes | None:
+        """The next bytes; None at the end."""
+        if self._budget is None:
+            return await anext(arriving, None)
+        try:
+            async with self._budget.spend():
+                return await anext(arriving, None)
+        except TimeBudgetSpent:
+            raise translated(self.url, TimeoutError(), self._budget.seconds) from None
 
     async def read(self) -> Fetched:
         """All of it, in memory.

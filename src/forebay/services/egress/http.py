@@ -15,6 +15,7 @@ from forebay.services.egress.politeness import Politeness
 from forebay.services.egress.pools import Pools, own_trust, translated
 from forebay.services.egress.robots import MAX_BYTES, Robots
 from forebay.services.egress.statuses import retry_after, status_error
+from forebay.services.egress.time_budget import TimeBudget, TimeBudgetSpent
 from forebay.services.egress.urls import checked_url
 
 if TYPE_CHECKING:
@@ -94,9 +95,16 @@ class Http:
     async def stream(self, wanted: Wanted) -> AsyncGenerator[Response, None]:
         """An answer whose body is still to come.
 
+        The timeout holds for the whole block, unless `wanted.times_reader` is false. An async generator that yields
+        within the block needs that: the timeout would cancel whoever reads the generator.
+
         Raises: the same.
         """
         url = checked_url(wanted.url)
+        if not wanted.times_reader:
+            async with self._stream_untimed(url, wanted) as answer:
+                yield answer
+            return
         limit = asyncio.timeout(wanted.timeout)
         try:
             async with limit, AsyncExitStack() as stack:
@@ -105,6 +113,17 @@ class Http:
             if not limit.expired():
                 raise
             raise translated(url, TimeoutError(), wanted.timeout) from None
+
+    @asynccontextmanager
+    async def _stream_untimed(self, url: Url, wanted: Wanted) -> AsyncGenerator[Response, None]:
+        budget = TimeBudget(wanted.timeout)
+        async with AsyncExitStack() as stack:
+            try:
+                async with budget.spend():
+                    answer = await self._follow(stack, url, wanted, budget)
+            except TimeBudgetSpent:
+                raise translated(url, TimeoutError(), wanted.timeout) from None
+            yield answer
 
     @asynccontextmanager
     async def visiting(self, url: str) -> AsyncGenerator[Visit, None]:
@@ -123,7 +142,9 @@ class Http:
             if delay:
                 self.politeness.slow_down(url.host, delay)
 
-    async def _follow(self, stack: AsyncExitStack, url: Url, wanted: Wanted) -> Response:
+    async def _follow(
+        self, stack: AsyncExitStack, url: Url, wanted: Wanted, budget: TimeBudget | None = None
+    ) -> Response:
         """Go where redirects lead; each hop is checked as the first one was."""
         chain: list[Hop] = []
         request = wanted.first(url, self._settings.egress_user_agent)
@@ -132,7 +153,7 @@ class Http:
                 response = await self._ask(hop, request, wanted)
                 if not is_redirect(response):
                     stack.push_async_callback(hop.pop_all().aclose)
-                    return Response(request.url, tuple(chain), response, wanted.max_bytes)
+                    return Response(request.url, tuple(chain), response, wanted.max_bytes, budget)
                 chain.append(Hop(str(request.url), response.status_code))
                 request = redirected(request, response, chain)
 

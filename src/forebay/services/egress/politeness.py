@@ -71,6 +71,10 @@ class Turn:
         """It asks for patience, which holds for everyone; gives back for how long."""
         return self._politeness.close_host(self._host, retry_after)
 
+    def reject_waiting(self, error: Callable[[], Exception]) -> None:
+        """Those who wait for the host get an error, as nobody can be answered now."""
+        self._politeness.reject_waiting(self._host, error)
+
 
 class HostPermits(Protocol):
     """Permission for a request to a host, of all workers together, held within the `async with` block.
@@ -167,11 +171,14 @@ class Politeness:
         told = _FIRST_PATIENCE * 2 ** min(host.throttled - 1, 10) if retry_after is None else retry_after
         patience = min(told, self._most_patience)
         host.closed_until = max(host.closed_until, self._clock() + patience)
+        self.reject_waiting(host, lambda: rate_limited(host.name, patience))
+        return patience
+
+    def reject_waiting(self, host: Host, error: Callable[[], Exception]) -> None:
         while host.waiting:
             waiter = host.waiting.popleft()
             if not waiter.done():
-                waiter.set_exception(rate_limited(host.name, patience))
-        return patience
+                waiter.set_exception(error())
 
     def describe(self) -> dict[str, dict[str, float | None]]:
         """The hosts that are busy, slowed or closed, for metrics."""
@@ -278,10 +285,10 @@ class Politeness:
 
 
 def rate_limited(name: str, wait_s: float) -> ThrottledError:
-    return ThrottledError(f"{name} is rate limiting us; retrying in {wait_s:.0f} s", retry_after=wait_s)
+    return ThrottledError(f"{name} is rate limiting us", retry_after=wait_s, says_when=True)
 
 
 def _busy(name: str, wait_s: float) -> ThrottledError:
     return ThrottledError(
-        f"enough requests to {name} are under way already; retrying in {wait_s:.0f} s", retry_after=wait_s, ours=True
+        f"enough requests to {name} are under way already", retry_after=wait_s, ours=True, says_when=True
     )

@@ -34,7 +34,7 @@ def status_error(
     if status == 429 or (status == 503 and told is not None):
         wait = _UNTOLD_S if told is None else told
         why = "is rate limiting us" if status == 429 else "is not available"
-        return ThrottledError(f"{place} {why} ({status}); retrying in {wait:.0f} s", retry_after=wait)
+        return ThrottledError(f"{place} {why} ({status})", retry_after=wait, says_when=True)
     if status >= 500 or status in _AGAIN:
         return TransientError(said)
     return PermanentError(said)

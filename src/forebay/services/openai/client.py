@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import secrets
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
@@ -65,11 +65,13 @@ class OpenAiClient:
     async def stream(self, path: str, question: Mapping[str, Any], event: type[M]) -> AsyncGenerator[M]:
         """The events of an answer that comes piece by piece.
 
+        The timeout bounds the time that the service takes for all of them; the time of the caller does not count.
+
         Raises: the same; TransientError when it ends before it is complete.
         """
         body = self._json({**question, "stream": True})
         reader = EventReader(f"the {self.service.name}")
-        wanted = self._wanted(path, "application/json", body, accept="text/event-stream")
+        wanted = replace(self._wanted(path, "application/json", body, accept="text/event-stream"), times_reader=False)
         async with self._http.stream(wanted) as arriving:
             if arriving.status != 200:
                 raise answer_error(

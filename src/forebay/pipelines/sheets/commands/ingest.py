@@ -13,7 +13,7 @@ from pydantic import ValidationError
 
 from forebay.cli import _job_page as pages
 from forebay.cli import _show as show
-from forebay.cli._common import find_dsn, json_option, load_settings, plain_reason, run
+from forebay.cli._common import find_dsn, json_option, load_settings, run
 from forebay.cli._group import Whole
 from forebay.cli._owner import choose_owner, owner_option
 from forebay.cli._pipelines import make_known
@@ -27,12 +27,14 @@ from forebay.intake.sources import find_source
 from forebay.pipelines.sheets.catalogue_rows import catalogue_rows
 from forebay.pipelines.sheets.files import FILES
 from forebay.pipelines.sheets.intake import sheet_intake, sheet_scans
+from forebay.pipelines.sheets.known_providers import find_unknown_provider
 from forebay.pipelines.sheets.reading import SheetOptions
 from forebay.pipelines.sheets.steps import sheet_images
 from forebay.pipelines.sheets.steps import sheets as sheet_rows
 from forebay.services.products.columns import FIELDS
 from forebay.services.spreadsheets import detect
 from forebay.storage import open_store
+from forebay.validation import plain_reason
 
 if TYPE_CHECKING:
     from forebay.db.pool import Connection
@@ -149,6 +151,8 @@ async def _ingest(
     taken: list[dict[str, Any]] = []
     store = open_store(settings) if files else None
     async with connected(find_dsn(settings), "forebay ingest") as conn:
+        if (reason := await find_unknown_provider(conn, settings, options.get("providers"))) is not None:
+            raise InvalidField("--provider" if given["providers"] else "--options providers", reason)
         await make_known(conn, settings, *_ALL)
         for name in sources:
             declared = find_source(FILES, settings, name)
