@@ -144,8 +144,8 @@ def test_a_full_disk_is_told_as_such_and_leaves_nothing(tmp_path: Path) -> None:
     done = subprocess.run([*apart, "sh", "-c", script], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines() == [
-        f"no room in {tmp_path}/.spool: No space left on device",
-        f"no room in {tmp_path}/.spool: No space left on device",
+        f"cannot write to {tmp_path}/.spool: No space left on device",
+        f"cannot write to {tmp_path}/.spool: No space left on device",
         "['ab/1000000', 'ab/900000']",
     ]
 

@@ -20,16 +20,16 @@ from forebay.api.auth.authentication import Principal
 from forebay.api.deps import RolePoolsDep
 from forebay.webhooks.db import claim
 from forebay.webhooks.receiving import read_delivery
-from forebay.webhooks.signatures import GITHUB, Source
+from forebay.webhooks.signatures import GITHUB, WebhookSource
 from tests.api._service import Page, pages
 
 router = APIRouter(prefix="/api")
-SOURCE = Source("shop", GITHUB, [SecretStr("It's a Secret to Everybody")], max_bytes=1000)
+SOURCE = WebhookSource("shop", GITHUB, [SecretStr("It's a Secret to Everybody")], max_bytes=1000)
 ANN = Principal("service", 1, "ann", "user", frozenset({"write"}))
 
 @router.post("/webhooks/{name}")
 async def receive(name: str, request: Request, pools: RolePoolsDep) -> dict[str, bool]:
-    source = SOURCE if name == "shop" else Source("bare", GITHUB, [])
+    source = SOURCE if name == "shop" else WebhookSource("bare", GITHUB, [])
     delivery = await read_delivery(request, source)
     async with pools.own(ANN) as conn:
         is_new = await claim(conn, ANN.owner_id, delivery)

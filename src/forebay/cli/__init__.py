@@ -1,7 +1,6 @@
-"""The command line: each command is a file of its own, imported only when it is used.
+"""The command line: one file per command, imported only when it is used.
 
-Exit codes: 0 all is well, 1 something failed, 2 the request was wrong, 3 no database, 4 its schema does not fit,
-130 interrupted.
+Exit codes: 0 success, 1 failure, 2 invalid request, 3 no database, 4 incompatible schema, 130 interrupted.
 """
 
 from __future__ import annotations
@@ -21,8 +20,8 @@ if TYPE_CHECKING:
     from forebay.errors import ForebayError
     from forebay.packages import PipelinePackage
 
-# The file of each command, and its line in `forebay --help`, which imports none of them. Those of pipelines come
-# behind `submit`, where people look for what to do first.
+# The file of each command and its line in `forebay --help`, which imports none of them. Commands of pipelines come
+# after `submit`, near the top.
 _OWN_COMMANDS = {
     "up": ("up", "Start PostgreSQL, the API and workers."),
     "api": ("api", "Serve the API."),
@@ -37,7 +36,7 @@ _OWN_COMMANDS = {
     "resume": ("control", "Resume a paused job or queue."),
     "cancel": ("control", "Cancel a job."),
     "export": ("export", "Write a job's items to a file."),
-    "storage": ("storage", "Look after stored files."),
+    "storage": ("storage", "Show, check and clean stored files."),
     "backup": ("backup", "Write the database to a file."),
     "restore": ("backup", "Read a backup into the database."),
     "top": ("top", "Watch jobs, queues and workers live."),
@@ -77,7 +76,7 @@ def _taken(package: PipelinePackage, name: str) -> Exception:
 
 
 class _Commands(Group):
-    """Finds commands by the names of their files, in the order in which people meet them."""
+    """Finds commands by the names of their files."""
 
     def make_context(
         self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
@@ -93,7 +92,7 @@ class _Commands(Group):
         if found is None:
             return None
         command = getattr(import_module(found.module), cmd_name)
-        assert isinstance(command, click.Command)  # noqa: S101 - a file without its command is our own mistake
+        assert isinstance(command, click.Command)  # noqa: S101 - the file of a command defines it
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -101,15 +100,15 @@ class _Commands(Group):
             formatter.write_dl([(name, command.summary) for name, command in commands().items()])
         for failure in failures():
             formatter.write_paragraph()
-            formatter.write_text(f"Attention: {failure}. {failure.fix[0].upper()}{failure.fix[1:]}")
+            formatter.write_text(f"Warning: {failure}. {failure.fix[0].upper()}{failure.fix[1:]}")
 
 
 def _help_width() -> int:
-    """As click finds it, which imports shutil for that: a twentieth of all that `forebay --help` does."""
+    """As click computes it, but without importing shutil, which takes a twentieth of the time of `forebay --help`."""
     columns = os.environ.get("COLUMNS", "")
     try:
         width = int(columns) if columns.isdecimal() and int(columns) else os.get_terminal_size(1).columns
-    except OSError:  # standard output is no terminal
+    except OSError:  # standard output is not a terminal
         width = 80
     return max(min(width, 80) - 2, 50)
 
@@ -129,8 +128,8 @@ def _show_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
 def cli() -> None:
     """A durable job queue and pipeline engine on PostgreSQL.
 
-    Begin with `forebay up`: it starts PostgreSQL, the API and a worker. The other commands find that database by
-    themselves; with FOREBAY_DATABASE_URL they use another one. Settings come from FOREBAY_… variables and from .env.
+    Begin with `forebay up`: it starts PostgreSQL, the API and a worker. The other commands find that database;
+    FOREBAY_DATABASE_URL selects another one. Settings come from FOREBAY_… variables and from .env.
     """
 
 
@@ -141,7 +140,7 @@ def main() -> NoReturn:
     except SystemExit as end:
         if "obstore" not in sys.modules or not isinstance(end.code, int):
             raise
-        # Its threads may still be at it, and abort a process that they find half gone.
+        # Threads of libraries may still run, and would abort the process while the interpreter shuts down.
         for stream in (sys.stdout, sys.stderr):
             stream.flush()
         os._exit(end.code)
@@ -164,7 +163,7 @@ def _run() -> NoReturn:
 
 
 def exit_code(error: Exception) -> int:
-    """What the shell is told about an error."""
+    """The exit code for an error."""
     from forebay.errors import DatabaseUnavailable, RequestError, SchemaError  # noqa: PLC0415 - help needs no errors
 
     codes: dict[type[ForebayError], int] = {RequestError: 2, DatabaseUnavailable: 3, SchemaError: 4}
@@ -172,7 +171,7 @@ def exit_code(error: Exception) -> int:
 
 
 def _first(error: Exception) -> Exception:
-    """The error itself, where several tasks were stopped by one."""
+    """The error that ended a task group."""
     while isinstance(error, ExceptionGroup):
         group = cast("ExceptionGroup[Exception]", error)
         error = group.exceptions[0]
@@ -182,7 +181,7 @@ def _first(error: Exception) -> Exception:
 def _tell(error: Exception) -> None:
     from forebay.errors import ConflictError, ForebayError, NotFoundError  # noqa: PLC0415 - help needs no errors
 
-    if isinstance(error, NotFoundError | ConflictError):  # the field is a name of the API's
+    if isinstance(error, NotFoundError | ConflictError):  # the field is a name in the API
         click.echo(f"forebay: {error.reason}", err=True)
     elif isinstance(error, ForebayError):
         click.echo(f"forebay: {error}", err=True)

@@ -1,7 +1,7 @@
-"""Where partial files are that outlive an attempt: a folder per owner in the spool, on this machine.
+"""Partial files that outlive an attempt: a folder per owner in the spool, on this machine.
 
-A file belongs to whoever holds its lock (`flock`). One that nobody has written to for the grace period is deleted, with
-its journal; the next attempt begins anew then, as it does on another machine.
+The process that holds its lock (`flock`) uses a file. A file that was not written for the grace period is deleted with
+its journal; the next attempt then starts again, as it does on another machine.
 """
 
 from __future__ import annotations
@@ -23,21 +23,21 @@ _FOLDER = "partial"
 
 
 async def partial_path(spool: Path, owner_id: int, key: str) -> Path:
-    """The partial file of an owner under a key, such as that of a task; the same for every attempt."""
+    """The partial file of an owner for a key, such as that of a task; the same in every attempt."""
     folder = spool / _FOLDER / str(owner_id)
     await asyncio.to_thread(make_private, folder)
     return folder / hashlib.sha256(key.encode()).hexdigest()[:40]
 
 
 async def delete_old_partials(spool: Path, older_than: timedelta) -> int:
-    """Deletes what nobody has written to for so long, nor has open; answers how many partial files there were."""
+    """Delete partial files that are this old and not locked; returns how many."""
     return await asyncio.to_thread(_delete_old, spool / _FOLDER, time.time() - older_than.total_seconds())
 
 
 def _delete_old(folder: Path, before: float) -> int:
     count = 0
     for file in folder.glob("*/*"):
-        if file.suffix:  # a journal goes with its file, or by itself when that is gone
+        if file.suffix:  # a journal is deleted with its file, or if that is gone
             if not file.with_name(file.name.partition(".")[0]).exists() and _modified(file) < before:
                 file.unlink(missing_ok=True)
         elif _modified(file) < before:
@@ -48,7 +48,7 @@ def _delete_old(folder: Path, before: float) -> int:
 def _modified(file: Path) -> float:
     try:
         return file.stat().st_mtime
-    except FileNotFoundError:  # adopted, or deleted by another
+    except FileNotFoundError:  # adopted, or deleted concurrently
         return time.time()
 
 
@@ -59,11 +59,11 @@ def _delete_unlocked(file: Path) -> bool:
         return False
     try:
         fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        if not file.exists() or not os.path.samestat(os.fstat(fd), file.lstat()):  # it has just been adopted
+        if not file.exists() or not os.path.samestat(os.fstat(fd), file.lstat()):  # adopted meanwhile
             return False
         for each in (file, file.with_name(f"{file.name}.json")):
             each.unlink(missing_ok=True)
-    except BlockingIOError:  # an attempt has it open, though nothing came for long
+    except BlockingIOError:  # an attempt still has it open
         return False
     finally:
         os.close(fd)

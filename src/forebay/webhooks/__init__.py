@@ -1,6 +1,6 @@
 """Incoming webhooks: requests that a source signs over the raw body, each processed once.
 
-SOURCE = Source("github", schemes.GITHUB, secrets)
+SOURCE = WebhookSource("github", schemes.GITHUB, secrets)
 
 @router.post("/webhooks/github")
 async def receive(request: Request, pools: RolePoolsDep) -> Response:

@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 
     from fastapi import Request
 
-    from forebay.webhooks.signatures import Delivery, Source
+    from forebay.webhooks.signatures import Delivery, WebhookSource
 
 log = get_logger("api")
 
 
-async def read_delivery(request: Request, source: Source, clock: Callable[[], float] = time.time) -> Delivery:
+async def read_delivery(request: Request, source: WebhookSource, clock: Callable[[], float] = time.time) -> Delivery:
     """The delivery that a request brings.
 
     Raises: Problem 401 when it is not verified, 413 when its body is too large; ConfigError when the source has no

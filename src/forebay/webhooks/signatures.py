@@ -84,7 +84,7 @@ STANDARD_WEBHOOKS = Scheme(
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class WebhookSource:
     """One source of webhooks, with all secrets that are valid now: two while they are rotated."""
 
     name: str
@@ -104,7 +104,7 @@ class Delivery:
     body: bytes
 
 
-def verify(source: Source, headers: Mapping[str, str], body: bytes, now: float) -> Delivery:
+def verify(source: WebhookSource, headers: Mapping[str, str], body: bytes, now: float) -> Delivery:
     """The delivery of a request; `now` in seconds since 1970.
 
     Raises: WebhookRejected; ConfigError when the source has no secret.
@@ -146,7 +146,7 @@ def _signatures(scheme: Scheme, header: str) -> list[bytes]:
     return [bytes.fromhex(text) if scheme.encoding == "hex" else base64.b64decode(text) for text in found]
 
 
-def _fresh_timestamp(source: Source, headers: Mapping[str, str], now: float) -> bytes:
+def _fresh_timestamp(source: WebhookSource, headers: Mapping[str, str], now: float) -> bytes:
     name = source.scheme.timestamp_header or ""
     found = re.search(source.scheme.timestamp_pattern, _header(headers, name))
     if found is None:
@@ -177,7 +177,7 @@ def _secret_bytes(scheme: Scheme, secret: str) -> bytes:
         raise ConfigError(f"a webhook secret that begins with {scheme.secret_prefix} must go on in base64") from None
 
 
-def _key(source: Source, parts: Mapping[str, bytes]) -> str:
+def _key(source: WebhookSource, parts: Mapping[str, bytes]) -> str:
     """What tells deliveries apart: always something that is signed, or a replay could change it."""
     if source.scheme.key_path:
         value = _at(parts["body"], source.scheme.key_path)

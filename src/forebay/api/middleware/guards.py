@@ -1,4 +1,4 @@
-"""What holds for every request: a body no larger than allowed, and headers that keep browsers careful."""
+"""Limits on the size of bodies, security headers, and the response to unexpected errors."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ _CLIENT_LEFT = 499
 _SMALL = 64 << 10
 _MIDDLING = 1 << 20
 
-# Bodies that may be larger than 64 KiB: method and path (one that ends in a slash: all below it), and how large.
+# Bodies that may be larger than 64 KiB: method and path (with a final slash: all paths below), and the limit.
 # Packages add theirs: `PipelinePackage.larger_bodies`.
-# Uploads and submits ask who sends them before they read; the others are read first, which their size has to bear.
+# Uploads and submits authenticate the caller before they read the body; other bodies are read first.
 _LARGER: dict[str, BodySize] = {
     "POST /api/jobs": "body",
     "POST /api/jobs/": "medium",  # lists of items
@@ -41,7 +41,7 @@ log = get_logger("api")
 
 
 class SecurityHeaders:
-    """Adds the headers that every answer should have, unless its route has set them."""
+    """Adds security headers to every response, unless its route has set them."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -58,7 +58,7 @@ class SecurityHeaders:
 
 
 class CatchAll:
-    """Whatever else goes wrong is logged once, and answered without our insides."""
+    """Logs an unexpected error once, and responds without internal details."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -76,7 +76,7 @@ class CatchAll:
         except ClientDisconnect:
             log.debug("client_left", path=scope.get("path", ""))
             if not begun and scope["type"] == "http":
-                await Response(status_code=_CLIENT_LEFT)(scope, receive, send)  # nobody reads it, but it is counted
+                await Response(status_code=_CLIENT_LEFT)(scope, receive, send)  # not sent, but counted
         except Exception as error:
             answered = unexpected(scope.get("path", ""), error)
             if not begun and scope["type"] == "http":
@@ -88,12 +88,12 @@ class _TooLarge(BaseException):
 
 
 def media_type(headers: Headers) -> str:
-    """What a body says that it is, without its parameters."""
+    """The media type of a body, without parameters."""
     return headers.get("content-type", "").partition(";")[0].strip().lower()
 
 
 class BodyLimit:
-    """Rejects bodies that are too large, by what they declare and by what they are."""
+    """Rejects bodies that are too large, by their Content-Length and by their actual size."""
 
     def __init__(self, app: ASGIApp, most: int, most_uploaded: int, larger: Mapping[str, BodySize]) -> None:
         self._app = app
@@ -107,7 +107,7 @@ class BodyLimit:
             return
         headers = Headers(scope=scope)
         if "content-length" in headers and "transfer-encoding" in headers:
-            # Proxies and servers disagree on which of them counts, and thereby on where the next request begins.
+            # Proxies and servers disagree on which one applies, which allows request smuggling.
             detail = "the request has Content-Length and Transfer-Encoding: send one of them"
             await answer(400, detail, headers={"Connection": "close"})(scope, receive, send)
             return
@@ -132,14 +132,14 @@ class BodyLimit:
             await _too_large(most, setting)(scope, receive, send)
 
     def _limit(self, scope: Scope, headers: Headers) -> tuple[int, str | None]:
-        """The most bytes, and the setting that raises it."""
+        """The limit, and the setting that raises it."""
         size = self._size(f"{scope['method']} {scope['path']}")
         if size == "body" and media_type(headers) == "multipart/form-data":
             size = "upload"
         match size:
             case "upload":
                 return self._uploaded, "FOREBAY_API_MAX_UPLOAD_BYTES"
-            case "import":  # read whole, as one JSON document would be, but mostly markup
+            case "import":  # read whole, like a JSON document, but mostly markup
                 return self._body * 4, "FOREBAY_API_MAX_BODY_BYTES"
             case "body":
                 return self._body, "FOREBAY_API_MAX_BODY_BYTES"
@@ -148,7 +148,7 @@ class BodyLimit:
                 return min(self._body, fixed), "FOREBAY_API_MAX_BODY_BYTES" if self._body <= fixed else None
 
     def _size(self, asked: str) -> BodySize | None:
-        """What the most exact entry says."""
+        """The size of the most specific entry."""
         found: tuple[str, BodySize | None] = ("", None)
         for place, size in self._larger.items():
             fits = asked == place or (place.endswith("/") and asked.startswith(place))

@@ -1,4 +1,4 @@
-"""Which providers there are to ask, so that a name that is none is refused instead of doing nothing."""
+"""The known providers, so that an unknown name is rejected instead of ignored."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 async def check_providers(conn: Connection, settings: Settings, names: Sequence[str] | None) -> None:
-    """Raises: Problem 422 with those that there are, when one of the names is none of them."""
+    """Raises: Problem 422 with the known providers, when one of the names is unknown."""
     if not names:
         return
     known = {BUILT_IN}
@@ -29,7 +29,7 @@ async def check_providers(conn: Connection, settings: Settings, names: Sequence[
     try:
         declared = await asyncio.to_thread(load_declarations, settings.of(SheetsSettings).providers)
     except ConfigError:
-        return  # what cannot be read may declare any of them; `forebay doctor` tells what is wrong with it
+        return  # invalid files may declare any of them; `forebay doctor` reports what is wrong
     known.update(each.name for each in declared)
     if unknown := [name for name in names if name not in known]:
         listed = ", ".join(sorted(known))

@@ -1,4 +1,4 @@
--- Deletes the deliveries of webhooks that are 30 days old, at most max_rows. Returns how many: repeat until 0.
+-- Deletes webhook deliveries that are older than 30 days, at most max_rows. Returns the number: repeat until 0.
 create or replace function forebay.tidy_deliveries(now timestamptz default null, max_rows int default 10000)
 returns bigint language plpgsql as $$
 declare

@@ -1,4 +1,4 @@
--- Who has this token; that it was used is written once a minute at most. Without an account it is the service's.
+-- Finds the account of a token (null: the service). Updates its last use at most once a minute.
 with found as (
     select t.id as token_id, t.scopes, t.used_at, a.id, a.owner_id, a.name, a.role
     from forebay.api_token t left join forebay.account a on a.id = t.account_id
