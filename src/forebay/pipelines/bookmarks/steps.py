@@ -25,10 +25,10 @@ from forebay.log import get_logger
 from forebay.pipelines.bookmarks import db as rows
 from forebay.pipelines.bookmarks import page_rows
 from forebay.pipelines.bookmarks.settings import BookmarksSettings
+from forebay.pipelines.image_tools import INSPECT_IMAGE, READ_IMAGE_TEXT
 from forebay.pipelines.page_tools import StepPageTools
 from forebay.services import caption as captions
 from forebay.services import images as pictures
-from forebay.services import ocr as reader
 from forebay.services.egress import UrlNotFound
 from forebay.services.pages import fetching
 from forebay.services.pages.fetching import FetchedPage, PageFetcher
@@ -53,9 +53,7 @@ _CANDIDATES = 4  # images that are tried
 _GONE = Skip("the bookmark was deleted", item=True)
 _PATIENT = Retry(attempts=4, base=5.0, cap=900.0)
 
-INSPECT = limited(pictures.inspect, memory_mb=512, timeout=30, needs=pictures.PACKAGES)
 SHRINK = limited(pictures.jpeg, memory_mb=512, timeout=30, needs=pictures.PACKAGES)
-READ_TEXT = limited(reader.read_text, memory_mb=1536, timeout=120, needs=reader.PACKAGES)
 
 
 class Link(BaseModel):
@@ -259,7 +257,7 @@ async def ocr(ctx: Context, link: Link, image: Image | None) -> Done[int] | Skip
         return Skip("the page has no image")
     try:
         async with (await ctx.get(resources.blobs)).local(image.sha256) as path:
-            read = await ctx.call(READ_TEXT, path)
+            read = await ctx.call(READ_IMAGE_TEXT, path)
     except ConfigError as error:
         return Skip(str(error))  # the other steps work without it
     return Done(len(read.text), [rows.write_ocr(mark.id, mark.owner_id, read.text or None)])
@@ -339,7 +337,7 @@ async def _first_picture(
             break
         try:
             fetched = await http.get(url, purpose=purpose, max_bytes=max_bytes, timeout=left)
-            return url, fetched.content, await ctx.call(INSPECT, fetched.content)
+            return url, fetched.content, await ctx.call(INSPECT_IMAGE, fetched.content)
         except StepError as error:
             if isinstance(error, ConfigError):
                 raise

@@ -13,19 +13,17 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from forebay import resources
 from forebay.engine.declare.context import Context
-from forebay.engine.declare.limited import limited
 from forebay.engine.declare.pipeline import Pipeline
 from forebay.engine.declare.resources import resource
 from forebay.engine.declare.retry import Retry
 from forebay.errors import DataError
+from forebay.pipelines.image_tools import INSPECT_IMAGE, READ_IMAGE_TEXT
 from forebay.pipelines.sheets import lookup
 from forebay.pipelines.sheets.db import sheets as rows
 from forebay.pipelines.sheets.lookup import Match
 from forebay.pipelines.sheets.reading import MAX_INPUT_BYTES
 from forebay.pipelines.sheets.settings import SheetsSettings
 from forebay.pipelines.sheets.workbook_reading import FORMULA_WITHOUT_RESULT
-from forebay.services import images as pictures
-from forebay.services import ocr as reader
 from forebay.services.products import Columns, Normalized
 from forebay.services.products import normalize as normalized
 from forebay.services.products.normalizing import FieldProblem, identity
@@ -43,9 +41,6 @@ if TYPE_CHECKING:
 
 _KNOWN = 256  # cached sheets
 _ASKING = (32, 100)  # concurrent rows; the gate of a provider limits its queries
-
-INSPECT = limited(pictures.inspect, memory_mb=512, timeout=30, needs=pictures.PACKAGES)
-READ_TEXT = limited(reader.read_text, memory_mb=1536, timeout=120, needs=reader.PACKAGES)
 
 
 class SheetRow(BaseModel):
@@ -168,8 +163,8 @@ async def examine(ctx: Context, given: SheetImage) -> Examined:
     if given.image is None:
         raise DataError(f"image {given.line} could not be read: fix it in the archive and upload the archive again")
     async with (await ctx.get(resources.blobs)).local(given.image.sha256) as path:
-        facts = await ctx.call(INSPECT, path)
-        text = (await ctx.call(READ_TEXT, path)).text  # if OCR is not installed, the step is parked
+        facts = await ctx.call(INSPECT_IMAGE, path)
+        text = (await ctx.call(READ_IMAGE_TEXT, path)).text  # if OCR is not installed, the step is parked
     return Examined(
         sha256=given.image.sha256, width=facts.width, height=facts.height, blurhash=facts.blurhash, text=text
     )

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 from forebay.errors import ConfigError
 from forebay.services.egress.origins import Origin
 from forebay.services.sources.folder import FolderSource
-from forebay.services.sources.source import SkippedEntry, Scan, Source, SourceFile
+from forebay.services.sources.source import Scan, SkippedEntry, Source, SourceFile
 from forebay.services.sources.source_files import SettingNames, Sources, load_sources, read_sources, root_of
 from forebay.services.sources.source_spec import SourceSpec
 

@@ -19,11 +19,11 @@ from forebay.api.models import JobRef
 from forebay.api.problems import Problem
 from forebay.api.strict_query import StrictRoute
 from forebay.api.submit import bodies
-from forebay.identity import session_context
 from forebay.engine.declare.limited import limited
 from forebay.engine.submit.options import checked_text
 from forebay.engine.submit.producer import submit_many
 from forebay.errors import DataError, InvalidField
+from forebay.identity import session_context
 from forebay.log import get_logger
 from forebay.pipelines.bookmarks import db as rows
 from forebay.pipelines.bookmarks import files as bookmark_files
