@@ -7,7 +7,7 @@ from contextlib import suppress
 from pydantic import BaseModel
 
 from forebay import Context, Pipeline, resources
-from forebay.services.egress import Origin, Refused, Unreachable, FetchRequest
+from forebay.services.egress import FetchRequest, Origin, Refused, Unreachable
 
 NOBODY = "http://127.0.0.1:1/"
 
