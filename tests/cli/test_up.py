@@ -75,7 +75,7 @@ def test_the_demo_runs_and_everything_ends_with_ctrl_c(cli: Cli, data_dir: Path,
     assert cli.run("users", "link", "admin").out.startswith(f"{address}/sign-in#fbl_")  # wherever it serves
     misspelt = cli.run("up", FOREBAY_API_PROT="1")
     assert "FOREBAY_API_PROT is not a setting and has no effect: did you mean FOREBAY_API_PORT?" in misspelt.out
-    until(lambda: demo(server.dsn) == (1, 301, 300, 1), lambda: up.said)
+    until_done(server.dsn, up)
     assert cli.run("jobs", "--json").json[0]["state"] == "DONE"  # other commands find the database by themselves
     assert cli.run("job", "1", "--json").json["result"]["summary"]["texts"] == 300
     up.says("of 301 items")
@@ -98,7 +98,7 @@ def test_a_second_start_finishes_what_a_kill_interrupted(made: Path, start: Star
     again = start("up", "--processes", "2")
     again.says("✓ Recovery: ")
     assert "2 dead workers of an earlier run" in again.said
-    until(lambda: demo(server.dsn) == (1, 301, 300, 1), lambda: again.said)
+    until_done(server.dsn, again)
     assert (
         ask(
             server.dsn,

@@ -176,19 +176,8 @@ async def test_sources(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> No
 def test_a_catalogue_of_ones_own(dsn: str, tmp_path: Path) -> None:
     ask(dsn, "select forebay.put_product(forebay.owner_id('ada'), 'stock', 'k', null, null, null, array['mug'], '{}')")
     (block,) = blocks("docs/howto/providers.md", "sh")
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("FOREBAY_")}
-    path = f"{Path(sys.executable).parent}{os.pathsep}{kept['PATH']}"
-    done = subprocess.run(
-        ["bash", "-ec", block],
-        cwd=tmp_path,
-        env={**kept, "PATH": path, "FOREBAY_DATABASE_URL": dsn},
-        capture_output=True,
-        text=True,
-        timeout=200,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "stock of ada is shared with all users" in done.stdout
+    said = run_shell(block, tmp_path, {"FOREBAY_DATABASE_URL": dsn})
+    assert "stock of ada is shared with all users" in said
     assert ask(dsn, "select count(*) from forebay.product") == 0
 
 
@@ -327,18 +316,9 @@ def _operate(dsn: str, bare_dsn: str, third: str, tmp_path: Path) -> None:
     script = script.replace("postgresql://app@db.example/app", bare_dsn)
     script = f'export PATH="$PATH:{program.parent}"; {script}'
     urls = {"FOREBAY_DATABASE_URL": dsn, "NEW_DATABASE_URL": third}
-    done = subprocess.run(
-        ["bash", "-ec", script.replace("postgresql://app@db.example/app", bare_dsn)],
-        cwd=tmp_path,
-        env={**kept, "PATH": path, **urls, "FOREBAY_DATA_DIR": "data"},
-        capture_output=True,
-        text=True,
-        timeout=200,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "/sign-in#fbl_" in done.stdout
-    assert "0 blobs, 0 B, checked: none damaged" in done.stdout
+    said = run_shell(script, tmp_path, {**urls, "FOREBAY_DATA_DIR": "data"})
+    assert "/sign-in#fbl_" in said
+    assert "0 blobs, 0 B, checked: none damaged" in said
     assert ask(bare_dsn, "select name from forebay.account") == "admin"
 
 
