@@ -86,7 +86,7 @@ async def _measure(context: Context, port: int, token: str, site: int, conn: asy
         )
     still = await conn.fetchval(_OPEN)
     if still < AT_LEAST:
-        raise BenchError(f"only {still} bookmarks were still being worked on in the end")
+        raise BenchError(f"only {still} bookmarks were still in progress in the end")
     shots = await conn.fetchval(_SHOTS)
     note = f"{len(waits)} added at {RATE:g}/s while {still} others were worked on and {shots} had their pictures; "
     note += f"p50 {percentile(waits, 0.5):.1f} ms, raw {percentile(raw, 0.5):.1f} ms"

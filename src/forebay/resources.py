@@ -58,7 +58,7 @@ async def http(given: Resources) -> AsyncGenerator[Http]:
 
 
 def _politeness(given: Resources) -> Politeness:
-    """What all workers together may ask of a host is limited by the engine, unless the settings say otherwise."""
+    """Limits on requests per host apply to all workers together through the engine's limits, unless disabled."""
     from forebay.services.egress.politeness import Politeness  # noqa: PLC0415
 
     settings = given.settings
@@ -75,7 +75,7 @@ def _politeness(given: Resources) -> Politeness:
 
 @asynccontextmanager
 async def permitted(limits: LimitClient, limit: Limit, value: object = None) -> AsyncGenerator[None]:
-    """A start and a place within a limit of all workers together.
+    """A permit of a limit that all workers share.
 
     Raises: LimitReached.
     """
@@ -102,12 +102,12 @@ async def blobs(given: Resources) -> AsyncGenerator[Blobs]:
     yield Blobs(given.pool, open_store(given.settings))
 
 
-# What is received over several attempts.
+# Transfers over several attempts.
 
 
 @asynccontextmanager
 async def partial_file(ctx: Context, name: str = "") -> AsyncGenerator[PartialFile]:
-    """The partial file of a task, which its next attempt on this machine continues; `name` tells several apart.
+    """The partial file of a task, which its next attempt on this machine continues; `name` distinguishes several.
 
     Raises: ThrottledError while an earlier attempt still writes it.
     """
@@ -119,7 +119,7 @@ async def partial_file(ctx: Context, name: str = "") -> AsyncGenerator[PartialFi
 
 
 def reporting(ctx: Context, note: str) -> Report:
-    """Tells the progress of a transfer: bytes, from which the engine takes rate and end."""
+    """Report the progress of a transfer in bytes; the engine computes rate and ETA."""
 
     def report(done: int, total: int | None) -> None:
         ctx.progress(note=note, bytes_done=done, bytes_total=total)

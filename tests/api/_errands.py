@@ -7,7 +7,7 @@ from contextlib import suppress
 from pydantic import BaseModel
 
 from forebay import Context, Pipeline, resources
-from forebay.services.egress import Origin, Refused, Unreachable, Wanted
+from forebay.services.egress import FetchRequest, Origin, Refused, Unreachable
 
 NOBODY = "http://127.0.0.1:1/"
 
@@ -27,5 +27,5 @@ async def go(ctx: Context, errand: Errand) -> int:
     with suppress(Refused):
         await http.get("http://127.0.0.1/", purpose="errands.go")
     with suppress(Unreachable):
-        await http.fetch(Wanted(NOBODY, "errands.go", 1000, 30.0, trusted=Origin.of(NOBODY)))
+        await http.fetch(FetchRequest(NOBODY, "errands.go", 1000, 30.0, trusted=Origin.of(NOBODY)))
     return 1

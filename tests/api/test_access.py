@@ -206,7 +206,7 @@ async def test_the_service_names_its_owner(service: Service) -> None:
         unknown = await client.get("/api/jobs", headers={"x-forebay-owner": "carl"})
     assert (unnamed.status_code, unnamed.json()["detail"]) == (
         400,
-        "x-forebay-owner: must name the owner that the service's token is to act for",
+        "x-forebay-owner: must name the owner that the service token acts for",
     )
     assert (unknown.status_code, unknown.json()["detail"]) == (404, "x-forebay-owner: there is no owner 'carl'")
 
@@ -434,8 +434,8 @@ async def test_an_owner_beyond_its_limits_is_told_when_to_come_again(dsn: str) -
             assert [(await ann.post("/api/jobs", json=body)).status_code for _ in range(3)] == [201, 201, 429]
             full = await ann.post("/api/jobs", json=body)
             assert (await bob.post("/api/jobs", json=body)).status_code == 201
-    assert too_many.json()["detail"] == "with these there would be 11 open items; 10 are allowed"
-    assert full.json()["detail"] == "there are 2 open jobs already; 2 are allowed"
+    assert too_many.json()["detail"] == "11 items would be open; 10 are allowed"
+    assert full.json()["detail"] == "2 jobs are open already; 2 are allowed"
     assert full.headers["retry-after"] == "30"
 
 

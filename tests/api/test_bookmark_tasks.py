@@ -139,7 +139,7 @@ async def test_who_consumes_what(service: Service) -> None:
     path = "/api/v1/bookmarks/add/tasks/queue-consumer"
     async with service.signed_in("ann") as browser:
         refused = await browser.get(path)
-        reason = "use POST, with the header that keeps other sites out, or a token"
+        reason = "use POST with the CSRF header, or a token"
         assert (refused.status_code, refused.json()["detail"]) == (403, reason)
     async with service.client() as nobody, service.client("bob") as bob:
         assert (await nobody.get(path)).status_code == 401
@@ -175,7 +175,7 @@ async def test_single_steps_run_here_and_now_for_the_owner_that_the_service_name
         assert (item["result"]["favicon"], item["result"]["images"]) == ("https://example.org/i.png", URL)
         assert "screenshot" not in item["result"]
         refused = await ann.post(f"{path}/screenshot", json=body)
-        assert (refused.status_code, refused.json()["detail"]) == (403, "only the service's token may do this")
+        assert (refused.status_code, refused.json()["detail"]) == (403, "only the service token may do this")
         for wrong, status in (
             ({"userId": "bob"}, 404),
             ({"userId": "nobody"}, 404),
@@ -184,7 +184,7 @@ async def test_single_steps_run_here_and_now_for_the_owner_that_the_service_name
         ):
             assert (await client.post(f"{path}/screenshot", json=body | wrong)).status_code == status, wrong
         other = await client.post(f"{path}/screenshot", json=body | {"url": "https://example.org/other"})
-        reason = f"url: is not the address of bookmark {row['id']}"
+        reason = f"url: is not the URL of bookmark {row['id']}"
         assert (other.status_code, other.json()["detail"]) == (422, reason)
 
 

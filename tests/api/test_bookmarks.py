@@ -152,7 +152,7 @@ async def test_lists_go_by_category_tag_archive_and_page(service: Service) -> No
         await client.put(f"/api/bookmarks/categories/{rivers}", json={"name": "Lakes"})
         seas = (await client.post("/api/bookmarks/categories", json={"name": "Seas"})).json()["id"]
         taken = await client.put(f"/api/bookmarks/categories/{seas}", json={"name": "Lakes"})
-        assert (taken.status_code, taken.json()["detail"]) == (409, "name: there is a category 'Lakes' already")
+        assert (taken.status_code, taken.json()["detail"]) == (409, "name: a category 'Lakes' already exists")
         await client.delete(f"/api/bookmarks/categories/{seas}")
         (category,) = (await client.get("/api/bookmarks/categories")).json()["categories"]
         assert (category["name"], category["bookmarks"]) == ("Lakes", 2)
@@ -233,7 +233,9 @@ async def test_words_are_found_in_title_text_and_picture_in_any_form(service: Se
             assert (await client.get("/api/bookmarks", params={"q": odd})).status_code == 200
         assert (await client.get("/api/bookmarks", params={"q": "a\0"})).status_code == 422
         both = await client.get("/api/bookmarks", params={"q": "dam", "duplicates": True})
-        assert both.json()["errors"] == [{"field": "query.q", "reason": "goes without `kind` and `duplicates`"}]
+        assert both.json()["errors"] == [
+            {"field": "query.q", "reason": "cannot be combined with `kind` or `duplicates`"}
+        ]
 
 
 async def test_a_duplicate_is_merged_into_the_first(service: Service) -> None:
@@ -243,7 +245,7 @@ async def test_a_duplicate_is_merged_into_the_first(service: Service) -> None:
         await found(service, second["id"], duplicate_of=int(first["id"]))
         assert await listed(client, duplicates=True) == [f"{URL}/amp"]
         refused = await client.post(f"/api/bookmarks/{first['id']}/merge")
-        assert refused.json()["detail"] == f"bookmark {first['id']} is no duplicate of another"
+        assert refused.json()["detail"] == f"bookmark {first['id']} is not a duplicate"
         kept = (await client.post(f"/api/bookmarks/{second['id']}/merge")).json()
         assert (kept["id"], kept["tags"], kept["note"]) == (first["id"], ["a", "b"], "one\n\ntwo")
         assert await listed(client) == [f"{URL}/print"]
@@ -346,12 +348,12 @@ async def test_a_file_is_brought_in_as_a_job_and_taken_out_the_same(service: Ser
             (await client.post("/api/bookmarks/import", json={}), "send multipart/form-data with a file"),
             (
                 await client.post("/api/bookmarks/import", data={"x": "y"}, files={"y": b""}),
-                "must be a file of bookmarks",
+                "must be a bookmarks file",
             ),
         ):
             assert refused.json()["detail"].endswith(reason)
         wrong = await client.post("/api/bookmarks/import", files={"file": ("x.bin", b"\x00\x01")})
-        reason = "is neither a bookmarks file of a browser (HTML), nor Pocket's (CSV or HTML), nor JSON"
+        reason = "is not a bookmarks file of a browser (HTML) or Pocket (CSV or HTML), nor JSON"
         assert (wrong.status_code, wrong.json()["errors"]) == (422, [{"field": "file", "reason": reason}])
 
 

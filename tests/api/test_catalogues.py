@@ -68,7 +68,7 @@ async def test_catalogues_are_their_owners_until_they_are_shared(stocked: Servic
         answer = await root.post("/api/catalogues/bobs/share")
         assert (answer.status_code, answer.json()["detail"]) == (
             404,
-            "catalogue: there is no catalogue 'bobs' of yours",
+            "catalogue: you have no catalogue 'bobs'",
         )
 
 
@@ -111,9 +111,9 @@ async def test_providers_as_workers_see_them(service: Service, folder: Path) -> 
     assert "SHOP_KEY" not in json.dumps(answer)
 
 
-async def test_what_has_to_be_mended_is_told_to_administrators(service: Service, folder: Path) -> None:
+async def test_administrators_see_what_has_to_be_fixed(service: Service, folder: Path) -> None:
     (folder / "shop.toml").write_text(SHOP)
-    why = "shop cannot be asked until its key or its declaration is mended"
+    why = "shop cannot be asked until its key or its declaration is fixed"
     refused = {"closed_s": 50.0, "closed_because": why, "problem": "shop answered 401. Check SHOP_KEY"}
     await _worker(service.admin, "one", shop=ABOUT)
     await _worker(service.admin, "two", shop=ABOUT | refused)
@@ -131,7 +131,11 @@ async def test_declarations_that_are_wrong_are_for_administrators(service: Servi
     (folder / "shop.toml").write_text('name = "Shop"')
     async with service.client("ann") as ann, service.client("root") as root:
         assert (await ann.get("/api/providers")).json()["problem"] is None
-        assert (await root.get("/api/providers")).json()["problem"].startswith("providers are declared wrongly:\nshop")
+        assert (
+            (await root.get("/api/providers"))
+            .json()["problem"]
+            .startswith("declarations of providers are invalid:\nshop")
+        )
 
 
 async def test_metrics_of_providers(service: Service) -> None:

@@ -21,7 +21,7 @@ from forebay import Context, Pipeline
 from forebay.api import paging
 from forebay.api.auth.cookies import COOKIE
 from forebay.api.events.hub import Pace
-from forebay.api.events.subscribers import MOST_WAITING, News, Subscriber, Wish
+from forebay.api.events.subscribers import MOST_WAITING, Event, EventFilter, Subscriber
 from forebay.engine.db import registry
 from forebay.engine.work.worker import Worker
 from forebay.identity import db as identity
@@ -63,7 +63,7 @@ async def test_one_owner_has_so_many_streams_at_a_time(live: Live, service: Serv
     async with live.client("ann") as client, live.reading("ann"), live.reading("ann"):
         refused = await client.get("/api/events")
         assert (refused.status_code, refused.headers["retry-after"]) == (429, "5")
-        assert refused.json()["detail"] == "2 event streams are open already: close one first"
+        assert refused.json()["detail"] == "2 event streams are already open: close one first"
         async with live.reading("bob"):
             pass
     hub = service.app.state.hub
@@ -196,7 +196,7 @@ async def test_what_was_missed_is_one_s_own_too(live: Live) -> None:
 async def test_who_may_ask_for_what(live: Live) -> None:
     job_id = await live.submit("a", who="ann")
     for who, query, status, field, reason in (
-        ("ann", "?userId=all", 403, "query.userId", "only administrators may see what is others'"),
+        ("ann", "?userId=all", 403, "query.userId", "only administrators may see the rows of others"),
         ("ann", "?userId=bob", 422, "query.userId", "must be `me` or `all`"),
         ("bob", f"?jobId={job_id}", 404, "job", f"there is no job {job_id}"),
         ("root", f"?jobId={job_id}", 404, "job", f"there is no job {job_id}"),
@@ -212,29 +212,29 @@ async def test_who_may_ask_for_what(live: Live) -> None:
         assert (await reader.expect()).data["owner"] == "ann"
 
 
-def news(job_id: int = 1, *, at: datetime = NOW, size: int = 2, owner_id: int = 1, **changes: Any) -> News:
-    return replace(News("job", owner_id, "pages", job_id, 0, at, b"x" * size), **changes)
+def event(job_id: int = 1, *, at: datetime = NOW, size: int = 2, owner_id: int = 1, **changes: Any) -> Event:
+    return replace(Event("job", owner_id, "pages", job_id, 0, at, b"x" * size), **changes)
 
 
 @pytest.mark.parametrize(
-    ("wish", "told", "is_heard"),
+    ("event_filter", "told", "is_heard"),
     [
-        (Wish(1), news(), True),
-        (Wish(2), news(), False),
-        (Wish(None), news(), True),
-        (Wish(1, "pages", 1), news(), True),
-        (Wish(2, "pages", 1), news(), False),
-        (Wish(1, "other"), news(), False),
-        (Wish(1, None, 2), news(), False),
-        (Wish(1), news(kind="item"), False),
-        (Wish(None), news(kind="progress"), False),
-        (Wish(1, None, 1), news(kind="item", n=3), True),
-        (Wish(2, None, 1), news(kind="item", n=3), False),
-        (Wish(2, None, 1), news(kind="progress", n=3), False),
+        (EventFilter(1), event(), True),
+        (EventFilter(2), event(), False),
+        (EventFilter(None), event(), True),
+        (EventFilter(1, "pages", 1), event(), True),
+        (EventFilter(2, "pages", 1), event(), False),
+        (EventFilter(1, "other"), event(), False),
+        (EventFilter(1, None, 2), event(), False),
+        (EventFilter(1), event(kind="item"), False),
+        (EventFilter(None), event(kind="progress"), False),
+        (EventFilter(1, None, 1), event(kind="item", n=3), True),
+        (EventFilter(2, None, 1), event(kind="item", n=3), False),
+        (EventFilter(2, None, 1), event(kind="progress", n=3), False),
     ],
 )
-def test_who_hears_what(wish: Wish, told: News, is_heard: bool) -> None:
-    subscriber = Subscriber(wish, None, timedelta(seconds=60))
+def test_who_hears_what(event_filter: EventFilter, told: Event, is_heard: bool) -> None:
+    subscriber = Subscriber(event_filter, None, timedelta(seconds=60))
     subscriber.offer(told)
     subscriber.advance(NOW)
     assert bool(subscriber.take()) is is_heard
@@ -361,7 +361,7 @@ async def test_an_id_that_is_none_of_ours(service: Service, event_id: str) -> No
         assert answer.headers["content-type"] == "application/problem+json"
         assert answer.json()["errors"][0]["field"] == field
         if len(event_id) <= 400:
-            assert answer.json()["errors"][0]["reason"] == "is not the id of an event of ours"
+            assert answer.json()["errors"][0]["reason"] == "is not the id of an event"
 
 
 async def test_an_id_of_tomorrow_is_as_good_as_now(live: Live) -> None:
@@ -378,48 +378,52 @@ def kinds(frames: bytes) -> list[str]:
 
 
 def test_what_waits_is_the_newest_of_each() -> None:
-    subscriber = Subscriber(Wish(1), None, timedelta(seconds=60))
+    subscriber = Subscriber(EventFilter(1), None, timedelta(seconds=60))
     subscriber.advance(NOW)
     for second in range(100):
         for job_id in (1, 2):
-            subscriber.offer(news(job_id, at=NOW + timedelta(seconds=second), data=f"{job_id}/{second}".encode()))
+            subscriber.offer(event(job_id, at=NOW + timedelta(seconds=second), data=f"{job_id}/{second}".encode()))
     assert kinds(subscriber.take()) == ["1/99", "2/99"]
     assert subscriber.take() == b""
 
 
 def test_only_the_last_that_waits_carries_the_new_mark() -> None:
-    subscriber = Subscriber(Wish(1), None, timedelta(seconds=60))
+    subscriber = Subscriber(EventFilter(1), None, timedelta(seconds=60))
     subscriber.advance(NOW)
     later = NOW + timedelta(seconds=1)
     for job_id in (1, 2, 3):
-        subscriber.offer(news(job_id))
+        subscriber.offer(event(job_id))
     subscriber.advance(later)
     ids = [line.removeprefix("id: ") for line in subscriber.take().decode().split("\n") if line.startswith("id: ")]
     assert ids == [marked(NOW), marked(NOW), marked(later)]
 
 
 def test_what_was_read_by_catching_up_does_not_come_twice() -> None:
-    subscriber = Subscriber(Wish(1), NOW, timedelta(seconds=60))
+    subscriber = Subscriber(EventFilter(1), NOW, timedelta(seconds=60))
     subscriber.advance(NOW)
     subscriber.begin_to_catch_up()
-    assert [subscriber.told(news(1)), subscriber.told(news(1)), subscriber.told(news(2, owner_id=2))] == [
+    assert [
+        subscriber.is_to_send(event(1)),
+        subscriber.is_to_send(event(1)),
+        subscriber.is_to_send(event(2, owner_id=2)),
+    ] == [
         True,
         False,
         False,
     ]
-    subscriber.offer(news(1))
+    subscriber.offer(event(1))
     assert subscriber.take() == b""
-    subscriber.offer(news(1, at=NOW + timedelta(microseconds=1)))
+    subscriber.offer(event(1, at=NOW + timedelta(microseconds=1)))
     assert subscriber.take()
 
 
 @pytest.mark.parametrize(("count", "size"), [(MOST_WAITING + 1, 2), (20, 100_000)])
 def test_who_is_too_slow_reads_again_from_the_oldest_it_missed(count: int, size: int) -> None:
-    subscriber = Subscriber(Wish(1), None, timedelta(seconds=60))
+    subscriber = Subscriber(EventFilter(1), None, timedelta(seconds=60))
     subscriber.advance(NOW)
     for job_id in range(count):
-        subscriber.offer(news(job_id, at=NOW + timedelta(seconds=job_id), size=size))
-    subscriber.offer(news(0, at=NOW - timedelta(seconds=5)))
+        subscriber.offer(event(job_id, at=NOW + timedelta(seconds=job_id), size=size))
+    subscriber.offer(event(0, at=NOW - timedelta(seconds=5)))
     assert subscriber.take() == b""
     assert subscriber.begin_to_catch_up()[0] == NOW - timedelta(seconds=5)
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from forebay.api.file_access import FileAccess
-from forebay.storage.signing import Grant, open_signer
+from forebay.storage.signing import FileLink, open_signer
 from tests.api._service import Service, put_file
 
 DATA = bytes(range(256)) * 5000
@@ -162,18 +162,18 @@ async def test_links_end(service: Service, video: str) -> None:
     owner = await service.admin.fetchval("select id from forebay.owner where name = 'ann'")
     bob = await service.admin.fetchval("select id from forebay.owner where name = 'bob'")
     number, soon = int(video.rpartition("/")[2]), int(time.time()) + 60
-    grants: dict[str, tuple[Grant, int]] = {
-        "good": (Grant(number, owner, soon, inline=True), 200),
-        "over": (Grant(number, owner, soon - 61, inline=True), 410),
-        "no such file": (Grant(number + 99, owner, soon, inline=True), 404),
-        "another owner's": (Grant(number, bob, soon, inline=True), 404),
+    grants: dict[str, tuple[FileLink, int]] = {
+        "good": (FileLink(number, owner, soon, inline=True), 200),
+        "over": (FileLink(number, owner, soon - 61, inline=True), 410),
+        "no such file": (FileLink(number + 99, owner, soon, inline=True), 404),
+        "another owner's": (FileLink(number, bob, soon, inline=True), 404),
     }
     async with service.client() as nobody:
         for name, (grant, status) in grants.items():
             answer = await nobody.get(f"/files/{signer.sign(grant)}")
             assert answer.status_code == status, name
             if status == 410:
-                assert answer.json()["detail"] == "the link has expired: ask whoever gave it to you for another"
+                assert answer.json()["detail"] == "the link has expired: ask for a new one"
         good = signer.sign(grants["good"][0])
         for place in range(len(good)):
             forged = good[:place] + ("A" if good[place] != "A" else "B") + good[place + 1 :]
@@ -201,7 +201,7 @@ async def test_content_that_the_store_has_lost(service: Service, video: str) -> 
         file.unlink()
     async with service.client("ann") as ann:
         answer = await ann.get(f"{video}/content")
-    assert (answer.status_code, answer.json()["detail"]) == (503, "the file cannot be read right now")
+    assert (answer.status_code, answer.json()["detail"]) == (503, "the file cannot be read at the moment")
 
 
 @pytest.mark.parametrize("url", ["ftp://example.test/x", "s3://UPPER case"])
@@ -209,4 +209,4 @@ async def test_a_store_that_is_not_set_up(service: Service, video: str, url: str
     service.app.state.file_access = FileAccess(service.app.state.settings.model_copy(update={"storage_url": url}))
     async with service.client("ann") as ann:
         answer = await ann.get(f"{video}/content")
-    assert (answer.status_code, answer.json()["detail"][:24]) == (503, "this is not set up here:")
+    assert (answer.status_code, answer.json()["detail"][:28]) == (503, "this is not configured here:")

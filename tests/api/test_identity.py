@@ -15,7 +15,7 @@ from fastapi import Request
 
 from forebay.api.app import create_app
 from forebay.api.auth.cookies import COOKIE, cookies_of
-from forebay.api.auth.throttle import place_of
+from forebay.api.auth.throttle import network_of
 from forebay.identity import db as identity
 from forebay.identity import secrets
 from forebay.identity.accounts import (
@@ -71,7 +71,7 @@ async def test_another_sites_page_cannot_write(service: Service) -> None:
             body = {"pipeline": "pages", "input": {"title": "x"}}
             refused = await browser.post("/api/jobs", json=body, headers=headers)
             assert refused.status_code == 403
-            assert refused.json()["detail"] == "x-csrf-token: must repeat the cookie forebay_csrf"
+            assert refused.json()["detail"] == "x-csrf-token: must equal the cookie forebay_csrf"
     assert await service.admin.fetchval("select count(*) from forebay.job") == 0
 
 
@@ -110,8 +110,8 @@ async def test_a_guess_that_waits_for_another_finds_what_that_one_has_written(se
     async with admin_of(service.dsn) as one, admin_of(service.dsn) as other:
         first = one.transaction()
         await first.start()
-        assert await identity.note_sign_in(one, {"name ann": 5}) == 0  # the last: it blocks the name
-        second = asyncio.create_task(identity.note_sign_in(other, {"name ann": 5}))
+        assert await identity.count_sign_in(one, {"name ann": 5}) == 0  # the last: it blocks the name
+        second = asyncio.create_task(identity.count_sign_in(other, {"name ann": 5}))
         while not await service.admin.fetchval("select count(*) from pg_locks where not granted"):
             assert not second.done()
             await asyncio.sleep(0.01)
@@ -144,19 +144,21 @@ async def test_many_guesses_from_one_address_block_it(service: Service) -> None:
 
 
 def test_places() -> None:
-    found = [place_of(each) for each in ("192.0.2.7", "2001:db8:1:2:3::4", "2001:db8:1:2::9", "::ffff:192.0.2.7", None)]
+    found = [
+        network_of(each) for each in ("192.0.2.7", "2001:db8:1:2:3::4", "2001:db8:1:2::9", "::ffff:192.0.2.7", None)
+    ]
     assert found == ["192.0.2.7", "2001:db8:1:2::/64", "2001:db8:1:2::/64", "192.0.2.7", "nowhere"]
 
 
 async def test_nobodys_password_is_hashed_by_the_first_answer_whomever_it_is_for() -> None:
     """Not at the start, which would wait for it; and not only for names that do not exist, which that would tell."""
-    secrets._nobodys.cache_clear()
+    secrets._dummy_hash.cache_clear()
     stored = await secrets.hash_password(PASSWORD)
-    assert secrets._nobodys.cache_info().misses == 0
+    assert secrets._dummy_hash.cache_info().misses == 0
     assert await secrets.is_password(stored, PASSWORD)
-    assert secrets._nobodys.cache_info().misses == 1
+    assert secrets._dummy_hash.cache_info().misses == 1
     assert not await secrets.is_password(None, PASSWORD)
-    assert secrets._nobodys.cache_info().misses == 1
+    assert secrets._dummy_hash.cache_info().misses == 1
 
 
 async def test_passwords_wait_for_a_thread_and_some_are_sent_away(
@@ -173,7 +175,7 @@ async def test_passwords_wait_for_a_thread_and_some_are_sent_away(
     finally:
         may_go.set()
     assert (refused.status_code, refused.headers["retry-after"]) == (503, "1")
-    assert refused.json()["detail"] == "too many are signing in right now: try again soon"
+    assert refused.json()["detail"] == "too many users are signing in: try again later"
     assert set((await failures(service)).values()) == {0}  # it was no guess
     assert (await first, await second) == (True, False)
     async with service.signed_in("ann"):
@@ -201,7 +203,7 @@ async def test_a_link_works_once(service: Service) -> None:
         first = await browser.post("/api/session/link", json={"link": link, "password": "another long one"})
         again = await browser.post("/api/session/link", json={"link": link})
         assert (first.status_code, first.json()["name"]) == (201, "ann")
-        assert (again.status_code, again.json()["detail"]) == (401, "this link is unknown, expired or used up")
+        assert (again.status_code, again.json()["detail"]) == (401, "this link is unknown, expired or already used")
         new = await browser.post("/api/session", json={"name": "ann", "password": "another long one"})
         assert new.status_code == 201
 
@@ -225,7 +227,10 @@ async def test_an_invitation_makes_an_account(service: Service) -> None:
         assert (bare.status_code, bare.json()["errors"][0]["field"]) == (422, "name")
         assert bare.json()["detail"] == "name: an invitation needs a name and a password for the new account"
         taken = await browser.post("/api/session/link", json={"link": link, "name": "bob", "password": PASSWORD})
-        assert (taken.status_code, taken.json()["detail"]) == (409, "name: 'bob' is taken: choose another one")
+        assert (taken.status_code, taken.json()["detail"]) == (
+            409,
+            "name: 'bob' is already in use: choose another name",
+        )
         made = await browser.post("/api/session/link", json={"link": link, "name": "carl", "password": PASSWORD})
         assert (made.status_code, made.json()["role"], made.json()["scopes"]) == (201, "user", ["read", "write"])
     async with service.signed_in("carl") as carl:
@@ -240,7 +245,9 @@ async def test_an_invited_person_does_not_get_what_an_owner_has(service: Service
         body = {"link": link, "name": name, "password": PASSWORD}
         refused = await browser.post("/api/session/link", json=body)
         assert refused.status_code == 409
-        assert refused.json()["errors"] == [{"field": "name", "reason": f"{name!r} is taken: choose another one"}]
+        assert refused.json()["errors"] == [
+            {"field": "name", "reason": f"{name!r} is already in use: choose another name"}
+        ]
         assert (await browser.post("/api/session/link", json=body | {"name": "dora"})).status_code == 201
     assert await service.admin.fetchval("select count(*) from forebay.account where owner_id = $1", owner) == 0
 
@@ -329,7 +336,7 @@ async def test_a_key_makes_a_secret_once(service: Service, what: str) -> None:
         assert codes == [201, 409, 409]
         (made,) = (answer.json() for answer in answers if answer.status_code == 201)
         again = (await root.post(what, json=body)).json()  # those at the same time may have met it on its way
-        reason = f"has made {made['id']} before, whose secret was shown then and is not kept: use another key"
+        reason = f"has created {made['id']} before, whose secret was shown then and is not stored: use another key"
         assert again["errors"] == [{"field": "Idempotency-Key", "reason": reason}]
         assert again["id"] == made["id"]
         assert (await root.post(what, json=other)).status_code == 422
@@ -353,7 +360,7 @@ async def test_ones_own_tokens(service: Service) -> None:
         async with service.client("laptop") as program:
             assert (await program.get("/api/me")).json()["kind"] == "token"
             forbidden = await program.get("/api/tokens")
-            assert forbidden.json()["detail"] == "only someone who has signed in may do this"
+            assert forbidden.json()["detail"] == "only signed-in users may do this"
         async with service.signed_in("bob") as bob:
             not_his = await bob.delete(f"/api/tokens/{made['id']}")
             assert not_his.json()["detail"] == f"there is no token {made['id']}"
@@ -369,7 +376,7 @@ async def test_a_new_password_ends_all_sessions(service: Service) -> None:
         right = await here.put("/api/me/password", json={"old": PASSWORD, "new": "a long new password"})
         assert right.status_code == 204
         over = await there.get("/api/me")
-        assert (over.status_code, over.json()["detail"]) == (401, "the session is over: sign in again")
+        assert (over.status_code, over.json()["detail"]) == (401, "the session has ended: sign in again")
 
 
 async def test_a_new_password_by_a_link_ends_all_sessions(service: Service) -> None:
@@ -470,7 +477,7 @@ async def test_who_is_disabled_is_out_at_once(service: Service) -> None:
             refused = await browser.post("/api/session", json={"name": "ann", "password": PASSWORD})
             assert refused.status_code == 401
         own = await admin.patch("/api/users/root", json={"role": "user"})
-        assert own.json()["detail"] == "nobody changes their own account here: ask another administrator"
+        assert own.json()["detail"] == "you cannot change your own account here: ask another administrator"
         unknown = await admin.patch("/api/users/carl", json={"role": "user"})
         assert unknown.json()["detail"] == "user: there is no user 'carl'"
 

@@ -97,7 +97,7 @@ async def test_a_source_that_is_declared_wrongly_hides_no_other(service: Service
         assert (await ann.post("/api/ingestion/scan", json={})).status_code == 202
         asked = [await client.post("/api/ingestion/scan", json={"source": "bad"}) for client in (ann, bob, root)]
     assert [answer.status_code for answer in asked] == [503, 404, 503]
-    assert asked[0].json()["detail"] == "this is not set up here: `forebay doctor` says what is missing"
+    assert asked[0].json()["detail"] == "this is not configured here: `forebay doctor` shows what is missing"
 
 
 async def test_a_file_of_a_source_by_its_path(service: Service) -> None:
@@ -121,7 +121,7 @@ async def test_a_file_of_a_source_by_its_path(service: Service) -> None:
 
 
 _NAMES_A_FILE = "names a file of a source, as drop:march.csv, and goes without `input` and `items`"
-_NO_FILES = "pipeline 'pages' takes no files of sources: give `input` or `items`"
+_NO_FILES = "pipeline 'pages' takes no files of sources: send `input` or `items`"
 
 
 @pytest.mark.parametrize(
@@ -132,7 +132,7 @@ _NO_FILES = "pipeline 'pages' takes no files of sources: give `input` or `items`
         ({"pipeline": "sheets", "file": "drop:a.csv", "input": {}}, 422, "file", _NAMES_A_FILE),
         ({"pipeline": "sheets", "file": "drop:a.csv", "items": [{}]}, 422, "file", _NAMES_A_FILE),
         ({"pipeline": "sheets", "file": "till:a.csv"}, 404, "source", "there is no source 'till'"),
-        ({"pipeline": "pages", "input": {"title": "x"}, "options": {}}, 422, "options", "goes with `file`"),
+        ({"pipeline": "pages", "input": {"title": "x"}, "options": {}}, 422, "options", "is only allowed with `file`"),
         (
             {"pipeline": "sheets", "file": "drop:a.csv", "options": {"providers": ["nope"]}},
             422,

@@ -90,7 +90,7 @@ async def test_items_can_be_paged_filtered_and_looked_at(service: Service) -> No
         page = (await client.get(f"/api/jobs/{job_id}/items?status=ERROR")).json()
         assert [item["id"] for item in page["items"]] == ["2"]
         both = await client.get(f"/api/jobs/{job_id}/items?status=ERROR&statuses=DONE")
-        reason = "query.status: is the same as `statuses`: give one of them"
+        reason = "query.status: is the same as `statuses`: send one of them"
         assert (both.status_code, both.json()["detail"]) == (422, reason)
         item = (await client.get(f"/api/jobs/{job_id}/items/1")).json()
         assert [(step["name"], step["state"], step["result"]) for step in item["steps"]] == [
@@ -167,7 +167,7 @@ async def test_a_reprocess_with_a_key_runs_once(service: Service) -> None:
         second = await client.post(path, json={"scope": "job"})
         assert (second.status_code, second.json()) == (200, {"items": 1, "leftOut": {}})
         other = await client.post(path, json={"scope": "job", "statuses": ["DONE"]})
-        assert other.json()["errors"] == [{"field": "Idempotency-Key", "reason": "was used with another request"}]
+        assert other.json()["errors"] == [{"field": "Idempotency-Key", "reason": "was used for another request"}]
         job = (await client.get(f"/api/jobs/{job_id}")).json()
         assert (job["state"], job["counters"]["error"]) == ("DONE", 1)  # the second has run nothing
     async with service.client("bob", **{"Idempotency-Key": "again"}) as bob:  # keys are their owners'
@@ -257,7 +257,7 @@ async def test_an_idempotency_key_makes_two_requests_one(service: Service) -> No
         assert {answer.json()["jobId"] for answer in answers} == {answers[0].json()["jobId"]}
         other = await client.post("/api/jobs", json={**body, "priority": 1}, headers=headers)
         assert other.status_code == 422
-        assert other.json()["errors"] == [{"field": "Idempotency-Key", "reason": "was used with another request"}]
+        assert other.json()["errors"] == [{"field": "Idempotency-Key", "reason": "was used for another request"}]
     async with service.client("bob") as client:
         theirs = await client.post("/api/jobs", json=body, headers=headers)
         assert theirs.json()["jobId"] != answers[0].json()["jobId"]
@@ -266,10 +266,10 @@ async def test_an_idempotency_key_makes_two_requests_one(service: Service) -> No
 
 BAD: list[tuple[dict[str, Any], str, str]] = [
     ({"pipeline": "nothing", "input": {}}, "pipeline", "there is no pipeline 'nothing'; there are pages"),
-    ({"pipeline": "pages"}, "input", "give either `input`, for one item, or `items`"),
-    ({"pipeline": "pages", "input": {}, "items": []}, "input", "give either `input`, for one item, or `items`"),
+    ({"pipeline": "pages"}, "input", "send either `input`, for one item, or `items`"),
+    ({"pipeline": "pages", "input": {}, "items": []}, "input", "send either `input`, for one item, or `items`"),
     ({"pipeline": "pages", "items": []}, "items", "must be 1 to 10000 items; upload a file for more"),
-    ({"pipeline": "pages", "items": [{"title": "x"}], "coalesce": True}, "coalesce", "is for one item only"),
+    ({"pipeline": "pages", "items": [{"title": "x"}], "coalesce": True}, "coalesce", "is only for one item"),
     ({"pipeline": "pages", "input": {}}, "input.title", "Field required"),
     (
         {"pipeline": "pages", "items": [{"title": "x"}, {"title": 3}]},
@@ -307,7 +307,7 @@ async def test_a_cursor_that_is_none_of_ours(service: Service, cursor: str) -> N
         answer = await client.get(f"/api/attempts?after={cursor}")
     assert answer.status_code == 422
     if len(cursor) <= 400:
-        assert answer.json()["errors"][0]["reason"] == "is not a cursor of this list: use `next` of the page before"
+        assert answer.json()["errors"][0]["reason"] == "is not a cursor of this list: use `next` of the previous page"
 
 
 async def upload(service: Service, name: str, data: bytes, kind: str = "", **fields: str) -> Any:
@@ -353,11 +353,11 @@ BAD_FILES = [
     ("rows.jsonl", _workbook()[:1000], NO_WORKBOOKS[:29]),
     ("rows.jsonl", b'{"title": "a"}\n{"title": ', "line 2 is not JSON"),
     ("rows.jsonl", b'{"title": "a"}\n{"size": 1}', "file: row 2: title: Field required"),
-    ("rows.jsonl", b'{"title": "\xff"}', "near line 1 is something that is not UTF-8"),
+    ("rows.jsonl", b'{"title": "\xff"}', "near line 1 is not UTF-8"),
     ("rows.jsonl", b'"' + b"x" * (5 << 20) + b'"', "line 1 is longer than 4194304 characters"),
     ("rows.csv", b"", "the file is empty"),
     ("rows.xlsx", b"title\na\n\xff\0\0\0", "line 3 has a NUL character"),
-    ("rows.csv", b'{"title": "a"}\n', "the file is no table but JSON Lines"),
+    ("rows.csv", b'{"title": "a"}\n', "the file is not a table but JSON Lines"),
     ("rows.csv", b"title,,size\na,b,1", "line 1 must name the columns, each once"),
     ("rows.csv", b"title,title\na,b", "line 1 must name the columns, each once"),
     ("rows.csv", b"title,size\na,1\nb,2,3", "line 3 has 3 cells, but there are 2 columns"),
@@ -418,15 +418,15 @@ async def test_a_request_that_is_too_large(dsn: str) -> None:
     [
         ("/api/jobs?pageSize=501", "must not be more than 500"),
         ("/api/jobs?userId=bob", "must be `me` or `all`"),
-        ("/api/jobs?userId=all", "only administrators may see what is others'"),
+        ("/api/jobs?userId=all", "only administrators may see the rows of others"),
         ("/api/jobs?from=2030-01-01T00:00:00", "needs a time zone, for example Z"),
         ("/api/jobs/abc", "there is no job 'abc'"),
         ("/api/jobs/1/items/99999999999", "there is no item '99999999999'"),
         ("/api/jobs/77/items/1", "there is no item 1 in job 77"),
         ("/api/jobs/77", "there is no job 77"),
         ("/api/jobs?pipeline=a%00b", "contains a character that cannot be stored, such as U+0000"),
-        ("/api/pending?statuses=DONE", "DONE is not open: ask for the job's items"),
-        ("/api/pending?statuses=HAPPY", "there is no status 'HAPPY'; there are PENDING"),
+        ("/api/pending?statuses=DONE", "DONE is not an open status: list the job's items instead"),
+        ("/api/pending?statuses=HAPPY", "unknown status 'HAPPY'; the statuses are PENDING"),
     ],
 )
 async def test_questions_that_cannot_be_answered(service: Service, path: str, detail: str) -> None:
@@ -440,7 +440,9 @@ async def test_reprocessing_wants_items_with_their_scope(service: Service) -> No
     job_id = await submitted(service, "a")
     async with service.client("ann") as client:
         answer = await client.post(f"/api/jobs/{job_id}/reprocess", json={"scope": "items"})
-    assert answer.json()["errors"] == [{"field": "itemIds", "reason": "goes with scope `items`, and only with it"}]
+    assert answer.json()["errors"] == [
+        {"field": "itemIds", "reason": "is required with scope `items`, and only allowed with it"}
+    ]
 
 
 async def test_reprocessing_tells_why_items_that_were_named_are_left_out(service: Service) -> None:
@@ -457,12 +459,12 @@ async def test_reprocessing_tells_why_items_that_were_named_are_left_out(service
 async def test_pending_can_be_switched_off(dsn: str) -> None:
     async with serving(dsn, pending_enabled=False) as service, service.client("ann") as client:
         answer = await client.get("/api/pending")
-    assert (answer.status_code, answer.json()["detail"]) == (404, "is switched off here: FOREBAY_PENDING_ENABLED")
+    assert (answer.status_code, answer.json()["detail"]) == (404, "is disabled here: see FOREBAY_PENDING_ENABLED")
 
 
 async def test_no_more_slices_than_this_process_can_bear(service: Service) -> None:
     job_id = await submitted(service, "a")
-    for running, detail in (({77, 78}, "2 slices run here already"), ({1}, "a slice of yours runs here already")):
+    for running, detail in (({77, 78}, "2 slices are already running"), ({1}, "a slice of yours is already running")):
         service.app.state.slices = running
         async with service.client("ann") as client:
             answer = await client.post(f"/api/jobs/{job_id}/kickoff?durationMs=5000")
@@ -495,7 +497,7 @@ async def test_kickoff_can_be_switched_off(dsn: str) -> None:
         job_id = await submitted(service, "a")
         async with service.client("ann") as client:
             answer = await client.post(f"/api/jobs/{job_id}/kickoff")
-    assert (answer.status_code, answer.json()["detail"]) == (404, "is switched off here: FOREBAY_KICKOFF_ENABLED")
+    assert (answer.status_code, answer.json()["detail"]) == (404, "is disabled here: see FOREBAY_KICKOFF_ENABLED")
 
 
 async def test_a_body_that_is_no_object_is_named(service: Service) -> None:
@@ -510,13 +512,13 @@ async def test_a_body_that_is_no_object_is_named(service: Service) -> None:
     [
         (
             "/api/jobs?status=DONE",
-            "there is no such parameter; there are after, from, pageSize, pipeline, state, to, userId",
+            "unknown parameter; this route takes after, from, pageSize, pipeline, state, to, userId",
         ),
         (
             "/api/jobs/1/items?page=2&pageSize=1",
-            "there is no such parameter; there are after, pageSize, sort, status, statuses",
+            "unknown parameter; this route takes after, pageSize, sort, status, statuses",
         ),
-        ("/healthz?verbose", "there is no such parameter; this route takes none"),
+        ("/healthz?verbose", "unknown parameter; this route takes none"),
     ],
 )
 async def test_a_parameter_that_a_route_does_not_know(service: Service, path: str, detail: str) -> None:
@@ -572,8 +574,8 @@ async def test_what_cannot_be_shown_hides_nothing_else(service: Service, meta: s
 @pytest.mark.parametrize(
     ("query", "reason"),
     [
-        ("from=0001-01-01T00:00:00%2B14:00", "is before or after all times"),
-        ("to=9999-12-31T23:59:59-14:00", "is before or after all times"),
+        ("from=0001-01-01T00:00:00%2B14:00", "is out of range"),
+        ("to=9999-12-31T23:59:59-14:00", "is out of range"),
         ("from=2030-01-01T00:00:00", "needs a time zone, for example Z"),
     ],
 )
@@ -607,7 +609,7 @@ async def test_cursors_of_no_time(service: Service, path: str, when: str) -> Non
         ("POST", "/api/jobs/1/reprocess", '{"scope": "items", "itemIds": ["x"]}', 422,
          "itemIds.0: must be a number, as text"),
         ("POST", "/api/jobs/1/reprocess", '{"scope": "items"}', 422,
-         "itemIds: goes with scope `items`, and only with it"),
+         "itemIds: is required with scope `items`, and only allowed with it"),
         ("GET", "/api/jobs?from=yesterday", None, 422, "query.from: must be a time, for example 2030-01-31T12:00:00Z"),
         ("GET", "/api/jobs?pageSize=600", None, 422, "query.pageSize: must not be more than 500"),
         ("GET", "/api/attempts?jobId=x", None, 422, "query.jobId: must be a number, as text"),

@@ -89,7 +89,7 @@ def test_the_reference_has_a_section_for_them(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("name", "owner"), [("forebay_items", "forebay"), ("forebay_provider_problem", "sheets")])
 def test_a_metric_has_one_owner(tmp_path: Path, name: str, owner: str) -> None:
     write_package(tmp_path, 'metrics="metrics:METRICS"', metrics=METRICS.replace('"forebay_orders"', f'"{name}"'))
-    reason = f"the metric {name} of orders is one of {owner} already: rename it"
+    reason = f"orders declares the metric {name}, which {owner} already has: rename it"
     with installed(tmp_path):
         assert load_package_metrics().keys() == {"sheets"}
         assert [failure.reason for failure in failures()] == [f"DefinitionError: {reason}"]

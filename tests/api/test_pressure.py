@@ -130,7 +130,7 @@ async def test_a_key_tells_files_of_the_same_length_apart(service: Service) -> N
         ]
     assert (first.status_code, again.json()) == (201, first.json())
     assert [(other.status_code, other.json()["detail"]) for other in others] == [
-        (422, "Idempotency-Key: was used with another request")
+        (422, "Idempotency-Key: was used for another request")
     ] * 3
     assert await service.admin.fetchval("select count(*) from forebay.job") == 1
 
@@ -197,7 +197,7 @@ async def test_a_request_that_is_being_worked_on_is_not_waited_for(service: Serv
         await service.admin.execute("select pg_advisory_unlock_all()")
         assert (await ann.post("/api/jobs", json=ONE)).status_code == 201
     assert (busy.status_code, busy.headers["retry-after"]) == (409, "1")
-    assert busy.json()["detail"] == "Idempotency-Key: the same request is being worked on"
+    assert busy.json()["detail"] == "Idempotency-Key: the same request is being processed"
 
 
 @pytest.mark.parametrize("pool", ["owners", "identity"])
@@ -209,7 +209,7 @@ async def test_nobody_waits_long_for_a_connection(dsn: str, pool: str) -> None:
         assert (await ann.post("/api/jobs", json=ONE)).status_code == 201
     for answer in answers:
         assert (answer.status_code, answer.headers["retry-after"]) == (503, "1")
-        assert answer.json()["detail"] == "all connections to the database are in use: try again soon"
+        assert answer.json()["detail"] == "all connections to the database are in use: try again later"
     assert ready.status_code == 200
 
 

@@ -82,7 +82,7 @@ async def test_a_file_is_kept_and_read(service: Service) -> None:
 async def test_what_is_no_sheet_is_refused_at_the_door(service: Service) -> None:
     async with service.client("ann") as ann:
         for data, field, reason in (
-            (b"%PDF-1.7", "file", "is a PDF: only tables and pictures are read"),
+            (b"%PDF-1.7", "file", "is a PDF: only tables and images are supported"),
             (b"", "file", "is empty"),
             (b"PK\x03\x04broken", "file", "this is not a ZIP archive, or its end is missing"),
         ):
@@ -276,12 +276,12 @@ async def test_only_sheets_have_providers(service: Service) -> None:
     async with service.client("ann") as ann:
         job: Any = (await ann.post("/api/jobs", json={"pipeline": "pages", "input": {"title": "x"}})).json()["jobId"]
         answer = await ann.post(f"/api/jobs/{job}/reprocess", json={"providers": ["b"]})
-        why = "the pipeline of this job has no such option"
+        why = "unknown option for the pipeline of this job"
         assert (answer.status_code, answer.json()["errors"]) == (422, [{"field": "providers", "reason": why}])
         row = {"pipeline": "sheets", "input": {"row": {"Name": "Pen"}}}
         alone: Any = (await ann.post("/api/jobs", json=row)).json()["jobId"]
         answer = await ann.post(f"/api/jobs/{alone}/reprocess", json={"providers": ["b"]})
-        assert answer.json()["errors"] == [{"field": "providers", "reason": "goes with the jobs of sheets only"}]
+        assert answer.json()["errors"] == [{"field": "providers", "reason": "is only for jobs of sheets"}]
         unknown = await ann.post(f"/api/jobs/{alone}/reprocess", json={"nonsense": 1})
         assert unknown.json()["errors"] == [{"field": "nonsense", "reason": "there is no such field"}]
 

@@ -59,7 +59,7 @@ def test_an_invited_person_makes_an_account(dsn: str, site: str, page: Page) -> 
     assert page.focus == "password"
     page.write("er than long enough")
     page.press("Enter")
-    page.says("Name: 'bob' is taken: choose another one.")
+    page.says("Name: 'bob' is already in use: choose another name.")
     assert page.focus == "name"
     page.run("document.getElementById('name').value = ''")
     page.write("carl")
@@ -83,7 +83,7 @@ def test_a_link_signs_in_and_may_set_a_password(dsn: str, site: str, page: Page)
     page.says("You are signed in as ann.")
     assert page.focus == "onward"
     page.open(f"{site}/sign-in#{link}")
-    page.says("This link is unknown, expired or used up.")
+    page.says("This link is unknown, expired or already used.")
     page.run("document.getElementById('name').focus()")
     page.write("ann")
     page.press("Tab")
@@ -158,4 +158,4 @@ async def test_what_a_link_is_good_for(service: Service) -> None:
                 {"kind": "sign-in", "role": "user", "name": "ann"},
             ]
         none = await browser.post("/api/session/link/check", json={"link": PASSWORD})
-    assert (none.status_code, none.json()["detail"]) == (401, "this link is unknown, expired or used up")
+    assert (none.status_code, none.json()["detail"]) == (401, "this link is unknown, expired or already used")

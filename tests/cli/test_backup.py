@@ -32,7 +32,7 @@ def saved(known: Cli, dsn: str) -> Path:
     done = known.run("backup", str(file))
     assert done.code == 0, done.err
     assert done.out.startswith(f"{file}: ")
-    assert "Blobs are not part of it" in done.err
+    assert "The backup does not include stored files" in done.err
     assert dsn.split(":")[2].split("@", maxsplit=1)[0] not in done.out + done.err  # the password
     return file
 
@@ -109,7 +109,7 @@ async def _finished(dsn: str) -> list[str]:
 def test_nothing_is_lost_by_mistake(saved: Path, known: Cli, dsn: str) -> None:
     refused = known.run("restore", str(saved))
     assert refused.code == 1
-    assert refused.err.endswith("has jobs or users: --replace deletes them, and reads the backup\n")
+    assert refused.err.endswith("has jobs or users: --replace deletes them and restores the backup\n")
     broken = known.folder / "broken.dump"
     broken.write_bytes(saved.read_bytes()[:5000])
     failed = known.run("restore", str(broken), "--replace")

@@ -31,7 +31,7 @@ def test_links_are_saved_and_found(cli: Cli, dsn: str) -> None:
     assert cli.run("bookmarks", "search", "-water", "wine").out == "There are no such bookmarks.\n"
     cli.run("submit", "nothing", "{}", "--owner", "bob")
     assert cli.run("bookmarks", "list", "--owner", "zoe").err == (
-        "forebay: there is no owner 'zoe': --owner names another one\n"
+        "forebay: there is no owner 'zoe': choose another one with --owner\n"
     )
 
 
@@ -58,7 +58,7 @@ def test_a_large_file_is_imported_and_exported(cli: Cli, dsn: str) -> None:
     assert ask(dsn, "select file || total from forebay.job") == "large.html2000"
     (cli.folder / "nothing.txt").write_text("words")
     refused = cli.run("bookmarks", "import", "nothing.txt")
-    assert refused.err.startswith("forebay: nothing.txt: is neither a bookmarks file of a browser")
+    assert refused.err.startswith("forebay: nothing.txt: is not a bookmarks file of a browser")
     cli.run("bookmarks", "add", "https://a.example/x", "--note", "for later")
     written = cli.run("bookmarks", "export", "--format", "json", "--output", "all.json")
     assert written.out.startswith("1 bookmark, ")

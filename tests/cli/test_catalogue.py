@@ -14,7 +14,7 @@ def test_catalogues_are_listed_shared_and_dropped(cli: Cli, dsn: str) -> None:
     assert "stock" in listed
     assert "ann" in listed
     told = cli.run("catalogue", "share", "stock", "--owner", "ann")
-    assert told.out == "catalogue stock of ann is shared with everybody\n"
+    assert told.out == "catalogue stock of ann is shared with all users\n"
     (row,) = cli.run("catalogue", "list", "--json").json
     assert (row["name"], row["owner"], row["products"], row["shared"]) == ("stock", "ann", 1, True)
     told = cli.run("catalogue", "share", "stock", "--owner", "ann", "--off")

@@ -69,7 +69,7 @@ def test_it_cannot_be_installed(bare: Path) -> None:
 
 
 def test_without_apt_or_the_right_to_use_it(bare: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert "no Chromium is installed. On Debian or Ubuntu: apt-get install" in installed()
+    assert "Chromium is not installed. On Debian or Ubuntu: apt-get install" in installed()
     log = apt(bare)
     monkeypatch.setattr("os.geteuid", lambda: 1000)
     assert "On Debian or Ubuntu" in installed()

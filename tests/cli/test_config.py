@@ -52,7 +52,7 @@ def test_it_is_shown_to_people_without_secrets(bare: Cli) -> None:
     assert shown.code == 0
     assert "number of worker processes" in shown.out
     assert "hunter2" not in shown.out + shown.err
-    assert shown.err == "FOREBAY_LISTN has no effect, as there is no such setting: did you mean FOREBAY_LISTEN?\n"
+    assert shown.err == "FOREBAY_LISTN is not a setting and has no effect: did you mean FOREBAY_LISTEN?\n"
     assert bare.run("config", FOREBAY_POOL_SIZE="many").code == 2
     wrong = bare.run("config", FOREBAY_DB_P95_MS="soon")
     assert (wrong.code, wrong.err) == (2, "forebay: FOREBAY_SHEETS_DB_P95_MS: must be a number; it is 'soon'\n")

@@ -30,7 +30,7 @@ def test_what_failed_runs_again(failed: Cli, dsn: str) -> None:
     assert ask(dsn, STATE) == "RUNNING"
     assert ask(dsn, "select actor from forebay.audit") == f"cli:{getpass.getuser()}"
     nothing = failed.run("retry", "1")
-    hint = "--not-found runs those again that were not found"
+    hint = "--not-found includes items that were not found"
     assert (nothing.code, nothing.out) == (0, f"job 1: nothing to run again, no such item is failed; {hint}\n")
 
 
@@ -71,8 +71,8 @@ def test_a_queue_is_paused_and_resumed(known: Cli, dsn: str) -> None:
         (["retry", "9"], "forebay: there is no job 9\n"),
         (["retry", "1", "--status", "PENDING"], "--status"),
         (["cancel", "nine"], "JOB"),
-        (["pause"], "name one: a job by its number, or a queue with --queue"),
-        (["resume", "1", "--queue", "notes.size"], "name one: a job by its number, or a queue with --queue"),
+        (["pause"], "name a job by its number, or a queue with --queue"),
+        (["resume", "1", "--queue", "notes.size"], "name a job by its number, or a queue with --queue"),
         (["pause", "--queue", "absent"], "forebay: there is no queue 'absent'\n"),
         (["pause", "1"], "job 1 is DONE: only a job that has not ended can be paused"),
         (["resume", "1"], "job 1 is DONE: only a paused job can be resumed"),

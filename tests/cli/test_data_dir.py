@@ -10,7 +10,7 @@ import pytest
 
 from forebay.cli import _data_dir
 from forebay.cli._common import load_own_settings, load_settings
-from forebay.cli.api import place
+from forebay.cli.api import base_url
 from forebay.settings import Settings
 
 
@@ -112,6 +112,6 @@ def test_an_account_without_a_home(monkeypatch: pytest.MonkeyPatch, tmp_path: Pa
 def test_links_lead_to_the_port_that_it_serves(tmp_path: Path) -> None:
     settings = Settings(data_dir=tmp_path)
     with _data_dir.serving(tmp_path, "http://127.0.0.1:8081"):
-        assert place(settings) == "http://127.0.0.1:8081"
-        assert place(Settings(data_dir=tmp_path, api_port=9000)) == "http://127.0.0.1:9000"
-    assert place(settings) == "http://127.0.0.1:8080"
+        assert base_url(settings) == "http://127.0.0.1:8081"
+        assert base_url(Settings(data_dir=tmp_path, api_port=9000)) == "http://127.0.0.1:9000"
+    assert base_url(settings) == "http://127.0.0.1:8080"

@@ -57,7 +57,7 @@ def test_children_that_could_do_otherwise(tmp_path: Path) -> None:
     _, found = findings(Cli(tmp_path, FOREBAY_EGRESS_CONFINE="false"))
     (finding,) = found["egress"]
     assert finding["level"] == "WARN"
-    assert finding["text"].endswith("and could do otherwise: FOREBAY_EGRESS_CONFINE is false")
+    assert finding["text"].endswith("but could bypass it: FOREBAY_EGRESS_CONFINE is false")
     assert finding["fix"] == "unset FOREBAY_EGRESS_CONFINE"
 
 
@@ -115,7 +115,7 @@ def test_sources(tmp_path: Path) -> None:
         "OK",
         f"drop: file://{drop} has 1 file to take; link.csv is a symbolic link",
     )
-    assert (gone["level"], gone["text"]) == ("FAIL", f"gone: file://{tmp_path}/gone is not there")
+    assert (gone["level"], gone["text"]) == ("FAIL", f"gone: file://{tmp_path}/gone does not exist")
     assert gone["fix"] == "fix that: docs/howto/sources.md tells how they are declared"
     assert (unset["level"], unset["fix"]) == ("WARN", "set FTP_PASSWORD for the workers")
     _, _, down = findings(cli, FTP_PASSWORD="hunter2")[1]["sources"]
@@ -146,7 +146,7 @@ def test_functions_of_another_release(cli: Cli, dsn: str) -> None:
     ask(dsn, "update forebay.part set routines = '0123' where name in ('engine', 'sheets') returning 1")
     code, found = findings(cli)
     assert (code, found["schema"][0]["level"], found["schema"][0]["fix"]) == (0, "WARN", "forebay migrate")
-    assert "but the functions of engine, sheets are those of another release" in found["schema"][0]["text"]
+    assert "but the functions of engine, sheets belong to another release" in found["schema"][0]["text"]
 
 
 def test_a_module_that_does_not_work(cli: Cli) -> None:
@@ -194,12 +194,12 @@ def test_missing_partitions(known: Cli, dsn: str) -> None:
 
 def test_wake_ups_can_be_off(cli: Cli) -> None:
     _, found = findings(cli, FOREBAY_LISTEN="false", FOREBAY_POLL_S="2")
-    assert found["wake-ups"][0]["text"] == "off; workers look every 2.0 s"
+    assert found["wake-ups"][0]["text"] == "off; workers poll every 2.0 s"
 
 
 def test_the_roles_of_the_api(cli: Cli) -> None:
     _, found = findings(cli)
-    assert found["roles"][0]["text"] == "the API has its own, behind row-level security"
+    assert found["roles"][0]["text"] == "the roles of the API exist, with row-level security"
 
 
 def test_accounts_that_can_do_more_than_they_need(cli: Cli, dsn: str) -> None:
@@ -209,13 +209,13 @@ def test_accounts_that_can_do_more_than_they_need(cli: Cli, dsn: str) -> None:
     code, found = findings(cli, FOREBAY_API_DATABASE_URL="", FOREBAY_WORKER_DATABASE_URL=owners)
     api, workers = found["accounts"]
     assert (code, api["level"], workers["level"]) == (0, "WARN", "WARN")
-    assert api["text"] == "the API logs in as forebay, who is a superuser, where the rights of forebay_api suffice"
+    assert api["text"] == "the API logs in as forebay, who is a superuser; the rights of forebay_api are sufficient"
     assert api["fix"] == (
         "as an administrator of the database: "
         "select forebay.make_login('forebay_api_login', 'forebay_api', 'PASSWORD'); "
         "then set FOREBAY_API_DATABASE_URL to an address with that account"
     )
-    assert workers["text"].startswith("workers log in as forebay_api_login, who may change to forebay_api,")
+    assert workers["text"].startswith("workers log in as forebay_api_login, who may change to forebay_api;")
     code, found = findings(cli, FOREBAY_ADMIN_DATABASE_URL=worker.replace("not%20a%20secret", "wrong"))
     (wrong,) = found["accounts"]
     assert (code, wrong["level"], wrong["fix"]) == (1, "FAIL", "fix FOREBAY_ADMIN_DATABASE_URL")
@@ -227,7 +227,7 @@ def test_sessions_that_others_can_read(cli: Cli) -> None:
     code, found = findings(cli, **public, FOREBAY_SECURE_COOKIES="false")
     assert (code, found["sessions"][0]["level"]) == (0, "WARN")
     assert found["sessions"][0]["text"] == (
-        "the API listens on 0.0.0.0, and cookies go over plain HTTP, where others can read them"
+        "the API listens on 0.0.0.0, and cookies may go over plain HTTP, where others can read them"
     )
     assert found["sessions"][0]["fix"] == "serve it by HTTPS, and unset FOREBAY_SECURE_COOKIES"
     for variables in (public, {"FOREBAY_SECURE_COOKIES": "false"}):
@@ -243,7 +243,7 @@ def port() -> str:
 def test_a_proxy_that_is_not_trusted(cli: Cli, start: Callable[..., Process], port: str) -> None:
     address = {"FOREBAY_API_PORT": port, "FOREBAY_METRICS_TOKEN": "a long enough token"}
     _, found = findings(cli, **address)
-    nobody = f"no API at http://127.0.0.1:{port} shows us its metrics: not looked at"
+    nobody = f"no API at http://127.0.0.1:{port} serves its metrics: not checked"
     assert [(each["level"], each["text"]) for each in found["proxies"]] == [("OK", nobody)]
     api = start("api", **address, FOREBAY_TRUSTED_PROXIES="192.0.2.1")
     api.says("api_started")
@@ -257,7 +257,7 @@ def test_a_proxy_that_is_not_trusted(cli: Cli, start: Callable[..., Process], po
     code, found = findings(cli, **address)
     assert (code, found["proxies"][0]["level"]) == (0, "WARN")
     assert found["proxies"][0]["text"] == (
-        f"2 requests came to {site} by a proxy that is not trusted: they count as its own"
+        f"2 requests reached {site} through an untrusted proxy and count as the proxy's"
     )
     assert "FOREBAY_TRUSTED_PROXIES" in found["proxies"][0]["fix"]
     api.says("forwarded_header_ignored")
@@ -276,7 +276,10 @@ def _answers(site: str) -> bool:
 def test_proxies_that_never_are(cli: Cli) -> None:
     _, found = findings(cli, FOREBAY_TRUSTED_PROXIES="10.0.0.0/24, nginx")
     assert found["proxies"][0]["level"] == "WARN"
-    assert found["proxies"][0]["text"] == "FOREBAY_TRUSTED_PROXIES: 'nginx' is no address or network, and never met"
+    assert (
+        found["proxies"][0]["text"]
+        == "FOREBAY_TRUSTED_PROXIES: 'nginx' is not an address or network, so it matches no proxy"
+    )
 
 
 def test_chromium_does_not_trust_ones_own_authority(tmp_path: Path) -> None:
@@ -298,4 +301,4 @@ def test_misspelt_variables_are_reported(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setenv("FOREBAY_LISTN", "no")
     (finding,) = (each for each in _here(Settings()) if each.about == "settings")
     assert finding.level == "WARN"
-    assert finding.text == "FOREBAY_LISTN has no effect, as there is no such setting: did you mean FOREBAY_LISTEN?"
+    assert finding.text == "FOREBAY_LISTN is not a setting and has no effect: did you mean FOREBAY_LISTEN?"

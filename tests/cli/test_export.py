@@ -144,7 +144,7 @@ def test_csv_tells_of_fields_that_have_no_column(known: Cli, dsn: str) -> None:
     assert told.out.splitlines()[0] == "id,status,key,input.body,result.size,error"
     assert len(told.out.splitlines()) == 104
     assert told.err.endswith(
-        "3 items have fields that the first 100 items do not have, which have no column: --format jsonl has all\n"
+        "3 items have fields that the first 100 items lack, which have no column: --format jsonl has all\n"
     )
 
 
@@ -193,4 +193,4 @@ def test_csv_keeps_every_digit_and_takes_any_input() -> None:
 def test_a_workbook_is_not_written_onto_a_terminal(cli: Cli) -> None:
     refused = cli.on_terminal("export", "1", "--format", "xlsx")
     assert refused.code == 2
-    assert "a workbook is no text for a terminal: add --output FILE, or redirect with > FILE" in refused.out
+    assert "a workbook cannot be printed to a terminal: add --output FILE, or redirect with > FILE" in refused.out

@@ -48,7 +48,7 @@ def test_the_grid_as_the_service_writes_it(cli: Cli, dsn: str, tmp_path: Path, k
     data = (cli.folder / "out").read_bytes()
     assert (told.json["items"], told.json["bytes"], told.json["incomplete"]) == (3, len(data), 0)
     assert data == asyncio.run(theirs())
-    cut = "1 cell longer than a workbook can hold cut: --format csv has all\n"
+    cut = "1 cell too long for a workbook truncated: --format csv has the full text\n"
     assert told.err == (cut if kind == "xlsx" else "")
 
 

@@ -48,7 +48,7 @@ _SERVICE = {
     "opentelemetry", "prometheus_client", "sentry_sdk", "starlette", "trafilatura", "uvicorn",
 }  # fmt: skip
 _WORKER = {"forebay.engine.processes", "forebay.engine.supervise", "forebay.engine.work.worker", "forebay.runner"}
-_SCREEN = {"forebay.cli._job_page", "forebay.cli._live", "pygments", "rich", "structlog"}
+_SCREEN = {"forebay.cli._job_report", "forebay.cli._live", "pygments", "rich", "structlog"}
 
 
 @pytest.mark.parametrize(

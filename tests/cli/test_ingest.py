@@ -40,8 +40,8 @@ def cli(tmp_path: Path, dsn: str) -> Cli:
 @pytest.mark.parametrize(
     ("args", "complaint"),
     [
-        ([], "name files, or sources by --scan"),
-        (["a.pdf"], "a.pdf: is a PDF: only tables and pictures are read"),
+        ([], "name files, or sources with --scan"),
+        (["a.pdf"], "a.pdf: is a PDF: only tables and images are supported"),
         (["a.csv", "--options", "{"], "--options: is not JSON: "),
         (["a.csv", "--options", '{"colour": 1}'], "--options colour: is not known"),
         (["a.csv", "--options", "[]"], '--options: must be an object, such as {"header": false}'),
@@ -81,7 +81,7 @@ def test_what_cannot_be_taken(cli: Cli, dsn: str, args: list[str], complaint: st
 def test_a_source_that_is_not_declared(cli: Cli, dsn: str) -> None:
     refused = cli.run("ingest", "a.csv", "--scan", "nowhere")
     assert refused.code == 1
-    assert "there is no source 'nowhere': declare it in FOREBAY_SHEETS_SOURCES, or enable it" in refused.err
+    assert "there is no source 'nowhere': declare it in the folder FOREBAY_SHEETS_SOURCES, or enable it" in refused.err
     assert ask(dsn, "select count(*) from forebay.job") == 0
 
 

@@ -16,7 +16,7 @@ async def test_the_only_user_or_the_only_administrator(dsn: str, capsys: pytest.
     assert await choose_owner(conn, settings, None) == "default"
     await accounts.add(conn, "ann", "user", None, "test")
     assert await choose_owner(conn, settings, None) == "ann"
-    told = "Owner: ann, the only user; --owner or FOREBAY_OWNER names another one.\n"
+    told = "Owner: ann, the only user; --owner or FOREBAY_OWNER selects another one.\n"
     assert capsys.readouterr().err == told
     await accounts.add(conn, "root", "admin", None, "test")
     assert await choose_owner(conn, settings, None) == "root"

@@ -37,7 +37,7 @@ def test_the_default_gives_way_and_says_so(taken: int, monkeypatch: pytest.Monke
 
     port, told = choose_port(OtherDefault())
     assert port != taken
-    assert told.startswith(f"Port {taken} is taken by ")
+    assert told.startswith(f"Port {taken} is in use by ")
     assert f"the API uses {port}" in told
 
 

@@ -46,13 +46,13 @@ def test_usage(cli: Cli, dsn: str, tmp_path: Path) -> None:
         "owners": [{"owner": "ann", "files": 3, "bytes": 8}],
     }  # fmt: skip
     text = cli.run("storage", "usage").out
-    assert "3 blobs, 13 B\n1 of them, 5 B, are of no file\n" in text
+    assert "3 blobs, 13 B\n1 of them, 5 B, belong to no file\n" in text
 
 
 def test_check(cli: Cli, dsn: str, tmp_path: Path) -> None:
     first, second, _ = _put(dsn, tmp_path, "one", "two", "three")
     good = cli.run("storage", "check", "--deep")
-    assert (good.code, good.out) == (0, "3 blobs, 11 B, read: all are there\n")
+    assert (good.code, good.out) == (0, "3 blobs, 11 B, read: none damaged\n")
     (missing,) = (tmp_path / "data" / "blobs").glob(f"??/{first.sha256[2:]}-*")
     (changed,) = (tmp_path / "data" / "blobs").glob(f"??/{second.sha256[2:]}-*")
     missing.unlink()
@@ -60,8 +60,8 @@ def test_check(cli: Cli, dsn: str, tmp_path: Path) -> None:
     shallow, deep = cli.run("storage", "check"), cli.run("storage", "check", "--deep", "--json")
     assert (shallow.code, deep.code) == (1, 1)
     key = f"{first.sha256[:2]}/{missing.name}"
-    assert f"{key} is not in the store (1 file: {first.file_id})\n" in shallow.out
-    assert shallow.out.endswith("3 blobs, 11 B, looked for: 1 damaged\n")
+    assert f"{key} is missing (1 file: {first.file_id})\n" in shallow.out
+    assert shallow.out.endswith("3 blobs, 11 B, checked: 1 damaged\n")
     kinds = {damage["kind"]: damage["file_ids"] for damage in deep.json["damages"]}
     assert kinds == {"missing": [str(first.file_id)], "content": [str(second.file_id)]}
 
@@ -71,7 +71,7 @@ def test_pieces_of_uploads_are_no_strangers(cli: Cli, tmp_path: Path) -> None:
     for key, text in ((f"ab/{'0' * 62}-7", "nobody's"), ("uploads/3/a-piece", "half a file")):
         (blobs / key).parent.mkdir(parents=True)
         (blobs / key).write_text(text)
-    told = "0 blobs, 0 B, looked for: all are there\n1 object, 8 B, in the store that this database knows nothing of\n"
+    told = "0 blobs, 0 B, checked: none damaged\n1 object, 8 B, in the store but unknown to this database\n"
     assert cli.run("storage", "check").out == told
 
 
@@ -81,7 +81,7 @@ def test_clean(cli: Cli, dsn: str, tmp_path: Path) -> None:
     assert cli.run("storage", "clean").out == "0 objects deleted\n"
     ask(dsn, "update forebay.blob set touched_at = touched_at - interval '11 minutes'")
     refused = cli.run("storage", "clean", "--grace", "9min")
-    assert (refused.code, "must be 10min at least: what is just being put has no file yet" in refused.err) == (2, True)
+    assert (refused.code, "must be at least 10min: a blob being stored has no file yet" in refused.err) == (2, True)
     assert cli.run("storage", "clean", "--grace", "10min", "--json").json == {"deleted": 1}
     assert cli.run("storage", "check").code == 0
 
@@ -124,5 +124,5 @@ def test_a_store_that_forgets_is_told(tmp_path: Path) -> None:
         async def find(self, key: str) -> None:
             return None
 
-    with pytest.raises(ForebayError, match=f"^{tmp_path} has not kept what was put there$"):
+    with pytest.raises(ForebayError, match=f"^{tmp_path} did not return what was written$"):
         asyncio.run(_doctor_files._try_out(Forgetful(tmp_path)))

@@ -63,11 +63,11 @@ def test_waiting_tells_how_it_ended(known: Cli, start: Callable[..., Process]) -
         (["notes", '["hi"]'], "input: must be an object"),
         (["notes", '{"body": 7}'], "input.body: must be a text"),
         (["nots", "{}"], "there is no pipeline 'nots'"),
-        (["No-Name", "{}"], "'No-Name' cannot be one: names are a-z, 0-9 and _"),
+        (["No-Name", "{}"], "'No-Name' is not a valid name: names have a-z, 0-9 and _"),
         (["notes", "@absent.jsonl"], "absent.jsonl: cannot be read: No such file"),
         (
             ["notes", '{"body": "x"}', "--delay", "soon"],
-            "'soon' is not a duration: write for example 30s, 5min or 1h30m",
+            "'soon' is not a duration: use for example 30s, 5min or 1h30m",
         ),
         (["notes", '{"body": "x"}', "--priority", "101"], "--priority"),
     ],
@@ -83,7 +83,7 @@ def test_a_bad_line_is_named_and_nothing_is_written(known: Cli, dsn: str) -> Non
     refused = known.run("submit", "notes", given='{"body": "a"}\nnonsense\n')
     assert refused.code == 2
     assert "standard input, line 2: is not JSON" in refused.err
-    assert known.run("submit", "notes", given="\n").err == "forebay: standard input: has no JSON lines\n"
+    assert known.run("submit", "notes", given="\n").err == "forebay: standard input: has no JSON Lines\n"
     assert ask(dsn, "select count(*) from forebay.job") == 0
 
 

@@ -21,7 +21,7 @@ def test_the_secret_is_alone_on_standard_output(peopled: Cli, dsn: str) -> None:
     assert made.code == 0
     secret = made.out.strip()
     assert secret.startswith("fbt_")
-    assert made.err == "Token 1 of ann: read; valid for 90 d. Shown this once:\n"
+    assert made.err == "Token 1 of ann: read; valid for 90 d. Shown only once:\n"
     assert ask(dsn, "select name from forebay.api_token where hash = %s", digest(secret)) == "ci"
     assert secret not in peopled.run("tokens", "list").out + peopled.run("tokens", "list", "--json").out
     assert (
@@ -34,7 +34,7 @@ def test_tokens_are_listed_by_holder(peopled: Cli) -> None:
     peopled.run("tokens", "add", "ci", "--user", "ann")
     peopled.run("tokens", "add", "ops", "--user", "root", "--scope", "admin", "--scope", "read")
     service = peopled.run("tokens", "add", "web", "--service")
-    assert service.err == "Token 3 of the service: read, write; valid until it is revoked. Shown this once:\n"
+    assert service.err == "Token 3 of the service: read, write; valid until it is revoked. Shown only once:\n"
     listed = peopled.run("tokens", "list", "--json").json
     assert [(one["id"], one["name"], one["user"], one["scopes"]) for one in listed] == [
         ("3", "web", None, ["read", "write"]),
@@ -57,17 +57,17 @@ def test_a_token_is_revoked(peopled: Cli, dsn: str) -> None:
 @pytest.mark.parametrize(
     ("args", "complaint"),
     [
-        (["add", "ci"], "say whose token it is: --user NAME or --service"),
-        (["add", "ci", "--user", "ann", "--service"], "say whose token it is: --user NAME or --service"),
+        (["add", "ci"], "name the holder of the token: --user NAME or --service"),
+        (["add", "ci", "--user", "ann", "--service"], "name the holder of the token: --user NAME or --service"),
         (["add", "ci", "--user", "bob"], "there is no user 'bob'"),
         (
             ["add", "ci", "--user", "ann", "--scope", "admin"],
             "only tokens of administrators can have the scope `admin`",
         ),
         (["add", "ci", "--service", "--scope", "admin"], "only tokens of administrators can have the scope `admin`"),
-        (["add", "ci", "--user", "ann", "--expires", "0"], "expires: must be more than nothing and at most 3650d"),
+        (["add", "ci", "--user", "ann", "--expires", "0"], "expires: must be positive and at most 3650d"),
         (["add", "ci", "--user", "ann", "--expires", "soon"], "'soon' is not a duration"),
-        (["add", "", "--user", "ann"], "name: of a token must have 1 to 100 characters"),
+        (["add", "", "--user", "ann"], "name: must have 1 to 100 characters"),
         (["list", "--user", "bob"], "there is no user 'bob'"),
         (["list", "--user", "ann", "--service"], "--user and --service exclude each other"),
         (["revoke", "7"], "there is no token 7: `forebay tokens list` shows all"),

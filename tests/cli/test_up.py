@@ -67,14 +67,14 @@ def test_the_demo_runs_and_everything_ends_with_ctrl_c(cli: Cli, data_dir: Path,
     server = EmbeddedPostgres(data_dir)
     assert server.dsn.split(":")[2].split("@")[0] not in up.said  # the password
     second = cli.run("up")
-    hint = "look at it with `forebay top`, add workers with `forebay worker`"
-    assert (second.code, second.err) == (1, f"forebay: forebay already runs in {data_dir}: {hint}\n")
+    hint = "watch it with `forebay top`, add workers with `forebay worker`"
+    assert (second.code, second.err) == (1, f"forebay: forebay is already running in {data_dir}: {hint}\n")
     up.says("users link admin` prints a link")
     assert "fbl_" not in up.said  # no credential where no person looks
     address = up.said.partition("Open ")[2].split()[0]
     assert cli.run("users", "link", "admin").out.startswith(f"{address}/sign-in#fbl_")  # wherever it serves
     misspelt = cli.run("up", FOREBAY_API_PROT="1")
-    assert "FOREBAY_API_PROT has no effect, as there is no such setting: did you mean FOREBAY_API_PORT?" in misspelt.out
+    assert "FOREBAY_API_PROT is not a setting and has no effect: did you mean FOREBAY_API_PORT?" in misspelt.out
     until_done(server.dsn, up)
     assert cli.run("jobs", "--json").json[0]["state"] == "DONE"  # other commands find the database by themselves
     assert cli.run("job", "1", "--json").json["result"]["summary"]["texts"] == 300
@@ -82,7 +82,7 @@ def test_the_demo_runs_and_everything_ends_with_ctrl_c(cli: Cli, data_dir: Path,
     up.signal(signal.SIGINT)
     assert up.ends() == 0, up.said
     assert server.pid is None
-    for stage in ("✓ Stopping 1 worker", "✓ Stopping PostgreSQL", "Stopped. All work is kept"):
+    for stage in ("✓ Stopping 1 worker", "✓ Stopping PostgreSQL", "Stopped. `forebay up` continues"):
         assert stage in up.said
     stopped = cli.run("jobs")
     assert stopped.code == 3
@@ -97,7 +97,7 @@ def test_a_second_start_finishes_what_a_kill_interrupted(made: Path, start: Star
     kill_everything(up, server)
     again = start("up", "--processes", "2")
     again.says("✓ Recovery: ")
-    assert "2 workers of an earlier run had died" in again.said
+    assert "2 dead workers of an earlier run" in again.said
     until_done(server.dsn, again)
     assert (
         ask(

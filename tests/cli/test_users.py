@@ -30,7 +30,7 @@ def password_of(dsn: str, name: str) -> str:
 
 def test_a_user_is_added_with_a_password_from_standard_input(cli: Cli, dsn: str) -> None:
     added = cli.run("users", "add", "ann", given=f"{PASSWORD}\n")
-    assert (added.code, added.out) == (0, "ann can sign in, as a user\n")
+    assert (added.code, added.out) == (0, "ann can sign in as a user\n")
     stored = password_of(dsn, "ann")
     assert PASSWORD not in stored
     assert asyncio.run(is_password(stored, PASSWORD))
@@ -54,7 +54,7 @@ def test_a_person_is_asked_twice_and_nothing_shows(cli: Cli, dsn: str, repeated:
     )
     os.close(theirs)
     seen = b""
-    for prompt, answer in ((b"Password", PASSWORD), (b"The same again", repeated)):
+    for prompt, answer in ((b"Password", PASSWORD), (b"Repeat the password", repeated)):
         while prompt not in seen:
             seen += os.read(ours, 1000)
         os.write(ours, f"{answer}\n".encode())
@@ -72,7 +72,7 @@ def test_a_link_is_alone_on_standard_output_and_works_once(cli: Cli, dsn: str) -
     added = cli.run("users", "add", "ann", "--link")
     place, _, secret = added.out.strip().partition("#")
     assert place == "http://127.0.0.1:8080/sign-in"
-    assert added.err == "Signs ann in as a user, once, within an hour:\n"
+    assert added.err == "Signs in ann as a user, once, within an hour:\n"
     query = "select a.name from forebay.invitation i join forebay.account a on a.id = i.account_id where i.hash = %s"
     assert ask(dsn, query, digest(secret)) == "ann"
     again = cli.run("users", "link", "ann", "--url", "https://work.example/", "--json").json
@@ -83,7 +83,7 @@ def test_an_invitation_is_alone_on_standard_output(cli: Cli, dsn: str) -> None:
     invited = cli.run("users", "invite")
     place, _, secret = invited.out.strip().partition("#")
     assert place == "http://127.0.0.1:8080/sign-in"
-    assert invited.err == "Creates an account of a user, once, within a week:\n"
+    assert invited.err == "Creates the account of a user, once, within a week:\n"
     kept = "select account_id is null and role = 'user' from forebay.invitation where hash = %s"
     assert ask(dsn, kept, digest(secret)) is True
     again = cli.run("users", "invite", "--admin", "--url", "https://work.example/", "--json").json
@@ -122,13 +122,13 @@ def test_what_an_owner_has_is_given_to_a_user_only_on_purpose(known: Cli, dsn: s
     known.run("submit", "notes", "--owner", "ann", given='{"body": "x"}\n')
     refused = known.run("users", "add", "ann", given=f"{PASSWORD}\n")
     assert refused.code == 2
-    assert "'ann' owns jobs already: `forebay users add ann --adopt` gives them to the new user" in refused.err
+    assert "'ann' already owns jobs: `forebay users add ann --adopt` gives them to the new user" in refused.err
     assert ask(dsn, "select count(*) from forebay.account") == 0
     add(known, "ann", "--adopt")
     assert ask(dsn, "select count(*) from forebay.job j join forebay.account a using (owner_id)") == 1
     add(known, "bob", "--adopt")  # who has nothing
     again = known.run("users", "add", "ann", "--adopt", given=f"{PASSWORD}\n")
-    assert "'ann' is taken: `forebay users list` shows who is there" in again.err
+    assert "'ann' is already in use: `forebay users list` shows all users" in again.err
 
 
 def test_users_are_listed_with_what_they_get(cli: Cli) -> None:
@@ -153,7 +153,7 @@ def test_a_disabled_user_is_out_at_once(cli: Cli, dsn: str) -> None:
     assert cli.run("users", "disable", "ann").out == "ann is disabled already\n"
     refused = cli.run("users", "link", "ann")
     assert refused.code == 2
-    assert "'ann' is disabled: `forebay users enable ann` lets it in again" in refused.err
+    assert "'ann' is disabled: `forebay users enable ann` enables it again" in refused.err
     assert cli.run("users", "enable", "ann", "--json").json["changed"] is True
     assert cli.run("users", "link", "ann").code == 0
 
@@ -164,7 +164,10 @@ def test_there_is_always_an_administrator(cli: Cli) -> None:
     for command in (["disable", "root"], ["role", "root", "user"]):
         refused = cli.run("users", *command)
         assert refused.code == 2
-        assert "'root' is the only administrator: first `forebay users role NAME admin` for another one" in refused.err
+        assert (
+            "'root' is the only administrator: first make another user one with `forebay users role NAME admin`"
+            in refused.err
+        )
     assert cli.run("users", "role", "ann", "admin").out == "ann is an administrator now\n"
     assert cli.run("users", "role", "ann", "admin").out == "ann is an administrator already\n"
     assert cli.run("users", "role", "root", "user").out == "root is a user now\n"
@@ -203,9 +206,9 @@ NOBODY = "'bob' is neither a user nor an owner of jobs: `forebay users list` sho
     [
         (["add", "Ann"], PASSWORD, "must be 2 to 100 of a-z, 0-9 and . _ @ + -, with a letter or digit at both ends"),
         (["add", "bob"], "short", "password: must have 10 to 200 characters"),
-        (["add", "bob"], "", "standard input has none: write it there, or use --link"),
+        (["add", "bob"], "", "standard input has no password: write it there, or use --link"),
         (["add", "bob", PASSWORD], "", "unexpected extra argument"),
-        (["add", "ann"], PASSWORD, "'ann' is taken: `forebay users list` shows who is there"),
+        (["add", "ann"], PASSWORD, "'ann' is already in use: `forebay users list` shows all users"),
         (["disable", "bob"], "", "there is no user 'bob'"),
         (["link", "bob"], "", "there is no user 'bob'"),
         (["role", "ann", "king"], "", "'king' is not one of"),
@@ -227,7 +230,9 @@ def test_what_cannot_be_is_refused(cli: Cli, dsn: str, args: list[str], given: s
 async def test_the_first_administrator_needs_a_free_name(dsn: str) -> None:
     conn = await asyncpg.connect(dsn)
     await accounts.add(conn, accounts.FIRST_ADMIN, "user", None, "test")
-    with pytest.raises(InvalidField, match="'admin' is a user without rights: make another one an administrator"):
+    with pytest.raises(
+        InvalidField, match="'admin' is a user without admin rights: make another user an administrator"
+    ):
         await accounts.first_admin(conn)
     await conn.close()
 
@@ -243,4 +248,4 @@ def test_a_name_is_checked_before_a_password_is_asked_for(cli: Cli) -> None:
     add(cli, "ann")
     refused = cli.on_terminal("users", "add", "ann")
     assert refused.code == 2
-    assert refused.out == "forebay: name: 'ann' is taken: `forebay users list` shows who is there\n"
+    assert refused.out == "forebay: name: 'ann' is already in use: `forebay users list` shows all users\n"

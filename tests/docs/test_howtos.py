@@ -35,7 +35,7 @@ from forebay.identity.logins import ROLES, SETTINGS, login_name
 from forebay.pipelines.bookmarks.imports import bookmark_imports
 from forebay.pipelines.bookmarks.steps import bookmarks
 from forebay.services.browser import find_browser
-from forebay.services.egress import Fetched, Wanted, open_egress, open_http
+from forebay.services.egress import Fetched, FetchRequest, open_egress, open_http
 from forebay.services.products import ProviderRequest, Query, load_providers
 from forebay.services.sources import load_sources
 from forebay.settings import Settings
@@ -133,7 +133,9 @@ async def test_providers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
 
         async def fetch(request: ProviderRequest) -> Fetched:
             url = re.sub(r"https://\w+\.shop\.example", f"http://127.0.0.1:{site.port}", request.url)
-            wanted = Wanted(url, "test", 10_000, 10, headers=request.headers, secret_headers=request.secret_headers)
+            wanted = FetchRequest(
+                url, "test", 10_000, 10, headers=request.headers, secret_headers=request.secret_headers
+            )
             return await http.fetch(replace(wanted, raise_for_status=False))
 
         (tmp_path / "shop.toml").write_text(shop)
@@ -180,7 +182,7 @@ def test_a_catalogue_of_ones_own(dsn: str, tmp_path: Path) -> None:
     ask(dsn, "select forebay.put_product(forebay.owner_id('ada'), 'stock', 'k', null, null, null, array['mug'], '{}')")
     (block,) = blocks("docs/howto/providers.md", "sh")
     said = run_shell(block, tmp_path, {"FOREBAY_DATABASE_URL": dsn})
-    assert "stock of ada is shared with everybody" in said
+    assert "stock of ada is shared with all users" in said
     assert ask(dsn, "select count(*) from forebay.product") == 0
 
 
@@ -348,7 +350,7 @@ def _operate(dsn: str, bare_dsn: str, third: str, tmp_path: Path) -> None:
     urls = {"FOREBAY_DATABASE_URL": dsn, "NEW_DATABASE_URL": third}
     said = run_shell(script, tmp_path, {**urls, "FOREBAY_DATA_DIR": "data"})
     assert "/sign-in#fbl_" in said
-    assert "0 blobs, 0 B, looked for: all are there" in said
+    assert "0 blobs, 0 B, checked: none damaged" in said
     assert ask(bare_dsn, "select name from forebay.account") == "admin"
 
 

@@ -131,7 +131,7 @@ async def test_the_package_of_the_page(dsn: str, wheel: Path, tmp_path: Path) ->
     shown = env.run("--help")
     assert "  bookmarks " in shown
     assert "  notes " not in shown
-    assert "Attention: the pipeline package broken = gone_for_good:package is left out" in " ".join(shown.split())
+    assert "Warning: the pipeline package broken = gone_for_good:package is left out" in " ".join(shown.split())
     await _works_without_it(dsn)
     env.pip("install", "--no-index", "--no-deps", str(wheel))
     assert "\ntable forebay.note\n" in env.run(*_command("migrate --remove notes --dry-run"))

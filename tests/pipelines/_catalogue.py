@@ -43,7 +43,7 @@ sought = Pipeline("sought", Sought)
 async def find(ctx: Context, row: Sought) -> Match | NotFound:
     """As the pipeline of sheets does, which normalizes in a step of its own."""
     fields = normalize(row.fields, Columns(fields={name: name for name in row.fields})).fields  # type: ignore[misc]
-    return await look_up(ctx, fields, attempts=row.attempts, priority=row.priority, turn=row.turn)
+    return await look_up(ctx, fields, attempts=row.attempts, priority=row.priority, rotation=row.turn)
 
 
 @asynccontextmanager

@@ -18,7 +18,7 @@ from tests.services.spreadsheets._tables import archive, workbook
 
 _HEADER = '<row r="1"><c r="A1" t="inlineStr"><is><t>Name</t></is></c></row>'
 _SHEET = "xl/worksheets/sheet1.xml"
-NOTHING = "nothing was found at catalogue"  # what is told of a row that was read well
+NOTHING = "no match at catalogue"  # the reason of a row that was read
 
 
 @dataclass(frozen=True)
@@ -119,7 +119,7 @@ def _damaged() -> bytes:
 
 
 _whole = workbook(_HEADER + '<row r="2"><c r="A2"><v>1</v></c></row>')
-_no_doctype = r"xl/worksheets/sheet1\.xml declares a document type, which no spreadsheet does"
+_no_doctype = r"xl/worksheets/sheet1\.xml declares a document type, which spreadsheets do not have"
 
 HOSTILE = {
     "bomb.zip": Hostile(
@@ -152,7 +152,7 @@ HOSTILE = {
     ),
     "zeros.csv": Hostile(
         _long(b"Name,B\nPen,2\n", b"\0", 64 << 20, b"\nInk,4\n"),
-        "the file is neither a table, nor a picture, nor an archive of pictures",
+        "the file is neither a table, nor an image, nor an archive of images",
     ),
     "mixed.csv": Hostile(
         _bytes("Name,B\nStühle,1\n".encode() + "Türen,2\n".encode("latin-1") + "Öfen,3\n".encode()),
@@ -164,7 +164,7 @@ HOSTILE = {
     ),
     "slip.zip": Hostile(
         _bytes(archive({"../../a.png": picture(), "b.png": picture()})),
-        re.escape("the archive has an entry that leads out of it: '../../a.png'"),
+        re.escape("the archive has an entry with a path outside of it: '../../a.png'"),
     ),
     "cut.xlsx": Hostile(_bytes(_whole[:-30]), "this is not a ZIP archive, or its end is missing"),
     "damaged.xlsx": Hostile(_bytes(_damaged), r"xl/worksheets/sheet1\.xml is damaged: "),

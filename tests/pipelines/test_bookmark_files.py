@@ -120,8 +120,8 @@ def test_a_bad_entry_is_kept_with_the_reason_and_costs_no_other(data: bytes, rea
 @pytest.mark.parametrize(
     ("data", "reason"),
     [
-        (b"", "is neither a bookmarks file of a browser (HTML), nor Pocket's (CSV or HTML), nor JSON"),
-        (b"PK\x03\x04 a zip", "is neither a bookmarks file of a browser (HTML), nor Pocket's (CSV or HTML), nor JSON"),
+        (b"", "is not a bookmarks file of a browser (HTML) or Pocket (CSV or HTML), nor JSON"),
+        (b"PK\x03\x04 a zip", "is not a bookmarks file of a browser (HTML) or Pocket (CSV or HTML), nor JSON"),
         (b"<html><body>no links</body></html>", "has no bookmarks"),
         (b"[]", "has no bookmarks"),
         (b"[{", "is not JSON: "),

@@ -238,7 +238,7 @@ PAYLOADS: list[tuple[dict[str, Any], str]] = [
     ),
     (
         {name: value for name, value in GOOD.items() if name != "userId"},
-        "userId: is missing; FOREBAY_BOOKMARKS_FALLBACK_OWNER may name an owner for such jobs",
+        "userId: is missing; FOREBAY_BOOKMARKS_FALLBACK_OWNER can name an owner for such jobs",
     ),
 ]
 

@@ -93,7 +93,7 @@ async def test_a_page_for_which_there_is_no_browser_says_so_and_is_read_once_the
     async with opened() as crawl:
         mark = await crawl.crawled("/app")
         assert (mark["kind"], mark["title"], mark["body"]) == ("page", "Weather", None)
-        assert mark["kind_reason"] == f"the page is written by its scripts, which need a browser: {MISSING}"
+        assert mark["kind_reason"] == f"the page is rendered by its scripts, which need a browser: {MISSING}"
         assert json.loads(mark["notes"]) == {"metadata": [mark["kind_reason"]]}
         assert (await crawl.item(mark["id"]))["status"] == "PENDING"  # the screenshot waits for a browser
         stub.fails = None
@@ -120,7 +120,7 @@ async def test_a_page_whose_scripts_cannot_be_run_is_no_success(opened: Open, st
     assert (item["status"], item["class"]) == ("ERROR", "transient")
     assert {"metadata", "screenshot"} <= set(item["dead"])
     assert row["title"] == "Weather"  # what it says without them
-    assert row["kind_reason"] == f"the page is written by its scripts, which could not be run: {stub.fails}"
+    assert row["kind_reason"] == f"the page is rendered by its scripts, which could not be run: {stub.fails}"
 
 
 async def test_what_the_browser_notes_reaches_the_bookmark(opened: Open, stub: Stub) -> None:
@@ -140,8 +140,8 @@ async def test_what_the_browser_notes_reaches_the_bookmark(opened: Open, stub: S
         "screenshot": [
             "it was still loading when it was captured",
             "the page is very long; only its beginning was read",
-            "the picture of the whole page ends after 12000 pixels",
-            "2 requests of the page were refused by the egress guard: 10.0.0.1, b.test",
+            "the screenshot of the full page ends after 12000 pixels",
+            "the SSRF guard refused 2 requests of the page: 10.0.0.1, b.test",
         ]
     }
     assert again["notes"] == "{}"

@@ -52,11 +52,14 @@ async def test_rows_are_found(dsn: str, asked: dict[str, str], sku: str, strateg
 @pytest.mark.parametrize(
     ("asked", "reason"),
     [
-        ({"title": "Garden hose 20 m"}, "nothing was found at catalogue"),
-        ({"gtin": "4006381333948"}, "nothing was found at catalogue"),
-        ({"title": "Kettle Aurora 1.9 l"}, "nothing that fits was found at catalogue: 'Kettle Aurora 1"),
-        ({"price": "3.50"}, "nobody could be asked: the row has no title and no number that a provider knows"),
-        ({"title": "it's \\ ' & | ! <-> :* ()"}, "nothing was found at catalogue"),
+        ({"title": "Garden hose 20 m"}, "no match at catalogue"),
+        ({"gtin": "4006381333948"}, "no match at catalogue"),
+        ({"title": "Kettle Aurora 1.9 l"}, "no match at catalogue; closest: 'Kettle Aurora 1"),
+        (
+            {"price": "3.50"},
+            "no provider could be queried: the row has no title and no number that a provider supports",
+        ),
+        ({"title": "it's \\ ' & | ! <-> :* ()"}, "no match at catalogue"),
     ],
 )
 async def test_rows_that_are_not_there(dsn: str, asked: dict[str, str], reason: str) -> None:
@@ -97,7 +100,7 @@ async def test_rows_that_cannot_be_kept(dsn: str) -> None:
         assert [item.status for item in items] == ["ERROR", "DONE"]
         assert items[0].error is not None
         assert items[0].error["reason"] == (
-            "line 2: has no title, gtin, sku or mpn; gtin '123' has 3 digits; such numbers have 8, 12, 13 or 14"
+            "line 2: has no title, gtin, sku or mpn; gtin '123' has 3 digits; GTINs have 8, 12, 13 or 14"
         )
 
 

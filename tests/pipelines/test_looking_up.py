@@ -15,7 +15,7 @@ import pytest
 
 from bench.provider_stub import KEY, ProviderStub, declaration
 from forebay.errors import ConfigError, TransientError
-from forebay.pipelines.sheets.catalogue_provider import Catalogue
+from forebay.pipelines.sheets.catalogue_provider import CatalogueProvider
 from forebay.services.products import Candidate, Query
 from forebay.testing import Testbed
 from forebay.types import ItemRecord
@@ -151,10 +151,10 @@ async def test_a_key_that_is_refused_stops_only_who_needs_it(
 async def test_the_step_is_parked_when_nobody_can_be_asked(
     dsn: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def find(_self: Catalogue, _query: Query, _owner_id: int) -> Sequence[Candidate]:
+    async def find(_self: CatalogueProvider, _query: Query, _owner_id: int) -> Sequence[Candidate]:
         raise ConfigError("catalogue: an extension is missing")
 
-    monkeypatch.setattr(Catalogue, "find", find)
+    monkeypatch.setattr(CatalogueProvider, "find", find)
     monkeypatch.setenv("STUB_KEY", "expired")
     async with stubs(tmp_path, quick()), shopping(dsn, tmp_path) as bed:
         job = await bed.submit(sought, Sought(fields={"title": "Kettle"}))
@@ -217,16 +217,16 @@ async def test_an_attempt_that_failed_has_asked_nothing(
     dsn: str, monkeypatch: pytest.MonkeyPatch, failing: list[int], there: dict[str, str]
 ) -> None:
     """Whichever questions fail, what is there is found, by its number and by its title."""
-    undisturbed, at = Catalogue.find, iter(range(1, 1000))
+    undisturbed, at = CatalogueProvider.find, iter(range(1, 1000))
 
-    async def find(self: Catalogue, query: Query, owner_id: int) -> Sequence[Candidate]:
+    async def find(self: CatalogueProvider, query: Query, owner_id: int) -> Sequence[Candidate]:
         if next(at) in failing:
             raise TransientError("a moment")
         return await undisturbed(self, query, owner_id)
 
     async with shopping(dsn) as bed:
         await load(bed, [there])
-        monkeypatch.setattr(Catalogue, "find", find)
+        monkeypatch.setattr(CatalogueProvider, "find", find)
         row = Sought(fields={"gtin": "4006381333931", "brand": "Stabilo", "title": "Boss 70"}, attempts=3)
         job = await bed.submit(sought, row, owner="ann")
         await bed.finish()
@@ -238,13 +238,13 @@ async def test_who_is_done_again_is_asked_about_from_the_first_strategy_on(
     dsn: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[str] = []
-    undisturbed = Catalogue.find
+    undisturbed = CatalogueProvider.find
 
-    async def find(self: Catalogue, query: Query, owner_id: int) -> Sequence[Candidate]:
+    async def find(self: CatalogueProvider, query: Query, owner_id: int) -> Sequence[Candidate]:
         asked.append(query.strategy)
         return await undisturbed(self, query, owner_id)
 
-    monkeypatch.setattr(Catalogue, "find", find)
+    monkeypatch.setattr(CatalogueProvider, "find", find)
     async with shopping(dsn) as bed:
         row = Sought(fields={"gtin": "4006381333931", "brand": "Stabilo", "title": "Boss 70"}, attempts=3)
         job = await bed.submit(sought, row, owner="ann")
@@ -293,7 +293,7 @@ async def test_a_declaration_by_the_name_of_the_catalogue(dsn: str, tmp_path: Pa
         await bed.run()
         assert (await bed.item(job)).status == "PENDING"
         parked = await bed.pool.fetchval("select parked from forebay.queue where name = 'sought.find'")
-        assert parked == "provider catalogue is built in: call the one that you have declared otherwise"
+        assert parked == "provider catalogue is built in: choose another name for the declared one"
 
 
 async def test_a_bad_day_of_a_provider(dsn: str, tmp_path: Path) -> None:

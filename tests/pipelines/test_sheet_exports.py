@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 from forebay.engine.db import control
 from forebay.pipelines.sheets.db import grid as grids
-from forebay.pipelines.sheets.exports import Export, sheet_exports
+from forebay.pipelines.sheets.exports import ExportRequest, sheet_exports
 from forebay.pipelines.sheets.grid_files import GridFile
 from forebay.services.spreadsheets import FileFormat, escaped, unescaped
 from tests.pipelines._sheets import OURS, Exports, Line, add_sheet, csv_cells, exporting, jsonl_cells, xlsx_cells
@@ -112,7 +112,7 @@ async def test_what_was_read_and_its_warnings_are_columns_to_choose(exports: Exp
     read = {
         "fields": {"title": "Pen", "price": "1.50", "currency": "EUR", "gtin": "4006381333931"},
         "problems": [
-            {"field": "price", "kind": "mended", "reason": "was taken for 1.50", "column": "Preis"},
+            {"field": "price", "kind": "corrected", "reason": "was taken for 1.50", "column": "Preis"},
             {"field": "url", "kind": "refused", "reason": "is no address", "column": None},
         ],
     }
@@ -233,7 +233,7 @@ async def test_it_is_of_one_moment(exports: Exports, monkeypatch: pytest.MonkeyP
         data.extend(piece)
 
     numbers: list[tuple[int, int]] = []
-    async with exports.bed.pool.acquire() as conn, grids.reading(conn, job, grids.Part()) as grid:
+    async with exports.bed.pool.acquire() as conn, grids.reading(conn, job, grids.GridSelection()) as grid:
         await exports.conn.execute(
             'update forebay.item set input = \'{"row": {"a": "new"}}\', status = \'ERROR\' where job_id = $1', job
         )
@@ -245,15 +245,15 @@ async def test_it_is_of_one_moment(exports: Exports, monkeypatch: pytest.MonkeyP
 async def test_a_sheet_that_is_gone_or_anothers(exports: Exports) -> None:
     job = await add_sheet(exports.conn, ["a"], [Line({"a": "1"})])
     gone = await exports.ask(job, "csv")
-    theirs = await exports.bed.submit(sheet_exports, Export(job_id=job, name="x", format="csv"), owner="bob")
+    theirs = await exports.bed.submit(sheet_exports, ExportRequest(job_id=job, name="x", format="csv"), owner="bob")
     await exports.bed.finish()
     await exports.conn.execute("delete from forebay.sheet")
     await exports.conn.execute("delete from forebay.job where id = $1", job)
-    later = await exports.bed.submit(sheet_exports, Export(job_id=job, name="x", format="csv"), owner="ann")
+    later = await exports.bed.submit(sheet_exports, ExportRequest(job_id=job, name="x", format="csv"), owner="ann")
     await exports.bed.finish()
     assert (await exports.bed.item(gone)).status == "DONE"
     reasons = [((await exports.bed.item(each)).error or {})["reason"] for each in (theirs, later)]
-    assert reasons == [f"job {job} is another owner's", f"the sheet is gone: there is no job {job}"]
+    assert reasons == [f"job {job} belongs to another owner", f"the sheet was deleted: there is no job {job}"]
 
 
 async def test_a_store_that_fails_ends_the_reading(exports: Exports, tmp_path: Path) -> None:

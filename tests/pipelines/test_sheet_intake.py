@@ -68,21 +68,21 @@ async def test_rows_that_cannot_be_read_are_items_in_error_and_the_others_go_on(
     items = await take.items(job)
     told = [(item["input"]["line"], item["status"], item["reason"]) for item in items]
     assert told == [
-        (2, "NOT_FOUND", "nothing was found at catalogue"),
+        (2, "NOT_FOUND", "no match at catalogue"),
         (3, "ERROR", "line 3 has 4 cells, but there are 2 columns"),
         (4, "ERROR", "line 4 has a quote that is not closed"),
-        (5, "NOT_FOUND", "nothing was found at catalogue"),
+        (5, "NOT_FOUND", "no match at catalogue"),
         (6, "ERROR", "line 6 has a NUL character"),
         (7, "ERROR", "line 7 is not utf-8: byte 0xfc at position 2 of its line"),
     ]
     assert items[1]["input"] == {"line": 3, "excerpt": "Ink | 2 | 3 | 4"}
     counters = await take.job(job)
     assert (counters["state"], counters["total"], counters["not_found"], counters["error"]) == ("FAILED", 6, 2, 4)
-    # Run again they say what to do; nothing about them can be mended here.
+    # Run again they say what to do; nothing about them can be fixed here.
     await take.conn.execute("select forebay.reprocess($1, '{ERROR}')", job)
     await take.bed.finish()
     assert (await take.items(job))[1]["reason"] == (
-        "line 3 could not be read: fix it in the file, and upload that again"
+        "line 3 could not be read: fix it in the file and upload the file again"
     )
     assert (await take.job(job))["error"] == 4
 
@@ -130,10 +130,10 @@ async def test_rows_of_the_same_key_are_one(take: Taking) -> None:
 @pytest.mark.parametrize(
     ("data", "options", "reason"),
     [
-        (b"%PDF-1.7 ...", {}, "the file is a PDF: only tables and pictures are read"),
+        (b"%PDF-1.7 ...", {}, "the file is a PDF: only tables and images are supported"),
         (b"a,b\n1,2\n", {"key": ["c"]}, "key: there is no column 'c'; the columns are a, b"),
         (b"a,b\n1,2\n", {"columns": {"title": "x"}}, "columns.title: names the column 'x'; the columns are 'a', 'b'"),
-        (b"a,b\n1,2\n", {"columns": {"color": "a"}}, "columns.color: is no field; the fields are"),
+        (b"a,b\n1,2\n", {"columns": {"color": "a"}}, "columns.color: is not a field; the fields are"),
         (b"a,b\n1,2\n", {"encoding": "klingon"}, "encoding: 'klingon' is none that is read; try utf-8"),
         (b",".join(b"c%d" % n for n in range(1001)) + b"\n1\n", {}, "the file has 1001 columns; 1000 are allowed"),
         (b"x" * (5 << 20) + b"\n1\n", {}, "line 1 is longer than 4 MiB"),
@@ -171,7 +171,7 @@ async def test_pictures_become_items_and_files(take: Taking) -> None:
     await take.conn.execute("select forebay.reprocess($1, '{ERROR}')", job)
     await take.bed.finish()
     assert (await take.items(job))[2]["reason"] == (
-        f"picture {broken['input']['line']} could not be read: fix it in the archive, and upload that again"
+        f"picture {broken['input']['line']} could not be read: fix it in the archive and upload the archive again"
     )
     owned = await take.conn.fetch("select f.name from forebay.file f join forebay.sheet_file s on s.file_id = f.id")
     assert sorted(row["name"] for row in owned) == ["ink.png", "pen.png", "pictures.zip"]
@@ -237,7 +237,7 @@ async def test_rows_without_a_sheet(take: Taking) -> None:
     job = await take.bed.submit(sheet_rows, SheetRow(line=2, row={"Name": "Pen"}), owner="ann")
     await take.bed.finish()
     assert ((await take.bed.item(job)).error or {})["reason"] == (
-        "the job is no sheet's: upload a file, and its rows become items"
+        "the job has no sheet: upload a file, and its rows become items"
     )
 
 
@@ -367,7 +367,7 @@ async def test_what_was_found_wrong_is_kept_when_the_worker_is_lost_right_after(
     monkeypatch.setattr(sheets, "write_read", breaking)
     job = await take.taken(b"%PDF-1.7 ...")
     assert len(await take.items(job)) == 1
-    assert (await take.sheet(job)).problem == "the file is a PDF: only tables and pictures are read"
+    assert (await take.sheet(job)).problem == "the file is a PDF: only tables and images are supported"
 
 
 async def test_a_job_that_retention_has_deleted_stops_no_tidying(take: Taking) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from forebay import Context
 from forebay.errors import ConfigError
-from forebay.pipelines.sheets.steps import Image, SheetImage, examine
+from forebay.pipelines.sheets.steps import ImageRef, SheetImage, examine
 from forebay.services.images import inspect
 from tests.corpus import making
 
@@ -42,7 +42,7 @@ class Without:
 
 
 async def test_a_picture_waits_for_what_reads_it_and_is_not_taken_for_one_without_text(tmp_path: Path) -> None:
-    image = Image.model_construct(name="pen.png", sha256="00" * 32)
+    image = ImageRef.model_construct(name="pen.png", sha256="00" * 32)
     given = SheetImage.model_construct(line=1, image=image)
     with pytest.raises(ConfigError, match=r"forebay\[ocr\]"):
         await examine.fn(cast("Context", Without(tmp_path)), given)

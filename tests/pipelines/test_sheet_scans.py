@@ -161,7 +161,7 @@ async def test_a_file_that_cannot_be_read_keeps_no_other_from_being_taken(take: 
     assert (await scanned(take))["taken"] == 2
     problems = await take.conn.fetch("select name, problem from forebay.sheet order by name")
     assert [tuple(row) for row in problems] == [
-        ("a.csv", "the file is a PDF: only tables and pictures are read"),
+        ("a.csv", "the file is a PDF: only tables and images are supported"),
         ("b.csv", None),
     ]
 
@@ -184,7 +184,10 @@ async def test_a_file_that_changed_since_is_refused_and_taken_by_the_next_scan(t
 async def test_a_source_that_is_not_declared_holds_up_no_other(take: Taking, folder: Path) -> None:
     put(folder, "a.csv", table(["Name"], ["Pen"]))
     missing = await scanned(take, "nowhere")
-    assert missing["reason"] == "there is no source 'nowhere': declare it in FOREBAY_SHEETS_SOURCES, or enable it"
+    assert (
+        missing["reason"]
+        == "there is no source 'nowhere': declare it in the folder FOREBAY_SHEETS_SOURCES, or enable it"
+    )
     assert (await scanned(take))["taken"] == 1
 
 
@@ -212,7 +215,7 @@ async def test_a_declaration_that_is_wrong_stops_no_other_source(
     async with taking(dsn, tmp_path, declared) as take:
         assert caplog.text.count("sources_declared_wrongly") == 1
         told = await scanned(take, "bad")
-        assert told["reason"] == "sources are declared wrongly:\nbad.toml: url: Field required"
+        assert told["reason"] == "declarations of sources are invalid:\nbad.toml: url: Field required"
         assert (await scanned(take))["taken"] == 1
         schedules = await take.conn.fetch("select name from forebay.schedule")
         assert [row["name"] for row in schedules if row["name"].startswith("scan ")] == ["scan drop"]

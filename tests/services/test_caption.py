@@ -83,9 +83,9 @@ _ANSWERS: list[tuple[int, bytes, type[Exception], str]] = [
     (200, b"", TransientError, _INVALID),
     (200, b"[" * 100_000, TransientError, _INVALID),
     (200, b"\xff\xfe", TransientError, _INVALID),
-    (200, b'{"choices": []}', TransientError, r"^the caption service answered no choice$"),
-    (200, _completion(None), TransientError, r"^the caption service answered nothing$"),
-    (200, _completion(" \n"), TransientError, r"^the caption service answered nothing$"),
+    (200, b'{"choices": []}', TransientError, r"^the caption service returned no choice$"),
+    (200, _completion(None), TransientError, r"^the caption service returned an empty text$"),
+    (200, _completion(" \n"), TransientError, r"^the caption service returned an empty text$"),
     (
         200,
         _completion([{"type": "text", "text": "x"}]),

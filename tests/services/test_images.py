@@ -130,9 +130,9 @@ def _with_text(size: int) -> bytes:
     return png(1, 1, png_chunk(b"zTXt", text), png_chunk(b"IDAT", zlib.compress(b"\0\0\0\0")))
 
 
-NONE = r"^this is not an image of a kind that is read: PNG, JPEG, WebP, GIF, AVIF, BMP or ICO$"
-SVG = r"^SVG images are not read: save it as PNG or WebP$"
-DAMAGED = r"^the image is cut off or damaged: "
+NONE = r"^this is not an image of a supported format: PNG, JPEG, WebP, GIF, AVIF, BMP or ICO$"
+SVG = r"^SVG images are not supported: save it as PNG or WebP$"
+DAMAGED = r"^the image is truncated or damaged: "
 TOO_MANY = r"^the image has too many pixels; 50000000 are allowed$"
 
 
@@ -156,7 +156,7 @@ _BAD: dict[str, tuple[bytes | Callable[[], bytes], str]] = {
     "png bomb": (png(50_000, 50_000, png_chunk(b"IDAT", zlib.compress(b"\0" * 100))), TOO_MANY),
     "long png": (
         png(100_000, 1, png_chunk(b"IDAT", zlib.compress(b"\0" * 100))),
-        r"^the image has 100000 x 1 pixels; 50000000 in all are allowed$",
+        r"^the image has 100000 x 1 pixels; at most 50000000 are allowed$",
     ),
     "gif bomb": (_gif(65535, 65535), TOO_MANY),
     "webp bomb": (_WEBP_BOMB, TOO_MANY),

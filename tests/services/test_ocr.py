@@ -62,7 +62,7 @@ except ConfigError as error:
 
 def test_without_the_packages_the_command_is_named() -> None:
     done = subprocess.run([sys.executable, "-c", _MISSING], capture_output=True, text=True, check=True)
-    told = "reading text in pictures needs packages that are not installed: pip install 'forebay[ocr]'\n"
+    told = "reading text in images needs packages that are not installed: pip install 'forebay[ocr]'\n"
     assert done.stdout == told
 
 
@@ -72,6 +72,6 @@ def test_the_worker_sees_itself_whether_models_are_missing() -> None:
 
 
 def test_models_are_never_fetched(tmp_path: Path) -> None:
-    told = r"^rapidocr came without its models: pip install 'forebay\[ocr\]' --force-reinstall$"
+    told = r"^rapidocr is installed without its models: pip install 'forebay\[ocr\]' --force-reinstall$"
     with pytest.raises(ConfigError, match=told):
         ocr._model(tmp_path, "*_det_*.onnx")

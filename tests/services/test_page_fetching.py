@@ -97,7 +97,7 @@ async def test_a_pdf_is_saved_and_read(tools: Tools, tmp_path: Path) -> None:
 async def test_a_page_of_scripts_waits_for_a_browser(tools: Tools) -> None:
     page = await _fetched(tools, reply("<div id=root></div><script src=x.js></script>", Content_Type="text/html"))
     assert (page.is_unrendered, page.problem) == (
-        True, "the page is written by its scripts, which need a browser: there is no Chromium"
+        True, "the page is rendered by its scripts, which need a browser: there is no Chromium"
     )  # fmt: skip
 
 

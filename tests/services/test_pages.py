@@ -46,14 +46,14 @@ def test_what_is_read(site: Site, page: Page) -> None:
         assert part in facts.text
     for part in expected.pop("text_lacks", []):
         assert part not in facts.text
-    found = facts.wire()
+    found = facts.as_json()
     shown = {name: [each["url"] for each in found[name]] if name in _LISTS else found[name] for name in expected}
     assert shown == {name: None if value is False and name != "is_cut" else value for name, value in expected.items()}
 
 
 @pytest.mark.parametrize("page", READ, ids=lambda page: page.path)
 def test_all_of_it_can_be_stored(site: Site, page: Page) -> None:
-    stored = json.dumps(fetched(site, page).wire(), ensure_ascii=False)
+    stored = json.dumps(fetched(site, page).as_json(), ensure_ascii=False)
     assert "\\u0000" not in stored
     assert len(stored.encode()) < 2_000_000
 
@@ -126,7 +126,7 @@ def test_no_status_of_failure_is_ever_a_page(status: int) -> None:
 def test_bytes_without_sense(seed: int) -> None:
     noise = b"".join(zlib.crc32(b"%d.%d" % (seed, n)).to_bytes(4, "little") for n in range(5000))
     facts = read(noise, charset=None)
-    json.dumps(facts.wire(), ensure_ascii=False).encode()
+    json.dumps(facts.as_json(), ensure_ascii=False).encode()
 
 
 @pytest.mark.parametrize("package", ["selectolax.lexbor", "trafilatura"])

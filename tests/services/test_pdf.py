@@ -68,7 +68,7 @@ def test_pages_of_any_shape(box: str, size: tuple[int, int] | None) -> None:
         assert (facts.width, facts.height) == size
 
 
-NONE = r"^the PDF is cut off or damaged, or is none$"
+NONE = r"^the file is truncated or damaged, or not a PDF$"
 _BAD: dict[str, tuple[bytes, str]] = {
     "empty": (b"", "the PDF is empty"),
     "text": (b"hello", NONE),

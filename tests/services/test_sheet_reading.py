@@ -49,7 +49,7 @@ def test_a_header_without_rows_is_a_problem(tmp_path: Path, content: str) -> Non
     path = tmp_path / "rows.csv"
     path.write_text(content)
     with pytest.raises(
-        DataError, match="there is a header, and no rows below it; say header=false if the first line is a row"
+        DataError, match="the file has a header but no rows; set header=false if the first line is a row"
     ):
         look(path, SheetOptions())
     assert look(path, SheetOptions(header=False)).columns[0] == "column 1"

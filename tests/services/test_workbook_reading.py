@@ -119,7 +119,7 @@ def test_strings_that_cells_share_are_counted_for_each_of_them(tmp_path: Path) -
     with pytest.raises(DataError) as refused:
         _written(tmp_path, data, 10_000_000)
     assert str(refused.value) == (
-        "the rows of the file take more than 10000000 bytes, which is the most for a file of "
+        "the rows of the file take more than 10000000 bytes, the maximum for a file of "
         f"{len(data)} bytes (FOREBAY_SHEETS_MAX_READ_BYTES at most): split the file"
     )
     assert (tmp_path / "rows.csv").stat().st_size <= 10_000_000

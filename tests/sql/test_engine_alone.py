@@ -121,7 +121,7 @@ def test_commands_look_and_repair(tmp_path: Path, own_schema: str) -> None:
     (found,) = [each for each in examined["findings"] if each["about"] == "schema"]
     assert (found["level"], found["text"]) == (
         "OK",
-        f"engine {ENGINE.newest}; the engine alone: `forebay migrate --service` adds what the API needs",
+        f"engine {ENGINE.newest}; engine only: `forebay migrate --service` adds what the API needs",
     )
     assert not [each for each in examined["findings"] if each["about"] in ("roles", "accounts")]
 

@@ -73,7 +73,7 @@ async def test_the_same_content_is_stored_once(blobs: Blobs, pool: Pool, tmp_pat
 async def test_one_that_is_too_large_stays(blobs: Blobs, tmp_path: Path) -> None:
     path = tmp_path / "made"
     path.write_bytes(b"12345")
-    with pytest.raises(DataError, match=r"^has more than 4 bytes, the most that is stored$"):
+    with pytest.raises(DataError, match=r"^has more than 4 bytes, the maximum$"):
         await blobs.adopt(path, owner_id=ANN, name="x", max_bytes=4)
     assert path.read_bytes() == b"12345"
 
@@ -128,9 +128,9 @@ async def test_only_regular_files_are_adopted(blobs: Blobs, tmp_path: Path) -> N
     (tmp_path / "link").symlink_to(tmp_path / "secret")
     os.mkfifo(tmp_path / "pipe")
     for name in ("link", "pipe"):
-        with pytest.raises(DataError, match="is no regular file, and cannot be stored"):
+        with pytest.raises(DataError, match="is not a regular file and cannot be stored"):
             await blobs.adopt(tmp_path / name, owner_id=ANN, name="x")
-    with pytest.raises(DataError, match="is no regular file"):
+    with pytest.raises(DataError, match="is not a regular file"):
         _ = [block async for block in read_regular(tmp_path / "pipe")]
     with pytest.raises(OSError, match="symbolic links"):
         _ = [block async for block in read_regular(tmp_path / "link")]

@@ -23,7 +23,7 @@ from forebay.errors import ContentMissing, DataError
 from forebay.settings import Settings
 from forebay.storage import Blobs, BlobSource, Store, clean, open_store
 from forebay.storage import db as files
-from forebay.storage.blobs import forgetting, key_of
+from forebay.storage.blobs import delete_statement, key_of
 from forebay.storage.checking import check
 from forebay.testing import testbed
 from tests.storage._help import ANN, BIG, BOB, content, keys, pieces, settle, spools
@@ -102,12 +102,12 @@ class Shot(BaseModel):
 
 
 async def test_what_is_too_large_is_refused(blobs: Blobs) -> None:
-    with pytest.raises(DataError, match=r"^has more than 4000000 bytes, the most that is stored$"):
+    with pytest.raises(DataError, match=r"^has more than 4000000 bytes, the maximum$"):
         await blobs.put(pieces(BIG), owner_id=ANN, name="x", max_bytes=4_000_000)
     with pytest.raises(DataError, match=r"^has more than 3 bytes"):
         await blobs.put(b"four", owner_id=ANN, name="x", max_bytes=3)
     stored = await blobs.put(b"four", owner_id=ANN, name="x")
-    with pytest.raises(DataError, match=r"^has 4 bytes; 3 is the most that is read at once$"):
+    with pytest.raises(DataError, match=r"^has 4 bytes; at most 3 are read at once$"):
         await blobs.read(stored.sha256, max_bytes=3)
 
 
@@ -211,9 +211,9 @@ async def test_content_goes_with_its_last_file(blobs: Blobs, pool: Pool, conn: a
     await settle(pool, first, second)
     assert await clean(pool, blobs.store, now=LATER) == 0
     for stored, left in ((first, 1), (second, 0)):
-        wrong = forgetting(3, [stored.file_id])
+        wrong = delete_statement(3, [stored.file_id])
         await conn.execute(wrong.sql, *wrong.args)  # another owner's
-        right = forgetting(stored.owner_id, [stored.file_id])
+        right = delete_statement(stored.owner_id, [stored.file_id])
         await conn.execute(right.sql, *right.args)
         assert await conn.fetchval("select count(*) from forebay.file") == left
         assert await clean(pool, blobs.store, now=LATER + timedelta(days=1)) == 1 - left

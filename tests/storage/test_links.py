@@ -54,4 +54,4 @@ async def test_a_store_that_is_away(dsn: str, s3: S3, tmp_path: Path) -> None:
         service.app.state.file_access = FileAccess(away)
         async with service.client("ann") as ann:
             answer = await ann.get(f"/api/files/{stored.file_id}/content")
-    assert (answer.status_code, answer.json()["detail"]) == (503, "the file cannot be read right now")
+    assert (answer.status_code, answer.json()["detail"]) == (503, "the file cannot be read at the moment")

@@ -14,7 +14,7 @@ from forebay.engine.db.writes import Writer
 from forebay.errors import ContentMissing, TransientError
 from forebay.storage import Blobs, Store, clean
 from forebay.storage import db as files
-from forebay.storage.blobs import forgetting
+from forebay.storage.blobs import delete_statement
 from tests.crash._rig import eventually
 from tests.storage._help import ANN, BIG, Held, keys, settle
 
@@ -22,7 +22,7 @@ LATER = datetime.now(UTC) + timedelta(days=2)
 DAY = timedelta(days=1)
 
 
-_TOO_SHORT = r"^blobs are cleaned away faster than they are stored: is FOREBAY_STORAGE_GRACE_S too short\?$"
+_TOO_SHORT = r"^blobs are deleted before they are stored: raise FOREBAY_STORAGE_GRACE_S$"
 
 # A sweep that passes this gate has its snapshot already, and has not locked any blob yet.
 _GATE = """
@@ -147,7 +147,7 @@ async def test_content_whose_file_is_deleted_while_the_sweep_looks_is_not_forgot
 ) -> None:
     stored = await blobs.put(b"text", owner_id=ANN, name="x")
     await settle(pool, stored)
-    forget = forgetting(ANN, [stored.file_id])
+    forget = delete_statement(ANN, [stored.file_id])
     async with pool.acquire() as one, pool.acquire() as other:
         transaction = one.transaction()
         await transaction.start()

@@ -11,9 +11,9 @@ from pydantic import SecretStr, ValidationError
 
 from forebay.errors import ConfigError, InvalidField
 from forebay.settings import Settings
-from forebay.storage.signing import Grant, Signer, open_signer
+from forebay.storage.signing import FileLink, Signer, open_signer
 
-GRANT = Grant(file_id=2**63 - 1, owner_id=7, expires_at=4102444800, inline=True)
+GRANT = FileLink(file_id=2**63 - 1, owner_id=7, expires_at=4102444800, inline=True)
 
 
 def test_a_token_says_what_was_signed() -> None:
@@ -22,7 +22,7 @@ def test_a_token_says_what_was_signed() -> None:
 
 
 def test_another_key_does_not_fit() -> None:
-    with pytest.raises(InvalidField, match=r"^token: is not a link of ours$"):
+    with pytest.raises(InvalidField, match=r"^token: is not a valid link$"):
         Signer(b"l" * 32).read(Signer(b"k" * 32).sign(GRANT))
 
 
@@ -42,14 +42,14 @@ def test_a_key_is_made_once_and_is_nobody_elses(tmp_path: Path) -> None:
     assert open_signer(settings).read(token) == GRANT
     assert [each.name for each in (tmp_path / "data").iterdir()] == ["signing.key"]
     kept.write_text("")
-    with pytest.raises(ConfigError, match="is not a key: delete it to have one made"):
+    with pytest.raises(ConfigError, match="is not a key: delete it to create a new one"):
         open_signer(settings)
 
 
 def test_a_folder_that_cannot_be_used(tmp_path: Path) -> None:
     (tmp_path / "data").write_text("a file")
     with pytest.raises(
-        ConfigError, match=r"^cannot keep a key in .*/data: File exists; fix that, or set FOREBAY_SIGNING_KEY$"
+        ConfigError, match=r"^cannot store a key in .*/data: File exists; fix that, or set FOREBAY_SIGNING_KEY$"
     ):
         open_signer(Settings(data_dir=tmp_path / "data"))
 
@@ -58,10 +58,10 @@ _ALL_AT_ONCE = """
 import sys
 from pathlib import Path
 from forebay.settings import Settings
-from forebay.storage.signing import Grant, open_signer
+from forebay.storage.signing import FileLink, open_signer
 print("ready", flush=True)
 sys.stdin.read()
-print(open_signer(Settings(data_dir=Path(sys.argv[1]))).sign(Grant(1, 1, 1, inline=False)))
+print(open_signer(Settings(data_dir=Path(sys.argv[1]))).sign(FileLink(1, 1, 1, inline=False)))
 """
 
 

@@ -46,7 +46,7 @@ async def test_a_folder_that_is_a_file(tmp_path: Path) -> None:
 
 async def test_a_wrong_key(s3: S3, tmp_path: Path) -> None:
     store = open_store(s3_settings(s3, tmp_path, storage_secret_key=SecretStr("hunter2")))
-    told = f"^{store.place} refuses access: check its rights and FOREBAY_STORAGE_… settings$"
+    told = f"^{store.place} denies access: check its permissions and the FOREBAY_STORAGE_… settings$"
     for call in (_put(store), store.find("ab/c"), store.open("ab/c"), store.delete("ab/c")):
         with pytest.raises(ConfigError, match=told) as raised:
             await call
@@ -55,7 +55,7 @@ async def test_a_wrong_key(s3: S3, tmp_path: Path) -> None:
 
 async def test_a_bucket_that_is_not_there(s3: S3, tmp_path: Path) -> None:
     store = open_store(s3_settings(s3, tmp_path, storage_url="s3://no-such-bucket/x"))
-    with pytest.raises(ConfigError, match=r"there is no such bucket; make it, or fix FOREBAY_STORAGE_URL$"):
+    with pytest.raises(ConfigError, match=r"the bucket does not exist; create it, or fix FOREBAY_STORAGE_URL$"):
         _ = [page async for page in store.objects()]
 
 
@@ -76,7 +76,7 @@ async def test_a_put_that_was_given_up(tmp_path: Path) -> None:
     spool = Spool(tmp_path, None)
     await spool.fill(b"text")
     spool.discard()
-    with pytest.raises(ResourceError, match=r"^the put was given up$"):
+    with pytest.raises(ResourceError, match=r"^the put was cancelled$"):
         await spool.into_file()
     assert os.listdir(tmp_path) == []  # noqa: PTH208 - nothing to wait for
 

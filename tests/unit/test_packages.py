@@ -123,7 +123,7 @@ def test_help_works_and_says_what_is_wrong(installed: Installed) -> None:
     assert shown.exit_code == 0
     assert "  worker " in shown.output
     said = " ".join(shown.output.split())
-    assert "Attention: the pipeline package gone = gone_for_good:package is left out: ModuleNotFoundError" in said
+    assert "Warning: the pipeline package gone = gone_for_good:package is left out: ModuleNotFoundError" in said
     assert "Fix or upgrade gone, or: pip uninstall gone" in said
 
 
@@ -133,10 +133,10 @@ def test_up_says_what_it_goes_on_without(installed: Installed, monkeypatch: pyte
     out = Console(file=io.StringIO(), width=80)
     print_warnings(out)
     shown = out.file.getvalue() if isinstance(out.file, io.StringIO) else ""
-    assert "FOREBAY_LISTN has no effect, as there is no such setting: did you mean FOREBAY_LISTEN?\n" in shown
+    assert "FOREBAY_LISTN is not a setting and has no effect: did you mean FOREBAY_LISTEN?\n" in shown
     assert shown.endswith(
         "the pipeline package gone = gone_for_good:package is left out: ModuleNotFoundError: No module named "
-        "'gone_for_good'. To go on: fix or upgrade gone, or: pip uninstall gone\n"
+        "'gone_for_good'. Fix or upgrade gone, or: pip uninstall gone\n"
     )
 
 

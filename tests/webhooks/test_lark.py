@@ -15,11 +15,11 @@ from pydantic import SecretStr
 
 from forebay.errors import ConfigError
 from forebay.webhooks.lark import LARK, Challenge, decrypt, find_challenge
-from forebay.webhooks.signatures import Source, WebhookRejected, verify
+from forebay.webhooks.signatures import WebhookRejected, WebhookSource, verify
 from tests.webhooks.test_signatures import NOW, lark
 
 KEY = "kudryavka"
-SOURCE = Source("lark", LARK, [SecretStr("new"), SecretStr(KEY)])
+SOURCE = WebhookSource("lark", LARK, [SecretStr("new"), SecretStr(KEY)])
 EVENT = {"schema": "2.0", "header": {"event_id": "5e3702a84e847582be8db7fb73283c02"}, "event": {"text": "Grüße"}}
 
 

@@ -14,7 +14,7 @@ from pydantic import SecretStr
 from forebay.api.middleware.guards import MAX_BODY
 from forebay.errors import ConfigError
 from forebay.webhooks.receiving import read_body
-from forebay.webhooks.signatures import GITHUB, Source
+from forebay.webhooks.signatures import GITHUB, WebhookSource
 from tests._packages import installed, write_package
 from tests.api._service import Service, serving
 from tests.webhooks.test_signatures import github
@@ -26,16 +26,16 @@ from forebay.api.auth.authentication import Principal
 from forebay.api.deps import RolePoolsDep
 from forebay.webhooks.db import claim
 from forebay.webhooks.receiving import read_delivery
-from forebay.webhooks.signatures import GITHUB, Source
+from forebay.webhooks.signatures import GITHUB, WebhookSource
 from tests.api._service import Page, pages
 
 router = APIRouter(prefix="/api")
 SECRETS = [SecretStr("It's a Secret to Everybody")]
 SOURCES = {
-    "shop": Source("shop", GITHUB, SECRETS, max_bytes=1000),
-    "bare": Source("bare", GITHUB, [], max_bytes=1000),
-    "large": Source("large", GITHUB, SECRETS, max_bytes=100_000),
-    "undeclared": Source("undeclared", GITHUB, SECRETS, max_bytes=100_000),
+    "shop": WebhookSource("shop", GITHUB, SECRETS, max_bytes=1000),
+    "bare": WebhookSource("bare", GITHUB, [], max_bytes=1000),
+    "large": WebhookSource("large", GITHUB, SECRETS, max_bytes=100_000),
+    "undeclared": WebhookSource("undeclared", GITHUB, SECRETS, max_bytes=100_000),
 }
 ANN = Principal("service", 1, "ann", "user", frozenset({"write"}))
 
@@ -102,7 +102,7 @@ async def test_bodies_as_large_as_the_source_says(service: Service) -> None:
 
 async def test_a_source_that_accepts_more_than_the_api_says_what_to_declare() -> None:
     scope = {"type": "http", "method": "POST", "path": "/api/hook", "headers": [], MAX_BODY: 65536, "query_string": b""}
-    source = Source("shop", GITHUB, [SecretStr("x")], max_bytes=100_000)
+    source = WebhookSource("shop", GITHUB, [SecretStr("x")], max_bytes=100_000)
     with pytest.raises(ConfigError) as raised:
         await read_body(Request({**scope, "server": ("forebay.test", 80)}), source)
     assert str(raised.value) == (

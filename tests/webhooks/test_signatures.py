@@ -15,7 +15,7 @@ from pydantic import SecretStr
 from forebay.errors import ConfigError
 from forebay.webhooks import signatures
 from forebay.webhooks.lark import LARK
-from forebay.webhooks.signatures import Scheme, Source, WebhookRejected, verify
+from forebay.webhooks.signatures import Scheme, WebhookRejected, WebhookSource, verify
 
 NOW = 1_794_800_000
 BODY = json.dumps({"id": "evt_1", "text": "Grüße"}, ensure_ascii=False).encode()
@@ -58,8 +58,8 @@ SENDERS: list[tuple[Scheme, Sign, str, str]] = [
 TIMED = SENDERS[1:]
 
 
-def _source(scheme: Scheme, *secrets: str, **more: Any) -> Source:
-    return Source("shop", scheme, [SecretStr(secret) for secret in secrets], **more)
+def _source(scheme: Scheme, *secrets: str, **more: Any) -> WebhookSource:
+    return WebhookSource("shop", scheme, [SecretStr(secret) for secret in secrets], **more)
 
 
 def test_a_signature_of_the_documents_of_github() -> None:

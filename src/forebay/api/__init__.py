@@ -1,1 +1,1 @@
-"""The HTTP API: routes over `forebay.db` and the engine, for one owner at a time."""
+"""The HTTP API: routes over the database and the engine. Each request acts for one owner."""

@@ -1,4 +1,4 @@
-"""The application: role pools opened, routes mounted, errors answered as problems."""
+"""The FastAPI application: its role pools, middleware, routes and error handlers."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 def create_app(dsn: str, settings: Settings, pipelines: Sequence[Pipeline[Any]]) -> FastAPI:
-    """The API over the database at `dsn`, for these pipelines."""
+    """Create the API for the database at `dsn` and these pipelines."""
     meter = Meter()
 
     @asynccontextmanager
@@ -53,11 +53,11 @@ def create_app(dsn: str, settings: Settings, pipelines: Sequence[Pipeline[Any]])
     app = FastAPI(
         title="forebay",
         version=metadata.version("forebay"),
-        description="Save first, answer at once, process later, lose nothing, and show everything.",
+        description="A durable job queue and pipeline engine on PostgreSQL.",
         lifespan=lifespan,
-        docs_url=None,  # FastAPI's own page fetches its scripts from elsewhere: ours is in routes/pages.py
+        docs_url=None,  # FastAPI's page loads scripts from another host; routes/pages.py replaces it
         redoc_url=None,
-        redirect_slashes=False,  # they would lead to whatever host the request names
+        redirect_slashes=False,  # the redirect would go to the host that the request names
         openapi_url="/api/openapi.json",
         telemetry=_NONE_OF_ITS_OWN,
         responses={
@@ -83,7 +83,7 @@ def create_app(dsn: str, settings: Settings, pipelines: Sequence[Pipeline[Any]])
         larger=larger_bodies(),
     )
     app.add_middleware(SecurityHeaders)
-    app.add_middleware(Timed, meter=meter)  # each is around those before it: this one sees what they answer
+    app.add_middleware(Timed, meter=meter)  # added last, runs first: it also measures the middleware above
     if (tracer := tracing.tracer()) is not None:
         from forebay.api.middleware.tracing import Traced  # noqa: PLC0415 - needs an extra
 
@@ -104,7 +104,7 @@ def _package_routers() -> list[APIRouter]:
     return routers
 
 
-# Newer ones trace by themselves, with queries and what errors say; older ones do not know the word, and do not mind.
+# Newer versions trace by default, including queries and error messages. Older versions ignore the argument.
 _NONE_OF_ITS_OWN: Any = {
     "tracing": False,
     "metrics": False,
@@ -114,15 +114,15 @@ _NONE_OF_ITS_OWN: Any = {
 }
 
 _PROBLEMS: dict[int | str, str] = {
-    400: "The request is wrong",
-    401: "Nobody has signed in",
+    400: "The request is invalid",
+    401: "Not signed in",
     403: "Not allowed",
     404: "Not there",
-    409: "Not in this state",
+    409: "Not possible in the current state",
     413: "Too large",
-    422: "A field is wrong: `errors` says which, and why",
-    429: "Too much: `Retry-After` says when to come again",
-    503: "Not right now, as the database cannot be used, or too many ask: `Retry-After` says when to come again",
+    422: "A field is invalid: `errors` names it and the reason",
+    429: "A limit is reached: `Retry-After` says when to try again",
+    503: "The database is unavailable or the server is busy: `Retry-After` says when to try again",
 }
 
 _PROBLEM = {
@@ -133,7 +133,7 @@ _PROBLEM = {
         "title": {"type": "string"},
         "status": {"type": "integer"},
         "detail": {"type": "string"},
-        "id": {"type": "string", "description": "of what an Idempotency-Key has made before"},
+        "id": {"type": "string", "description": "what an earlier request with this Idempotency-Key created"},
         "errors": {
             "type": "array",
             "items": {

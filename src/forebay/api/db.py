@@ -1,4 +1,4 @@
-"""Answers to requests that came with a key, kept for the case that they come again."""
+"""The stored responses to requests with an Idempotency-Key."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 async def claim(conn: Connection, owner_id: int, key: str) -> bool:
-    """Whether this transaction alone works on what the key stands for. Nobody waits: a connection would wait along."""
+    """Try to lock the key until the transaction ends. It does not wait, as that would hold a connection."""
     async with translating_errors():
         mine: bool = await conn.fetchval(
             "select pg_try_advisory_xact_lock(hashtextextended($1, 4663))", f"{owner_id} {key}"
@@ -22,8 +22,7 @@ async def claim(conn: Connection, owner_id: int, key: str) -> bool:
 
 
 async def find(conn: Connection, owner_id: int, key: str) -> asyncpg.Record | None:
-    """The answer kept under this key, if any. Asked after the claim, in a statement of its own: that one sees what
-    the claim's last holder has left."""
+    """The stored response, if any. Call it after `claim`: a new statement sees what the last holder committed."""
     async with translating_errors():
         return await conn.fetchrow(
             "select request, status, answer::text as answer from forebay.idempotency where owner_id = $1 and key = $2",
@@ -45,6 +44,6 @@ async def keep(conn: Connection, owner_id: int, key: str, request: bytes, status
 
 
 async def tidy(pool: Pool) -> int:
-    """Delete some of the answers that are a day old; answers how many went."""
+    """Delete some of the responses that are a day old; return how many."""
     async with translating_errors(), pool.acquire() as conn:
         return int(await conn.fetchval("select forebay.tidy_answers()"))

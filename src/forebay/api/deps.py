@@ -1,4 +1,4 @@
-"""What routes are given besides the caller: role pools, settings, pipelines, page sizes."""
+"""FastAPI dependencies of routes: role pools, settings, pipelines, page sizes and ids."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ async def _file_access(request: Request) -> FileAccess:
 
 async def _page_size(
     request: Request,
-    page_size: Annotated[int, Query(alias="pageSize", ge=1, le=10_000, description="rows of a page")] = 100,
+    page_size: Annotated[int, Query(alias="pageSize", ge=1, le=10_000, description="rows per page")] = 100,
 ) -> int:
     most: int = request.app.state.settings.api_max_page
     if page_size > most:
@@ -49,15 +49,15 @@ def _number(value: str, most: int, field: str) -> int:
     return int(value)
 
 
-async def _job_id(job_id: Annotated[str, Path(description="a job's id", max_length=40)]) -> int:
+async def _job_id(job_id: Annotated[str, Path(description="id of the job", max_length=40)]) -> int:
     return _number(job_id, 2**63 - 1, "job")
 
 
-async def _item_id(item_id: Annotated[str, Path(description="an item's number in its job", max_length=40)]) -> int:
+async def _item_id(item_id: Annotated[str, Path(description="number of the item in its job", max_length=40)]) -> int:
     return _number(item_id, 2**31 - 1, "item")
 
 
-async def _file_id(file_id: Annotated[str, Path(description="a file's id", max_length=40)]) -> int:
+async def _file_id(file_id: Annotated[str, Path(description="id of the file", max_length=40)]) -> int:
     return _number(file_id, 2**63 - 1, "file")
 
 
@@ -70,4 +70,4 @@ Number = Annotated[str, Path(pattern="^[0-9]{1,18}$")]
 JobId = Annotated[int, Depends(_job_id)]
 ItemId = Annotated[int, Depends(_item_id)]
 FileId = Annotated[int, Depends(_file_id)]
-After = Annotated[str | None, Query(description="`next` of the page before", max_length=400)]
+After = Annotated[str | None, Query(description="`next` of the previous page", max_length=400)]

@@ -1,4 +1,4 @@
-"""Where the API finds files, and the key that signs links to them: opened when they are first needed."""
+"""The API's file store and the key that signs links, opened on first use."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 
 
 class FileAccess:
-    """The store of the settings. An API without files needs neither store nor key."""
+    """Opened on first use: an API without files needs neither store nor key."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
 
     @cached_property
     def store(self) -> Store:
-        """Raises: ConfigError when it is not installed, or its setting is wrong."""
+        """Raises: ConfigError when an extra is not installed, or a setting is invalid."""
         try:
             return open_store(self._settings)
         except InvalidField as error:

@@ -1,4 +1,4 @@
-"""A file as an answer: all or a part of it, unless the caller has it already; nothing that a browser would run."""
+"""Files as responses: ranges, conditional requests, and headers that keep browsers from running the content."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _TAG = re.compile(r'(?:W/)?"[^"]*"')
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class ByteRange:
     """Bytes from `start` to before `end`."""
 
     start: int
@@ -38,7 +38,7 @@ class Part:
 
 
 async def answer(store: Store, file: File, headers: Headers, *, inline: bool, cache: str, head: bool) -> Response:
-    """The file, or as much of it as was asked for.
+    """The file, or the requested range of it.
 
     Raises: Problem 412, 416 or 503.
     """
@@ -48,7 +48,7 @@ async def answer(store: Store, file: File, headers: Headers, *, inline: bool, ca
     if _has_it(headers, tag):
         return Response(status_code=304, headers=sent)
     sent |= _careful(file, inline=inline)
-    part = _part(headers, tag, file.size)
+    part = _range(headers, tag, file.size)
     start, end = (0, file.size) if part is None else (part.start, part.end)
     sent["content-length"] = str(end - start)
     if part is not None:
@@ -61,7 +61,7 @@ async def answer(store: Store, file: File, headers: Headers, *, inline: bool, ca
 
 
 def _careful(file: File, *, inline: bool) -> dict[str, str]:
-    """Whoever made the file is not trusted: it is shown only if it cannot run, and then in a sandbox."""
+    """Files are untrusted: one is shown inline only if its type cannot run scripts, and then in a sandbox."""
     shown = inline and names.is_shown(file.media_type)
     return {
         "content-type": names.served_type(file.media_type),
@@ -72,14 +72,14 @@ def _careful(file: File, *, inline: bool) -> dict[str, str]:
 
 
 def _policy(media_type: str) -> str:
-    """No scripts, and a sandbox where it does no harm: in one, browsers neither play sound and video nor show PDF."""
+    """No scripts; a sandbox except for sound, video and PDF, which browsers do not show in one."""
     if media_type == "application/pdf" or media_type.startswith(("audio/", "video/")):
         return "default-src 'none'; media-src 'self'; style-src 'unsafe-inline'"
     return "sandbox; default-src 'none'"
 
 
 def disposition(kind: str, name: str) -> str:
-    """With the name in ASCII for old readers, and as it is for all others (RFC 6266)."""
+    """The name in ASCII for old clients, and in UTF-8 for the others (RFC 6266)."""
     plain = "".join(char if " " <= char <= "~" and char not in '"\\%' else "_" for char in name)
     return f"{kind}; filename=\"{plain}\"; filename*=UTF-8''{quote(name, safe='')}"
 
@@ -89,10 +89,10 @@ async def _opened(store: Store, file: File, start: int, end: int) -> AsyncIterat
         return await store.open(key_of(file.object), start, end)
     except (ConfigError, ContentMissing, ResourceError, TransientError) as error:
         log.warning("file_unreadable", file=file.id, error=one_line(error))
-        raise Problem(503, "the file cannot be read right now", headers={"Retry-After": "30"}) from error
+        raise Problem(503, "the file cannot be read at the moment", headers={"Retry-After": "30"}) from error
 
 
-# What the caller has, and wants.
+# Conditional requests and ranges.
 
 
 def _check(headers: Headers, tag: str) -> None:
@@ -106,27 +106,27 @@ def _has_it(headers: Headers, tag: str) -> bool:
 
 
 def _names(value: str, tag: str, *, weak: bool) -> bool:
-    """Whether a list of tags has this one, or is for any."""
+    """Whether a list of entity tags has this one, or `*`."""
     if value.strip() == "*":
         return True
     return any(each == tag or (weak and each == f"W/{tag}") for each in _TAG.findall(value))
 
 
-def _part(headers: Headers, tag: str, size: int) -> Part | None:
-    """The part that is asked for; None is all. What is no single range is all, too.
+def _range(headers: Headers, tag: str, size: int) -> ByteRange | None:
+    """The requested range; None for the whole file, also for anything but a single range.
 
-    Raises: Problem 416 when the file has no such part.
+    Raises: Problem 416 when the range is outside the file.
     """
     asked = _RANGE.fullmatch(headers.get("range", "").strip().replace(" ", ""))
     if asked is None or headers.get("if-range", tag).strip() != tag:
         return None
     first, last, suffix = asked.groups()
     if suffix is not None:
-        part = Part(max(0, size - int(suffix)), size)
+        part = ByteRange(max(0, size - int(suffix)), size)
     else:
-        part = Part(int(first), min(size, int(last) + 1) if last else size)
+        part = ByteRange(int(first), min(size, int(last) + 1) if last else size)
         if last and int(last) < int(first):
-            return None  # not a range at all
+            return None  # not a range
     if part.start >= part.end:
         raise Problem(416, f"the file has {size} bytes", headers={"Content-Range": f"bytes */{size}"})
     return part

@@ -1,4 +1,4 @@
-"""Idempotency-Key: the same request sent twice is done once, and answered twice."""
+"""Idempotency-Key: a repeated request is executed once and gets the stored response."""
 
 from __future__ import annotations
 
@@ -32,40 +32,40 @@ def parameter(description: str) -> dict[str, Any]:
     }
 
 
-ANSWERED_AGAIN = parameter("the same request with the same key is done once, and answered as often as it is sent")
+ANSWERED_AGAIN = parameter("a request repeated with the same key is executed once; each gets the first response")
+TAKES_KEY: dict[str, Any] = {"parameters": [ANSWERED_AGAIN]}  # for `openapi_extra`
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class StoredAnswer:
     status: int
     body: Any
 
 
 @dataclass(frozen=True, slots=True)
 class Idempotency:
-    """What one request says about having been sent before."""
+    """The key of a request and a digest of the request."""
 
     key: str | None
     request: bytes
 
-    async def answer(self, conn: Connection, who: Principal) -> Kept | None:
-        """The answer to the same request when it came first. Until the transaction ends, others with the key are told
-        to come again.
+    async def answer(self, conn: Connection, who: Principal) -> StoredAnswer | None:
+        """The stored response to this request, if any. Locks the key until the transaction ends.
 
-        Raises: Problem 422 when the key came with another request, 409 while the same is being worked on.
+        Raises: Problem 422 when the key was used for another request, 409 while the same request is being processed.
         """
         if self.key is None:
             return None
         if not await answers.claim(conn, who.owner_id, self.key):
             raise Problem(
-                409, "the same request is being worked on", field="Idempotency-Key", headers={"Retry-After": "1"}
+                409, "the same request is being processed", field="Idempotency-Key", headers={"Retry-After": "1"}
             )
         row = await answers.find(conn, who.owner_id, self.key)
         if row is None:
             return None
         if row["request"] != self.request:
-            raise Problem(422, "was used with another request", field="Idempotency-Key")
-        return Kept(row["status"], json.loads(row["answer"]))
+            raise Problem(422, "was used for another request", field="Idempotency-Key")
+        return StoredAnswer(row["status"], json.loads(row["answer"]))
 
     async def keep(self, conn: Connection, who: Principal, status: int, body: Any) -> None:
         if self.key is not None:
@@ -73,9 +73,9 @@ class Idempotency:
 
 
 async def of(request: Request) -> Idempotency:
-    """What this request says.
+    """Read the header and digest the request.
 
-    Raises: Problem 422 for a key that cannot be one.
+    Raises: Problem 422 for an invalid key.
     """
     key = request.headers.get("idempotency-key")
     if key is None:
@@ -88,7 +88,7 @@ async def of(request: Request) -> Idempotency:
 
 
 async def _form(request: Request) -> bytes:
-    """What a form says: its boundary, which changes from one sending to the next, is no part of that."""
+    """A digest of the form's fields and files: the boundary differs from one request to the next."""
     parts: list[tuple[str, ...]] = []
     for name, value in (await bodies.form(request)).multi_items():
         if isinstance(value, str):
@@ -101,6 +101,6 @@ async def _form(request: Request) -> bytes:
 
 def _digest(file: IO[bytes]) -> str:
     file.seek(0)
-    digest = hashlib.file_digest(file, "sha256").hexdigest()  # type: ignore[arg-type] # it can all that is needed
+    digest = hashlib.file_digest(file, "sha256").hexdigest()  # type: ignore[arg-type] # it has the methods that are needed
     file.seek(0)
     return digest

@@ -1,4 +1,4 @@
-"""What the API takes and gives: camelCase, ids as strings, times in UTC."""
+"""The requests and responses of the API: camelCase fields, ids as strings, times in UTC."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ Outcome = Literal["DONE", "SKIPPED", "NOT_FOUND", "ERROR", "CANCELLED", "SNOOZED
 
 
 def parsed(value: Any) -> Any:
-    """What the database keeps as JSON. It may hold what nobody here could send on, such as a thousand lists in each
-    other, and that must not hide all the rest."""
+    """Parse JSON from the database. A value that cannot be sent again, such as a thousand nested lists, is replaced
+    by a note, so that the rest can be shown."""
     if not isinstance(value, str):
         return value
     try:
@@ -32,7 +32,7 @@ def parsed(value: Any) -> Any:
 
 
 def sent(value: Any) -> Any:
-    """The same of what callers send as a field of a form."""
+    """Parse JSON in a form field."""
     try:
         return from_json(value) if isinstance(value, str) else value
     except ValueError as error:
@@ -47,22 +47,22 @@ class Model(BaseModel):
 
 
 class Strict(Model):
-    """What callers send: a field that we do not know is a mistake of theirs."""
+    """A request body: unknown fields are rejected."""
 
     model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, extra="forbid")
 
 
 class Reference(Model):
-    """What may be changed, for tokens that may not read it."""
+    """The id of a row, for callers that may write but not read it."""
 
     id: Id
 
 
 class JobRef(Model):
-    """The answer to a submit: the rows are safe."""
+    """The response to a submit: the rows are committed."""
 
     job_id: Id
-    created: bool = Field(description="false: a job with this key was there already")
+    created: bool = Field(description="false: a job with this key already existed")
     items: int
 
 
@@ -76,7 +76,7 @@ class Counters(Model):
 
 
 class LastError(Model):
-    """Why an attempt failed. It may be tried again, or may have been."""
+    """Why an attempt failed. The task may be retried, or have been retried."""
 
     item: Id
     step: str
@@ -103,12 +103,10 @@ class Job(Model):
     finished_at: datetime | None
     updated_at: datetime
     heartbeat_at: datetime = Field(
-        description="when something last happened in it, or a worker that has some of it was last heard of"
+        description="time of the last change, or of the last heartbeat of a worker that holds its tasks"
     )
-    eta_seconds: float | None = Field(description="at the pace of the last minute; null when that is not known")
-    last_error: LastError | None = Field(
-        description="of the latest attempt that failed; null when all went well at last"
-    )
+    eta_seconds: float | None = Field(description="at the rate of the last minute; null when unknown")
+    last_error: LastError | None = Field(description="of the latest failed attempt; null when its item succeeded later")
 
 
 def job_of(row: asyncpg.Record) -> Job:
@@ -129,7 +127,7 @@ def job_of(row: asyncpg.Record) -> Job:
 
 Next = Annotated[
     str | None,
-    Field(description="pass it as `after`; a page may be short, or empty, while this is not null"),
+    Field(description="pass it as `after`; a page may be short or empty while this is not null"),
 ]
 
 
@@ -145,7 +143,7 @@ class InputSummary(Model):
 
 
 class ItemRow(Model):
-    """An item as lists show it: never the whole input."""
+    """An item in a list: a summary instead of the whole input."""
 
     id: Id
     job_id: Id
@@ -207,7 +205,7 @@ class StepState(Model):
 
 
 class Item(Model):
-    """An item, whole: every step, its result, every attempt."""
+    """An item with all its steps, results and attempts."""
 
     id: Id
     job_id: Id
@@ -245,7 +243,7 @@ class DeadLetterPage(Model):
 
 
 class Changed(Model):
-    changed: bool = Field(description="false: it was so already")
+    changed: bool = Field(description="false: the state was already as requested")
     state: State
 
 
@@ -253,17 +251,17 @@ class Reprocessed(Model):
     items: int = Field(description="how many run again")
     left_out: dict[str, int] = Field(
         default={},
-        description="of the items named, how many do not run again, by the reason: their status, which is none of "
-        "those asked for (PENDING: not ended yet), MISSING: the job has no such item, or NOTHING_TO_RUN",
+        description="number of named items that do not run again, by reason: their status, if it is not one of "
+        "`statuses` (PENDING: not ended yet); MISSING: the job has no such item; or NOTHING_TO_RUN",
     )
 
 
 class Dismissed(Model):
-    dead_letters: int = Field(description="how many are off the list now")
+    dead_letters: int = Field(description="how many were removed from the list")
 
 
 class Chosen(Strict):
-    """All items of a job, or some."""
+    """All items of a job, or some of them."""
 
     scope: Literal["job", "items"] = "job"
     item_ids: list[Annotated[str, Field(pattern=r"^[0-9]{1,9}$")]] | None = Field(default=None, max_length=10_000)
@@ -274,11 +272,11 @@ class Chosen(Strict):
 
 
 class Dismiss(Chosen):
-    """Which dead letters are to leave the list."""
+    """The dead letters to remove from the list."""
 
 
 def _with_options_of_pipelines(schema: dict[str, Any]) -> None:
-    """Add what `JobHooks.reprocess_options` of the pipelines take: the job decides which of it is known."""
+    """Add the fields of all `JobHooks.reprocess_options`; the job's pipeline decides which are allowed."""
     schema["additionalProperties"] = False
     for hooks in all_job_hooks():
         if hooks.reprocess_options is not None:
@@ -292,11 +290,11 @@ class Reprocess(Chosen):
         default=["ERROR", "NOT_FOUND"], min_length=1, max_length=4
     )
     reset_attempts: bool = True
-    restart: bool = Field(default=False, description="all steps run again, also those that were done")
+    restart: bool = Field(default=False, description="run all steps again, also those that are done")
 
 
 class Submission(Strict):
-    """What every submit says about its job."""
+    """The fields of every submit."""
 
     pipeline: Annotated[str, Field(min_length=1, max_length=63)]
     key: Annotated[str, Field(min_length=1, max_length=500)] | None = None
@@ -312,9 +310,9 @@ class NewJob(Submission):
     items: list[Any] | None = None
     coalesce: bool = False
     file: Annotated[str, Field(max_length=2000)] | None = Field(
-        default=None, description="for a pipeline that takes files: one of a declared source, as drop:2026/march.csv"
+        default=None, description="for pipelines that take files: a file of a source, such as drop:2026/march.csv"
     )
-    options: Any = Field(default=None, description="of such a file: what is known about it")
+    options: Any = Field(default=None, description="options for reading that file")
 
 
 class UploadedJob(Submission):
@@ -328,37 +326,8 @@ class Kickoff(Model):
     job: Job | Reference
 
 
-class Queue(Model):
-    pipeline: str
-    step: str
-    queue: str
-    pending: int = Field(description="ready or scheduled")
-    processing: int
-    on_hold: int = Field(description="of paused jobs, items and queues")
-    next_at: datetime | None
-    paused: bool
-    parked: str | None
-
-
-class Totals(Model):
-    """The items of a pipeline, of all jobs that are kept."""
-
-    pipeline: str
-    total: int
-    pending: int
-    processing: int
-    done: int
-    skipped: int
-    not_found: int
-    error: int
-
-
-class QueueChanged(Model):
-    changed: bool
-
-
 class AuditRow(Model):
-    """Something that somebody did to a job, an item, a queue, an account or a token."""
+    """An action of a user on a job, an item, a queue, an account or a token."""
 
     id: Id
     at: datetime
@@ -373,32 +342,3 @@ class AuditRow(Model):
 class AuditPage(Model):
     audit: list[AuditRow]
     next: Next
-
-
-class WorkerStatus(Model):
-    """A worker process, with every field that operators have asked for."""
-
-    name: str
-    is_running: bool
-    is_healthy: bool
-    stuck: bool = Field(description="nothing has ended for 5 minutes while work is pending")
-    last_seen: datetime
-    last_processed: datetime | None
-    last_error: str | None = Field(description="for administrators: it may tell of anybody's work")
-    processed_count: int
-    succeeded_count: int
-    failed_count: int
-    in_flight: int
-    stale_reports: int
-    up_since: datetime
-    up_seconds: float
-    average_ms: float | None
-    steps: dict[str, Any]
-    machine: dict[str, Any]
-
-
-class WorkerList(Model):
-    is_running: bool = Field(description="at least one worker is alive")
-    is_healthy: bool = Field(description="and none of them is stuck")
-    workers: list[WorkerStatus] = Field(description="empty for who is no administrator")
-    pending_count: int = Field(description="tasks that wait: the caller's own, for administrators all")

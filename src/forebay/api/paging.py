@@ -1,4 +1,4 @@
-"""Cursors: where a page ended, packed so that nobody is tempted to make one up."""
+"""Cursors: the position after a page, as an opaque string."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _LIST = TypeAdapter(list[Any])
 
 
 def encode(*parts: float | str | datetime) -> str:
-    """A cursor of these values."""
+    """A cursor for these values."""
     plain = [part.astimezone(UTC).isoformat() if isinstance(part, datetime) else part for part in parts]
     return base64.urlsafe_b64encode(json.dumps(plain, separators=(",", ":")).encode()).decode().rstrip("=")
 
@@ -30,13 +30,13 @@ def encode(*parts: float | str | datetime) -> str:
 def decode(cursor: str, *kinds: Callable[[Any], Any]) -> tuple[Any, ...]:
     """The values of a cursor.
 
-    Raises: Problem 422 when it is none of ours.
+    Raises: Problem 422 for an invalid cursor.
     """
     try:
         return tuple(kind(part) for kind, part in zip(kinds, _unpacked(cursor), strict=True))
     except (ValueError, TypeError, binascii.Error, RecursionError) as error:
         raise Problem(
-            422, "is not a cursor of this list: use `next` of the page before", field="query.after"
+            422, "is not a cursor of this list: use `next` of the previous page", field="query.after"
         ) from error
 
 
@@ -48,7 +48,7 @@ def _unpacked(cursor: str) -> list[Any]:
 
 
 def tell(what: str, keys: Sequence[object], more: object) -> None:
-    """Logs where a page began and ended, and where the next one goes on."""
+    """Log where a page begins and ends, and where the next one continues."""
     if is_debug_enabled():
         first, last = (keys[0], keys[-1]) if keys else (None, None)
         log.debug("page_served", list=what, rows=len(keys), first=first, last=last, next=more)

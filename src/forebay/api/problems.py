@@ -1,4 +1,4 @@
-"""Every error as application/problem+json: what is wrong, in which field, and nothing of our insides."""
+"""Errors as application/problem+json: what is wrong and in which field, without internal details."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _STATUS: tuple[tuple[type[RequestError], int], ...] = (
 
 
 class Problem(Exception):
-    """A request that is answered with a problem."""
+    """An error that is answered as a problem."""
 
     def __init__(
         self,
@@ -60,7 +60,7 @@ class Problem(Exception):
         self.detail = detail if field is None else f"{field}: {detail}"
         self.errors = [] if field is None else [{"field": field, "reason": detail}]
         self.headers = dict(headers or {})
-        self.about = about  # the id of what it is about
+        self.about = about  # the id of the row that it concerns
 
 
 def answer(
@@ -116,8 +116,8 @@ def _invalid(_: Request, error: Exception) -> JSONResponse:
 
 
 def _place(error: Mapping[str, Any]) -> str:
-    """Where in the request: `items.3.url`, `query.pageSize`, or all of it: `body`."""
-    if error["type"] == "json_invalid":  # after which character: that is no field
+    """The place in the request: `items.3.url`, `query.pageSize`, or `body` for all of it."""
+    if error["type"] == "json_invalid":  # the position in the text, not a field
         return "body"
     parts = [str(part) for part in error["loc"]] or ["body"]
     return ".".join(parts[1:] if parts[:1] == ["body"] and len(parts) > 1 else parts)
@@ -137,7 +137,7 @@ _IN_OUR_WORDS = {
 
 
 def _reason(error: Mapping[str, Any]) -> str:
-    """What is wrong, in words for who does not know what this is written in."""
+    """What is wrong, in terms that do not depend on the implementation."""
     context: Mapping[str, Any] = error.get("ctx") or {}
     message: str = error["msg"]
     if error["type"] == "json_invalid":
@@ -149,7 +149,7 @@ def _reason(error: Mapping[str, Any]) -> str:
 
 def _http(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, HTTPException)  # noqa: S101 - it is registered for these
-    if isinstance(error.__cause__, ClientDisconnect):  # FastAPI takes it for a body that cannot be read
+    if isinstance(error.__cause__, ClientDisconnect):  # FastAPI reports it as an unreadable body
         raise error.__cause__
     detail = _NOWHERE.get(error.status_code, "{detail}")
     told = detail.format(method=request.method, path=request.url.path[:200], detail=error.detail)
@@ -170,23 +170,23 @@ def _refused(_: Request, error: Exception) -> JSONResponse:
 
 
 def as_sent(field: str) -> str:
-    """A field as callers write it: `runAt` for `run_at`; what is inside of it is theirs already."""
+    """A field as in the API: `runAt` for `run_at`; the rest of the path is unchanged."""
     return re.sub(r"^[a-z]+(?:_[a-z]+)+", lambda name: to_camel(name[0]), field)
 
 
 def _busy(request: Request, error: Exception) -> JSONResponse:
     log.warning("request_refused", path=request.url.path, error=one_line(error))
-    return answer(503, f"{one_line(error)}: try again soon", headers={"Retry-After": "1"})
+    return answer(503, f"{one_line(error)}: try again later", headers={"Retry-After": "1"})
 
 
 def _unavailable(request: Request, error: Exception) -> JSONResponse:
     log.error("request_failed", path=request.url.path, error=one_line(error))
-    return answer(503, "the database cannot be used right now: try again soon", headers={"Retry-After": "2"})
+    return answer(503, "the database is unavailable: try again later", headers={"Retry-After": "2"})
 
 
 def _unconfigured(request: Request, error: Exception) -> JSONResponse:
     log.error("request_failed", path=request.url.path, error=one_line(error))
-    return answer(503, "this is not set up here: `forebay doctor` says what is missing")
+    return answer(503, "this is not configured here: `forebay doctor` shows what is missing")
 
 
 _ANSWERS: dict[type[Any], Callable[[Request, Exception], JSONResponse]] = {
@@ -202,6 +202,6 @@ _ANSWERS: dict[type[Any], Callable[[Request, Exception], JSONResponse]] = {
 
 
 def unexpected(path: str, error: Exception) -> JSONResponse:
-    """The answer to what nobody has thought of."""
+    """The response to an unexpected error."""
     log.error("request_failed", path=path, exc_info=error)
-    return answer(500, "something went wrong here; it has been logged")
+    return answer(500, "internal error; it has been logged")

@@ -1,4 +1,4 @@
-"""How much an owner may have open, and how fast it may come in. Counted anew once a second, not with every request."""
+"""Limits on an owner's open jobs, open items and submits per minute. Counted once a second, not per request."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from forebay.identity import owners
 
 if TYPE_CHECKING:
     from forebay.db.role_pool import RolePool
-    from forebay.identity.owners import Usage
+    from forebay.identity.owners import QuotaUsage
     from forebay.settings import Settings
 
 _FRESH = 1.0
@@ -22,21 +22,21 @@ _MOST_REMEMBERED = 10_000
 
 @dataclass(slots=True)
 class Quota:
-    """What one owner has open and may have, as far as this process knows."""
+    """One owner's limits and usage, as known to this process."""
 
     settings: Settings
-    usage: Usage | None = None
+    usage: QuotaUsage | None = None
     counted_at: float = 0.0
-    next_at: float = 0.0  # when the next submit may come: each moves it on by its share of a minute
+    next_at: float = 0.0  # when the next submit is allowed: each submit moves it on by its share of a minute
     counting: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     def is_fresh(self) -> bool:
         return self.usage is not None and time.monotonic() - self.counted_at <= _FRESH
 
     def admit(self, items: int = 1) -> None:
-        """Lets a submit in.
+        """Admit a submit.
 
-        Raises: Problem 429 with what is too much, and when to come again.
+        Raises: Problem 429 with the limit that is reached, and when to try again.
         """
         usage = self._known()
         self._check_jobs(usage)
@@ -45,7 +45,7 @@ class Quota:
         self.usage = replace(usage, open_jobs=usage.open_jobs + 1, open_items=usage.open_items + items)
 
     def admit_more(self, items: int) -> None:
-        """Lets more items of the same submit in.
+        """Admit more items of the same submit.
 
         Raises: Problem 429.
         """
@@ -53,23 +53,23 @@ class Quota:
         self._check_items(usage, items)
         self.usage = replace(usage, open_items=usage.open_items + items)
 
-    def _known(self) -> Usage:
-        assert self.usage is not None  # noqa: S101 - nobody gets this before it has been counted
+    def _known(self) -> QuotaUsage:
+        assert self.usage is not None  # noqa: S101 - set before the quota is returned
         return self.usage
 
-    def _check_jobs(self, usage: Usage) -> None:
+    def _check_jobs(self, usage: QuotaUsage) -> None:
         most = self.settings.max_open_jobs if usage.max_open_jobs is None else usage.max_open_jobs
         if usage.open_jobs >= most:
-            raise Problem(429, f"there are {usage.open_jobs} open jobs already; {most} are allowed", headers=_LATER)
+            raise Problem(429, f"{usage.open_jobs} jobs are open already; {most} are allowed", headers=_LATER)
 
-    def _check_items(self, usage: Usage, items: int) -> None:
+    def _check_items(self, usage: QuotaUsage, items: int) -> None:
         most = self.settings.max_open_items if usage.max_open_items is None else usage.max_open_items
         if usage.open_items + items > most:
-            detail = f"with these there would be {usage.open_items + items} open items; {most} are allowed"
+            detail = f"{usage.open_items + items} items would be open; {most} are allowed"
             raise Problem(429, detail, headers=_LATER)
 
-    def _check_rate(self, usage: Usage) -> None:
-        """A tenth of a minute's worth may come at once."""
+    def _check_rate(self, usage: QuotaUsage) -> None:
+        """A burst may have a tenth of a minute's submits."""
         rate = self.settings.submits_per_minute if usage.submits_per_minute is None else usage.submits_per_minute
         now = time.monotonic()
         if rate <= 0:
@@ -82,17 +82,17 @@ class Quota:
 
 
 class Quotas:
-    """The quotas of all owners, as this process counts them."""
+    """The quotas of all owners, as known to this process."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._quotas: dict[int, Quota] = {}
 
     async def of(self, pool: RolePool, owner_id: int) -> Quota:
-        """How an owner stands now. Call it before a connection is taken: counting needs one."""
+        """The quota of an owner. Call it before acquiring a connection, since counting needs one."""
         quota = self._quotas.get(owner_id) or self._remembered(owner_id)
         if not quota.is_fresh():
-            async with quota.counting:  # who comes meanwhile gets the same
+            async with quota.counting:  # concurrent callers share one count
                 if not quota.is_fresh():
                     quota.usage = await owners.usage_for(pool, owner_id)
                     quota.counted_at = time.monotonic()

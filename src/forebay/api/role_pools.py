@@ -1,7 +1,7 @@
-"""The database as the API may use it: one pool for each role, so that no route can see more than its caller.
+"""One connection pool per database role, so that no route can see more than its caller may.
 
-Each pool logs in with an account of its own, which can take no other role: SQL that is smuggled into an owner's request
-stays an owner's.
+Each pool logs in with a separate account, which cannot switch to another role: injected SQL has only the rights of the
+caller.
 """
 
 from __future__ import annotations
@@ -27,29 +27,29 @@ if TYPE_CHECKING:
     from forebay.db.role_pool import RolePool
     from forebay.settings import Settings
 
-_BRIEFLY = 2.0  # seconds that the service's own looks wait for a connection
+_BRIEFLY = 2.0  # seconds that the service's queries wait for a connection
 
 
 @dataclass(frozen=True, slots=True)
 class RolePools:
-    """Pools whose connections have one role each."""
+    """The pools, one per role."""
 
     meter: Meter
     write_slots: WriteSlots
     identity: RolePool
     owners: RolePool
     admins: RolePool
-    watch: RolePool  # what the service looks at for itself: no caller's request waits for it, nor it for them
+    watch: RolePool  # for the service's queries, which neither delay requests nor wait for them
 
     @asynccontextmanager
     async def of(self, who: Principal) -> AsyncGenerator[Connection]:
-        """A connection in a transaction, that sees what this caller may see, and knows where the call came from."""
+        """A connection in a transaction that sees what this caller may see and records the caller's address."""
         async with self._inside(self.admins if who.is_admin else self.owners, who) as conn:
             yield conn
 
     @asynccontextmanager
     async def own(self, who: Principal) -> AsyncGenerator[Connection]:
-        """The same for what callers do in their own name, whatever else they may."""
+        """The same, limited to the rows of the caller's owner, also for administrators."""
         async with self._inside(self.owners, who) as conn:
             yield conn
 
@@ -64,7 +64,7 @@ class RolePools:
 
 @asynccontextmanager
 async def open_role_pools(dsn: str, settings: Settings, meter: Meter) -> AsyncGenerator[RolePools]:
-    """Raises: DatabaseUnavailable when the database lets us in with other rights than we should have."""
+    """Raises: DatabaseUnavailable when a login has other rights than it should."""
     pools: list[RolePool] = []
     try:
         for name, role, size, max_wait in (

@@ -1,4 +1,4 @@
-"""A query parameter that a route does not know is a mistake of the caller's: taken for nothing, it would hide there."""
+"""Unknown query parameters are rejected: a misspelt one would be ignored otherwise."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class StrictRoute(APIRoute):
-    """Answers 422 to query parameters that it does not know."""
+    """A route that answers 422 to unknown query parameters."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         handle = super().get_route_handler()
@@ -31,7 +31,7 @@ class StrictRoute(APIRoute):
 
 
 def _parameters(dependant: Dependant) -> Iterator[str]:
-    """The names of what a route, and all that it depends on, take from the query."""
+    """The query parameters of a route and its dependencies."""
     yield from (field.alias for field in dependant.query_params)
     for needed in dependant.dependencies:
         yield from _parameters(needed)
@@ -40,5 +40,5 @@ def _parameters(dependant: Dependant) -> Iterator[str]:
 def _check(query: bytes, known: frozenset[str]) -> None:
     for name, _ in parse_qsl(query.decode("latin-1"), keep_blank_values=True):
         if name not in known:
-            takes = f"there are {', '.join(sorted(known))}" if known else "this route takes none"
-            raise Problem(422, f"there is no such parameter; {takes}", field=f"query.{name[:100]}")
+            takes = f"this route takes {', '.join(sorted(known))}" if known else "this route takes none"
+            raise Problem(422, f"unknown parameter; {takes}", field=f"query.{name[:100]}")

@@ -1,4 +1,4 @@
-"""Slots for long writes: so few at once that reads always get a connection."""
+"""Slots for long writes, so few that reads always get a connection."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class WriteSlots:
-    """Half of the connections at most, and of these half for one owner. Who waits holds no connection meanwhile."""
+    """At most half of the connections, and half of these for one owner. Waiting requests hold no connection."""
 
     def __init__(self, connections: int, patience: float) -> None:
         self._most = max(1, connections // 2)

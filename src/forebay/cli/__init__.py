@@ -1,7 +1,6 @@
-"""The command line: each command is a file of its own, imported only when it is used.
+"""The command line: one file per command, imported only when it is used.
 
-Exit codes: 0 all is well, 1 something failed, 2 the request was wrong, 3 no database, 4 its schema does not fit,
-130 interrupted.
+Exit codes: 0 success, 1 failure, 2 invalid request, 3 no database, 4 incompatible schema, 130 interrupted.
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ def main() -> NoReturn:
     except SystemExit as end:
         if "obstore" not in sys.modules or not isinstance(end.code, int):
             raise
-        # Its threads may still be at it, and abort a process that they find half gone.
+        # Threads of libraries may still run, and would abort the process while the interpreter shuts down.
         for stream in (sys.stdout, sys.stderr):
             stream.flush()
         os._exit(end.code)
@@ -79,7 +78,7 @@ def _run() -> NoReturn:
 
 
 def exit_code(error: Exception) -> int:
-    """What the shell is told about an error."""
+    """The exit code for an error."""
     from forebay.errors import DatabaseUnavailable, RequestError, SchemaError  # noqa: PLC0415 - help needs no errors
 
     codes: dict[type[ForebayError], int] = {RequestError: 2, DatabaseUnavailable: 3, SchemaError: 4}
@@ -87,7 +86,7 @@ def exit_code(error: Exception) -> int:
 
 
 def _first(error: Exception) -> Exception:
-    """The error itself, where several tasks were stopped by one."""
+    """The error that ended a task group."""
     while isinstance(error, ExceptionGroup):
         group = cast("ExceptionGroup[Exception]", error)
         error = group.exceptions[0]
@@ -99,7 +98,7 @@ def _tell(error: Exception) -> None:
 
     from forebay.errors import ConflictError, ForebayError, NotFoundError  # noqa: PLC0415 - help needs no errors
 
-    if isinstance(error, NotFoundError | ConflictError):  # the field is a name of the API's
+    if isinstance(error, NotFoundError | ConflictError):  # the field is a name in the API
         click.echo(f"forebay: {error.reason}", err=True)
     elif isinstance(error, ForebayError):
         click.echo(f"forebay: {error}", err=True)

@@ -1,4 +1,4 @@
-"""Chromium for `forebay up`: installed where that is allowed, and never in the way of the start."""
+"""Installs Chromium for `forebay up` where that is possible; a failure does not stop the start."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ _OPTIONS = ("-o", "DPkg::Lock::Timeout=60", "-o", "Acquire::Retries=2", "-qq")
 
 
 def install_chromium(settings: Settings, out: Console) -> None:
-    """Install Chromium if it is missing, apt-get is here, and this account may; says what came of it."""
+    """Install Chromium if it is missing and this account may use apt-get; print the result."""
     if not settings.browser_install or find_browser(settings) is not None:
         return
     apt = _apt()
     if apt is None:
-        out.print(f"Screenshots: no Chromium is installed. On Debian or Ubuntu: {INSTALL}", soft_wrap=True)
+        out.print(f"Screenshots: Chromium is not installed. On Debian or Ubuntu: {INSTALL}", soft_wrap=True)
         return
     with stage(out, "Chromium for screenshots") as now:
         failed = _installed(apt, now.say)
@@ -36,7 +36,7 @@ def install_chromium(settings: Settings, out: Console) -> None:
 
 
 def _apt() -> list[str] | None:
-    """The command with which this account may install packages without being asked anything."""
+    """The command with which this account can install packages without a prompt."""
     apt = shutil.which("apt-get")
     if apt is None:
         return None
@@ -50,7 +50,7 @@ def _apt() -> list[str] | None:
 
 
 def _installed(apt: list[str], say: Callable[[str], None]) -> str:
-    """Why it could not be installed; empty when it was."""
+    """Install Chromium; return the reason if it failed, else an empty text."""
     environment = os.environ | {"DEBIAN_FRONTEND": "noninteractive"}
     package = [*apt, *_OPTIONS, "install", "-y", "--no-install-recommends", PACKAGE]
     last = ""

@@ -1,4 +1,4 @@
-"""What every command begins with: settings, logs, and where the database is."""
+"""The start of every command: settings, logging, and the address of the database."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON."
 
 
 def load_settings(**given: object) -> Settings:
-    """The settings of a command that talks to a running server, whose folder is looked for when nothing names it.
+    """The settings of a command that uses a running server; its data folder is searched for when none is set.
 
     Raises: InvalidField that names the variable.
     """
@@ -56,14 +56,14 @@ def load_settings(**given: object) -> Settings:
 
 @cache
 def _tell_folder(folder: Path) -> None:
-    """Once: the database may be another than was meant."""
+    """Print the folder once, because it may not be the intended one."""
     click.echo(f"Using the database in {folder}; FOREBAY_DATA_DIR names another folder.", err=True)
 
 
 def load_own_settings(**given: object) -> Settings:
-    """The settings with what the command line says in their place (None: nothing), and logging as they want it.
+    """Load the settings, override them with the options of the command line that are not None, and set up logging.
 
-    For what starts, changes or copies a database: that is never one that was found somewhere else.
+    For commands that start, change or copy a database: they never use a folder that was only found.
 
     Raises: InvalidField that names the variable.
     """
@@ -85,7 +85,7 @@ def _checked(kind: type[S], given: Mapping[str, object]) -> S:
 
 
 def _refused_setting(kind: type[SettingsBase], error: ValidationError) -> InvalidField:
-    """The first wrong setting: its variable, what it must be, and what it is unless that is a secret."""
+    """The first invalid setting: its variable, the rule, and its value unless it is a secret."""
     first = error.errors(include_url=False)[0]
     name = str(first["loc"][0])
     is_secret = "Secret" in str(kind.model_fields[name].annotation)
@@ -94,7 +94,7 @@ def _refused_setting(kind: type[SettingsBase], error: ValidationError) -> Invali
 
 
 def unknown_variables() -> dict[str, str]:
-    """FOREBAY_ variables that no setting has, most often misspelt ones, and a sentence about each."""
+    """FOREBAY_ variables that are no setting, most often misspelt, with a sentence about each."""
     known = Settings.variables().union(*(kind.variables() for kind in settings_classes().values()))
     given = {name.upper() for name in (*os.environ, *DotEnvSettingsSource(Settings).env_vars)}
     return {name: _unknown(name, known) for name in sorted(given - known) if name.startswith("FOREBAY_")}
@@ -103,11 +103,11 @@ def unknown_variables() -> dict[str, str]:
 def _unknown(name: str, known: set[str]) -> str:
     near = get_close_matches(name, known, n=1, cutoff=0.8)
     hint = f"did you mean {near[0]}?" if near else "`forebay config` lists all settings"
-    return f"{name} has no effect, as there is no such setting: {hint}"
+    return f"{name} is not a setting and has no effect: {hint}"
 
 
 def program() -> str:
-    """How this program is called from here: by its name where the shell finds it, else by its path."""
+    """How to call this program: by name if it is on the PATH, else by its path."""
     here = Path(sys.argv[0] if Path(sys.argv[0]).name == "forebay" else Path(sys.executable).with_name("forebay"))
     found = shutil.which("forebay")
     if found is not None and Path(found).absolute() == here.absolute():
@@ -117,7 +117,7 @@ def program() -> str:
 
 
 def find_dsn(settings: Settings, *, running: bool = True) -> str:
-    """The database to use: the one that is set, else the embedded one, which must run unless told otherwise.
+    """The database to use: the configured one, else the embedded one, which must be running by default.
 
     Raises: DatabaseUnavailable with what to do.
     """
@@ -137,40 +137,40 @@ def find_dsn(settings: Settings, *, running: bool = True) -> str:
 
 
 def with_logins(settings: Settings) -> Settings:
-    """The settings with the accounts that `forebay up` has made in the embedded database, where none are set."""
+    """The settings, with the accounts that `forebay up` created in the embedded database where none are set."""
     if settings.dsn:
         return settings
     embedded = EmbeddedPostgres(settings.data_dir)
     try:
         urls = login_urls(embedded.dsn, embedded.login_passwords)
     except EmbeddedError:
-        return settings  # nothing is there yet: find_dsn says what to do
+        return settings  # no database yet: find_dsn reports it
     return add_logins(settings, urls)
 
 
 def add_logins(settings: Settings, urls: Mapping[str, str]) -> Settings:
-    """The settings with these addresses, by the names of their settings, where none are set."""
+    """The settings, with these database addresses where none are set."""
     missing = {name: SecretStr(url) for name, url in urls.items() if not getattr(settings, name)}
     return settings.model_copy(update=missing)
 
 
 def place_of(dsn: str) -> str:
-    """The database in words, without user, password and options."""
+    """The address of a database without user, password and options."""
     try:
         parts = urlsplit(dsn)
         host, port = parts.hostname or "localhost", parts.port or 5432
     except ValueError:
         return _UNREADABLE
-    # Of what is no proper address, anything may be the password.
+    # Any part of an invalid address may be the password.
     is_proper = parts.scheme in {"postgresql", "postgres"} and "@" not in parts.path
     return f"{host}:{port}{parts.path}" if is_proper else _UNREADABLE
 
 
 def actor() -> str:
-    """Who acts, as the audit names it."""
+    """The name of the acting user in the audit."""
     try:
         return f"cli:{getpass.getuser()}"
-    except (KeyError, OSError):  # a container may run under an id that has no name
+    except (KeyError, OSError):  # a container may run with a user id that has no name
         return f"cli:{os.getuid()}"
 
 
@@ -180,10 +180,10 @@ def duration(text: str) -> float:
     if re.fullmatch(r"\d+(\.\d+)?", text):
         return float(text)
     if not text or _PART.sub("", text):
-        raise click.BadParameter(f"{text!r} is not a duration: write for example 30s, 5min or 1h30m")
+        raise click.BadParameter(f"{text!r} is not a duration: use for example 30s, 5min or 1h30m")
     return sum(float(amount) * _SECONDS[unit] for amount, unit in _PART.findall(text))
 
 
 def run(work: Coroutine[Any, Any, T]) -> T:
-    """Run a short command's coroutine to its end."""
+    """Run the coroutine of a short command."""
     return asyncio.run(work)

@@ -1,4 +1,4 @@
-"""Which data folder is meant when FOREBAY_DATA_DIR does not say so, and where the API of its `forebay up` listens."""
+"""Finds the data folder when FOREBAY_DATA_DIR is not set, and the address of the API that its `forebay up` serves."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Generator
 
-_SIGNS = ("cluster", "location", "up.lock")  # at least one is in a folder that `forebay up` has used
+_SIGNS = ("cluster", "location", "up.lock")  # `forebay up` creates at least one of them
 _ADDRESS = "api.address"
 
 
 def find() -> Path | None:
-    """A folder in use: `data` here or above, that of the source tree, else the one last started by this account.
+    """A data folder in use: `data` here or above, that of the source tree, else the one that this account started last.
 
-    One that belongs to another account is passed over: whoever made it would get what is sent to its server.
+    A folder of another account is skipped: its owner would receive the data sent to its server.
     """
     above = [Path("data"), *(folder / "data" for folder in Path.cwd().parents)]
     return next((folder for folder in (*above, *_of_source_tree(), *_last_started()) if _is_used(folder)), None)
 
 
 def _is_used(folder: Path) -> bool:
-    with suppress(OSError):  # such as a folder above that is closed to this account
+    with suppress(OSError):  # such as a parent folder that this account cannot read
         return folder.stat().st_uid in {os.getuid(), 0} and any((folder / sign).exists() for sign in _SIGNS)
     return False
 
@@ -37,7 +37,7 @@ def _of_source_tree() -> list[Path]:
 def _last_started() -> list[Path]:
     try:
         return [Path(_pointer().read_text("utf-8").strip())]
-    except (OSError, RuntimeError):  # never started, or an account without a home
+    except (OSError, RuntimeError):  # never started, or no home folder
         return []
 
 
@@ -47,7 +47,7 @@ def _pointer() -> Path:
 
 
 def remember(folder: Path) -> None:
-    """Let later commands find this folder from anywhere; an account without a writable home does without."""
+    """Let later commands find this folder from anywhere; does nothing without a writable home folder."""
     with suppress(OSError, RuntimeError):
         pointer = _pointer()
         pointer.parent.mkdir(parents=True, exist_ok=True)
@@ -56,7 +56,7 @@ def remember(folder: Path) -> None:
 
 @contextmanager
 def serving(folder: Path, address: str | None) -> Generator[None]:
-    """Keep the API's address beside the data, for commands that print links to it."""
+    """Store the API's address in the data folder, for commands that print links."""
     file = folder / _ADDRESS
     if address is not None:
         file.write_text(f"{address}\n", "utf-8")
@@ -67,7 +67,7 @@ def serving(folder: Path, address: str | None) -> Generator[None]:
 
 
 def address(folder: Path) -> str | None:
-    """Where the API of this folder's `forebay up` listens, while that runs."""
+    """The address of the API while `forebay up` runs in this folder."""
     try:
         return (folder / _ADDRESS).read_text("utf-8").strip() or None
     except OSError:

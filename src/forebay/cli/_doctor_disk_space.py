@@ -1,4 +1,4 @@
-"""How `forebay doctor` judges free space on a disk."""
+"""Disk space in `forebay doctor`."""
 
 from __future__ import annotations
 
@@ -11,5 +11,5 @@ LITTLE_SPACE, NO_SPACE = 2 * 10**9, 2 * 10**8
 
 
 def of_space(free: int) -> Level:
-    """How bad it is to have so many bytes left."""
+    """The level of a finding for this number of free bytes."""
     return "FAIL" if free < NO_SPACE else "WARN" if free < LITTLE_SPACE else "OK"

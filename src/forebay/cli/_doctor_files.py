@@ -1,4 +1,4 @@
-"""What `forebay doctor` says of files: the store, and what reads images, PDF and text in pictures."""
+"""Files in `forebay doctor`: the store, and the extras that read images, PDF and text in images."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 _PATIENCE = 20.0
 
 _EXTRAS = {
-    "images": (("PIL", "pypdfium2", "blurhash_rs"), "only pictures and PDF need it"),
-    "ocr": (("rapidocr", "onnxruntime"), "only text in pictures needs it"),
+    "images": (("PIL", "pypdfium2", "blurhash_rs"), "only images and PDF need it"),
+    "ocr": (("rapidocr", "onnxruntime"), "only text in images needs it"),
 }
 
 
@@ -37,7 +37,7 @@ def _installed() -> Iterator[Finding]:
 
 
 def of_extra(extra: str, modules: tuple[str, ...], who: str) -> Finding:
-    """Whether the modules of an extra are installed, and who needs them."""
+    """Whether the modules of an extra are installed, and what needs them."""
     if all(find_spec(name) for name in modules):
         return Finding("OK", extra, "installed")
     return Finding("OK", extra, f"not installed; {who}: pip install 'forebay[{extra}]'")
@@ -71,13 +71,13 @@ async def _storage(settings: Settings) -> Finding:
 
 
 async def _probed(store: Store) -> Finding:
-    """Written, found and deleted; a folder that is not there yet is not made for this."""
+    """Write, find and delete an object; a missing folder is not created for this."""
     from forebay.storage.local import LocalStore, nearest  # noqa: PLC0415 - an extra
 
     if not isinstance(store, LocalStore) or store.folder.exists():
         await _try_out(store)
     elif not os.access(above := nearest(store.folder), os.W_OK):
-        text = f"{store.folder} is not there and cannot be made"
+        text = f"{store.folder} does not exist and cannot be created"
         return Finding("FAIL", "storage", text, f"allow writing in {above}, or set FOREBAY_STORAGE_URL")
     free = store.free_bytes()
     if free is None:
@@ -96,4 +96,4 @@ async def _try_out(store: Store) -> None:
     found = await store.find(key)
     await store.delete(key)
     if found is None:
-        raise ForebayError(f"{store.place} has not kept what was put there")
+        raise ForebayError(f"{store.place} did not return what was written")

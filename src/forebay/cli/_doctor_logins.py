@@ -1,4 +1,4 @@
-"""Whether the processes of the service log in to the database with no more rights than they need."""
+"""Database logins in `forebay doctor`: whether they have only the rights that they need."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 async def examine(settings: Settings, dsn: str) -> AsyncIterator[Finding]:
-    """One line for each account that has too many rights or cannot log in, or one that all is well."""
+    """A finding for each account that has too many rights or cannot log in, or one OK."""
     settings, is_well = with_logins(settings), True
     for role, setting in SETTINGS.items():
         who = "workers log in" if role == WORKER else "the API logs in"
@@ -31,9 +31,9 @@ async def examine(settings: Settings, dsn: str) -> AsyncIterator[Finding]:
             continue
         if account.excess:
             is_well = False
-            text = f"{who} as {account.name}, who {account.excess}, where the rights of {role} suffice"
+            text = f"{who} as {account.name}, who {account.excess}; the rights of {role} are sufficient"
             made = f"select forebay.make_login('{login_name(role)}', '{role}', 'PASSWORD')"
             fix = f"as an administrator of the database: {made}; then set {variable} to an address with that account"
             yield Finding("WARN", "accounts", text, fix)
     if is_well:
-        yield Finding("OK", "accounts", "the API and the workers log in with no more rights than they need")
+        yield Finding("OK", "accounts", "the API and the workers log in with only the rights that they need")

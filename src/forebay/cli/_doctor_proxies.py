@@ -1,4 +1,4 @@
-"""What `forebay doctor` finds out about proxies in front of the API."""
+"""Proxies in front of the API in `forebay doctor`."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ _IGNORED = "forebay_api_forwarded_ignored_total "
 
 
 async def examine(settings: Settings) -> Finding:
-    """Whether those that the running API has met are trusted; it is asked for its metrics."""
+    """Whether the running API trusts its proxies; read from its metrics."""
     named = [name for name in map(str.strip, settings.trusted_proxies.split(",")) if name]
     if wrong := [name for name in named if name != "*" and not _is_network(name)]:
-        text = f"FOREBAY_TRUSTED_PROXIES: {wrong[0]!r} is no address or network, and never met"
-        return Finding("WARN", "proxies", text, "name proxies by their addresses, for example 10.0.0.5 or 10.0.0.0/24")
-    place = api.place(settings)
+        text = f"FOREBAY_TRUSTED_PROXIES: {wrong[0]!r} is not an address or network, so it matches no proxy"
+        return Finding("WARN", "proxies", text, "use the addresses of the proxies, for example 10.0.0.5 or 10.0.0.0/24")
+    place = api.base_url(settings)
     ignored = await asyncio.to_thread(_ignored, place, settings.metrics_token)
     if ignored is None:
-        return Finding("OK", "proxies", f"no API at {place} shows us its metrics: not looked at")
+        return Finding("OK", "proxies", f"no API at {place} serves its metrics: not checked")
     if not ignored:
         return Finding("OK", "proxies", f"the API at {place} has ignored no X-Forwarded-For")
-    text = f"{show.plural(ignored, 'request')} came to {place} by a proxy that is not trusted: they count as its own"
+    text = f"{show.plural(ignored, 'request')} reached {place} through an untrusted proxy and count as the proxy's"
     fix = "set FOREBAY_TRUSTED_PROXIES to its address: `forwarded_header_ignored` in the API's log names it"
     return Finding("WARN", "proxies", text, fix)
 
@@ -47,10 +47,10 @@ def _is_network(name: str) -> bool:
 
 
 def _ignored(place: str, token: SecretStr | None) -> int | None:
-    """How many requests with X-Forwarded-For the API has not believed since it began; None when it does not say."""
+    """The number of requests whose X-Forwarded-For the API has ignored since it started; None when unknown."""
     shown = {"Authorization": f"Bearer {token.get_secret_value()}"} if token else {}
     try:
-        request = Request(f"{place}/metrics", headers=shown)  # noqa: S310 - our own place
+        request = Request(f"{place}/metrics", headers=shown)  # noqa: S310 - the address of our API
         with build_opener(ProxyHandler({})).open(request, timeout=_SECONDS) as answer:
             lines = answer.read().decode().splitlines()
     except (URLError, OSError, ValueError):

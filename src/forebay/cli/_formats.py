@@ -1,4 +1,4 @@
-"""Items as JSON lines, as CSV and as workbooks."""
+"""Items as JSON Lines, CSV and workbooks."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
     from forebay.engine.db.lists import FullItem
 
-_HEAD = 100  # items that decide which columns there are
+_HEAD = 100  # items that determine the columns
 _PARTS = ("input", "result")
-_LONG = 4000  # digits; Python refuses to read integers much longer than that
+_LONG = 4000  # digits; Python rejects much longer integers
 
 
 class Writes(Protocol):
@@ -33,7 +33,7 @@ class WritesRows(Protocol):
 
 
 class JsonLines:
-    """One JSON object a line. What the database has as JSON is passed on as it is: no number loses a digit."""
+    """One JSON object per line. JSON from the database is copied unchanged, so that no number loses a digit."""
 
     incomplete = 0
 
@@ -46,14 +46,14 @@ class JsonLines:
         self._sink.write(f"{{{head}, {rest}}}\n")
 
     def end(self) -> None:
-        """Nothing is kept back."""
+        """Nothing is buffered."""
 
 
 class Csv:
-    """A line an item; fields of objects in columns of their own, one level deep, and what is deeper as JSON."""
+    """One line per item; the fields of objects in separate columns, one level deep, deeper values as JSON."""
 
     def __init__(self, sink: Writes, *, raw: bool = False) -> None:
-        self.incomplete = 0  # items with fields for which there is no column
+        self.incomplete = 0  # items with fields that have no column
         self._writer: WritesRows = csv.writer(sink)
         self._raw = raw
         self._head: list[dict[str, Any]] = []
@@ -90,7 +90,7 @@ class Csv:
 
 
 class Xlsx(Csv):
-    """The same as a workbook, in which a text is never a formula."""
+    """The same as a workbook; texts are never formulas."""
 
     def __init__(self, sink: WritesBytes) -> None:
         super().__init__(io.StringIO(), raw=True)
@@ -101,14 +101,14 @@ class Xlsx(Csv):
         self._rows.close()
 
     def _value(self, value: Any) -> object:
-        """Numbers and truth stay what they are."""
+        """Numbers and booleans keep their types."""
         if isinstance(value, _Exact):
             return Decimal(value.written)
         return value if isinstance(value, int) else super()._value(value)
 
 
 class _Workbook:
-    """Rows of a workbook; the first one has the names of its columns."""
+    """The rows of a workbook; the first one has the names of the columns."""
 
     def __init__(self, sink: WritesBytes) -> None:
         self._sink = sink
@@ -141,7 +141,7 @@ def _flat(part: str, value: Any) -> Iterable[tuple[str, Any]]:
 
 
 class _Exact(float):
-    """A number that knows how it was written: PostgreSQL keeps more digits than a float has."""
+    """A number with its original text: PostgreSQL stores more digits than a float has."""
 
     __slots__ = ("written",)
     written: str
@@ -165,7 +165,7 @@ def _parsed(document: str | None) -> Any:
 
 
 def text(value: Any, *, raw: bool) -> str:
-    """A value as a cell; a text that a spreadsheet would run as a formula gets a ' in front, unless `raw`."""
+    """A value as a cell; a text that a spreadsheet would run as a formula is prefixed with ', unless `raw`."""
     if value is None:
         return ""
     if isinstance(value, str):

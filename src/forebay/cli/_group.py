@@ -1,4 +1,4 @@
-"""Groups of commands and types of arguments that answer a slip of the keyboard in plain words."""
+"""Command groups and argument types with plain error messages."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class Group(click.Group):
-    """A group that proposes the command that was probably meant."""
+    """A group that suggests a command for a misspelt one."""
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -26,7 +26,7 @@ class Group(click.Group):
         return super().resolve_command(ctx, args)
 
 
-class Whole(click.IntRange):
+class WholeNumber(click.IntRange):
     """A whole number within bounds."""
 
     name = "integer"
@@ -54,21 +54,23 @@ class Number(click.FloatRange):
         return number
 
 
-def _check(kind: Whole | Number, number: float, param: click.Parameter | None, ctx: click.Context | None) -> None:
+def _check(kind: WholeNumber | Number, number: float, param: click.Parameter | None, ctx: click.Context | None) -> None:
     least, most = kind.min, kind.max
     if (least is None or number >= least) and (most is None or number <= most):
         return
     _refuse(kind, number, param, ctx)
 
 
-def _refuse(kind: Whole | Number, number: float, param: click.Parameter | None, ctx: click.Context | None) -> NoReturn:
+def _refuse(
+    kind: WholeNumber | Number, number: float, param: click.Parameter | None, ctx: click.Context | None
+) -> NoReturn:
     bounds = f"between {kind.min:g} and {kind.max:g}" if _is_short(kind.max) else f"at least {kind.min:g}"
     kind.fail(f"{number:g} is not allowed: it must be {bounds}.", param, ctx)
 
 
 def _is_short(most: float | None) -> bool:
-    """Whether people are told the upper bound: that of a column in the database says nothing to them."""
+    """Whether the message names the upper bound; that of a database column means nothing to users."""
     return most is not None and most < 2**31 - 1
 
 
-JOB_ID = Whole(1, 2**63 - 1)
+JOB_ID = WholeNumber(1, 2**63 - 1)

@@ -1,4 +1,4 @@
-"""What `forebay up` tells a newcomer all the time: the address, how to sign in, and what to do next."""
+"""The first steps that `forebay up` shows: the address, how to sign in, and useful commands."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ if TYPE_CHECKING:
     from forebay.identity.db import Account
     from forebay.settings import Settings
 
-_EVERY = 2.0  # seconds between looks at whether the API answers, and the administrator has signed in
+_EVERY = 2.0  # seconds between checks whether the API answers and the administrator has signed in
 
 
 @dataclass(frozen=True, slots=True)
 class Guide:
-    """`link` is a one-time sign-in link; None when the administrator has a password, or nobody may see one."""
+    """`link` is a one-time sign-in link; None when the administrator has a password, or the output is a log."""
 
     address: str | None
     admin: str = ""
     link: str | None = None
-    signed_in_at: datetime | None = None  # when the administrator last has, as this was made
-    moved: str = ""  # why the API is not where it usually is
+    signed_in_at: datetime | None = None  # time of the administrator's last sign-in when this was created
+    moved: str = ""  # why the API does not use its default port
 
     def lines(self, *, answers: bool = True, signed_in: bool = False) -> list[Text]:
         """For the screen; each fits in 80 columns."""
@@ -58,7 +58,7 @@ class Guide:
         return [Text.assemble(f"{what + ':':<21}", (f"{called} {command}", "bold")) for what, command in steps]
 
     def plain(self) -> str:
-        """For a log, where everybody who may read it would find a credential."""
+        """For a log, which must not contain credentials."""
         if self.address is None:
             return self.lines()[0].plain
         steps = (
@@ -77,12 +77,12 @@ def _address(url: str) -> Text:
 
 
 async def make(settings: Settings, dsn: str, port: int | None, moved: str, *, for_a_person: bool) -> Guide:
-    """Makes the first administrator if there is none, and a sign-in link if a person looks, and needs one."""
+    """Create the first administrator if there is none, and a sign-in link if a terminal shows it and it is needed."""
     if port is None:
         return Guide(None)
     from forebay.identity import accounts  # noqa: PLC0415 - an extra
 
-    address = api.place(settings, port)
+    address = api.base_url(settings, port)
     async with connected(dsn, "forebay up") as conn:
         account = await accounts.first_admin(conn)
         if not for_a_person or await _has_password(conn, account):
@@ -97,7 +97,7 @@ async def _has_password(conn: Connection, account: Account) -> bool:
 
 
 async def keep_fresh(guide: Guide, view: View, settings: Settings, dsn: str, port: int | None) -> None:
-    """Say when the API answers, and take the link away once it has been used."""
+    """Show when the API answers, and remove the link once it has been used."""
     view.guide = guide.lines(answers=False)
     if port is None:
         return
@@ -106,7 +106,7 @@ async def keep_fresh(guide: Guide, view: View, settings: Settings, dsn: str, por
     view.guide = guide.lines()
     while guide.link is not None:
         await asyncio.sleep(_EVERY)
-        with suppress(DatabaseUnavailable):  # the view says so
+        with suppress(DatabaseUnavailable):  # the view shows it
             async with connected(dsn, "forebay up") as conn:
                 if await _signed_in_at(conn, guide.admin) != guide.signed_in_at:
                     break

@@ -25,15 +25,15 @@ if TYPE_CHECKING:
 
 
 class View:
-    """Draws what was seen, within so many lines.
+    """Draws the current state within a number of lines.
 
-    `guide` is what a newcomer needs all the time; `folded` shows pipelines instead of their steps; `starting` is said
-    while no worker runs, by whom starts one.
+    `guide` shows the first steps; `folded` shows pipelines instead of their steps; `starting` is shown while no worker
+    runs, by a command that starts one.
     """
 
     def __init__(self, title: str, *, folded: bool = False, footer: str = "", starting: str = "") -> None:
         self.rates = Rates()
-        self.trouble = ""  # shown instead of silence while the database is away
+        self.trouble = ""  # shown while the database is unavailable
         self.guide: list[Text] = []
         self.notices: deque[str] = deque(maxlen=3)
         self._title = title
@@ -68,7 +68,7 @@ class View:
         return head
 
     def _few(self, seen: Overview, lines: int, *, wide: bool) -> list[RenderableType]:
-        """Jobs, what waits by pipeline, one line about workers, and the last failures, in that order of need."""
+        """Jobs, tasks by pipeline, a line about workers, and the last failures, in this order of priority."""
         lines -= 2  # the line about workers
         jobs = seen.jobs[: max(1, min(5, lines - 3))]
         lines -= len(jobs) + 3 if jobs else 0
@@ -94,7 +94,7 @@ class View:
         return Text(self._starting or "no worker is running: start one with `forebay worker`", style="yellow")
 
     def _all(self, seen: Overview, lines: int, *, wide: bool) -> list[RenderableType]:
-        """The parts that have something to show; steps get the lines that the others leave."""
+        """All sections that are not empty; steps get the remaining lines."""
         jobs, workers, letters = seen.jobs[:4], _freshest(seen)[:5], seen.dead_letters[:3]
         lanes = seen.lanes[:3]
         taken = sum(len(part) + 3 for part in (jobs, workers, letters, lanes) if part)
@@ -108,10 +108,10 @@ class View:
         return [part for section in parts for part in (Text(), section)]
 
 
-_WIDE = 100  # columns of a terminal that has room for the controllers of steps, beside their names
+_WIDE = 100  # width of a terminal that also shows the controllers of steps
 
 
-# Columns of counts that are shown when a job in view has such items.
+# Columns that are shown when a listed job has such items.
 _RARE = {"not found": "not_found", "skipped": "skipped"}
 
 
@@ -139,11 +139,11 @@ def _jobs(jobs: Sequence[JobRow], at: datetime, *, wide: bool) -> RenderableType
     return made
 
 
-# What waits and runs, by pipeline or by step.
+# Tasks by pipeline or by step.
 
 
 def _pipelines(seen: Overview) -> list[tuple[Text, int, int, int]]:
-    """Of each pipeline with something in it: its name, and how many tasks wait, run and are held."""
+    """For each busy pipeline: its name, and the number of waiting, running and held tasks."""
     found: list[tuple[Text, int, int, int]] = []
     for name, group in groupby(sorted(seen.depth, key=_pipeline_of), key=_pipeline_of):
         steps = list(group)
@@ -169,9 +169,9 @@ def _pipeline_table(busy: Sequence[tuple[Text, int, int, int]]) -> RenderableTyp
 
 
 def _steps(seen: Overview, most: int, *, wide: bool) -> RenderableType:
-    """The steps with something in them, and the names of the pipelines that are idle."""
+    """The busy steps, and the names of idle pipelines."""
     if not seen.depth:
-        return Text("no pipeline has been registered yet: a worker does that when it starts", style="dim")
+        return Text("no pipeline is registered yet: a worker registers them when it starts", style="dim")
     busy = sorted((depth for depth in seen.depth if _is_busy(depth, seen.workers)), key=lambda depth: -depth.open)
     idle = sorted({depth.pipeline for depth in seen.depth} - {depth.pipeline for depth in busy})
     told = Text(f"idle: {', '.join(idle)}", style="dim")
@@ -220,7 +220,7 @@ def _stop(depth: Depth) -> str:
 
 
 def _control(step: str, workers: Sequence[WorkerRow]) -> dict[str, float | None] | None:
-    """A step's controllers over all living workers: sums, and the mean time of an item."""
+    """A step's controllers over all live workers: sums, and the mean time per item."""
     told: list[Any] = [worker.steps[step] for worker in workers if worker.alive and step in worker.steps]
     if not told:
         return None
@@ -261,7 +261,7 @@ def _workers(workers: Sequence[WorkerRow], total: int, at: datetime) -> Renderab
 
 
 def _freshest(seen: Overview) -> list[WorkerRow]:
-    """The workers, those that have gone quiet last."""
+    """The workers; those without a recent heartbeat come last."""
     return sorted(seen.workers, key=lambda worker: (seen.at - worker.seen_at).total_seconds() > 10)
 
 
@@ -280,7 +280,7 @@ def _letters(letters: Sequence[DeadLetterRow]) -> RenderableType:
 
 
 def as_json(seen: Overview, rates: Rates) -> dict[str, Any]:
-    """The view for programs."""
+    """The view as JSON."""
     return {
         "at": seen.at,
         "items_per_s": rates.items,

@@ -1,4 +1,4 @@
-"""Whom that belongs to what the command line submits, so that somebody who can sign in sees it."""
+"""The owner of jobs that the command line submits, chosen so that a user who can sign in sees them."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ if TYPE_CHECKING:
 NOBODY = "default"
 
 owner_option = click.option(
-    "--owner", help="Whom it belongs to.  [FOREBAY_OWNER, else the only user, else the only administrator]"
+    "--owner", help="Owner of the job.  [FOREBAY_OWNER, else the only user, else the only administrator]"
 )
 
 
 async def choose_owner(conn: Connection, settings: Settings, given: str | None, *, quiet: bool = False) -> str:
-    """The owner that is given or configured, else the one person who would look for it; says whom it has chosen."""
+    """The given or configured owner, else the only user or administrator, which is then printed."""
     if given or settings.owner:
         return given or settings.owner
     if not await migrate.has_service(conn):
-        return NOBODY  # nobody signs in to the engine alone
+        return NOBODY  # the engine alone has no accounts
     accounts = [account for account in await identity.accounts(conn) if account.disabled_at is None]
     admins = [account for account in accounts if account.role == "admin"]
     chosen = _only(accounts) or _only(admins)
@@ -34,7 +34,7 @@ async def choose_owner(conn: Connection, settings: Settings, given: str | None, 
         return NOBODY
     if not quiet:
         who = "the only user" if len(accounts) == 1 else "the only administrator"
-        click.echo(f"Owner: {chosen.name}, {who}; --owner or FOREBAY_OWNER names another one.", err=True)
+        click.echo(f"Owner: {chosen.name}, {who}; --owner or FOREBAY_OWNER selects another one.", err=True)
     return chosen.name
 
 

@@ -1,4 +1,4 @@
-"""Pipelines that a command submits to before any worker has run them, and those that cannot be run."""
+"""Registers pipelines before a worker has run, and logs packages that cannot be loaded."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ log = get_logger("cli")
 
 
 async def make_known(conn: Connection, settings: Settings, *pipelines: Pipeline[Any]) -> None:
-    """Register those that the database does not know. The others stay as the workers' settings have made them."""
+    """Register pipelines that the database does not know. Known ones keep the settings of the workers."""
     for pipeline in pipelines:
         pipeline.tune(settings)
         await register_unknown(adapter_for(conn), pipeline)
 
 
 def log_failures() -> None:
-    """Log each package that this process goes on without."""
+    """Log each package that could not be loaded."""
     for failure in failures():
         log.error("package_left_out", entry_point=failure.entry_point, reason=failure.reason, fix=failure.fix)

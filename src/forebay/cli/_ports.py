@@ -1,4 +1,4 @@
-"""The port of the API for `forebay up`: the one that was chosen, or the first free one from the default on."""
+"""The API port of `forebay up`: the configured one, or the first free one from the default on."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ _LISTENING = "0A"  # as Linux writes the state of a socket
 
 
 def choose_port(settings: Settings) -> tuple[int, str]:
-    """The port to serve at, and a sentence when it is another than the default, which is taken.
+    """The port to use, and a sentence if it is not the default because that is in use.
 
-    Raises: InvalidField when the port was chosen by someone, and is taken: they rely on it.
+    Raises: InvalidField when the configured port is in use.
     """
     wanted = settings.api_port
     if "api_port" in settings.model_fields_set:
@@ -30,13 +30,13 @@ def choose_port(settings: Settings) -> tuple[int, str]:
             _free(settings.api_host, port)
         except InvalidField:
             continue
-        moved = f"Port {wanted} is taken{_by(wanted)}: the API uses {port}. FOREBAY_API_PORT chooses another one."
+        moved = f"Port {wanted} is in use{_by(wanted)}: the API uses {port}. FOREBAY_API_PORT selects another one."
         return port, "" if port == wanted else moved
-    return _free(settings.api_host, 0), f"Ports {wanted} to {wanted + _TRIES - 1} are taken: the API uses another one."
+    return _free(settings.api_host, 0), f"Ports {wanted} to {wanted + _TRIES - 1} are in use: the API uses another one."
 
 
 def _free(host: str, port: int) -> int:
-    """The port, or the one that the system gives for 0."""
+    """The port, or for 0 one that the system chooses."""
     try:
         with listen(host, port) as listener:
             return int(listener.getsockname()[1])
@@ -46,20 +46,20 @@ def _free(host: str, port: int) -> int:
 
 
 def _by(port: int) -> str:
-    """Who listens there, as far as this account may know."""
+    """The process that listens there, if this account may see it."""
     inodes = set(_listeners(port))
     for fds in Path("/proc").glob("[0-9]*/fd") if inodes else ():
         try:
             if any(str(fd.readlink()) in inodes for fd in fds.iterdir()):
                 name = (fds.parent / "comm").read_text().strip()
                 return f" by {name} (process {fds.parent.name})"
-        except OSError:  # another account's, or gone
+        except OSError:  # of another account, or ended
             continue
     return ""
 
 
 def _listeners(port: int) -> Iterator[str]:
-    """The sockets that listen on a port, as the links of open files name them."""
+    """The sockets that listen on a port, as named in /proc/PID/fd."""
     for table in ("/proc/net/tcp", "/proc/net/tcp6"):
         try:
             lines = Path(table).read_text().splitlines()[1:]

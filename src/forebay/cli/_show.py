@@ -1,6 +1,6 @@
-"""How times, sizes, counts and tables look, the same in every command.
+"""The format of times, sizes, counts and tables in all commands.
 
-rich is imported where something is drawn: what a command prints for programs needs none of it.
+rich is imported only where something is drawn: JSON output does not need it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from forebay.engine.db.overview import DeadLetterRow, JobRow
     from forebay.types import JobSummary
 
-NOTHING = "–"  # noqa: RUF001 - what a table shows where there is no value
+NOTHING = "–"  # noqa: RUF001 - shown in tables for a missing value
 
 _UNITS = ((86400, "d"), (3600, "h"), (60, "min"), (1, "s"))
 _STATE_STYLES = {
@@ -36,7 +36,7 @@ _STATE_STYLES = {
 
 
 def duration(seconds: float | None) -> str:
-    """A time span in its two largest units: 3 min 20 s."""
+    """A duration in its two largest units: 3 min 20 s."""
     if seconds is None:
         return NOTHING
     if seconds < 0.9995:
@@ -53,7 +53,7 @@ def duration(seconds: float | None) -> str:
 
 
 def between(start: datetime | None, end: datetime | None) -> str:
-    """The time from one moment to another."""
+    """The duration between two times."""
     return NOTHING if start is None or end is None else duration((end - start).total_seconds())
 
 
@@ -67,7 +67,7 @@ def milliseconds(value: float | None) -> str:
 
 
 def size(count: float) -> str:
-    """Bytes in the unit that fits: 1.4 GB."""
+    """Bytes in a suitable unit: 1.4 GB."""
     for unit in ("B", "kB", "MB", "GB"):
         if count < 999.5:
             return f"{count:.0f} {unit}" if unit == "B" or count >= 9.95 else f"{count:.1f} {unit}"
@@ -87,7 +87,7 @@ def rate(per_second: float | None, what: str) -> str:
 
 
 def moment(at: datetime | None) -> str:
-    """A time of day here, with the date unless it is today."""
+    """A local time, with the date unless it is today."""
     if at is None:
         return NOTHING
     local = at.astimezone()
@@ -100,7 +100,7 @@ def plural(count: int, noun: str) -> str:
 
 
 def counts(job: JobRow | JobSummary) -> str:
-    """How a job's items have ended, and how many have not: what is none is left out, done is not."""
+    """The numbers of a job's items by status; zeros are left out, except for done."""
     left = job.total - job.done - job.skipped - job.not_found - job.error
     rest = (("not found", job.not_found), ("skipped", job.skipped), ("failed", job.error), ("open", left))
     return ", ".join([f"{number(job.done)} done", *(f"{number(count)} {word}" for word, count in rest if count)])
@@ -113,14 +113,14 @@ def state(name: str) -> Text:
 
 
 def faint_zero(value: int, style: str = "default") -> Text:
-    """A count that steps back when there is nothing to see."""
+    """A count; zero is dimmed."""
     from rich.text import Text  # noqa: PLC0415 - see above
 
     return Text(number(value), style=style if value else "dim")
 
 
 def table(*columns: str, title: str | None = None, expand: bool = False) -> Table:
-    """An empty table; a column whose name begins with > is for numbers, one with * takes the room that is left."""
+    """An empty table; a column whose name begins with > is right-aligned, one with * takes the remaining width."""
     from rich import box  # noqa: PLC0415 - see above
     from rich.table import Table  # noqa: PLC0415
 
@@ -133,7 +133,7 @@ def table(*columns: str, title: str | None = None, expand: bool = False) -> Tabl
         made.add_column(
             name,
             justify="right" if kind == ">" else "left",
-            min_width=min(8, max(6, len(name))) if kind == ">" else None,  # so that a live table stands still
+            min_width=min(8, max(6, len(name))) if kind == ">" else None,  # a live table must not change its widths
             ratio=1 if kind == "*" else None,
             no_wrap=True,
             overflow="ellipsis",
@@ -149,7 +149,7 @@ def fill(made: Table, rows: Iterable[Iterable[RenderableType]]) -> Table:
 
 
 def console() -> Console:
-    """Standard output, as wide as the terminal; files and pipes get lines long enough to keep all columns."""
+    """Standard output, as wide as the terminal; files and pipes get lines long enough for all columns."""
     from rich.console import Console  # noqa: PLC0415 - see above
 
     out = Console(highlight=False)
@@ -157,7 +157,7 @@ def console() -> Console:
 
 
 def answer(value: Any, text: str, *, as_json: bool) -> None:
-    """Say how it went: to programs, or to people."""
+    """Print a result as JSON or as text."""
     click.echo(dump(value) if as_json else text)
 
 
@@ -169,7 +169,7 @@ def dump(value: Any) -> str:
 
 
 def job_json(job: JobRow) -> dict[str, Any]:
-    """A job for programs; ids are strings."""
+    """A job as JSON; ids are strings."""
     return {**asdict(job), "id": str(job.id), "ended": job.ended}
 
 

@@ -1,4 +1,4 @@
-"""Where an export goes: standard output, or a file that gets its name only when it is whole."""
+"""The target of an export: standard output, or a file that is renamed when it is complete."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from collections.abc import Generator
     from typing import BinaryIO
 
-_READER_LEFT = 141  # what shells say of a program that wrote to a closed pipe
+_READER_LEFT = 141  # the exit code of a program that wrote to a closed pipe
 
 
 @dataclass
 class Sink:
-    """A file whose trouble is told as its own: a full disk is not a lost database."""
+    """A file whose errors name it: a full disk is not a database error."""
 
     stream: BinaryIO
     place: str
@@ -40,7 +40,7 @@ class Sink:
 
 
 def _refuse(error: OSError, place: str) -> NoReturn:
-    if isinstance(error, BrokenPipeError):  # `| head` has seen enough; the interpreter shall not try again at its end
+    if isinstance(error, BrokenPipeError):  # `| head` has closed the pipe; the interpreter must not flush again at exit
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise click.exceptions.Exit(_READER_LEFT) from None
     raise ForebayError(f"cannot write {place}: {error.strerror}") from error
@@ -56,7 +56,7 @@ def _translating_errors(place: str) -> Generator[None]:
 
 @contextmanager
 def opened(output: str) -> Generator[Sink]:
-    """Standard output or the file, which gets its name only when it is whole: half an export looks like one."""
+    """Standard output or the file, which is renamed when it is complete: half an export would look like a whole one."""
     if output == "-":
         yield Sink(sys.stdout.buffer, "standard output")
         with _translating_errors("standard output"):
@@ -80,7 +80,7 @@ def opened(output: str) -> Generator[Sink]:
 def _discard(stream: BinaryIO, part: Path | None) -> None:
     try:
         stream.close()
-    except OSError:  # what could not be written before cannot be written now
+    except OSError:  # flushing would fail again
         pass
     finally:
         if part is not None:

@@ -1,4 +1,4 @@
-"""The stages of starting and stopping: one line each, with a spinner while a person waits."""
+"""The stages of start and stop: one line each, with a spinner on a terminal."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Stage:
-    """One stage while it lasts: `say` tells how it goes on, `result` is what its last line says."""
+    """A running stage: `say` shows progress, `result` is the text of its last line."""
 
     def __init__(self, say: Callable[[str], None]) -> None:
         self.say = say
@@ -24,7 +24,7 @@ class Stage:
 
 @contextmanager
 def stage(out: Console, title: str) -> Generator[Stage]:
-    """Show a stage; its line ends with what came out of it and how long it took."""
+    """Show a stage; its last line has the result and the duration."""
     began = time.monotonic()
     if out.is_terminal:
         with out.status(f"{title} …", spinner="dots") as spinner:

@@ -1,4 +1,4 @@
-"""Waiting for a job, with a bar for the person who does."""
+"""Waits for a job, with a progress bar on a terminal."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 async def ended(conn: Connection, job_id: int, *, quiet: bool = False) -> JobSummary:
-    """The job's summary at its end, with a bar on standard error while a person waits."""
+    """Wait until the job has ended and return its summary; on a terminal, standard error has a progress bar."""
     columns = (TextColumn("job {task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     err = Console(stderr=True, quiet=quiet)
     with Progress(*columns, console=err, transient=True, disable=not err.is_terminal) as progress:

@@ -1,4 +1,4 @@
-"""`forebay api`: serve the API until told to stop."""
+"""`forebay api`: serve the API."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ import click
 from forebay import open_files, telemetry
 from forebay.cli import _data_dir
 from forebay.cli._common import find_dsn, load_own_settings, place_of, with_logins
-from forebay.cli._group import Whole
+from forebay.cli._group import WholeNumber
 from forebay.cli._pipelines import log_failures
 from forebay.db import migrate
 from forebay.db.pool import as_forebay_errors, connected
@@ -39,12 +39,12 @@ _GRACE = 10
 
 @click.command()
 @click.option("--host", help="Address to listen on.  [FOREBAY_API_HOST]")
-@click.option("--port", type=Whole(0, 65535), help="Port to listen on; 0: a free one.  [FOREBAY_API_PORT]")
-@click.option("--pipelines", help="Modules with pipelines, separated by commas.  [FOREBAY_PIPELINES]")
+@click.option("--port", type=WholeNumber(0, 65535), help="Port to listen on; 0: a free one.  [FOREBAY_API_PORT]")
+@click.option("--pipelines", help="Modules with pipelines, comma-separated.  [FOREBAY_PIPELINES]")
 def api(host: str | None, port: int | None, pipelines: str | None) -> None:
     """Serve the API.
 
-    The schema is brought up to date first, if the account of FOREBAY_DATABASE_URL owns it.
+    It first migrates the schema, if the account of FOREBAY_DATABASE_URL owns it.
     Ctrl-C or SIGTERM stops it.
     """
     settings = load_own_settings(api_host=host, api_port=port, pipelines=pipelines)
@@ -68,7 +68,7 @@ def _serve(settings: Settings, dsn: str) -> int:
     config = server_config(app, settings, loop="uvloop")
     listener = listen(settings.api_host, settings.api_port)
     log.info("api_started", address=address(listener), database=place_of(dsn))
-    # uvicorn raises the signal that stopped it once more at its end: what is left to do must not die of it.
+    # At its end uvicorn raises the signal that stopped it again, which must not interrupt the cleanup.
     signal.signal(signal.SIGTERM, _end)
     try:
         uvicorn.Server(config).run(sockets=[listener])
@@ -78,7 +78,7 @@ def _serve(settings: Settings, dsn: str) -> int:
 
 
 def server_config(app: Any, settings: Settings, **more: Any) -> uvicorn.Config:
-    """How the API is served: with an end to waiting, and to the number of connections."""
+    """The uvicorn configuration, with timeouts and a limit on connections."""
     import uvicorn  # noqa: PLC0415 - only this command needs the extra
 
     from forebay.api.middleware.connections import ConnectionLimits, protocol_for  # noqa: PLC0415
@@ -91,7 +91,7 @@ def server_config(app: Any, settings: Settings, **more: Any) -> uvicorn.Config:
         access_log=False,
         timeout_graceful_shutdown=_GRACE,
         server_header=False,
-        proxy_headers=False,  # forebay.api.middleware.forwarded does that
+        proxy_headers=False,  # done by forebay.api.middleware.forwarded
         **more,
     )
 
@@ -107,12 +107,12 @@ async def _check(dsn: str, settings: Settings) -> None:
     async with as_forebay_errors():
         await migrate.ensure_service(dsn)
     async with open_role_pools(dsn, settings, Meter()):
-        pass  # what it says of rights is better read here than in the middle of a server's start
+        pass  # report missing rights before the server starts
     await warn_of_accounts(dsn, settings)
 
 
 async def warn_of_accounts(dsn: str, settings: Settings) -> None:
-    """Logs each account of the API, that of its slices of work included, that can do more than its role needs."""
+    """Log each account of the API, including that of kickoff, that has more rights than its role needs."""
     told = set[str]()
     for role, setting in SETTINGS.items():
         async with connected(login_url(settings, role, dsn), "forebay api") as conn:
@@ -129,7 +129,7 @@ async def warn_of_accounts(dsn: str, settings: Settings) -> None:
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """A socket there.
+    """A listening socket.
 
     Raises: InvalidField that names the setting.
     """
@@ -148,24 +148,24 @@ def listen(host: str, port: int) -> socket.socket:
 
 
 def address(listener: socket.socket) -> str:
-    """The socket as people write it in a browser."""
+    """The URL of a socket."""
     host, port = listener.getsockname()[:2]
     return f"http://{f'[{host}]' if ':' in host else host}:{port}"
 
 
 def is_installed() -> bool:
-    """Whether the extra is there."""
+    """Whether the extra is installed."""
     return all(find_spec(name) for name in ("argon2", "fastapi", "uvicorn"))
 
 
 def require() -> None:
-    """Raises: ForebayError with the command that adds the extra."""
+    """Raises: ForebayError with the command that installs the extra."""
     if not is_installed():
         raise ForebayError("the API is not installed: pip install 'forebay[api]'")
 
 
-def place(settings: Settings, port: int | None = None) -> str:
-    """Where the API is reached, seen from this machine: where `forebay up` serves it, unless a port is set."""
+def base_url(settings: Settings, port: int | None = None) -> str:
+    """The URL of the API on this machine: that of `forebay up`, unless a port is set."""
     if port is None and "api_port" not in settings.model_fields_set and settings.dsn is None:
         found = _data_dir.address(settings.data_dir)
         if found is not None:
@@ -175,10 +175,10 @@ def place(settings: Settings, port: int | None = None) -> str:
 
 
 def supervisor_of(settings: Settings, dsn: str, port: int) -> Supervisor:
-    """A supervisor of one API process; it is stopped by its owner."""
+    """A supervisor of one API process; the caller stops it."""
     argv = [sys.executable, "-m", "forebay", "api"]
     env = os.environ | {
-        "FOREBAY_DATABASE_URL": login_url(settings, API, dsn),  # the API has no use for the schema's owner
+        "FOREBAY_DATABASE_URL": login_url(settings, API, dsn),  # the API does not need the owner of the schema
         **{f"FOREBAY_{name.upper()}": login_url(settings, role, dsn) for role, name in SETTINGS.items()},
         "FOREBAY_PIPELINES": settings.pipelines,
         "FOREBAY_LOG_LEVEL": settings.log_level,

@@ -1,4 +1,4 @@
-"""`forebay backup` and `forebay restore`: the database as one file, written while everything runs."""
+"""`forebay backup` and `forebay restore`: the database as one file."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ import click
 
 from forebay.cli import _show as show
 from forebay.cli._common import find_dsn, load_own_settings, place_of, run
-from forebay.cli._server import alone_in
+from forebay.cli._server import locked_data_dir
 from forebay.db import migrate, restoring
 from forebay.db.pool import as_forebay_errors, connected
 from forebay.embedded import EmbeddedPostgres, find_program
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from forebay.db.pool import Connection
     from forebay.settings import Settings
 
-_WHERE = "Blobs are not part of it: copy {blobs} after it."
+_WHERE = "The backup does not include stored files: copy {blobs} afterwards."
 
 
 @click.command()
@@ -40,8 +40,8 @@ _WHERE = "Blobs are not part of it: copy {blobs} after it."
 def backup(file: Path) -> None:
     """Write the database to a file.
 
-    It needs no pause: what is written is the database at one moment. The file is only readable by you, as it holds
-    everybody's data. The contents of files (FOREBAY_STORAGE_URL, `blobs` in the data folder by default) are not in it.
+    Work can continue meanwhile: the backup is a consistent snapshot. It has the data of all users, so only you can read
+    it. The contents of stored files (FOREBAY_STORAGE_URL, by default `blobs` in the data folder) are not included.
     """
     settings = load_own_settings()
     dsn = find_dsn(settings)
@@ -49,7 +49,7 @@ def backup(file: Path) -> None:
     part = file.with_name(f"{file.name}.part")
     try:
         part.unlink(missing_ok=True)
-        # Neither a file nor a link that somebody else puts there meanwhile is written to.
+        # Exclusive: never write to a file or link that someone else creates meanwhile.
         opened = os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600), "wb")
     except OSError as error:
         raise InvalidField(str(file), f"cannot be written: {error.strerror}") from error
@@ -66,12 +66,12 @@ def backup(file: Path) -> None:
 
 @click.command()
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.option("--replace", is_flag=True, help="Replace what is in the database: all its jobs, users and files.")
+@click.option("--replace", is_flag=True, help="Replace the contents of the database: all jobs, users and files.")
 def restore(file: Path, *, replace: bool) -> None:
     """Read a backup into the database.
 
-    Stop `forebay up`, workers and the API before. A database that has jobs or users is refused without --replace. The
-    schema is brought up to date afterwards, so that a backup of an older forebay can be read.
+    Stop `forebay up`, workers and the API first. If the database has jobs or users, --replace is required. The schema
+    is migrated afterwards, so that backups of older versions can be restored.
     """
     settings = load_own_settings()
     with ExitStack() as running:
@@ -83,10 +83,10 @@ def restore(file: Path, *, replace: bool) -> None:
 
 
 def _read_in(dsn: str, file: Path, *, newest: bool) -> int:
-    """Replace the schema by that of the backup; answers how many migrations brought it up to date.
+    """Replace the schema by that of the backup; return the number of migrations applied afterwards.
 
-    However it is stopped, what was there comes back, unless the backup has taken its place for good. A kill that cannot
-    be caught leaves it aside; the next migration puts it back.
+    If it is interrupted, the old schema is put back, unless the new one is complete. After a SIGKILL the old schema
+    stays renamed; the next migration puts it back.
     """
     options = ["--no-owner", "--single-transaction", "--exit-on-error", str(file)]
     offered = outside_views()
@@ -97,7 +97,7 @@ def _read_in(dsn: str, file: Path, *, newest: bool) -> int:
             applied = run(_brought_up_to_date(dsn))
             run(_swap(dsn, partial(restoring.drop_aside, offered=offered)))
         except BaseException:
-            # A second Ctrl-C must not stop this half way.
+            # A second Ctrl-C must not interrupt this.
             with _handled(signal.SIG_IGN, signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
                 run(_swap(dsn, restoring.put_back))
             raise
@@ -106,7 +106,7 @@ def _read_in(dsn: str, file: Path, *, newest: bool) -> int:
 
 @contextmanager
 def _handled(handler: Callable[[int, FrameType | None], None] | signal.Handlers, *numbers: int) -> Generator[None]:
-    """Handle signals like this for a while, but for those that are ignored, as by nohup."""
+    """Handle signals with this handler, except ignored ones, as with nohup."""
     before = {number: signal.getsignal(number) for number in numbers}
     before = {number: known for number, known in before.items() if known != signal.SIG_IGN}
     for number in before:
@@ -124,8 +124,8 @@ async def _brought_up_to_date(dsn: str) -> int:
 
 
 def _started(settings: Settings, running: ExitStack) -> str:
-    """The embedded server, for as long as this takes; nobody else may run it."""
-    running.enter_context(alone_in(settings.data_dir))
+    """Run the embedded server meanwhile; no other process may be running it."""
+    running.enter_context(locked_data_dir(settings.data_dir))
     server = EmbeddedPostgres(settings.data_dir)
     dsn = server.start()
     running.callback(server.stop)
@@ -138,7 +138,7 @@ async def _check(dsn: str) -> None:
 
 
 def _has_service(file: Path, *, newest: bool) -> bool:
-    """Whether a backup has more than the engine: then it needs the roles and the extension of the service."""
+    """Whether a backup has the service besides the engine: then it needs its roles and extension."""
     listing = subprocess.run(
         [_find("pg_restore", newest=newest), "--list", str(file)], capture_output=True, check=False
     )
@@ -146,7 +146,7 @@ def _has_service(file: Path, *, newest: bool) -> bool:
 
 
 async def _prepare(dsn: str, has_service: Callable[[], bool], *, replace: bool) -> None:
-    """The roles that the backup grants rights to are made by a migration; what is there is not lost by mistake."""
+    """Create by a migration the roles that the backup refers to; existing data is not replaced by mistake."""
     async with as_forebay_errors():
         await migrate.migrate(dsn)
         async with connected(dsn, "forebay restore") as conn:
@@ -158,7 +158,7 @@ async def _prepare(dsn: str, has_service: Callable[[], bool], *, replace: bool) 
         if alive:
             raise ForebayError(f"{', '.join(alive)} is running: stop all workers first")
         if not replace and await overview.has_data(conn):
-            raise ForebayError(f"{place_of(dsn)} has jobs or users: --replace deletes them, and reads the backup")
+            raise ForebayError(f"{place_of(dsn)} has jobs or users: --replace deletes them and restores the backup")
 
 
 async def _swap(dsn: str, change: Callable[[Connection], Awaitable[None]]) -> None:
@@ -167,7 +167,7 @@ async def _swap(dsn: str, change: Callable[[Connection], Awaitable[None]]) -> No
 
 
 def _run_program(name: str, dsn: str, options: list[str], *, newest: bool, output: IO[bytes] | None = None) -> None:
-    """Run a program of PostgreSQL's; the password is told by the environment, which others cannot read."""
+    """Run a client program of PostgreSQL; the password is in its environment, which others cannot read."""
     place, password = _split_password(dsn)
     environment = os.environ | ({"PGPASSWORD": password} if password else {})
     command = [_find(name, newest=newest), "--no-password", f"--dbname={place}", *options]
@@ -180,9 +180,9 @@ def _run_program(name: str, dsn: str, options: list[str], *, newest: bool, outpu
 
 
 def _find(name: str, *, newest: bool) -> str:
-    """The packaged program fits the embedded server; for others that of the PATH is taken if it is newer.
+    """The path of a client program: the packaged one, which fits the embedded server, or a newer one on the PATH.
 
-    A program of PostgreSQL's refuses servers and files that are newer than itself.
+    Client programs of PostgreSQL reject servers and files that are newer than they are.
     """
     found = [str(program) for program in (find_program(name), shutil.which(name)) if program is not None]
     if not found:
@@ -192,16 +192,16 @@ def _find(name: str, *, newest: bool) -> str:
 
 
 def _version(program: str) -> tuple[int, ...]:
-    """The numbers in what it says of itself, such as `pg_dump (PostgreSQL) 17.2`; none when it does not run."""
+    """The version from output such as `pg_dump (PostgreSQL) 17.2`; empty when the program does not run."""
     said = subprocess.run([program, "--version"], capture_output=True, text=True, errors="replace", check=False).stdout
     numbers = re.search(r"\) (\d+)(?:\.(\d+))?", said)
     return tuple(int(number or 0) for number in numbers.groups()) if numbers else ()
 
 
 def _split_password(dsn: str) -> tuple[str, str]:
-    """The address without its password, and that.
+    """The address without its password, and the password.
 
-    Raises: InvalidField for a password that only a command line could tell, where others can read it.
+    Raises: InvalidField for a password that could only be passed on the command line, where others can read it.
     """
     parts = urlsplit(dsn)
     user, _, place = parts.netloc.rpartition("@")
@@ -214,6 +214,6 @@ def _split_password(dsn: str) -> tuple[str, str]:
         )
     passwords = [password, *(value for key, _, value in asked if unquote(key) == "password")]
     query = "&".join("".join(pair) for pair in asked if unquote(pair[0]) != "password")
-    # Not by urlunsplit, which would leave out the slashes of an address without a host.
+    # urlunsplit would drop the slashes of an address without a host.
     address = f"{parts.scheme}://{name}{'@' if name else ''}{place}{parts.path}{'?' if query else ''}{query}"
     return address, unquote(next(filter(None, passwords), ""))

@@ -1,4 +1,4 @@
-"""`forebay config`: every setting, what it is, and where that comes from."""
+"""`forebay config`: every setting, its value, and the origin of the value."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class _Line:
 def config(as_json: bool) -> None:
     """Show every setting.
 
-    Each has its variable, its value, where that comes from and what it means. Secrets are masked.
+    For each: its variable, value, origin of the value, and meaning. Secrets are masked.
     """
     settings, unknown = load_settings(), unknown_variables()
     lines = [*_lines(None, settings)]
@@ -75,7 +75,7 @@ def _table(lines: list[_Line]) -> Any:
 
 
 def _text(value: Any) -> str:
-    """As one would write it into .env."""
+    """The value as written in .env."""
     if value is None or value == "":
         return show.NOTHING
     return str(value).lower() if isinstance(value, bool) else f"{value:g}" if isinstance(value, float) else str(value)

@@ -1,4 +1,4 @@
-"""`forebay retry`, `pause`, `resume` and `cancel`: what people do to work. The audit says who did."""
+"""`forebay retry`, `pause`, `resume` and `cancel`. Actions are recorded in the audit."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import click
 
 from forebay.cli import _show as show
 from forebay.cli._common import actor, find_dsn, json_option, load_settings, run
-from forebay.cli._group import JOB_ID, Whole
+from forebay.cli._group import JOB_ID, WholeNumber
 from forebay.db.pool import connected
 from forebay.engine.db import control, overview
 
@@ -24,7 +24,7 @@ _WORDS = {"ERROR": "failed", "NOT_FOUND": "not found", "SKIPPED": "skipped", "DO
 
 job_argument = click.argument("job_id", type=JOB_ID, metavar="JOB")
 job_or_none = click.argument("job_id", type=JOB_ID, metavar="[JOB]", required=False)
-queue_option = click.option("--queue", help="A queue instead of a job; PIPELINE.STEP unless the step says otherwise.")
+queue_option = click.option("--queue", help="A queue instead of a job, by default named PIPELINE.STEP.")
 
 
 @click.command()
@@ -37,10 +37,10 @@ queue_option = click.option("--queue", help="A queue instead of a job; PIPELINE.
     help="Only items with this status; may be repeated.  [ERROR]",
 )
 @click.option("--not-found", is_flag=True, help="Also items that were not found: the same as --status NOT_FOUND.")
-@click.option("--item", "items", type=Whole(1, 2**31 - 1), multiple=True, help="Only this item; may be repeated.")
-@click.option("--keep-attempts", is_flag=True, help="Give each step one more attempt, not all of them again.")
-@click.option("--dry-run", is_flag=True, help="Only say how many items would run again.")
-@click.option("--yes", is_flag=True, help="Do not ask before running items again that did not fail.")
+@click.option("--item", "items", type=WholeNumber(1, 2**31 - 1), multiple=True, help="Only this item; may be repeated.")
+@click.option("--keep-attempts", is_flag=True, help="Give each step one more attempt instead of all attempts.")
+@click.option("--dry-run", is_flag=True, help="Only print how many items would run again.")
+@click.option("--yes", is_flag=True, help="Do not ask before running items that did not fail.")
 @json_option
 def retry(
     job_id: int,
@@ -54,8 +54,8 @@ def retry(
 ) -> None:
     """Run failed items of a job again.
 
-    A failed item continues after the steps that it has done; one that is DONE starts from the beginning. On a
-    terminal it asks before it runs items again that did not fail.
+    A failed item continues after its completed steps; a DONE item starts from the beginning. On a terminal, the command
+    asks before it runs items that did not fail.
     """
     wanted = tuple(dict.fromkeys([*(statuses or ("ERROR",)), *(["NOT_FOUND"] * given["not_found"])]))
     counts = run(_counts(job_id, wanted, items))
@@ -73,7 +73,7 @@ def retry(
 
 
 async def _counts(job_id: int, statuses: tuple[str, ...], items: tuple[int, ...]) -> dict[str, int]:
-    """How many items have each of the statuses, of those that are named or of all."""
+    """The number of items by status, of the named ones or of all."""
     async with connected(find_dsn(load_settings()), "forebay retry") as conn:
         await overview.job(conn, job_id)
         return await control.count_ended(conn, job_id, statuses, items or None)
@@ -85,7 +85,7 @@ def _told(counts: dict[str, int]) -> str:
 
 def _nothing(job_id: int, wanted: tuple[str, ...]) -> str:
     words = " or ".join(_WORDS[status] for status in wanted)
-    hint = "; --not-found runs those again that were not found" if wanted == ("ERROR",) else ""
+    hint = "; --not-found includes items that were not found" if wanted == ("ERROR",) else ""
     return f"job {job_id}: nothing to run again, no such item is {words}{hint}"
 
 
@@ -108,7 +108,7 @@ async def _retry(job_id: int, statuses: tuple[str, ...], items: tuple[int, ...],
 def pause(job_id: int | None, queue: str | None, as_json: bool) -> None:
     """Pause a job or a queue.
 
-    Running steps end, and nothing new starts.
+    Running steps finish; no new ones start.
     """
     _steer(job_id, queue, (control.pause, control.pause_queue), "paused", as_json=as_json)
 
@@ -128,14 +128,14 @@ def resume(job_id: int | None, queue: str | None, as_json: bool) -> None:
 def cancel(job_id: int, as_json: bool) -> None:
     """Cancel a job.
 
-    Running steps are told to stop, and the rest is skipped. `forebay retry JOB --status SKIPPED` runs it again.
+    Running steps are told to stop, the other items are skipped. `forebay retry JOB --status SKIPPED` runs them again.
     """
     _steer_job(job_id, control.cancel, "cancelled", as_json=as_json)
 
 
 def _steer(job_id: int | None, queue: str | None, verbs: tuple[Verb, Verb], what: str, *, as_json: bool) -> None:
     if (job_id is None) == (queue is None):
-        raise click.UsageError("name one: a job by its number, or a queue with --queue")
+        raise click.UsageError("name a job by its number, or a queue with --queue")
     if job_id is not None:
         _steer_job(job_id, verbs[0], what, as_json=as_json)
         return
@@ -151,7 +151,7 @@ def _steer_job(job_id: int, verb: Verb, what: str, *, as_json: bool) -> None:
 
 
 async def _do(verb: Verb, target: int | str | None) -> tuple[bool, str | None]:
-    """Whether it changed something, and the job's state after it."""
+    """Whether the state changed, and the job's new state."""
     async with connected(find_dsn(load_settings()), "forebay control") as conn:
         changed = await verb(conn, target, actor())
         return changed, (await overview.job(conn, target)).state if isinstance(target, int) else None

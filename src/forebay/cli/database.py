@@ -1,4 +1,4 @@
-"""The database of a command: the one that the settings name, else the one that `forebay up` runs."""
+"""The database of a command: the configured one, else that of `forebay up`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 async def open_database(module: str) -> AsyncGenerator[Connection]:
     """A connection for a command of a package; `module` is the command's `__name__`.
 
-    Raises: DatabaseUnavailable; SchemaError when the tables that the package needs are missing, with what to do.
+    Raises: DatabaseUnavailable; SchemaError when tables of the package are missing.
     """
     async with connected(find_dsn(load_settings()), f"forebay {module.rpartition('.')[2]}") as conn:
         await migrate.check(conn, parts_for([module]))

@@ -1,4 +1,4 @@
-"""`forebay doctor`: what is missing or wrong, and the command that fixes it."""
+"""`forebay doctor`: checks the installation and names the command that fixes a problem."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def doctor(as_json: bool) -> None:
     """
     settings = load_settings()
     if settings.log_level == "info":
-        log.configure("warning", json_lines=settings.log_json)  # the findings are what is to be read
+        log.configure("warning", json_lines=settings.log_json)  # logs would hide the findings
     found = run(_examine(settings))
     failed = any(finding.level == "FAIL" for finding in found)
     if as_json:
@@ -96,7 +96,7 @@ async def _examine(settings: Settings) -> list[Finding]:
 def _here(settings: Settings) -> Iterator[Finding]:
     yield Finding("OK", "python", ".".join(map(str, sys.version_info[:3])))
     for sentence in unknown_variables().values():
-        yield Finding("WARN", "settings", sentence, "correct its name, or unset it")
+        yield Finding("WARN", "settings", sentence, "correct the name, or unset it")
     yield _modules(settings)
     yield _cookies(settings)
     yield _egress(settings)
@@ -119,7 +119,7 @@ async def _package_checks(settings: Settings) -> list[Finding]:
         try:
             for check in package.all_checks():
                 found += await check(settings)
-        except Exception as error:  # the package's own
+        except Exception as error:  # any error of the package
             leave_out(package, error)
     return found
 
@@ -132,10 +132,10 @@ def _left_out() -> Iterator[Finding]:
 
 def _cookies(settings: Settings) -> Finding:
     if settings.is_local:
-        return Finding("OK", "sessions", f"the API is for this machine only ({settings.api_host})")
+        return Finding("OK", "sessions", f"the API listens on this machine only ({settings.api_host})")
     if settings.secure_cookies is not False:
-        return Finding("OK", "sessions", f"the API listens on {settings.api_host}; cookies go over HTTPS only")
-    text = f"the API listens on {settings.api_host}, and cookies go over plain HTTP, where others can read them"
+        return Finding("OK", "sessions", f"the API listens on {settings.api_host}; cookies are sent over HTTPS only")
+    text = f"the API listens on {settings.api_host}, and cookies may go over plain HTTP, where others can read them"
     return Finding("WARN", "sessions", text, "serve it by HTTPS, and unset FOREBAY_SECURE_COOKIES")
 
 
@@ -144,21 +144,21 @@ def _egress(settings: Settings) -> Finding:
     if missing:
         text = f"nothing can be fetched from the web without {', '.join(missing)}"
         return Finding("WARN", "egress", text, "pip install 'forebay[web]'")
-    from forebay.services.egress.confinement import why_not_confined  # noqa: PLC0415 - needs what was looked for
+    from forebay.services.egress.confinement import why_not_confined  # noqa: PLC0415 - needs the extra
 
     if settings.egress_confine is False:
-        text = "children are told to use the guarded proxy, and could do otherwise: FOREBAY_EGRESS_CONFINE is false"
+        text = "child processes are told to use the egress proxy, but could bypass it: FOREBAY_EGRESS_CONFINE is false"
         return Finding("WARN", "egress", text, "unset FOREBAY_EGRESS_CONFINE")
     because = why_not_confined()
     if because is None:
-        return Finding("OK", "egress", "children have no way out but the guarded proxy")
-    text = f"children are told to use the guarded proxy, and could do otherwise: {because}"
+        return Finding("OK", "egress", "child processes reach the network only through the egress proxy")
+    text = f"child processes are told to use the egress proxy, but could bypass it: {because}"
     level: Level = "FAIL" if settings.egress_confine else "WARN"
     return Finding(level, "egress", text, "allow user namespaces for this account, or give it CAP_SYS_ADMIN")
 
 
 def _sandbox(settings: Settings) -> Finding:
-    """Whether programs and functions that touch untrusted data can be shut in, found out by trying."""
+    """Whether programs and functions that read untrusted data can be sandboxed; found out by trying."""
     if settings.sandbox == "off":
         text = "parsers and Chromium see the files and the network of this account: FOREBAY_SANDBOX is off"
         return Finding("WARN", "sandbox", text, "unset FOREBAY_SANDBOX")
@@ -171,8 +171,8 @@ def _sandbox(settings: Settings) -> Finding:
         fix = "allow user namespaces for this account, or install bubblewrap; FOREBAY_SANDBOX=preferred runs with less"
         return Finding("FAIL" if required else "WARN", "sandbox", f"{runs}: {found.because}", fix)
     if lacking := gaps():
-        return Finding("WARN", "sandbox", f"by {found.method}, but {'; '.join(lacking)}", "nothing, but know it")
-    return Finding("OK", "sandbox", f"parsers and programs are shut in by {found.method}")
+        return Finding("WARN", "sandbox", f"by {found.method}, but {'; '.join(lacking)}", "nothing to do")
+    return Finding("OK", "sandbox", f"parsers and programs are sandboxed by {found.method}")
 
 
 def _space(settings: Settings) -> Finding:
@@ -186,9 +186,9 @@ def _space(settings: Settings) -> Finding:
 
 
 def _own_certificates(settings: Settings) -> Finding:
-    """Whose certificates are trusted besides the public ones, and by whom."""
-    # Chromium takes a list of keys, and then believes every chain in which one appears, signed by it or not: whoever
-    # has an authority's certificate, which is public, could pretend to be any host. So it is told nothing.
+    """Which certificates are trusted besides the public ones, and where."""
+    # Chromium takes a list of keys and accepts every chain that contains one, signed by it or not: anyone with the
+    # authority's public certificate could impersonate any host. So Chromium does not get it.
     name = f"FOREBAY_EGRESS_CA_FILE {settings.egress_ca_file}"
     try:
         from forebay.services.egress.pools import own_trust  # noqa: PLC0415 - needs the extra
@@ -198,16 +198,16 @@ def _own_certificates(settings: Settings) -> Finding:
         return Finding("FAIL", "certificates", str(error), "fix the file, or unset FOREBAY_EGRESS_CA_FILE")
     except ImportError:
         return Finding("WARN", "certificates", f"{name} is not used yet", "pip install 'forebay[web]'")
-    text = f"{name}: trusted where pages are read, not by Chromium: pages with such certificates get no screenshot"
+    text = f"{name}: trusted for fetching pages, but not by Chromium: pages with such certificates get no screenshot"
     if find_browser(settings) is None:
         return Finding("OK", "certificates", text)
-    return Finding("WARN", "certificates", text, "nothing, where those pages need no screenshots")
+    return Finding("WARN", "certificates", text, "nothing, if those pages need no screenshots")
 
 
 async def _browser(settings: Settings) -> Finding:
-    """Whether pages can be captured, found out by starting the browser."""
+    """Whether pages can be captured; found out by starting the browser."""
     if find_browser(settings) is None and not settings.browser_path:
-        text = "no Chromium is installed; only screenshots of pages need it"
+        text = "Chromium is not installed; only screenshots of pages need it"
         return Finding("OK", "browser", f"{text} ({INSTALL})")
     try:
         async with open_egress(settings) as egress, open_browser(settings, egress) as browser:
@@ -216,7 +216,7 @@ async def _browser(settings: Settings) -> Finding:
         return Finding("WARN", "browser", str(error), "fix that; only screenshots of pages need it")
     text = f"Chromium {started.version}"
     if started.sandboxed:
-        return Finding("OK", "browser", f"{text}, in its own sandbox")
+        return Finding("OK", "browser", f"{text}, with its sandbox")
     fix = "allow user namespaces for this account, and unset FOREBAY_SANDBOX"
     return Finding("WARN", "browser", f"{text} runs without its sandbox, which this kernel does not allow", fix)
 
@@ -262,7 +262,7 @@ def _clock(server: checkup.Server) -> Finding:
     if apart < _CLOCK_SECONDS:
         return Finding("OK", "clock", "agrees with the database's")
     fix = "synchronise the clocks, for example with chrony"
-    return Finding("WARN", "clock", f"is {show.duration(apart)} away from the database's", fix)
+    return Finding("WARN", "clock", f"differs by {show.duration(apart)} from the database's", fix)
 
 
 def _connections(server: checkup.Server, settings: Settings) -> Finding:
@@ -277,14 +277,14 @@ def _connections(server: checkup.Server, settings: Settings) -> Finding:
 
 async def _listen(dsn: str, settings: Settings) -> Finding:
     if not settings.listen:
-        return Finding("OK", "wake-ups", f"off; workers look every {show.duration(settings.poll_s)}")
+        return Finding("OK", "wake-ups", f"off; workers poll every {show.duration(settings.poll_s)}")
     try:
         hears = await checkup.receives_notifications(dsn)
     except ForebayError as error:
         return Finding("WARN", "wake-ups", f"LISTEN failed: {error}", "FOREBAY_LISTEN=false forebay worker")
     if hears:
         return Finding("OK", "wake-ups", "LISTEN works")
-    text = "notifications do not arrive: is there a transaction-mode pooler in between? Workers poll instead"
+    text = "notifications do not arrive, perhaps because of a transaction-mode pooler; workers poll instead"
     return Finding("WARN", "wake-ups", text, "FOREBAY_LISTEN=false forebay worker, or connect without the pooler")
 
 
@@ -292,7 +292,7 @@ async def _vector(conn: Connection) -> Finding:
     offered = await checkup.extensions(conn, ["vector"])
     if version := offered.get("vector"):
         return Finding("OK", "pgvector", version)
-    text = "offered, not installed" if "vector" in offered else "not there"
+    text = "available, not installed" if "vector" in offered else "not there"
     return Finding("OK", "pgvector", f"{text}; only search by meaning needs it")
 
 
@@ -303,40 +303,40 @@ async def _schema(conn: Connection) -> Finding:
         return Finding("FAIL", "schema", str(error), "forebay migrate")
     versions = ", ".join(f"{part} {version}" for part, version in (await migrate.versions_of(conn)).items())
     if outdated := await checkup.outdated_routines(conn):
-        text = f"{versions}, but the functions of {', '.join(outdated)} are those of another release"
+        text = f"{versions}, but the functions of {', '.join(outdated)} belong to another release"
         return Finding("WARN", "schema", text, "forebay migrate")
     if not await migrate.has_service(conn):
-        versions += "; the engine alone: `forebay migrate --service` adds what the API needs"
+        versions += "; engine only: `forebay migrate --service` adds what the API needs"
     return Finding("OK", "schema", versions)
 
 
 async def _roles(conn: Connection) -> Finding:
     missing = await missing_roles(conn)
     if not missing:
-        return Finding("OK", "roles", "the API has its own, behind row-level security")
+        return Finding("OK", "roles", "the roles of the API exist, with row-level security")
     made = "; ".join(f"create role {role} nologin" for role in missing)
-    text = f"the API cannot run without {', '.join(missing)}; the account that migrates must be able to grant them"
+    text = f"the API needs the roles {', '.join(missing)}; the account that migrates must be able to grant them"
     return Finding("WARN", "roles", text, f"as an administrator of the database: {made}; then: forebay migrate")
 
 
 async def _ownership(conn: Connection) -> Finding:
     tables = await identity.unprotected_tables(conn)
     if not tables:
-        return Finding("OK", "ownership", "row-level security protects every table that has owners")
-    text = f"no policy of row-level security protects {', '.join(tables)}"
+        return Finding("OK", "ownership", "row-level security protects every table with owners")
+    text = f"row-level security does not protect {', '.join(tables)}"
     fix = "; ".join(f"select forebay.own('{table}')" for table in tables)
-    return Finding("FAIL", "ownership", text, f"upgrade the package that has it, or as the owner of the schema: {fix}")
+    return Finding("FAIL", "ownership", text, f"upgrade the package of the table, or as the owner of the schema: {fix}")
 
 
 async def _partitions(conn: Connection) -> Finding:
     missing = await checkup.missing_partitions(conn)
     if missing is None:
-        return Finding("OK", "history", "no partitions yet: the first worker makes them")
+        return Finding("OK", "history", "no partitions yet: the first worker creates them")
     if not missing:
-        return Finding("OK", "history", "partitions are made ahead")
+        return Finding("OK", "history", "partitions are created ahead")
     days = ", ".join(day.isoformat() for day in missing)
-    text = f"no partition for {days}: attempts gather in attempt_default"
-    return Finding("WARN", "history", text, "forebay worker (a running worker makes them)")
+    text = f"no partition for {days}: attempts are stored in attempt_default"
+    return Finding("WARN", "history", text, "forebay worker (a running worker creates them)")
 
 
 def _work(depth: list[Depth], workers: list[WorkerRow], settings: Settings) -> Iterator[Finding]:
@@ -346,7 +346,7 @@ def _work(depth: list[Depth], workers: list[WorkerRow], settings: Settings) -> I
     waiting = [step for step in depth if step.ready and f"{step.pipeline}.{step.step}" not in served]
     for step in waiting:
         wait = f"{show.plural(step.ready, 'task')} waiting at {step.pipeline}.{step.step}"
-        text = f"{wait}, and no living worker runs that step"
+        text = f"{wait}, and no running worker has that step"
         yield Finding("FAIL", "workers", text, _worker_for(step.pipeline, settings))
     for worker in workers:
         if worker.stuck:
@@ -377,7 +377,7 @@ def _versions(found: list[VersionRow]) -> Iterator[Finding]:
 
 
 def _worker_for(pipeline: str, settings: Settings) -> str:
-    """How to start a worker that knows this pipeline."""
+    """The command that starts a worker with this pipeline."""
     try:
         known = {each.name for each in load_pipelines(settings.pipeline_modules)}
     except DefinitionError:
@@ -393,7 +393,7 @@ def _queues(depth: list[Depth]) -> Iterator[Finding]:
     parked = {step.queue: step.parked for step in depth if step.parked}
     for queue, reason in parked.items():
         text = f"{queue} is parked: {reason}"
-        fix = f"fix that; it continues by itself, or at once by: select forebay.unpark_queue('{queue}')"
+        fix = f"fix that; it continues automatically, or immediately with: select forebay.unpark_queue('{queue}')"
         yield Finding("FAIL", "queues", text, fix)
     for queue in {step.queue: None for step in depth if step.paused}:
         yield Finding("WARN", "queues", f"{queue} is paused", f"forebay resume --queue {queue}")

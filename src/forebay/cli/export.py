@@ -1,4 +1,4 @@
-"""`forebay export`: a job's items, or what its pipeline makes of them, as JSON lines, CSV or a workbook."""
+"""`forebay export`: a job's items, or the table of its pipeline, as JSON Lines, CSV or a workbook."""
 
 from __future__ import annotations
 
@@ -44,15 +44,15 @@ if TYPE_CHECKING:
     multiple=True,
     help="Only items with this status; may be repeated.",
 )
-@click.option("--output", default="-", show_default=True, metavar="FILE|-", help="Where to; - is standard output.")
+@click.option("--output", default="-", show_default=True, metavar="FILE|-", help="Target file; - is standard output.")
 @click.option(
     "--with",
     "groups",
     multiple=True,
     metavar="GROUP",
-    help="Also these columns, where the job's pipeline has such groups; may be repeated.",
+    help="Also these groups of columns, if the job's pipeline has them; may be repeated.",
 )
-@click.option("--raw", is_flag=True, help="Do not escape cells of CSV that a spreadsheet would run as formulas.")
+@click.option("--raw", is_flag=True, help="Do not escape CSV cells that a spreadsheet would run as formulas.")
 @json_option
 def export(
     job_id: int,
@@ -66,12 +66,12 @@ def export(
 ) -> None:
     """Write a job's items to a file.
 
-    That is id, status, key, input, result and error of each item, unless its pipeline has a table of its own for them.
-    CSV and XLSX have a column for each field of input and result that the first 100 items have. With --json the
-    summary is JSON; it is on standard error when the items are on standard output.
+    For each item: id, status, key, input, result and error, unless the pipeline defines its own table. CSV and XLSX
+    have a column for each field of input and result in the first 100 items. With --json the summary is JSON; it goes to
+    standard error when the items go to standard output.
     """
     if kind == "xlsx" and output == "-" and sys.stdout.isatty():
-        raise click.UsageError("a workbook is no text for a terminal: add --output FILE, or redirect with > FILE")
+        raise click.UsageError("a workbook cannot be printed to a terminal: add --output FILE, or redirect with > FILE")
     began = time.monotonic()
     with opened(output) as sink:
         format_ = JsonLines(sink) if kind == "jsonl" else Xlsx(sink) if kind == "xlsx" else Csv(sink, raw=raw)
@@ -88,7 +88,7 @@ def export(
     text = f"job {job_id}: {_show.plural(count, 'item')}, {_show.size(sink.size)}, in {_show.duration(took)}"
     click.echo(_show.dump(summary) if as_json else text, err=output == "-")
     if format_.incomplete:
-        fields = "have fields that the first 100 items do not have, which have no column: --format jsonl has all"
+        fields = "have fields that the first 100 items lack, which have no column: --format jsonl has all"
         click.echo(f"{_show.plural(format_.incomplete, 'item')} {fields}", err=True)
 
 
@@ -107,7 +107,7 @@ async def _export(job_id: int, options: ExportOptions, format_: Csv | JsonLines,
 async def _export_own(
     conn: Connection, job: JobRow, options: ExportOptions, sink: Sink, seen: Callable[[int], None]
 ) -> Exported | None:
-    """What the job's pipeline makes of its items, if it does."""
+    """The table of the job's pipeline, if it defines one."""
 
     async def write(data: bytes) -> None:
         await asyncio.to_thread(sink.write_bytes, data)
@@ -134,7 +134,7 @@ async def _export_items(
 
 @contextmanager
 def _progress(total: int) -> Generator[Callable[[int], None]]:
-    """A bar on standard error, if a person sees that."""
+    """A progress bar on standard error, if it is a terminal."""
     err = Console(stderr=True)
     columns = (TextColumn("items"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=err, transient=True, disable=not err.is_terminal) as progress:

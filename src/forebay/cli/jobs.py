@@ -1,4 +1,4 @@
-"""`forebay jobs` and `forebay job`: what was submitted, and what became of it."""
+"""`forebay jobs` and `forebay job`: lists and reports of jobs."""
 
 from __future__ import annotations
 
@@ -11,26 +11,28 @@ import click
 
 from forebay.cli import _show as show
 from forebay.cli._common import find_dsn, json_option, load_settings, run
-from forebay.cli._group import JOB_ID, Whole
+from forebay.cli._group import JOB_ID, WholeNumber
 from forebay.db.pool import connected
 from forebay.engine.db import overview
 from forebay.engine.db.overview import JobRow
 from forebay.types import JobState
 
 if TYPE_CHECKING:
-    from forebay.cli._job_page import JobPage
+    from forebay.cli._job_report import JobReport
 
-# Columns of counts that are shown when a job of the list has such items.
+# Columns that are shown when a listed job has such items.
 _RARE = {"not found": "not_found", "skipped": "skipped"}
 
 
 @click.command()
 @click.option(
-    "--state", type=click.Choice([state.value for state in JobState], case_sensitive=False), help="Only in this state."
+    "--state",
+    type=click.Choice([state.value for state in JobState], case_sensitive=False),
+    help="Only jobs in this state.",
 )
-@click.option("--pipeline", help="Only of this pipeline.")
-@click.option("--owner", help="Only of this owner.")
-@click.option("--limit", type=Whole(1, 10_000), default=20, show_default=True, help="How many at most.")
+@click.option("--pipeline", help="Only jobs of this pipeline.")
+@click.option("--owner", help="Only jobs of this owner.")
+@click.option("--limit", type=WholeNumber(1, 10_000), default=20, show_default=True, help="Maximum number of jobs.")
 @json_option
 def jobs(as_json: bool, **wanted: Any) -> None:
     """List the newest jobs."""
@@ -72,19 +74,19 @@ def _job_table(found: list[JobRow]) -> Any:
 
 @click.command()
 @click.argument("job_id", type=JOB_ID, metavar="ID")
-@click.option("--items", "all_items", is_flag=True, help="Show the first 500 items, whatever their status.")
-@click.option("--watch", is_flag=True, help="Keep showing it until it has ended; Ctrl-C stops watching.")
+@click.option("--items", "all_items", is_flag=True, help="Show the first 500 items of any status.")
+@click.option("--watch", is_flag=True, help="Update the output until the job has ended; Ctrl-C stops watching.")
 @json_option
 def job(job_id: int, *, all_items: bool, watch: bool, as_json: bool) -> None:
     """Show one job: counts, results, failures.
 
     It shows a few items of each status with their results or reasons; `forebay export` writes all of them to a file.
     """
-    from forebay.cli import _job_page as pages  # noqa: PLC0415 - `forebay jobs` draws no page
+    from forebay.cli import _job_report as pages  # noqa: PLC0415 - `forebay jobs` does not need it
 
     dsn = find_dsn(load_settings())
     if watch and not as_json:
-        with suppress(KeyboardInterrupt):  # the usual end of it
+        with suppress(KeyboardInterrupt):  # the usual way to end it
             run(_watch(dsn, job_id, all_items=all_items))
         return
     page = run(_read(dsn, job_id, all_items=all_items, until_over=watch))
@@ -94,8 +96,8 @@ def job(job_id: int, *, all_items: bool, watch: bool, as_json: bool) -> None:
         show.console().print(pages.drawn(page))
 
 
-async def _read(dsn: str, job_id: int, *, all_items: bool, until_over: bool = False) -> JobPage:
-    from forebay.cli import _job_page as pages  # noqa: PLC0415
+async def _read(dsn: str, job_id: int, *, all_items: bool, until_over: bool = False) -> JobReport:
+    from forebay.cli import _job_report as pages  # noqa: PLC0415
 
     async with connected(dsn, "forebay job") as conn:
         while True:
@@ -108,7 +110,7 @@ async def _read(dsn: str, job_id: int, *, all_items: bool, until_over: bool = Fa
 async def _watch(dsn: str, job_id: int, *, all_items: bool) -> None:
     from rich.live import Live  # noqa: PLC0415
 
-    from forebay.cli import _job_page as pages  # noqa: PLC0415
+    from forebay.cli import _job_report as pages  # noqa: PLC0415
 
     async with connected(dsn, "forebay job") as conn:
         with Live(console=show.console(), auto_refresh=False) as live:

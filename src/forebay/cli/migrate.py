@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.option("--pipelines", help="Modules whose pipelines are registered, too, separated by commas.")
+@click.option("--pipelines", help="Modules whose pipelines are also registered, comma-separated.")
 @click.option("--service", is_flag=True, help="Add what the service needs: identity, files, API and pipelines.")
 @click.option("--accounts", is_flag=True, help="Make the accounts of the API and of workers, and print their settings.")
 @click.option("--remove", metavar="NAME", help="Remove the schema part of a package, with all its tables.")
@@ -81,7 +81,7 @@ def migrate(
 
 
 async def _migrate(dsn: str, declared: Sequence[Pipeline[Any]], *, service: bool) -> tuple[int, dict[str, int]]:
-    """How many migrations were applied, and the version of each schema part."""
+    """The number of migrations applied, and the version of each schema part."""
     async with as_forebay_errors():
         applied = await schema.migrate(dsn, service=service)
     async with connected(dsn, "forebay migrate") as conn:
@@ -91,7 +91,7 @@ async def _migrate(dsn: str, declared: Sequence[Pipeline[Any]], *, service: bool
 
 
 async def _make_accounts(dsn: str) -> dict[str, str]:
-    """The addresses of the service's accounts, by the variables that take them."""
+    """The addresses of the service's accounts, by their variables."""
     passwords = {role: token_urlsafe(24) for role in SETTINGS}
     await make_logins(dsn, passwords)
     return {f"FOREBAY_{setting.upper()}": url for setting, url in login_urls(dsn, passwords).items()}

@@ -9,7 +9,7 @@ import click
 
 from forebay.cli import _show as show
 from forebay.cli._common import find_dsn, json_option, load_settings, run
-from forebay.cli._group import Group, Whole
+from forebay.cli._group import Group, WholeNumber
 from forebay.db.pool import connected
 from forebay.engine.db import versions as db
 
@@ -59,7 +59,7 @@ def _table(found: list[VersionRow]) -> Any:
 
 @pipelines.command()
 @click.argument("name")
-@click.argument("version", type=Whole(1, 1_000_000))
+@click.argument("version", type=WholeNumber(1, 1_000_000))
 def use(name: str, version: int) -> None:
     """Let new jobs of a pipeline go by one of its versions.
 

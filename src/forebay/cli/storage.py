@@ -1,4 +1,4 @@
-"""`forebay storage`: what is kept, whether it is all there, and cleaning up."""
+"""`forebay storage`: usage, check and cleanup of stored files."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ if TYPE_CHECKING:
     from forebay.db.pool import Connection
     from forebay.storage import Store
     from forebay.storage.checking import Report
-    from forebay.storage.db import OwnerUsage, Usage
+    from forebay.storage.db import OwnerUsage, StorageUsage
 
 _SHORTEST_GRACE = 600
 
 
 @click.group(cls=Group)
 def storage() -> None:
-    """Look after stored files.
+    """Show, check and clean stored files.
 
     Their contents are blobs in FOREBAY_STORAGE_URL.
     """
@@ -55,7 +55,7 @@ def _store() -> Store:
 @storage.command()
 @json_option
 def usage(as_json: bool) -> None:
-    """Show how much is stored, and by whom."""
+    """Show how much each owner stores."""
     whole, owners = run(_usage())
     if as_json:
         click.echo(show.dump({**asdict(whole), "owners": [asdict(owner) for owner in owners]}))
@@ -63,28 +63,28 @@ def usage(as_json: bool) -> None:
         _print_usage(whole, owners)
 
 
-async def _usage() -> tuple[Usage, list[OwnerUsage]]:
+async def _usage() -> tuple[StorageUsage, list[OwnerUsage]]:
     async with _connected() as conn:
         return await files.usage(conn)
 
 
-def _print_usage(whole: Usage, owners: list[OwnerUsage]) -> None:
+def _print_usage(whole: StorageUsage, owners: list[OwnerUsage]) -> None:
     if owners:
         made = show.table("owner", ">files", ">size")
         rows = ((owner.owner, show.number(owner.files), show.size(owner.bytes)) for owner in owners)
         show.console().print(show.fill(made, rows))
     click.echo(f"{show.plural(whole.blobs, 'blob')}, {show.size(whole.bytes)}")
     if whole.loose_blobs:
-        click.echo(f"{show.number(whole.loose_blobs)} of them, {show.size(whole.loose_bytes)}, are of no file")
+        click.echo(f"{show.number(whole.loose_blobs)} of them, {show.size(whole.loose_bytes)}, belong to no file")
     if whole.waste:
         click.echo(f"{show.plural(whole.waste, 'object')}, {show.size(whole.waste_bytes)}, to be deleted")
 
 
 @storage.command()
-@click.option("--deep", is_flag=True, help="Read everything, and compare it with its hash.")
+@click.option("--deep", is_flag=True, help="Read all contents and compare them with their hashes.")
 @json_option
 def check(deep: bool, as_json: bool) -> None:
-    """Check that every stored file is there.
+    """Check that all stored files exist.
 
     Exit code 1 when something is missing or damaged.
     """
@@ -117,9 +117,9 @@ def _report_json(report: Report) -> dict[str, Any]:
 
 
 _WORDS = {
-    "missing": "is not in the store",
-    "size": "has another size than was stored",
-    "content": "is not what was stored",
+    "missing": "is missing",
+    "size": "has the wrong size",
+    "content": "has the wrong content",
 }
 
 
@@ -127,25 +127,25 @@ def _print_report(report: Report, *, deep: bool) -> None:
     for damage in report.damages:
         of = f"{show.plural(len(damage.file_ids), 'file')}: {', '.join(map(str, damage.file_ids))}"
         click.echo(f"{damage.key} {_WORDS[damage.kind]} ({of})")
-    seen = "read" if deep else "looked for"
-    damaged = f"{show.number(len(report.damages))} damaged" if report.damages else "all are there"
+    seen = "read" if deep else "checked"
+    damaged = f"{show.number(len(report.damages))} damaged" if report.damages else "none damaged"
     click.echo(f"{show.plural(report.blobs, 'blob')}, {show.size(report.bytes)}, {seen}: {damaged}")
     if report.unknown:
         of = f"{show.plural(report.unknown, 'object')}, {show.size(report.unknown_bytes)}"
-        click.echo(f"{of}, in the store that this database knows nothing of")
+        click.echo(f"{of}, in the store but unknown to this database")
 
 
 @storage.command()
-@click.option("--grace", help="Delete what nobody has put for so long, at least 10min.  [FOREBAY_STORAGE_GRACE_S]")
+@click.option("--grace", help="Delete blobs that are unused for this long, at least 10min.  [FOREBAY_STORAGE_GRACE_S]")
 @json_option
 def clean(grace: str | None, as_json: bool) -> None:
     """Delete blobs that no file refers to.
 
-    Workers do this regularly by themselves.
+    Workers do this regularly.
     """
     seconds = load_settings().storage_grace_s if grace is None else duration(grace)
     if seconds < _SHORTEST_GRACE:
-        raise click.BadParameter("must be 10min at least: what is just being put has no file yet", param_hint="--grace")
+        raise click.BadParameter("must be at least 10min: a blob being stored has no file yet", param_hint="--grace")
     count = run(_clean(timedelta(seconds=seconds)))
     show.answer({"deleted": count}, f"{show.plural(count, 'object')} deleted", as_json=as_json)
 
@@ -155,7 +155,7 @@ async def _clean(grace: timedelta) -> int:
 
     settings, store = load_settings(), _store()
     async with _connected():
-        pass  # says in words what is wrong with the database
+        pass  # reports problems of the database
     async with (
         await open_pool(
             find_dsn(settings), size=2, name="forebay storage", prepared=settings.prepared_statements

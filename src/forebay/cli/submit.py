@@ -1,4 +1,4 @@
-"""`forebay submit`: hand work in from a shell."""
+"""`forebay submit`: submit a job from a shell."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 import click
 from pydantic import ValidationError
 
-from forebay.cli import _job_page as pages
+from forebay.cli import _job_report as pages
 from forebay.cli import _show as show
 from forebay.cli._common import duration, find_dsn, json_option, load_settings, run
-from forebay.cli._group import Whole
+from forebay.cli._group import WholeNumber
 from forebay.cli._owner import choose_owner, owner_option
 from forebay.cli._pipelines import make_known
 from forebay.cli._waiting import ended
@@ -29,7 +29,7 @@ from forebay.validation import plain_reason
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Iterator
 
-    from forebay.cli._job_page import JobPage
+    from forebay.cli._job_report import JobReport
     from forebay.engine.submit.options import SubmitOptions
     from forebay.settings import Settings
     from forebay.types import Submitted
@@ -39,15 +39,15 @@ if TYPE_CHECKING:
 @click.argument("pipeline")
 @click.argument("source", required=False, default="-", metavar="[JSON|-|@FILE]")
 @owner_option
-@click.option("--key", help="Idempotency key: a job that has this key already is not submitted again.")
-@click.option("--priority", type=Whole(-100, 100), default=0, show_default=True, help="Higher goes first.")
+@click.option("--key", help="Idempotency key: if a job has this key already, none is created.")
+@click.option("--priority", type=WholeNumber(-100, 100), default=0, show_default=True, help="Higher goes first.")
 @click.option("--delay", type=duration, metavar="DURATION", help="Start later, for example in 30s or 1h30m.")
 @click.option("--wait", is_flag=True, help="Wait until the job has ended; exit code 1 when it failed.")
 @json_option
 def submit(pipeline: str, source: str, *, wait: bool, as_json: bool, **options: Any) -> None:
     """Submit a job.
 
-    Its input is one JSON value, or many: JSON lines from standard input (-) or a file become one job.
+    The input is one JSON value, or JSON Lines from standard input (-) or a file, which become one job.
 
     \b
     forebay submit texts '{"title": "Hello", "body": "A short text."}'
@@ -55,7 +55,7 @@ def submit(pipeline: str, source: str, *, wait: bool, as_json: bool, **options: 
     """
     settings = load_settings()
     declared = {each.name: each for each in load_pipelines(settings.pipeline_modules)}
-    # One that is declared elsewhere can be submitted too; then only the database knows what it takes.
+    # A pipeline declared elsewhere can be used, too; then only the database can check its input.
     chosen = declared.get(pipeline) or _undeclared(pipeline)
     job, summary = run(_submit(settings, chosen, source, options, wait=wait, quiet=as_json))
     _answer(job, summary, as_json=as_json)
@@ -65,14 +65,14 @@ def submit(pipeline: str, source: str, *, wait: bool, as_json: bool, **options: 
 
 def _undeclared(name: str) -> Pipeline[Any]:
     if not re.fullmatch(r"[a-z][a-z0-9_]{0,62}", name):
-        raise UnknownPipeline("pipeline", f"{name!r} cannot be one: names are a-z, 0-9 and _")
+        raise UnknownPipeline("pipeline", f"{name!r} is not a valid name: names have a-z, 0-9 and _")
     anything: Any = Any
     return Pipeline[Any](name, anything)
 
 
 async def _submit(
     settings: Settings, pipeline: Pipeline[Any], source: str, given: dict[str, Any], *, wait: bool, quiet: bool
-) -> tuple[Submitted, JobPage | None]:
+) -> tuple[Submitted, JobReport | None]:
     async with connected(find_dsn(settings), "forebay submit") as conn:
         options: SubmitOptions = {
             "owner": await choose_owner(conn, settings, given["owner"], quiet=quiet),
@@ -116,7 +116,7 @@ def _is_one(source: str) -> bool:
 def _opened(source: str) -> Any:
     if source == "-":
         if sys.stdin.isatty():
-            click.echo("Reading JSON lines; end with Ctrl-D.", err=True)
+            click.echo("Reading JSON Lines; end with Ctrl-D.", err=True)
         return nullcontext(sys.stdin.buffer)
     try:
         return Path(source[1:]).open("rb")
@@ -125,14 +125,14 @@ def _opened(source: str) -> Any:
 
 
 def _values(lines: Iterable[bytes], name: str) -> Iterator[Any]:
-    """The values of the lines, empty ones left out; read while they are sent."""
+    """The values of the non-empty lines, read while they are sent."""
     empty = True
     for number, line in enumerate(lines, 1):
         if line.strip():
             empty = False
             yield _parsed(line, f"{name}, line {number}")
     if empty:
-        raise InvalidField(name, "has no JSON lines")
+        raise InvalidField(name, "has no JSON Lines")
 
 
 def _parsed(text: str | bytes, field: str) -> Any:
@@ -142,7 +142,7 @@ def _parsed(text: str | bytes, field: str) -> Any:
         raise InvalidField(field, f"is not JSON: {error}") from error
 
 
-def _answer(job: Submitted, page: JobPage | None, *, as_json: bool) -> None:
+def _answer(job: Submitted, page: JobReport | None, *, as_json: bool) -> None:
     if as_json:
         answer: dict[str, Any] = {"job_id": str(job.job_id), "created": job.created, "items": job.items}
         if page is not None:
@@ -150,10 +150,10 @@ def _answer(job: Submitted, page: JobPage | None, *, as_json: bool) -> None:
             answer |= {name: getattr(page.job, name) for name in counters} | {"reasons": list(page.reasons)}
         click.echo(show.dump(answer))
         return
-    known = "" if job.created else " (it was there already)"
+    known = "" if job.created else " (it existed already)"
     click.echo(f"job {job.job_id}: {show.plural(job.items, 'item')}{known}")
     if page is None:
-        click.echo(f"`forebay job {job.job_id}` shows what becomes of it.", err=True)
+        click.echo(f"`forebay job {job.job_id}` shows its progress.", err=True)
     else:
         click.echo(f"{page.job.state}: {show.counts(page.job)}")
         for reason in page.reasons:

@@ -1,4 +1,4 @@
-"""`forebay tokens`: with which programs use the API."""
+"""`forebay tokens`: tokens with which programs use the API."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import click
 from forebay.cli import _show as show
 from forebay.cli import api
 from forebay.cli._common import actor, duration, find_dsn, json_option, load_settings, run
-from forebay.cli._group import Group, Whole
+from forebay.cli._group import Group, WholeNumber
 from forebay.db.pool import connected
 from forebay.identity import db as identity
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager
 
     from forebay.db.pool import Connection
-    from forebay.identity.db import Token
+    from forebay.identity.db import ApiToken
 
 _SCOPES = ("read", "write", "admin")
 
@@ -38,8 +38,8 @@ def _connected() -> AbstractAsyncContextManager[Connection]:
 
 
 @tokens.command("list")
-@click.option("--user", help="Only of this user.")
-@click.option("--service", is_flag=True, help="Only the service's own.")
+@click.option("--user", help="Only tokens of this user.")
+@click.option("--service", is_flag=True, help="Only tokens of the service.")
 @json_option
 def list_tokens(user: str | None, service: bool, as_json: bool) -> None:
     """List tokens, newest first.
@@ -57,7 +57,7 @@ def list_tokens(user: str | None, service: bool, as_json: bool) -> None:
         show.console().print(_table(found))
 
 
-async def _list(user: str | None, *, service: bool) -> list[tuple[str | None, Token]]:
+async def _list(user: str | None, *, service: bool) -> list[tuple[str | None, ApiToken]]:
     async with _connected() as conn:
         if user is not None:
             api.require()
@@ -67,7 +67,7 @@ async def _list(user: str | None, *, service: bool) -> list[tuple[str | None, To
         return await identity.all_tokens(conn, user, service=service)
 
 
-def _table(found: list[tuple[str | None, Token]]) -> Any:
+def _table(found: list[tuple[str | None, ApiToken]]) -> Any:
     made = show.table(">token", "name", "of", "ends with", "scopes", "state", "last used", "created")
     for holder, token in found:
         made.add_row(
@@ -83,7 +83,7 @@ def _table(found: list[tuple[str | None, Token]]) -> Any:
     return made
 
 
-def _state(token: Token) -> str:
+def _state(token: ApiToken) -> str:
     now = datetime.now(UTC)
     if token.revoked_at is not None:
         return "revoked"
@@ -93,16 +93,16 @@ def _state(token: Token) -> str:
     return f"valid for {show.duration(left)}" if left > 0 else "expired"
 
 
-def _token_json(holder: str | None, token: Token) -> dict[str, Any]:
+def _token_json(holder: str | None, token: ApiToken) -> dict[str, Any]:
     return asdict(token) | {"id": str(token.id), "user": holder}
 
 
 @tokens.command()
 @click.argument("name")
-@click.option("--user", help="Whose it is: it may do what this user may.")
-@click.option("--service", is_flag=True, help="The service's own: each request names the owner that it acts for.")
-@click.option("--scope", "scopes", type=click.Choice(_SCOPES), multiple=True, help="What it may do.  [read and write]")
-@click.option("--expires", type=duration, metavar="DURATION", help="For how long, for example 90d.  [until revoked]")
+@click.option("--user", help="The user whose rights it has.")
+@click.option("--service", is_flag=True, help="A token of the service: each request names the owner that it acts for.")
+@click.option("--scope", "scopes", type=click.Choice(_SCOPES), multiple=True, help="Scope.  [read and write]")
+@click.option("--expires", type=duration, metavar="DURATION", help="Validity, for example 90d.  [until revoked]")
 @json_option
 def add(
     name: str, *, user: str | None, service: bool, scopes: tuple[str, ...], expires: float | None, as_json: bool
@@ -112,17 +112,17 @@ def add(
     Its secret is printed once, alone on standard output.
     """
     if (user is None) != service:
-        raise click.UsageError("say whose token it is: --user NAME or --service")
+        raise click.UsageError("name the holder of the token: --user NAME or --service")
     api.require()
     token, secret = run(_add(name, user, sorted(set(scopes)) or ["read", "write"], expires))
     if not as_json:
         state = "valid until it is revoked" if expires is None else f"valid for {show.duration(expires)}"
         whose = user or "the service"
-        click.echo(f"Token {token.id} of {whose}: {', '.join(token.scopes)}; {state}. Shown this once:", err=True)
+        click.echo(f"Token {token.id} of {whose}: {', '.join(token.scopes)}; {state}. Shown only once:", err=True)
     show.answer(_token_json(user, token) | {"token": secret}, secret, as_json=as_json)
 
 
-async def _add(name: str, user: str | None, scopes: list[str], expires: float | None) -> tuple[Token, str]:
+async def _add(name: str, user: str | None, scopes: list[str], expires: float | None) -> tuple[ApiToken, str]:
     from forebay.identity import accounts  # noqa: PLC0415 - an extra
 
     async with _connected() as conn:
@@ -130,10 +130,10 @@ async def _add(name: str, user: str | None, scopes: list[str], expires: float | 
 
 
 @tokens.command()
-@click.argument("token_id", type=Whole(1, 2**63 - 1), metavar="ID")
+@click.argument("token_id", type=WholeNumber(1, 2**63 - 1), metavar="ID")
 @json_option
 def revoke(token_id: int, as_json: bool) -> None:
-    """Revoke a token for good."""
+    """Revoke a token."""
     api.require()
     changed = run(_revoke(token_id))
     text = f"token {token_id} is revoked {'now' if changed else 'already'}"

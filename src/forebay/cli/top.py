@@ -1,4 +1,4 @@
-"""`forebay top`: what waits, runs, fails and who works, live."""
+"""`forebay top`: a live view of jobs, queues, failures and workers."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ if TYPE_CHECKING:
 def top(once: bool, interval: float, as_json: bool) -> None:
     """Watch jobs, queues and workers live.
 
-    Ctrl-C ends it. With --json: one JSON object a line, every interval. Speeds are measured over the interval, so the
-    first output waits for it.
+    Ctrl-C ends it. With --json it prints one JSON object per line and interval. Rates are measured over the interval,
+    so the first output waits for it.
     """
     settings = load_settings()
     dsn = find_dsn(settings)
     out = show.console()
-    with suppress(KeyboardInterrupt):  # the usual end of it
+    with suppress(KeyboardInterrupt):  # the usual way to end it
         if as_json:
             run(_stream(dsn, interval, once=once))
         elif once or not out.is_terminal:
@@ -78,7 +78,7 @@ async def _watch(dsn: str, interval: float, out: Console) -> None:
 
 
 async def follow(dsn: str, view: View, live: Live, interval: float) -> None:
-    """Keep a view fresh for ever, also over times without a database."""
+    """Update a view until cancelled, also while the database is unavailable."""
     while True:
         try:
             async with connected(dsn, "forebay top") as conn:

@@ -1,4 +1,4 @@
-"""`forebay up`: PostgreSQL, schema, demo and workers, with one command and one Ctrl-C."""
+"""`forebay up`: start PostgreSQL, the API and workers with one command."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from forebay.cli import _data_dir, _guide, api
 from forebay.cli import _show as show
 from forebay.cli._chromium import install_chromium
 from forebay.cli._common import add_logins, load_own_settings, place_of, unknown_variables
-from forebay.cli._group import Whole
+from forebay.cli._group import WholeNumber
 from forebay.cli._live import View
 from forebay.cli._pipelines import make_known
 from forebay.cli._ports import choose_port
-from forebay.cli._server import alone_in, keep_running, recover, running_postgres, short
+from forebay.cli._server import keep_running, locked_data_dir, recover, running_postgres, short
 from forebay.cli._stages import stage
 from forebay.cli.top import follow
 from forebay.cli.worker import check_queues, supervisor_of
@@ -49,19 +49,19 @@ if TYPE_CHECKING:
 
 _LOG_LIMIT = 16 * 2**20
 _EXAMPLE = "forebay.example"
-_DEMO_OWNER = "admin"  # the first administrator, who then sees the demo after signing in
+_DEMO_OWNER = "admin"  # the first administrator sees the demo after signing in
 
 
 @click.command()
-@click.option("--processes", type=Whole(1, 256), help="How many worker processes.  [FOREBAY_PROCESSES]")
-@click.option("--pipelines", help="Modules with pipelines, separated by commas.  [FOREBAY_PIPELINES]")
-@click.option("--port", type=Whole(0, 65535), help="Port of the API; 0: a free one.  [FOREBAY_API_PORT]")
-@click.option("--demo/--no-demo", default=True, help="Submit example jobs to a database without jobs.")
+@click.option("--processes", type=WholeNumber(1, 256), help="Number of worker processes.  [FOREBAY_PROCESSES]")
+@click.option("--pipelines", help="Modules with pipelines, comma-separated.  [FOREBAY_PIPELINES]")
+@click.option("--port", type=WholeNumber(0, 65535), help="Port of the API; 0: a free one.  [FOREBAY_API_PORT]")
+@click.option("--demo/--no-demo", default=True, help="Submit example jobs if the database has none.")
 def up(processes: int | None, pipelines: str | None, port: int | None, demo: bool) -> None:
     """Start PostgreSQL, the API and workers.
 
-    PostgreSQL runs in FOREBAY_DATA_DIR; with FOREBAY_DATABASE_URL that server is used instead. Ctrl-C stops
-    everything; the next start continues where this one ended, however it ended.
+    PostgreSQL runs in FOREBAY_DATA_DIR; FOREBAY_DATABASE_URL selects another server. Ctrl-C stops everything; the next
+    start continues the work, also after a crash.
     """
     settings = load_own_settings(processes=processes, pipelines=pipelines, api_port=port)
     check_queues(settings, load_pipelines(settings.pipeline_modules))
@@ -70,7 +70,7 @@ def up(processes: int | None, pipelines: str | None, port: int | None, demo: boo
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # until the supervisor takes over
     with ExitStack() as running:
         running.enter_context(telemetry.supervising(settings))
-        running.enter_context(alone_in(settings.data_dir))
+        running.enter_context(locked_data_dir(settings.data_dir))
         chosen, moved = choose_port(settings) if api.is_installed() else (None, "")
         install_chromium(settings, out)
         server = running.enter_context(running_postgres(settings, out)) if settings.dsn is None else None
@@ -82,13 +82,13 @@ def up(processes: int | None, pipelines: str | None, port: int | None, demo: boo
         running.enter_context(_data_dir.serving(settings.data_dir, guide.address))
         _data_dir.remember(settings.data_dir)
         code = asyncio.run(_work(settings, dsn, server, out, chosen, guide))
-    out.print("Stopped. All work is kept: `forebay up` continues it.")
+    out.print("Stopped. `forebay up` continues the work.")
     sys.exit(code)
 
 
 def print_warnings(out: Console) -> None:
-    """What is wrong and does not stop the start: misspelt variables, and packages that do not work."""
-    told = [f"{failure}. To go on: {failure.fix}" for failure in failures()]
+    """Print problems that do not prevent the start: misspelt variables, and packages that failed to load."""
+    told = [f"{failure}. {failure.fix[0].upper()}{failure.fix[1:]}" for failure in failures()]
     for sentence in [*unknown_variables().values(), *told]:
         out.print(sentence, style="yellow", soft_wrap=True, markup=False)
 
@@ -109,7 +109,7 @@ async def _prepare(settings: Settings, dsn: str, out: Console, *, demo: bool) ->
 
 
 async def _make_logins(server: EmbeddedPostgres) -> dict[str, str]:
-    """The accounts of the API and of the workers, as addresses by the names of their settings."""
+    """Create the accounts of the API and the workers; returns their addresses by setting."""
     passwords = server.make_login_passwords(SETTINGS)
     await make_logins(server.dsn, passwords)
     await open_public(server.dsn)
@@ -118,8 +118,8 @@ async def _make_logins(server: EmbeddedPostgres) -> dict[str, str]:
 
 
 async def _submit_demo(settings: Settings, dsn: str, out: Console) -> None:
-    """Something to look at on the first start; keys keep a crash in between from doubling it."""
-    from forebay.example import demo_texts, texts  # noqa: PLC0415 - not everyone runs the example
+    """Submit the example jobs on the first start; idempotency keys prevent duplicates after a crash."""
+    from forebay.example import demo_texts, texts  # noqa: PLC0415 - only needed here
 
     async with connected(dsn, "forebay up") as conn:
         if await overview.has_jobs(conn):
@@ -138,7 +138,7 @@ async def _package_demos(conn: Connection, settings: Settings) -> list[str]:
         try:
             if (submit_demo := package.submit_demo()) is not None:
                 told.append(await submit_demo(conn, settings, _DEMO_OWNER))
-        except Exception as error:  # the package's own
+        except Exception as error:  # any error of the package
             leave_out(package, error)
     return [text for text in told if text is not None]
 
@@ -149,7 +149,7 @@ async def _package_demos(conn: Connection, settings: Settings) -> list[str]:
 async def _work(
     settings: Settings, dsn: str, server: EmbeddedPostgres | None, out: Console, port: int | None, guide: Guide
 ) -> int:
-    """Run the API and the workers and show what they do, until told to stop."""
+    """Run the API and the workers and show their progress until stopped."""
     log_file = settings.data_dir / "worker.log"
     workers = "the worker is" if settings.processes == 1 else "the workers are"
     view = View(
@@ -202,10 +202,10 @@ async def _draw(dsn: str, view: View, out: Console) -> None:
 
 
 async def _report(dsn: str, out: Console, interval: float = 3.0) -> None:
-    """Progress as lines, for logs and pipes: when something has changed, at most every few seconds."""
+    """Print progress as lines, for logs and pipes: on changes, at most every few seconds."""
     view, before = View(""), ""
     while True:
-        with suppress(DatabaseUnavailable):  # the workers say so themselves
+        with suppress(DatabaseUnavailable):  # the workers log it
             async with connected(dsn, "forebay up") as conn:
                 while True:
                     seen = await overview.overview(conn)
@@ -219,7 +219,7 @@ async def _report(dsn: str, out: Console, interval: float = 3.0) -> None:
 
 
 def _line(seen: Overview, view: View) -> str:
-    """One line about the job that is furthest ahead, and about all steps."""
+    """One line about the first unfinished job and all steps."""
     waiting = sum(depth.waiting for depth in seen.depth)
     running = sum(depth.leased for depth in seen.depth)
     alive = sum(worker.alive for worker in seen.workers)
@@ -235,7 +235,7 @@ def _line(seen: Overview, view: View) -> str:
 
 @contextmanager
 def _logs_to(file: Path, settings: Settings) -> Generator[None]:
-    """Send what this process and its children log to a file: the screen belongs to the view."""
+    """Send the logs of this process and its children to a file, because the view uses the terminal."""
     if file.exists() and file.stat().st_size > _LOG_LIMIT:
         file.replace(file.with_suffix(".log.1"))
     kept = os.dup(2)

@@ -1,4 +1,4 @@
-"""`forebay worker`: run steps until told to stop, in this process or in several under a supervisor."""
+"""`forebay worker`: run steps in this process, or in several under a supervisor."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ import click
 
 from forebay import open_files, telemetry
 from forebay.cli._common import find_dsn, load_own_settings, place_of, with_logins
-from forebay.cli._group import Whole
+from forebay.cli._group import WholeNumber
 from forebay.cli._pipelines import log_failures
 from forebay.db import migrate
 from forebay.db.pool import connected
@@ -41,14 +41,14 @@ log = get_logger("cli")
 
 
 @click.command()
-@click.option("--processes", type=Whole(1, 256), help="How many processes to run.  [FOREBAY_PROCESSES]")
-@click.option("--queues", help="Serve only these queues, separated by commas.  [FOREBAY_QUEUES]")
-@click.option("--pipelines", help="Modules with pipelines, separated by commas.  [FOREBAY_PIPELINES]")
+@click.option("--processes", type=WholeNumber(1, 256), help="Number of processes.  [FOREBAY_PROCESSES]")
+@click.option("--queues", help="Serve only these queues, comma-separated.  [FOREBAY_QUEUES]")
+@click.option("--pipelines", help="Modules with pipelines, comma-separated.  [FOREBAY_PIPELINES]")
 def worker(processes: int | None, queues: str | None, pipelines: str | None) -> None:
     """Run the steps of pipelines.
 
-    Ctrl-C or SIGTERM stops it when running steps have ended; a second signal stops it at once. A database that
-    cannot be reached yet is waited for.
+    Ctrl-C or SIGTERM stops it when running steps have ended; a second signal stops it immediately. It waits for a
+    database that is not reachable yet.
     """
     settings = load_own_settings(processes=processes, queues=queues, pipelines=pipelines)
     watch_parent(settings.grace_s + 10)
@@ -66,22 +66,22 @@ def worker(processes: int | None, queues: str | None, pipelines: str | None) -> 
 
 
 def check_queues(settings: Settings, pipelines: Sequence[Pipeline[Any]]) -> None:
-    """Raises: InvalidField for a queue that no step is in: the worker would wait for ever."""
+    """Raises: InvalidField for a queue without steps: the worker would wait forever."""
     known = {step.queue for pipeline in pipelines for step in pipeline.steps.values()}
     if unknown := settings.queue_names - known:
         raise InvalidField(
-            "queues", f"no step is in {', '.join(sorted(unknown))}; there are {', '.join(sorted(known))}"
+            "queues", f"no step uses {', '.join(sorted(unknown))}; the queues are {', '.join(sorted(known))}"
         )
 
 
 def _on_uvloop(work: Any) -> int:
-    import uvloop  # noqa: PLC0415 - only the process that works needs it
+    import uvloop  # noqa: PLC0415 - only worker processes need it
 
     return int(uvloop.run(work))
 
 
 async def work_here(settings: Settings, dsn: str, pipelines: Sequence[Pipeline[Any]]) -> int:
-    """Work in this process; answers its exit code."""
+    """Run a worker in this process; returns the exit code."""
     open_files.raise_limit()
     stop = _stop_on_signals()
     if not await _wait_for_database(dsn, parts_needed(pipelines), stop):
@@ -98,7 +98,7 @@ async def work_here(settings: Settings, dsn: str, pipelines: Sequence[Pipeline[A
     if worker.stuck_threads:
         log.warning("threads_abandoned", threads=worker.stuck_threads)
         telemetry.stop()
-        os._exit(0)  # all is settled or handed back; the interpreter would wait for these threads
+        os._exit(0)  # all tasks are settled or released; the interpreter would wait for these threads
     return 0
 
 
@@ -124,16 +124,16 @@ async def _pass_on(stop: asyncio.Event, worker: Worker) -> None:
 
 
 def _favour_throughput() -> None:
-    """What lives by now lives on, and tasks make little garbage with cycles: look for it less often."""
+    """Collect garbage less often: existing objects stay, and tasks create few reference cycles."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(100_000, 50, 50)
 
 
 async def _wait_for_database(dsn: str, parts: Sequence[Part], stop: asyncio.Event) -> bool:
-    """Whether the database is there, with the schema that this forebay needs; False when stopped before.
+    """Wait for a database with a compatible schema; False when stopped before.
 
-    Raises: SchemaError at once: waiting would not help.
+    Raises: SchemaError immediately, because waiting would not help.
     """
     backoff = Backoff(0.5, 15)
     while not stop.is_set():
@@ -157,7 +157,7 @@ async def _work_in_children(settings: Settings, dsn: str) -> int:
 
 
 class WorkerSupervisor(Supervisor):
-    """A supervisor of workers, which can be waited for to be told to stop."""
+    """A supervisor of workers; `stop` can be awaited."""
 
     @cached_property
     def told(self) -> asyncio.Event:
@@ -165,26 +165,26 @@ class WorkerSupervisor(Supervisor):
 
     def stop(self, number: signal.Signals = signal.SIGTERM) -> None:
         self.told.set()
-        # Always the same one: a worker that still imports its modules dies of it, and that is a clean end too.
+        # Always the same signal: it ends a worker that is still importing modules, which counts as a clean end.
         super().stop(signal.SIGTERM)
 
 
 def supervisor_of(settings: Settings, dsn: str, notice: Callable[[str], None] | None = None) -> WorkerSupervisor:
-    """A supervisor of worker processes that have these settings; what a lost one held is given to the others."""
+    """A supervisor of worker processes with these settings; the tasks of a lost one are requeued."""
     host = socket.gethostname()
 
     async def write_off(pid: int) -> None:
         if notice is not None:
-            notice(f"{time.strftime('%H:%M:%S')} worker {host}:{pid} was lost and is replaced")
-        with suppress(DatabaseUnavailable):  # then the leases run out by themselves
+            notice(f"{time.strftime('%H:%M:%S')} worker {host}:{pid} stopped unexpectedly and is being replaced")
+        with suppress(DatabaseUnavailable):  # then the leases expire
             async with connected(dsn, "forebay supervisor") as conn:
                 tasks = await overview.mark_worker_dead(conn, f"{host}:{pid}")
             log.info("leases_taken_back", pid=pid, tasks=tasks)
 
     argv = [sys.executable, "-m", "forebay", "worker", "--processes", "1"]
-    # What the command line said reaches the children as variables; a URL with a password is no argument.
+    # Options reach the children as variables: a URL with a password must not be an argument.
     own = login_url(settings, WORKER, dsn)
-    others = {f"FOREBAY_{name.upper()}": "" for name in SETTINGS.values()}  # not theirs to know
+    others = {f"FOREBAY_{name.upper()}": "" for name in SETTINGS.values()}  # workers do not need it
     env = (
         os.environ
         | others

@@ -1,4 +1,4 @@
-"""Accounts, their tokens and links, as the command line and the API handle them: each change leaves its trace."""
+"""Accounts, tokens and links, for the command line and the API. Each change is recorded in the audit."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from forebay.identity import owners, secrets
 
 if TYPE_CHECKING:
     from forebay.db.pool import Connection
-    from forebay.identity.db import Account, Invitation, Token
+    from forebay.identity.db import Account, ApiToken, Invitation
 
 FIRST_ADMIN = "admin"
 _AN_HOUR = 3600.0
@@ -19,28 +19,30 @@ _A_WEEK = 7 * 86400.0
 NAME = r"[a-z0-9][a-z0-9._@+-]{0,98}[a-z0-9]"
 NAME_RULE = "must be 2 to 100 of a-z, 0-9 and . _ @ + -, with a letter or digit at both ends"
 PASSWORD_LENGTHS = range(10, 201)
-PASSWORD_RULE = "must have 10 to 200 characters"  # noqa: S105 - what holds for all
+PASSWORD_RULE = "must have 10 to 200 characters"  # noqa: S105 - a rule, not a password
 _LONGEST_TOKEN = 3650 * 86400.0
 
 
 async def first_admin(conn: Connection) -> Account:
-    """The administrator who came first, made if there is none: without one nobody could enter."""
+    """The first administrator, created if there is none."""
     admins = [account for account in await identity.accounts(conn) if _is_admin(account)]
-    # One who sees everything may as well own what was submitted in that name.
+    # The administrator sees everything anyway, so may own what was submitted under that name.
     account = admins[0] if admins else await _new(conn, FIRST_ADMIN, "admin", None, adopt=True)
     if account is None:
-        raise InvalidField("name", f"{FIRST_ADMIN!r} is a user without rights: make another one an administrator")
+        raise InvalidField(
+            "name", f"{FIRST_ADMIN!r} is a user without admin rights: make another user an administrator"
+        )
     return account
 
 
 async def sign_in_link(conn: Connection, account: Account, by: str) -> str:
-    """A link, good for once and for an hour.
+    """Create a link that signs in once, within an hour.
 
-    Raises: ConflictError for an account that nobody may sign in to.
+    Raises: ConflictError for a disabled account.
     """
     if account.disabled_at is not None:
         raise ConflictError(
-            "name", f"{account.name!r} is disabled: `forebay users enable {account.name}` lets it in again"
+            "name", f"{account.name!r} is disabled: `forebay users enable {account.name}` enables it again"
         )
     secret = secrets.new_secret(secrets.LINK)
     await identity.add_link(conn, secrets.digest(secret), account.id, account.role, by, _AN_HOUR)
@@ -48,7 +50,7 @@ async def sign_in_link(conn: Connection, account: Account, by: str) -> str:
 
 
 async def invitation(conn: Connection, role: str, by: str) -> tuple[Invitation, str]:
-    """An invitation with what is in its link, good for once and for a week, with which someone makes an account."""
+    """Create an invitation and the secret of its link, with which someone can create an account within a week."""
     secret = secrets.new_secret(secrets.LINK)
     async with conn.transaction():
         made = await identity.add_link(conn, secrets.digest(secret), None, role, by, _A_WEEK)
@@ -57,7 +59,7 @@ async def invitation(conn: Connection, role: str, by: str) -> tuple[Invitation, 
 
 
 async def revoke_invitation(conn: Connection, invitation_id: int, by: str) -> None:
-    """Raises: NotFoundError when there is none that is still good."""
+    """Raises: NotFoundError when there is no such open invitation."""
     async with conn.transaction():
         role = await identity.revoke_invitation(conn, invitation_id)
         if role is None:
@@ -66,9 +68,9 @@ async def revoke_invitation(conn: Connection, invitation_id: int, by: str) -> No
 
 
 async def follow_link(conn: Connection, link_hash: bytes, name: str | None, hashed: str | None) -> Account | None:
-    """Uses a link up: an invitation makes an account, another sets the password that is given. None: it is no good.
+    """Use a link: an invitation creates an account, a sign-in link sets the given password. None for an invalid link.
 
-    Raises: ConflictError for a name that is taken, also by an owner without an account.
+    Raises: ConflictError for a name that an account or an owner already has.
     """
     async with conn.transaction():
         link = await identity.use_link(conn, link_hash)
@@ -79,14 +81,14 @@ async def follow_link(conn: Connection, link_hash: bytes, name: str | None, hash
         elif name is not None and (made := await _new(conn, name, link.role, hashed)) is not None:
             account = made
         else:
-            raise ConflictError("name", f"{name!r} is taken: choose another one")
+            raise ConflictError("name", f"{name!r} is already in use: choose another name")
         detail: dict[str, object] = {"invited": link.account is None, "password": hashed is not None}
         await identity.note(conn, account.name, "follow_link", account.owner_id, detail)
     return account
 
 
 async def _with_password(conn: Connection, name: str, hashed: str | None) -> Account:
-    """The account with this password (None: the one that it has). Whoever knew the old one is out."""
+    """Set the password (None: keep it). A new password ends all sessions."""
     account = await identity.change_account(conn, name, password_hash=hashed)
     assert account is not None  # noqa: S101 - accounts are never deleted
     if hashed is not None:
@@ -115,7 +117,7 @@ def check_password(password: str) -> None:
 
 
 async def add(conn: Connection, name: str, role: str, password: str | None, by: str, *, adopt: bool = False) -> Account:
-    """A new account; without a password it is entered by a link. To `adopt` is to get what an owner of that name has.
+    """Add an account; without a password, the user signs in by a link. With `adopt` it gets the owner of that name.
 
     Raises: InvalidField.
     """
@@ -132,7 +134,7 @@ async def add(conn: Connection, name: str, role: str, password: str | None, by: 
 
 
 async def check_new(conn: Connection, name: str, *, adopt: bool = False) -> None:
-    """Raises: InvalidField for a name that `add` would refuse."""
+    """Raises: InvalidField for a name that `add` would reject."""
     check_name(name)
     is_taken = await identity.find_account(conn, name) is not None
     if is_taken or (not adopt and await owners.find(conn, name) is not None):
@@ -146,14 +148,14 @@ async def _new(conn: Connection, name: str, role: str, hashed: str | None, *, ad
 
 async def _why_not(conn: Connection, name: str) -> str:
     if await identity.find_account(conn, name) is not None:
-        return f"{name!r} is taken: `forebay users list` shows who is there"
-    return f"{name!r} owns jobs already: `forebay users add {name} --adopt` gives them to the new user"
+        return f"{name!r} is already in use: `forebay users list` shows all users"
+    return f"{name!r} already owns jobs: `forebay users add {name} --adopt` gives them to the new user"
 
 
 async def change(
     conn: Connection, name: str, by: str, *, role: str | None = None, disabled: bool | None = None
 ) -> tuple[Account, bool]:
-    """The account with another role, or without an entrance or with one again; and whether that changed something.
+    """Change the role of an account, or disable or enable it; also returns whether that changed something.
 
     Raises: NotFoundError; ConflictError when no administrator would be left.
     """
@@ -164,10 +166,11 @@ async def change(
         if was | wanted == was:
             return before, False
         account = await identity.change_account(conn, name, role=role, disabled=disabled)
-        assert account is not None  # noqa: S101 - it was there, and accounts are never deleted
+        assert account is not None  # noqa: S101 - it exists, and accounts are never deleted
         if _is_admin(before) and not any(map(_is_admin, await identity.accounts(conn))):
             raise ConflictError(
-                "name", f"{name!r} is the only administrator: first `forebay users role NAME admin` for another one"
+                "name",
+                f"{name!r} is the only administrator: first make another user one with `forebay users role NAME admin`",
             )
         if disabled:
             await identity.close_sessions_of(conn, account.id)
@@ -182,21 +185,21 @@ def _is_admin(account: Account) -> bool:
 async def make_token(
     conn: Connection, account_id: int | None, name: str, scopes: list[str], seconds: float | None = None
 ) -> str:
-    """A token of an account, or (None) of the service; shown now and never again."""
+    """Create a token of an account, or (None) of the service; returns its secret, which is not stored."""
     return (await _new_token(conn, account_id, name, scopes, seconds))[1]
 
 
 async def add_token(
     conn: Connection, user: str | None, name: str, scopes: list[str], seconds: float | None, by: str
-) -> tuple[Token, str]:
-    """A token of a user, or (None) of the service, with its secret.
+) -> tuple[ApiToken, str]:
+    """Create a token of a user, or (None) of the service; also returns its secret.
 
-    Raises: NotFoundError; InvalidField for what the holder may not have.
+    Raises: NotFoundError; InvalidField for scopes that the holder may not have.
     """
     if not 1 <= len(name) <= 100:
-        raise InvalidField("name", "of a token must have 1 to 100 characters")
+        raise InvalidField("name", "must have 1 to 100 characters")
     if seconds is not None and not 0 < seconds <= _LONGEST_TOKEN:
-        raise InvalidField("expires", "must be more than nothing and at most 3650d")
+        raise InvalidField("expires", "must be positive and at most 3650d")
     account = None if user is None else await account_named(conn, user)
     if "admin" in scopes and (account is None or account.role != "admin"):
         raise InvalidField("scope", "only tokens of administrators can have the scope `admin`")
@@ -208,7 +211,7 @@ async def add_token(
 
 
 async def revoke_token(conn: Connection, token_id: int, by: str) -> bool:
-    """Whether that changed something.
+    """Revoke a token; returns whether that changed something.
 
     Raises: NotFoundError.
     """
@@ -223,7 +226,7 @@ async def revoke_token(conn: Connection, token_id: int, by: str) -> bool:
 
 
 async def revoke_own_token(conn: Connection, account: Account, token_id: int) -> bool:
-    """Whether there was one to revoke."""
+    """Revoke a token of the account; returns whether there was one."""
     async with conn.transaction():
         was_there = await identity.revoke_token(conn, token_id, account.id)
         if was_there:
@@ -232,7 +235,7 @@ async def revoke_own_token(conn: Connection, account: Account, token_id: int) ->
 
 
 async def change_password(conn: Connection, account: Account, hashed: str) -> None:
-    """A new password; all sessions of the account end."""
+    """Change the password; all sessions of the account end."""
     async with conn.transaction():
         await _with_password(conn, account.name, hashed)
         await identity.note(conn, account.name, "change_password", account.owner_id, {})
@@ -240,7 +243,7 @@ async def change_password(conn: Connection, account: Account, hashed: str) -> No
 
 async def _new_token(
     conn: Connection, account_id: int | None, name: str, scopes: list[str], seconds: float | None
-) -> tuple[Token, str]:
+) -> tuple[ApiToken, str]:
     secret = secrets.new_secret(secrets.TOKEN)
     kept = await identity.add_token(conn, account_id, name, secrets.digest(secret), secret[-4:], scopes, seconds)
     return kept, secret

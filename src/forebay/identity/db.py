@@ -1,4 +1,4 @@
-"""Accounts, sessions, tokens and links: who is asking. Secrets come here as hashes, and only so."""
+"""Accounts, sessions, tokens and links in the database. Secrets are passed as hashes only."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Account:
 
 
 @dataclass(frozen=True, slots=True)
-class Token:
+class ApiToken:
     id: int
     name: str
     hint: str
@@ -43,7 +43,7 @@ class Token:
 
 @dataclass(frozen=True, slots=True)
 class Holder:
-    """The account behind a session or a token; the service has none."""
+    """The account of a session or a token; that of the service is None."""
 
     account_id: int | None
     owner_id: int | None
@@ -54,7 +54,7 @@ class Holder:
 
 
 @dataclass(frozen=True, slots=True)
-class Link:
+class OneTimeLink:
     role: str
     account: str | None
 
@@ -80,13 +80,13 @@ class Session:
 
 
 async def add_account(pool: Pool | Connection, name: str, role: str, password_hash: str | None) -> Account | None:
-    """A new account of a new owner; None when there is an owner of that name, with an account or without."""
+    """Add an account with a new owner; None when an owner of that name exists, with or without an account."""
     row = await fetch_row(pool, load("add_account"), name, role, password_hash)
     return None if row is None else Account(*row.values())
 
 
 async def adopt_owner(pool: Pool | Connection, name: str, role: str, password_hash: str | None) -> Account | None:
-    """A new account of an owner that is there, who may have jobs; None when there is none, or has an account."""
+    """Add an account for an existing owner; None when there is no such owner, or it has an account."""
     row = await fetch_row(pool, load("adopt_owner"), name, role, password_hash)
     return None if row is None else Account(*row.values())
 
@@ -125,7 +125,7 @@ async def open_session(
     agent: str | None,
     password_hash: str | None = None,
 ) -> bool:
-    """Whether it could be: not when the account was disabled meanwhile, or has another password than the one given."""
+    """Add a session; false when the account was disabled or its password changed meanwhile."""
     return (
         await fetch_row(pool, load("open_session"), token_hash, account_id, seconds, ip, agent, password_hash)
         is not None
@@ -146,7 +146,7 @@ async def sessions(pool: Pool | Connection, account_id: int, token_hash: bytes) 
 
 
 async def close_own_session(pool: Pool | Connection, session_id: int, account_id: int) -> bool:
-    """Whether there was one."""
+    """End a session of the account; returns whether there was one."""
     return await fetch_row(pool, load("close_own_session"), session_id, account_id) is not None
 
 
@@ -162,11 +162,11 @@ async def add_token(
     hint: str,
     scopes: Sequence[str],
     seconds: float | None,
-) -> Token:
+) -> ApiToken:
     """A token of an account, or (None) of the service."""
     row = await fetch_row(pool, load("add_token"), account_id, name, token_hash, hint, list(scopes), seconds)
     assert row is not None  # noqa: S101 - it was inserted
-    return Token(*row.values())
+    return ApiToken(*row.values())
 
 
 async def find_tokens(pool: Pool | Connection, token_hashes: Sequence[bytes]) -> list[Holder | None]:
@@ -186,8 +186,8 @@ async def find_tokens(pool: Pool | Connection, token_hashes: Sequence[bytes]) ->
     return [found.get(token_hash) for token_hash in token_hashes]
 
 
-async def tokens(pool: Pool | Connection, account_id: int | None) -> list[Token]:
-    return [Token(*row.values()) for row in await fetch(pool, load("list_tokens"), account_id)]
+async def tokens(pool: Pool | Connection, account_id: int | None) -> list[ApiToken]:
+    return [ApiToken(*row.values()) for row in await fetch(pool, load("list_tokens"), account_id)]
 
 
 async def revoke_token(pool: Pool | Connection, token_id: int, account_id: int | None) -> bool:
@@ -196,14 +196,14 @@ async def revoke_token(pool: Pool | Connection, token_id: int, account_id: int |
 
 async def all_tokens(
     pool: Pool | Connection, account: str | None = None, *, service: bool = False
-) -> list[tuple[str | None, Token]]:
-    """The tokens of all, of one account or of the service, newest first, each with its account's name."""
+) -> list[tuple[str | None, ApiToken]]:
+    """All tokens, or those of an account or of the service, newest first, each with the name of its account."""
     rows = await fetch(pool, load("list_all_tokens"), account, service)
-    return [(row["account"], Token(*list(row.values())[1:])) for row in rows]
+    return [(row["account"], ApiToken(*list(row.values())[1:])) for row in rows]
 
 
 async def revoke_any_token(pool: Pool | Connection, token_id: int) -> tuple[bool, int | None, str] | None:
-    """Whether that changed something, whose token it was (None: the service's) and its name; None: there is none."""
+    """Revoke a token; returns whether that changed something, its owner (None: the service) and its name, or None."""
     row = await fetch_row(pool, load("revoke_any_token"), token_id)
     return None if row is None else (row["changed"], row["owner_id"], row["name"])
 
@@ -217,48 +217,48 @@ async def add_link(
 
 
 async def invitations(pool: Pool | Connection) -> list[Invitation]:
-    """Those that are still good."""
+    """The open invitations."""
     return [Invitation(*row.values()) for row in await fetch(pool, load("list_invitations"))]
 
 
 async def revoke_invitation(pool: Pool | Connection, invitation_id: int) -> str | None:
-    """The role that it was for; None when there is none that is still good."""
+    """Revoke an invitation; returns its role, or None when there is no such open invitation."""
     row = await fetch_row(pool, load("revoke_invitation"), invitation_id)
     return None if row is None else row["role"]
 
 
-async def look_at_link(pool: Pool | Connection, link_hash: bytes) -> Link | None:
-    row = await fetch_row(pool, load("look_at_invitation"), link_hash)
-    return None if row is None else Link(*row.values())
+async def find_link(pool: Pool | Connection, link_hash: bytes) -> OneTimeLink | None:
+    row = await fetch_row(pool, load("find_invitation"), link_hash)
+    return None if row is None else OneTimeLink(*row.values())
 
 
-async def use_link(pool: Pool | Connection, link_hash: bytes) -> Link | None:
-    """What the link is good for; it is good for nothing afterwards."""
+async def use_link(pool: Pool | Connection, link_hash: bytes) -> OneTimeLink | None:
+    """Use a link up; returns what it was for, or None."""
     row = await fetch_row(pool, load("use_invitation"), link_hash)
-    return None if row is None else Link(*row.values())
+    return None if row is None else OneTimeLink(*row.values())
 
 
-async def note_sign_in(pool: Pool | Connection, keys: Mapping[str, int]) -> float:
-    """Count an attempt; each key comes with how many are free. The seconds to wait: 0 when it may go on."""
-    row = await fetch_row(pool, load("note_sign_in"), list(keys), list(keys.values()))
-    assert row is not None  # noqa: S101 - it always answers one row
+async def count_sign_in(pool: Pool | Connection, keys: Mapping[str, int]) -> float:
+    """Count a sign-in attempt for each key, given with its number of free attempts. Returns the seconds to wait."""
+    row = await fetch_row(pool, load("count_sign_in"), list(keys), list(keys.values()))
+    assert row is not None  # noqa: S101 - the query returns one row
     return float(row[0])
 
 
-async def take_back_sign_in(pool: Pool | Connection, keys: Iterable[str]) -> None:
-    """An attempt that was let go on does not count."""
-    await fetch(pool, load("take_back_sign_in"), list(keys))
+async def uncount_sign_in(pool: Pool | Connection, keys: Iterable[str]) -> None:
+    """Remove the last counted attempt."""
+    await fetch(pool, load("uncount_sign_in"), list(keys))
 
 
-async def forgive_sign_in(pool: Pool | Connection, keys: Iterable[str]) -> None:
-    """No attempt counts any more."""
-    await fetch(pool, load("forgive_sign_in"), list(keys))
+async def reset_sign_ins(pool: Pool | Connection, keys: Iterable[str]) -> None:
+    """Remove all counted attempts."""
+    await fetch(pool, load("reset_sign_ins"), list(keys))
 
 
 async def note(
     pool: Pool | Connection, actor: str, action: str, owner_id: int | None, detail: dict[str, object]
 ) -> None:
-    """Leave a trace in the audit of what someone did to an account or a token."""
+    """Record an action on an account or a token in the audit."""
     await execute(
         pool,
         "select forebay.note($1, $2, $3, null, null, $4::jsonb, clock_timestamp())",
@@ -270,10 +270,10 @@ async def note(
 
 
 async def tidy(pool: Pool) -> int:
-    """Delete some of the sessions, links and wrong passwords that are over; answers how many went."""
+    """Delete some expired sessions, links and sign-in failures; returns how many."""
     return int(await fetch_value(pool, "select forebay.tidy_identity()"))
 
 
 async def unprotected_tables(conn: Connection) -> list[str]:
-    """The tables whose rows have an owner, and which everybody could read: `forebay.own` is not called for them."""
+    """The tables with owners that row-level security does not protect because `forebay.own` was not called for them."""
     return [row["relname"] for row in await fetch(conn, load("list_unprotected"))]

@@ -1,4 +1,4 @@
-"""Owners: found by name, with what they have open and how much of it they may have."""
+"""Owners, their open work and their limits."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ load = statements("forebay.identity")
 
 
 @dataclass(frozen=True, slots=True)
-class Usage:
-    """What an owner has open, and its own limits (None: the settings' decide)."""
+class QuotaUsage:
+    """The open work of an owner, and its limits (None: as in the settings)."""
 
     open_jobs: int
     open_items: int
@@ -32,7 +32,7 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """An owner's share of the workers, and its own limits (None: the settings' decide)."""
+    """The weight of an owner, and its limits (None: as in the settings)."""
 
     weight: float = 1.0
     max_open_jobs: int | None = None
@@ -54,7 +54,7 @@ async def find_all(pool: Pool | Connection, names: Sequence[str]) -> list[int | 
 
 
 async def make(pool: Pool | Connection, name: str) -> int:
-    """The owner of that name, who is made if there is none.
+    """The id of the owner of that name, which is created if needed.
 
     Raises: InvalidField for a name that is too long.
     """
@@ -62,31 +62,31 @@ async def make(pool: Pool | Connection, name: str) -> int:
     return made
 
 
-async def usage(conn: Pool | Connection, owner_id: int) -> Usage:
+async def usage(conn: Pool | Connection, owner_id: int) -> QuotaUsage:
     row = await fetch_row(conn, "select * from forebay.usage($1)", owner_id)
     assert row is not None  # noqa: S101 - the owner is the caller
-    return Usage(*row.values())
+    return QuotaUsage(*row.values())
 
 
-async def usage_for(pool: RolePool, owner_id: int) -> Usage:
+async def usage_for(pool: RolePool, owner_id: int) -> QuotaUsage:
     """The same with the owner's role, in one round trip."""
     async with translating_errors(), pool.without_role() as conn:
         row = await conn.fetchrow("select * from forebay.usage_for($1, $2)", pool.role, owner_id)
-    assert row is not None  # noqa: S101 - the function always answers one row
-    return Usage(*row.values())
+    assert row is not None  # noqa: S101 - the function returns one row
+    return QuotaUsage(*row.values())
 
 
 async def terms(conn: Pool | Connection) -> dict[int, Terms]:
-    """The terms of all owners that have accounts, by the owner's id."""
+    """The terms of all owners with accounts, by owner id."""
     rows = await fetch(conn, load("list_terms"))
     return {row["id"]: Terms(*list(row.values())[1:]) for row in rows}
 
 
 async def set_weight(conn: Pool | Connection, name: str, weight: float, actor: str) -> bool:
-    """Whether that changed something."""
+    """Set the weight; returns whether that changed something."""
     return bool(await fetch_value(conn, "select forebay.set_owner_weight($1, $2, $3)", name, weight, actor))
 
 
 async def set_limits(conn: Pool | Connection, owner_id: int, limits: Mapping[str, int | None], actor: str) -> bool:
-    """Set the limits that are given, by their names in `Terms`; answers whether that changed something."""
+    """Set the given limits, by their names in `Terms`; returns whether that changed something."""
     return bool(await fetch(conn, load("set_limits"), owner_id, json.dumps(dict(limits)), actor))

@@ -1,4 +1,4 @@
-"""Secrets: made here, shown once, kept as hashes."""
+"""Creates and hashes secrets."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ T = TypeVar("T")
 _passwords = PasswordHasher()
 
 SESSION = "fbs_"
-TOKEN = "fbt_"  # noqa: S105 - how tokens begin
+TOKEN = "fbt_"  # noqa: S105 - the prefix of tokens
 LINK = "fbl_"
 
 
@@ -32,12 +32,12 @@ def new_secret(kind: str) -> str:
 
 
 def digest(secret: str) -> bytes:
-    """The hash of a secret that is random and long: nothing slower is needed."""
+    """The hash of a random, long secret, which needs no slow hash."""
     return hashlib.sha256(secret.encode()).digest()
 
 
 def csrf_token(session: str) -> str:
-    """What a page must send along to show that it can read this site's cookies; follows from the session."""
+    """Derived from the session; a page that sends it proves that it can read this site's cookies."""
     return hmac.new(session.encode(), b"csrf", hashlib.sha256).hexdigest()
 
 
@@ -46,7 +46,7 @@ def is_same(one: str, other: str) -> bool:
 
 
 class PasswordThreads:
-    """Passwords take much time and memory, on purpose: a few at once, a few that wait, and the rest is sent away."""
+    """Hashing a password takes much time and memory by design: few run, few wait, others are rejected."""
 
     def __init__(self, at_once: int, waiting: int) -> None:
         self._threads = ThreadPoolExecutor(at_once, thread_name_prefix="passwords")
@@ -54,9 +54,9 @@ class PasswordThreads:
         self._here = 0
 
     async def run(self, work: Callable[[], T]) -> T:
-        """Raises: Busy when too many wait already."""
+        """Raises: Busy when too many are waiting."""
         if self._here >= self._most:
-            raise Busy("too many are signing in right now")
+            raise Busy("too many users are signing in")
         self._here += 1
         try:
             return await asyncio.get_running_loop().run_in_executor(self._threads, work)
@@ -72,18 +72,18 @@ async def hash_password(password: str) -> str:
 
 
 async def is_password(stored: str | None, password: str) -> bool:
-    """Whether it is the right one; takes its time in any case."""
+    """Check a password; takes the same time when there is none."""
 
     def verify() -> bool:
-        nobodys = _nobodys()  # in both cases: the first answer, which waits for it, must not tell them apart
-        return _verify(stored or nobodys, password)
+        dummy = _dummy_hash()  # in both cases, because the first call takes longer
+        return _verify(stored or dummy, password)
 
     return await _threads.run(verify) and stored is not None
 
 
 @cache
-def _nobodys() -> str:
-    """For names that do not exist: the answer must take as long as for those that do."""
+def _dummy_hash() -> str:
+    """For unknown names, so that the response takes as long as for known ones."""
     return _passwords.hash(secrets.token_hex(16))
 
 

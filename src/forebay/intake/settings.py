@@ -30,7 +30,7 @@ class IntakeSettings(PackageSettings):
     def _roots(cls, text: str) -> str:
         for part in filter(None, (part.strip() for part in text.split(","))):
             if not part.startswith("/") or ".." in Path(part).parts:
-                raise ValueError(f"{part!r} is no whole path such as /srv/drop")
+                raise ValueError(f"{part!r} is not an absolute path such as /srv/drop")
         return text
 
     @property

@@ -1,1 +1,1 @@
-"""The pipelines that come with forebay, each a package of its own: see `forebay.packages`."""
+"""The built-in pipelines, one package each: see `forebay.packages`."""

@@ -1,4 +1,4 @@
-"""What a step brings along to fetch pages: its limited processes, the browser of its worker, and its partial file."""
+"""The tools with which a step fetches pages: limited processes, the browser of its worker, and its partial file."""
 
 from __future__ import annotations
 

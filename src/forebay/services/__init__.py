@@ -1,1 +1,1 @@
-"""What pipelines use of the world: each service stands alone, and knows neither the engine nor the database."""
+"""Services for pipelines. They are independent of each other, of the engine and of the database."""

@@ -1,4 +1,4 @@
-"""What operators declare, one thing in each .toml or .json file of a folder: reading it, and telling what is wrong."""
+"""Reads declarations of operators, one per .toml or .json file in a folder, and reports errors."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _LARGEST = 1 << 20
 
 
 def declared_files(folder: Path) -> list[Path]:
-    """The files of a folder that declare something, by name."""
+    """The declaration files of a folder, by name."""
     return sorted(each for each in folder.iterdir() if each.suffix in {".toml", ".json"})
 
 
@@ -36,11 +36,11 @@ def read_declared(path: Path) -> Any:
     except RecursionError:
         raise ValueError("is nested too deeply") from None
     except ValueError as error:
-        raise ValueError(f"is no {path.suffix[1:].upper()}: {error}") from None
+        raise ValueError(f"is not valid {path.suffix[1:].upper()}: {error}") from None
 
 
 def wrongs(error: ValueError) -> list[str]:
-    """Everything that is wrong, each with its field; a validator may tell several things in lines of their own."""
+    """All errors, each with its field; a validator may report several, one per line."""
     if not isinstance(error, ValidationError):
         return [str(error)]
     told: list[str] = []

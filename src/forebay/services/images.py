@@ -1,6 +1,6 @@
-"""Looking into images that nobody vouches for. Plain functions, to be run in a process with limits of its own.
+"""Reads untrusted images. Plain functions, to be run in a limited process.
 
-Only the first frame is decoded, whatever the number of frames. SVG is refused: it is a program, not pixels.
+Only the first frame is decoded. SVG is refused: it can contain scripts.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ PACKAGES = ("PIL", "blurhash_rs")
 MISSING = "images need packages that are not installed: pip install 'forebay[images]'"
 _KINDS = ("AVIF", "BMP", "GIF", "ICO", "JPEG", "PNG", "WEBP")
 _MOVING = frozenset(("AVIF", "GIF", "PNG", "WEBP"))
-_SMALL = (64, 64)  # enough for a blurhash and a colour
+_SMALL = (64, 64)  # pixels for the blurhash and the colour
 _TURNED = frozenset((5, 6, 7, 8))  # EXIF orientations that swap width and height
 _ORIENTATION = 0x0112
 
 
-# What decoders raise when they stumble.
+# Errors of decoders.
 _DAMAGED = (
     ArithmeticError,
     AssertionError,
@@ -53,7 +53,7 @@ _DAMAGED = (
 
 
 class ImageFacts(BaseModel):
-    """What an image is, as people see it: turned as its EXIF data says."""
+    """Facts about an image, after applying its EXIF orientation."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -68,16 +68,16 @@ class ImageFacts(BaseModel):
 
 
 def inspect(source: bytes | Path) -> ImageFacts:
-    """What this image is; files are given by their path, so that their bytes need not be sent to a child process.
+    """Inspect an image; a file is given by its path, so that its bytes need not be sent to a child process.
 
-    Raises: DataError with the reason when it is not one that is read; ConfigError when packages are missing.
+    Raises: DataError when it cannot be read; ConfigError when packages are missing.
     """
     blurhash = _blurhash()
     with _opened(source) as image:
         width, height = image.size
         if _orientation(image) in _TURNED:
             width, height = height, width
-        kind = "JPEG" if image.format == "MPO" else str(image.format)  # of cameras that add a second picture
+        kind = "JPEG" if image.format == "MPO" else str(image.format)  # JPEG with a second image
         animated = kind in _MOVING and bool(getattr(image, "is_animated", False))
         has_alpha = image.has_transparency_data
         small = _flat(_shrunk(image, _SMALL))
@@ -94,7 +94,7 @@ def inspect(source: bytes | Path) -> ImageFacts:
 
 
 def thumbnail(source: bytes | Path, box: tuple[int, int], quality: int = 80) -> bytes:
-    """The image in WebP, shrunk to fit into the box, and without anything else that was in its file.
+    """The image in WebP, shrunk to fit into the box, without metadata.
 
     Raises: the same as `inspect`.
     """
@@ -105,7 +105,7 @@ def thumbnail(source: bytes | Path, box: tuple[int, int], quality: int = 80) -> 
 
 
 def jpeg(source: bytes | Path, max_side: int, quality: int = 85) -> bytes:
-    """The image in JPEG, which every service reads, on white and no side longer than that.
+    """The image in JPEG on white, with a maximum length of its sides.
 
     Raises: the same as `inspect`.
     """
@@ -113,7 +113,7 @@ def jpeg(source: bytes | Path, max_side: int, quality: int = 85) -> bytes:
 
 
 def rgb(source: bytes | Path, max_side: int) -> Image:
-    """The image as plain colours on white, no side longer than that: for whoever reads text in it.
+    """The image as RGB on white, with a maximum length of its sides, for OCR.
 
     Raises: the same as `inspect`.
     """
@@ -122,16 +122,16 @@ def rgb(source: bytes | Path, max_side: int) -> Image:
 
 
 def is_svg(data: bytes) -> bool:
-    """Whether this is SVG, by its beginning."""
+    """Whether this is SVG, judged by its first bytes."""
     head = data[:4096].lstrip(b"\xef\xbb\xbf\xff\xfe \t\r\n").replace(b"\0", b"").lower()
     return head.startswith(b"<") and b"<svg" in head
 
 
-# How.
+# Decoding.
 
 
 def _saved(image: Image, kind: str, **options: int) -> bytes:
-    """The pixels alone: no EXIF, no place where it was taken."""
+    """Only the pixels, without EXIF, which may contain a location."""
     image.info.clear()
     out = io.BytesIO()
     image.save(out, kind, exif=b"", **options)
@@ -140,11 +140,11 @@ def _saved(image: Image, kind: str, **options: int) -> bytes:
 
 @contextmanager
 def _opened(source: bytes | Path) -> Generator[Image]:
-    """An image that is not too large to be decoded; whatever its decoder says is said in words."""
+    """Open an image that is not too large to decode; errors of decoders are translated."""
     pil = _pillow()
     data = _checked_bytes(source)
     with _translating_errors(), warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of odd files there are many
+        warnings.simplefilter("ignore")  # there are many unusual files
         warnings.simplefilter("error", pil.DecompressionBombWarning)
         with pil.open(io.BytesIO(data), formats=_KINDS) as image:
             _check_size(*image.size)
@@ -159,13 +159,13 @@ def _checked_bytes(source: bytes | Path) -> bytes:
         raise DataError(f"the image has {size} bytes; {MAX_BYTES} are allowed")
     data = source if isinstance(source, bytes) else source.read_bytes()
     if is_svg(data):
-        raise DataError("SVG images are not read: save it as PNG or WebP")
+        raise DataError("SVG images are not supported: save it as PNG or WebP")
     return data
 
 
 def _check_size(width: int, height: int) -> None:
     if width * height > MAX_PIXELS or max(width, height) > MAX_SIDE:
-        raise DataError(f"the image has {width} x {height} pixels; {MAX_PIXELS} in all are allowed")
+        raise DataError(f"the image has {width} x {height} pixels; at most {MAX_PIXELS} are allowed")
 
 
 @contextmanager
@@ -177,21 +177,21 @@ def _translating_errors() -> Generator[None]:
         raise
     except pil.UnidentifiedImageError as error:
         kinds = "PNG, JPEG, WebP, GIF, AVIF, BMP or ICO"
-        raise DataError(f"this is not an image of a kind that is read: {kinds}") from error
+        raise DataError(f"this is not an image of a supported format: {kinds}") from error
     except (pil.DecompressionBombError, pil.DecompressionBombWarning) as error:
         raise DataError(f"the image has too many pixels; {MAX_PIXELS} are allowed") from error
     except _DAMAGED as error:
-        raise DataError(f"the image is cut off or damaged: {str(error)[:200]}") from error
+        raise DataError(f"the image is truncated or damaged: {str(error)[:200]}") from error
 
 
 def _shrunk(image: Image, box: tuple[int, int]) -> Image:
-    """A smaller image, turned as it should be seen. Decoders that can leave pixels out are told to."""
+    """A smaller image in its EXIF orientation. Decoders that can decode at a smaller size do so."""
     orientation = _orientation(image)
     if orientation in _TURNED:
         box = (box[1], box[0])
     image.draft("RGB", (box[0] * 2, box[1] * 2))
     image.load()
-    if image.mode.startswith("I"):  # 16 bits of grey
+    if image.mode.startswith("I"):  # 16-bit greyscale
         image = image.convert("I").point(lambda value: value / 256).convert("L")
     elif image.mode in {"1", "P", "PA"}:
         image = image.convert("RGBA" if image.has_transparency_data else "RGB")
@@ -204,7 +204,7 @@ def _shrunk(image: Image, box: tuple[int, int]) -> Image:
 def _orientation(image: Image) -> int:
     try:
         return int(image.getexif().get(_ORIENTATION, 1))
-    except Exception:  # whatever its parser says to rubbish: a picture whose notes are broken is shown as it lies
+    except Exception:  # any error of the EXIF parser: an image with invalid EXIF is shown without rotation
         return 1
 
 
@@ -224,7 +224,7 @@ def _turned(image: Image, orientation: int) -> Image:
 
 
 def _flat(image: Image) -> Image:
-    """On white, where one could see through."""
+    """Replace transparency by white."""
     if not image.has_transparency_data:
         return image.convert("RGB")
     see_through = image.convert("RGBA")
@@ -234,10 +234,10 @@ def _flat(image: Image) -> Image:
 
 
 def _dominant(image: Image) -> str:
-    """The most frequent of a few colours that stand for all."""
+    """The most frequent colour of a small palette."""
     few = image.quantize(8)
     palette = few.getpalette() or [0, 0, 0]
-    counted: list[tuple[int, int]] = few.getcolors() or [(1, 0)]  # type: ignore[assignment] # numbers of a palette
+    counted: list[tuple[int, int]] = few.getcolors() or [(1, 0)]  # type: ignore[assignment] # palette indexes
     _, most = max(counted)
     red, green, blue = palette[most * 3 : most * 3 + 3]
     return f"#{red:02x}{green:02x}{blue:02x}"

@@ -1,8 +1,7 @@
-"""Text in pictures, read by models that come with their package: nothing is sent anywhere, nothing is fetched.
+"""Reads text in images with local models, which are part of their package: no network access.
 
-What is written in Latin letters, in Chinese or in Japanese is read, and nobody has to say in which; Greek, Cyrillic,
-Arabic, Hebrew and Korean are not. To be run in a process with limits of its own, which loads the models once: give it a
-gigabyte.
+Latin, Chinese and Japanese are supported and detected; Greek, Cyrillic, Arabic, Hebrew and Korean are not. To be run in
+a limited process, which loads the models once and needs a gigabyte of memory.
 """
 
 from __future__ import annotations
@@ -21,18 +20,18 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
 MAX_SIDE = 1600  # pixels: larger images are shrunk
-MIN_SIDE = 320  # smaller ones are enlarged, and get a margin
-_ENLARGED = 3.0  # times at most
+MIN_SIDE = 320  # smaller images are enlarged and get a margin
+_ENLARGED = 3.0  # maximum factor
 MAX_TEXT = 100_000
-SURE = 0.5  # how sure the models must be of a line
+SURE = 0.5  # minimum confidence of a line
 
 _MODELS = {"Det": "*_det_*.onnx", "Cls": "*_cls_*.onnx", "Rec": "*_rec_*.onnx"}
 NEEDS = ("rapidocr", "onnxruntime", *(f"rapidocr/models/{pattern}" for pattern in _MODELS.values()))
-MISSING = "reading text in pictures needs packages that are not installed: pip install 'forebay[ocr]'"
+MISSING = "reading text in images needs packages that are not installed: pip install 'forebay[ocr]'"
 
 
 class OcrLine(BaseModel):
-    """A line, how sure we are of it, and its corners in pixels of the image that was read."""
+    """A line with its confidence and its corners in pixels."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -42,7 +41,7 @@ class OcrLine(BaseModel):
 
 
 class OcrText(BaseModel):
-    """What is written in an image; lines in the order of reading."""
+    """The text of an image; lines in reading order."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -53,14 +52,14 @@ class OcrText(BaseModel):
 
 
 def read_text(image: bytes | Path) -> OcrText:
-    """The text in an image, which may be none; an image in a file is given by its path.
+    """Read the text in an image; a file is given by its path.
 
-    Raises: DataError when it is no image that is read; ConfigError when packages are missing.
+    Raises: DataError when the image cannot be read; ConfigError when packages are missing.
     """
     read = _engine()
     picture = rgb(image, MAX_SIDE)
     canvas, factor = _canvas(picture)
-    # As the models want it: rows of blue, green, red.
+    # The models expect BGR.
     found = read(import_module("numpy").asarray(canvas)[:, :, ::-1])
     told = zip(found.txts, found.scores, found.boxes, strict=True) if found.txts else ()
     lines = [_line(text, score, box, factor) for text, score, box in told]
@@ -69,7 +68,7 @@ def read_text(image: bytes | Path) -> OcrText:
 
 
 def _canvas(picture: Image) -> tuple[Image, float]:
-    """Large enough for the models, which would enlarge narrow images without bounds themselves; and how much larger."""
+    """An image that is large enough for the models, which would enlarge narrow ones without limit; and its scale."""
     from PIL import Image as pil  # noqa: N813, PLC0415 - an extra; a module, which is named like its class
 
     wanted = min(_ENLARGED, MIN_SIDE / min(picture.size))
@@ -88,7 +87,7 @@ def _line(text: str, score: float, box: Any, factor: float) -> OcrLine:
 
 @cache
 def _engine() -> Any:
-    """Raises: ConfigError with the command that installs it; also when a model is missing, as it would fetch that."""
+    """Raises: ConfigError with the command that installs it, also when a model is missing, which it would download."""
     try:
         rapidocr: Any = import_module("rapidocr")
         import_module("onnxruntime")
@@ -112,5 +111,5 @@ def _engine() -> Any:
 def _model(folder: Path, pattern: str) -> Path:
     found = sorted(folder.glob(pattern))
     if not found:
-        raise ConfigError(f"rapidocr came without its models: {MISSING.rpartition(': ')[2]} --force-reinstall")
+        raise ConfigError(f"rapidocr is installed without its models: {MISSING.rpartition(': ')[2]} --force-reinstall")
     return found[0]

@@ -1,4 +1,4 @@
-"""Looking into PDF files that nobody vouches for. To be run in a process with limits of its own."""
+"""Reads untrusted PDF files. To be run in a limited process."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from forebay.services.images import MISSING
 MAX_BYTES = 200 << 20
 MAX_PAGES_READ = 20
 MAX_TEXT = 200_000
-_TALLEST = 4  # times its width
+_TALLEST = 4  # maximum ratio of height to width
 _SMALLEST, _LARGEST = 1.0, 200_000.0  # sides of a page, in points
 
 
 class PdfFacts(BaseModel):
-    """What a PDF is, with its first page as an image in WebP and the text of its first pages."""
+    """Facts about a PDF, with its first page as WebP and the text of its first pages."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -37,9 +37,9 @@ class PdfFacts(BaseModel):
 
 
 def first_page(path: Path, width: int = 1280) -> PdfFacts:
-    """The first page of the PDF in a file, `width` pixels wide, and what is known of the whole.
+    """Render the first page of a PDF, `width` pixels wide, and read its facts.
 
-    Raises: DataError with the reason when it cannot be read; ConfigError when packages are missing.
+    Raises: DataError when it cannot be read; ConfigError when packages are missing.
     """
     size = path.stat().st_size
     if not size:
@@ -71,7 +71,7 @@ def _opened(path: Path) -> Generator[Any]:
         reason = str(error)
         if "password" in reason.lower() or "security" in reason.lower():
             raise DataError("the PDF is protected by a password: save it without one") from error
-        raise DataError("the PDF is cut off or damaged, or is none") from error
+        raise DataError("the file is truncated or damaged, or not a PDF") from error
 
 
 def _render(document: Any, width: int) -> Any:
@@ -87,7 +87,7 @@ def _render(document: Any, width: int) -> Any:
 
 
 def _text(document: Any, pages: int) -> str:
-    """The text of the first pages; one that cannot be read has none."""
+    """The text of the first pages; unreadable pages are skipped."""
     pdfium = _pdfium()
     parts: list[str] = []
     room = MAX_TEXT
@@ -104,7 +104,7 @@ def _text(document: Any, pages: int) -> str:
 
 
 def _plain(text: str) -> str:
-    """Lines of what people see: no half characters, which nothing can store, and no other odd ones."""
+    """Lines of visible text: without surrogates, which cannot be stored, and control characters."""
     whole = text.encode("utf-16", "surrogatepass").decode("utf-16", "ignore").replace("\r\n", "\n")
     return "".join(char for char in whole if char.isprintable() or char in "\n\t").strip()
 

@@ -1,4 +1,4 @@
-"""A file of this machine that becomes a blob as it is: it is read once at most, and never copied without need."""
+"""Turns a local file into a blob: it is read at most once, and copied only if necessary."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _BLOCK = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class AdoptedFile:
-    """The content of a file that is handed over; for the store the same as a spool."""
+    """The content of an adopted file; the store treats it like a spool."""
 
     content: Path
     size: int
@@ -34,11 +34,11 @@ class AdoptedFile:
 
 
 def take_over(path: Path) -> bool:
-    """Make a file this account's own; false when a link to it would not be enough, and it must be copied.
+    """Take exclusive ownership of a file; false when that is impossible and the file must be copied.
 
-    Who can write to it later, as its owner or by another name, could change the blob.
+    Another owner, or a process that uses another hard link, could change the blob later.
 
-    Raises: DataError when it is no regular file.
+    Raises: DataError when it is not a regular file.
     """
     status = path.lstat()
     _require_regular(status)
@@ -51,9 +51,9 @@ def take_over(path: Path) -> bool:
 
 
 async def read_regular(path: Path) -> AsyncGenerator[bytes]:
-    """The content of a regular file; programs that nobody trusts may put a link or a pipe in its place at any time.
+    """The content of a regular file; an untrusted program may replace it by a link or a pipe at any time.
 
-    Raises: DataError when it is no regular file.
+    Raises: DataError when it is not a regular file.
     """
     fd = await asyncio.to_thread(os.open, path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
     with os.fdopen(fd, "rb") as file:
@@ -64,7 +64,7 @@ async def read_regular(path: Path) -> AsyncGenerator[bytes]:
 
 def _require_regular(status: os.stat_result) -> None:
     if not stat.S_ISREG(status.st_mode):
-        raise DataError("is no regular file, and cannot be stored")
+        raise DataError("is not a regular file and cannot be stored")
 
 
 def measured(path: Path, sha256: str | None, max_bytes: int | None) -> AdoptedFile:
@@ -73,7 +73,7 @@ def measured(path: Path, sha256: str | None, max_bytes: int | None) -> AdoptedFi
     with os.fdopen(fd, "rb") as file:
         size = os.fstat(fd).st_size
         if max_bytes is not None and size > max_bytes:
-            raise DataError(f"has more than {max_bytes} bytes, the most that is stored")
+            raise DataError(f"has more than {max_bytes} bytes, the maximum")
         os.fchmod(fd, 0o600)
         digest = bytes.fromhex(sha256) if sha256 is not None else hashlib.file_digest(file, "sha256").digest()
     return AdoptedFile(path, size, digest)

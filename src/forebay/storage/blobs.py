@@ -1,4 +1,4 @@
-"""Putting and reading blobs: the row first, then the object, then the file by whoever asked for it."""
+"""Stores and reads blobs: first the row of the blob, then the object, then the caller adds the row of the file."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ if TYPE_CHECKING:
     from forebay.storage.store import Content, Store
     from forebay.types import Rows, Statement
 
-__all__ = ["BlobSource", "Blobs", "Stored", "forgetting", "key_of"]
+__all__ = ["BlobSource", "Blobs", "Stored", "delete_statement", "key_of"]
 
 log = get_logger("storage")
 
-_ROUNDS = 3  # times that a blob may be collected under a put before that gives up
+_ROUNDS = 3  # how often a blob may be collected during a put before it fails
 
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """Content that is in the store. It becomes a file by `write`, within the grace period; else it is cleaned away."""
+    """Stored content. `write` makes it a file within the grace period; otherwise it is deleted."""
 
     file_id: int
     owner_id: int
@@ -44,23 +44,23 @@ class Stored:
     media_type: str
 
     def write(self) -> Rows:
-        """What a step hands over to make the file `file_id`, before the rows that refer to it."""
+        """The statement with which a step adds the file `file_id`, before the rows that refer to it."""
         return files.insertion(self.file_id, self.owner_id, bytes.fromhex(self.sha256), self.name, self.media_type)
 
 
-def forgetting(owner_id: int, file_ids: Sequence[int]) -> Statement:
-    """What a step hands over when nothing of the owner's refers to these files any more."""
+def delete_statement(owner_id: int, file_ids: Sequence[int]) -> Statement:
+    """The statement with which a step deletes files that no row of the owner refers to."""
     return files.deletion(owner_id, file_ids)
 
 
 def key_of(object_: ObjectId) -> str:
-    """Where the object is in the store."""
+    """The key of the object in the store."""
     digest = object_.sha256.hex()
     return f"{digest[:2]}/{digest[2:]}-{object_.life}"
 
 
 class Blobs:
-    """The blobs of one store, and the rows that say what there is."""
+    """The blobs of a store and their rows."""
 
     def __init__(self, pool: Pool, store: Store) -> None:
         self._pool = pool
@@ -76,10 +76,10 @@ class Blobs:
         max_bytes: int | None = None,
         now: datetime | None = None,
     ) -> Stored:
-        """Stores the content, once however often it is put, and answers the file that it may become.
+        """Store content, once however often it is put; the result can become a file.
 
-        Raises: DataError when there is more than `max_bytes`; ResourceError when there is no room; ConfigError and
-            TransientError when the store refuses or fails.
+        Raises: DataError for more than `max_bytes`; ResourceError when the disk is full; ConfigError and TransientError
+        when the store rejects the request or fails.
         """
         name = names.file_name(name)
         kind = names.media_type(media_type, name)
@@ -98,12 +98,12 @@ class Blobs:
         max_bytes: int | None = None,
         now: datetime | None = None,
     ) -> Stored:
-        """The same for a file that is handed over: nobody else may write to it, and it is gone when this returns.
+        """The same for a local file, which is moved: nothing else may write to it; it is gone when this returns.
 
-        A folder store links it, S3 is sent it as it is; until then it stays, so that the next attempt can adopt it.
-        Only a file of another account, or with a second name, is copied. `sha256`, if it is known, is believed.
+        A folder store links it, S3 uploads it. Until then it stays, so that the next attempt can adopt it. Only a
+        file of another account, or with a second hard link, is copied. A given `sha256` is not checked.
 
-        Raises: the same, and DataError when it is no regular file.
+        Raises: the same, and DataError when it is not a regular file.
         """
         if not await asyncio.to_thread(take_over, path):
             async with aclosing(read_regular(path)) as content:
@@ -120,7 +120,7 @@ class Blobs:
         return stored
 
     async def partial_path(self, owner_id: int, key: str) -> Path:
-        """Where content is collected that may take several attempts: see `forebay.storage.partials`."""
+        """The path for content that may take several attempts: see `forebay.storage.partials`."""
         return await partial_path(self.store.spool, owner_id, key)
 
     async def _save(self, content: Content, kind: str, now: datetime | None) -> int:
@@ -131,14 +131,12 @@ class Blobs:
             await self.store.put(key_of(touched.object), content, kind)
             if await files.note_stored(self._pool, touched.object, now):
                 return touched.file_id
-            # The upload took longer than the grace period: its object belongs to nobody.
+            # The upload took longer than the grace period: its blob was collected.
             await files.note_waste(self._pool, touched.object, content.size, now)
-        raise TransientError(
-            "blobs are cleaned away faster than they are stored: is FOREBAY_STORAGE_GRACE_S too short?"
-        )
+        raise TransientError("blobs are deleted before they are stored: raise FOREBAY_STORAGE_GRACE_S")
 
     async def _is_there(self, object_: ObjectId, size: int) -> bool:
-        """The rows are believed only as far as the store agrees: what somebody has deleted there is stored anew."""
+        """Check the store as well as the row: an object that was deleted there is stored again."""
         found = await self.store.find(key_of(object_))
         if found is not None and found.size == size:
             return True
@@ -146,7 +144,7 @@ class Blobs:
         return False
 
     async def open(self, sha256: str, start: int = 0, end: int | None = None) -> AsyncIterator[bytes]:
-        """The content from byte `start` to before `end`, as it comes.
+        """Stream the content from byte `start` to before `end`.
 
         Raises: ContentMissing.
         """
@@ -156,18 +154,18 @@ class Blobs:
     async def read(self, sha256: str, max_bytes: int = 64 << 20) -> bytes:
         """All of the content.
 
-        Raises: ContentMissing; DataError when there is more than `max_bytes`.
+        Raises: ContentMissing; DataError for more than `max_bytes`.
         """
         blob = await self._find(sha256)
         if blob.size > max_bytes:
-            raise DataError(f"has {blob.size} bytes; {max_bytes} is the most that is read at once")
+            raise DataError(f"has {blob.size} bytes; at most {max_bytes} are read at once")
         return b"".join([chunk async for chunk in await self.store.open(key_of(blob.object))])
 
     @asynccontextmanager
     async def local(self, sha256: str) -> AsyncGenerator[Path]:
-        """The content as a file of this machine, to be read and not changed: the store's own, or a copy for a while.
+        """The content as a read-only local file: that of the store, or a temporary copy.
 
-        Raises: ContentMissing; ResourceError when there is no room for a copy.
+        Raises: ContentMissing; ResourceError when the disk is full.
         """
         blob = await self._find(sha256)
         if (path := self.store.path(key_of(blob.object))) is not None:

@@ -1,4 +1,4 @@
-"""Whether the store has what the database says, and what else is in it."""
+"""Checks that the store has all blobs of the database, and counts other objects."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _KEY = re.compile(r"([0-9a-f]{2})/([0-9a-f]{62})-([0-9]{1,18})")
 
 @dataclass(frozen=True, slots=True)
 class Damage:
-    """A blob that files refer to and that cannot be read as it was stored."""
+    """A blob of files that is missing or differs from what was stored."""
 
     kind: Literal["missing", "size", "content"]
     key: str
@@ -34,7 +34,7 @@ class Damage:
 
 @dataclass(slots=True)
 class Report:
-    """`unknown` objects belong to no blob: from another database, or from before a restored backup."""
+    """`unknown` objects belong to no blob: they come from another database, or from before a restored backup."""
 
     blobs: int = 0
     bytes: int = 0
@@ -46,7 +46,7 @@ class Report:
 async def check(
     conn: Connection, store: Store, *, deep: bool = False, progress: Callable[[int], None] | None = None
 ) -> Report:
-    """Looks for every blob that files refer to; `deep` reads and hashes them all."""
+    """Check every blob that files refer to; `deep` reads and hashes their contents."""
     report = Report()
     after = b""
     while page := await files.referenced(conn, after, _PAGE):
@@ -85,7 +85,7 @@ async def _hash(store: Store, key: str) -> bytes:
 
 
 async def _count_unknown(conn: Connection, store: Store, report: Report) -> None:
-    """What is being put just now has its row already, so none of it is taken for unknown."""
+    """An object that is being stored has its row already, so it does not count as unknown."""
     async for page in store.objects():
         sizes = {object_: found.size for found in page if (object_ := _object(found.key)) is not None}
         unknown = set(sizes) - await files.known(conn, list(sizes))
@@ -94,6 +94,6 @@ async def _count_unknown(conn: Connection, store: Store, report: Report) -> None
 
 
 def _object(key: str) -> ObjectId | None:
-    """The object of a key of ours."""
+    """The object of a key."""
     parts = _KEY.fullmatch(key)
     return None if parts is None else ObjectId(bytes.fromhex(parts[1] + parts[2]), int(parts[3]))

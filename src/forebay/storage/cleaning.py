@@ -1,4 +1,4 @@
-"""The sweep of blobs: those that no file refers to become waste, and waste is deleted from the store."""
+"""Garbage collection of blobs: unreferenced ones become waste, and waste is deleted from the store."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ _PAGE = 200
 
 
 async def clean(pool: Pool, store: Store, *, grace: timedelta = timedelta(days=1), now: datetime | None = None) -> int:
-    """Deletes the blobs that no file refers to and nobody has put for the grace period; answers how many objects went.
+    """Delete blobs that no file refers to and that were not put within the grace period; returns the number of objects.
 
-    Several at once do no harm, and a crash anywhere leaves only work for the next. Raises: what the store raises.
+    Concurrent runs are safe, and a crash only leaves work for the next run. Raises: what the store raises.
     """
     while (await files.collect(pool, grace, now))[0]:
         pass
@@ -49,14 +49,14 @@ async def _delete_waste(pool: Pool, store: Store) -> int:
 
 
 async def _delete(store: Store, found: list[ObjectId]) -> tuple[list[ObjectId], list[Exception]]:
-    """Those that are gone, and why others are not."""
+    """The deleted objects, and the errors of the others."""
     turns = asyncio.Semaphore(_AT_ONCE)
 
     async def delete(object_: ObjectId) -> Exception | None:
         async with turns:
             try:
                 await store.delete(key_of(object_))
-            except Exception as error:  # told once all have had their turn
+            except Exception as error:  # raised after all were tried
                 return error
         return None
 

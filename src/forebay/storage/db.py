@@ -1,4 +1,4 @@
-"""Files of owners and the blobs behind them, as typed calls; and the writes that steps hand over for them."""
+"""Files and blobs in the database, and the statements with which steps write them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ load = statements("forebay.storage")
 
 @dataclass(frozen=True, slots=True)
 class ObjectId:
-    """An object in the store: the content, and the life of the blob that it was stored for."""
+    """An object in the store: the hash of its content, and the life of the blob that it was stored for."""
 
     sha256: bytes
     life: int
@@ -29,7 +29,7 @@ class ObjectId:
 
 @dataclass(frozen=True, slots=True)
 class Touched:
-    """A blob that is safe from the sweep for a while; `file_id` is the number of the file that is being made."""
+    """A blob that is not collected within the grace period; `file_id` is reserved for the new file."""
 
     object: ObjectId
     is_stored: bool
@@ -45,7 +45,7 @@ class Blob:
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """An owner's file, and where its content is."""
+    """A file of an owner, and the location of its content."""
 
     id: int
     owner_id: int
@@ -58,7 +58,7 @@ class File:
 
 @dataclass(frozen=True, slots=True)
 class Referenced:
-    """A blob that files refer to, with the numbers of some of them."""
+    """A blob that files refer to, with the ids of some of them."""
 
     object: ObjectId
     size: int
@@ -74,8 +74,8 @@ class OwnerUsage:
 
 
 @dataclass(frozen=True, slots=True)
-class Usage:
-    """What the store keeps; loose blobs have no file, waste is to be deleted."""
+class StorageUsage:
+    """The totals of the store; loose blobs have no file, waste is to be deleted."""
 
     blobs: int
     bytes: int
@@ -85,17 +85,17 @@ class Usage:
     waste_bytes: int
 
 
-# What steps hand over.
+# Statements of steps.
 
 
 def insertion(file_id: int, owner_id: int, sha256: bytes, name: str, media_type: str) -> Rows:
-    """The write that makes a file, whose number is known from the touch."""
+    """The statement that adds a file with the id from `touch`."""
     row = {"id": file_id, "owner_id": owner_id, "sha256": sha256, "name": name, "media_type": media_type}
     return Rows("forebay.file", [row])
 
 
 def deletion(owner_id: int, file_ids: Sequence[int]) -> Statement:
-    """The write that deletes files of an owner."""
+    """The statement that deletes files of an owner."""
     return Statement(load("delete_files"), (list(file_ids), owner_id))
 
 
@@ -103,7 +103,7 @@ def deletion(owner_id: int, file_ids: Sequence[int]) -> Statement:
 
 
 async def touch(pool: Pool, sha256: bytes, size: int, media_type: str, now: datetime | None) -> Touched:
-    """Make the blob, or keep it, in a transaction of its own."""
+    """Create the blob, or postpone its collection, in a separate transaction."""
     row = await fetch_row(pool, load("touch_blob"), sha256, size, media_type, now)
     assert row is not None  # noqa: S101 - the function always answers one row
     return Touched(ObjectId(sha256, row["life"]), row["is_stored"], row["file_id"])
@@ -115,7 +115,7 @@ async def note_stored(pool: Pool, object_: ObjectId, now: datetime | None) -> bo
 
 
 async def note_waste(pool: Pool, object_: ObjectId, size: int, now: datetime | None) -> None:
-    """The object is not needed: delete it when there is time."""
+    """The object is not needed; it is deleted later."""
     await execute(pool, load("note_waste"), object_.sha256, object_.life, size, now)
 
 
@@ -128,7 +128,7 @@ async def find_blob(pool: Pool, sha256: bytes) -> Blob | None:
 
 
 async def get(conn: Connection, file_id: int) -> File | None:
-    """The file, if whoever asks may see it."""
+    """The file, if the caller may see it."""
     row = await fetch_row(conn, load("get_file"), file_id)
     if row is None:
         return None
@@ -140,7 +140,7 @@ async def get(conn: Connection, file_id: int) -> File | None:
 
 
 async def collect(pool: Pool, grace: timedelta, now: datetime | None) -> tuple[int, int]:
-    """Turn some unreferenced blobs into waste: how many were looked at, and how many were."""
+    """Turn some unreferenced blobs into waste; returns the number of blobs checked and collected."""
     row = await fetch_row(pool, load("collect_blobs"), grace, now)
     assert row is not None  # noqa: S101 - the function always answers one row
     return row["looked_at"], row["collected"]
@@ -165,14 +165,14 @@ async def referenced(conn: Connection, after: bytes, most: int) -> list[Referenc
 
 
 async def known(conn: Connection, objects: Sequence[ObjectId]) -> set[ObjectId]:
-    """Those of these objects that the database knows of."""
+    """The objects among these that the database knows."""
     rows = await fetch(conn, load("are_known"), [each.sha256 for each in objects], [each.life for each in objects])
     return {ObjectId(row["sha256"], row["life"]) for row in rows}
 
 
-async def usage(conn: Connection) -> tuple[Usage, list[OwnerUsage]]:
+async def usage(conn: Connection) -> tuple[StorageUsage, list[OwnerUsage]]:
     async with translating_errors():
         whole = await conn.fetchrow(load("show_storage"))
         owners = await conn.fetch(load("show_usage"))
     assert whole is not None  # noqa: S101 - it is a sum
-    return Usage(**dict(whole)), [OwnerUsage(**dict(row)) for row in owners]
+    return StorageUsage(**dict(whole)), [OwnerUsage(**dict(row)) for row in owners]

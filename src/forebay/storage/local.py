@@ -1,4 +1,4 @@
-"""The store in a folder: what is put was spooled there, and only gets its name."""
+"""The store in a folder: content is spooled there and then renamed."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _SPOOL = ".spool"
 
 
 class LocalStore(Store):
-    """Objects as files. One that is there is whole, also after a power cut."""
+    """Objects as files. An existing object is complete, also after a power failure."""
 
     def __init__(self, folder: Path) -> None:
         super().__init__(str(folder), self._open, folder / _SPOOL, keeps_types=False)
@@ -56,14 +56,14 @@ class LocalStore(Store):
 
 
 def nearest(folder: Path) -> Path:
-    """The folder, or the nearest above it that is there."""
+    """The folder, or its nearest existing parent."""
     while not folder.exists():
         folder = folder.parent
     return folder
 
 
 def _name(made: Path, target: Path, spool: Path) -> None:
-    """Gives a file that is safe another name, safely; the first one stays, as it may be needed once more."""
+    """Link a flushed file under another name, durably; the first name stays, because it may be needed again."""
     folder = target.parent
     is_new = not folder.exists()
     make_private(folder)

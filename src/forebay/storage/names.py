@@ -1,4 +1,4 @@
-"""Names and media types of files: what comes from anywhere becomes something that can be kept, shown and sent."""
+"""Sanitizes names and media types of files."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ UNKNOWN = "application/octet-stream"
 _LONGEST = 255
 _MEDIA_TYPE = re.compile(r"[a-z0-9][a-z0-9!#$&^_.+-]{0,63}/[a-z0-9][a-z0-9!#$&^_.+-]{0,63}")
 
-# What browsers may show in place: none of it runs scripts. SVG and HTML do.
+# Types that browsers may show inline: none can run scripts, unlike SVG and HTML.
 _SHOWN = frozenset(
     (
         "application/pdf",
@@ -40,7 +40,7 @@ _SHOWN = frozenset(
 
 
 def file_name(name: str) -> str:
-    """A name without folders and without characters that nobody sees; never empty."""
+    """A name without folders and invisible characters; never empty."""
     last = re.split(r"[/\\]", name)[-1]
     seen = "".join(" " if char.isspace() else char for char in last if char.isspace() or _is_seen(char))
     kept = " ".join(seen.split()).strip(". ")
@@ -52,12 +52,12 @@ def file_name(name: str) -> str:
 
 
 def _is_seen(char: str) -> bool:
-    """No control characters, half characters, nor marks that turn the direction of a name round."""
+    """Not a control character, surrogate, or bidirectional mark."""
     return unicodedata.category(char) not in {"Cc", "Cf", "Cs", "Co", "Cn"}
 
 
 def media_type(given: str | None, name: str) -> str:
-    """A media type without parameters: the one that was given, if it is one, else what the name suggests."""
+    """A media type without parameters: the given one if it is valid, else a guess from the name."""
     plain = (given or "").partition(";")[0].strip().lower()
     if _MEDIA_TYPE.fullmatch(plain):
         return plain
@@ -65,12 +65,12 @@ def media_type(given: str | None, name: str) -> str:
 
 
 def is_shown(kind: str) -> bool:
-    """Whether a browser may show this in place."""
+    """Whether a browser may show this type inline."""
     return kind in _SHOWN
 
 
 def served_type(kind: str) -> str:
-    """The media type that an answer names: anything that could run is just bytes."""
+    """The Content-Type of a response: types that could run scripts become application/octet-stream."""
     if not is_shown(kind):
         return UNKNOWN
     return "text/plain; charset=utf-8" if kind == "text/plain" else kind

@@ -1,7 +1,7 @@
-"""Where partial files are that outlive an attempt: a folder per owner in the spool, on this machine.
+"""Partial files that outlive an attempt: a folder per owner in the spool, on this machine.
 
-A file belongs to whoever holds its lock (`flock`). One that nobody has written to for the grace period is deleted, with
-its journal; the next attempt begins anew then, as it does on another machine.
+The process that holds its lock (`flock`) uses a file. A file that was not written for the grace period is deleted with
+its journal; the next attempt then starts again, as it does on another machine.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _FOLDER = "partial"
 
 
 async def partial_path(spool: Path, owner_id: int, key: str) -> Path:
-    """The partial file of an owner under a key, such as that of a task; the same for every attempt."""
+    """The partial file of an owner for a key, such as that of a task; the same in every attempt."""
     folder = spool / _FOLDER / str(owner_id)
     await asyncio.to_thread(make_private, folder)
     return folder / hashlib.sha256(key.encode()).hexdigest()[:40]
@@ -51,11 +51,11 @@ def _delete_unlocked(file: Path) -> bool:
         return False
     try:
         fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        if not file.exists() or not os.path.samestat(os.fstat(fd), file.lstat()):  # it has just been adopted
+        if not file.exists() or not os.path.samestat(os.fstat(fd), file.lstat()):  # adopted meanwhile
             return False
         for each in (file, file.with_name(f"{file.name}.json")):
             each.unlink(missing_ok=True)
-    except BlockingIOError:  # an attempt has it open, though nothing came for long
+    except BlockingIOError:  # an attempt still has it open
         return False
     finally:
         os.close(fd)

@@ -1,4 +1,4 @@
-"""What is being put, on its way to the store: hashed as it comes, in memory while it is small, then in a file."""
+"""Buffers content on its way to the store: hashed as it arrives, in memory while it is small, then in a file."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 BlobSource: TypeAlias = bytes | AsyncIterator[bytes] | Path
 
-BLOCK = 1 << 20  # bytes in memory at a time
+BLOCK = 1 << 20  # bytes per read
 _PREFIX = "put-"
 
 
@@ -46,31 +46,31 @@ class Spool:
 
     @property
     def content(self) -> bytes | Path:
-        """All of it: in memory, or in a file."""
+        """The whole content: bytes in memory, or a file."""
         return bytes(self._block) if self._path is None else self._path
 
     async def fill(self, source: BlobSource) -> None:
-        """Raises: DataError when there are too many bytes; ResourceError when there is no room for them."""
+        """Raises: DataError for too many bytes; ResourceError when the disk is full."""
         async with _chunks(source) as chunks:
             async for chunk in chunks:
                 self.size += len(chunk)
                 if self._max_bytes is not None and self.size > self._max_bytes:
-                    raise DataError(f"has more than {self._max_bytes} bytes, the most that is stored")
+                    raise DataError(f"has more than {self._max_bytes} bytes, the maximum")
                 self._block += chunk
                 if len(self._block) > BLOCK:
                     await asyncio.to_thread(self._write)
         await asyncio.to_thread(self._finish)
 
     async def into_file(self) -> Path:
-        """The file that has all of it, safe on the disk."""
+        """The file with the whole content, flushed to disk."""
         return await asyncio.to_thread(self._into_file)
 
     def discard(self) -> None:
-        """Leave nothing behind; what another thread still writes goes nowhere."""
+        """Delete the file; later writes of another thread are dropped."""
         with self._writing:
             self._ended = True
             if self._file is not None:
-                with suppress(OSError):  # the disk may be full: there is nothing worth flushing
+                with suppress(OSError):  # the disk may be full, and nothing needs to be flushed
                     self._file.close()
             if self._path is not None:
                 self._path.unlink(missing_ok=True)
@@ -99,13 +99,13 @@ class Spool:
             self._spill()
         with self._writing, resource_errors(self._folder):
             if self._file is None or self._path is None:  # it was discarded
-                raise ResourceError("the put was given up")
+                raise ResourceError("the put was cancelled")
             os.fsync(self._file.fileno())
             return self._path
 
 
 def make_private(folder: Path) -> None:
-    """Make the folder, with those above it that are missing, for its owner only: names tell what is kept."""
+    """Create the folder and its parents for this account only: file names reveal contents."""
     if not folder.exists():
         make_private(folder.parent)
         folder.mkdir(mode=0o700, exist_ok=True)
@@ -119,7 +119,7 @@ def _open(folder: Path) -> tuple[BinaryIO, Path]:
 
 @asynccontextmanager
 async def spooled(source: BlobSource, folder: Path, max_bytes: int | None = None) -> AsyncGenerator[Spool]:
-    """The whole source; nothing is left of it afterwards."""
+    """A spool with the whole source; deleted afterwards."""
     spool = Spool(folder, max_bytes)
     try:
         await spool.fill(source)

@@ -1,4 +1,4 @@
-"""The store: objects by key, in a folder or in S3, and its troubles as errors that steps may raise."""
+"""The object store, in a folder or in S3. Its errors are translated to those that steps raise."""
 
 from __future__ import annotations
 
@@ -35,22 +35,22 @@ if TYPE_CHECKING:
     from forebay.settings import Settings
 
 MISSING = "blobs need a package that is not installed: pip install 'forebay[storage]'"
-CHUNK = 256 << 10  # bytes of a read at a time
-PART = 8 << 20  # bytes of an upload at a time, of which some are under way
+CHUNK = 256 << 10  # bytes per read
+PART = 8 << 20  # bytes per part of an upload; several parts are sent concurrently
 
 _BUCKET = re.compile(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")
 
 
 @dataclass(frozen=True, slots=True)
 class ObjectInfo:
-    """An object that is there."""
+    """An existing object."""
 
     key: str
     size: int
 
 
 class Content(Protocol):
-    """What is put: a spool, or a file that is adopted."""
+    """Content to store: a spool, or an adopted file."""
 
     @property
     def content(self) -> bytes | Path: ...
@@ -62,21 +62,21 @@ class Content(Protocol):
 
 
 class Store:
-    """Objects over obstore. Objects never change: a put of a key that is there writes the same once more."""
+    """Objects over obstore. Objects never change: putting an existing key writes the same content again."""
 
     def __init__(self, place: str, make: Callable[[], Any], spool: Path, *, keeps_types: bool) -> None:
         self.place = place
-        self.spool = spool  # where what is being put is kept meanwhile
+        self.spool = spool  # the folder of spools
         self._make = make
         self._keeps_types = keeps_types
 
     @cached_property
     def _inner(self) -> Any:
-        """Made when it is needed: a folder need not be there before."""
+        """Created on first use: the folder need not exist before."""
         return self._make()
 
     async def put(self, key: str, content: Content, media_type: str) -> None:
-        """Returns when the object is whole and safe."""
+        """Returns when the object is complete and durable."""
         async with self._translating_errors(key):
             await _obstore().put_async(
                 self._inner,
@@ -96,9 +96,9 @@ class Store:
         return ObjectInfo(key, meta["size"])
 
     async def open(self, key: str, start: int = 0, end: int | None = None) -> AsyncIterator[bytes]:
-        """The bytes from `start` to before `end`, or to the last, as they come.
+        """Stream the bytes from `start` to before `end`, or to the last.
 
-        Raises: ContentMissing at once, if it is not there.
+        Raises: ContentMissing before the first byte.
         """
         async with self._translating_errors(key):
             chosen: Any = (
@@ -108,7 +108,7 @@ class Store:
         return self._stream(key, found.stream(min_chunk_size=CHUNK))
 
     async def delete(self, key: str) -> None:
-        """Deletes the object, if it is there."""
+        """Delete the object, if it exists."""
         try:
             async with self._translating_errors(key):
                 await _obstore().delete_async(self._inner, key)
@@ -116,30 +116,30 @@ class Store:
             pass
 
     async def objects(self) -> AsyncGenerator[list[ObjectInfo]]:
-        """All objects, some at a time."""
+        """All objects, in batches."""
         async with self._translating_errors("all objects"):
             async for page in _obstore().list(self._inner, chunk_size=1000):
                 yield [ObjectInfo(meta["path"], meta["size"]) for meta in page]
 
     async def sign(self, key: str, seconds: float) -> str | None:
-        """A link that leads to the object itself; None when this store has no such thing."""
+        """A presigned URL of the object; None when the store has none."""
         async with self._translating_errors(key):
             link: str = await _obstore().sign_async(self._inner, "GET", key, timedelta(seconds=seconds))
         return link
 
     def path(self, key: str) -> Path | None:
-        """The object as a file of this machine; None when it is none."""
+        """The object as a local file; None for a remote store."""
         return None
 
     async def tidy(self, older_than: timedelta) -> int:
-        """Deletes what puts left behind whose process was killed, and partial files that nobody continues.
+        """Delete the spools of killed processes, and abandoned partial files.
 
-        Answers how many there were.
+        Returns how many.
         """
         return await delete_old_spools(self.spool, older_than) + await delete_old_partials(self.spool, older_than)
 
     def free_bytes(self) -> int | None:
-        """The room that is left; None when there is no telling."""
+        """The free space; None when unknown."""
         return None
 
     async def _stream(self, key: str, chunks: AsyncIterator[Any]) -> AsyncIterator[bytes]:
@@ -149,7 +149,7 @@ class Store:
 
     @asynccontextmanager
     async def _translating_errors(self, key: str) -> AsyncGenerator[None]:
-        """Says what went wrong where; addresses and what they carry are not repeated."""
+        """Name the store and the failure, without URLs, which may contain credentials."""
         from obstore import exceptions  # noqa: PLC0415 - an extra
 
         try:
@@ -158,7 +158,7 @@ class Store:
             raise ContentMissing(f"{key} is not in {self.place}") from error
         except (exceptions.PermissionDeniedError, exceptions.UnauthenticatedError, PermissionError) as error:
             raise ConfigError(
-                f"{self.place} refuses access: check its rights and FOREBAY_STORAGE_… settings"
+                f"{self.place} denies access: check its permissions and the FOREBAY_STORAGE_… settings"
             ) from error
         except OSError as error:
             if (full := resource_error(error, self.place)) is not None:
@@ -173,20 +173,20 @@ def _storage_error(place: str, error: Exception) -> Exception:
     if "No space left" in text or "StorageFull" in text:
         return ResourceError(f"cannot write to {place}: {os.strerror(errno.ENOSPC)}")
     if "NoSuchBucket" in text:
-        return ConfigError(f"{place}: there is no such bucket; make it, or fix FOREBAY_STORAGE_URL")
+        return ConfigError(f"{place}: the bucket does not exist; create it, or fix FOREBAY_STORAGE_URL")
     if "MissingCredentials" in text or "169.254.169.254" in text:
         return ConfigError(f"{place}: no credentials; set FOREBAY_STORAGE_ACCESS_KEY and FOREBAY_STORAGE_SECRET_KEY")
     return TransientError(f"{place} failed: {one_line(error)[:300]}")
 
 
 def _attributes(media_type: str) -> dict[str, str]:
-    """For who comes by a link of the store's own: nothing that could run is shown."""
+    """Headers for presigned URLs: types that could run scripts are downloaded."""
     kept = {"Content-Type": names.served_type(media_type)}
     return kept if names.is_shown(media_type) else {**kept, "Content-Disposition": "attachment"}
 
 
 def _obstore() -> ModuleType:
-    """Raises: ConfigError with the command that installs it."""
+    """Raises: ConfigError with the command that installs the extra."""
     try:
         import obstore  # noqa: PLC0415 - an extra
     except ImportError as error:
@@ -194,11 +194,11 @@ def _obstore() -> ModuleType:
     return obstore
 
 
-# Where it is.
+# Location.
 
 
 def open_store(settings: Settings) -> Store:
-    """The store of the settings; nothing is asked of it yet.
+    """The store of the settings; does not connect yet.
 
     Raises: InvalidField that names the setting; ConfigError when the package for it is not installed.
     """
@@ -206,7 +206,7 @@ def open_store(settings: Settings) -> Store:
     url = settings.storage_url.strip()
     if url.startswith("s3://"):
         return _s3(url, settings)
-    from forebay.storage.local import LocalStore  # noqa: PLC0415 - which builds upon this
+    from forebay.storage.local import LocalStore  # noqa: PLC0415 - it imports this module
 
     folder = folder_of(settings)
     if not url:
@@ -215,8 +215,8 @@ def open_store(settings: Settings) -> Store:
 
 
 def _close_to_others(folder: Path) -> None:
-    """Releases before made it so that other accounts could list it."""
-    with suppress(OSError):  # not there yet, or another account's
+    """Earlier releases created the folder readable for other accounts."""
+    with suppress(OSError):  # it does not exist yet, or belongs to another account
         if folder.stat().st_mode & 0o077:
             folder.chmod(0o700)
 
@@ -259,7 +259,7 @@ def _s3(url: str, settings: Settings) -> Store:
             "allow_http": settings.storage_endpoint.startswith("http://"),
             "connect_timeout": "5s",
             "read_timeout": "60s",
-            "timeout": "12h",  # of a whole read, which takes as long as whoever reads it
+            "timeout": "12h",  # a read takes as long as its reader
         },
         retry_config={"max_retries": 3, "retry_timeout": timedelta(seconds=30)},
     )

@@ -1,6 +1,6 @@
 """Incoming webhooks: requests that a source signs over the raw body, each processed once.
 
-    SOURCE = Source("github", GITHUB, [secret])
+    SOURCE = WebhookSource("github", GITHUB, [secret])
 
     @router.post("/webhooks/github", status_code=204)
     async def receive(request: Request, pools: RolePoolsDep) -> None:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from fastapi import Request
 
-    from forebay.webhooks.signatures import Delivery, Source
+    from forebay.webhooks.signatures import Delivery, WebhookSource
 
 MISSING = "events of Lark need a package that is not installed: pip install 'forebay[webhooks]'"
 _BLOCK = 16  # bytes
@@ -37,7 +37,9 @@ class Challenge:
     text: str
 
 
-async def read_event(request: Request, source: Source, clock: Callable[[], float] = time.time) -> Delivery | Challenge:
+async def read_event(
+    request: Request, source: WebhookSource, clock: Callable[[], float] = time.time
+) -> Delivery | Challenge:
     """The event that a request brings, decrypted, or the challenge that it is.
 
     Raises: what `receiving.read_delivery` raises; ConfigError when the package for decryption is missing.
@@ -46,7 +48,7 @@ async def read_event(request: Request, source: Source, clock: Callable[[], float
     return find_challenge(source, body) or verified(request, source, body, clock())
 
 
-def find_challenge(source: Source, body: bytes) -> Challenge | None:
+def find_challenge(source: WebhookSource, body: bytes) -> Challenge | None:
     """The challenge in a body, which only who has a secret of the source can encrypt; None for anything else."""
     if _encrypted(body) is None:
         return None

@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
     from fastapi import Request
 
-    from forebay.webhooks.signatures import Delivery, Source
+    from forebay.webhooks.signatures import Delivery, WebhookSource
 
 log = get_logger("api")
 
 
-async def read_delivery(request: Request, source: Source, clock: Callable[[], float] = time.time) -> Delivery:
+async def read_delivery(request: Request, source: WebhookSource, clock: Callable[[], float] = time.time) -> Delivery:
     """The delivery that a request brings.
 
     Raises: Problem 401 when it is not verified, 413 when its body is too large; ConfigError, which is answered with
@@ -30,7 +30,7 @@ async def read_delivery(request: Request, source: Source, clock: Callable[[], fl
     return verified(request, source, await read_body(request, source), clock())
 
 
-def verified(request: Request, source: Source, body: bytes, now: float) -> Delivery:
+def verified(request: Request, source: WebhookSource, body: bytes, now: float) -> Delivery:
     """The delivery of a request whose body was read.
 
     Raises: Problem 401; ConfigError.
@@ -42,7 +42,7 @@ def verified(request: Request, source: Source, body: bytes, now: float) -> Deliv
         raise Problem(401, str(error)) from None
 
 
-async def read_body(request: Request, source: Source) -> bytes:
+async def read_body(request: Request, source: WebhookSource) -> bytes:
     """The raw body.
 
     Raises: Problem 413; ConfigError when the API itself would reject bodies that the source accepts.

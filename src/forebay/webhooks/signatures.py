@@ -79,7 +79,7 @@ STANDARD_WEBHOOKS = Scheme(
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class WebhookSource:
     """One source of webhooks, with all secrets that are valid now: two while they are rotated."""
 
     name: str
@@ -102,7 +102,7 @@ class Delivery:
     """How long a copy of it could be accepted, or the source may send it again; None: for ever."""
 
 
-def verify(source: Source, headers: Mapping[str, str], body: bytes, now: float) -> Delivery:
+def verify(source: WebhookSource, headers: Mapping[str, str], body: bytes, now: float) -> Delivery:
     """The delivery of a request; `now` in seconds since 1970.
 
     Raises: WebhookRejected; ConfigError when the source has no secret.
@@ -123,7 +123,7 @@ def verify(source: Source, headers: Mapping[str, str], body: bytes, now: float) 
     return Delivery(source.name, _key(source, parts), parts["body"], _known_for(source))
 
 
-def _fitting_secret(source: Source, parts: Mapping[str, bytes], signatures: Sequence[bytes]) -> str:
+def _fitting_secret(source: WebhookSource, parts: Mapping[str, bytes], signatures: Sequence[bytes]) -> str:
     # All are compared, whichever fits: the time tells nothing of the secrets.
     fits = [
         secret
@@ -136,12 +136,12 @@ def _fitting_secret(source: Source, parts: Mapping[str, bytes], signatures: Sequ
     return fits[0]
 
 
-def secrets_of(source: Source) -> list[str]:
+def secrets_of(source: WebhookSource) -> list[str]:
     """The secrets of a source; a slot without one is left out."""
     return [text for secret in source.secrets if (text := secret.get_secret_value())]
 
 
-def _known_for(source: Source) -> float | None:
+def _known_for(source: WebhookSource) -> float | None:
     if "{timestamp}" not in source.scheme.signed:
         return None
     return max(_RESENT_S, 2 * source.window_s)
@@ -161,7 +161,7 @@ def _signatures(scheme: Scheme, header: str) -> list[bytes]:
     return [bytes.fromhex(text) if scheme.encoding == "hex" else base64.b64decode(text) for text in found]
 
 
-def _fresh_timestamp(source: Source, headers: Mapping[str, str], now: float) -> bytes:
+def _fresh_timestamp(source: WebhookSource, headers: Mapping[str, str], now: float) -> bytes:
     name = source.scheme.timestamp_header or ""
     found = re.search(source.scheme.timestamp_pattern, _header(headers, name))
     if found is None:
@@ -192,7 +192,7 @@ def _secret_bytes(scheme: Scheme, secret: str) -> bytes:
         raise ConfigError(f"a webhook secret that begins with {scheme.secret_prefix} must go on in base64") from None
 
 
-def _key(source: Source, parts: Mapping[str, bytes]) -> str:
+def _key(source: WebhookSource, parts: Mapping[str, bytes]) -> str:
     """What tells deliveries apart: always something that is signed, or a replay could change it."""
     for path in source.scheme.key_paths:
         value = _at(parts["body"], path)

@@ -105,7 +105,7 @@ async def test_names_that_change_their_mind(guarded: Browser, site: Site, world:
     world.answers["rebind.test"] = ["127.0.0.1", "10.0.0.1"]
     place = f"http://rebind.test:{site.port}"
     assert (await guarded.capture(f"{place}/plain", timeout=60)).status == 200
-    with pytest.raises(Refused, match="is at no public address"):
+    with pytest.raises(Refused, match="has no public address"):
         await guarded.capture(f"{place}/plain", timeout=60)
 
 

@@ -210,8 +210,8 @@ async def test_without_a_sandbox_where_there_is_none(opened: Opened, site: Site,
         with pytest.raises(ConfigError) as refused:  # never without being told
             await browser.capture(place(site, "/plain"))
         assert str(refused.value) == (
-            "Chromium's own sandbox does not start here: allow user namespaces for this account, or let it run "
-            "without by FOREBAY_SANDBOX=preferred (No usable sandbox!)"
+            "Chromium's sandbox does not start here: allow user namespaces for this account, or run Chromium without "
+            "it by FOREBAY_SANDBOX=preferred (No usable sandbox!)"
         )
     async with opened(browser_path=program, sandbox="preferred") as browser:
         assert (await browser.capture(place(site, "/plain"))).title == "Plain words"

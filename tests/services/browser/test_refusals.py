@@ -14,7 +14,7 @@ from forebay.services.browser.devtools import ProtocolError
 from forebay.services.browser.failures import load_error
 from forebay.services.browser.tab import Tab
 from forebay.services.egress import Limits, Unreachable, UrlNotFound
-from forebay.services.egress.grants import Counts, Grant
+from forebay.services.egress.grants import Grant, TrafficCounts
 from forebay.settings import Settings
 from tests.corpus.site import Site
 from tests.services.browser.conftest import Opened
@@ -24,8 +24,8 @@ def test_a_machine_without_chromium_is_told_how_to_get_it(monkeypatch: pytest.Mo
     monkeypatch.setattr(executable, "find_browser", lambda settings: None)
     with pytest.raises(ConfigError) as refused:
         require_browser(Settings())
-    assert str(refused.value) == f"no Chromium is installed; on Debian or Ubuntu: {INSTALL}"
-    with pytest.raises(ConfigError, match="is /nowhere, and no program is there: fix or unset it"):
+    assert str(refused.value) == f"Chromium is not installed; on Debian or Ubuntu: {INSTALL}"
+    with pytest.raises(ConfigError, match="is /nowhere, which is not a program: fix or unset it"):
         require_browser(Settings(browser_path=Path("/nowhere")))
 
 
@@ -40,7 +40,7 @@ async def test_pages_that_go_away_or_keep_it_busy(opened: Opened, site: Site, mo
 
     async with opened() as running:
         monkeypatch.setattr(Capturing, "run", gone)
-        with pytest.raises(TransientError, match="the page went away while it was captured: No target"):
+        with pytest.raises(TransientError, match="the page was closed during the capture: No target"):
             await running.capture(url)
         monkeypatch.setattr(Capturing, "run", busy)
         monkeypatch.setattr(browser, "_SLACK_S", 0.9)
@@ -58,7 +58,7 @@ async def test_a_page_without_rest(opened: Opened, site: Site, monkeypatch: pyte
 
     monkeypatch.setattr(Tab, "evaluate", restless)
     async with opened() as running:
-        with pytest.raises(TransientError, match="the page never stops going somewhere else"):
+        with pytest.raises(TransientError, match="the page keeps navigating to other URLs"):
             await running.capture(f"http://good.test:{site.port}/plain")
 
 
@@ -91,7 +91,7 @@ async def test_a_page_moves_no_more_than_it_may(opened: Opened, site: Site, monk
 
 
 def test_failures_are_told_in_the_words_of_the_guard() -> None:
-    grant = Grant("test", Limits(), "127.0.0.1", 1, "p1", Counts())
+    grant = Grant("test", Limits(), "127.0.0.1", 1, "p1", TrafficCounts())
     grant.note_failure("slow.test", Unreachable("dns", "the name slow.test could not be resolved within 10 s"))
     told = load_error("https://slow.test/x", "net::ERR_TUNNEL_CONNECTION_FAILED", grant)
     assert (type(told), str(told)) == (Unreachable, "the name slow.test could not be resolved within 10 s")

@@ -15,7 +15,7 @@ import pytest
 from forebay.errors import DataError, PermanentError, ThrottledError, TransientError
 from forebay.services.download.partial_file import open_partial
 from forebay.services.download.resuming import ContentRange, Downloaded, download
-from forebay.services.egress import Http, UrlNotFound, Wanted, open_http
+from forebay.services.egress import FetchRequest, Http, UrlNotFound, open_http
 from tests.services.egress._world import Site, answering, reply, serving
 from tests.services.egress.conftest import Opened
 
@@ -54,7 +54,7 @@ class Target:
         self.max_bytes = 1 << 20
 
     async def attempt(self, port: int, path: str = "/file", timeout: float = 30.0) -> Downloaded:
-        wanted = Wanted(f"http://good.test:{port}{path}", "test", self.max_bytes, timeout, polite=False)
+        wanted = FetchRequest(f"http://good.test:{port}{path}", "test", self.max_bytes, timeout, polite=False)
         async with open_partial(self.path) as partial:
             return await download(self.http, wanted, partial, report=lambda *told: self.reports.append(told))
 
@@ -217,7 +217,7 @@ async def test_longer_than_promised(target: Target) -> None:
     )
     lie = head.replace(f"/{HALF + 10}", "/*").encode() + b"14\r\n" + b"x" * 20 + b"\r\n0\r\n\r\n"
     async with answering(lie) as site:
-        with pytest.raises(TransientError, match=f"sent more than the {HALF + 10} bytes that it had promised"):
+        with pytest.raises(TransientError, match=f"sent more than the {HALF + 10} bytes that it announced"):
             await target.attempt(site.port)
     async with answering(reply(BODY)) as site:
         check(await target.attempt(site.port))
@@ -277,9 +277,9 @@ async def test_redirects_may_lead_elsewhere_next_time(target: Target) -> None:
         (reply(b"", "403 Forbidden"), PermanentError, "answered 403", True),  # the URL is too old: a fresh one may do
         (reply(b"", "429 Slow", Retry_After=7), ThrottledError, "rate limiting", True),
         (reply(b"", "404 Gone"), UrlNotFound, "answered 404", False),
-        (part(_REST, HALF, 2_000_000), DataError, "has 2000000 bytes; at most 700000 are taken", False),
-        (part(_REST + b"x", HALF, "*"), DataError, "has more than 700000 bytes, the most that is taken", False),
-        (reply(BODY + b"x"), DataError, "has 700001 bytes; at most 700000 are taken", False),
+        (part(_REST, HALF, 2_000_000), DataError, "has 2000000 bytes; at most 700000 are allowed", False),
+        (part(_REST + b"x", HALF, "*"), DataError, "has more than 700000 bytes, the maximum", False),
+        (reply(BODY + b"x"), DataError, "has 700001 bytes; at most 700000 are allowed", False),
     ],
 )
 async def test_what_becomes_of_the_file(

@@ -62,7 +62,7 @@ async def test_one_attempt_at_a_time(tmp_path: Path) -> None:
         with pytest.raises(ThrottledError) as raised:
             async with open_partial(tmp_path / "a"):
                 pass
-    assert str(raised.value) == "an earlier attempt still writes the same partial file on this machine"
+    assert str(raised.value) == "an earlier attempt is still writing the same partial file on this machine"
     assert raised.value.ours
     async with open_partial(tmp_path / "a"):
         pass
@@ -161,7 +161,7 @@ async def test_any_source_is_continued(tmp_path: Path) -> None:
 
 async def test_a_source_that_is_too_large(tmp_path: Path) -> None:
     async with open_partial(tmp_path / "a") as partial:
-        with pytest.raises(DataError, match=r"^x has more than 9 bytes, the most that is taken$"):
+        with pytest.raises(DataError, match=r"^x has more than 9 bytes, the maximum$"):
             await receive(partial, "v1", Cut().read, name="x", max_bytes=9)
     assert _names(tmp_path) == []
 

@@ -74,7 +74,7 @@ async def serving(
     finally:
         server.close()
         for writer in writers:
-            with contextlib.suppress(AttributeError):  # asyncio stumbles over what is gone
+            with contextlib.suppress(AttributeError):  # abort fails on a closed transport
                 writer.transport.abort()
         await server.wait_closed()
 

@@ -30,7 +30,7 @@ from tests.services.egress.conftest import Opened
 INSIDE = Path(__file__).with_name("_inside.py")
 BECAUSE = why_not_confined()
 PYTHON = "/usr/bin/python3"  # one that the sandbox has
-HINT = "FOREBAY_EGRESS_ALLOW_NETWORKS allows networks of your own"
+HINT = "FOREBAY_EGRESS_ALLOW_NETWORKS can allow private networks"
 
 confining = pytest.mark.skipif(BECAUSE is not None, reason=f"this machine cannot confine programs: {BECAUSE}")
 needs_curl = pytest.mark.skipif(shutil.which("curl") is None, reason="curl is not installed")
@@ -129,12 +129,12 @@ async def test_curl(opened: Opened, names: Names, confine: bool) -> None:
             refused = [refusal.host for refusal in grant.refusals]
     good = told[f"http://good.test:{site.port}/"]
     assert (good.status, good.said) == (0, "hello 200")
-    assert told["http://bad.test/"].said == f"bad.test is at no public address; {HINT}\n 403"
+    assert told["http://bad.test/"].said == f"bad.test has no public address; {HINT}\n 403"
     assert told["http://[::ffff:10.0.0.1]/"].said == f"10.0.0.1 is private; {HINT}\n 403"
     assert told["http://169.254.169.254/latest/meta-data/"].said.endswith(f"metadata; {HINT}\n 403")
     assert told["https://bad.test/"].status != 0
-    assert rebound.said == f"rebind.test is at no public address; {HINT}\n 403"
-    assert redirected.said == f"bad.test is at no public address; {HINT}\n 403"
+    assert rebound.said == f"rebind.test has no public address; {HINT}\n 403"
+    assert redirected.said == f"bad.test has no public address; {HINT}\n 403"
     assert refused == ["bad.test", "10.0.0.1", "169.254.169.254", "bad.test", "rebind.test", "bad.test"]
     heard = [log for log in logs if log["event"] == "egress_refused"]
     assert [log["host"] for log in heard] == refused
@@ -221,9 +221,9 @@ async def test_a_proxy_that_is_gone(opened: Opened) -> None:
 @pytest.mark.parametrize(
     ("handed", "words"),
     [
-        ("nothing", "the runner ended before it had handed its socket over"),
-        ("a datagram socket", "the runner handed something over that does not listen"),
-        ("another address", "the runner handed over a socket of another address"),
+        ("nothing", "the runner ended before it passed its socket"),
+        ("a datagram socket", "the runner passed something that is not a listening socket"),
+        ("another address", "the runner passed a socket of another address"),
     ],
 )
 @confining
@@ -269,8 +269,8 @@ async def test_the_fallback_says_why(opened: Opened, monkeypatch: pytest.MonkeyP
         assert egress.network() == "host"
     with pytest.raises(
         ConfigError,
-        match="children cannot be confined to the egress proxy: the kernel is too old; "
-        "allow that, or unset FOREBAY_EGRESS_CONFINE",
+        match="programs cannot be confined to the egress proxy: the kernel is too old; "
+        "fix it or unset FOREBAY_EGRESS_CONFINE",
     ):
         async with opened(egress_confine=True):
             pass

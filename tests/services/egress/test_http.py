@@ -17,13 +17,13 @@ import trustme
 from forebay.errors import ConfigError, DataError, PermanentError, ThrottledError, TransientError
 from forebay.services.egress import (
     Egress,
+    FetchRequest,
     Hop,
     Http,
     InvalidUrl,
     Refused,
     Unreachable,
     UrlNotFound,
-    Wanted,
     open_http,
 )
 from tests.services.egress._world import Names, answering, certified, hearing, reply, serving, speaking_http2, until
@@ -54,7 +54,7 @@ async def test_only_so_many_hosts_stay_connected(egress: Egress, http: Http, nam
     for n in range(70):
         names.put(f"{n}.test", "127.0.0.1")
     async with answering(reply("x")) as site:
-        held = Wanted(f"http://good.test:{site.port}/", "test", 1000, 60)
+        held = FetchRequest(f"http://good.test:{site.port}/", "test", 1000, 60)
         async with http.stream(held) as answer:
             for n in range(70):
                 await http.get(f"http://{n}.test:{site.port}/", purpose="test")
@@ -103,7 +103,7 @@ async def test_nothing_new(http: Http) -> None:
 async def test_a_post(http: Http) -> None:
     async with answering(reply('{"ok": true}', Content_Type="application/json")) as site:
         url = f"http://good.test:{site.port}/token"
-        wanted = Wanted(
+        wanted = FetchRequest(
             url, "test", 1000, 30, method="POST", body=b'{"a": 1}', headers={"Content-Type": "application/json"}
         )
         assert (await http.fetch(wanted)).content == b'{"ok": true}'
@@ -120,8 +120,8 @@ async def test_a_refused_host(http: Http, scheme: str) -> None:
         await http.get(f"{scheme}://bad.test/", purpose="bookmarks.metadata")
     assert refused.value.code == "address"
     assert str(refused.value) == (
-        "refused by the egress guard: bad.test is at no public address; "
-        "FOREBAY_EGRESS_ALLOW_NETWORKS allows networks of your own"
+        "refused by the egress guard: bad.test has no public address; "
+        "FOREBAY_EGRESS_ALLOW_NETWORKS can allow private networks"
     )
     (told,) = [log for log in logs if log["event"] == "egress_refused"]
     assert (told["host"], told["purpose"], told["code"]) == ("bad.test", "bookmarks.metadata", "address")
@@ -190,7 +190,7 @@ async def test_redirects_are_followed_and_kept(http: Http) -> None:
 @pytest.mark.parametrize("place", ["http://bad.test/", "http://10.0.0.1/", "http://[::ffff:10.0.0.1]/", "//bad.test/x"])
 async def test_a_redirect_to_a_private_place(http: Http, place: str) -> None:
     async with answering(moved(place)) as site:
-        with hearing() as logs, pytest.raises(Refused, match=r"is at no public address|10\.0\.0\.1 is private"):
+        with hearing() as logs, pytest.raises(Refused, match=r"has no public address|10\.0\.0\.1 is private"):
             await http.get(f"http://good.test:{site.port}/", purpose="test")
     assert [log["code"] for log in logs if log["event"] == "egress_refused"] == ["address"]
 
@@ -245,7 +245,7 @@ async def test_headers_that_are_secret_stay_with_their_origin(http: Http, names:
     ):
         headers, secret = {"X-Shop": "s3cret", "X-Kind": "kept"}, frozenset({"x-shop"})
         url = f"http://good.test:{site.port}/"
-        await http.fetch(Wanted(url, "test", 1000, 30, headers=headers, secret_headers=secret))
+        await http.fetch(FetchRequest(url, "test", 1000, 30, headers=headers, secret_headers=secret))
     assert ["s3cret" in head for head in site.heads] == [True, True]
     assert ["s3cret" in head for head in other.heads] == [False]
     assert "kept" in other.heads[0]
@@ -264,12 +264,12 @@ async def test_cookies_only_when_asked_for(http: Http) -> None:
 
 async def test_a_redirect_after_a_post(http: Http) -> None:
     async with answering(moved("/done", 303), reply("ok")) as site:
-        wanted = Wanted(f"http://good.test:{site.port}/", "test", 1000, 30, method="POST", body=b"x=1")
+        wanted = FetchRequest(f"http://good.test:{site.port}/", "test", 1000, 30, method="POST", body=b"x=1")
         assert (await http.fetch(wanted)).content == b"ok"
         assert site.heads[1].startswith("GET /done")
         assert "content-length" not in site.heads[1].lower()
     async with answering(moved("/again", 307), reply("ok")) as site:
-        wanted = Wanted(f"http://good.test:{site.port}/", "test", 1000, 30, method="POST", body=b"x=1")
+        wanted = FetchRequest(f"http://good.test:{site.port}/", "test", 1000, 30, method="POST", body=b"x=1")
         await http.fetch(wanted)
         assert site.heads[1].startswith("POST /again")
         assert site.heads[1].endswith("x=1")
@@ -339,19 +339,19 @@ async def test_compressed_bodies(http: Http) -> None:
 async def test_a_bomb(http: Http) -> None:
     async with answering(reply(gzip.compress(b"\0" * (64 << 20)), Content_Encoding="gzip")) as site:
         url = f"http://good.test:{site.port}/"
-        with pytest.raises(DataError, match=r"http://good\.test:\d+/ inflates to more than 200 times its size"):
+        with pytest.raises(DataError, match=r"http://good\.test:\d+/ decompresses to more than 200 times its size"):
             await http.get(url, purpose="test", max_bytes=1 << 30)
-        with pytest.raises(DataError, match="has more than 100000 bytes, which is the most that is taken"):
+        with pytest.raises(DataError, match="has more than 100000 bytes, the maximum"):
             await http.get(url, purpose="test", max_bytes=100_000)
 
 
 @pytest.mark.parametrize(
     ("body", "encoding", "kind", "words"),
     [
-        (b"x" * 2000, "identity", DataError, "has 2000 bytes; at most 1000 are taken"),
-        (b"xyz", "br", DataError, "came encoded as 'br', which was not asked for"),
-        (b"not gzip", "gzip", DataError, "is broken: it does not inflate as gzip"),
-        (b"not at all", "deflate", DataError, "is broken: it does not inflate as raw deflate"),
+        (b"x" * 2000, "identity", DataError, "has 2000 bytes; at most 1000 are allowed"),
+        (b"xyz", "br", DataError, "is encoded as 'br', which was not requested"),
+        (b"not gzip", "gzip", DataError, "is invalid: it cannot be decompressed as gzip"),
+        (b"not at all", "deflate", DataError, "is invalid: it cannot be decompressed as raw deflate"),
         (gzip.compress(b"x" * 500)[:-10], "gzip", TransientError, "ended in the middle of its gzip"),
     ],
     ids=["too large", "not asked for", "no gzip", "no deflate", "too short"],
@@ -373,7 +373,7 @@ async def test_an_endless_body(http: Http) -> None:
             await writer.drain()
 
     async with serving(endless) as site:
-        with pytest.raises(DataError, match="has more than 1000000 bytes, which is the most that is taken"):
+        with pytest.raises(DataError, match="has more than 1000000 bytes, the maximum"):
             await http.get(f"http://good.test:{site.port}/", purpose="test", max_bytes=1_000_000)
 
 
@@ -417,10 +417,10 @@ async def test_a_server_that_breaks_off(http: Http, answer: bytes) -> None:
 
 async def test_certificates_that_are_not_valid(http: Http, authority: trustme.CA) -> None:
     async with answering(reply("x"), trust=certified(authority, "other.test")) as site:
-        with pytest.raises(PermanentError, match=r"good\.test has a certificate that is not valid: Hostname mismatch"):
+        with pytest.raises(PermanentError, match=r"good\.test has an invalid certificate: Hostname mismatch"):
             await http.get(f"https://good.test:{site.port}/", purpose="test")
     async with answering(reply("x"), trust=certified(trustme.CA(), "good.test")) as site:
-        with pytest.raises(PermanentError, match="has a certificate that is not valid: unable to get local issuer"):
+        with pytest.raises(PermanentError, match="has an invalid certificate: unable to get local issuer"):
             await http.get(f"https://good.test:{site.port}/", purpose="test")
 
 
@@ -431,7 +431,7 @@ async def test_no_tls_at_all(http: Http) -> None:
         await writer.drain()
 
     async with serving(plain) as site:
-        with pytest.raises(PermanentError, match=r"good\.test does not speak TLS as it should: \w+"):
+        with pytest.raises(PermanentError, match=r"the TLS handshake with good\.test failed: \w+"):
             await http.get(f"https://good.test:{site.port}/", purpose="test")
 
 
@@ -444,7 +444,7 @@ async def test_certificates_that_cannot_be_read(opened: Opened, tmp_path: Path) 
 
 async def test_a_header_that_is_none(http: Http) -> None:
     async with answering(reply("x")) as site:
-        with pytest.raises(PermanentError, match=r"http://good\.test:\d+/ cannot be asked so: Illegal header value"):
+        with pytest.raises(PermanentError, match=r"http://good\.test:\d+/ cannot be requested: Illegal header value"):
             await http.get(f"http://good.test:{site.port}/", purpose="test", headers={"X": "a\r\nInjected: 1"})
     assert not site.heads
 
@@ -461,7 +461,7 @@ async def test_robots_are_asked_when_wanted(opened: Opened) -> None:
     async with answering(site_of) as site, opened(egress_robots=True) as egress, open_http(egress) as http:
         url = f"http://good.test:{site.port}"
         assert (await http.get(f"{url}/open", purpose="test")).content == b"page"
-        with pytest.raises(Refused, match=r"robots\.txt of good\.test forbids this page to forebay"):
+        with pytest.raises(Refused, match=r"robots\.txt of good\.test disallows this page for forebay"):
             await http.get(f"{url}/private/x", purpose="test")
         assert [head.split()[1] for head in site.heads] == ["/robots.txt", "/open"]
 

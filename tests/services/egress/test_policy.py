@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from forebay.services.egress import InvalidUrl, Limits, Policy, Refused, allowed_url, checked_url
 from forebay.settings import Settings
 
-HINT = "FOREBAY_EGRESS_ALLOW_NETWORKS allows networks of your own"
+HINT = "FOREBAY_EGRESS_ALLOW_NETWORKS can allow private networks"
 
 
 def policy(**settings: Any) -> Policy:
@@ -32,7 +32,7 @@ def test_all_public_hosts_on_the_usual_ports() -> None:
     usual = policy()
     for url in ("http://example.com", "https://example.com:8443", "http://1.1.1.1", "https://[2606:4700::1111]"):
         assert refusal(usual, url) is None
-    assert refusal(usual, "http://example.com:25") == "port: port 25 of example.com is not among FOREBAY_EGRESS_PORTS"
+    assert refusal(usual, "http://example.com:25") == "port: port 25 of example.com is not in FOREBAY_EGRESS_PORTS"
     assert refusal(usual, "http://127.0.0.1") == f"address: 127.0.0.1 is this machine; {HINT}"
     assert refusal(usual, "http://[::ffff:10.0.0.1]") == f"address: 10.0.0.1 is private; {HINT}"
 
@@ -42,14 +42,14 @@ def test_only_some_hosts() -> None:
     assert refusal(some, "http://example.com") is None
     assert refusal(some, "http://a.b.example.org") is None
     for other in ("example.org", "badexample.org", "a.example.com", "example.com.evil.test"):
-        words = f"host_not_allowed: {other} is not among FOREBAY_EGRESS_ALLOW_HOSTS"
+        words = f"host_not_allowed: {other} is not in FOREBAY_EGRESS_ALLOW_HOSTS"
         assert refusal(some, f"http://{other}/") == words
 
 
 def test_all_but_some_hosts() -> None:
     most = policy(deny_hosts="*.example.com,1.1.1.1", allow_hosts="a.example.com,1.1.1.1,b.test")
-    assert refusal(most, "http://a.example.com") == "denied_host: a.example.com is among FOREBAY_EGRESS_DENY_HOSTS"
-    assert refusal(most, "http://1.1.1.1") == "denied_host: 1.1.1.1 is among FOREBAY_EGRESS_DENY_HOSTS"
+    assert refusal(most, "http://a.example.com") == "denied_host: a.example.com is in FOREBAY_EGRESS_DENY_HOSTS"
+    assert refusal(most, "http://1.1.1.1") == "denied_host: 1.1.1.1 is in FOREBAY_EGRESS_DENY_HOSTS"
     assert refusal(most, "http://b.test") is None
 
 
@@ -63,7 +63,7 @@ def test_one_bad_address_condemns_a_name() -> None:
     policy().check_addresses("a.test", [good])
     with pytest.raises(Refused) as refused:
         policy().check_addresses("a.test", [good, bad])
-    assert refused.value.reason == f"a.test is at no public address; {HINT}"
+    assert refused.value.reason == f"a.test has no public address; {HINT}"
     assert refused.value.logged == "a.test resolves to ::1, which is this machine"
 
 
@@ -91,13 +91,13 @@ def test_limits_come_from_the_settings() -> None:
 @pytest.mark.parametrize(
     ("url", "why"),
     [
-        ("http://127.0.0.1/", "127.0.0.1 is this machine; FOREBAY_EGRESS_ALLOW_NETWORKS allows networks of your own"),
-        ("http://192.168.1.7/a", "192.168.1.7 is private; FOREBAY_EGRESS_ALLOW_NETWORKS allows networks of your own"),
+        ("http://127.0.0.1/", "127.0.0.1 is this machine; FOREBAY_EGRESS_ALLOW_NETWORKS can allow private networks"),
+        ("http://192.168.1.7/a", "192.168.1.7 is private; FOREBAY_EGRESS_ALLOW_NETWORKS can allow private networks"),
         (
             "http://localhost:8000/",
-            "localhost is at no public address; FOREBAY_EGRESS_ALLOW_NETWORKS allows networks of your own",
+            "localhost has no public address; FOREBAY_EGRESS_ALLOW_NETWORKS can allow private networks",
         ),
-        ("http://example.com:25/", "port 25 of example.com is not among FOREBAY_EGRESS_PORTS"),
+        ("http://example.com:25/", "port 25 of example.com is not in FOREBAY_EGRESS_PORTS"),
     ],
 )
 def test_what_is_refused_at_the_door(url: str, why: str) -> None:

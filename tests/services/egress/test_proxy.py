@@ -127,15 +127,15 @@ async def test_a_large_tunnel_with_a_slow_reader(egress: Egress) -> None:
             writer.close()
 
 
-HINT = b"FOREBAY_EGRESS_ALLOW_NETWORKS allows networks of your own"
+HINT = b"FOREBAY_EGRESS_ALLOW_NETWORKS can allow private networks"
 
 
 @pytest.mark.parametrize(
     ("place", "code", "reason"),
     [
-        ("bad.test", "address", "bad.test is at no public address"),
-        ("mixed.test", "address", "mixed.test is at no public address"),
-        ("dressed.test", "address", "dressed.test is at no public address"),
+        ("bad.test", "address", "bad.test has no public address"),
+        ("mixed.test", "address", "mixed.test has no public address"),
+        ("dressed.test", "address", "dressed.test has no public address"),
         ("10.0.0.1", "address", "10.0.0.1 is private"),
         ("169.254.169.254", "address", "169.254.169.254 is link-local, where clouds keep their metadata"),
         ("[::1]", "address", "::1 is this machine"),
@@ -144,8 +144,8 @@ HINT = b"FOREBAY_EGRESS_ALLOW_NETWORKS allows networks of your own"
         ("[2002:a00:1::]", "address", "2002:a00:1:: is 10.0.0.1 inside IPv6, private"),
         ("0x7f.1", "url", "has the host '0x7f.1': write addresses as four decimal numbers"),
         ("2130706433", "url", "has the host '2130706433': write addresses as four decimal numbers"),
-        ("denied.test", "denied_host", "denied.test is among FOREBAY_EGRESS_DENY_HOSTS"),
-        ("good.test:25", "port", "port 25 of good.test is not among FOREBAY_EGRESS_PORTS"),
+        ("denied.test", "denied_host", "denied.test is in FOREBAY_EGRESS_DENY_HOSTS"),
+        ("good.test:25", "port", "port 25 of good.test is not in FOREBAY_EGRESS_PORTS"),
     ],
 )
 @pytest.mark.parametrize("method", ["GET", "CONNECT"])
@@ -194,7 +194,7 @@ async def test_a_name_that_moves_into_the_private_network(egress: Egress, names:
     ("target", "reason"),
     [
         ("/relative", "the URL must begin with http:// or https://"),
-        ("https://good.test/", "the URL begins with https://: use CONNECT, so that nobody in between can read along"),
+        ("https://good.test/", "the URL begins with https://: use CONNECT, which keeps it encrypted"),
         ("ftp://good.test/", "the URL must begin with http:// or https://"),
         ("http://u:p@good.test/", "the URL contains a user name or password before @"),
         ("http://good.test\\@bad.test/", "the URL contains a backslash"),
@@ -382,7 +382,7 @@ async def test_nothing_moves(egress: Egress, method: str) -> None:
             if method == "GET":
                 status, _ = await head_of(reader)
                 assert status == 504
-                assert b"nothing moved for 0.05 s\n" in await reader.readline()
+                assert b"no data for 0.05 s\n" in await reader.readline()
             else:
                 assert (await head_of(reader))[0] == 200
                 with pytest.raises((ConnectionResetError, asyncio.IncompleteReadError)):
@@ -413,7 +413,7 @@ async def test_keep_alive_with_checks_for_each_request(egress: Egress, names: Na
             places = [
                 (f"http://good.test:{one.port}/2", 200, b"one"),
                 (f"http://other.test:{two.port}/3", 200, b"two"),
-                ("http://bad.test/", 403, b"bad.test is at no public address; %b\n" % HINT),
+                ("http://bad.test/", 403, b"bad.test has no public address; %b\n" % HINT),
                 (f"http://good.test:{one.port}/4", 200, b"one"),
             ]
             assert (await head_of(reader))[0] == 200
@@ -505,7 +505,7 @@ async def test_a_websocket(egress: Egress) -> None:
 async def test_requests_that_are_not_proper(egress: Egress, names: Names, request_head: str, status: int) -> None:
     got, _, body = await ask(egress, f"{request_head}Host: good.test\r\n\r\n".encode("latin-1"))
     assert got == status
-    assert body.startswith(b"not a proper request: ")
+    assert body.startswith(b"invalid request: ")
     assert status != 431 or body.endswith(b"the head is too large\n")
     assert not names.asked
 
@@ -560,7 +560,7 @@ async def test_servers_that_speak_something_else(egress: Egress, answer: bytes) 
             status, head, body = await ask(egress, getting(grant, f"http://good.test:{site.port}/"))
     assert status == 502
     assert "forebay-egress: " in head.lower()
-    words = b"good.test does not speak HTTP" if answer else b"the server closed the connection before it had answered"
+    words = b"good.test does not speak HTTP" if answer else b"the server closed the connection before it responded"
     assert words in body
 
 
@@ -583,7 +583,7 @@ async def test_a_refused_upload_still_hears_why(egress: Egress) -> None:
     with egress.grant("test") as grant:
         data = getting(grant, "http://bad.test/", "Content-Length: 500000\r\n", "POST") + bytes(500_000)
         status, _, body = await ask(egress, data)
-        assert (status, body) == (403, b"bad.test is at no public address; %b\n" % HINT)
+        assert (status, body) == (403, b"bad.test has no public address; %b\n" % HINT)
 
 
 async def test_heads_that_trickle_in(egress: Egress, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,7 +8,7 @@ from ipaddress import ip_address
 import pytest
 import trustme
 
-from forebay.services.egress import Egress, Http, InvalidUrl, Origin, Policy, Refused, Wanted, open_http
+from forebay.services.egress import Egress, FetchRequest, Http, InvalidUrl, Origin, Policy, Refused, open_http
 from forebay.services.egress.addresses import why_closed
 from forebay.settings import Settings
 from tests.services.egress._world import Names, answering, certified, hearing, raw, reply
@@ -17,8 +17,8 @@ from tests.services.egress.test_http import moved
 from tests.services.egress.test_proxy import ask, connecting, echoing, getting, head_of
 
 
-def wanted(url: str, trusted: Origin | None, purpose: str = "captions") -> Wanted:
-    return Wanted(url, purpose, 1000, 30, trusted=trusted)
+def wanted(url: str, trusted: Origin | None, purpose: str = "captions") -> FetchRequest:
+    return FetchRequest(url, purpose, 1000, 30, trusted=trusted)
 
 
 # Which places those are.
@@ -79,7 +79,7 @@ def test_metadata_stays_closed(address: str) -> None:
 def test_the_lists_of_hosts_and_ports() -> None:
     policy = Policy.of(Settings(egress_allow_hosts="example.com", egress_deny_hosts="no.test", egress_ports="443"))
     policy.check_host("localhost", 21, trusted=True)
-    with pytest.raises(Refused, match=r"no\.test is among FOREBAY_EGRESS_DENY_HOSTS"):
+    with pytest.raises(Refused, match=r"no\.test is in FOREBAY_EGRESS_DENY_HOSTS"):
         policy.check_host("no.test", 443, trusted=True)
 
 
@@ -137,7 +137,7 @@ async def test_a_trusted_name_that_moves_to_the_metadata(opened: Opened, names: 
         with egress.grant("captions", trusted=[Origin.of(url)]) as grant:
             assert (await ask(egress, getting(grant, url)))[0] == 200
             status, _, body = await ask(egress, getting(grant, url))
-    assert (status, b"is at no public address" in body) == (403, True)
+    assert (status, b"has no public address" in body) == (403, True)
 
 
 async def test_limits_hold_for_trusted_places(opened: Opened) -> None:
@@ -173,7 +173,7 @@ async def test_a_service_on_this_machine(opened: Opened, authority: trustme.CA, 
         assert (await http.fetch(wanted(url, origin))).content == b"a cat"
         with hearing() as logs:
             for refused in (wanted(url, None), wanted(url, Origin("http", "other.test", 80))):
-                with pytest.raises(Refused, match=r"good\.test is at no public address"):
+                with pytest.raises(Refused, match=r"good\.test has no public address"):
                     await http.fetch(refused)
             with pytest.raises(Refused):
                 await http.get(url, purpose="captions")  # the same purpose, but not the grant
@@ -197,7 +197,7 @@ async def test_redirects_away_lose_the_trust(opened: Opened, names: Names) -> No
         place = f"http://other.test:{other.port}/"
         async with answering(moved(place)) as site:
             url = f"http://good.test:{site.port}/"
-            with pytest.raises(Refused, match=r"other\.test is at no public address"):
+            with pytest.raises(Refused, match=r"other\.test has no public address"):
                 await http.fetch(wanted(url, Origin.of(url)))
     assert other.heads == []
 
@@ -211,7 +211,7 @@ async def test_redirects_that_lead_back_do_not_bring_it_back(opened: Opened, nam
             url = f"http://good.test:{site.port}/"
             async with answering(moved(f"{url}admin?delete=all"), host="127.9.9.9") as far:
                 inside[0] = moved(f"http://far.test:{far.port}/")
-                with pytest.raises(Refused, match=r"good\.test is at no public address"):
+                with pytest.raises(Refused, match=r"good\.test has no public address"):
                     await http.fetch(wanted(url, Origin.of(url)))
             assert (len(site.heads), len(far.heads)) == (1, 1)
 

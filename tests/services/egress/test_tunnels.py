@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from forebay.services.egress import Egress, Limits, Refused, Unreachable
-from forebay.services.egress.grants import Counts, Grant
+from forebay.services.egress.grants import Grant, TrafficCounts
 from forebay.services.egress.tunnels import open_tunnel
 from tests.services.egress._world import serving
 
@@ -32,7 +32,7 @@ async def test_the_server_speaks_first(egress: Egress) -> None:
 
 async def test_refusals(egress: Egress) -> None:
     with egress.grant("test") as grant:
-        with pytest.raises(Refused, match=r"bad\.test is at no public address") as refused:
+        with pytest.raises(Refused, match=r"bad\.test has no public address") as refused:
             await open_tunnel(grant, "bad.test", 8000)
         assert refused.value.code == "address"
         with pytest.raises(Refused, match="FOREBAY_EGRESS_PORTS"):
@@ -52,7 +52,7 @@ async def test_a_pass_that_is_over(egress: Egress) -> None:
 
 async def test_a_proxy_that_is_none(unused_tcp_port: int) -> None:
     def grant(port: int) -> Grant:
-        return Grant("test", replace(Limits(), connect_s=-4.8), "127.0.0.1", port, "p1", Counts())
+        return Grant("test", replace(Limits(), connect_s=-4.8), "127.0.0.1", port, "p1", TrafficCounts())
 
     async def silent(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.read()
@@ -60,11 +60,11 @@ async def test_a_proxy_that_is_none(unused_tcp_port: int) -> None:
     async def closing(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.readline()
 
-    with pytest.raises(Unreachable, match="the egress proxy broke off: Connection refused"):
+    with pytest.raises(Unreachable, match="the egress proxy closed the connection: Connection refused"):
         await open_tunnel(grant(unused_tcp_port), "good.test", 8000)
     async with serving(silent) as site:
         with pytest.raises(Unreachable, match=r"the egress proxy did not connect to good\.test in time"):
             await open_tunnel(grant(site.port), "good.test", 8000)
     async with serving(closing) as site:
-        with pytest.raises(Unreachable, match="the egress proxy broke off: it closed the connection"):
+        with pytest.raises(Unreachable, match="the egress proxy closed the connection: no response"):
             await open_tunnel(grant(site.port), "good.test", 8000)

@@ -50,13 +50,13 @@ def test_normal_form(text: str, normal: str) -> None:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("", "is empty: give an address such as https://example.com/"),
-        ("http://a/" + "x" * MAX_LENGTH, f"has {MAX_LENGTH + 9} characters; at most {MAX_LENGTH} are taken"),
+        ("", "is empty: use a URL such as https://example.com/"),
+        ("http://a/" + "x" * MAX_LENGTH, f"has {MAX_LENGTH + 9} characters; at most {MAX_LENGTH} are allowed"),
         ("http://a/\r\nX: y", "contains the invisible character U+000D: remove it, or write it percent-encoded"),
         ("http://a/b c", "contains a space: remove it, or write it percent-encoded"),
         ("http://a\u200b.com/", "contains the invisible character U+200B"),
         ("http://a\u00a0.com/", "contains the invisible character U+00A0"),
-        ("http:\\\\a\\b", "contains a backslash: write / between the parts, or %5C where one is meant"),
+        ("http:\\\\a\\b", "contains a backslash: use / between the parts, or %5C for a backslash"),
         ("http://good.test\\@bad.test/", "contains a backslash"),
         ("ftp://a/", "must begin with http:// or https://"),
         ("javascript:alert(1)", "must begin with http:// or https://"),
@@ -69,7 +69,7 @@ def test_normal_form(text: str, normal: str) -> None:
         ("http:///path", "has no host"),
         ("http://?x", "has no host"),
         ("http://a%2eb/", "has a percent sign in its host"),
-        ("http://2130706433/", "has the host '2130706433': write addresses as four decimal numbers, as 192.0.2.1"),
+        ("http://2130706433/", "has the host '2130706433': write addresses as four decimal numbers, like 192.0.2.1"),
         ("http://0x7f.1/", "has the host '0x7f.1': write addresses as four"),
         ("http://0x7f000001/", "write addresses as four decimal numbers"),
         ("http://017700000001/", "write addresses as four decimal numbers"),
@@ -88,11 +88,11 @@ def test_normal_form(text: str, normal: str) -> None:
         ("http://a:65536/", "has the port '65536': ports are"),
         ("http://a:٨٠/", "ports are numbers from 1 to 65535"),
         ("http://a:b/", "has the port 'b': ports are"),
-        ("http://[::1/", "has the host '[:', which is no IPv6 address"),
-        ("http://2001:db8::1/", "must have brackets around an IPv6 address, as http://[2001:db8::1]/"),
-        ("http://[fe80::1%25eth0]/", "has the host 'fe80::1%25eth0', which is no IPv6 address"),
-        ("http://[::g]/", "has the host '::g', which is no IPv6 address"),
-        ("http://a/\ud800", "contains half a character: copy it again"),
+        ("http://[::1/", "has the host '[:', which is not an IPv6 address"),
+        ("http://2001:db8::1/", "must have brackets around an IPv6 address, as in http://[2001:db8::1]/"),
+        ("http://[fe80::1%25eth0]/", "has the host 'fe80::1%25eth0', which is not an IPv6 address"),
+        ("http://[::g]/", "has the host '::g', which is not an IPv6 address"),
+        ("http://a/\ud800", "contains an invalid character (half of a surrogate pair): copy it again"),
     ],
     ids=itertools.count(),
 )
@@ -153,9 +153,9 @@ for call in (lambda: checked_url("http://ä.com"), lambda: asyncio.run(main(open
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines() == [
         "http://example.com/",
-        "ConfigError names of hosts that are not ASCII need a package: pip install 'forebay[web]'",
-        "ConfigError the way out needs the package h11: pip install 'forebay[web]'",
-        "ConfigError the way out needs the package httpx: pip install 'forebay[web]'",
+        "ConfigError host names that are not ASCII need a package: pip install 'forebay[web]'",
+        "ConfigError requests to the network need the package h11: pip install 'forebay[web]'",
+        "ConfigError requests to the network need the package httpx: pip install 'forebay[web]'",
     ]
 
 

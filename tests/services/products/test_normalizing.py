@@ -1,4 +1,4 @@
-"""Rows of any columns become canonical fields, and what was refused or mended is told."""
+"""Rows of any columns become canonical fields, and what was refused or corrected is reported."""
 
 # demands: S5-27
 
@@ -84,7 +84,7 @@ def test_what_the_user_says_wins() -> None:
 @pytest.mark.parametrize(
     ("given_", "field", "why"),
     [
-        ({"colour": "a"}, "mapping.colour", "is no field; the fields are title"),
+        ({"colour": "a"}, "mapping.colour", "is not a field; the fields are title"),
         ({"title": "Name"}, "mapping.title", "names the column 'Name'; the columns are 'a', 'b'"),
     ],
 )
@@ -92,7 +92,7 @@ def test_a_mapping_that_cannot_be_is_refused(given_: dict[str, str | None], fiel
     with pytest.raises(InvalidField, match=why) as refused:
         choose_columns(["a", "b"], [], given_)
     assert refused.value.field == field
-    with pytest.raises(InvalidField, match="currency: 'xx' is no currency"):
+    with pytest.raises(InvalidField, match="currency: 'xx' is not a currency"):
         choose_columns(["a"], [], currency="xx")
 
 
@@ -120,25 +120,30 @@ def _of(**row: object) -> Normalized:
     ("row", "field", "kind", "why"),
     [
         ({"price": "-1"}, "price", "refused", "'-1' is negative"),
-        ({"price": "1.234"}, "price", "mended", "was read as 1234"),
+        ({"price": "1.234"}, "price", "corrected", "was read as 1234"),
         ({"gtin": "4.00638E+12"}, "gtin", "refused", "rounded by a spreadsheet"),
-        ({"gtin": "36000291452"}, "gtin", "mended", "lost its leading zeros"),
+        ({"gtin": "36000291452"}, "gtin", "corrected", "lost its leading zeros"),
         ({"title": "..."}, "title", "refused", "has no words"),
-        ({"title": "x" * 600}, "title", "mended", "cut after 500"),
+        ({"title": "x" * 600}, "title", "corrected", "truncated after 500"),
         ({"currency": "kr"}, "currency", "refused", "DKK, NOK, SEK or ISK"),
-        ({"currency": "USD", "price": "5 €"}, "currency", "mended", "is USD, but the price says EUR; USD was kept"),
-        ({"url": "example.org/a"}, "url", "mended", "no https://"),
+        ({"currency": "USD", "price": "5 €"}, "currency", "corrected", "is USD, but the price says EUR; USD was kept"),
+        ({"url": "example.org/a"}, "url", "corrected", "no https://"),
         ({"url": "ftp://example.org/"}, "url", "refused", "must begin with http"),
         ({"image": "javascript:alert(1)"}, "image", "refused", "must begin with http"),
         ({"url": "http://u:p@example.org/"}, "url", "refused", "password"),
-        ({"quantity": "some"}, "quantity", "refused", "has no number"),
+        ({"quantity": "some"}, "quantity", "refused", "contains no number"),
     ],
 )
 def test_problems_name_field_column_and_reason(row: dict[str, object], field: str, kind: str, why: str) -> None:
     [problem] = _of(**row).problems
     assert (problem.field, problem.column, problem.kind) == (field, field, kind)
     assert why in problem.reason
-    assert (field in _of(**row).fields) == (kind == "mended")
+    assert (field in _of(**row).fields) == (kind == "corrected")
+
+
+def test_rows_that_an_earlier_version_normalized_are_still_read() -> None:
+    stored = {"fields": {}, "problems": [{"field": "price", "kind": "mended", "reason": "was read as 1234"}]}
+    assert [problem.kind for problem in Normalized.model_validate(stored).problems] == ["corrected"]
 
 
 @pytest.mark.parametrize("nothing", ["", " ", "-", "N/A", "#REF!", "null", None, float("nan"), [], {}])
@@ -194,7 +199,7 @@ def test_a_currency_that_contradicts_the_price_is_told() -> None:
         "price", "says EUR, which was kept; the currency of the whole sheet is USD",
     )  # fmt: skip
     [problem] = _of(price="8.29", currency="£ 8.29").problems
-    assert (problem.field, problem.reason) == ("currency", "'£ 8.29' holds more than the currency; GBP was taken")
+    assert (problem.field, problem.reason) == ("currency", "'£ 8.29' contains more than the currency; GBP was used")
 
 
 def test_cells_that_are_numbers_are_not_guessed_at() -> None:

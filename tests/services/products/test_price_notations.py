@@ -12,7 +12,7 @@ import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from forebay.services.products.currencies import CODES, find_naming, places
+from forebay.services.products.currencies import CODES, find_mention, places
 from forebay.services.products.prices import read_price
 from forebay.services.products.texts import Unreadable
 
@@ -109,21 +109,21 @@ def test_price(value: str, amount: str, currency: str | None) -> None:
     [
         ("From $109.90", "109.90", "is the lowest of several prices"),
         ("ab 3,63 EUR", "3.63", "is the lowest of several prices"),
-        ("$24.99 with card", "24.99", "'with card' beside the price was ignored"),
-        ("$15.95/mo", "15.95", "'mo' beside the price was ignored"),
-        ("5 € / m", "5", "'m' beside the price was ignored"),
-        ("129,00 € (-15%)", "129", "'(-15%)' beside the price was ignored"),
-        ("e-shop 5 Kč", "5", "'e shop' beside the price was ignored"),
-        ("$12.99¹", "12.99", "the raised '¹' was taken for a footnote and ignored"),
-        ("$12.99 ¹", "12.99", "the raised '¹' was taken for a footnote and ignored"),
-        ("$12.99¹²", "12.99", "the raised '¹²' was taken for a footnote and ignored"),
-        ("$5²", "5", "the raised '²' was taken for a footnote and ignored"),
+        ("$24.99 with card", "24.99", "'with card' next to the price was ignored"),
+        ("$15.95/mo", "15.95", "'mo' next to the price was ignored"),
+        ("5 € / m", "5", "'m' next to the price was ignored"),
+        ("129,00 € (-15%)", "129", "'(-15%)' next to the price was ignored"),
+        ("e-shop 5 Kč", "5", "'e shop' next to the price was ignored"),
+        ("$12.99¹", "12.99", "the superscript '¹' was ignored as a footnote"),
+        ("$12.99 ¹", "12.99", "the superscript '¹' was ignored as a footnote"),
+        ("$12.99¹²", "12.99", "the superscript '¹²' was ignored as a footnote"),
+        ("$5²", "5", "the superscript '²' was ignored as a footnote"),
         ("$0.99¢", "0.99", "'$0.99¢' was read as 0.99, not as hundredths"),
         ("£0.99p", "0.99", "'£0.99p' was read as 0.99, not as hundredths"),
-        ("11,33 Br", "11.33", "was taken for BYN, but may be ETB: name the currency"),
+        ("11,33 Br", "11.33", "was read as BYN, but may be ETB: name the currency"),
         ("kr.123,45", "123.45", "may be DKK, NOK, SEK or ISK: name the currency"),
-        ("1,250 KD", "1.250", "was read as 1.250, as prices in KWD have three digits after the mark"),
-        ("Rp.150.000", "150000", "was read as 150000, as prices seldom have three digits after the mark"),
+        ("1,250 KD", "1.250", "was read as 1.250, because prices in KWD have three decimals"),
+        ("Rp.150.000", "150000", "was read as 150000, because prices rarely have three decimals"),
     ],
 )
 def test_what_was_guessed_is_told(value: str, amount: str, note: str) -> None:
@@ -156,21 +156,21 @@ def test_what_was_guessed_is_told(value: str, amount: str, note: str) -> None:
         ("$5.95-", "is negative"),
         ("($5.95)", "is negative"),
         ("EUR-5", "is negative"),
-        ("1.26K", "is no price: it has 'k' in it"),
-        ("€1.26K", "is no price: it has 'k' in it"),
-        ("$5 million", "is no price: it has 'million' in it"),
-        ("5 € Mio.", "is no price: it has 'mio' in it"),
-        ("5 €k", "is no price: it has 'k' in it"),
-        ("5 тыс. руб.", "is no price: it has 'тыс' in it"),
-        ("Save $5", "is no price: it has 'save' in it"),
+        ("1.26K", "is not a price: it contains 'k'"),
+        ("€1.26K", "is not a price: it contains 'k'"),
+        ("$5 million", "is not a price: it contains 'million'"),
+        ("5 € Mio.", "is not a price: it contains 'mio'"),
+        ("5 €k", "is not a price: it contains 'k'"),
+        ("5 тыс. руб.", "is not a price: it contains 'тыс'"),
+        ("Save $5", "is not a price: it contains 'save'"),
         ("40% OFF", "no number"),
         ("%15", "no number"),
-        ("#15", "words that are no currency: '#'"),
+        ("#15", "words that are not a currency: '#'"),
         ("Rs .99", "'Rs .99' may be .99 or 99: write a digit before the mark"),
-        ("12 pieces", "words that are no currency: 'pieces'"),
-        ("12 stk", "words that are no currency: 'stk'"),
-        ("Canon R 5 camera", "words that are no currency: 'Canon camera'"),
-        ("Model 500 in EUR", "words that are no currency: 'Model in'"),
+        ("12 pieces", "words that are not a currency: 'pieces'"),
+        ("12 stk", "words that are not a currency: 'stk'"),
+        ("Canon R 5 camera", "words that are not a currency: 'Canon camera'"),
+        ("Model 500 in EUR", "words that are not a currency: 'Model in'"),
         ("5 € $", "names more than one currency"),
     ],
 )
@@ -238,6 +238,6 @@ def test_every_code_is_its_own_currency(code: str, amount: int, order: str) -> N
     found = read_price(order.format(amount, code))
     assert (found.amount, found.currency) == (Decimal(amount), code)
     assert found.text().rpartition(".")[2 if places(code) else 0].isdigit() == bool(places(code))
-    naming = find_naming(code)
+    naming = find_mention(code)
     assert naming is not None
     assert naming.codes == (code,)

@@ -120,7 +120,7 @@ def test_a_request(shop: HttpProvider) -> None:
 @pytest.mark.parametrize(
     ("environ", "why"),
     [
-        ({}, "provider shop: set the environment variable SHOP_KEY, and restart"),
+        ({}, "provider shop: set the environment variable SHOP_KEY and restart"),
         ({"SHOP_KEY": "a\nb"}, "provider shop: SHOP_KEY has characters that cannot be sent"),
     ],
 )
@@ -216,7 +216,7 @@ def _code(code: Any) -> bytes:
         (500, {}, b"", TransientError, "shop answered 500"),
         (408, {}, b"", TransientError, "shop answered 408"),
         (400, {}, _code("OTHER"), PermanentError, "shop answered 400"),
-        (200, {}, _code("NEW"), TransientError, "with code NEW, which its declaration does not know"),
+        (200, {}, _code("NEW"), TransientError, "with code NEW, which its declaration does not list"),
         (200, {}, b"{}", TransientError, "shop answered 200 without $.products"),
         (302, {}, b"", PermanentError, "shop answered 302"),
     ],
@@ -317,7 +317,7 @@ async def test_a_function_is_a_provider(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["broken", "of_texts"])
 async def test_a_function_that_gives_something_else(tmp_path: Path, name: str) -> None:
     [provider] = _load(tmp_path, a_toml=f'name = "a"\nfunction = "{__name__}:{name}"')
-    with pytest.raises(ConfigError, match="provider a: its function must give a list of mappings"):
+    with pytest.raises(ConfigError, match="provider a: its function must return a list of mappings"):
         await provider.find(Query("sku", {"sku": "A"}), _fetch)
 
 
@@ -350,17 +350,23 @@ def test_a_folder_is_read_in_the_order_of_priorities(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("{", "a.json: is no JSON: "),
+        ("{", "a.json: is not valid JSON: "),
         ("[" * 100_000, "a.json: is nested too deeply"),
         ("[]", "a.json: Input should be"),
         (_declared(name="A b"), "a.json: name: String should match"),
         (_declared(colour="red"), "a.json: colour: Extra inputs are not permitted"),
-        (_declared(queries=None), "a.json: queries and response are needed, or else function"),
-        (_declared(queries={"magic": "https://a.example/{gtin}"}), "a.json: 'magic' is no strategy; they are gtin, "),
-        (_declared(queries={"gtin": "https://{gtin}.example/"}), "a.json: queries.gtin: has a place before its path"),
+        (_declared(queries=None), "a.json: queries and response are required, or else function"),
+        (
+            _declared(queries={"magic": "https://a.example/{gtin}"}),
+            "a.json: 'magic' is not a strategy; the strategies are gtin, ",
+        ),
+        (
+            _declared(queries={"gtin": "https://{gtin}.example/"}),
+            "a.json: queries.gtin: has a placeholder before its path",
+        ),
         (
             _declared(queries={"gtin": "https://a.example/{title}"}),
-            "a.json: queries.gtin: has the place {title}; it may",
+            "a.json: queries.gtin: has the placeholder {title}; allowed",
         ),
         (
             _declared(headers={"Cookie": "a=b"}),
@@ -369,9 +375,9 @@ def test_a_folder_is_read_in_the_order_of_priorities(tmp_path: Path) -> None:
         (_declared(secrets={"key": "not a name"}), "a.json: secrets.key: String should match"),
         (
             _declared(secrets={"key": "FOREBAY_DATABASE_URL"}),
-            "a.json: secrets: FOREBAY_DATABASE_URL is a setting of forebay's own, and not for providers",
+            "a.json: secrets: FOREBAY_DATABASE_URL is a setting of forebay and not for providers",
         ),
-        (_declared(response={"items": "x", "fields": {"title": "$.t"}}), "a.json: response.items: is no JSONPath: "),
+        (_declared(response={"items": "x", "fields": {"title": "$.t"}}), "a.json: response.items: is not a JSONPath: "),
         (
             _declared(response={"items": 5, "fields": {"title": "$.t"}}),
             "a.json: response.items: must be a JSONPath such as $.name",
@@ -386,10 +392,10 @@ def test_a_folder_is_read_in_the_order_of_priorities(tmp_path: Path) -> None:
         (_declared(errors={"throttled": [200]}), "a.json: errors.throttled.0: Input should be greater"),
         (
             _declared(errors={"throttled_codes": ["X"]}),
-            "a.json: errors: code: is missing; it is the JSONPath of the codes that are listed",
+            "a.json: errors: code: is missing; it must be the JSONPath of the listed codes",
         ),
-        (_declared(currency="dollarydoos"), "a.json: currency: 'dollarydoos' is no currency"),
-        (_declared(function="os:system"), "a.json: function: stands alone; remove queries, response and headers"),
+        (_declared(currency="dollarydoos"), "a.json: currency: 'dollarydoos' is not a currency"),
+        (_declared(function="os:system"), "a.json: function: excludes queries, response and headers: remove them"),
         ('{"name": "a", "function": "os:system"}', "a.json: function: os has no async function system"),
         ('{"name": "a", "function": "no_such_module:x"}', "a.json: function: no_such_module cannot be imported"),
         ('{"name": "a", "function": "x"}', "a.json: function: String should match"),
@@ -415,12 +421,12 @@ def test_all_that_is_wrong_is_told_at_once(tmp_path: Path) -> None:
     with pytest.raises(ConfigError) as told:
         _load(tmp_path, a_json=_declared(), b_json=_declared(), c_toml="name = ")
     assert str(told.value).splitlines()[:2] == [
-        "providers are declared wrongly:",
+        "declarations of providers are invalid:",
         "b.json: name: a is the name of a.json, too",
     ]
-    assert "c.toml: is no TOML: " in str(told.value)
+    assert "c.toml: is not valid TOML: " in str(told.value)
 
 
 def test_a_row_that_cannot_be_asked_about_is_at_fault_itself(shop: HttpProvider) -> None:
-    with pytest.raises(DataError, match="cannot be asked about"):
+    with pytest.raises(DataError, match="cannot be queried"):
         shop.request(Query("gtin", {"gtin": ".."}))

@@ -15,12 +15,12 @@ from forebay.services.products.normalizing import Value
 from forebay.services.products.strategies import (
     BY_NAME,
     NAMES,
-    Ask,
+    ProviderQuery,
     Query,
     asks,
+    key_words,
     ranked,
     rounds,
-    telling_words,
 )
 
 
@@ -40,7 +40,7 @@ FULL: dict[FieldName, Value] = {
 A, B, C = Shop("a"), Shop("b", ("gtin", "title")), Shop("c", ("title_brand",))
 
 
-def _names(made: list[list[Ask]]) -> list[str]:
+def _names(made: list[list[ProviderQuery]]) -> list[str]:
     return [f"{each[0].query.strategy}:{','.join(ask.provider for ask in each)}" for each in made]
 
 
@@ -69,10 +69,10 @@ def test_priority_and_turns_change_who_is_first() -> None:
     shops = [A, B, C]
     assert [each.name for each in ranked(shops)] == ["a", "b", "c"]
     assert [each.name for each in ranked(shops, ["c", "x", "b"])] == ["c", "b", "a"]
-    assert [[each.name for each in ranked(shops, turn=turn)] for turn in (1, 2, 3)] == [
+    assert [[each.name for each in ranked(shops, rotation=rotation)] for rotation in (1, 2, 3)] == [
         ["b", "c", "a"], ["c", "a", "b"], ["a", "b", "c"],
     ]  # fmt: skip
-    assert ranked([], turn=5) == []
+    assert ranked([], rotation=5) == []
 
 
 ROUNDS = rounds(FULL, [A])
@@ -133,7 +133,7 @@ def test_what_is_there_is_found_whatever_fails_on_the_way(
     ],
 )
 def test_telling_words(title: str, kept: str) -> None:
-    assert telling_words(title) == kept
+    assert key_words(title) == kept
 
 
 def test_the_text_of_a_query_has_the_brand_once() -> None:

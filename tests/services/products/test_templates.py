@@ -23,27 +23,30 @@ SEARCH = UrlTemplate("https://shop.example/v1/{brand}/search?q={title}&key={secr
     [
         (
             "https://{brand}.shop.example/?q={title}",
-            "has a place before its path: the host cannot come from a row",
+            "has a placeholder before its path: the host cannot come from a row",
         ),
         ("https://shop.example:{brand}/?q={title}", "before its path"),
         ("{title}://shop.example/", "must begin with http"),
         ("https://{title}", "before its path"),
         ("https://a.example@{title}/", "before its path"),
-        ("https://shop.example", "asks the same for every row: put {title} where the value goes"),
+        ("https://shop.example", "is the same for every row: use a placeholder such as {title}"),
         ("https://shop.example/?q=x&key={secret.key}", "the same for every row"),
-        ("https://shop.example/?q={gtin}", "has the place {gtin}; it may have {title}, {brand}, {text}, {secret.key}"),
-        ("https://shop.example/?q={secret.other}{title}", "has the place {secret.other}"),
+        (
+            "https://shop.example/?q={gtin}",
+            "has the placeholder {gtin}; allowed are {title}, {brand}, {text}, {secret.key}",
+        ),
+        ("https://shop.example/?q={secret.other}{title}", "has the placeholder {secret.other}"),
         (
             "https://shop.example/?q={title",
-            "has a brace that belongs to no {place}: write %7B or %7D where one is meant",
+            "has a brace outside of a {placeholder}: write %7B or %7D for a brace",
         ),
         ("https://shop.example/?q={title!r}", "brace"),
-        ("https://shop.example/?q={title.__class__}", "has the place {title.__class__}"),
+        ("https://shop.example/?q={title.__class__}", "has the placeholder {title.__class__}"),
         ("https://shop.example/?q={{title}}", "brace"),
-        ("https://shop.example/#{title}", "has a '#', behind which nothing is sent"),
+        ("https://shop.example/#{title}", "has a '#': fragments are not sent"),
         (
             "https://shop.example/{secret.key}/?q={title}",
-            "has a secret in its path, which is logged: put it in the query or a header",
+            "has a secret in its path, which is logged: use the query or a header",
         ),
         (
             "https://shop.example/?q={title}&api_key=abc",
@@ -68,12 +71,12 @@ def test_values_are_escaped() -> None:
 
 @pytest.mark.parametrize("brand", ["..", ".", "../../admin", "a/../b", "..\\x"])
 def test_no_value_climbs_up(brand: str) -> None:
-    with pytest.raises(DataError, match=r"cannot be asked about: a part of the path would be '\.' or '\.\.'"):
+    with pytest.raises(DataError, match=r"cannot be queried: a part of the path would be '\.' or '\.\.'"):
         SEARCH.render({"brand": brand, "title": "x", "text": ""}, {"key": "k"})
 
 
 def test_an_address_that_is_too_long_is_the_rows_fault() -> None:
-    with pytest.raises(DataError, match="cannot be asked about: the address has"):
+    with pytest.raises(DataError, match="cannot be queried: the URL has"):
         SEARCH.render({"brand": "x", "title": "ü" * 5000, "text": ""}, {"key": "k"})
 
 
@@ -93,19 +96,19 @@ def test_no_value_changes_anything_but_its_place(brand: str, title: str) -> None
 @pytest.mark.parametrize(
     ("name", "text", "why"),
     [
-        ("x y", "a", "is no name of a header"),
-        ("Host", "a", "is a header that the HTTP client writes itself"),
-        ("Content-Length", "1", "writes itself"),
-        ("Proxy-Authorization", "{secret.key}", "writes itself"),
+        ("x y", "a", "is not a valid header name"),
+        ("Host", "a", "is a header that the HTTP client sets"),
+        ("Content-Length", "1", "the HTTP client sets"),
+        ("Proxy-Authorization", "{secret.key}", "the HTTP client sets"),
         ("x-a", "a\r\nb: c", "cannot have"),
         ("x-a", "ü", "has characters that headers cannot have"),
         (
             "Authorization",
             "Bearer abc",
-            "seems to be a secret: name its variable under secrets, and write {secret.NAME} here",
+            "seems to be a secret: name its variable under secrets and write {secret.NAME} here",
         ),
         ("X-Api-Key", "abc", "seems to be a secret"),
-        ("x-a", "{title}", "has the place {title}; it may have {secret.key}"),
+        ("x-a", "{title}", "has the placeholder {title}; allowed are {secret.key}"),
     ],
 )
 def test_a_header_that_is_refused(name: str, text: str, why: str) -> None:
@@ -114,7 +117,7 @@ def test_a_header_that_is_refused(name: str, text: str, why: str) -> None:
 
 
 def test_a_header_without_secrets_has_no_places() -> None:
-    with pytest.raises(ValueError, match=r"has the place \{title\}; it may have none"):
+    with pytest.raises(ValueError, match=r"has the placeholder \{title\}; none are allowed"):
         HeaderTemplate("x-a", "{title}", [])
 
 
@@ -127,14 +130,14 @@ def test_headers_take_secrets() -> None:
 @pytest.mark.parametrize(
     ("path", "why"),
     [
-        ("items", "is no JSONPath: "),
-        ("$[", "is no JSONPath: "),
-        ("$[?" + "(" * 290, "is no JSONPath: "),
+        ("items", "is not a JSONPath: "),
+        ("$[", "is not a JSONPath: "),
+        ("$[?" + "(" * 290, "is not a JSONPath: "),
         ("$." + "a" * 400, "at most 300"),
         ("$..a..b", "has more than one '..', which may take too long"),
         ("$..[?@..b]", "more than one '..'"),
         ("$.a[?@.b == $.c]", "has '$' within a filter, which may take too long: use '@'"),
-        ("$['a','b']", "has a list of names or places: give each a path of its own"),
+        ("$['a','b']", "has a list of names or indexes: use a separate path for each"),
         ("$[?match(@.a, '(a+)+')]", "'match' is not defined"),
         ("$[?search(@.a, '(a+)+')]", "'search' is not defined"),
     ],
@@ -179,7 +182,7 @@ def test_deep_and_wide_answers_end() -> None:
     for _ in range(800):
         deep = {"a": deep}
     with pytest.raises(
-        PermanentError, match=re.escape("the answer cannot be searched for $..b: it is nested too deeply")
+        PermanentError, match=re.escape("the response cannot be searched for $..b: it is nested too deeply")
     ):
         JsonPath("$..b").values(deep)
     assert len(JsonPath("$[*]").values(list(range(100_000)), most=20)) == 20

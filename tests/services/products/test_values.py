@@ -82,7 +82,7 @@ def test_codes_are_the_same_however_they_are_written() -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "digits", "mended"),
+    ("value", "digits", "corrected"),
     [
         ("4006381333931", "4006381333931", None),
         ("96385074", "96385074", None),
@@ -130,26 +130,26 @@ def test_codes_are_the_same_however_they_are_written() -> None:
         (
             "4.00638E+12",
             None,
-            "'4.00638E+12' was rounded by a spreadsheet: format the column as text, and export it again",
+            "'4.00638E+12' was rounded by a spreadsheet: format the column as text and export it again",
         ),
-        ("4.0063813339311E+12", None, "'4.0063813339311E+12' is no whole number"),
+        ("4.0063813339311E+12", None, "'4.0063813339311E+12' is not a whole number"),
         ("4006381333932", None, "4006381333932 ends with 2, but its check digit is 1"),
         ("0000000000000", None, "has only zeros"),
-        ("123456", None, "'123456' has 6 digits; such numbers have 8, 12, 13 or 14"),
+        ("123456", None, "'123456' has 6 digits; GTINs have 8, 12, 13 or 14"),
         ("1" * 20, None, "has 20 digits"),
-        ("none", None, "'none' is no number of 8, 12, 13 or 14 digits"),
+        ("none", None, "'none' is not a number of 8, 12, 13 or 14 digits"),
         ("9" * 150, None, "has 150 digits"),
     ],
 )
-def test_gtin(value: object, digits: str | None, mended: str | None) -> None:
+def test_gtin(value: object, digits: str | None, corrected: str | None) -> None:
     if digits is None:
-        with pytest.raises(Unreadable, match=re.escape(mended or "")):
+        with pytest.raises(Unreadable, match=re.escape(corrected or "")):
             read_gtin(value)
         return
     found = read_gtin(value)
     assert found.digits == digits
-    assert (mended is None) == (found.mended is None)
-    assert mended is None or mended in (found.mended or "")
+    assert (corrected is None) == (found.corrected is None)
+    assert corrected is None or corrected in (found.corrected or "")
 
 
 @pytest.mark.parametrize(
@@ -178,7 +178,7 @@ def test_every_number_with_its_check_digit_is_read_and_read_again(body: str) -> 
     number = body + check_digit(body)
     found = read_gtin(number)
     assert same_gtin(found.digits, number)
-    assert found.mended is None
+    assert found.corrected is None
     assert read_gtin(found.digits) == found
     assert read_gtin(number.zfill(14)).digits.zfill(14) == number.zfill(14)
 
@@ -203,8 +203,8 @@ def test_currency(value: str, currency: str) -> None:
     ("value", "why"),
     [
         ("kr", "'kr' may be DKK, NOK, SEK or ISK: write the code"),
-        ("XXQ", "'XXQ' is no currency: write its code, as EUR or USD"),
-        ("", "'' is no currency: write its code"),
+        ("XXQ", "'XXQ' is not a currency: write its code, such as EUR or USD"),
+        ("", "'' is not a currency: write its code"),
     ],
 )
 def test_no_currency(value: str, why: str) -> None:
@@ -255,21 +255,21 @@ def test_price(value: object, amount: str, currency: str | None) -> None:
         ("(5,00)", "is negative"),
         ("\u22125", "is negative"),
         (-5, "is negative"),
-        ("0,00 €", "is zero: leave it empty when it is not known"),
+        ("0,00 €", "is zero: leave it empty if it is unknown"),
         (0, "is zero"),
-        ("4006381333931", "'4006381333931' is no price: it is 10,000,000,000 or more"),
-        (1e300, "is no price"),
-        (1e-300, "is no price: it is next to nothing"),
-        ("10-20 €", "'10-20 €' has more than one number in it: give one"),
+        ("4006381333931", "'4006381333931' is not a price: it is 10,000,000,000 or more"),
+        (1e300, "is not a price"),
+        (1e-300, "is not a price: it is too small"),
+        ("10-20 €", "'10-20 €' contains more than one number: use one"),
         ("10 20", "more than one"),
-        ("1,2,3", "'1,2,3' is no number, or more than one"),
+        ("1,2,3", "'1,2,3' is not a number, or more than one"),
         ("1.23.4567", "more than one"),
-        ("on request", "'on request' has no number in it"),
-        ("12 pieces", "'12 pieces' has words that are no currency: 'pieces'"),
+        ("on request", "'on request' contains no number"),
+        ("12 pieces", "'12 pieces' has words that are not a currency: 'pieces'"),
         ("5 € $", "'5 € $' names more than one currency"),
-        (True, "is no number"),
-        ([1], "is no number"),
-        ("9" * 10_000, "is no price"),
+        (True, "is not a number"),
+        ([1], "is not a number"),
+        ("9" * 10_000, "is not a price"),
     ],
 )
 def test_no_price(value: object, why: str) -> None:
@@ -334,12 +334,12 @@ def test_quantity(value: object, number: int) -> None:
     [
         ("-3", "negative"),
         (-3, "negative"),
-        ("1.5", "'1.5' is no whole number"),
+        ("1.5", "'1.5' is not a whole number"),
         ("many", "no number"),
-        ("12 €", "'12 €' is no number of pieces"),
+        ("12 €", "'12 €' is not a quantity"),
         ("2²", "has '²' next to its number"),
         ("2½", "has '½' next to its number"),
-        (1e15, "'1000000000000000' is too many"),
+        (1e15, "'1000000000000000' is too large"),
     ],
 )
 def test_no_quantity(value: object, why: str) -> None:

@@ -41,8 +41,8 @@ async def test_names_that_are_none(opens: Opens) -> None:
         assert found["good.csv"].modified == datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
         told = {each.name: each.reason for each in source.scan.left_out}
     assert told["../../etc/passwd"] == "is not a file name"
-    assert told[r"bell\x07.csv"] == "has characters in its name that cannot be seen"
-    assert told[r"\udcff\udcfe.csv"] == "has characters in its name that cannot be seen"
+    assert told[r"bell\x07.csv"] == "has invisible characters in its name"
+    assert told[r"\udcff\udcfe.csv"] == "has invisible characters in its name"
     assert told["link.csv"] == "is neither a file nor a folder"
     assert told["odd.csv"] == told["never.csv"] == told["y"] == "has no proper time or size"
     assert source.scan.left_out_count == len(bad) + 5
@@ -84,13 +84,13 @@ async def test_a_server_that_sends_us_elsewhere(opens: Opens) -> None:
 @pytest.mark.parametrize(
     ("answers", "error", "why"),
     [
-        ({"PASS": "530 Who?"}, ConfigError, r"refuses the user or the password \(530\)"),
+        ({"PASS": "530 Who?"}, ConfigError, r"rejects the user or the password \(530\)"),
         ({"greeting": "421 Too many of you"}, TransientError, "answered 421 Too many of you"),
         ({"greeting": "Hello!"}, TransientError, "did not answer within 0.5 s"),
-        ({"EPSV": "229 Extended (none)"}, TransientError, "does not speak FTP as it should"),
-        ({"EPSV": "550 No"}, ConfigError, r"is not there, or may not be listed \(550\)"),
+        ({"EPSV": "229 Extended (none)"}, TransientError, "sent an invalid FTP response"),
+        ({"EPSV": "550 No"}, ConfigError, r"does not exist or cannot be listed \(550\)"),
         ({"FEAT": "211-" + "x\r\n" * 3000}, TransientError, "an answer of more than 2000 lines"),
-        ({"FEAT": "211-" + "x" * 100_000}, TransientError, "does not speak FTP as it should"),
+        ({"FEAT": "211-" + "x" * 100_000}, TransientError, "sent an invalid FTP response"),
     ],
 )
 async def test_bad_answers(opens: Opens, answers: dict[str, str], error: type[Exception], why: str) -> None:
@@ -110,7 +110,7 @@ async def test_a_server_that_says_nothing(opens: Opens) -> None:
 
 async def test_a_line_that_never_ends(opens: Opens) -> None:
     async with scripted(sending(FILE + b"x" * 20_000_000)) as site, opens(at(site)) as source:
-        with pytest.raises(TransientError, match="does not speak FTP as it should: a line of more than 16384 bytes"):
+        with pytest.raises(TransientError, match="sent an invalid FTP response: a line of more than 16384 bytes"):
             await look(source)
 
 
@@ -184,7 +184,7 @@ async def test_a_folder_that_is_not_there(opens: Opens, folder: Path, authority:
     with ftpd("ftp", folder, authority) as server:
         shelf = on_ftp("ftp", server.port, folder)
         async with opens(shelf.declare(url=f"{shelf.url}/gone")) as source:
-            with pytest.raises(ConfigError, match="is not there, or may not be listed"):
+            with pytest.raises(ConfigError, match="does not exist or cannot be listed"):
                 await look(source)
 
 
@@ -192,7 +192,7 @@ async def test_a_folder_that_is_not_there(opens: Opens, folder: Path, authority:
 async def test_a_certificate_of_nobody(opens: Opens, folder: Path, kind: str) -> None:
     with ftpd(kind, folder, trustme.CA()) as server:
         async with opens(on_ftp(kind, server.port, folder).declare()) as source:
-            with pytest.raises(ConfigError, match="; FOREBAY_EGRESS_CA_FILE names your own authorities"):
+            with pytest.raises(ConfigError, match="; FOREBAY_EGRESS_CA_FILE can name additional authorities"):
                 await look(source)
 
 
@@ -208,7 +208,7 @@ async def test_a_password_goes_over_tls_only(opens: Opens) -> None:
     async with serving(plain) as site:
         shelf = Shelf("ftps", f"ftps://ann@127.0.0.1:{site.port}/", Path(), {"secrets": {"password": "THE_PASSWORD"}})
         async with opens(shelf.declare()) as source:
-            with pytest.raises(ConfigError, match=r"offers no TLS \(502\); nothing secret was sent"):
+            with pytest.raises(ConfigError, match=r"does not support TLS \(502\); no credentials were sent"):
                 await look(source)
     assert asked == ["AUTH TLS"]
 

@@ -46,13 +46,13 @@ async def test_names_that_cannot_be_seen(shelf: Bucket, opens: Opens) -> None:
 
 async def test_no_bucket(shelf: Bucket, opens: Opens) -> None:
     async with opens(shelf.declare(url="s3://elsewhere/in")) as source:
-        with pytest.raises(ConfigError, match="s3://elsewhere/in: there is no such bucket"):
+        with pytest.raises(ConfigError, match="s3://elsewhere/in: the bucket does not exist"):
             await look(source)
 
 
 async def test_nobody_in_particular(shelf: Bucket, opens: Opens) -> None:
     async with opens(shelf.declare(anonymous=True, secrets={})) as source:
-        with pytest.raises(ConfigError, match="refuses access: check its keys and their rights"):
+        with pytest.raises(ConfigError, match="denies access: check its keys and their permissions"):
             await look(source)
 
 

@@ -28,7 +28,7 @@ async def test_another_host(opens: Opens, folder: Path) -> None:
         shelf = on_sftp(server, folder)
         other = asyncssh.generate_private_key("ssh-ed25519").get_fingerprint()
         async with opens(shelf.declare(host_keys=other)) as source:
-            with pytest.raises(ConfigError, match=r"shows the key SHA256:.* which is not among its host_keys") as told:
+            with pytest.raises(ConfigError, match=r"has the host key SHA256:.* which is not in host_keys") as told:
                 await look(source)
         assert server.host_key.get_fingerprint() in str(told.value)
 
@@ -55,15 +55,15 @@ async def test_keys_instead_of_passwords(egress: Egress, settings: Settings, fol
         other = asyncssh.generate_private_key("ssh-ed25519").export_private_key().decode()
         declared = shelf.declare(secrets={"key": "THE_KEY"})
         async with open_source(declared, egress, settings, {"THE_KEY": other}) as source:
-            with pytest.raises(ConfigError, match="refuses the user, the password or the key"):
+            with pytest.raises(ConfigError, match="rejects the user, the password or the key"):
                 await look(source)
 
 
 @pytest.mark.parametrize(
     ("name", "value", "why"),
     [
-        ("key", "no key at all", "source shelf: its key is no private key, or has a passphrase"),
-        ("key_file", "/nowhere/at/all", "source shelf: the file with its key cannot be read"),
+        ("key", "no key at all", "source shelf: its key is not a private key, or has a passphrase"),
+        ("key_file", "/nowhere/at/all", "source shelf: its key file cannot be read"),
     ],
 )
 async def test_keys_that_are_none(egress: Egress, settings: Settings, name: str, value: str, why: str) -> None:
@@ -102,7 +102,7 @@ async def test_names_that_are_none(opens: Opens, folder: Path) -> None:
         assert not source.scan.is_whole
         told = {each.name: each.reason for each in source.scan.left_out}
     assert told["../../etc/passwd"] == told["a/b"] == "is not a file name"
-    assert told[r"bell\x07.csv"] == told[r"\udcff\udcfe.csv"] == "has characters in its name that cannot be seen"
+    assert told[r"bell\x07.csv"] == told[r"\udcff\udcfe.csv"] == "has invisible characters in its name"
     assert told["link.csv"] == "is a symbolic link"
     assert told["pipe.csv"] == "is a device, pipe or socket"
 
@@ -122,7 +122,7 @@ async def test_links_are_not_followed(opens: Opens, folder: Path, tmp_path: Path
             for path in ("sub/a.csv", "link/a.csv"):
                 (folder / "sub").rename(folder / "was")
                 (folder / "sub").symlink_to("../other")
-                with pytest.raises(DataError, match="is no file, or lies behind a symbolic link: none is followed"):
+                with pytest.raises(DataError, match="is not a file, or behind a symbolic link: links are not followed"):
                     async for _ in source.read(path, found.version):
                         pass
                 (folder / "sub").unlink()
@@ -164,7 +164,7 @@ async def test_a_folder_that_is_not_there(opens: Opens, folder: Path) -> None:
     async with sshd(folder) as server:
         shelf = on_sftp(server, folder)
         async with opens(shelf.declare(url=f"{shelf.url}/gone")) as source:
-            with pytest.raises(ConfigError, match="gone is not there"):
+            with pytest.raises(ConfigError, match="gone does not exist"):
                 await look(source)
 
 

@@ -19,8 +19,8 @@ from forebay.services.sources.source_url import checked_place
 from forebay.settings import Settings
 
 EXAMPLES = "file:///srv/drop, s3://bucket/prefix, ftp://host/path, ftps://host/path or sftp://user@host/path"
-HAS_PASSWORD = "url: contains a password: name the environment variable that has it under secrets"
-NO_ROOTS = "url: folders are refused until FOREBAY_SHEETS_ROOTS names those that files may be taken from"
+HAS_PASSWORD = "url: contains a password: name its environment variable under secrets instead"
+NO_ROOTS = "url: folders are not allowed until FOREBAY_SHEETS_ROOTS names the permitted ones"
 KEY = "SHA256:" + "a" * 43
 GOOD: dict[str, dict[str, Any]] = {
     "file": {"url": "file:///srv/drop"},
@@ -81,18 +81,18 @@ def test_everything_is_told_at_once(tmp_path: Path) -> None:
     with pytest.raises(ConfigError) as told:
         loaded(tmp_path)
     lines = str(told.value).splitlines()
-    assert lines[0] == "sources are declared wrongly:"
+    assert lines[0] == "declarations of sources are invalid:"
     begins = [
         "a.json: settle_s: ",
         "a.json: after: ",
         "a.json: colour: ",
-        "b.json: secrets.access_key: is of no use for sftp://",
-        "b.json: secrets: password, key or key_file is needed",
-        "b.json: host_keys: are needed; `ssh-keyscan files.example` shows some: ask its operator if they are right",
+        "b.json: secrets.access_key: is not used by sftp://",
+        "b.json: secrets: password, key or key_file is required",
+        "b.json: host_keys: are required; `ssh-keyscan files.example` shows them: verify them with its operator",
         "b.json: tls: is only for ftps://",
         "d.json: name: c is the name of c.json, too",
         "e.json: url: /etc is not under /srv, which FOREBAY_SHEETS_ROOTS allows",
-        "f.toml: is no TOML: ",
+        "f.toml: is not valid TOML: ",
     ]
     assert len(lines) == len(begins) + 1
     assert all(line.startswith(begin) for line, begin in zip(lines[1:], begins, strict=True))
@@ -113,11 +113,13 @@ def test_one_that_is_wrong_stops_no_other(tmp_path: Path) -> None:
     ]  # fmt: skip
     assert load_sources(tmp_path, [Path("/srv")]) == found.good
     assert found.find("good") is found.good[0]
-    with pytest.raises(ConfigError, match=r"^sources are declared wrongly:\nb.json: after: "):
+    with pytest.raises(ConfigError, match=r"^declarations of sources are invalid:\nb.json: after: "):
         found.find("bad")
-    with pytest.raises(ConfigError, match=r"^sources are declared wrongly:\ntorn.toml: is no TOML: "):
+    with pytest.raises(ConfigError, match=r"^declarations of sources are invalid:\ntorn.toml: is not valid TOML: "):
         found.find("torn")
-    with pytest.raises(ConfigError, match=r"^there is no source 'other': declare it in FOREBAY_SHEETS_SOURCES"):
+    with pytest.raises(
+        ConfigError, match=r"^there is no source 'other': declare it in the folder FOREBAY_SHEETS_SOURCES"
+    ):
         found.find("other")
 
 
@@ -138,47 +140,52 @@ def test_no_folder(tmp_path: Path) -> None:
         (
             "file",
             {"url": "file://srv/drop"},
-            "must have three slashes, as file:///srv/drop: folders are on this machine",
+            "must have three slashes, as in file:///srv/drop: folders are on this machine",
         ),
         ("file", {"url": "file:///srv/../etc"}, "url: has '..' in its path, which is not a file name"),
         ("file", {"url": "file:///srv/%2e%2e/etc"}, "url: has '..' in its path"),
-        ("file", {"url": "file:///srv/a%0ab"}, "url: has 'a\\nb' in its path, which has characters in its name that"),
+        (
+            "file",
+            {"url": "file:///srv/a%0ab"},
+            "url: has 'a\\nb' in its path, which has invisible characters in its name",
+        ),
         ("file", {"url": "file:///srv?x=1"}, "url: must have nothing after its path; write ? and # as %3F and %23"),
         ("file", {"url": f"file:///{'x/' * 600}"}, "url: has a path of more than 1000 characters"),
         (
             "s3",
             {"url": "s3://Bad_Bucket/x"},
-            "must name a bucket, as s3://bucket/prefix; its keys stand under secrets",
+            "must name a bucket, as in s3://bucket/prefix; its keys belong under secrets",
         ),
         ("ftp", {"url": "ftp://ann:hunter2@x/"}, HAS_PASSWORD),
         ("ftp", {"url": "ftp://0x7f.1/"}, "url: has the host '0x7f.1'"),
         ("ftp", {"url": "ftp://x:0/"}, "url: has the port '0'"),
-        ("ftp", {"url": "ftp://[::1/"}, "url: is no URL: "),
-        ("ftp", {"url": "ftp://a%0d%0ab@x/"}, "url: has characters in its user that cannot be seen"),
-        ("ftp", {"url": "ftp://ann@x/"}, "secrets: password is needed for a user"),
-        ("ftp", {"anonymous": True}, "anonymous: is only for s3://; leave the user out of an FTP address"),
+        ("ftp", {"url": "ftp://[::1/"}, "url: is not a URL: "),
+        ("ftp", {"url": "ftp://a%0d%0ab@x/"}, "url: has invisible characters in its user"),
+        ("ftp", {"url": "ftp://ann@x/"}, "secrets: password is required for a user"),
+        ("ftp", {"anonymous": True}, "anonymous: is only for s3://; for FTP, omit the user in the URL"),
         ("ftp", {"endpoint": "https://x/"}, "endpoint: is only for s3://"),
         ("s3", {"endpoint": "localhost"}, "endpoint: must begin with http:// or https://"),
-        ("s3", {"secrets": {}}, "secrets: access_key and secret_key are needed, or else anonymous = true"),
+        ("s3", {"secrets": {}}, "secrets: access_key and secret_key are required, or else anonymous = true"),
         ("s3", {"secrets": {"access_key": "hunter2!"}}, "secrets.access_key: String should match pattern"),
-        ("sftp", {"url": "sftp://files.example/"}, "url: must name a user, as sftp://user@host/path"),
+        ("sftp", {"url": "sftp://files.example/"}, "url: must name a user, as in sftp://user@host/path"),
         (
             "sftp",
             {"host_keys": "MD5:aa"},
-            "'MD5:aa' is neither a fingerprint, as SHA256:…, nor a line of known_hosts",
+            "'MD5:aa' is neither a fingerprint such as SHA256:… nor a line of known_hosts",
         ),
-        ("sftp", {"host_keys": "ssh-rsa " + "A" * 33}, "is neither a fingerprint, as SHA256:"),
+        ("sftp", {"host_keys": "ssh-rsa " + "A" * 33}, "is neither a fingerprint such as SHA256:"),
         (
             "sftp",
             {"secrets": {"password": "FOREBAY_X"}},
-            "FOREBAY_X is a setting of forebay's own, and not for sources",
+            "FOREBAY_X is a setting of forebay and not for sources",
         ),
-        ("file", {"patterns": ["../*"]}, "patterns: '../*' is no pattern such as *.csv or 2026/**/*.csv"),
-        ("file", {"patterns": "/*.csv"}, "is no pattern such as *.csv"),
-        ("file", {"patterns": "**/**/**/x"}, "is no pattern such as *.csv"),
+        ("file", {"patterns": ["../*"]}, "patterns: '../*' is not a pattern such as *.csv or 2026/**/*.csv"),
+        ("file", {"patterns": "/*.csv"}, "is not a pattern such as *.csv"),
+        ("file", {"patterns": "**/**/**/x"}, "is not a pattern such as *.csv"),
         ("file", {"after": "move", "move_to": "../done"}, "move_to: must be a folder within the source, such as taken"),
         ("file", {"move_to": "done"}, 'move_to: is only for after = "move"'),
         ("file", {"schedule": "every day"}, "schedule: 'every day' is not a cron expression: "),
+        ("file", {"schedule": "0 0 */31 * 1#5"}, "schedule: '0 0 */31 * 1#5' names a time that never comes"),
         ("file", {"schedule": "0 0 31 2 *"}, "schedule: '0 0 31 2 *' "),
         ("file", {"timezone": "Mars/Base"}, "timezone: there is no time zone 'Mars/Base'"),
         ("file", {"name": "A b"}, "name: "),

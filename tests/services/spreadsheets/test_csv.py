@@ -83,10 +83,10 @@ def test_delimiters(delimiter: str) -> None:
 
 def test_a_delimiter_that_is_told_is_used() -> None:
     assert good("a:b\n1:2\n", delimiter=":") == [{"a": "1", "b": "2"}]
-    with pytest.raises(DataError, match="delimiter: '::' must be one character, and neither a quote nor a line's end"):
+    with pytest.raises(DataError, match="delimiter: '::' must be one character, but not a quote or a line end"):
         look_at(file("a\n"), delimiter="::")
     with pytest.raises(
-        DataError, match="encoding: 'klingon' is none that is read; try utf-8, utf-16-le, cp1252 or shift_jis"
+        DataError, match="encoding: 'klingon' is not supported; try utf-8, utf-16-le, cp1252 or shift_jis"
     ):
         look_at(file("a\n"), encoding="klingon")
 
@@ -169,9 +169,9 @@ def test_files_without_rows(data: bytes, why: str) -> None:
 
 def test_an_alphabet_that_needs_a_package_says_which(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "chardet", None)
-    told = "telling this file's encoding needs a package that is not installed: pip install 'forebay[sheets]'"
+    told = "detecting the encoding of this file needs a package that is not installed: pip install 'forebay[sheets]'"
     data = "имя,цена\nпиццы,1\n".encode("cp1251")
-    with pytest.raises(ConfigError, match=re.escape(f"{told}; or say which it is")):
+    with pytest.raises(ConfigError, match=re.escape(f"{told}; or set the encoding")):
         look_at(file(data))
     assert good(data, encoding="cp1251")[0]["имя"] == "пиццы"
 

@@ -47,23 +47,23 @@ def test_kinds(data: bytes, kind: str) -> None:
     ("data", "reason"),
     [
         (b"", "is empty"),
-        (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "is a workbook of an old kind, or one with a password: save it as .xlsx"),
-        (b"%PDF-1.7", "is a PDF: only tables and pictures are read"),
-        (b"<html><table>", "is a page of markup, whatever its name says: save it as .xlsx or CSV"),
-        (bytes(range(32)) * 100, "is neither a table, nor a picture, nor an archive of pictures"),
-        (archive({"1.png": _PNG, "notes.txt": b"hi"}), "is an archive that holds something else than pictures"),
-        (archive({"1.png": b"a,b"}), "is an archive that holds something else than pictures"),
+        (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "is a workbook in an old format, or with a password: save it as .xlsx"),
+        (b"%PDF-1.7", "is a PDF: only tables and images are supported"),
+        (b"<html><table>", "is HTML or XML, whatever its name: save it as .xlsx or CSV"),
+        (bytes(range(32)) * 100, "is neither a table, nor an image, nor an archive of images"),
+        (archive({"1.png": _PNG, "notes.txt": b"hi"}), "is an archive with files other than images"),
+        (archive({"1.png": b"a,b"}), "is an archive with files other than images"),
         (archive({"[Content_Types].xml": b"", "word/document.xml": b""}), "is a document, not a workbook"),
         (archive({"[Content_Types].xml": b"", "xl/workbook.bin": b""}), "is a binary workbook: save it as .xlsx"),
         (b"PK\x03\x04 and no end", "this is not a ZIP archive, or its end is missing"),
-        (archive({"1.png": _PNG, "more.zip": b""}), "archives in archives are not read: 'more.zip'"),
-        (archive({"../1.png": _PNG}), "the archive has an entry that leads out of it: '../1.png'"),
-        (archive({"/etc/1.png": _PNG}), "the archive has an entry that leads out of it: '/etc/1.png'"),
+        (archive({"1.png": _PNG, "more.zip": b""}), "nested archives are not supported: 'more.zip'"),
+        (archive({"../1.png": _PNG}), "the archive has an entry with a path outside of it: '../1.png'"),
+        (archive({"/etc/1.png": _PNG}), "the archive has an entry with a path outside of it: '/etc/1.png'"),
         (
             archive({"a\\..\\..\\1.png": _PNG}),
-            "the archive has an entry that leads out of it: 'a\\\\..\\\\..\\\\1.png'",
+            "the archive has an entry with a path outside of it: 'a\\\\..\\\\..\\\\1.png'",
         ),
-        (archive({"C:/1.png": _PNG}), "the archive has an entry that leads out of it: 'C:/1.png'"),
+        (archive({"C:/1.png": _PNG}), "the archive has an entry with a path outside of it: 'C:/1.png'"),
     ],
 )
 def test_what_is_not_read(data: bytes, reason: str) -> None:
@@ -73,9 +73,9 @@ def test_what_is_not_read(data: bytes, reason: str) -> None:
 
 
 def test_what_is_no_table_is_named() -> None:
-    with pytest.raises(DataError, match="the file is no table but a picture"):
+    with pytest.raises(DataError, match="the file is not a table but a picture"):
         look_at(file(_PNG))
-    with pytest.raises(DataError, match="the file is a PDF: only tables and pictures are read"):
+    with pytest.raises(DataError, match="the file is a PDF: only tables and images are supported"):
         look_at(file(b"%PDF-1.7"))
 
 
@@ -101,7 +101,7 @@ def test_an_archive_that_is_called_a_picture() -> None:
     data = archive({"1.png": archive({"x": b"y"})})
     with (
         opened(file(data), PICTURES) as found,
-        pytest.raises(DataError, match=r"archives in archives are not read: '1.png'"),
+        pytest.raises(DataError, match=r"nested archives are not supported: '1.png'"),
     ):
         read_picture(found, "1.png")
 
@@ -126,7 +126,7 @@ def test_archives_that_are_made_oddly() -> None:
     odd, twice = io.BytesIO(), io.BytesIO()
     with zipfile.ZipFile(odd, "w", zipfile.ZIP_BZIP2) as made:
         made.writestr("1.png", _PNG)
-    told = "'1.png' is packed in a way that is not read: use the usual one (deflate)"
+    told = "'1.png' has an unsupported compression method: use deflate"
     assert _refused(odd.getvalue()) == told
     with zipfile.ZipFile(twice, "w") as made:
         made.writestr("1.png", _PNG)
@@ -134,7 +134,7 @@ def test_archives_that_are_made_oddly() -> None:
             made.writestr("1.png", _JPEG)
     assert _refused(twice.getvalue()) == "the archive has two entries of the same name: '1.png'"
     damaged = archive({"1.png": _PNG}).replace(b"PK\x01\x02", b"PK\x01\xff")
-    assert _refused(damaged).startswith("the archive is cut off or damaged: ")
+    assert _refused(damaged).startswith("the archive is truncated or damaged: ")
 
 
 def test_links_and_secrets_are_refused() -> None:
@@ -154,7 +154,7 @@ def test_entries_over_each_other_are_refused() -> None:
     plain = archive({"1.png": _PNG, "2.png": _PNG})
     second = plain.rindex(b"PK\x01\x02")
     overlapping = plain[: second + 42] + struct.pack("<L", 10) + plain[second + 46 :]
-    assert _refused(overlapping).startswith("entries of the archive lie over each other")
+    assert _refused(overlapping).startswith("entries of the archive overlap")
 
 
 def _end(count: int, directory: int, comment: bytes = b"") -> bytes:
@@ -175,7 +175,7 @@ def _end_64(count: int, directory: int) -> bytes:
         (_end(10, 25 << 20), "the archive's directory has 26214400 bytes; 65536 are allowed for 10 entries"),
         (_end(10, 0x06054B50), "the archive's directory has 101010256 bytes; 65536 are allowed for 10 entries"),
         (_end_64(10, 25 << 20), "the archive's directory has 26214400 bytes; 65536 are allowed for 10 entries"),
-        (_end_64(10, 9)[1:], "the archive is cut off or damaged: the end of its directory is missing"),
+        (_end_64(10, 9)[1:], "the archive is truncated or damaged: the end of its directory is missing"),
     ],
     ids=["many", "many, commented", "many, zip64", "liar", "liar with a second end", "liar, zip64", "zip64, damaged"],
 )

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from forebay.errors import DataError
 from forebay.services.spreadsheets import cell_text, escaped, look_at, read_rows, unescaped
-from forebay.services.spreadsheets.cells import Moment, Percent, number_text
+from forebay.services.spreadsheets.cells import DateTimeText, Percent, number_text
 from forebay.services.spreadsheets.writing import CsvFile
 from forebay.services.spreadsheets.xlsx_writing import CUT, MAX_TEXT, XlsxFile, letters
 from tests.services.spreadsheets._tables import file, good
@@ -157,10 +157,10 @@ def test_the_same_rows_make_the_same_bytes() -> None:
         (Percent("0.0725"), 0.0725, "0.00%"),
         (True, True, "General"),
         (date(2024, 2, 29), datetime(2024, 2, 29), "yyyy\\-mm\\-dd"),  # noqa: DTZ001 - sheets know no zones
-        (Moment("2024-02-29T18:00:00"), datetime(2024, 2, 29, 18), "yyyy\\-mm\\-dd\\Thh:mm:ss"),  # noqa: DTZ001
-        (Moment("36:30:00"), timedelta(hours=36, minutes=30), "[hh]:mm:ss"),
-        (Moment("1899-01-01"), "1899-01-01", "General"),
-        (Moment("soon"), "soon", "General"),
+        (DateTimeText("2024-02-29T18:00:00"), datetime(2024, 2, 29, 18), "yyyy\\-mm\\-dd\\Thh:mm:ss"),  # noqa: DTZ001
+        (DateTimeText("36:30:00"), timedelta(hours=36, minutes=30), "[hh]:mm:ss"),
+        (DateTimeText("1899-01-01"), "1899-01-01", "General"),
+        (DateTimeText("soon"), "soon", "General"),
         ("7", "7", "General"),
     ],
 )  # fmt: skip
@@ -178,7 +178,7 @@ def test_values_keep_their_types_and_what_people_see(value: object, cell: object
     ],
 )  # fmt: skip
 def test_moments_are_read_back(text: str) -> None:
-    assert good(_made("xlsx", ["a", "b"], [(Moment(text), "x")]), header=True) == [{"a": text, "b": "x"}]
+    assert good(_made("xlsx", ["a", "b"], [(DateTimeText(text), "x")]), header=True) == [{"a": text, "b": "x"}]
 
 
 def test_a_workbook_is_ready_to_work_with() -> None:
@@ -209,7 +209,7 @@ def test_rows_that_a_sheet_cannot_hold_go_to_the_next() -> None:
 
 
 def test_too_many_columns() -> None:
-    with pytest.raises(DataError, match="16385 columns are more than the 16384 of a sheet: export CSV"):
+    with pytest.raises(DataError, match="16385 columns exceed the maximum of 16384 of a sheet: export CSV"):
         XlsxFile(["x"] * 16_385)
     assert [letters(number) for number in (0, 25, 26, 701, 702, 16_383)] == ["A", "Z", "AA", "ZZ", "AAA", "XFD"]
 

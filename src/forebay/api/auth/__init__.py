@@ -1,1 +1,1 @@
-"""Who is asking: sessions, tokens, the service key."""
+"""Authentication: sessions, tokens and the service token."""

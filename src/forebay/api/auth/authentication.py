@@ -1,4 +1,4 @@
-"""Who is asking: found out from a session cookie, a bearer token, or the service's key and the owner it names."""
+"""Authenticate callers by a session cookie, a bearer token, or the service token and the owner that it names."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ log = get_logger("api")
 
 @dataclass(frozen=True, slots=True)
 class Principal:
-    """A caller: for which owner, and what it may do."""
+    """A caller: the owner it acts for and what it may do."""
 
     kind: str  # session, token or service
     owner_id: int
@@ -52,7 +52,7 @@ class Principal:
 
     @property
     def actor(self) -> str:
-        """As the audit names it."""
+        """The caller's name in the audit."""
         return self.owner if self.kind != "service" else f"service for {self.owner}"
 
 
@@ -73,9 +73,9 @@ class CallerLookup:
 
 
 async def find(request: Request, *, makes_owner: bool = False) -> Principal:
-    """The caller. The service may name an owner that is not there yet, when that is made then.
+    """Find the caller. With `makes_owner`, the service may name an owner that does not exist yet.
 
-    Raises: Problem 401 when there is none, 403 when a page of another site asks.
+    Raises: Problem 401 without valid credentials, 403 for a request from another site.
     """
     pools: RolePools = request.app.state.pools
     if authorization := request.headers.get("authorization"):
@@ -112,7 +112,7 @@ async def _by_token(pools: RolePools, request: Request, secret: str, *, makes_ow
 
 
 async def _as_service(pools: RolePools, request: Request, holder: Holder, *, makes_owner: bool) -> Principal:
-    """The service acts for an owner that it must name; it is never taken for granted which."""
+    """The service must name the owner that it acts for; there is no default."""
     name, scopes = _named_owner(request), holder.scopes or frozenset()
     callers: CallerLookup = request.app.state.callers
     owner_id = await callers.owner(name)
@@ -125,7 +125,7 @@ async def _as_service(pools: RolePools, request: Request, holder: Holder, *, mak
 
 
 async def service_scopes(request: Request) -> frozenset[str] | None:
-    """What the service's token may do, if the caller shows one that may write, whether or not it names an owner."""
+    """The scopes of the service token, if the caller sends one with the scope `write`; it need not name an owner."""
     scheme, _, secret = request.headers.get("authorization", "").partition(" ")
     if scheme.lower() != "bearer" or not secret:
         return None
@@ -137,7 +137,7 @@ async def service_scopes(request: Request) -> frozenset[str] | None:
 
 
 async def for_owner(pools: RolePools, name: str) -> Principal:
-    """The service, acting for this owner.
+    """The service as a caller that acts for this owner.
 
     Raises: Problem 404.
     """
@@ -150,18 +150,18 @@ async def for_owner(pools: RolePools, name: str) -> Principal:
 def _named_owner(request: Request) -> str:
     """Raises: Problem 400."""
     try:
-        name = request.headers.get(OWNER_HEADER, "").encode("latin-1").decode()  # headers are bytes: ours are UTF-8
+        name = request.headers.get(OWNER_HEADER, "").encode("latin-1").decode()  # headers are bytes; this one is UTF-8
     except UnicodeDecodeError as error:
         raise Problem(400, "must be UTF-8", field=OWNER_HEADER) from error
     if not name:
-        raise Problem(400, "must name the owner that the service's token is to act for", field=OWNER_HEADER)
+        raise Problem(400, "must name the owner that the service token acts for", field=OWNER_HEADER)
     return name
 
 
 async def _by_session(pools: RolePools, request: Request, session: str) -> Principal:
     holder = await identity.find_session(pools.identity, secrets.digest(session))
     if holder is None:
-        raise Problem(401, "the session is over: sign in again", headers=_ASK)
+        raise Problem(401, "the session has ended: sign in again", headers=_ASK)
     if request.method not in _SAFE:
         sent = request.headers.get(CSRF_HEADER, "")
         if not secrets.is_same(sent, secrets.csrf_token(session)):
@@ -177,12 +177,12 @@ def _principal(kind: str, holder: Holder, scopes: frozenset[str], ip: str | None
 
 
 def scopes_of(role: str) -> frozenset[str]:
-    """What this role may do at all, whatever a token says that was made before the role changed."""
+    """The scopes of a role; they bound those of a token, which may be older than the role."""
     return frozenset(SCOPES if role == "admin" else SCOPES[:2])
 
 
 async def authorized(request: Request, scope: str, *, makes_owner: bool = False) -> Principal:
-    """The caller, who may do this. With `makes_owner` the service may do it for an owner that is not there yet.
+    """Find the caller and check its scope. With `makes_owner`, the service may name an owner that does not exist yet.
 
     Raises: Problem 401 or 403.
     """

@@ -1,4 +1,4 @@
-"""The two cookies of a session: what they are called, and over which connections they go."""
+"""The two cookies of a session: their names and attributes."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ class Cookies:
         return self._named(CSRF_COOKIE)
 
     def _named(self, name: str) -> str:
-        """A name that begins so is taken from this very site by HTTPS only: nobody else can plant such a cookie."""
+        """Browsers accept a `__Host-` cookie only over HTTPS from this host, so no other site can set it."""
         return f"__Host-{name}" if self.is_secure else name
 
-    def give(self, response: Response, secret: str, seconds: float) -> None:
+    def write(self, response: Response, secret: str, seconds: float) -> None:
         self._set(response, self.session, secret, int(seconds), is_hidden=True)
         self._set(response, self.csrf, secrets.csrf_token(secret), int(seconds), is_hidden=False)
 
-    def take_away(self, response: Response) -> None:
+    def clear(self, response: Response) -> None:
         for name in (self.session, self.csrf):
             self._set(response, name, "", 0, is_hidden=name == self.session)
 
@@ -49,7 +49,7 @@ class Cookies:
 
 
 def cookies_of(request: Request) -> Cookies:
-    """Secure as the settings say, else unless the request came by plain HTTP to an API for this machine only."""
+    """Secure as FOREBAY_SECURE_COOKIES says; by default, except for plain HTTP to an API that listens locally."""
     settings: Settings = request.app.state.settings
     if settings.secure_cookies is not None:
         return Cookies(settings.secure_cookies)

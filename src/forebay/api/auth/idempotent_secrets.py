@@ -1,4 +1,4 @@
-"""Things with a secret, made once for each Idempotency-Key: secrets are not kept, the key remembers which it was."""
+"""Create tokens and invitations once per Idempotency-Key. Secrets are not stored, so a repetition gets only the id."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ if TYPE_CHECKING:
     from forebay.api.auth.authentication import Principal
     from forebay.api.role_pools import RolePools
     from forebay.db.pool import Connection
-    from forebay.identity.db import Invitation, Token
+    from forebay.identity.db import ApiToken, Invitation
 
-M = TypeVar("M", bound="Token | Invitation")
+M = TypeVar("M", bound="ApiToken | Invitation")
 
-# For the OpenAPI document.
+# For `openapi_extra`.
 TAKES_KEY: dict[str, Any] = {
     "parameters": [
         idempotency.parameter(
-            "the same request with the same key is done once; then 409 names the id of what it has made"
+            "a repeated request with the same key creates nothing and gets 409 with the id that the first one created"
         )
     ]
 }
@@ -32,12 +32,12 @@ TAKES_KEY: dict[str, Any] = {
 async def make_idempotently(
     request: Request, who: Principal, pools: RolePools, make: Callable[[Connection], Awaitable[tuple[M, str]]]
 ) -> tuple[M, str]:
-    """What `make` makes, with its secret.
+    """Call `make`, which creates a row and its secret, once per key.
 
-    Raises: Problem 409 when the same request has made it before, 422 when the key came with another request.
+    Raises: Problem 409 when the same request created it before, 422 when the key was used for another request.
     """
     idempotent = await idempotency.of(request)
-    # The key is safe before what it stands for: should all end in between, there is none rather than two.
+    # The key is committed first: a crash in between leaves no row rather than two.
     async with pools.identity.acquire() as conn, conn.transaction(), pools.of(who) as keys:
         if (known := await idempotent.answer(keys, who)) is not None:
             raise _made_before(known.body["id"])
@@ -47,5 +47,5 @@ async def make_idempotently(
 
 
 def _made_before(made: str) -> Problem:
-    detail = f"has made {made} before, whose secret was shown then and is not kept: use another key"
+    detail = f"has created {made} before, whose secret was shown then and is not stored: use another key"
     return Problem(409, detail, field="Idempotency-Key", about=made)

@@ -1,4 +1,4 @@
-"""Guessing passwords: who does it has to wait longer and longer, and keeps nobody else out."""
+"""Throttle failed sign-ins without locking out the account's owner."""
 
 from __future__ import annotations
 
@@ -13,35 +13,35 @@ from forebay.identity import secrets
 if TYPE_CHECKING:
     from forebay.db.pool import Pool
 
-# How many may be wrong before there is a wait. One place guesses one name: few. All places together: many, or anybody
-# could keep the name's own person out. One place guesses all names: more than those who share an address would mistype.
+# Failures before the first wait: few from one network for one name; many for one name from all networks, or anybody
+# could lock out its owner; for one network and all names, more than people who share an address would mistype.
 _OF_NAME_AND_PLACE, _OF_NAME, _OF_PLACE = 5, 200, 50
 
 
 async def is_password(pool: Pool, name: str, address: str | None, stored: str | None, password: str) -> bool:
-    """Whether it is the right password; the attempt counts before that is known, as many may come at once.
+    """Check a password. The attempt is counted first, because many may arrive concurrently.
 
-    Raises: Problem 429 for who has to wait; 503 when too many want to know something like that.
+    Raises: Problem 429 while the caller has to wait; 503 when too many passwords are being checked.
     """
-    place = place_of(address)
+    place = network_of(address)
     own, shared = [f"name {name} from {place}", f"name {name}"], f"ip {place}"
     keys = dict(zip((*own, shared), (_OF_NAME_AND_PLACE, _OF_NAME, _OF_PLACE), strict=True))
-    if (wait := await identity.note_sign_in(pool, keys)) > 0:
+    if (wait := await identity.count_sign_in(pool, keys)) > 0:
         raise Problem(429, "too many wrong passwords: try again later", headers={"Retry-After": str(int(wait) + 1)})
     try:
         is_right = await secrets.is_password(stored, password)
     except Busy:
-        await identity.take_back_sign_in(pool, keys)
+        await identity.uncount_sign_in(pool, keys)
         raise
     if is_right:
-        # Of the address only this attempt is forgotten: else a guesser with an account of their own would begin anew.
-        await identity.take_back_sign_in(pool, [shared])
-        await identity.forgive_sign_in(pool, own)
+        # For the network only this attempt is removed: otherwise an attacker with an account could reset the count.
+        await identity.uncount_sign_in(pool, [shared])
+        await identity.reset_sign_ins(pool, own)
     return is_right
 
 
-def place_of(address: str | None) -> str:
-    """Where somebody is: an address, or of version 6 the network, in which one may have as many as one likes."""
+def network_of(address: str | None) -> str:
+    """The address, or for IPv6 its /64 network, in which one client can have any number of addresses."""
     if address is None:
         return "nowhere"
     found = ip_address(address)

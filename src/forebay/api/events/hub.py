@@ -1,4 +1,4 @@
-"""The hub of a process: looks at the database twice a second for all who listen together, and hands the news out."""
+"""The event hub of a process: polls the database twice a second for all subscribers and publishes changes to them."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, TypeVar
 
 from forebay.api.events.lookback import Lookback
-from forebay.api.events.subscribers import MOST_WAITING, Subscriber, Wish, news_of_item, news_of_job, news_of_progress
-from forebay.api.events.watches import Watch, heard_of, remove
+from forebay.api.events.subscribers import MOST_WAITING, EventFilter, Subscriber, item_event, job_event, progress_event
+from forebay.api.events.watches import Watch, changed_jobs, remove
 from forebay.db.pool import UNAVAILABLE
 from forebay.engine.db import changes
 from forebay.errors import one_line
@@ -33,16 +33,16 @@ log = get_logger("events")
 
 T = TypeVar("T")
 
-_KEYS = 5000  # of changes, read at once
-_WHOLE = 200  # rows, read at once
-_PROGRESS = 500  # items of one job whose progress is told
-_LOOKED_AT = 5000  # items, to find those that changed
+_KEYS = 5000  # changes per query
+_WHOLE = 200  # rows per query
+_PROGRESS = 500  # items of a job with progress events
+_LOOKED_AT = 5000  # items per query that looks for changes
 
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """Seconds. Rows carry the time of their change, and are seen when it commits: every look goes back by `near`, which
-    is cheap, and every few seconds by `far` or to the lookback's `seen_to`, for those that took long."""
+    """Intervals in seconds. A row carries the time of its change but becomes visible when it commits: every poll reads
+    back by `near`, which is cheap, and every `far_every` seconds by `far` or to `Lookback.seen_to`."""
 
     poll: float = 0.5
     near: float = 2.0
@@ -50,7 +50,7 @@ class Pace:
     far_every: float = 5.0
     still_here: float = 15.0
     recheck: float = 30.0
-    catch_up: float = 2.0  # pause between two times that a reader who is too slow reads the database again
+    catch_up: float = 2.0  # pause between two reads of the database for a slow reader
 
     @property
     def overlap(self) -> timedelta:
@@ -58,7 +58,7 @@ class Pace:
 
 
 class Hub:
-    """Everyone who listens to this process. Reads with the right to see all; `Wish.covers` decides who hears what."""
+    """All subscribers of this process. It reads the rows of all owners; `EventFilter.covers` decides who gets what."""
 
     def __init__(self, pool: Pool, pace: Pace | None = None) -> None:
         self.pace = pace or Pace()
@@ -72,12 +72,12 @@ class Hub:
         self._wanted = asyncio.Event()
         self._joined = asyncio.Event()
         self._is_closed = False
-        # Whoever catches up reads the database by itself: page by page, few at a time, however many there are.
+        # Subscribers that catch up read the database themselves, page by page, few at a time.
         self._catching_up = asyncio.Semaphore(2)
 
     @asynccontextmanager
     async def running(self) -> AsyncGenerator[Hub]:
-        tasks = [asyncio.create_task(self._poll()), asyncio.create_task(self._heed_exit())]
+        tasks = [asyncio.create_task(self._poll()), asyncio.create_task(self._close_on_exit())]
         try:
             yield self
         finally:
@@ -87,7 +87,7 @@ class Hub:
             await asyncio.gather(*tasks, return_exceptions=True)
 
     def close(self) -> None:
-        """Ends all streams, and those that come yet."""
+        """End all streams; later ones end immediately."""
         self._is_closed = True
         for subscriber in self._everyone():
             subscriber.end()
@@ -97,14 +97,14 @@ class Hub:
         return len(self._everyone())
 
     def listeners_of(self, owner_id: int) -> int:
-        """How many streams this owner has open."""
+        """The number of streams that this owner has open."""
         return self._listening[owner_id]
 
     def _everyone(self) -> set[Subscriber]:
         return {subscriber for watch in self._owners.values() for subscriber in watch.subscribers}
 
-    async def _heed_exit(self) -> None:
-        """A server that is told to stop waits for its connections before it tells the application."""
+    async def _close_on_exit(self) -> None:
+        """End the streams when the server stops: it would wait for them before it shuts the application down."""
         while not self._is_closed:
             await self._wanted.wait()
             if _server_exits():
@@ -114,12 +114,12 @@ class Hub:
     # -- subscribers ---------------------------------------------------------------------------------------------------
 
     @contextmanager
-    def subscribed(self, wish: Wish, after: datetime | None, listener: int) -> Generator[Subscriber]:
-        """Someone who listens for the owner `listener`, from now on or from a mark on."""
-        subscriber = Subscriber(wish, after, self.pace.overlap)
-        self._owners.setdefault(wish.owner_id, Watch()).subscribers.add(subscriber)
-        if wish.job_id is not None:
-            self._jobs.setdefault(wish.job_id, Watch()).subscribers.add(subscriber)
+    def subscribed(self, event_filter: EventFilter, after: datetime | None, listener: int) -> Generator[Subscriber]:
+        """A subscriber with the credentials of owner `listener`, from now or from a mark on."""
+        subscriber = Subscriber(event_filter, after, self.pace.overlap)
+        self._owners.setdefault(event_filter.owner_id, Watch()).subscribers.add(subscriber)
+        if event_filter.job_id is not None:
+            self._jobs.setdefault(event_filter.job_id, Watch()).subscribers.add(subscriber)
         if self._is_closed:
             subscriber.end()
         self._wanted.set()
@@ -131,9 +131,9 @@ class Hub:
             self._listening[listener] -= 1
             if not self._listening[listener]:
                 del self._listening[listener]
-            remove(self._owners, wish.owner_id, subscriber)
-            if wish.job_id is not None:
-                remove(self._jobs, wish.job_id, subscriber)
+            remove(self._owners, event_filter.owner_id, subscriber)
+            if event_filter.job_id is not None:
+                remove(self._jobs, event_filter.job_id, subscriber)
             if not self._owners:
                 self._rest()
 
@@ -142,13 +142,13 @@ class Hub:
         self._mark = self._far_due = self._lookback = None
 
     async def stream(self, subscriber: Subscriber, connect: Connect) -> AsyncGenerator[bytes]:
-        """What is sent to one reader; `connect` lends connections that see what the reader may see."""
+        """The frames for one subscriber; `connect` gives connections that see what the subscriber may see."""
         await subscriber.begun.wait()
         if subscriber.ended.is_set():
             return
         yield subscriber.ready()
-        if subscriber.wish.job_id is not None and subscriber.behind_since is None:
-            yield await self._introduction(subscriber, subscriber.wish.job_id, connect)
+        if subscriber.event_filter.job_id is not None and subscriber.behind_since is None:
+            yield await self._introduction(subscriber, subscriber.event_filter.job_id, connect)
         loop = asyncio.get_running_loop()
         next_time = loop.time()
         while not subscriber.ended.is_set():
@@ -162,20 +162,20 @@ class Hub:
             if not await subscriber.is_woken(self.pace.still_here):
                 yield subscriber.still_here()
 
-    # -- for one reader ------------------------------------------------------------------------------------------------
+    # -- one subscriber ------------------------------------------------------------------------------------------------
 
     async def _introduction(self, subscriber: Subscriber, job_id: int, connect: Connect) -> bytes:
-        """A job as it is now, so that nobody waits for a change that has been."""
+        """The current state of a job, so that a subscriber does not wait for a change that has already happened."""
         async with self._catching_up, connect() as conn:
             rows = await changes.jobs(conn, [job_id])
             running = await changes.progress(conn, [job_id], _PROGRESS)
-        news = [news_of_job(row) for row in rows]
-        news += [news_of_progress(row, subscriber.mark) for row in running]
-        return b"".join(subscriber.frame(one) for one in news if subscriber.told(one))
+        events = [job_event(row) for row in rows]
+        events += [progress_event(row, subscriber.mark) for row in running]
+        return b"".join(subscriber.frame(event) for event in events if subscriber.is_to_send(event))
 
     async def _catch_up(self, subscriber: Subscriber, connect: Connect) -> AsyncGenerator[bytes]:
         since, mark = subscriber.begin_to_catch_up()
-        job_id = subscriber.wish.job_id
+        job_id = subscriber.event_filter.job_id
         reads = (
             self._jobs_since(subscriber, since, mark, connect)
             if job_id is None
@@ -189,8 +189,8 @@ class Hub:
     async def _jobs_since(
         self, subscriber: Subscriber, since: datetime, mark: datetime, connect: Connect
     ) -> AsyncGenerator[bytes]:
-        """In the order of their changes, so that a reader that is cut off goes on where it was."""
-        owner_id = subscriber.wish.owner_id
+        """In the order of their changes, so that a disconnected reader can continue."""
+        owner_id = subscriber.event_filter.owner_id
         after: Position | None = (since - timedelta(microseconds=1), 0)
         while after is not None:
             async with self._catching_up, connect() as conn:
@@ -198,8 +198,8 @@ class Hub:
                 rows = {row["id"]: row for row in await changes.jobs(conn, [key["id"] for key in keys])}
             frames: list[bytes] = []
             for key in keys:
-                if key["id"] in rows and subscriber.told(news := news_of_job(rows[key["id"]])):
-                    frames.append(subscriber.frame(news))
+                if key["id"] in rows and subscriber.is_to_send(event := job_event(rows[key["id"]])):
+                    frames.append(subscriber.frame(event))
                 subscriber.sent_to = max(subscriber.sent_to, min(key["at"], mark))
             yield b"".join(frames)
             if after is not None:
@@ -208,10 +208,10 @@ class Hub:
     async def _items_since(
         self, subscriber: Subscriber, job_id: int, since: datetime, connect: Connect
     ) -> AsyncGenerator[bytes]:
-        """The job, and its items that changed, by their numbers: as a whole that costs one walk along the job."""
+        """The job and its changed items, by number: one pass over the job."""
         yield await self._introduction(subscriber, job_id, connect)
-        owner_id = subscriber.wish.owner_id
-        assert owner_id is not None  # noqa: S101 - who asks for a job hears of its owner only
+        owner_id = subscriber.event_filter.owner_id
+        assert owner_id is not None  # noqa: S101 - a filter with a job has its owner
         after: int | None = 0
         while after is not None:
             async with self._catching_up, connect() as conn:
@@ -221,10 +221,10 @@ class Hub:
             for some in _slices(ns):
                 async with self._catching_up, connect() as conn:
                     rows = await changes.items(conn, [job_id] * len(some), some)
-                news = (news_of_item(row, owner_id) for row in rows)
-                yield b"".join(subscriber.frame(one) for one in news if subscriber.told(one))
+                events = (item_event(row, owner_id) for row in rows)
+                yield b"".join(subscriber.frame(event) for event in events if subscriber.is_to_send(event))
 
-    # -- for all together ----------------------------------------------------------------------------------------------
+    # -- all subscribers -----------------------------------------------------------------------------------------------
 
     async def _poll(self) -> None:
         failures = 0
@@ -234,7 +234,7 @@ class Hub:
                 await self._look()
                 failures = 0
             except Exception as error:
-                # Whatever it is, listeners wait for the next look: that one starts from the last mark, and goes far.
+                # After any error the next poll starts from the last mark and reads back by `far`.
                 self._far_due = None
                 failures += 1
                 _log_failure(error)
@@ -257,19 +257,19 @@ class Hub:
             reached = lookback.reached(await changes.now(conn)) if is_far else lookback.seen_to
             await self._begin(conn, owners, jobs, far)
             running = {job_id: watch for job_id, watch in jobs.items() if not watch.is_over}
-            await self._tell_jobs(conn, owners, jobs, far if is_far else near)
+            await self._publish_jobs(conn, owners, jobs, far if is_far else near)
             if running:
                 is_new = not all(watch.begun for watch in running.values())
-                await self._tell_items(conn, running, far if is_far or is_new else near, near)
-                await self._tell_progress(conn, running, mark)
+                await self._publish_items(conn, running, far if is_far or is_new else near, near)
+                await self._publish_progress(conn, running, mark)
             if is_far:
                 self._far_due = self._next_far(mark, await changes.clock(conn))
                 lookback.seen_to = reached
-        # Who comes back with a mark reads from the overlap before it: nothing may yet be committed that is older.
+        # A reader that returns with a mark reads from `overlap` before it: no older change may commit later.
         self._finish([*owners.values(), *jobs.values()], mark, min(mark, lookback.seen_to + self.pace.overlap), far)
 
     def _next_far(self, began: datetime, ended: datetime) -> datetime:
-        """What takes long comes less often: a tenth of the time is enough for it."""
+        """Far polls take at most about a tenth of the time: the longer they take, the rarer they are."""
         pause = min(max((ended - began).total_seconds() * 10, self.pace.far_every), self.pace.far / 2)
         return ended + timedelta(seconds=pause)
 
@@ -278,25 +278,25 @@ class Hub:
             watch.begun = True
             watch.forget(far)
         if not self._owners:
-            return  # the last one has left meanwhile
+            return  # the last subscriber left meanwhile
         self._mark = looked_at
         for subscriber in {subscriber for watch in watches for subscriber in watch.subscribers}:
-            job_watch = self._jobs.get(subscriber.wish.job_id or 0)
+            job_watch = self._jobs.get(subscriber.event_filter.job_id or 0)
             if job_watch is None or job_watch.begun:
                 subscriber.advance(mark)
 
     async def _begin(
         self, conn: Connection, owners: Mapping[int | None, Watch], jobs: Mapping[int, Watch], far: datetime
     ) -> None:
-        """Finds out what is there already, where somebody listens for the first time."""
+        """Record the present state for new watches, which get changes only."""
         new_owners = {owner_id: watch for owner_id, watch in owners.items() if not watch.begun}
         if new_owners:
-            await self._tell_jobs(conn, new_owners, jobs, far)
+            await self._publish_jobs(conn, new_owners, jobs, far)
         new_jobs = [job_id for job_id, watch in jobs.items() if not watch.begun]
         for row in await changes.jobs(conn, new_jobs) if new_jobs else ():
-            jobs[row["id"]].is_over = row["finished_at"] is not None  # then nothing is looked for in it
+            jobs[row["id"]].is_over = row["finished_at"] is not None  # a finished job is not polled
 
-    async def _tell_jobs(
+    async def _publish_jobs(
         self,
         conn: Connection,
         owners: Mapping[int | None, Watch],
@@ -307,17 +307,19 @@ class Hub:
         after: Position | None = (since, 0)
         while after is not None:
             keys, after = await changes.changed(conn, owner_ids, after, _KEYS)
-            heard = heard_of(keys, owners)
-            for ids in _slices(list(heard)):
+            changed = changed_jobs(keys, owners)
+            for ids in _slices(list(changed)):
                 for row in await changes.jobs(conn, ids):
-                    news = news_of_job(row)
-                    if news.job_id in jobs:
-                        jobs[news.job_id].is_over = news.is_over
-                    for watch in heard[news.job_id]:
-                        watch.seen[news.job_id] = news.at  # may be newer than the key
-                        watch.offer(news)
+                    event = job_event(row)
+                    if event.job_id in jobs:
+                        jobs[event.job_id].is_over = event.is_over
+                    for watch in changed[event.job_id]:
+                        watch.seen[event.job_id] = event.at  # may be newer than the key
+                        watch.offer(event)
 
-    async def _tell_items(self, conn: Connection, jobs: Mapping[int, Watch], since: datetime, near: datetime) -> None:
+    async def _publish_items(
+        self, conn: Connection, jobs: Mapping[int, Watch], since: datetime, near: datetime
+    ) -> None:
         found: dict[int, list[asyncpg.Record]] = {job_id: [] for job_id in jobs}
         for key in await changes.attempted_items(conn, list(jobs), since, _KEYS):
             found[key["job_id"]].append(key)
@@ -331,23 +333,23 @@ class Hub:
                     subscriber.fall_behind(min([near, *(key["at"] for key in fresh)]))
                 watch.seen.update((key["n"], key["at"]) for key in fresh)
             else:
-                await self._show_items(conn, watch, fresh)
+                await self._publish_rows(conn, watch, fresh)
 
-    async def _show_items(self, conn: Connection, watch: Watch, keys: Sequence[asyncpg.Record]) -> None:
+    async def _publish_rows(self, conn: Connection, watch: Watch, keys: Sequence[asyncpg.Record]) -> None:
         known = {key["n"]: key for key in keys}
         for some in _slices(keys):
             for row in await changes.items(conn, [key["job_id"] for key in some], [key["n"] for key in some]):
                 key = known[row["n"]]
-                watch.seen[row["n"]] = max(key["at"], row["updated_at"])  # the item may have moved on
-                watch.offer(news_of_item(row, key["owner_id"]))
+                watch.seen[row["n"]] = max(key["at"], row["updated_at"])  # the item may have changed again
+                watch.offer(item_event(row, key["owner_id"]))
 
-    async def _tell_progress(self, conn: Connection, jobs: Mapping[int, Watch], mark: datetime) -> None:
+    async def _publish_progress(self, conn: Connection, jobs: Mapping[int, Watch], mark: datetime) -> None:
         said: dict[int, dict[int, str]] = {job_id: {} for job_id in jobs}
         for row in await changes.progress(conn, list(jobs), _PROGRESS):
             said[row["job_id"]][row["n"]] = row["progress"]
             watch = jobs[row["job_id"]]
             if watch.begun and watch.progress.get(row["n"]) != row["progress"]:
-                watch.offer(news_of_progress(row, mark))
+                watch.offer(progress_event(row, mark))
         for job_id, watch in jobs.items():
             watch.progress = said[job_id]
 
@@ -365,6 +367,6 @@ def _slices(rows: Sequence[T]) -> Generator[Sequence[T]]:
 
 
 def _server_exits() -> bool:
-    """Whether the uvicorn server whose signal handler is in place is about to stop."""
+    """Whether the uvicorn server that handles SIGTERM is about to stop."""
     server = getattr(signal.getsignal(signal.SIGTERM), "__self__", None)
     return bool(getattr(server, "should_exit", False))

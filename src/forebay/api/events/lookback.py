@@ -1,4 +1,4 @@
-"""How far back a look has to go: rows carry the time of their change, and are seen when its transaction commits."""
+"""How far back a poll must read: rows carry the time of their change, but become visible when it commits."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ if TYPE_CHECKING:
 
     from forebay.engine.db.changes import TransactionWindow
 
-_LONGEST = timedelta(hours=1)  # who keeps a transaction open for longer is heard of in lists only
+_LONGEST = timedelta(hours=1)  # changes of longer transactions appear in lists only, not as events
 
 
 class Lookback:
-    """Remembers when which transactions were under way. Once all that were so at some time have ended, whatever was
-    changed by then is committed; who looks once more, back to `seen_to`, has seen it all."""
+    """Remembers which transactions were open when. Once all that were open at a time have ended, every change made
+    by then is committed: a poll that reads back to `seen_to` sees all of them."""
 
     def __init__(self, now: datetime, slack: timedelta, at_first: timedelta) -> None:
-        self.seen_to = now - at_first  # as old as a transaction may be that was there before we were
-        self._slack = slack  # between the time that a row is given and its transaction's first write
+        self.seen_to = now - at_first  # transactions that began earlier may still be open
+        self._slack = slack  # between a row's time and the first write of its transaction
         self._past: deque[TransactionWindow] = deque()
         self._reached = self.seen_to
 
     def reached(self, now: TransactionWindow) -> datetime:
-        """All that was changed before this time has been committed by `now`, or never will be."""
+        """The time before which every change is committed or rolled back by `now`."""
         self._past.append(now)
         while self._past and self._past[0].coming <= now.oldest:
             self._reached = max(self._reached, self._past.popleft().at - self._slack)

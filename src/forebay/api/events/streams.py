@@ -1,4 +1,4 @@
-"""Server-sent events as an answer: goes on until the reader is gone, no longer welcome, or the server stops."""
+"""A response of server-sent events: lasts until the reader leaves, loses its rights, or the server stops."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from starlette.types import Receive, Scope, Send
 
     from forebay.api.events.hub import Connect, Hub
-    from forebay.api.events.subscribers import Subscriber, Wish
+    from forebay.api.events.subscribers import EventFilter, Subscriber
 
 log = get_logger("events")
 
-_LAST_WORDS = 1.0  # a reader that does not read is cut off after so many seconds
+_FLUSH_S = 1.0  # seconds to send the rest to a reader before the connection is closed
 
 
 class EventStream(Response):
@@ -32,26 +32,26 @@ class EventStream(Response):
     def __init__(
         self,
         hub: Hub,
-        wish: Wish,
+        event_filter: EventFilter,
         after: datetime | None,
         listener: int,
         connect: Connect,
-        is_welcome: Callable[[], Awaitable[bool]],
+        is_authorized: Callable[[], Awaitable[bool]],
     ) -> None:
         self.status_code = 200
         self.background = None
-        self.init_headers({"x-accel-buffering": "no"})  # proxies must not collect what they pass on
-        self._hub, self._wish, self._after, self._listener = hub, wish, after, listener
-        self._connect, self._is_welcome = connect, is_welcome
+        self.init_headers({"x-accel-buffering": "no"})  # proxies must not buffer the stream
+        self._hub, self._event_filter, self._after, self._listener = hub, event_filter, after, listener
+        self._connect, self._is_authorized = connect, is_authorized
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        with self._hub.subscribed(self._wish, self._after, self._listener) as subscriber:
+        with self._hub.subscribed(self._event_filter, self._after, self._listener) as subscriber:
             sending = asyncio.create_task(self._send(subscriber, send))
-            ends = (asyncio.create_task(_gone(receive)), asyncio.create_task(self._unwelcome(subscriber)))
+            ends = (asyncio.create_task(_gone(receive)), asyncio.create_task(self._wait_for_end(subscriber)))
             try:
                 await asyncio.wait((sending, *ends), return_when=asyncio.FIRST_COMPLETED)
                 subscriber.end()
-                await asyncio.wait((sending,), timeout=_LAST_WORDS)
+                await asyncio.wait((sending,), timeout=_FLUSH_S)
             finally:
                 for task in (sending, *ends):
                     task.cancel()
@@ -66,18 +66,18 @@ class EventStream(Response):
             async with aclosing(self._hub.stream(subscriber, self._connect)) as chunks:
                 async for chunk in chunks:
                     await send({"type": "http.response.body", "body": chunk, "more_body": True})
-        except UNAVAILABLE as error:  # the reader comes back, with its last mark
+        except UNAVAILABLE as error:  # the reader reconnects with its last mark
             log.warning("stream_cut", error=one_line(error))
         await send({"type": "http.response.body", "body": b"", "more_body": False})
 
-    async def _unwelcome(self, subscriber: Subscriber) -> None:
-        """Waits for the end, or until the caller may not listen any more."""
+    async def _wait_for_end(self, subscriber: Subscriber) -> None:
+        """Wait for the end of the stream, or until the caller is no longer authorized."""
         while True:
             try:
                 async with asyncio.timeout(self._hub.pace.recheck):
                     await subscriber.ended.wait()
             except TimeoutError:
-                if await self._is_welcome():
+                if await self._is_authorized():
                     continue
             return
 

@@ -1,4 +1,4 @@
-"""What is known about jobs and items while somebody listens, so that only news is told."""
+"""The last known state of watched jobs and items, so that only changes are published."""
 
 from __future__ import annotations
 
@@ -13,59 +13,59 @@ if TYPE_CHECKING:
 
     import asyncpg
 
-    from forebay.api.events.subscribers import News
+    from forebay.api.events.subscribers import Event
 
 K = TypeVar("K")
 
 
 @dataclass(eq=False, slots=True)
 class Watch:
-    """What is known about the jobs of one owner, or about the items of one job, while somebody listens."""
+    """The last known state of an owner's jobs, or of a job's items, while there are subscribers."""
 
     subscribers: set[Subscriber] = field(default_factory=set[Subscriber])
     seen: dict[int, datetime] = field(default_factory=dict[int, datetime])  # job id or item → its last change
     progress: dict[int, str] = field(default_factory=dict[int, str])
     forget_at: int = 1000
-    begun: bool = False  # the first look only finds out what is there
+    begun: bool = False  # the first poll only records the present state
     is_over: bool = False
 
-    def is_news(self, key: int, at: datetime) -> bool:
-        """Whether it is to be told; then it is noted by who has told it, so that nothing is lost when a look fails."""
+    def is_changed(self, key: int, at: datetime) -> bool:
+        """Whether it is to be published. The publisher sets `seen`, so that nothing is lost when a poll fails."""
         if self.begun:
             return self.seen.get(key) != at
         self.seen[key] = at
         return False
 
     def is_newer(self, key: int, at: datetime) -> bool:
-        """The same for what leaves its past behind: attempts stay, while a job's row has only its last change."""
-        return self.is_news(key, at) and (key not in self.seen or self.seen[key] < at)
+        """The same for items: all their attempts are listed, while a job's row has only its last change."""
+        return self.is_changed(key, at) and (key not in self.seen or self.seen[key] < at)
 
     def concerns(self, job_id: int) -> bool:
-        return any(subscriber.wish.job_id in (None, job_id) for subscriber in self.subscribers)
+        return any(subscriber.event_filter.job_id in (None, job_id) for subscriber in self.subscribers)
 
-    def offer(self, news: News) -> None:
+    def offer(self, event: Event) -> None:
         for subscriber in self.subscribers:
-            subscriber.offer(news)
+            subscriber.offer(event)
 
     def forget(self, before: datetime) -> None:
-        """Drops what no look goes back to any more, now and then."""
+        """Drop entries that no poll reads back to, once there are many."""
         if len(self.seen) >= self.forget_at:
             self.seen = {key: at for key, at in self.seen.items() if at >= before}
             self.forget_at = max(1000, 2 * len(self.seen))
 
 
-def heard_of(keys: Iterable[asyncpg.Record], owners: Mapping[int | None, Watch]) -> dict[int, list[Watch]]:
-    """The jobs that are news, and to whom."""
-    heard: dict[int, list[Watch]] = {}
+def changed_jobs(keys: Iterable[asyncpg.Record], owners: Mapping[int | None, Watch]) -> dict[int, list[Watch]]:
+    """The changed jobs, with the watches to publish each to."""
+    changed: dict[int, list[Watch]] = {}
     for key in keys:
         for watch in (owners.get(key["owner_id"]), owners.get(None)):
-            if watch is None or not watch.is_news(key["id"], key["at"]):
+            if watch is None or not watch.is_changed(key["id"], key["at"]):
                 continue
             if watch.concerns(key["id"]):
-                heard.setdefault(key["id"], []).append(watch)
+                changed.setdefault(key["id"], []).append(watch)
             else:
                 watch.seen[key["id"]] = key["at"]
-    return heard
+    return changed
 
 
 def remove(watches: dict[K, Watch], key: K, subscriber: Subscriber) -> None:

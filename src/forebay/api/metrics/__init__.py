@@ -1,1 +1,1 @@
-"""The metrics of the service, as Prometheus reads them at /metrics and administrators at /api/statistics."""
+"""The metrics of the service, for Prometheus at /metrics and for administrators at /api/statistics."""

@@ -1,6 +1,6 @@
-"""The attempts of the last hour, minute by minute.
+"""The attempts of the last hour, by minute.
 
-Only the newest minutes are read again: the cost of the service's metrics does not grow with its history.
+Only the newest minutes are read again, so the cost of the metrics does not grow with the history.
 """
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ Durations: TypeAlias = dict[tuple[str, str, str], Distribution]  # by pipeline, 
 BOUNDS = (0.01, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0, 1800.0)
 _MINUTE = timedelta(minutes=1)
 _HOUR = timedelta(hours=1)
-_PIECE = timedelta(minutes=10)  # no statement counts more: the first hour of a busy service would take too long
-_LATE = 2 * _MINUTE  # a report may be committed so long after the time it tells
+_PIECE = timedelta(minutes=10)  # minutes per statement: the first hour of a busy service would take too long
+_LATE = 2 * _MINUTE  # an attempt may be committed this long after its time
 
 
 class AttemptWindow:
-    """What is known of the last hour, and the sum of all that was known since the process began."""
+    """The attempts of the last hour, and their totals since the process began."""
 
     def __init__(self) -> None:
         self._minutes: dict[datetime, Durations] = {}
         self._older: Durations = {}
-        self._settled = datetime.min.replace(tzinfo=UTC)  # before this minute nothing changes any more
+        self._settled = datetime.min.replace(tzinfo=UTC)  # earlier minutes no longer change
 
     def unread(self, now: datetime) -> Iterator[tuple[datetime, datetime | None]]:
-        """From when to when attempts must be read; None: to the newest."""
+        """The range of time to read next; an end of None means now."""
         since, end = max(self._settled, _minute(now) - _HOUR), _minute(now)
         while since + _PIECE < end:
             yield since, since + _PIECE
@@ -40,7 +40,7 @@ class AttemptWindow:
         yield since, None
 
     def take(self, since: datetime, rows: Iterable[AttemptCount]) -> None:
-        """Puts what was read in place of what was known."""
+        """Replace the minutes that were read."""
         for minute in [minute for minute in self._minutes if minute >= since]:
             del self._minutes[minute]
         for row in rows:
@@ -48,20 +48,20 @@ class AttemptWindow:
             _at(durations, (row.pipeline, row.step, row.outcome)).add(row.bucket, row.attempts, row.seconds)
 
     def move_on(self, now: datetime) -> None:
-        """All is read up to now: what lies too far back is only summed up."""
+        """Everything up to now is read: add old minutes to the totals and drop them."""
         self._settled = _minute(now) - _LATE
         for minute in [minute for minute in self._minutes if minute < _minute(now) - _HOUR]:
             _merge(self._older, self._minutes.pop(minute))
 
     def totals(self) -> Durations:
-        """Everything since the process began: it only grows."""
+        """The totals since the process began; they only grow."""
         return _sum([self._older, *self._minutes.values()])
 
     def last_hour(self) -> Durations:
         return _sum(self._minutes.values())
 
     def latest(self, now: datetime, minutes: int) -> tuple[Durations, float]:
-        """The latest minutes, the one that has begun included, and how many seconds they are."""
+        """The latest minutes, including the current one, and their length in seconds."""
         since = _minute(now) - (minutes - 1) * _MINUTE
         parts = [durations for minute, durations in self._minutes.items() if minute >= since]
         return _sum(parts), (now - since).total_seconds()

@@ -1,4 +1,4 @@
-"""A metric, and the samples of all metrics at one moment, as Prometheus reads them."""
+"""Metrics and their samples, as Prometheus reads them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """A metric: what is exposed under this name, and what it means."""
+    """A metric: its name, type, labels and meaning."""
 
     name: str
     kind: Literal["gauge", "counter", "histogram"]
@@ -28,7 +28,7 @@ class Metric:
 
 
 class Sample(NamedTuple):
-    """A value of a metric; `labels` are the values of the metric's labels, in their order."""
+    """A value of a metric; `labels` are the values of its labels, in order."""
 
     metric: Metric
     value: float
@@ -36,7 +36,7 @@ class Sample(NamedTuple):
 
 
 class MetricSet:
-    """The samples of one moment."""
+    """The samples of all metrics at one time."""
 
     def __init__(self, metrics: Iterable[Metric]) -> None:
         self._families = {one.name: one.family() for one in metrics}
@@ -45,9 +45,9 @@ class MetricSet:
         self._families[metric.name].add_sample(metric.name, _labels(metric, labels), value)
 
     def add(self, samples: Iterable[Sample]) -> None:
-        """All of them, or none when one is wrong.
+        """Add all samples, or none when one is invalid.
 
-        Raises: KeyError for a metric that is not in the set; ValueError for other labels than it has.
+        Raises: KeyError for a metric that is not in the set; ValueError for the wrong number of labels.
         """
         checked = [(self._families[each.metric.name], each, _labels(each.metric, each.labels)) for each in samples]
         for family, sample, labels in checked:
@@ -72,13 +72,13 @@ def _labels(metric: Metric, values: tuple[str, ...]) -> dict[str, str]:
 
 
 class Distribution:
-    """How many values there were up to each bound, and their sum."""
+    """The number of values in each bucket, and their sum."""
 
     __slots__ = ("bounds", "counts", "total")
 
     def __init__(self, bounds: Sequence[float]) -> None:
         self.bounds = bounds
-        self.counts = [0] * (len(bounds) + 1)  # the last: beyond all bounds
+        self.counts = [0] * (len(bounds) + 1)  # the last bucket is above all bounds
         self.total = 0.0
 
     @property
@@ -100,7 +100,7 @@ class Distribution:
         return self.total / self.count if self.count else None
 
     def quantile(self, share: float) -> float | None:
-        """An estimate, as Prometheus makes it: values lie evenly within their bucket."""
+        """An estimate, as in Prometheus: values are spread evenly within their bucket."""
         wanted, seen, lower = share * self.count, 0, 0.0
         for bound, count in zip(self.bounds, self.counts, strict=False):
             if count and seen + count >= wanted:

@@ -37,13 +37,13 @@ class PackageMetrics:
 
     metrics: tuple[Metric, ...]
     from_worker: Callable[[WorkerRow], Iterable[Sample]] | None = None
-    """Makes the samples of one worker from what it last reported: `worker.shared` has what its resources tell."""
+    """Makes the samples of one worker from its last report: `worker.shared` has what its resources report."""
     from_database: Callable[[Connection], Awaitable[Iterable[Sample]]] | None = None
-    """Reads samples, at most every 30 seconds, with a connection that sees the rows of all owners."""
+    """Reads samples at most every 30 seconds, with a connection that sees the rows of all owners."""
 
 
 def load_package_metrics() -> dict[str, PackageMetrics]:
-    """The metrics of all packages that have some, by the name of the package."""
+    """The metrics of all packages that declare some, by package name."""
     owners = dict.fromkeys((metric.name for metric in names.GENERAL), "forebay")
     found: dict[str, PackageMetrics] = {}
     for package in packages():
@@ -52,7 +52,7 @@ def load_package_metrics() -> dict[str, PackageMetrics]:
         try:
             declared: PackageMetrics = package.get(package.metrics)
             _check_owners(package, declared, owners)
-        except Exception as error:  # the package's own
+        except Exception as error:  # any error of the package
             leave_out(package, error)
         else:
             found[package.name] = declared
@@ -60,14 +60,16 @@ def load_package_metrics() -> dict[str, PackageMetrics]:
 
 
 def _check_owners(package: PipelinePackage, declared: PackageMetrics, owners: dict[str, str]) -> None:
-    """Raises: DefinitionError for a metric that another package, or forebay, has."""
+    """Raises: DefinitionError for a metric that forebay or another package already has."""
     for metric in declared.metrics:
         if (owner := owners.setdefault(metric.name, package.name)) != package.name:
-            raise DefinitionError(f"the metric {metric.name} of {package.module} is one of {owner} already: rename it")
+            raise DefinitionError(
+                f"{package.module} declares the metric {metric.name}, which {owner} already has: rename it"
+            )
 
 
 async def read_samples(conn: Connection, declared: Mapping[str, PackageMetrics]) -> dict[str, list[Sample]]:
-    """What the packages read from the database. A package that fails does not affect the others."""
+    """The samples that packages read from the database. A package that fails does not affect the others."""
     found: dict[str, list[Sample]] = {}
     for name, package in declared.items():
         if package.from_database is None:
@@ -88,7 +90,7 @@ def write_samples(
     workers: Collection[WorkerRow],
     read: Mapping[str, Iterable[Sample]],
 ) -> None:
-    """What the packages have read, and what they make of the reports of workers, which may be of another version."""
+    """Add the packages' samples from the database and from worker reports, which may come from another version."""
     for name, package in declared.items():
         with _isolated(name):
             metrics.add(read.get(name, ()))
@@ -101,7 +103,7 @@ def write_samples(
 
 @contextmanager
 def _isolated(package: str, **about: str) -> Generator[None]:
-    """A package that fails takes nothing from the others."""
+    """An error of one package does not affect the others."""
     try:
         yield
     except Exception as error:

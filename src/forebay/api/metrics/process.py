@@ -1,4 +1,4 @@
-"""What the API process measures about itself: its requests, and how its database answers."""
+"""What the API process measures itself: its requests and its database latency."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ if TYPE_CHECKING:
 _QUICK = (0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 METHODS = frozenset(("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"))
 _INGESTS = frozenset((("POST", "/api/jobs"),))
-_NO_ROUTE = "none"  # what callers invent must not make new series
-_WEIGHT = 0.1  # of the newest round trip in the moving mean
+_NO_ROUTE = "none"  # other methods must not create new series
+_WEIGHT = 0.1  # weight of the newest round trip in the moving average
 
 
 class Meter:
-    """The measurements of one API process since it began."""
+    """The measurements of one API process since it started."""
 
     def __init__(self) -> None:
         self.requests: defaultdict[tuple[str, str, str], Distribution] = defaultdict(lambda: Distribution(_QUICK))
         self.ingests: defaultdict[str, Distribution] = defaultdict(lambda: Distribution(_QUICK))
         self.waits: defaultdict[str, Distribution] = defaultdict(lambda: Distribution(_QUICK))
         self.latency: float | None = None
-        self.pending_served = 0  # items in the answers of the pending list
-        self.forwarded_ignored = 0  # requests whose X-Forwarded-For came from nobody who is trusted
+        self.pending_served = 0  # items in responses of the pending list
+        self.forwarded_ignored = 0  # requests with an X-Forwarded-For from an untrusted sender
 
     def answered(self, method: str, route: str, status: int, seconds: float) -> None:
         """A request was answered."""
@@ -39,16 +39,16 @@ class Meter:
             self.ingests[route].observe(seconds)
 
     def waited(self, pool: str, seconds: float) -> None:
-        """A connection of this pool was had after so long."""
+        """A connection of this pool was acquired after this time."""
         self.waits[pool].observe(seconds)
 
     def round_trip(self, seconds: float) -> None:
-        """The database answered something that takes no time in itself."""
+        """The database answered a trivial query."""
         self.latency = seconds if self.latency is None else self.latency + _WEIGHT * (seconds - self.latency)
 
 
 class Timed:
-    """Measures every request until its answer begins: a stream then lasts as long as its reader likes."""
+    """Measures every request until its response begins; a stream may last much longer."""
 
     def __init__(self, app: ASGIApp, meter: Meter) -> None:
         self._app = app
@@ -69,13 +69,13 @@ class Timed:
 
 
 def _place(scope: Scope) -> tuple[str, str]:
-    """The method and the template of the route that answers."""
+    """The method and the template of the route."""
     method = scope["method"] if scope["method"] in METHODS else "other"
     return method, getattr(scope.get("route"), "path", _NO_ROUTE)
 
 
 def write_api(metrics: MetricSet, meter: Meter) -> None:
-    """What this process has measured."""
+    """Add the measurements of this process."""
     for place, seconds in meter.requests.items():
         metrics.put(names.API_REQUESTS, seconds.count, *place)
         metrics.put_histogram(names.API_DURATION, seconds, *place)

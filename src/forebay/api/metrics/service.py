@@ -1,4 +1,4 @@
-"""The metrics of the service: exact, from the database, counted at most twice a minute; and those of this process."""
+"""The metrics of the service: exact, from the database, at most twice a minute; and those of this process."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ if TYPE_CHECKING:
 log = get_logger("api")
 
 _FRESH = 30.0
-_FAILED = 5.0  # seconds in which a count that failed is not tried again: who asks wants to know now
-_SOON = 3.0  # seconds within which a database that is there says what time it is
+_FAILED = 5.0  # seconds before a failed count is repeated
+_SOON = 3.0  # seconds within which the database must answer a trivial query
 _AWAY = (DatabaseUnavailable, *UNAVAILABLE)
 
 
 def owner_metrics(depth: Sequence[Depth], items: Sequence[ItemCounts]) -> dict[str, Any]:
-    """The metrics of one owner's work, under the names of the service's."""
+    """The metrics of one owner's work, under the names of the service's metrics."""
     metrics = MetricSet(names.GENERAL)
     write_depth(metrics, depth)
     write_items(metrics, items)
@@ -55,7 +55,7 @@ def _as_json(metrics: MetricSet) -> dict[str, Any]:
 
 
 class ServiceMetrics:
-    """What /metrics, /api/statistics and the worker list show."""
+    """The data of /metrics, /api/statistics and the worker list."""
 
     def __init__(self, pools: RolePools, meter: Meter) -> None:
         self._pools = pools
@@ -70,7 +70,7 @@ class ServiceMetrics:
         self._lock = asyncio.Lock()
 
     async def counts(self) -> EngineCounts:
-        async with self._lock:  # who comes meanwhile gets the same
+        async with self._lock:  # concurrent callers share one count
             if self._counts is None or time.monotonic() - self._at > _FRESH:
                 self._counts = await self._counted()
                 self._at = time.monotonic()
@@ -111,7 +111,7 @@ class ServiceMetrics:
         return _as_json(await self._collected())
 
     async def _collected(self) -> MetricSet:
-        """Everything; without a database, what this process knows by itself."""
+        """All metrics; without a database, only those of this process."""
         declared = (metric for package in self._packages.values() for metric in package.metrics)
         metrics = MetricSet([*names.GENERAL, *declared])
         try:

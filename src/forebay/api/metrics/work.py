@@ -1,4 +1,4 @@
-"""The metrics of jobs, queues and attempts, from what the database counts."""
+"""The metrics of jobs, queues and attempts, from counts in the database."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _STATUSES = ("pending", "processing", "done", "skipped", "not_found", "error")
 
 
 def write_work(metrics: MetricSet, counts: EngineCounts) -> None:
-    """What waits, runs and has failed for good."""
+    """Add the metrics of waiting, running and failed work."""
     metrics.put(names.PENDING, counts.pending)
     write_depth(metrics, counts.depth)
     _write_jobs(metrics, counts)
@@ -44,7 +44,7 @@ def write_work(metrics: MetricSet, counts: EngineCounts) -> None:
 
 
 def write_depth(metrics: MetricSet, depth: Iterable[Depth]) -> None:
-    """What waits and runs at each step."""
+    """Add the numbers of waiting and running tasks per step."""
     for one in depth:
         for status, count in (
             ("pending", one.ready),
@@ -73,7 +73,7 @@ def _write_jobs(metrics: MetricSet, counts: EngineCounts) -> None:
 
 
 def write_items(metrics: MetricSet, items: Iterable[ItemCounts]) -> None:
-    """The items of each pipeline by their status."""
+    """Add the items of each pipeline by status."""
     for one in items:
         for status in _STATUSES:
             metrics.put(names.ITEMS, getattr(one, status), one.pipeline, status)
@@ -88,7 +88,7 @@ def _write_letters(metrics: MetricSet, counts: EngineCounts) -> None:
 
 
 def write_attempts(metrics: MetricSet, counts: EngineCounts, window: AttemptWindow) -> None:
-    """How it went. A step that has done nothing yet counts from 0: else its first attempts would raise no rate."""
+    """Add the outcomes of attempts. Counters start at 0 before the first attempt, so that it counts as an increase."""
     totals, hour, (latest, seconds) = window.totals(), window.last_hour(), window.latest(counts.at, 5)
     for step in sorted({key[:2] for key in totals} | set(counts.steps)):
         for outcome in _OUTCOMES:

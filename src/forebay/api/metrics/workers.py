@@ -1,4 +1,4 @@
-"""The metrics of workers, and of the services that their steps share, from what they last reported."""
+"""The metrics of workers and of the services that their steps share, from the workers' last reports."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 
 
 def newest_workers(counts: EngineCounts) -> Collection[WorkerRow]:
-    """A name may come again, for example in a container that was restarted: then the newest counts."""
+    """One row per name, the newest: a restarted container may have the same name."""
     return {worker.name: worker for worker in counts.workers}.values()
 
 
 def write_workers(metrics: MetricSet, counts: EngineCounts) -> None:
-    """How the workers are."""
+    """Add the state of the workers."""
     for worker in newest_workers(counts):
         metrics.put(names.WORKER_UP, worker.alive, worker.name)
         metrics.put(names.WORKER_HEALTHY, worker.alive and not worker.stuck, worker.name)
@@ -40,7 +40,7 @@ def write_workers(metrics: MetricSet, counts: EngineCounts) -> None:
 
 def _write_pool_waits(metrics: MetricSet, worker: WorkerRow) -> None:
     told = worker.stats.get("pool_waits")
-    if told is not None and len(told["counts"]) == len(WAIT_BOUNDS) + 1:  # of a worker that is of this version
+    if told is not None and len(told["counts"]) == len(WAIT_BOUNDS) + 1:  # reported by workers of this version
         waits = Distribution(WAIT_BOUNDS)
         waits.counts, waits.total = list(told["counts"]), told["seconds"]
         metrics.put_histogram(names.WORKER_POOL_WAIT, waits, worker.name)
@@ -62,7 +62,7 @@ def _write_worker_steps(metrics: MetricSet, worker: WorkerRow) -> None:
 
 
 def write_services(metrics: MetricSet, counts: EngineCounts) -> None:
-    """The egress proxy and the browser, of workers that have opened them."""
+    """Add the metrics of the egress proxy and the browser, for workers that have opened them."""
     for worker in newest_workers(counts):
         if egress := worker.shared.get("egress"):
             _write_egress(metrics, worker.name, egress)

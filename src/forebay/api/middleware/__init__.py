@@ -1,1 +1,1 @@
-"""What holds for every request: limits, headers, proxies, traces."""
+"""Middleware for every request: limits, headers, proxies, traces."""

@@ -1,7 +1,7 @@
-"""Connections that do not get on are closed, and there are no more of them than this process can hold.
+"""Closes connections without progress, and limits their number.
 
-uvicorn waits for ever for the head of a request, and for a body or a reader that has stopped. What it accepts beyond
-the limit of open files is lost without a word.
+uvicorn waits forever for the head of a request, and for a stalled body or reader. Connections beyond the limit of open
+files are lost silently.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ log = get_logger("api")
 
 @dataclass(slots=True)
 class ConnectionLimits:
-    """What the connections of one process share."""
+    """The limits of all connections of a process."""
 
     head_s: float
     idle_s: float
@@ -46,7 +46,7 @@ class ConnectionLimits:
         return cls(settings.api_head_s, settings.api_idle_s, most, settings.trusted_proxies)
 
     def admit(self, address: str) -> bool:
-        """Whether one more may be open; one address has at most half of all, unless it is a proxy of ours."""
+        """Whether another connection is allowed; an address may have half of all, unless it is a trusted proxy."""
         others = self.of_address.total()
         is_fair = self.of_address[address] < max(1, self.most // 2) or address in trusted_hosts(self.trusted)
         if others < self.most and is_fair:
@@ -80,14 +80,14 @@ def protocol_for(limits: ConnectionLimits) -> type[LimitedProtocol]:
 
 
 class LimitedProtocol(H11Protocol):
-    """uvicorn's, with an end to waiting."""
+    """The protocol of uvicorn, with timeouts."""
 
     limits: ConnectionLimits
-    _address: str | None = None  # while it counts
-    _waiting: asyncio.TimerHandle | None = None  # for the other side to send
-    _blocked: asyncio.TimerHandle | None = None  # until the other side reads
+    _address: str | None = None  # while it is counted
+    _waiting: asyncio.TimerHandle | None = None  # for the client to send
+    _blocked: asyncio.TimerHandle | None = None  # until the client reads
 
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override] # as uvicorn's
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override] # as in uvicorn
         super().connection_made(transport)
         address = self.client[0] if self.client else ""
         if not self.limits.admit(address):
@@ -124,7 +124,7 @@ class LimitedProtocol(H11Protocol):
         self._stop_blocked()
 
     def _wait(self) -> None:
-        """A head has its time from its beginning on; a body may take long, as long as it moves."""
+        """The timeout of a head is for all of it; a body may take long as long as it makes progress."""
         state = self.conn.their_state
         if self.transport.is_closing() or state not in (h11.IDLE, h11.SEND_BODY):
             self._stop_waiting()
@@ -143,7 +143,7 @@ class LimitedProtocol(H11Protocol):
 
     def _give_up_body(self) -> None:
         self._waiting = None
-        if self.flow.read_paused:  # we are the ones who do not get on
+        if self.flow.read_paused:  # the delay is on our side
             self._wait()
         else:
             self.transport.abort()

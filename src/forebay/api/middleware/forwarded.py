@@ -1,4 +1,4 @@
-"""Where a request comes from, behind a proxy: trusted ones are believed, the others are not, and that is told."""
+"""The client's address behind a proxy: headers of trusted proxies are used, those of others are ignored and logged."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ log = get_logger("api")
 
 @cache
 def trusted_hosts(trusted: str) -> Container[str]:
-    """The proxies that the setting names."""
+    """The trusted proxies of the setting."""
     middleware: Any = ProxyHeadersMiddleware(_nothing, trusted)
     hosts: Container[str] = middleware.trusted_hosts
     return hosts

@@ -1,4 +1,4 @@
-"""What holds for every request: a body no larger than allowed, and headers that keep browsers careful."""
+"""Limits on the size of bodies, security headers, and the response to unexpected errors."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ _CLIENT_LEFT = 499
 _SMALL = 64 << 10
 _MIDDLING = 1 << 20
 
-# Bodies that may be larger than 64 KiB: method and path (one that ends in a slash: all below it), and how large.
+# Bodies that may be larger than 64 KiB: method and path (with a final slash: all paths below), and the limit.
 # Packages add theirs: `PipelinePackage.larger_bodies`.
-# Uploads and submits ask who sends them before they read; the others are read first, which their size has to bear.
+# Uploads and submits authenticate the caller before they read the body; other bodies are read first.
 _LARGER: dict[str, BodySize] = {
     "POST /api/jobs": "body",
     "POST /api/jobs/": "medium",  # lists of items
@@ -42,7 +42,7 @@ log = get_logger("api")
 
 
 class SecurityHeaders:
-    """Adds the headers that every answer should have, unless its route has set them."""
+    """Adds security headers to every response, unless its route has set them."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -59,7 +59,7 @@ class SecurityHeaders:
 
 
 class CatchAll:
-    """Whatever else goes wrong is logged once, and answered without our insides."""
+    """Logs an unexpected error once, and responds without internal details."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -77,7 +77,7 @@ class CatchAll:
         except ClientDisconnect:
             log.debug("client_left", path=scope.get("path", ""))
             if not begun and scope["type"] == "http":
-                await Response(status_code=_CLIENT_LEFT)(scope, receive, send)  # nobody reads it, but it is counted
+                await Response(status_code=_CLIENT_LEFT)(scope, receive, send)  # not sent, but counted
         except Exception as error:
             answered = unexpected(scope.get("path", ""), error)
             if not begun and scope["type"] == "http":
@@ -98,7 +98,7 @@ def _without_parameters(content_type: str) -> str:
 
 
 class BodyLimit:
-    """Rejects bodies that are too large, by what they declare and by what they are."""
+    """Rejects bodies that are too large, by their Content-Length and by their actual size."""
 
     def __init__(self, app: ASGIApp, most: int, most_uploaded: int, larger: Mapping[str, BodySize]) -> None:
         self._app = app
@@ -148,7 +148,7 @@ class BodyLimit:
         match size:
             case "upload":
                 return self._uploaded, "FOREBAY_API_MAX_UPLOAD_BYTES"
-            case "import":  # read whole, as one JSON document would be, but mostly markup
+            case "import":  # read whole, like a JSON document, but mostly markup
                 return self._body * 4, "FOREBAY_API_MAX_BODY_BYTES"
             case "body":
                 return self._body, "FOREBAY_API_MAX_BODY_BYTES"

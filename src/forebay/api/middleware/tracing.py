@@ -1,4 +1,4 @@
-"""A span for every request, within the trace of its caller."""
+"""A span for every request, in the trace of the caller."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 _W3C = TraceContextTextMapPropagator()
-_LONGEST = 500  # characters of what callers say about themselves
+_LONGEST = 500  # characters of client-supplied attributes
 
 
 class Traced:
-    """Opens a span for each request; a stream's lasts as long as the stream."""
+    """Opens a span for each request; that of a stream lasts as long as the stream."""
 
     def __init__(self, app: ASGIApp, tracer: Tracer) -> None:
         self._app = app
@@ -54,12 +54,12 @@ class Traced:
 
 
 def _method(scope: Scope) -> str:
-    """What a span is called until its route is known; what callers invent makes no new names."""
+    """The name of a span until its route is known; unknown methods do not create new names."""
     return scope["method"] if scope["method"] in METHODS else "HTTP"
 
 
 def _attributes(scope: Scope, headers: dict[str, str]) -> dict[str, str | int]:
-    """By the semantic conventions for HTTP servers; not the query, in which there may be something private."""
+    """Attributes by the semantic conventions for HTTP servers, without the query, which may be private."""
     method = scope["method"]
     found: dict[str, str | int] = {
         "http.request.method": method if method in METHODS else "_OTHER",

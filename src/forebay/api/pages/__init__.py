@@ -1,17 +1,17 @@
-"""HTML pages: each has its style and its script in it, and a policy under which no other script runs.
+"""HTML pages with inline style and script, and a policy under which no other script runs.
 
-A page is a file `NAME.html` (what is in `<main>`), and beside it perhaps `NAME.js` and `NAME.css`. Every page has
+A page is a file `NAME.html` (the content of `<main>`) with an optional `NAME.js` and `NAME.css`. Every page has
 `shared.js` and `shared.css` as well.
 
-A package's section of the home page (`PipelinePackage.home_section`) is made the same way, without CSS. Its ids begin
-with the name of the package. Its script runs in a scope of its own, before the page begins, and adds itself:
+A package's section of the home page (`PipelinePackage.home_section`) has the same files, without CSS. Its ids begin
+with the name of the package. Its script runs in a separate scope before the page starts, and registers the section:
 
     sections.push({
-      begin: async () => {},       // somebody has signed in
-      show: async () => isOpen,    // read again what is shown; whether something of it is under way
+      begin: async () => {},       // after signing in
+      show: async () => isOpen,    // refresh; returns whether some of its work is unfinished
     });
 
-It may call `say(text)`, which tells what has happened, and `show()`, which reads all sections again.
+It may call `say(text)`, which shows a message, and `show()`, which refreshes all sections.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _WORDS = {
 
 
 def page(name: str, title: str, folder: Traversable = _OWN) -> HTMLResponse:
-    """The page of these files."""
+    """The page made of these files."""
     return _page(title, _text(folder, f"{name}.html"), _text(folder, f"{name}.js"), _text(folder, f"{name}.css"))
 
 
@@ -52,7 +52,7 @@ def home_page() -> HTMLResponse:
         folder = files(package.module)
         try:
             markup.append((folder / f"{package.home_section}.html").read_text("utf-8"))
-        except Exception as error:  # the package's own
+        except Exception as error:  # any error of the package
             leave_out(package, error)
             continue
         scripts.append(f"{{\n{_text(folder, f'{package.home_section}.js')}}}\n")
@@ -74,7 +74,7 @@ def _page(title: str, main: str, script: str, style: str) -> HTMLResponse:
         "{links}": links,
         "{main}": main,
         **_WORDS,
-        "{script}": script,  # the last: what is in it stays as it is
+        "{script}": script,  # last: braces in it stay as they are
     }
     for mark, part in parts.items():
         text = text.replace(mark, part)

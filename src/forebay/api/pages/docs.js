@@ -22,7 +22,7 @@ function prose(text) {
   return text.split("`").map((piece, n) => n % 2 ? make("code", {}, piece) : piece);
 }
 
-/** One operation; what it takes is built when it is opened. */
+/** One operation; its form is built when it is opened. */
 function entry(method, path, operation) {
   const about = operation.description || operation.summary || "", first = about.split(/(?<=\.)\s/)[0];
   const details = make("details", {id: operation.operationId || `${method} ${path}`},
@@ -124,7 +124,7 @@ function kind(schema) {
   return schema.default !== undefined && schema.default !== null ? `${schema.type} (${schema.default})` : schema.format || schema.type || "any";
 }
 
-/** A value of the schema's shape; required fields and those with a default only, so that it can be sent as it is. */
+/** An example value for a schema: only required fields and those with a default, so that it can be sent unchanged. */
 function example(schema, depth = 0) {
   schema = resolved(schema);
   if (schema.examples) return schema.examples[0];

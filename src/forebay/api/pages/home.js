@@ -14,7 +14,7 @@ async function begin() {
   await show();
 }
 
-/** Read all that is shown, and again after a while as long as something is under way. */
+/** Refresh the page, and again after a while as long as some work is unfinished. */
 async function show() {
   clearTimeout(timer);
   const [work, ...open] = await Promise.all([ask("GET", "/api/jobs?pageSize=10"), ...sections.map(each => each.show?.())]);

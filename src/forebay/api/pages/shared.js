@@ -1,7 +1,7 @@
 "use strict";
 const part = id => document.getElementById(id);
 
-/** Make an element: its name, its attributes or properties, and what is in it. */
+/** Create an element from its name, attributes or properties, and children. */
 function make(name, given = {}, ...inside) {
   const made = document.createElement(name);
   for (const [key, value] of Object.entries(given)) key in made ? made[key] = value : made.setAttribute(key, value);
@@ -14,7 +14,7 @@ function csrf() {
   return found ? decodeURIComponent(found[1]) : "";
 }
 
-/** Ask the API; `body` is a form, or what becomes JSON. Answers {ok, status, body, wait}. */
+/** Call the API; `body` is a form, or a value to send as JSON. Returns {ok, status, body, wait}. */
 async function ask(method, path, body) {
   const headers = {"X-CSRF-Token": csrf()}, isForm = body instanceof FormData;
   if (body !== undefined && !isForm) headers["Content-Type"] = "application/json";
@@ -25,7 +25,7 @@ async function ask(method, path, body) {
 
 const sentence = text => text ? `${text[0].toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? "" : "."}` : "";
 
-/** Show in the header who is signed in, and how to sign out; answers who that is, or null. */
+/** Show the signed-in user and the sign-out button in the header; returns the user, or null. */
 async function greet() {
   const {ok, body} = await ask("GET", "/api/me");
   part("who").textContent = ok ? body.name : "";
@@ -34,7 +34,7 @@ async function greet() {
   return ok ? body : null;
 }
 
-/** Come back to this page after signing in. Kept by the browser, not in the address: it may hold what was about to be saved. */
+/** Return to this page after signing in. Stored by the browser, not in the URL, which may contain what is about to be saved. */
 function signIn(back = `${location.pathname}${location.hash}`) {
   if (location.pathname === "/sign-in") return;
   sessionStorage.setItem("forebay.back", back);

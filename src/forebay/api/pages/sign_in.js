@@ -1,15 +1,15 @@
 const named = {name: "Name", password: "Password"};
 const rule = {name: part("name-rule").textContent, password: part("password-rule").textContent};
 
-// What the page is for: each way in has its own words, fields and request.
+// The ways to sign in: each has its texts, fields and request.
 const ways = {
   password: {
     title: "Sign in", button: "Sign in", fields: ["name", "password"], isNew: false,
     path: "/api/session", body: given => given,
   },
   invitation: {
-    title: "Make your account", button: "Make the account", fields: ["name", "password"], isNew: true,
-    said: "You are invited. Choose a name and a password to sign in with from now on.",
+    title: "Create your account", button: "Create the account", fields: ["name", "password"], isNew: true,
+    said: "You are invited. Choose a name and a password for your account.",
     path: "/api/session/link", body: given => ({link, ...given}),
   },
   "sign-in": {
@@ -21,7 +21,7 @@ let link = "", way = ways.password;
 
 async function begin() {
   link = location.hash.slice(1);
-  history.replaceState(null, "", location.pathname);  // it is a secret: not for the history, nor for shoulders
+  history.replaceState(null, "", location.pathname);  // a secret: keep it out of the history and the address bar
   try {
     const me = await greet();
     if (!link) return me ? welcome(me) : show(ways.password);
@@ -60,7 +60,7 @@ function complain(text, field) {
   if (field) part(field).focus();
 }
 
-// What the server says, in words that help: the rule that was broken, or when to come again.
+// The server's error as a sentence: the violated rule, or when to try again.
 function words(body, wait) {
   const first = (body.errors || [])[0];
   if (body.status === 422 && first && rule[first.field]) return `${named[first.field]}: ${rule[first.field]}`;
@@ -88,7 +88,7 @@ async function send(event) {
   }
 }
 
-/** Where the person was when this page came in between, else home. Only places of this site: the browser keeps it for us. */
+/** The page to return to, else home. Only paths of this site. */
 function finish() {
   const back = sessionStorage.getItem("forebay.back") || "/";
   sessionStorage.removeItem("forebay.back");

@@ -1,4 +1,4 @@
-"""What happens, as it happens: server-sent events."""
+"""Server-sent events."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from forebay.api.auth import authentication
 from forebay.api.auth.authentication import Reader
 from forebay.api.deps import RolePoolsDep, SettingsDep
 from forebay.api.events.streams import EventStream
-from forebay.api.events.subscribers import Wish
+from forebay.api.events.subscribers import EventFilter
 from forebay.api.problems import Problem
 from forebay.api.routes.jobs import whose
 from forebay.api.strict_query import StrictRoute
@@ -37,28 +37,32 @@ async def stream_events(
     request: Request,
     job_id: Annotated[
         str | None,
-        Query(alias="jobId", pattern="^[0-9]{1,18}$", description="only this job, with its items and their progress"),
+        Query(alias="jobId", pattern="^[0-9]{1,18}$", description="only this job, with its items and progress"),
     ] = None,
     pipeline: Annotated[str | None, Query(max_length=63)] = None,
-    user_id: Annotated[str, Query(alias="userId", description="me, or for administrators all", max_length=200)] = "me",
-    after: Annotated[str | None, Query(description="the id of the last event that has come", max_length=400)] = None,
+    user_id: Annotated[str, Query(alias="userId", description="`me`; administrators: `all`", max_length=200)] = "me",
+    after: Annotated[str | None, Query(description="id of the last event that was received", max_length=400)] = None,
     last_event_id: Annotated[
-        str | None, Header(alias="Last-Event-ID", description="the same; browsers send it")
+        str | None, Header(alias="Last-Event-ID", description="the same; sent by browsers")
     ] = None,
 ) -> EventStream:
-    """Events until you leave: `ready` first, then `job` with a job's whole state whenever it has changed.
+    """Stream events: first `ready`, then `job` with the state of a job whenever it changes.
 
-    With `jobId` the job as it is follows at once, later also `item`, an item of which a step has ended, and `progress`.
-    States that follow one another quickly may come as one, the last. Come back with the id of the last event, and you
-    get everything that has changed since; some of it a second time.
+    With `jobId`, the stream begins with the current state of the job and also has `item`, sent when a step of an item
+    ends, and `progress`. Quick successive changes may be merged into the last one. Reconnect with the id of the
+    last event to get everything that has changed since; some events may be repeated.
     """
     since = _mark(after, "query.after") if last_event_id is None else _mark(last_event_id, "header.Last-Event-ID")
-    wish = await _wish(who, pools, whose(who, user_id), pipeline, None if job_id is None else int(job_id))
+    event_filter = await _event_filter(
+        who, pools, whose(who, user_id), pipeline, None if job_id is None else int(job_id)
+    )
     hub: Hub = request.app.state.hub
     if hub.listeners_of(who.owner_id) >= settings.api_max_streams:
         most = settings.api_max_streams
-        raise Problem(429, f"{most} event streams are open already: close one first", headers={"Retry-After": "5"})
-    return EventStream(hub, wish, since, who.owner_id, partial(pools.of, who), partial(_is_welcome, request, wish))
+        raise Problem(429, f"{most} event streams are already open: close one first", headers={"Retry-After": "5"})
+    return EventStream(
+        hub, event_filter, since, who.owner_id, partial(pools.of, who), partial(_is_authorized, request, event_filter)
+    )
 
 
 def _mark(event_id: str | None, field: str) -> datetime | None:
@@ -67,37 +71,37 @@ def _mark(event_id: str | None, field: str) -> datetime | None:
     try:
         mark: datetime = paging.decode(event_id, _moment)[0]
     except Problem as error:
-        raise Problem(422, "is not the id of an event of ours", field=field) from error
+        raise Problem(422, "is not the id of an event", field=field) from error
     return mark
 
 
 def _moment(value: Any) -> datetime:
-    """A time at which there were events; others cannot even be reckoned with."""
+    """A plausible time of an event; arithmetic with others would overflow."""
     found = paging.moment(value)
     if not 2000 <= found.year < 9999:
         raise ValueError
     return found
 
 
-async def _wish(
+async def _event_filter(
     who: Principal, pools: RolePools, owner_id: int | None, pipeline: str | None, job_id: int | None
-) -> Wish:
-    """Raises: NotFoundError when there is no such job that the caller may see."""
+) -> EventFilter:
+    """Raises: NotFoundError when the caller may see no such job."""
     if job_id is None:
-        return Wish(owner_id, pipeline)
+        return EventFilter(owner_id, pipeline)
     async with pools.of(who) as conn:
         rows = await changes.jobs(conn, [job_id])
     if not rows or owner_id not in {None, rows[0]["owner_id"]}:
         raise NotFoundError("job", f"there is no job {job_id}")
-    return Wish(rows[0]["owner_id"], pipeline, job_id)
+    return EventFilter(rows[0]["owner_id"], pipeline, job_id)
 
 
-async def _is_welcome(request: Request, wish: Wish) -> bool:
-    """Whether the caller's session or token is still good for this. While the database is away, there is no news."""
+async def _is_authorized(request: Request, event_filter: EventFilter) -> bool:
+    """Whether the caller's session or token is still valid. While the database is unavailable, no events are sent."""
     try:
         who = await authentication.find(request)
     except Problem:
         return False
     except UNAVAILABLE:
         return True
-    return "read" in who.scopes and (who.is_admin or wish.owner_id == who.owner_id)
+    return "read" in who.scopes and (who.is_admin or event_filter.owner_id == who.owner_id)

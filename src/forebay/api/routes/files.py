@@ -1,4 +1,4 @@
-"""Files of owners: what they are, what is in them, and links for those who have not signed in."""
+"""Files of owners: metadata, content, and signed links for anyone."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from forebay.api.strict_query import StrictRoute
 from forebay.errors import InvalidField, NotFoundError
 from forebay.storage import db as files
 from forebay.storage.blobs import key_of
-from forebay.storage.signing import Grant
+from forebay.storage.signing import FileLink
 
 if TYPE_CHECKING:
     from forebay.api.file_access import FileAccess
@@ -30,14 +30,14 @@ router = APIRouter(tags=["files"], route_class=StrictRoute)
 _BYTES: dict[str, Any] = {"content": {"*/*": {"schema": {"type": "string", "format": "binary"}}}}
 _CONTENT: dict[int | str, dict[str, Any]] = {
     200: {"description": "The file", **_BYTES},
-    206: {"description": "The part of it that `Range` asks for", **_BYTES},
-    304: {"description": "`If-None-Match` names it: you have it already"},
-    412: {"description": "`If-Match` names another"},
-    416: {"description": "It has no such part"},
+    206: {"description": "The requested `Range`", **_BYTES},
+    304: {"description": "Unchanged: `If-None-Match` matches"},
+    412: {"description": "`If-Match` does not match"},
+    416: {"description": "The range is outside the file"},
 }
 Disposition = Annotated[
     Literal["inline", "attachment"],
-    Query(description="`inline` shows images, PDF, sound, video and plain text in place; the rest is always saved"),
+    Query(description="`inline` shows images, PDF, sound, video and plain text; other types are always downloaded"),
 ]
 
 
@@ -61,10 +61,10 @@ async def get_file(
     settings: SettingsDep,
     disposition: Disposition = "inline",
     expires_s: Annotated[
-        int | None, Query(alias="expiresS", ge=1, le=604800, description="how long the link works")
+        int | None, Query(alias="expiresS", ge=1, le=604800, description="how long the link is valid")
     ] = None,
 ) -> FileInfo:
-    """What a file is, with a link to its content that works for everyone who has it, until it expires."""
+    """The metadata of a file, with a link to its content that works without signing in until it expires."""
     file = await _find(pools, who, file_id)
     url, expires_at = await link_to(file_access, settings, file, inline=disposition == "inline", expires_s=expires_s)
     return FileInfo(
@@ -82,14 +82,14 @@ async def get_file(
 async def link_to(
     file_access: FileAccess, settings: Settings, file: File, *, inline: bool, expires_s: int | None = None
 ) -> tuple[str, datetime]:
-    """A link to the content of a file, and until when it works."""
+    """A link to the content of a file, and its expiry."""
     expires_at = int(time.time() + (expires_s or settings.link_s))
-    grant = Grant(file.id, file.owner_id, expires_at, inline)
+    grant = FileLink(file.id, file.owner_id, expires_at, inline)
     url = await _link(file_access, file, grant, presign=settings.storage_presign)
     return url, datetime.fromtimestamp(expires_at, UTC)
 
 
-async def _link(file_access: FileAccess, file: File, grant: Grant, *, presign: bool) -> str:
+async def _link(file_access: FileAccess, file: File, grant: FileLink, *, presign: bool) -> str:
     if (
         presign
         and (own := await file_access.store.sign(key_of(file.object), grant.expires_at - time.time())) is not None
@@ -108,7 +108,7 @@ async def get_content(
     request: Request,
     disposition: Disposition = "inline",
 ) -> Response:
-    """The content of a file, for its owner."""
+    """Download a file as its owner."""
     file = await _find(pools, who, file_id)
     return await answers.answer(
         file_access.store,
@@ -134,16 +134,16 @@ _GONE: dict[int | str, dict[str, Any]] = {410: {"description": "The link has exp
 @router.get("/files/{token}", responses=_CONTENT | _GONE, response_class=Response)
 @router.head("/files/{token}", responses=_CONTENT | _GONE, response_class=Response)
 async def follow_link(
-    token: Annotated[str, Path(description="from the `url` of a file", max_length=200)],
+    token: Annotated[str, Path(description="part of the `url` of a file", max_length=200)],
     pools: RolePoolsDep,
     file_access: FileAccessDep,
     request: Request,
 ) -> Response:
-    """The content of a file, for whoever has the link."""
+    """Download a file by a signed link."""
     grant = _granted(file_access, token)
     left = grant.expires_at - int(time.time())
     if left <= 0:
-        raise Problem(410, "the link has expired: ask whoever gave it to you for another")
+        raise Problem(410, "the link has expired: ask for a new one")
     holder = Principal("link", grant.owner_id, "", "user", frozenset({"read"}))
     file = await _find(pools, holder, grant.file_id)
     return await answers.answer(
@@ -156,8 +156,8 @@ async def follow_link(
     )
 
 
-def _granted(file_access: FileAccess, token: str) -> Grant:
-    """Raises: Problem 404 when the token is not ours."""
+def _granted(file_access: FileAccess, token: str) -> FileLink:
+    """Raises: Problem 404 when the signature is invalid."""
     try:
         return file_access.signer.read(token)
     except InvalidField as error:

@@ -1,4 +1,4 @@
-"""Whether the service lives, whether it can work, what there is to submit; and its metrics."""
+"""Health checks, metrics, statistics and the list of pipelines."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ router = APIRouter(tags=["health"], route_class=StrictRoute)
 
 
 _PASSED_ON = frozenset(("forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-real-ip"))
-_SOON = 3.0  # who asks this has more patience with an answer than with none
+_SOON = 3.0  # a late answer is better than none
 
 
 class PipelineInfo(Model):
@@ -41,13 +41,13 @@ class PipelineInfo(Model):
 
 @router.get("/healthz", response_class=PlainTextResponse)
 async def healthz() -> str:
-    """The process answers."""
+    """Whether the process is alive."""
     return "ok"
 
 
 @router.get("/readyz", response_class=PlainTextResponse)
 async def readyz(pools: RolePoolsDep) -> str:
-    """The database can be reached, and its schema fits."""
+    """Whether the database is reachable and its schema up to date."""
     async with asyncio.timeout(_SOON), pools.watch.acquire() as conn:
         await migrate.check(conn, all_parts())
     return "ready"
@@ -55,8 +55,8 @@ async def readyz(pools: RolePoolsDep) -> str:
 
 @router.get("/metrics", response_class=PlainTextResponse)
 async def metrics(request: Request) -> Response:
-    """Metrics for Prometheus: with FOREBAY_METRICS_TOKEN, for administrators, and while that is unset and no proxy is
-    named for programs on the API's own machine."""
+    """Metrics for Prometheus, with FOREBAY_METRICS_TOKEN or as administrator. Programs on this machine need neither,
+    as long as the token and FOREBAY_TRUSTED_PROXIES are unset."""
     await _check_collector(request)
     return Response(await request.app.state.metrics.exposition(), media_type=CONTENT_TYPE_LATEST)
 
@@ -73,8 +73,8 @@ async def _check_collector(request: Request) -> None:
 
 
 def _is_here(request: Request, settings: Settings) -> bool:
-    """Whether a program on this machine asks for itself. A proxy on this machine asks for others, and need not say so:
-    the API must listen here only, with no proxy named, and must have been called by a name of this machine."""
+    """Whether the request comes from a program on this machine. A local proxy forwards requests of others and need not
+    say so: the API must listen locally, without trusted proxies, and be called by a name of this machine."""
     address = address_of(request)
     return (
         settings.is_local
@@ -96,7 +96,7 @@ def _names_this_machine(host: str) -> bool:
 
 @router.get("/api/statistics")
 async def statistics(who: Reader, pools: RolePoolsDep, request: Request) -> dict[str, Any]:
-    """The same metrics as JSON, for administrators; for others those of their own work."""
+    """The same metrics as JSON for administrators; for others, the metrics of their work."""
     metrics: ServiceMetrics = request.app.state.metrics
     if who.is_admin:
         return await metrics.as_json()
@@ -106,7 +106,7 @@ async def statistics(who: Reader, pools: RolePoolsDep, request: Request) -> dict
 
 @router.get("/api/pipelines")
 async def list_pipelines(who: Reader, pipelines: PipelinesDep) -> list[PipelineInfo]:
-    """What can be submitted, with the JSON schema of each input."""
+    """The pipelines, with the JSON schema of each input."""
     return [
         PipelineInfo(name=name, steps=list(pipeline.steps), input_schema=pipeline.input.json_schema())
         for name, pipeline in sorted(pipelines.items())

@@ -1,4 +1,4 @@
-"""One's own tokens; and for administrators, accounts and invitations."""
+"""The caller's tokens; for administrators, accounts and invitations."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from forebay.identity import accounts
 from forebay.identity import db as identity
 
 if TYPE_CHECKING:
-    from forebay.identity.db import Account, Token
+    from forebay.identity.db import Account, ApiToken
 
 router = APIRouter(prefix="/api", tags=["identity"], route_class=StrictRoute)
 
@@ -33,7 +33,7 @@ class NewToken(Strict):
 class TokenRow(Model):
     id: Id
     name: str
-    hint: str = Field(description="its last characters")
+    hint: str = Field(description="the last characters of the token")
     scopes: list[str]
     created_at: datetime
     expires_at: datetime | None
@@ -42,7 +42,7 @@ class TokenRow(Model):
 
 
 class TokenMade(TokenRow):
-    token: str = Field(description="shown this once")
+    token: str = Field(description="shown only once")
 
 
 class AccountRow(Model):
@@ -67,7 +67,7 @@ class InvitationRow(Model):
 
 
 class Invited(InvitationRow):
-    link: str = Field(description="works once, for a week; shown this once")
+    link: str = Field(description="valid once, for a week; shown only once")
 
 
 class ChangeAccount(Strict):
@@ -80,14 +80,14 @@ class ChangeAccount(Strict):
 
 @router.get("/tokens")
 async def list_tokens(who: Reader, pools: RolePoolsDep) -> list[TokenRow]:
-    """The caller's own tokens, newest first."""
+    """The caller's tokens, newest first."""
     account, _ = await own_account(who, pools)
     return [_token(token) for token in await identity.tokens(pools.identity, account.id)]
 
 
 @router.post("/tokens", status_code=201, openapi_extra=TAKES_KEY)
 async def make_token(body: NewToken, who: Writer, pools: RolePoolsDep, request: Request) -> TokenMade:
-    """A token for programs."""
+    """Create a token for programs."""
     account, _ = await own_account(who, pools)
     if "admin" in body.scopes and account.role != "admin":
         raise Problem(403, "only administrators can give the scope `admin`", field="scopes")
@@ -110,7 +110,7 @@ async def revoke_token(token_id: Number, who: Writer, pools: RolePoolsDep) -> No
             raise Problem(404, f"there is no token {token_id}")
 
 
-def _token(token: Token) -> TokenRow:
+def _token(token: ApiToken) -> TokenRow:
     return TokenRow(
         id=token.id,  # type: ignore[arg-type]
         name=token.name,
@@ -133,7 +133,7 @@ async def list_users(who: Admin, pools: RolePoolsDep) -> list[AccountRow]:
 
 @router.post("/users/invitations", status_code=201, openapi_extra=TAKES_KEY)
 async def invite(body: Invite, who: Admin, pools: RolePoolsDep, request: Request) -> Invited:
-    """A link with which someone makes an account."""
+    """Create a link with which someone can create an account."""
     made, secret = await make_idempotently(
         request, who, pools, lambda conn: accounts.invitation(conn, body.role, who.actor)
     )
@@ -143,14 +143,14 @@ async def invite(body: Invite, who: Admin, pools: RolePoolsDep, request: Request
 
 @router.get("/users/invitations")
 async def list_invitations(who: Admin, pools: RolePoolsDep) -> list[InvitationRow]:
-    """The invitations that nobody has followed yet, newest first."""
+    """The open invitations, newest first."""
     found = await identity.invitations(pools.identity)
     return [InvitationRow.model_validate(invitation, from_attributes=True) for invitation in found]
 
 
 @router.delete("/users/invitations/{invitation_id}", status_code=204)
 async def revoke_invitation(invitation_id: Number, who: Admin, pools: RolePoolsDep) -> None:
-    """Its link works no more."""
+    """Revoke an invitation: its link no longer works."""
     async with pools.identity.acquire() as conn:
         await accounts.revoke_invitation(conn, int(invitation_id), who.actor)
 
@@ -159,9 +159,9 @@ async def revoke_invitation(invitation_id: Number, who: Admin, pools: RolePoolsD
 async def change_user(
     name: Annotated[str, Path(max_length=100)], body: ChangeAccount, who: Admin, pools: RolePoolsDep
 ) -> AccountRow:
-    """Another role, or no entrance: whoever is disabled is signed out at once."""
+    """Change the role of an account, or disable it, which also ends its sessions."""
     if name == who.owner:
-        raise Problem(409, "nobody changes their own account here: ask another administrator")
+        raise Problem(409, "you cannot change your own account here: ask another administrator")
     async with pools.identity.acquire() as conn:
         account, _ = await accounts.change(conn, name, who.actor, role=body.role, disabled=body.disabled)
     return _account(account)

@@ -1,4 +1,4 @@
-"""Items of a job, open items of all jobs, attempts and dead letters."""
+"""Items, attempts, dead letters and the audit."""
 
 from __future__ import annotations
 
@@ -42,9 +42,9 @@ _ATTEMPTS_SHOWN = 200
 _LETTER = ("at", "job_id", "pipeline", "step", "owner", "outcome", "error_class", "reason", "attempt")
 Statuses = Annotated[
     str | None,
-    Query(description="separated by commas: PENDING,PROCESSING,DONE,ERROR,NOT_FOUND,SKIPPED", max_length=200),
+    Query(description="comma-separated: PENDING,PROCESSING,DONE,ERROR,NOT_FOUND,SKIPPED", max_length=200),
 ]
-UserId = Annotated[str, Query(alias="userId", description="me, or for administrators all", max_length=200)]
+UserId = Annotated[str, Query(alias="userId", description="`me`; administrators: `all`", max_length=200)]
 
 
 @router.get("/jobs/{job_id}/items")
@@ -56,11 +56,11 @@ async def list_items(
     statuses: Statuses = None,
     status: Annotated[str | None, Query(description="the same as `statuses`", max_length=200)] = None,
     after: After = None,
-    sort: Annotated[str, Query(pattern="^number$", description="items come in the order of the submission")] = "number",
+    sort: Annotated[str, Query(pattern="^number$", description="items are in the order of submission")] = "number",
 ) -> ItemPage:
-    """Items in the order of the submission: their numbers never change, so nothing is skipped while they move."""
+    """Items in the order of submission. Their numbers never change, so paging skips none while they are processed."""
     if status is not None and statuses is not None:
-        raise Problem(422, "is the same as `statuses`: give one of them", field="query.status")
+        raise Problem(422, "is the same as `statuses`: send one of them", field="query.status")
     start = 0 if after is None else paging.decode(after, paging.small)[0]
     async with pools.of(who) as conn:
         await find_job(conn, job_id)
@@ -75,14 +75,14 @@ def chosen(statuses: str | None) -> list[str] | None:
     wanted = [status.strip() for status in statuses.split(",")]
     if wrong := [status for status in wanted if status not in _STATUSES]:
         raise Problem(
-            422, f"there is no status {wrong[0][:40]!r}; there are {', '.join(_STATUSES)}", field="query.statuses"
+            422, f"unknown status {wrong[0][:40]!r}; the statuses are {', '.join(_STATUSES)}", field="query.statuses"
         )
     return wanted
 
 
 @router.get("/jobs/{job_id}/items/{item_id}")
 async def get_item(job_id: JobId, item_id: ItemId, who: Reader, pools: RolePoolsDep) -> Item:
-    """An item with every step, its result and its attempts."""
+    """An item with its steps, results and attempts."""
     async with pools.of(who) as conn:
         row = await lists.item(conn, job_id, item_id)
         if row is None:
@@ -124,10 +124,10 @@ async def list_pending(
 ) -> ItemPage:
     """Open items of all jobs, oldest job first."""
     if not settings.pending_enabled:
-        raise Problem(404, "is switched off here: FOREBAY_PENDING_ENABLED")
+        raise Problem(404, "is disabled here: see FOREBAY_PENDING_ENABLED")
     wanted = chosen(statuses) or []
     if wrong := set(wanted) - {"PENDING", "PROCESSING"}:
-        raise Problem(422, f"{min(wrong)} is not open: ask for the job's items", field="query.statuses")
+        raise Problem(422, f"{min(wrong)} is not an open status: list the job's items instead", field="query.statuses")
     start = (0, 0) if after is None else paging.decode(after, paging.integer, paging.small)
     job = None if job_id is None else int(job_id)
     times = aware(since, "from"), aware(until, "to")
@@ -152,7 +152,7 @@ async def list_attempts(
     worker: Annotated[str | None, Query(max_length=300)] = None,
     after: After = None,
 ) -> AttemptPage:
-    """Every execution of a task, newest first: the audit trail. A page may be short while there is a `next`."""
+    """All attempts, newest first. A page may be short while there is a `next`."""
     before = None if after is None else paging.decode(after, paging.moment, paging.integer, paging.small)
     where = AttemptFilter(
         whose(who, user_id),
@@ -178,7 +178,7 @@ async def list_audit(
     job_id: Annotated[str | None, Query(alias="jobId", pattern="^[0-9]{1,18}$")] = None,
     after: After = None,
 ) -> AuditPage:
-    """What people have done to jobs, items, queues, accounts and tokens, newest first."""
+    """Actions of users on jobs, items, queues, accounts and tokens, newest first."""
     before = None if after is None else paging.decode(after, paging.integer)[0]
     async with pools.of(who) as conn:
         rows = await lists.audit(conn, whose(who, user_id), None if job_id is None else int(job_id), before, size + 1)
@@ -200,8 +200,8 @@ async def list_dead_letters(
     error_class: Annotated[str | None, Query(alias="errorClass", max_length=40)] = None,
     after: After = None,
 ) -> DeadLetterPage:
-    """Tasks that failed for good, newest first; reprocess their jobs to try again. A page may be short while there is a
-    `next`."""
+    """Tasks that failed permanently, newest first; reprocess their jobs to try again. A page may be short while there
+    is a `next`."""
     before = None
     if after is not None:
         before = paging.decode(after, paging.moment, paging.integer, paging.small, paging.small)

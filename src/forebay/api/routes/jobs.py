@@ -1,4 +1,4 @@
-"""Jobs: submit, list, look at, steer."""
+"""Jobs: submit, list, show, pause, resume, cancel, reprocess."""
 
 from __future__ import annotations
 
@@ -79,9 +79,9 @@ _SUBMITS: dict[str, Any] = {
 
 
 async def submit_job(request: Request) -> Response:
-    """Save one item, many, or a file of them (JSON Lines, or CSV with a header); answers when they are safe.
+    """Submit one item, many, or a file of items (JSON Lines, or CSV with a header); responds once they are committed.
 
-    Some pipelines take whole files instead: such a file is kept at once, and read in the background.
+    Some pipelines take whole files instead: the file is stored first and read in the background.
     """
     try:
         who = await authorized(request, "write", makes_owner=True)
@@ -109,7 +109,7 @@ async def submit_job(request: Request) -> Response:
             )
         return JSONResponse(answer, status)
     finally:
-        await request.close()  # what was uploaded
+        await request.close()  # the uploaded files
 
 
 router.add_api_route(
@@ -137,7 +137,7 @@ async def _submit_reference(request: Request, body: NewJob, who: Principal, idem
     taken = await job_hooks(body.pipeline).submit_reference(request, body, who, idempotent)
     if taken is None:
         raise Problem(
-            422, f"pipeline {body.pipeline!r} takes no files of sources: give `input` or `items`", field="file"
+            422, f"pipeline {body.pipeline!r} takes no files of sources: send `input` or `items`", field="file"
         )
     return taken
 
@@ -175,7 +175,7 @@ async def _submit_once(
             return known.status, known.body
         quota.admit(len(inputs) if isinstance(inputs, list) else 1)
         done = await _submit(conn, pipeline, body, inputs, who)
-        if isinstance(body, UploadedJob):  # how many a file holds is known only now
+        if isinstance(body, UploadedJob):  # the number of items in a file is known only now
             quota.admit_more(done.items - 1)
         status, answer = 201 if done.created else 200, done.model_dump(by_alias=True)
         await idempotent.keep(conn, who, status, answer)
@@ -236,7 +236,7 @@ async def list_jobs(
     state: State | None = None,
     since: Annotated[datetime | None, Query(alias="from")] = None,
     until: Annotated[datetime | None, Query(alias="to")] = None,
-    user_id: Annotated[str, Query(alias="userId", description="me, or for administrators all", max_length=200)] = "me",
+    user_id: Annotated[str, Query(alias="userId", description="`me`; administrators: `all`", max_length=200)] = "me",
 ) -> JobPage:
     """Jobs, newest first."""
     before = None if after is None else paging.decode(after, paging.integer)[0]
@@ -248,18 +248,18 @@ async def list_jobs(
 
 
 def whose(who: Principal, user_id: str) -> int | None:
-    """The owner whose rows are asked for; None for all."""
+    """The requested owner; None for all."""
     if user_id == "me":
         return who.owner_id
     if user_id != "all":
         raise Problem(422, "must be `me` or `all`", field="query.userId")
     if not who.is_admin:
-        raise Problem(403, "only administrators may see what is others'", field="query.userId")
+        raise Problem(403, "only administrators may see the rows of others", field="query.userId")
     return None
 
 
 def aware(when: datetime | None, field: str) -> datetime | None:
-    """A time that is the same everywhere.
+    """A time with a time zone.
 
     Raises: Problem.
     """
@@ -270,18 +270,18 @@ def aware(when: datetime | None, field: str) -> datetime | None:
     try:
         return when.astimezone(UTC)
     except OverflowError as error:
-        raise Problem(422, "is before or after all times", field=f"query.{field}") from error
+        raise Problem(422, "is out of range", field=f"query.{field}") from error
 
 
 @router.get("/{job_id}")
 async def get_job(job_id: JobId, who: Reader, pools: RolePoolsDep) -> Job:
-    """A job with its counters, and when it will probably be done."""
+    """A job with its counters and its estimated end."""
     async with pools.of(who) as conn:
         return await find_job(conn, job_id)
 
 
 async def find_job(conn: Connection, job_id: int) -> Job:
-    """Raises: NotFoundError when there is none that the caller may see."""
+    """Raises: NotFoundError when the caller may see no such job."""
     row = await lists.job(conn, job_id)
     if row is None:
         raise NotFoundError("job", f"there is no job {job_id}")
@@ -296,7 +296,7 @@ def _steered(event: str, job_id: int, who: Principal, *, changed: bool, state: S
 
 @router.post("/{job_id}/pause")
 async def pause_job(job_id: JobId, who: Writer, pools: RolePoolsDep) -> Changed:
-    """Nothing of it starts any more; what runs ends."""
+    """Pause a job: no task of it starts. Running tasks finish."""
     async with pools.of(who) as conn:
         changed = await control.pause(conn, job_id, who.actor)
         state = (await find_job(conn, job_id)).state
@@ -305,7 +305,7 @@ async def pause_job(job_id: JobId, who: Writer, pools: RolePoolsDep) -> Changed:
 
 @router.post("/{job_id}/resume")
 async def resume_job(job_id: JobId, who: Writer, pools: RolePoolsDep) -> Changed:
-    """Goes on with a paused job."""
+    """Resume a paused job."""
     async with pools.of(who) as conn:
         changed = await control.resume(conn, job_id, who.actor)
         state = (await find_job(conn, job_id)).state
@@ -314,7 +314,7 @@ async def resume_job(job_id: JobId, who: Writer, pools: RolePoolsDep) -> Changed
 
 @router.post("/{job_id}/cancel")
 async def cancel_job(job_id: JobId, who: Writer, pools: RolePoolsDep) -> Changed:
-    """Ends it: what runs is told to stop, the rest is skipped."""
+    """Cancel a job: running tasks are told to stop, the others are skipped."""
     async with pools.of(who) as conn:
         changed = await control.cancel(conn, job_id, who.actor)
         state = (await find_job(conn, job_id)).state
@@ -325,7 +325,7 @@ async def cancel_job(job_id: JobId, who: Writer, pools: RolePoolsDep) -> Changed
 async def reprocess_job(
     job_id: JobId, body: Reprocess, who: Writer, pools: RolePoolsDep, request: Request
 ) -> Reprocessed:
-    """Runs ended items again: all that have one of the statuses, or only those named."""
+    """Run ended items again: all with one of the statuses, or only the named ones."""
     _check_scope(body)
     idempotent = await idempotency.of(request)
     async with pools.of(who) as conn:
@@ -344,17 +344,17 @@ async def reprocess_job(
 
 
 def _own_options(body: Reprocess, hooks: JobHooks) -> Any:
-    """The fields that only the job's pipeline knows, checked."""
+    """Validate the options of the job's pipeline."""
     given = body.model_extra or {}
     if hooks.reprocess_options is not None:
         return bodies.checked(hooks.reprocess_options, given)
     if given:
-        raise Problem(422, "the pipeline of this job has no such option", field=next(iter(given)))
+        raise Problem(422, "unknown option for the pipeline of this job", field=next(iter(given)))
     return None
 
 
 def _left_out(body: Reprocess, found: dict[str, int], count: int) -> dict[str, int]:
-    """Why items that were named do not run again; whoever names none asks for whatever there is."""
+    """Why named items do not run again; empty when none were named."""
     if body.ns is None:
         return {}
     left = {status: number for status, number in found.items() if status not in body.statuses}
@@ -365,13 +365,13 @@ def _left_out(body: Reprocess, found: dict[str, int], count: int) -> dict[str, i
 
 def _check_scope(body: Chosen) -> None:
     if (body.scope == "items") != (body.item_ids is not None):
-        raise Problem(422, "goes with scope `items`, and only with it", field="itemIds")
+        raise Problem(422, "is required with scope `items`, and only allowed with it", field="itemIds")
 
 
 @router.post("/{job_id}/dismiss")
 async def dismiss_dead_letters(job_id: JobId, body: Dismiss, who: Writer, pools: RolePoolsDep) -> Dismissed:
-    """Takes dead letters off the list: those of the job, or of the items that are named. The items keep their status
-    and their error, and can still be reprocessed."""
+    """Remove dead letters from the list: those of the job, or of the named items. The items keep their status and
+    error, and can still be reprocessed."""
     _check_scope(body)
     async with pools.of(who) as conn:
         count = await control.dismiss(conn, job_id, body.ns, who.actor)
@@ -387,10 +387,10 @@ async def kick_off(
     request: Request,
     duration_ms: Annotated[int, Query(alias="durationMs", ge=1, le=60_000)] = 5000,
 ) -> Kickoff:
-    """Works on the job here and now for one slice of time, or until nothing is left; may be repeated."""
+    """Process the job in this request for one time slice, or until nothing is left; may be repeated."""
     settings: Settings = request.app.state.settings
     if not settings.kickoff_enabled:
-        raise Problem(404, "is switched off here: FOREBAY_KICKOFF_ENABLED")
+        raise Problem(404, "is disabled here: see FOREBAY_KICKOFF_ENABLED")
     async with pools.of(who) as conn:
         await find_job(conn, job_id)
     async with asyncio.timeout(duration_ms / 1000 + 60):

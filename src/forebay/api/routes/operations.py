@@ -1,4 +1,4 @@
-"""Queues and workers: what operators look at and switch."""
+"""Queues and workers: state and control for operators."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated, Any
 
 from fastapi import APIRouter, Path, Request
+from pydantic import Field
 
 from forebay.api.auth.authentication import Admin, Reader
 from forebay.api.deps import RolePoolsDep
-from forebay.api.models import Queue, QueueChanged, Totals, WorkerList, WorkerStatus
+from forebay.api.models import Model
 from forebay.api.strict_query import StrictRoute
 from forebay.engine.db import control, metrics, overview
 from forebay.log import get_logger
@@ -28,9 +29,67 @@ log = get_logger("api")
 QueueName = Annotated[str, Path(max_length=200)]
 
 
+class Queue(Model):
+    pipeline: str
+    step: str
+    queue: str
+    pending: int = Field(description="ready or scheduled")
+    processing: int
+    on_hold: int = Field(description="of paused jobs, items and queues")
+    next_at: datetime | None
+    paused: bool
+    parked: str | None
+
+
+class Totals(Model):
+    """The number of items of a pipeline, by status, in all stored jobs."""
+
+    pipeline: str
+    total: int
+    pending: int
+    processing: int
+    done: int
+    skipped: int
+    not_found: int
+    error: int
+
+
+class QueueChanged(Model):
+    changed: bool
+
+
+class WorkerStatus(Model):
+    """A worker process."""
+
+    name: str
+    is_running: bool
+    is_healthy: bool
+    stuck: bool = Field(description="no attempt has ended for 5 minutes while work is pending")
+    last_seen: datetime
+    last_processed: datetime | None
+    last_error: str | None = Field(description="for administrators only: it may concern any owner's work")
+    processed_count: int
+    succeeded_count: int
+    failed_count: int
+    in_flight: int
+    stale_reports: int
+    up_since: datetime
+    up_seconds: float
+    average_ms: float | None
+    steps: dict[str, Any]
+    machine: dict[str, Any]
+
+
+class WorkerList(Model):
+    is_running: bool = Field(description="at least one worker is alive")
+    is_healthy: bool = Field(description="at least one worker is alive and none is stuck")
+    workers: list[WorkerStatus] = Field(description="for administrators; otherwise empty")
+    pending_count: int = Field(description="tasks of the caller that are waiting; for administrators, of all owners")
+
+
 @router.get("/queues")
 async def list_queues(who: Reader, pools: RolePoolsDep) -> list[Queue]:
-    """Exact numbers for each step: those of the caller's own tasks, for administrators of all."""
+    """Exact numbers of tasks per step: the caller's, or for administrators those of all owners."""
     async with pools.of(who) as conn:
         return [_queue(depth) for depth in await overview.depth(conn)]
 
@@ -51,7 +110,7 @@ def _queue(depth: Depth) -> Queue:
 
 @router.post("/queues/{name}/pause")
 async def pause_queue(name: QueueName, who: Admin, pools: RolePoolsDep) -> QueueChanged:
-    """Nothing is claimed from it any more; what runs ends."""
+    """Pause a queue: workers claim nothing from it. Running tasks finish."""
     async with pools.of(who) as conn:
         changed = await control.pause_queue(conn, name, who.actor)
     return _steered("queue_paused", name, who, changed=changed)
@@ -72,7 +131,7 @@ def _steered(event: str, queue: str, who: Principal, *, changed: bool) -> QueueC
 
 @router.get("/totals")
 async def list_totals(who: Reader, pools: RolePoolsDep) -> list[Totals]:
-    """Items of all jobs by status, exactly: the caller's own, for administrators everybody's."""
+    """Exact numbers of items by status: the caller's, or for administrators those of all owners."""
     async with pools.of(who) as conn:
         return [_totals(asdict(counts)) for counts in await metrics.count_items(conn)]
 
@@ -83,7 +142,7 @@ def _totals(counts: dict[str, Any]) -> Totals:
 
 @router.get("/workers")
 async def list_workers(who: Reader, pools: RolePoolsDep, request: Request) -> WorkerList:
-    """Whether there are workers and all are well, and how much waits for them; for administrators, each of them."""
+    """Whether workers are running and healthy, and how many tasks wait; administrators also see each worker."""
     async with pools.of(who) as conn:
         rows = await overview.workers(conn)
         if not who.is_admin:

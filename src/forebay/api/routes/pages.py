@@ -1,4 +1,4 @@
-"""The pages until the web app comes: home, signing in, and the API with forms to try it. Packages have their own."""
+"""The HTML pages: home, sign-in, and the API documentation. Packages add theirs."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ _home, _page = cache(home_page), cache(page)
 
 @router.get("/")
 async def home() -> HTMLResponse:
-    """What the packages offer, what is being worked on, and where everything is."""
+    """The home page: the sections of the packages, and the latest jobs."""
     return _home()
 
 
 @router.get("/sign-in")
 async def sign_in() -> HTMLResponse:
-    """The part of the link after # never reaches the server's logs: the page sends it."""
+    """The sign-in page. It sends the part of the link after #, which therefore never reaches the server's logs."""
     return _page("sign_in", "Sign in")
 
 
 @router.get("/api/docs")
 async def docs() -> HTMLResponse:
-    """Every route, what it does and what it takes, with a form to try it; nothing is fetched from elsewhere."""
+    """The documentation of all routes, with forms to try them; loads nothing from other hosts."""
     return _page("docs", "API")

@@ -1,4 +1,4 @@
-"""Signing in by a password or a link, and out; where one is signed in, and one's password."""
+"""Sign in by password or link, sign out; sessions and password of the caller."""
 
 from __future__ import annotations
 
@@ -45,19 +45,19 @@ class CheckLink(Strict):
 
 
 class LinkGood(Model):
-    """What a one-time link is good for."""
+    """What a one-time link is for."""
 
     kind: Literal["invitation", "sign-in"]
     role: Role
-    name: str | None = Field(description="whom it signs in; null for an invitation")
+    name: str | None = Field(description="the user that it signs in; null for an invitation")
 
 
 class FollowLink(Strict):
-    """What a one-time link is exchanged for a session with."""
+    """A one-time link to exchange for a session."""
 
     link: Annotated[str, Field(min_length=1, max_length=200)]
-    name: Name | None = Field(default=None, description="of the new account, when the link is an invitation")
-    password: Password | None = Field(default=None, description="to sign in with from now on")
+    name: Name | None = Field(default=None, description="name of the new account, if the link is an invitation")
+    password: Password | None = Field(default=None, description="the new password")
 
 
 class Me(Model):
@@ -73,8 +73,8 @@ class SessionRow(Model):
     seen_at: datetime
     expires_at: datetime
     ip: str | None
-    agent: str | None = Field(description="the browser, in its own words")
-    current: bool = Field(description="whether it is the one that asks")
+    agent: str | None = Field(description="the User-Agent of the browser")
+    current: bool = Field(description="whether it is the session of this request")
 
 
 class NewPassword(Strict):
@@ -84,7 +84,7 @@ class NewPassword(Strict):
 
 @router.post("/session", status_code=201)
 async def sign_in(body: SignIn, pools: RolePoolsDep, settings: SettingsDep, request: Request, response: Response) -> Me:
-    """A session for a name and its password, as cookies. Who guesses has to wait longer and longer."""
+    """Sign in with name and password; sets the session cookies. Failed attempts are throttled."""
     found = await identity.find_account(pools.identity, body.name)
     account, stored = found or (None, None)
     is_right = await throttle.is_password(pools.identity, body.name, address_of(request), stored, body.password)
@@ -98,8 +98,8 @@ async def sign_in(body: SignIn, pools: RolePoolsDep, settings: SettingsDep, requ
 
 @router.post("/session/link/check")
 async def check_link(body: CheckLink, pools: RolePoolsDep) -> LinkGood:
-    """What a one-time link is good for; it stays good."""
-    link = await identity.look_at_link(pools.identity, secrets.digest(body.link))
+    """What a one-time link is for. The link stays valid."""
+    link = await identity.find_link(pools.identity, secrets.digest(body.link))
     if link is None:
         raise _no_good()
     kind: Literal["invitation", "sign-in"] = "invitation" if link.account is None else "sign-in"
@@ -110,9 +110,9 @@ async def check_link(body: CheckLink, pools: RolePoolsDep) -> LinkGood:
 async def follow_link(
     body: FollowLink, pools: RolePoolsDep, settings: SettingsDep, request: Request, response: Response
 ) -> Me:
-    """A session for a one-time link: that of an invitation makes an account first. A password ends other sessions."""
+    """Sign in with a one-time link. An invitation first creates the account. A new password ends other sessions."""
     digest = secrets.digest(body.link)
-    link = await identity.look_at_link(pools.identity, digest)
+    link = await identity.find_link(pools.identity, digest)
     if link is None:
         raise _no_good()
     if link.account is None and (body.name is None or body.password is None):
@@ -127,35 +127,35 @@ async def follow_link(
 
 
 def _no_good() -> Problem:
-    return Problem(401, "this link is unknown, expired or used up")
+    return Problem(401, "this link is unknown, expired or already used")
 
 
 async def _begin_session(
     account: Account, stored: str | None, pools: RolePools, settings: Settings, request: Request, response: Response
 ) -> Me | None:
-    """A new session in place of the one that the browser may have; None when nobody may enter the account any more."""
+    """Replace the browser's session, if any, by a new one; None when the account is disabled."""
     secret, seconds, cookies = secrets.new_secret(secrets.SESSION), settings.session_days * 86400, cookies_of(request)
     agent, ip = request.headers.get("user-agent"), address_of(request)
     if not await identity.open_session(pools.identity, secrets.digest(secret), account.id, seconds, ip, agent, stored):
         return None
     if before := request.cookies.get(cookies.session):
         await identity.close_session(pools.identity, secrets.digest(before))
-    cookies.give(response, secret, seconds)
+    cookies.write(response, secret, seconds)
     return Me(name=account.name, role=account.role, kind="session", scopes=sorted(scopes_of(account.role)))  # type: ignore[arg-type]
 
 
 @router.delete("/session", status_code=204)
 async def sign_out(who: Reader, pools: RolePoolsDep, request: Request, response: Response) -> None:
-    """Ends the session that asks."""
+    """End the session of this request."""
     cookies = cookies_of(request)
     if session := request.cookies.get(cookies.session):
         await identity.close_session(pools.identity, secrets.digest(session))
-    cookies.take_away(response)
+    cookies.clear(response)
 
 
 @router.get("/sessions")
 async def list_sessions(who: Reader, pools: RolePoolsDep, request: Request) -> list[SessionRow]:
-    """Where the caller is signed in, the one used last first."""
+    """The caller's sessions, the last used first."""
     account, _ = await own_account(who, pools)
     asking = secrets.digest(request.cookies[cookies_of(request).session])
     found = await identity.sessions(pools.identity, account.id, asking)
@@ -164,7 +164,7 @@ async def list_sessions(who: Reader, pools: RolePoolsDep, request: Request) -> l
 
 @router.delete("/sessions/{session_id}", status_code=204)
 async def end_session(session_id: Number, who: Writer, pools: RolePoolsDep) -> None:
-    """Signs the caller out there."""
+    """End one of the caller's sessions."""
     account, _ = await own_account(who, pools)
     if not await identity.close_own_session(pools.identity, int(session_id), account.id):
         raise Problem(404, f"there is no session {session_id}")
@@ -177,7 +177,7 @@ async def get_me(who: Reader) -> Me:
 
 @router.put("/me/password", status_code=204)
 async def change_password(body: NewPassword, who: Writer, pools: RolePoolsDep) -> None:
-    """A new password; all sessions of the account end."""
+    """Change the password; all sessions of the account end."""
     account, stored = await own_account(who, pools)
     if stored is not None and not await throttle.is_password(
         pools.identity, account.name, who.ip, stored, body.old or ""
@@ -191,5 +191,5 @@ async def change_password(body: NewPassword, who: Writer, pools: RolePoolsDep) -
 async def own_account(who: Principal, pools: RolePools) -> tuple[Account, str | None]:
     found = await identity.find_account(pools.identity, who.owner) if who.kind == "session" else None
     if found is None:
-        raise Problem(403, "only someone who has signed in may do this")
+        raise Problem(403, "only signed-in users may do this")
     return found

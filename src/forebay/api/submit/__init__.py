@@ -1,1 +1,1 @@
-"""What a submit request may hold, and kickoff."""
+"""Bodies of submits, and kickoff."""

@@ -1,4 +1,4 @@
-"""What a submit's body holds: JSON with one item or many, or a form with a file of them."""
+"""Reads the body of a submit: JSON with one or many items, or a form with a file of items."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ def is_upload(request: Request) -> bool:
 
 
 async def form(request: Request) -> FormData:
-    """The form, read once; what it uploads lies on disk."""
+    """The form, read once; its uploads are on disk."""
     return await request.form(max_files=1, max_fields=20)
 
 
 async def read(request: Request, most: int) -> tuple[NewJob | UploadedJob, Iterable[Any] | None]:
-    """The submission and its inputs: a list, the rows of a file, or None for the one item in `input`.
+    """The submission and its inputs: a list, the rows of a file, or None for the single item in `input`.
 
     Raises: Problem, or RequestValidationError that names the field.
     """
@@ -77,13 +77,13 @@ def checked(kind: type[M], values: Any) -> M:
 
 def _check_one_or_many(body: NewJob, most: int) -> None:
     if body.options is not None:
-        raise Problem(422, "goes with `file`", field="options")
+        raise Problem(422, "is only allowed with `file`", field="options")
     if (body.items is None) == ("input" not in body.model_fields_set):
-        raise Problem(422, "give either `input`, for one item, or `items`", field="input")
+        raise Problem(422, "send either `input`, for one item, or `items`", field="input")
     if body.items is not None and not 1 <= len(body.items) <= most:
         raise Problem(422, f"must be 1 to {most} items; upload a file for more", field="items")
     if body.items is not None and body.coalesce:
-        raise Problem(422, "is for one item only", field="coalesce")
+        raise Problem(422, "is only for one item", field="coalesce")
 
 
 async def _uploaded(request: Request) -> tuple[UploadedJob, Iterable[Any]]:
@@ -101,7 +101,7 @@ _INPUT = re.compile(r"inputs(?:\[(\d+)\])?\.?(.*)", re.DOTALL)
 
 
 def in_callers_words(error: RequestError, body: NewJob | UploadedJob) -> RequestError:
-    """The same error, about what the caller has sent: one of `items`, or a row of the file."""
+    """The same error with the caller's path: one of `items`, or a row of the file."""
     found = _INPUT.fullmatch(error.field)
     if found is None:
         return error

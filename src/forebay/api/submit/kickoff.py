@@ -1,4 +1,4 @@
-"""One slice of work in the API's own process, on some jobs: the base of kickoff."""
+"""Processes some jobs in the API process for one time slice, for kickoff."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ if TYPE_CHECKING:
     from starlette.datastructures import State
 
 
-_MOST_AT_ONCE = 2  # each is a whole worker, with connections of its own
+_MOST_AT_ONCE = 2  # each is a whole worker with its own connections
 
 
 async def run_slice(
     state: State, owner_id: int, job_ids: Sequence[int], seconds: float, *, pipeline: str | None = None
 ) -> int:
-    """Work for so long on the lanes that the tasks of these jobs are in, no longer than until they have ended, and
-    where a pipeline is named, on its steps only; answers how many attempts ended.
+    """Process the lanes of these jobs for a time, at most until the jobs have ended, and only the steps of `pipeline`
+    if it is given; returns the number of attempts that ended.
 
-    Raises: Problem 429 when others do so already, or the same owner does.
+    Raises: Problem 429 when too many slices run, or one of the same owner does.
     """
     running: set[int] = state.slices
     later = {"Retry-After": str(int(seconds) + 1)}
     if owner_id in running:
-        raise Problem(429, "a slice of yours runs here already", headers=later)
+        raise Problem(429, "a slice of yours is already running", headers=later)
     if len(running) >= _MOST_AT_ONCE:
-        raise Problem(429, f"{_MOST_AT_ONCE} slices run here already", headers=later)
+        raise Problem(429, f"{_MOST_AT_ONCE} slices are already running", headers=later)
     running.add(owner_id)
     try:
         return await _run_slice(state, job_ids, seconds, pipeline)

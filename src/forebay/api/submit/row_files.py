@@ -1,6 +1,6 @@
-"""Files of rows: JSON Lines, or CSV with a header. One row that cannot be read refuses all, and is named.
+"""Reads files of rows: JSON Lines, or CSV with a header. An invalid row rejects the whole file; the error names it.
 
-Workbooks are not read here: what one unpacks to would hold up everybody, as rows are read where requests are answered.
+Workbooks are not read here: rows are read in the API process, and unpacking a workbook would delay other requests.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _LONGEST_LINE = 4 << 20
 _BATCH = 1000  # rows
-_BATCH_BYTES = 1 << 20  # others are answered after so many
+_BATCH_BYTES = 1 << 20  # rows after which other requests are served
 _ARCHIVES = (b"PK\x03\x04", b"PK\x05\x06")
 _TABLES = (".csv", ".tsv", ".xlsx")
 _TABLE_TYPES = (
@@ -31,7 +31,7 @@ _TABLE_TYPES = (
 
 
 def rows(file: IO[bytes], name: str, content_type: str) -> Iterator[Any]:
-    """The inputs that a file holds.
+    """The inputs of a file.
 
     Raises: Problem 422 with the line and the reason, now or later.
     """
@@ -86,14 +86,14 @@ def _json_rows(text: io.TextIOWrapper) -> Iterator[Any]:
 
 
 def _lines(text: io.TextIOWrapper) -> Iterator[str]:
-    """Lines no longer than memory should have to hold."""
+    """Lines with a maximum length."""
     number = 0
     while True:
         number += 1
         try:
             line = text.readline(_LONGEST_LINE)
         except UnicodeDecodeError as error:
-            raise Problem(422, f"near line {number} is something that is not UTF-8", field="file") from error
+            raise Problem(422, f"near line {number} is not UTF-8", field="file") from error
         if not line:
             return
         if len(line) >= _LONGEST_LINE:

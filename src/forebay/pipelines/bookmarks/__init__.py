@@ -1,4 +1,4 @@
-"""Bookmarks: save a link, get a rich page."""
+"""Bookmarks: save links; workers fetch their pages, screenshots and metadata."""
 
 from forebay.packages import Chore, Command, PipelinePackage
 
@@ -6,7 +6,8 @@ package = PipelinePackage(
     "bookmarks",
     __name__,
     pipelines=("steps", "imports"),
-    routes=("routes.bookmarks", "routes.compatibility", "routes.pages"),
+    # Paths with names come first: `/{bookmark_id}` would match them.
+    routes=("routes.categories", "routes.transfer", "routes.bookmarks", "routes.compatibility", "routes.pages"),
     settings="settings:BookmarksSettings",
     commands={"bookmarks": Command("commands", "Save, find, import and export links.")},
     chores=(Chore("crawl again", "*/15 * * * *", "chores:crawl_again"),),

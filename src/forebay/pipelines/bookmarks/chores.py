@@ -14,7 +14,7 @@ _AT_ONCE = 100
 
 
 async def crawl_again(ctx: Context) -> int:
-    """Submits the work on bookmarks that are to be crawled again; answers how many were due."""
+    """Submit jobs for bookmarks that are due to be crawled again; returns how many were due."""
     total = 0
     while count := await db.crawl_due(await ctx.get(resources.database), _AT_ONCE, None):
         total += count

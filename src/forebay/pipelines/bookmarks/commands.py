@@ -1,4 +1,4 @@
-"""`forebay bookmarks`: links saved, found, brought in and taken out from a shell."""
+"""`forebay bookmarks`: save, find, import and export links from a shell."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from pydantic import ValidationError
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
-from forebay.cli import _job_page as pages
+from forebay.cli import _job_report as pages
 from forebay.cli import _show as show
 from forebay.cli import api
 from forebay.cli._common import find_dsn, json_option, load_settings, run
-from forebay.cli._group import Group, Whole
+from forebay.cli._group import Group, WholeNumber
 from forebay.cli._owner import choose_owner, owner_option
 from forebay.cli._pipelines import make_known
 from forebay.cli._sink import opened
@@ -36,16 +36,18 @@ if TYPE_CHECKING:
 
     import asyncpg
 
-    from forebay.cli._job_page import JobPage
+    from forebay.cli._job_report import JobReport
     from forebay.db.pool import Connection
     from forebay.pipelines.bookmarks.files import Entry, Format
     from forebay.types import Submitted
 
-_PAGE = 500  # bookmarks that are read at a time
+_PAGE = 500  # bookmarks per query
 _LONGEST_TITLE = 60
 
-tag_option = click.option("--tag", help="Only with this tag.")
-limit_option = click.option("--limit", type=Whole(1, 10_000), default=20, show_default=True, help="How many at most.")
+tag_option = click.option("--tag", help="Only bookmarks with this tag.")
+limit_option = click.option(
+    "--limit", type=WholeNumber(1, 10_000), default=20, show_default=True, help="Maximum number of bookmarks."
+)
 
 
 @click.group(cls=Group)
@@ -63,7 +65,7 @@ def bookmarks() -> None:
 async def _connected(
     given: str | None, *, quiet: bool = True, makes: bool = False
 ) -> AsyncGenerator[tuple[Connection, str, int]]:
-    """A connection, the owner whose bookmarks are meant, and that owner's number."""
+    """A connection, the owner of the bookmarks, and the owner's id."""
     api.require()
     settings = load_settings()
     async with connected(find_dsn(settings), "forebay bookmarks") as conn:
@@ -71,13 +73,13 @@ async def _connected(
         owner = await choose_owner(conn, settings, given, quiet=quiet)
         number = await owners.make(conn, owner) if makes else await owners.find(conn, owner)
         if number is None:
-            raise NotFoundError("owner", f"there is no owner {owner!r}: --owner names another one")
+            raise NotFoundError("owner", f"there is no owner {owner!r}: choose another one with --owner")
         yield conn, owner, number
 
 
 @asynccontextmanager
 async def _acting(conn: Connection, owner_id: int) -> AsyncGenerator[None]:
-    """Row-level security holds here as it does for the API."""
+    """Row-level security applies as in the API."""
     async with conn.transaction():
         await session_context.act_for(conn, API, owner_id)
         yield
@@ -88,16 +90,16 @@ async def _acting(conn: Connection, owner_id: int) -> AsyncGenerator[None]:
 
 @bookmarks.command()
 @click.argument("urls", nargs=-1, required=True, metavar="URL...")
-@click.option("--title", help="Its title; without it, the page's own.")
-@click.option("--note", help="A note of yours.")
+@click.option("--title", help="Title.  [by default that of the page]")
+@click.option("--note", help="A note.")
 @click.option("--tag", "tags", multiple=True, help="A tag; may be repeated.")
-@click.option("--category", help="The category of this name, which is made if there is none.")
+@click.option("--category", help="Category, created if it does not exist.")
 @owner_option
 @json_option
 def add(urls: tuple[str, ...], *, owner: str | None, as_json: bool, **given: Any) -> None:
     """Save links.
 
-    A worker reads the pages in the background. A page that was saved already takes the new title, note and tags.
+    A worker reads the pages in the background. A page that is saved already gets the new title, note and tags.
     """
     for row in run(_add(urls, owner, given, quiet=as_json)):
         answer = _json(row) | {"created": row["created"]}
@@ -108,7 +110,7 @@ def add(urls: tuple[str, ...], *, owner: str | None, as_json: bool, **given: Any
 async def _add(urls: Sequence[str], owner: str | None, given: dict[str, Any], *, quiet: bool) -> list[asyncpg.Record]:
     from forebay.pipelines.bookmarks.steps import bookmarks as pipeline  # noqa: PLC0415 - an extra
 
-    wanted = [_checked(url, given) for url in urls]  # all of them, before the first is written
+    wanted = [_checked(url, given) for url in urls]  # check all before the first is written
     added: list[asyncpg.Record] = []
     async with _connected(owner, quiet=quiet, makes=True) as (conn, _, owner_id):
         await make_known(conn, load_settings(), pipeline)
@@ -121,7 +123,7 @@ async def _add(urls: Sequence[str], owner: str | None, given: dict[str, Any], *,
 
 
 def _checked(url: str, given: dict[str, Any]) -> Any:
-    """As the API takes it.
+    """Validate the values as the API does.
 
     Raises: InvalidField that names the option.
     """
@@ -140,7 +142,7 @@ def _checked(url: str, given: dict[str, Any]) -> Any:
         raise InvalidField(option, plain_reason(first)) from error
 
 
-def _given(body: Any, category_id: int | None) -> rows.NewBookmark:
+def _given(body: Any, category_id: int | None) -> rows.BookmarkValues:
     from forebay.pipelines.bookmarks.routes.bookmarks import given_bookmark  # noqa: PLC0415 - an extra
 
     named = body if category_id is None else body.model_copy(update={"category_id": str(category_id)})
@@ -160,8 +162,8 @@ async def _category(conn: Connection, owner_id: int, name: str | None) -> int | 
 
 @bookmarks.command("list")
 @tag_option
-@click.option("--archived", is_flag=True, help="Only archived ones.")
-@click.option("--all", "everything", is_flag=True, help="Archived ones, too.")
+@click.option("--archived", is_flag=True, help="Only archived bookmarks.")
+@click.option("--all", "everything", is_flag=True, help="Include archived bookmarks.")
 @limit_option
 @owner_option
 @json_option
@@ -178,9 +180,9 @@ def list_(*, as_json: bool, owner: str | None, limit: int, **given: Any) -> None
 @owner_option
 @json_option
 def search(words: tuple[str, ...], *, as_json: bool, owner: str | None, limit: int, tag: str | None) -> None:
-    """Search titles, texts and pictures, best match first.
+    """Search titles, texts and images, best match first.
 
-    Words, "phrases", -without and or: as in search engines.
+    Use words, "phrases", -without and or, as in search engines.
     """
     question = " ".join(words)
     _show(run(_find(BookmarkFilter(tag=tag), question, owner, limit)), as_json=as_json)
@@ -224,9 +226,9 @@ def _json(row: asyncpg.Record) -> dict[str, Any]:
 @owner_option
 @json_option
 def import_(file: Path, *, wait: bool, owner: str | None, as_json: bool) -> None:
-    """Import a file of a browser, of Pocket, or JSON.
+    """Import a file of a browser or Pocket, or JSON.
 
-    HTML, CSV and JSON are recognised. Each link becomes an item of a job; a bad link is a failed item of its own.
+    HTML, CSV and JSON are recognised. Each link becomes an item of a job; an invalid link is a failed item.
     """
     from forebay.pipelines.bookmarks import files as bookmark_files  # noqa: PLC0415 - an extra
 
@@ -245,10 +247,10 @@ def import_(file: Path, *, wait: bool, owner: str | None, as_json: bool) -> None
 
 async def _import(
     entries: Sequence[Entry], name: str, owner: str | None, *, wait: bool, quiet: bool
-) -> tuple[Submitted, JobPage | None]:
+) -> tuple[Submitted, JobReport | None]:
     from forebay.engine.submit.options import checked_text  # noqa: PLC0415
     from forebay.pipelines.bookmarks.imports import bookmark_imports  # noqa: PLC0415
-    from forebay.pipelines.bookmarks.routes.bookmarks import imported_of  # noqa: PLC0415 - an extra
+    from forebay.pipelines.bookmarks.routes.transfer import imported_of  # noqa: PLC0415 - an extra
     from forebay.pipelines.bookmarks.steps import bookmarks as pipeline  # noqa: PLC0415
 
     async with _connected(owner, quiet=quiet, makes=True) as (conn, whose, _):
@@ -265,7 +267,7 @@ async def _import(
 
 @contextmanager
 def _counted(entries: Sequence[Entry], *, quiet: bool) -> Generator[Iterator[Entry]]:
-    """The entries, with a bar on standard error that moves as they are taken."""
+    """Iterate over the entries, with a progress bar on standard error."""
     err = Console(stderr=True, quiet=quiet)
     columns = (TextColumn("links"), BarColumn(), MofNCompleteColumn())
     with Progress(*columns, console=err, transient=True, disable=not err.is_terminal) as progress:
@@ -280,9 +282,9 @@ def _counted(entries: Sequence[Entry], *, quiet: bool) -> Generator[Iterator[Ent
     type=click.Choice(["html", "csv", "json"]),
     default="html",
     show_default=True,
-    help="For browsers, as Pocket's, or with everything.",
+    help="html for browsers, csv as Pocket writes it, or json with all fields.",
 )
-@click.option("--output", default="-", show_default=True, metavar="FILE|-", help="Where to; - is standard output.")
+@click.option("--output", default="-", show_default=True, metavar="FILE|-", help="Target file; - is standard output.")
 @owner_option
 @json_option
 def export(kind: Format, *, output: str, owner: str | None, as_json: bool) -> None:
@@ -296,7 +298,7 @@ def export(kind: Format, *, output: str, owner: str | None, as_json: bool) -> No
 
 async def _export(kind: Format, owner: str | None, write: Callable[[str], None]) -> int:
     from forebay.pipelines.bookmarks.files import BookmarkFile  # noqa: PLC0415
-    from forebay.pipelines.bookmarks.routes.bookmarks import exported_entry  # noqa: PLC0415 - an extra
+    from forebay.pipelines.bookmarks.routes.transfer import exported_entry  # noqa: PLC0415 - an extra
 
     file, after, count = BookmarkFile(kind), (-1, 0), 0
     write(file.head())

@@ -1,4 +1,4 @@
-"""Bookmarks, categories and tags: typed calls, and what steps hand over to be written."""
+"""Bookmarks, categories and tags in the database, and the statements with which steps write them."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ load = statements("forebay.pipelines.bookmarks")
 
 
 @dataclass(frozen=True, slots=True)
-class NewBookmark:
-    """A bookmark as its owner gives it; None: nothing is said."""
+class BookmarkValues:
+    """The values of a new bookmark; None: not given."""
 
     url: str
     page_hash: bytes
@@ -41,7 +41,7 @@ class NewBookmark:
 
 @dataclass(frozen=True, slots=True)
 class BookmarkFilter:
-    """Of the bookmarks of the owner that the transaction acts for."""
+    """Selects bookmarks of the owner that the transaction acts for."""
 
     archived: bool | None = False
     category_id: int | None = None
@@ -50,15 +50,15 @@ class BookmarkFilter:
     duplicates: bool = False
 
 
-# What people do.
+# Requests of users.
 
 
 async def add(
-    pool: RolePool, owner_id: int, ip: str | None, new: NewBookmark, *, priority: int = 0, trace: str | None = None
+    pool: RolePool, owner_id: int, ip: str | None, new: BookmarkValues, *, priority: int = 0, trace: str | None = None
 ) -> asyncpg.Record:
-    """Save a bookmark and its work in one round trip; answers it, with `created`.
+    """Save a bookmark and submit its job in one round trip; returns the row, with `created`.
 
-    Raises: NotFoundError for a category that is not the owner's.
+    Raises: NotFoundError for a category that the owner does not have.
     """
     async with pool.without_role() as conn:
         return await add_in(conn, pool.role, owner_id, ip, new, priority=priority, trace=trace)
@@ -69,18 +69,18 @@ async def add_in(
     role: str,
     owner_id: int,
     ip: str | None,
-    new: NewBookmark,
+    new: BookmarkValues,
     *,
     priority: int = 0,
     trace: str | None = None,
 ) -> asyncpg.Record:
-    """The same in a transaction of the caller's."""
+    """The same in the caller's transaction."""
     row = await fetch_row(conn, load("add_bookmark"), role, owner_id, ip, *_given(new, priority, trace))
-    assert row is not None  # noqa: S101 - the function always answers one row
+    assert row is not None  # noqa: S101 - the function returns one row
     return row
 
 
-def _given(new: NewBookmark, priority: int, trace: str | None) -> tuple[object, ...]:
+def _given(new: BookmarkValues, priority: int, trace: str | None) -> tuple[object, ...]:
     tags = None if new.tags is None else list(new.tags)
     return (
         new.url,
@@ -97,12 +97,12 @@ def _given(new: NewBookmark, priority: int, trace: str | None) -> tuple[object, 
 
 
 async def get(conn: Connection, bookmark_id: int) -> asyncpg.Record | None:
-    """One bookmark, whole, if the caller may see it."""
+    """A bookmark with all columns, if the caller may see it."""
     return await fetch_row(conn, load("get_bookmark"), bookmark_id)
 
 
 async def get_light(conn: Connection, bookmark_id: int) -> asyncpg.Record | None:
-    """The same as lists show it."""
+    """The same with the columns of lists."""
     return await fetch_row(conn, load("show_bookmarks"), [bookmark_id])
 
 
@@ -117,7 +117,7 @@ async def find(conn: Connection, where: BookmarkFilter, before: int | None, size
 async def search(
     conn: Connection, where: BookmarkFilter, question: str, after: tuple[float, int] | None, size: int
 ) -> list[asyncpg.Record]:
-    """Bookmarks that answer a question, the best first, with `rank` and a `snippet` of where it does."""
+    """Bookmarks that match a query, the best first, with `rank` and a `snippet` of the match."""
     w = where
     return await fetch(
         conn,
@@ -132,12 +132,12 @@ async def search(
 
 
 async def change(conn: Connection, bookmark_id: int, given: Mapping[str, object]) -> bool:
-    """Change what is given; False when the bookmark, or its new category, is not there."""
+    """Change the given fields; False when the bookmark or its new category does not exist."""
     return await fetch_row(conn, load("change_bookmark"), bookmark_id, json.dumps(given)) is not None
 
 
 async def archive(conn: Connection, bookmark_id: int, *, archived: bool) -> bool:
-    """Into the archive, or out of it; tells whether that changed anything."""
+    """Archive or unarchive; returns whether that changed something."""
     return await fetch_row(conn, load("archive_bookmark"), bookmark_id, archived) is not None
 
 
@@ -146,7 +146,7 @@ async def delete(conn: Connection, bookmark_id: int) -> bool:
 
 
 async def merge(conn: Connection, bookmark_id: int) -> int | None:
-    """Merge a duplicate into the bookmark that it repeats, and answer that one."""
+    """Merge a duplicate into the original; returns the id of the original."""
     row = await fetch_row(conn, load("merge_bookmark"), bookmark_id)
     return None if row is None else row["id"]
 
@@ -159,7 +159,7 @@ async def crawl(
     only: Sequence[str] | None = None,
     favicon: str | None = None,
 ) -> int | None:
-    """Submit the work on it once more, for all steps or for some; answers the job."""
+    """Submit a new job for the bookmark, for all or some steps; returns the job."""
     row = await fetch_row(
         conn, load("crawl_bookmark"), bookmark_id, priority, None if only is None else list(only), favicon
     )
@@ -173,17 +173,17 @@ async def messages(conn: Connection, owner_id: int | None, most: int) -> list[in
 
 
 async def message_reports(conn: Connection, jobs: Sequence[int]) -> list[asyncpg.Record]:
-    """How far these jobs are, step by step."""
+    """The progress of these jobs by step."""
     return await fetch(conn, load("report_bookmark_messages"), list(jobs))
 
 
 async def changes(conn: Connection, bookmark_id: int, before: datetime | None, size: int) -> list[asyncpg.Record]:
-    """What crawls have found to be different, newest first."""
+    """The changes that crawls detected, newest first."""
     return await fetch(conn, load("list_bookmark_changes"), bookmark_id, before, size)
 
 
 async def export(conn: Connection, after: tuple[int, int], size: int) -> list[asyncpg.Record]:
-    """A stretch of all bookmarks of the acting owner, those of a category together, after one of (category, id)."""
+    """Some bookmarks of the acting owner in the order (category, id), after the given one."""
     return await fetch(conn, load("export_bookmarks"), *after, size)
 
 
@@ -196,40 +196,40 @@ async def categories(conn: Connection, owner_id: int) -> list[asyncpg.Record]:
 
 
 async def add_category(conn: Connection, owner_id: int, name: str) -> asyncpg.Record | None:
-    """The category of that name, with `created`."""
+    """Add the category, or find it; returns the row, with `created`."""
     return await fetch_row(conn, load("add_category"), owner_id, name)
 
 
 async def rename_category(conn: Connection, category_id: int, name: str) -> asyncpg.Record | None:
-    """Raises: ConflictError when another has this name."""
+    """Raises: ConflictError when another category has this name."""
     try:
         return await fetch_row(conn, load("rename_category"), category_id, name)
     except asyncpg.UniqueViolationError as error:
-        raise ConflictError("name", f"there is a category {name!r} already") from error
+        raise ConflictError("name", f"a category {name!r} already exists") from error
 
 
 async def delete_category(conn: Connection, category_id: int) -> bool:
     return await fetch_row(conn, load("delete_category"), category_id) is not None
 
 
-# What steps read and write. Writes name the owner: a task can only ever change a bookmark of its own.
+# Statements of steps. Writes name the owner, so that a task can only change bookmarks of its owner.
 
 
 async def read_crawl(pool: Pool, bookmark_id: int, job_owner_id: int) -> asyncpg.Record | None:
-    """What a crawl must know of a bookmark, whose it is, and whose the job is."""
+    """The data of a bookmark that a crawl needs, its owner, and the owner of the job."""
     return await fetch_row(pool, load("read_crawl"), bookmark_id, job_owner_id)
 
 
 async def crawl_due(pool: Pool, most: int, now: datetime | None) -> int:
-    """Submit the work on bookmarks that are to be crawled again by now; answers how many were looked at."""
+    """Submit jobs for bookmarks that are due to be crawled again; returns how many were checked."""
     async with translating_errors(), pool.acquire() as conn, conn.transaction():
         return int(await conn.fetchval(load("crawl_due_bookmarks"), most, now) or 0)
 
 
 def write_import(
-    owner_id: int, new: NewBookmark, *, category: str | None, added_at: datetime | None, archived: bool
+    owner_id: int, new: BookmarkValues, *, category: str | None, added_at: datetime | None, archived: bool
 ) -> Statement:
-    """A bookmark out of a file, with its work."""
+    """The statement that adds an imported bookmark and submits its job."""
     tags = None if new.tags is None else list(new.tags)
     given = (new.url, new.page_hash, new.title, new.note, tags, category, added_at, archived, new.is_image)
     return Statement(load("import_bookmark"), (owner_id, *given))
@@ -245,7 +245,7 @@ def write_page(
 def write_no_page(
     bookmark_id: int, owner_id: int, kind: str, reason: str, status: int | None, *, only_seen: bool = False
 ) -> Statement:
-    """`only_seen`: by the browser; what was read of the page says more."""
+    """`only_seen`: only the browser saw this; data read from the page takes precedence."""
     return Statement(load("write_no_page"), (bookmark_id, owner_id, kind, reason, status, only_seen))
 
 
@@ -254,7 +254,7 @@ def write_trouble(bookmark_id: int, owner_id: int, reason: str) -> Statement:
 
 
 def write_file(bookmark_id: int, owner_id: int, file_id: int, sha256: str, name: str, media_type: str) -> Statement:
-    """A file of a bookmark, if that is still there."""
+    """The statement that adds a file of a bookmark, if the bookmark still exists."""
     content = bytes.fromhex(sha256)
     return Statement(load("keep_bookmark_file"), (file_id, owner_id, content, name, media_type, bookmark_id))
 
@@ -270,7 +270,7 @@ def write_screenshots(
 
 
 def crawl_unrendered(bookmark_id: int, owner_id: int) -> Statement:
-    """Submit the work once more on a page that no browser was there for."""
+    """The statement that submits a page again that was read without a browser."""
     return Statement(load("crawl_unrendered"), (bookmark_id, owner_id))
 
 

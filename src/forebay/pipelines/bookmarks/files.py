@@ -1,4 +1,4 @@
-"""Files of bookmarks: read from browsers, Pocket and forebay itself, and written for them."""
+"""Reads and writes bookmark files of browsers, Pocket and forebay."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _MEDIA_TYPES: dict[Format, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One bookmark of a file."""
+    """A bookmark in a file."""
 
     url: str
     title: str | None = None
@@ -50,9 +50,9 @@ def media_type(kind: Format) -> str:
 
 
 def read(data: bytes) -> Iterator[Entry]:
-    """The bookmarks of a file, in its order; which kind of file it is, it says itself.
+    """The bookmarks of a file, in order; the format is detected.
 
-    Raises: InvalidField when it is none that we know, or holds no bookmarks.
+    Raises: InvalidField for an unknown format, or a file without bookmarks.
     """
     text = _text(data)
     head = text[:2000].lstrip().lower()
@@ -63,16 +63,14 @@ def read(data: bytes) -> Iterator[Entry]:
     elif head.startswith("<") or "<a " in head:
         entries = _from_html(text)
     else:
-        raise InvalidField(
-            "file", "is neither a bookmarks file of a browser (HTML), nor Pocket's (CSV or HTML), nor JSON"
-        )
+        raise InvalidField("file", "is not a bookmarks file of a browser (HTML) or Pocket (CSV or HTML), nor JSON")
     return _counted(entries)
 
 
 def read_file(path: Path) -> list[Entry]:
-    """The bookmarks of a file on disk, all at once: for a limited process, as nobody vouches for the file.
+    """The bookmarks of a file on disk as a list: for a limited process, because the file is untrusted.
 
-    Raises: DataError with what is wrong with it.
+    Raises: DataError for an invalid file.
     """
     try:
         return list(read(path.read_bytes()))
@@ -86,7 +84,7 @@ def _text(data: bytes) -> str:
             return data.decode(encoding)
         except UnicodeError:
             continue
-    return data.decode("cp1252", "replace")  # what old browsers of one platform wrote
+    return data.decode("cp1252", "replace")  # written by old browsers on Windows
 
 
 def _counted(entries: Iterator[Entry]) -> Iterator[Entry]:
@@ -100,7 +98,7 @@ def _counted(entries: Iterator[Entry]) -> Iterator[Entry]:
 
 
 class _Netscape(HTMLParser):
-    """Browsers nest lists of links under headings, without closing half of their tags; Pocket has plain lists."""
+    """Browsers nest lists of links under headings and leave many tags open; Pocket writes plain lists."""
 
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)
@@ -111,7 +109,7 @@ class _Netscape(HTMLParser):
         self._words: list[str] | None = None
         self._noting = False
         self._archived = False
-        self._notable = False  # whether a note would be about the last link
+        self._notable = False  # whether a note belongs to the last link
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self._end_note()
@@ -132,7 +130,7 @@ class _Netscape(HTMLParser):
         elif tag == "h3":
             self._heading, self._notable = self._read() or None, False
         elif tag == "h1":
-            self._archived, self._notable = self._read() == "Read Archive", False  # so Pocket calls it
+            self._archived, self._notable = self._read() == "Read Archive", False  # the heading in Pocket's files
         elif tag == "dl":
             self._end_note()
             if self._folders:
@@ -165,7 +163,7 @@ class _Netscape(HTMLParser):
         self.found.append(entry)
 
     def _end_note(self) -> None:
-        """A note has no end of its own: it goes on until something else begins."""
+        """A note has no end tag: it ends where the next element begins."""
         if self._noting:
             self._noting = False
             note = self._read()
@@ -173,16 +171,16 @@ class _Netscape(HTMLParser):
                 self.found[-1] = replace(self.found[-1], note=note)
 
 
-_REST = "DATA-FOREBAY"  # what the usual attributes cannot say, as JSON; other programs look past it
+_REST = "DATA-FOREBAY"  # other fields as JSON; other programs ignore this attribute
 
 
 def _plain(text: str) -> str:
-    """As HTML shows it: every space is one space."""
+    """The text with white space collapsed, as in HTML."""
     return " ".join(text.split())
 
 
 def _rest(entry: Entry) -> dict[str, Any]:
-    """What would not be read back from the usual attributes."""
+    """The fields that the usual attributes cannot represent."""
     rest: dict[str, Any] = {}
     if entry.archived:
         rest["archived"] = True
@@ -196,7 +194,7 @@ def _rest(entry: Entry) -> dict[str, Any]:
 
 
 def _completed(entry: Entry, rest: str) -> Entry:
-    """With what the usual attributes could not say; what cannot be read of it is left out."""
+    """The entry with the fields from `_rest`; invalid ones are left out."""
     try:
         said: Any = json.loads(rest) if rest else None
     except (ValueError, RecursionError):
@@ -220,7 +218,7 @@ def _from_html(text: str) -> Iterator[Entry]:
     return (entry for entry in parser.found if entry.url and not entry.url.lower().startswith(_NO_PAGES))
 
 
-# Browsers keep these among their bookmarks; they lead to no page of the web.
+# Browsers store these among their bookmarks; they are not web pages.
 _NO_PAGES = ("javascript:", "place:", "about:", "chrome:", "edge:", "file:", "data:", "feed:")
 
 
@@ -257,7 +255,7 @@ def _from_json(text: str) -> Iterator[Entry]:
     if not _is_list(listed):
         raise InvalidField("file", 'must be a list of bookmarks, or an object with a list "bookmarks"')
     for one in listed:
-        # A wrong one becomes an item with an error of its own: it costs no other.
+        # An invalid one becomes a failed item and does not affect the others.
         yield _from_object(one) if _is_object(one) else Entry("", fault="is not an object with a url")
 
 
@@ -292,14 +290,14 @@ def _tags(text: str, between: str = ",") -> tuple[str, ...]:
 
 
 def _moment(given: object) -> datetime | None:
-    """Seconds since the epoch, or a date; what cannot be read is no reason to lose the bookmark."""
+    """Seconds since the epoch, or a date; an invalid value is ignored."""
     if given in (None, ""):
         return None
     text = str(given).strip()
     try:
         if text.isdigit():
             seconds = int(text)
-            while seconds > 100_000_000_000:  # some write milliseconds, some microseconds
+            while seconds > 100_000_000_000:  # some programs write milliseconds, some microseconds
                 seconds //= 1000
             return datetime.fromtimestamp(seconds, UTC)
         when = datetime.fromisoformat(text)
@@ -324,7 +322,7 @@ _TAILS: dict[Format, str] = {"html": "</DL><p>\n", "csv": "", "json": "\n]}\n"}
 
 
 class BookmarkFile:
-    """A file in the making, piece by piece: all of it is never in memory. Entries of a category follow each other."""
+    """Writes a file in pieces, so that it is never whole in memory. The entries of a category must be consecutive."""
 
     def __init__(self, kind: Format) -> None:
         self._kind: Format = kind
@@ -335,7 +333,7 @@ class BookmarkFile:
         return _HEADS[self._kind]
 
     def entry(self, entry: Entry) -> str:
-        """The piece that is this bookmark."""
+        """The piece of this bookmark."""
         self._count += 1
         match self._kind:
             case "html":
@@ -349,7 +347,7 @@ class BookmarkFile:
         return (self._moved_to(None) if self._kind == "html" else "") + _TAILS[self._kind]
 
     def _moved_to(self, category: str | None) -> str:
-        """The end of one folder and the beginning of another."""
+        """Close one folder and open another."""
         if category == self._category:
             return ""
         moved = "    </DL><p>\n" if self._category else ""
@@ -373,7 +371,7 @@ def _csv(entry: Entry) -> str:
     status = "archive" if entry.archived else "unread"
     tags = "|".join(entry.tags)
     if len(entry.tags) == 1 and "," in tags:
-        tags += "|"  # else it would be taken for several
+        tags += "|"  # otherwise it would be read as several tags
     row = (entry.title, entry.url, _seconds(entry), tags, status, entry.note, entry.category)
     csv.writer(line).writerow(map(escaped_text, row))
     return line.getvalue()

@@ -1,4 +1,4 @@
-"""Bookmarks out of files: each becomes one of forebay's, with its own work."""
+"""The import pipeline: each bookmark of a file is saved and crawled."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from forebay.engine.declare.context import Context
 from forebay.engine.declare.pipeline import Pipeline
 from forebay.errors import DataError
 from forebay.pipelines.bookmarks import db as rows
-from forebay.pipelines.bookmarks.db import NewBookmark
+from forebay.pipelines.bookmarks.db import BookmarkValues
 from forebay.pipelines.bookmarks.links import looks_like_image, page_hash
 from forebay.services.egress import Policy, allowed_url
 from forebay.types import Done
 
 
 class Imported(BaseModel):
-    """One bookmark of a file. What its URL is worth is found out by its step, so that a bad one costs no other."""
+    """A bookmark of a file. The step checks its URL, so that an invalid one does not affect the others."""
 
     url: Annotated[str, Field(max_length=100_000)]
     title: str | None = None
@@ -37,11 +37,11 @@ bookmark_imports = Pipeline("bookmark_imports", Imported)
 
 @bookmark_imports.step(concurrency=(1, 8))
 async def add(ctx: Context, given: Imported) -> Done[Any]:
-    """Saves the bookmark, and submits the work on it."""
+    """Save the bookmark and submit its job."""
     if given.fault is not None:
         raise DataError(given.fault)
     url = allowed_url(given.url, Policy.of(await ctx.get(resources.settings)))
-    new = NewBookmark(
+    new = BookmarkValues(
         str(url),
         page_hash(str(url)),
         _short(given.title, 1000),
@@ -55,7 +55,7 @@ async def add(ctx: Context, given: Imported) -> Done[Any]:
 
 
 def tidy_tags(tags: Sequence[str]) -> list[str]:
-    """Each once, without what nobody sees, in order."""
+    """Distinct tags without invisible characters, in order."""
     return sorted({tag for tag in (" ".join(given.split())[:100] for given in tags) if tag})
 
 

@@ -1,4 +1,4 @@
-"""Which page a link leads to, without what makes no difference: for finding duplicates."""
+"""Normalizes links to find duplicates."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ import posixpath
 import re
 from urllib.parse import parse_qsl, quote, unquote_to_bytes, urlencode, urlsplit
 
-# Added to links by those who count clicks; the page is the same without them.
+# Tracking parameters: the page is the same without them.
 _TRACKING = re.compile(
     r"utm_\w+|fbclid|gclid|gclsrc|dclid|gbraid|wbraid|msclkid|yclid|twclid|ttclid|li_fat_id|igshid|igsh|mc_cid|mc_eid"
     r"|_ga|_gl|_hsenc|_hsmi|__hstc|__hssc|hsctatracking|mkt_tok|vero_id|oly_anon_id|oly_enc_id|wickedid|s_cid|ref_src",
     re.IGNORECASE,
 )
 _PORTS = {"http": 80, "https": 443}
-_KEPT = "!$&'()*+,;=:@/~-._"  # in a path: these mean the same with and without being escaped, the others do not
+_KEPT = "!$&'()*+,;=:@/~-._"  # in a path, these characters mean the same whether or not they are escaped
 
 
 def page_key(url: str) -> str:
     """The same text for links to the same page.
 
-    Scheme, default port, fragments that are no routes, tracking parameters and their order make no difference.
+    Scheme, default port, fragments that are not routes, tracking parameters and the order of parameters are ignored.
     """
     parts = urlsplit(url.strip())
     host = (parts.hostname or "").rstrip(".")
@@ -42,7 +42,7 @@ def _path(path: str) -> str:
 
 
 def page_hash(url: str) -> bytes:
-    """What the database tells pages apart by."""
+    """The hash by which the database finds duplicates."""
     return hashlib.sha256(page_key(url).encode("utf-8", "surrogatepass")).digest()
 
 
@@ -50,6 +50,6 @@ _IMAGE = re.compile(r"\.(?:png|jpe?g|gif|webp|avif|bmp|tiff?|ico)", re.IGNORECAS
 
 
 def looks_like_image(url: str) -> bool:
-    """Whether a link seems to lead to a picture, before anyone has looked; `File:Mill.jpg` is a page about one."""
+    """Whether a link seems to lead to an image, judged by its path; `File:Mill.jpg` is a page about one."""
     name = posixpath.basename(urlsplit(url).path)
     return ":" not in name and _IMAGE.fullmatch(posixpath.splitext(name)[1]) is not None

@@ -1,4 +1,4 @@
-"""Bookmarks as the API takes and gives them."""
+"""The requests and responses of bookmarks."""
 
 from __future__ import annotations
 
@@ -25,24 +25,24 @@ Text = Annotated[str, AfterValidator(_without_nul)]
 Tag = Annotated[Text, Field(min_length=1, max_length=100)]
 Tags = Annotated[list[Tag], Field(max_length=100)]
 CategoryId = Annotated[str, Field(pattern=r"^[0-9]{1,18}$")]
-Hours = Annotated[float, Field(ge=1, le=24 * 366, description="crawl it again so often; null: only when told to")]
+Hours = Annotated[float, Field(ge=1, le=24 * 366, description="interval of crawls; null: only on request")]
 
 _FILES = ("screenshot", "full_page", "image", "favicon")
 
 
 class NewBookmark(Strict):
-    """A link to save, and what its owner says about it."""
+    """A link to save."""
 
     url: Annotated[str, Field(max_length=100_000)]
     title: Annotated[Text, Field(max_length=1000)] | None = None
     note: Annotated[Text, Field(max_length=100_000)] | None = None
     tags: Tags | None = None
     category_id: CategoryId | None = None
-    favicon: Annotated[str, Field(max_length=8192, description="where its icon is, if that is known")] | None = None
+    favicon: Annotated[str, Field(max_length=8192, description="URL of the icon, if known")] | None = None
 
 
 class BookmarkChange(Strict):
-    """What is to be different; what is not named stays."""
+    """The fields to change; others stay."""
 
     title: Annotated[Text, Field(max_length=1000)] | None = None
     note: Annotated[Text, Field(max_length=100_000)] | None = None
@@ -51,15 +51,15 @@ class BookmarkChange(Strict):
     crawl_every_hours: Hours | None = None
 
 
-class Stored(Model):
-    """A file of a bookmark: the address gives it to who has signed in."""
+class FileRef(Model):
+    """A file of a bookmark; the URL requires a sign-in or token."""
 
     id: Id
     url: str
 
 
 class Bookmark(Model):
-    """A bookmark as lists show it."""
+    """A bookmark in a list."""
 
     id: Id
     url: str
@@ -71,7 +71,7 @@ class Bookmark(Model):
     site: str | None
     language: str | None
     kind: BookmarkKind | None = Field(
-        description="login, captcha and error: what stands in front of the page; null: not known yet"
+        description="login, captcha and error: the page itself was not reached; null: not known yet"
     )
     kind_reason: str | None
     http_status: int | None
@@ -79,8 +79,8 @@ class Bookmark(Model):
     words: int | None
     reading_minutes: float | None
     caption: str | None
-    image: FromJson = Field(description="width, height and blurhash of the picture")
-    files: dict[Literal["screenshot", "fullPage", "image", "favicon"], Stored]
+    image: FromJson = Field(description="width, height and blurhash of the image")
+    files: dict[Literal["screenshot", "fullPage", "image", "favicon"], FileRef]
     duplicate_of: Id | None
     archived_at: datetime | None
     created_at: datetime
@@ -90,19 +90,19 @@ class Bookmark(Model):
     crawl_every_hours: float | None
     next_crawl_at: datetime | None
     job_id: Id | None
-    status: Status = Field(description="how far the work on it is")
+    status: Status = Field(description="status of its job")
     error: FromJson
 
 
 class FoundBookmark(Bookmark):
-    """One that answers a question: how well, and where."""
+    """A search result with its rank and a snippet."""
 
     rank: float
     snippet: str
 
 
 class WholeBookmark(Bookmark):
-    """A bookmark with all that was found."""
+    """A bookmark with all fields."""
 
     author: str | None
     canonical_url: str | None
@@ -110,7 +110,7 @@ class WholeBookmark(Bookmark):
     text: str | None
     ocr: str | None
     facts: FromJson
-    notes: FromJson = Field(description="by step, what its owner should know though the step has ended well")
+    notes: FromJson = Field(description="by step, remarks of steps that succeeded, such as a shortened page")
 
 
 class BookmarkPage(Model):
@@ -119,7 +119,7 @@ class BookmarkPage(Model):
 
 
 class AddedBookmark(Model):
-    created: bool = Field(description="false: the page was bookmarked already, and has taken what was given")
+    created: bool = Field(description="false: the page was bookmarked already and has been updated")
     bookmark: Bookmark | Reference
 
 
@@ -128,7 +128,7 @@ class Crawled(Model):
 
 
 class Version(Model):
-    """What a crawl has found to be different: as it was before."""
+    """The previous values of the fields that a crawl found changed."""
 
     at: datetime
     title: str | None
@@ -170,7 +170,7 @@ def _values(row: asyncpg.Record) -> dict[str, Any]:
     values["crawl_every_hours"] = None if every is None else every / 3600
     files = {name: values.pop(f"{name}_id") for name in _FILES}
     values["files"] = {
-        "fullPage" if name == "full_page" else name: Stored(id=file_id, url=f"/api/files/{file_id}/content")
+        "fullPage" if name == "full_page" else name: FileRef(id=file_id, url=f"/api/files/{file_id}/content")
         for name, file_id in files.items()
         if file_id is not None
     }
@@ -187,7 +187,7 @@ def whole_bookmark(row: asyncpg.Record) -> WholeBookmark:
     return WholeBookmark(text=values.pop("body"), **values)
 
 
-# What the drop-in paths of the second source take and give: names and numbers as they are there.
+# The requests and responses of the compatibility routes: names and numbers as in the earlier API.
 
 
 class LegacyBookmark(BaseModel):
@@ -199,7 +199,7 @@ class LegacyBookmark(BaseModel):
 class LegacyScreenshot(BaseModel):
     id: Annotated[int, Field(ge=1, le=2**63 - 1)]
     url: Annotated[str, Field(min_length=1, max_length=8192)]
-    userId: Annotated[str, Field(min_length=1, max_length=200)]  # noqa: N815 - as it is there
+    userId: Annotated[str, Field(min_length=1, max_length=200)]  # noqa: N815 - as in the earlier API
 
 
 class LegacyRemaining(LegacyScreenshot):

@@ -1,4 +1,4 @@
-"""What a fetched page becomes in the row of its bookmark."""
+"""Writes a fetched page into the row of its bookmark."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from forebay.services.pages.fetching import FetchedPage
     from forebay.types import Statement
 
-_BODY = 400_000  # characters of text that are kept
-_UNRENDERED = "unrendered"  # among the facts, where queries find it
+_BODY = 400_000  # characters of text that are stored
+_UNRENDERED = "unrendered"  # part of the facts, where queries find it
 
 
 def write_page(page: FetchedPage, bookmark_id: int, owner_id: int) -> Statement:
@@ -47,7 +47,7 @@ def _columns(page: FetchedPage) -> dict[str, Any]:
 
 
 def check(page: FetchedPage, bookmark_id: int, owner_id: int, *, only_seen: bool = False) -> None:
-    """Let only pages and files pass. What stands in front of one is recorded at the bookmark, and raised.
+    """Accept only pages and files. A login, captcha or error page is recorded in the bookmark and raised.
 
     Raises: UrlNotFound, PermanentError.
     """

@@ -14,5 +14,5 @@ class BookmarksSettings(PackageSettings):
     model_config = SettingsConfigDict(env_prefix="FOREBAY_BOOKMARKS_")
 
     fallback_owner: str = Field(
-        default="", description="owner of bookmark jobs that name none, as old ones do; empty: those are dead letters"
+        default="", description="owner of bookmark jobs that name none, as in the earlier queue; empty: they fail"
     )

@@ -1,10 +1,10 @@
-"""Bookmarks: save a link, get a rich page.
+"""The pipeline of bookmarks.
 
     screenshot ∥ metadata → images → ocr ∥ caption
                          ↘ favicon
 
-Each step writes what it finds into the bookmark in the transaction that settles it, and is repeated alone. What is in
-front of a page, as a login or an error, is recorded as such and never taken for the page.
+Each step writes its result into the bookmark in the transaction that settles it, and is retried separately. A login,
+captcha or error page is recorded as such and never mistaken for the page.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ from forebay.log import get_logger
 from forebay.pipelines.bookmarks import db as rows
 from forebay.pipelines.bookmarks import page_rows
 from forebay.pipelines.bookmarks.settings import BookmarksSettings
+from forebay.pipelines.image_tools import INSPECT_IMAGE, READ_IMAGE_TEXT
 from forebay.pipelines.page_tools import StepPageTools
 from forebay.services import caption as captions
 from forebay.services import images as pictures
-from forebay.services import ocr as reader
 from forebay.services.egress import UrlNotFound
 from forebay.services.pages import fetching
 from forebay.services.pages.fetching import FetchedPage, PageFetcher
@@ -43,23 +43,21 @@ StepName = Literal["screenshot", "metadata", "images", "favicon", "ocr", "captio
 
 log = get_logger("bookmarks")
 
-UNOWNED = "unowned"  # whose old messages are that name nobody
+UNOWNED = "unowned"  # owner of old messages without a user
 
 _IMAGE_BYTES = 20 << 20
 _ICON_BYTES = 2 << 20
-_IMAGE_SECONDS, _ICON_SECONDS = 120.0, 60.0  # for all candidates together: less than the step has
+_IMAGE_SECONDS, _ICON_SECONDS = 120.0, 60.0  # seconds for all candidates together, less than the step's timeout
 _ONE_SECONDS = 30.0
-_CANDIDATES = 4  # pictures that are tried before the page has none
+_CANDIDATES = 4  # images that are tried
 _GONE = Skip("the bookmark was deleted", item=True)
 _PATIENT = Retry(attempts=4, base=5.0, cap=900.0)
 
-INSPECT = limited(pictures.inspect, memory_mb=512, timeout=30, needs=pictures.PACKAGES)
 SHRINK = limited(pictures.jpeg, memory_mb=512, timeout=30, needs=pictures.PACKAGES)
-READ_TEXT = limited(reader.read_text, memory_mb=1536, timeout=120, needs=reader.NEEDS)
 
 
 class Link(BaseModel):
-    """The work on one bookmark: what the queue of old carried."""
+    """The input for one bookmark, compatible with messages of the earlier queue."""
 
     model_config = ConfigDict(populate_by_name=True)
 
@@ -68,11 +66,11 @@ class Link(BaseModel):
     user_id: Annotated[str | None, Field(alias="userId", max_length=200)] = None
     favicon: Annotated[str | None, Field(alias="favIcon", max_length=8192)] = None
     is_image: Annotated[bool, Field(alias="isImage", strict=True)]
-    only: tuple[StepName, ...] | None = None  # these steps, the others are skipped
+    only: tuple[StepName, ...] | None = None  # run these steps, skip the others
 
 
 class Found(BaseModel):
-    """What later steps need of what the page has said; the rest is in the bookmark."""
+    """The facts of a page that later steps need; the others are in the bookmark."""
 
     kind: str
     url: str
@@ -83,7 +81,7 @@ class Found(BaseModel):
 
 
 class Shots(BaseModel):
-    """The pictures of a page: what one sees first, and all of it."""
+    """The screenshots of a page: the first screen and the full page."""
 
     first: int | None
     whole: int | None
@@ -91,7 +89,7 @@ class Shots(BaseModel):
 
 
 class Image(BaseModel):
-    """The picture that stands for a page, and where it is stored."""
+    """The main image of a page."""
 
     sha256: str
     url: str
@@ -103,7 +101,7 @@ class Image(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class _Bookmark:
-    """The bookmark that a task works on, once it is certain whose it is."""
+    """The bookmark of a task, after its owner has been checked."""
 
     id: int
     owner_id: int
@@ -117,7 +115,7 @@ bookmarks = Pipeline("bookmarks", Link, reference="bookmarkId")
 
 @bookmarks.step(timeout=180, concurrency=(1, 4), retry=_PATIENT)
 async def screenshot(ctx: Context, link: Link) -> Done[Shots] | Skip | NotFound:
-    """Pictures of the page as one sees it, and of all of it; of a PDF its first page."""
+    """Take screenshots of the first screen and the full page; of a PDF, its first page."""
     mark = await _wanted(ctx, link, "screenshot")
     if isinstance(mark, Skip):
         return mark
@@ -143,7 +141,7 @@ async def _shoot_page(ctx: Context, mark: _Bookmark, capture: Capture) -> Done[S
     done = await _keep_shots(ctx, mark, capture.final_url, capture.viewport, whole, fetching.notes_of(capture))
     if not mark.is_unrendered:
         return done
-    # There was no browser when the page was read: now there is one.
+    # The page was read without a browser, which is available now.
     return Done(done.result, [*done.writes, rows.crawl_unrendered(mark.id, mark.owner_id)])
 
 
@@ -153,7 +151,7 @@ async def _shoot_pdf(ctx: Context, link: Link, mark: _Bookmark) -> Done[Shots]:
 
 
 class _Picture(Protocol):
-    """A shot of the browser's, or one of ours."""
+    """A screenshot of the browser, or a rendered page."""
 
     @property
     def data(self) -> bytes: ...
@@ -170,7 +168,7 @@ class _Shot:
 async def _keep_shots(
     ctx: Context, mark: _Bookmark, url: str, first: _Picture, whole: _Picture | None, notes: list[str]
 ) -> Done[Shots]:
-    ctx.progress(note="storing the pictures")
+    ctx.progress(note="storing the screenshots")
     blobs = await ctx.get(resources.blobs)
     kept = [await _keep(blobs, mark, first.data, "screenshot", first.media_type)]
     if whole is not None:
@@ -182,7 +180,7 @@ async def _keep_shots(
 
 @bookmarks.step(timeout=180, concurrency=(2, 32), retry=_PATIENT)
 async def metadata(ctx: Context, link: Link) -> Done[Found] | Skip | NotFound:
-    """What the page says about itself, and its readable text."""
+    """Read the metadata and the readable text of the page."""
     mark = await _wanted(ctx, link, "metadata", "images", "favicon", "ocr", "caption")
     if isinstance(mark, Skip):
         return mark
@@ -208,7 +206,7 @@ async def metadata(ctx: Context, link: Link) -> Done[Found] | Skip | NotFound:
 
 @bookmarks.step(after=metadata, timeout=180, concurrency=(1, 16), retry=_PATIENT)
 async def images(ctx: Context, link: Link, found: Found | None) -> Done[Image] | Skip:
-    """The picture that stands for the page: stored, measured, with a blurhash to show before it is there."""
+    """Store the main image of the page, with its size and a blurhash."""
     mark = await _wanted(ctx, link, "images", "ocr", "caption")
     if isinstance(mark, Skip):
         return mark
@@ -234,7 +232,7 @@ async def images(ctx: Context, link: Link, found: Found | None) -> Done[Image] |
 
 @bookmarks.step(after=metadata, timeout=120, concurrency=(1, 16), retry=Retry(attempts=3, base=5.0))
 async def favicon(ctx: Context, link: Link, found: Found | None) -> Done[str] | Skip:
-    """The best icon of the site."""
+    """Store the best icon of the site."""
     mark = await _wanted(ctx, link, "favicon")
     if isinstance(mark, Skip):
         return mark
@@ -251,7 +249,7 @@ async def favicon(ctx: Context, link: Link, found: Found | None) -> Done[str] | 
 
 @bookmarks.step(after=images, optional=True, timeout=240, concurrency=(1, 2))
 async def ocr(ctx: Context, link: Link, image: Image | None) -> Done[int] | Skip:
-    """The text in the picture."""
+    """Read the text in the main image."""
     mark = await _wanted(ctx, link, "ocr")
     if isinstance(mark, Skip):
         return mark
@@ -259,15 +257,15 @@ async def ocr(ctx: Context, link: Link, image: Image | None) -> Done[int] | Skip
         return Skip("the page has no image")
     try:
         async with (await ctx.get(resources.blobs)).local(image.sha256) as path:
-            read = await ctx.call(READ_TEXT, path)
+            read = await ctx.call(READ_IMAGE_TEXT, path)
     except ConfigError as error:
-        return Skip(str(error))  # everything else works without
+        return Skip(str(error))  # the other steps work without it
     return Done(len(read.text), [rows.write_ocr(mark.id, mark.owner_id, read.text or None)])
 
 
 @bookmarks.step(after=images, optional=True, timeout=120, concurrency=(1, 4), retry=_PATIENT)
 async def caption(ctx: Context, link: Link, image: Image | None) -> Done[str] | Skip:
-    """What the picture shows, in words, when a service for that is configured."""
+    """Describe the main image in words, if a caption service is configured."""
     service = captions.caption_service(await ctx.get(resources.settings))
     if service is None:
         return Skip(captions.OFF)
@@ -282,7 +280,7 @@ async def caption(ctx: Context, link: Link, image: Image | None) -> Done[str] | 
     return Done(text, [rows.write_caption(mark.id, mark.owner_id, text)])
 
 
-# What the steps have in common.
+# Shared by the steps.
 
 
 def _fetcher(ctx: Context, step: StepName) -> PageFetcher:
@@ -290,33 +288,33 @@ def _fetcher(ctx: Context, step: StepName) -> PageFetcher:
 
 
 async def _wanted(ctx: Context, link: Link, step: StepName, *needed_by: StepName) -> _Bookmark | Skip:
-    """The bookmark, if it is still there, and this step, or one that needs it, is asked for.
+    """The bookmark, if it still exists and this step, or one that needs it, is requested.
 
-    One of another owner is not there: nobody works on what is others'.
+    A bookmark of another owner counts as missing.
 
-    Raises: DataError when the job names no owner, and none stands in.
+    Raises: DataError when the job names no owner and no fallback owner is configured.
     """
     if link.only is not None and {step, *needed_by}.isdisjoint(link.only):
-        return Skip("not asked for")
+        return Skip("not requested")
     row = await rows.read_crawl(await ctx.get(resources.database), link.bookmark_id, ctx.owner_id)
     if row is None:
         return _GONE
     if link.user_id is None:
         fallback = (await ctx.get(resources.settings)).of(BookmarksSettings).fallback_owner
         if not fallback:
-            raise DataError("userId: is missing; FOREBAY_BOOKMARKS_FALLBACK_OWNER may name an owner for such jobs")
+            raise DataError("userId: is missing; FOREBAY_BOOKMARKS_FALLBACK_OWNER can name an owner for such jobs")
         is_owner = fallback == row["owner"] and row["job_owner"] in (UNOWNED, fallback)
     else:
         is_owner = link.user_id == row["owner"] and ctx.owner_id == row["owner_id"]
     if not is_owner:
-        # Told to the operator only: whoever may submit must not find out which ids others have.
+        # Only logged: submitters must not find out which ids others have.
         log.warning("bookmark_of_another_owner", bookmark=link.bookmark_id, job=ctx.job_id, owner=row["job_owner"])
         return _GONE
     return _Bookmark(link.bookmark_id, row["owner_id"], row["etag"], row["last_modified"], row["unrendered"])
 
 
 def _file(mark: _Bookmark, stored: Stored) -> Statement:
-    """What makes a file of what was stored, unless the bookmark is gone by then."""
+    """The statement that adds a stored file, unless the bookmark was deleted."""
     return rows.write_file(mark.id, mark.owner_id, stored.file_id, stored.sha256, stored.name, stored.media_type)
 
 
@@ -328,8 +326,7 @@ async def _keep(blobs: Blobs, mark: _Bookmark, data: bytes, what: str, media_typ
 async def _first_picture(
     ctx: Context, urls: list[str], purpose: str, max_bytes: int, seconds: float
 ) -> tuple[str, bytes, pictures.ImageFacts] | None:
-    """The first of these that is a picture, within so many seconds for all. What may work next time is raised when
-    none of the others works now."""
+    """The first URL that is an image, within a time limit for all. A temporary error is raised if no other works."""
     later: StepError | None = None
     http = await ctx.get(resources.http)
     loop = asyncio.get_running_loop()
@@ -340,7 +337,7 @@ async def _first_picture(
             break
         try:
             fetched = await http.get(url, purpose=purpose, max_bytes=max_bytes, timeout=left)
-            return url, fetched.content, await ctx.call(INSPECT, fetched.content)
+            return url, fetched.content, await ctx.call(INSPECT_IMAGE, fetched.content)
         except StepError as error:
             if isinstance(error, ConfigError):
                 raise

@@ -1,4 +1,4 @@
-"""Housekeeping: the chores of all packages, as jobs; and those of the service, which belong to none."""
+"""Housekeeping: runs the chores of all packages, and those of the service, as jobs."""
 
 from forebay.packages import Chore, PipelinePackage
 

@@ -1,4 +1,4 @@
-"""The chore of sessions, links, and the answers and deliveries that the API keeps."""
+"""The chore that deletes expired sessions, links, stored responses and webhook deliveries."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 async def delete_expired(ctx: Context) -> int:
-    """Deletes sessions, links, wrong passwords, answers and deliveries of webhooks that are over; answers how many."""
+    """Delete expired sessions, links, sign-in failures, stored responses and webhook deliveries; returns how many."""
     pool, total = await ctx.get(resources.database), 0
     while count := await identity.tidy(pool) + await answers.tidy(pool) + await deliveries.tidy(pool):
         total += count

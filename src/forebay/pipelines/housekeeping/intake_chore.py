@@ -13,8 +13,7 @@ if TYPE_CHECKING:
 
 
 async def clean_uploads(ctx: Context) -> int:
-    """Deletes what is left of uploads that were given up, or that no job needs any more; answers how many objects
-    went."""
+    """Delete the remains of abandoned uploads and of deleted jobs; returns the number of deleted objects."""
     settings = await ctx.get(resources.settings)
     pool, blobs = await ctx.get(resources.database), await ctx.get(resources.blobs)
     grace, count = timedelta(seconds=settings.storage_grace_s), 0

@@ -31,7 +31,7 @@ _WAIT_S = 900.0  # until a package that is missing is looked for again
 
 
 class ChoreRun(BaseModel):
-    """The name of the chore that is to be run."""
+    """The name of the chore to run."""
 
     what: str
 
@@ -40,7 +40,7 @@ housekeeping = Pipeline("housekeeping", ChoreRun, internal=True)
 
 
 def declared_chores() -> dict[str, tuple[PipelinePackage, Chore]]:
-    """The chores of all packages by their names."""
+    """The chores of all packages by name."""
     return {chore.name: (package, chore) for package in packages() for chore in package.chores}
 
 
@@ -52,7 +52,7 @@ def schedule_chores(_: Settings) -> None:
 
 @housekeeping.step(timeout=_LONGEST)
 async def run_chore(ctx: Context, run: ChoreRun) -> Any:
-    """Runs one chore; the result is what it answers."""
+    """Run one chore; its result is that of the item."""
     found = declared_chores().get(run.what)
     if found is None:
         return await _wait_for_package(ctx, run.what)

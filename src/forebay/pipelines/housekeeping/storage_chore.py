@@ -1,4 +1,4 @@
-"""The chore of the store."""
+"""The chore that deletes unreferenced blobs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 async def clean_storage(ctx: Context) -> int:
-    """Deletes what no file refers to any more; answers how many objects went."""
+    """Delete unreferenced blobs; returns the number of deleted objects."""
     from forebay.storage import clean  # noqa: PLC0415 - an extra
 
     settings = await ctx.get(resources.settings)

@@ -1,4 +1,4 @@
-"""Sheets: rows of a file, normalized, looked up, shown as a grid."""
+"""Sheets: the rows of a file are normalized, matched with products, and shown as a grid."""
 
 from forebay.packages import Command, PipelinePackage
 
@@ -10,7 +10,7 @@ package = PipelinePackage(
     settings="settings:SheetsSettings",
     metrics="metrics:METRICS",
     commands={
-        "ingest": Command("commands.ingest", "Read files of rows (CSV, XLSX) or pictures."),
+        "ingest": Command("commands.ingest", "Read files of rows (CSV, XLSX) or images."),
         "catalogue": Command("commands.catalogue", "List, share and delete product catalogues."),
     },
     jobs={

@@ -1,4 +1,4 @@
-"""The provider that is built in: catalogues that were loaded into the database, asked without any network."""
+"""The built-in provider: catalogues in the database, without network access."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ NAME = "catalogue"
 _MOST = 20  # candidates
 
 
-class Catalogue:
-    """What the owner of a row has loaded, and what is shared with all."""
+class CatalogueProvider:
+    """The catalogues of the owner of a row, and shared ones."""
 
     def __init__(self, pool: Pool, most: int) -> None:
-        """`most`: questions at a time."""
+        """`most`: concurrent queries."""
         self.name = NAME
         self.strategies = NAMES
         self._pool = pool
         self.limits = ProviderLimits(concurrency=most, max_candidates=_MOST)
 
     async def find(self, query: Query, owner_id: int) -> Sequence[Candidate]:
-        """What the catalogues have for a query."""
+        """The candidates of the catalogues for a query."""
         return [_candidate(row) for row in await self._rows(query, owner_id)]
 
     async def _rows(self, query: Query, owner_id: int) -> Sequence[asyncpg.Record]:

@@ -1,4 +1,4 @@
-"""Catalogues out of files: each row becomes a product that rows of sheets are looked up in."""
+"""Loads catalogues from files: each row becomes a product with which rows of sheets are matched."""
 
 from __future__ import annotations
 
@@ -23,26 +23,26 @@ if TYPE_CHECKING:
     from forebay.engine.declare.resources import Resources
     from forebay.services.products import Fields, Normalized
 
-_KNOWN_S = 5.0  # seconds that what is known of a sheet is believed
+_KNOWN_S = 5.0  # seconds that a sheet is cached
 _KNOWN = 100
 
 
 class CatalogueLine(BaseModel):
-    """One row of a file, as its columns name what is in it."""
+    """A row of a file."""
 
     line: Annotated[int, Field(ge=1)]
     row: dict[str, Any]
 
 
 class LoadCache:
-    """What the rows of each job have in common: where they go, and how they are read."""
+    """Caches what the rows of a job share: the catalogue and the mapping of columns."""
 
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
         self._known: SingleFlightCache[tuple[Columns, str]] = SingleFlightCache(_KNOWN, _KNOWN_S)
 
     async def of(self, job_id: int) -> tuple[Columns, str]:
-        """Raises: DataError when the job has none: it was not made by the intake."""
+        """Raises: DataError when the job was not created from a file."""
         return await self._known.get(job_id, lambda: self._load(job_id))
 
     async def _load(self, job_id: int) -> tuple[Columns, str]:
@@ -62,7 +62,7 @@ catalogue_rows = Pipeline("catalogue_rows", CatalogueLine, internal=True)
 
 @catalogue_rows.step(concurrency=(1, 16))
 async def store(ctx: Context, line: CatalogueLine) -> Done[dict[FieldName, str | int]]:
-    """Reads the row into its fields, and puts it into the catalogue; one with the same number is changed."""
+    """Normalize the row and store it in the catalogue; a product with the same key is replaced."""
     columns, catalogue = await (await ctx.get(loads)).of(ctx.job_id)
     read = normalize(line.row, columns)
     fields = read.fields
@@ -92,7 +92,7 @@ def _code(fields: Fields, name: FieldName) -> str | None:
 
 
 def _key(fields: Fields) -> str:
-    """What a product is known by when its catalogue is loaded again: its own number, or else what it is called."""
+    """The key of a product when its catalogue is loaded again: its number, or else its name."""
     if sku := _code(fields, "sku"):
         return f"sku {sku}"
     if "gtin" in fields:

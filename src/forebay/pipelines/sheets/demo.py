@@ -1,4 +1,4 @@
-"""What the first start shows of sheets: a catalogue of invented products, and a sheet of rows to look up in it."""
+"""The demo of sheets: a catalogue of fictional products, and a sheet whose rows match them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _AFTER_CATALOGUE = 10.0  # seconds: by then the catalogue is loaded
 
 
 async def submit_demo(conn: Connection, settings: Settings, owner: str) -> str | None:
-    """A catalogue, and a sheet whose rows are looked up in it once it is loaded; needs a store."""
+    """Submit a catalogue, and a sheet to match with it once it is loaded; needs a store."""
     if find_spec("obstore") is None:
         return None
     from forebay.cli._pipelines import make_known  # noqa: PLC0415 - only the first start needs all this
@@ -41,7 +41,7 @@ def demo_catalogue() -> bytes:
 
 
 def demo_sheet() -> bytes:
-    """60 rows as people write them, as CSV: most are in the catalogue, two are not, one is broken."""
+    """60 rows as CSV: most match the catalogue, two do not, one is invalid."""
     return _read("sheet.csv")
 
 

@@ -1,4 +1,4 @@
-"""Exports of sheets: the grid as a file, in the store, to be fetched by a link as long as the sheet is kept."""
+"""Exports of sheets: the grid as a stored file, available by a link as long as the sheet exists."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ Status = Literal["PENDING", "PROCESSING", "DONE", "ERROR", "NOT_FOUND", "SKIPPED
 Number = Annotated[int, Field(ge=1, le=2**31 - 1)]
 
 
-class Export(BaseModel):
-    """Which grid, as what, and which rows of it."""
+class ExportRequest(BaseModel):
+    """The grid, format and rows of an export."""
 
     model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True)
 
@@ -34,14 +34,14 @@ class Export(BaseModel):
     name: str
     format: Literal["csv", "xlsx", "jsonl"]
     statuses: list[Status] | None = None
-    raw: bool = False  # leaves what a spreadsheet takes for formulas in CSV as it is
-    show: list[Literal["read", "warnings"]] = []  # groups of columns beside the usual ones
+    raw: bool = False  # do not escape formulas in CSV
+    show: list[Literal["read", "warnings"]] = []  # additional groups of columns
     first: Number = 1
     last: Number | None = None
 
 
 class Written(BaseModel):
-    """The file, how many rows it has, and how many cells had to be cut."""
+    """The file, and the numbers of rows and of truncated cells."""
 
     file_id: int
     rows: int
@@ -49,20 +49,20 @@ class Written(BaseModel):
     cut: int
 
 
-sheet_exports = Pipeline("sheet_exports", Export, internal=True)
+sheet_exports = Pipeline("sheet_exports", ExportRequest, internal=True)
 
 
 @sheet_exports.step(timeout=6 * 3600, concurrency=(1, 2))
-async def write(ctx: Context, export: Export) -> Done[Written]:
-    """Reads the grid as it is at one moment, and stores it as a file."""
+async def write(ctx: Context, export: ExportRequest) -> Done[Written]:
+    """Store a snapshot of the grid as a file."""
     pool, blobs = await ctx.get(resources.database), await ctx.get(resources.blobs)
-    part = grids.Part(export.statuses, export.first, export.last, export.show)
+    part = grids.GridSelection(export.statuses, export.first, export.last, export.show)
     made: list[GridFile] = []
 
     async def fill(sink: Sink) -> None:
         async with pool.acquire() as conn, grids.reading(conn, export.job_id, part) as grid:
             if grid.owner_id != ctx.owner_id:
-                raise PermanentError(f"job {export.job_id} is another owner's")
+                raise PermanentError(f"job {export.job_id} belongs to another owner")
             file = GridFile(grid, export.format, raw=export.raw)
             made.append(file)
             await file.write(sink, partial(_tell, ctx, export, grid.total))
@@ -73,16 +73,16 @@ async def write(ctx: Context, export: Export) -> Done[Written]:
                 pieces, owner_id=ctx.owner_id, name=_name(export), media_type=MEDIA_TYPES[export.format]
             )
     except RequestError as error:
-        raise PermanentError(f"the sheet is gone: {error.reason}") from error
+        raise PermanentError(f"the sheet was deleted: {error.reason}") from error
     written = Written(file_id=stored.file_id, rows=made[0].rows, bytes=stored.size, cut=made[0].cut)
     return Done(written, [stored.write(), grids.write_export(ctx.job_id, stored.file_id, written.rows)])
 
 
-def _tell(ctx: Context, export: Export, total: int, rows: int, upto: int) -> None:
+def _tell(ctx: Context, export: ExportRequest, total: int, rows: int, upto: int) -> None:
     last = total if export.last is None else min(export.last, total)
     span = max(last - export.first + 1, 1)
     ctx.progress((upto - export.first + 1) / span, f"{rows} rows")
 
 
-def _name(export: Export) -> str:
+def _name(export: ExportRequest) -> str:
     return f"{PurePath(export.name).stem or 'sheet'}.{export.format}"

@@ -1,4 +1,4 @@
-"""What `forebay doctor` finds out about the packages that only sheets need."""
+"""The packages that only sheets need, in `forebay doctor`."""
 
 from __future__ import annotations
 
@@ -12,5 +12,5 @@ if TYPE_CHECKING:
 
 
 async def check(_: Settings) -> list[Finding]:
-    why = "only tables in other encodings than Unicode and matching by title need it"
+    why = "only tables in encodings other than Unicode and matching by title need it"
     return [of_extra("sheets", ("chardet", "rapidfuzz"), why)]

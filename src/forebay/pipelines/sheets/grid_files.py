@@ -1,4 +1,4 @@
-"""Files of a grid: CSV, XLSX and JSON Lines, as pieces that come while the database reads on."""
+"""Writes grids as CSV, XLSX and JSON Lines, in pieces while the database reads the next rows."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from forebay.services.spreadsheets import XlsxFile, header_of
-from forebay.services.spreadsheets.cells import Moment, Percent
+from forebay.services.spreadsheets.cells import DateTimeText, Percent
 from forebay.services.spreadsheets.xlsx_rows import MOMENT, NO_RESULT, NUMBER, PERCENT, TEXT, TRUTH
 
 if TYPE_CHECKING:
@@ -21,37 +21,37 @@ if TYPE_CHECKING:
     from forebay.services.spreadsheets import FileFormat
 
     Sink: TypeAlias = Callable[[bytes], Coroutine[Any, Any, None]]
-    Seen: TypeAlias = Callable[[int, int], None]  # rows so far, and the number of the item that was the last
+    Seen: TypeAlias = Callable[[int, int], None]  # number of rows so far, and number of the last item
 
 Shape = Literal["plain", "typed", "harmless", "object"]
 ColumnType = Literal["own", "number", "text"]
 
-_BLOCK = 256 << 10  # bytes that are made into rows of a workbook at a time
+_BLOCK = 256 << 10  # bytes per batch of workbook rows
 
 
 class Grid(Protocol):
-    """A grid, as the database reads it."""
+    """A grid in the database."""
 
     columns: list[str]
     types: list[ColumnType]
 
     def copy(self, shape: Shape, sink: Sink) -> AsyncIterator[tuple[int, int]]:
-        """Hands the rows to the sink: CSV, or JSON Lines; tells how many there were, and up to which item."""
+        """Copy the rows to the sink as CSV or JSON Lines; reports the number of rows and the last item."""
         ...
 
 
 class GridFile:
-    """A grid as a file, in the making."""
+    """Writes a grid as a file."""
 
     def __init__(self, grid: Grid, kind: FileFormat, *, raw: bool = False) -> None:
         self.rows = 0
-        self.cut = 0  # cells that are longer than a workbook can hold
+        self.cut = 0  # number of cells that are too long for a workbook
         self._grid = grid
         self._kind: FileFormat = kind
         self._raw = raw
 
     async def write(self, sink: Sink, seen: Seen) -> None:
-        """Hands all of it to the sink. Raises: what the sink raises; DataError for more columns than a workbook has."""
+        """Write the file to the sink. Raises: what the sink raises; DataError for too many columns for a workbook."""
         if self._kind == "xlsx":
             await self._write_workbook(sink, seen)
             return
@@ -86,7 +86,7 @@ class GridFile:
 
 
 class _Records:
-    """Puts CSV as it comes together to whole records: quotes are even where one has ended."""
+    """Splits a stream of CSV into whole records: a record ends where the number of quotes is even."""
 
     def __init__(self) -> None:
         self._waiting: list[bytes] = []
@@ -107,7 +107,7 @@ class _Records:
 
 
 class _Cells:
-    """Makes values of texts: of the columns that hold numbers, and of what a workbook's own cells are."""
+    """Converts texts to typed values, for columns of numbers and for typed cells of the uploaded workbook."""
 
     def __init__(self, types: Sequence[ColumnType]) -> None:
         self._numbers = [place for place, kind in enumerate(types) if kind == "number"]
@@ -126,7 +126,7 @@ class _Cells:
 
 
 def _number(text: str) -> object:
-    """A number with the digits that it has, so that people see the same everywhere."""
+    """A number with its digits, so that it looks the same everywhere."""
     return Decimal(text) if _DIGITS.fullmatch(text) else text
 
 
@@ -144,7 +144,7 @@ _VALUES: dict[str, Callable[[str], object]] = {
     NUMBER: _number,
     TRUTH: _truth,
     PERCENT: _percent,
-    MOMENT: Moment,
+    MOMENT: DateTimeText,
     NO_RESULT: str,
 }
 
@@ -154,7 +154,7 @@ _VALUES: dict[str, Callable[[str], object]] = {
 
 @asynccontextmanager
 async def piped(fill: Callable[[Sink], Awaitable[None]]) -> AsyncGenerator[AsyncIterator[bytes]]:
-    """What `fill` hands to its sink, as whoever stores it takes it; at most a few pieces ahead of that."""
+    """Iterate over the pieces that `fill` writes to its sink, with a bounded buffer."""
     pieces: asyncio.Queue[bytes | None] = asyncio.Queue(4)
 
     async def run() -> None:
@@ -168,13 +168,13 @@ async def piped(fill: Callable[[Sink], Awaitable[None]]) -> AsyncGenerator[Async
     async def taken() -> AsyncGenerator[bytes]:
         while (piece := await pieces.get()) is not None:
             yield piece
-        await filling  # what has gone wrong there goes wrong here
+        await filling  # raise the error of `fill` here
 
     try:
         async with aclosing(taken()) as source:
             yield source
     finally:
         filling.cancel()
-        while not pieces.empty():  # its last word must find room
+        while not pieces.empty():  # make space for its end marker
             pieces.get_nowait()
         await asyncio.gather(filling, return_exceptions=True)

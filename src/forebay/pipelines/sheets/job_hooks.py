@@ -1,4 +1,4 @@
-"""What is different about the jobs of sheets: they come as files, are exported as grids, and ask providers in turn."""
+"""The hooks for jobs of sheets: they are uploaded as files, exported as grids, and rotate providers."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from forebay.intake.target import IntakeTarget
     from forebay.settings import Settings
 
-# `forebay job` and `forebay export` need little of this: what only one of the hooks needs is imported by it.
+# Imports are local to the hooks, because `forebay job` and `forebay export` need few of them.
 
 
 class ReprocessedSheet(Strict):
     providers: list[Annotated[str, Field(max_length=50)]] | None = Field(
-        default=None, max_length=50, description="of a sheet's rows: whom to ask first now; empty: as they are declared"
+        default=None, max_length=50, description="for sheets: providers to query first; empty: in the declared order"
     )
 
 
@@ -30,15 +30,15 @@ class SheetJobs(JobHooks):
     reprocess_options = ReprocessedSheet
 
     async def before_reprocess(self, conn: Connection, settings: Settings, job_id: int, options: Any) -> None:
-        """Other providers are asked first than the last time: those that are named, or else the next in turn."""
+        """Query other providers first than the last time: the named ones, or else the next in rotation."""
         from forebay.api.problems import Problem  # noqa: PLC0415
         from forebay.pipelines.sheets.db import sheets  # noqa: PLC0415
         from forebay.pipelines.sheets.known_providers import check_providers  # noqa: PLC0415
 
         assert isinstance(options, ReprocessedSheet)  # noqa: S101 - the service checks it
         if options.providers is not None and not await sheets.change(conn, job_id, None, options.providers):
-            raise Problem(422, "goes with the jobs of sheets only", field="providers")
-        await sheets.next_turn(conn, job_id)
+            raise Problem(422, "is only for jobs of sheets", field="providers")
+        await sheets.rotate_providers(conn, job_id)
         await check_providers(conn, settings, options.providers)
 
     async def problem(self, conn: Connection, job_id: int) -> str | None:
@@ -51,7 +51,7 @@ class SheetJobs(JobHooks):
     async def export(
         self, conn: Connection, job_id: int, options: ExportOptions, target: ExportTarget
     ) -> Exported | None:
-        """The grid: the file that the API would have written."""
+        """Export the grid, as the API does."""
         from forebay.pipelines.sheets.db import grid as grids  # noqa: PLC0415
         from forebay.pipelines.sheets.grid_files import GridFile  # noqa: PLC0415
 
@@ -60,7 +60,7 @@ class SheetJobs(JobHooks):
         if wrong := [group for group in options.groups if group not in grids.GROUPS]:
             listed = ", ".join(grids.GROUPS)
             raise InvalidField("--with", f"there is no group of columns {wrong[0]!r}; there are {listed}")
-        part = grids.Part(options.statuses, show=options.groups)
+        part = grids.GridSelection(options.statuses, show=options.groups)
         async with grids.reading(conn, job_id, part) as grid:
             file = GridFile(grid, options.format, raw=options.raw)
             await file.write(target.write, lambda _, upto: target.progress(upto))
@@ -83,4 +83,4 @@ def _files() -> IntakeTarget:
 def _cut(count: int) -> str:
     from forebay.cli import _show as show  # noqa: PLC0415
 
-    return f"{show.plural(count, 'cell')} longer than a workbook can hold cut: --format csv has all"
+    return f"{show.plural(count, 'cell')} too long for a workbook truncated: --format csv has the full text"

@@ -1,4 +1,4 @@
-"""Which providers there are to ask, so that a name that is none is refused instead of doing nothing."""
+"""The known providers, so that an unknown name is rejected instead of ignored."""
 
 from __future__ import annotations
 

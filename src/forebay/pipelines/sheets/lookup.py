@@ -1,4 +1,4 @@
-"""Looking a row up: the providers of a worker, asked in order until one has what fits."""
+"""Looks rows up: queries the providers of a worker in order until one has a match."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 
     from forebay.engine.declare.context import Context
     from forebay.pipelines.sheets.providers import Providers
-    from forebay.services.products import Ask, Fields, Scored
+    from forebay.services.products import Fields, ProviderQuery, Scored
 
-_SURE = 0.9  # nobody else is asked after such a match
-_STANDS = 2.0  # seconds that a row waits in its slot for a provider that is closed: fewer rows are moved about
-# Which error is told when several providers could not answer: what waits first, then what people can fix.
+_SURE = 0.9  # no other provider is queried after such a match
+_STANDS = 2.0  # seconds that a row waits in its slot for a closed provider, so that fewer rows are rescheduled
+# Which error is reported when several providers failed: first those that wait, then those that can be fixed.
 _TELLING = (
     ErrorClass.THROTTLED,
     ErrorClass.CONFIG,
@@ -35,7 +35,7 @@ _TELLING = (
 
 
 class Match(BaseModel):
-    """What was found for a row, flat as a line of a table; what is not known is left out."""
+    """The match of a row as flat fields; unknown ones are left out."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -62,39 +62,39 @@ class Match(BaseModel):
 
 
 async def look_up(
-    ctx: Context, fields: Fields, *, attempts: int, priority: Sequence[str] = (), turn: int = 0
+    ctx: Context, fields: Fields, *, attempts: int, priority: Sequence[str] = (), rotation: int = 0
 ) -> Match | NotFound:
-    """What fits a row best; NotFound only when all that were asked have answered.
+    """Find the best match for a row; NotFound only when all queried providers have answered.
 
-    Each attempt after one that found nothing asks by other strategies, until after `attempts` all have been tried;
-    `priority` names providers that are asked first, else each `turn` lets another one begin.
+    Each attempt after one without a match uses other strategies, until all have been tried after `attempts`. `priority`
+    names providers to query first; otherwise each `rotation` starts with another one.
 
-    Raises: ThrottledError and the like of a provider that could not answer, when no other had what fits; ConfigError
-    when there is nobody who can be asked.
+    Raises: the error of a provider that could not answer, such as ThrottledError, when no other had a match;
+    ConfigError when no provider can be queried.
     """
     known = await ctx.get(providers)
     nothing = 0
-    if ctx.attempt > 1 and attempts > 1:  # those that failed have asked nothing to the end
+    if ctx.attempt > 1 and attempts > 1:  # failed attempts did not finish their queries
         nothing = await tasks.count_not_found(known.pool, ctx.job_id, ctx.n, ctx.step, attempts)
-    all_rounds = rounds(fields, ranked(known.by_name.values(), priority, turn))
+    all_rounds = rounds(fields, ranked(known.by_name.values(), priority, rotation))
     questions = asks(all_rounds, nothing, attempts, is_last=ctx.attempt >= attempts)
     others = [ask for round_ in all_rounds for ask in round_ if ask not in questions]
-    return await _Search(known, fields, ctx.owner_id, turn).run(questions, others)
+    return await _Search(known, fields, ctx.owner_id, rotation).run(questions, others)
 
 
 class _Search:
-    """The look-up of one row in one attempt."""
+    """The lookup of one row in one attempt."""
 
-    def __init__(self, providers: Providers, fields: Fields, owner_id: int, turn: int) -> None:
-        self._providers, self._fields, self._owner_id, self._turn = providers, fields, owner_id, turn
+    def __init__(self, providers: Providers, fields: Fields, owner_id: int, rotation: int) -> None:
+        self._providers, self._fields, self._owner_id, self._rotation = providers, fields, owner_id, rotation
         self._best: tuple[Scored, str] | None = None
-        self._errors: list[tuple[Ask, Exception]] = []
+        self._errors: list[tuple[ProviderQuery, Exception]] = []
         self._asked: list[str] = []
 
-    async def run(self, questions: Sequence[Ask], others: Sequence[Ask]) -> Match | NotFound:
-        """`others`: questions of other attempts, for those who can answer while somebody has to be fixed."""
+    async def run(self, questions: Sequence[ProviderQuery], others: Sequence[ProviderQuery]) -> Match | NotFound:
+        """`others`: queries of other attempts, for working providers while another has to be fixed."""
         if not questions:
-            return NotFound("nobody could be asked: the row has no title and no number that a provider knows")
+            return NotFound("no provider could be queried: the row has no title and no number that a provider supports")
         await self._ask_in_rounds(questions)
         if not self._fits and (late := self._throttled()):
             await self._stand(late)
@@ -114,8 +114,8 @@ class _Search:
     def _fits(self) -> bool:
         return self._best is not None and self._score >= self._providers.least
 
-    async def _ask_in_rounds(self, questions: Sequence[Ask]) -> None:
-        """A round with something that fits is the last; within one, others may have what fits better."""
+    async def _ask_in_rounds(self, questions: Sequence[ProviderQuery]) -> None:
+        """A round with a match is the last; within a round, another provider may have a better match."""
         for _, of_round in groupby(questions, key=lambda each: each.query.strategy):
             for question in of_round:
                 await self._ask(question)
@@ -124,11 +124,11 @@ class _Search:
             if self._fits:
                 return
 
-    async def _ask(self, question: Ask) -> None:
-        """What one provider has; one that cannot answer does not keep the others from being asked."""
+    async def _ask(self, question: ProviderQuery) -> None:
+        """The candidates of one provider; its error does not stop the queries of others."""
         provider = self._providers.by_name[question.provider]
         try:
-            found = await provider.find(question.query, self._owner_id, self._turn)
+            found = await provider.find(question.query, self._owner_id, self._rotation)
         except Exception as error:
             self._errors.append((question, error))
             return
@@ -137,16 +137,16 @@ class _Search:
         if first is not None and first.score.value > self._score:
             self._best = first, question.query.strategy
 
-    def _throttled(self) -> list[tuple[Ask, ThrottledError]]:
+    def _throttled(self) -> list[tuple[ProviderQuery, ThrottledError]]:
         return [(question, error) for question, error in self._errors if isinstance(error, ThrottledError)]
 
     def _refused(self) -> set[str]:
-        """Whose key or declaration has to be fixed."""
+        """The providers whose key or declaration has to be fixed."""
         return {ask.provider for ask, error in self._errors if classify_error(error) is ErrorClass.CONFIG}
 
     def _error(self) -> Exception:
-        """What is told of all errors. The step is parked only when there is nobody left to ask; else just such rows
-        wait that may be known to who cannot be asked."""
+        """The error to raise. The step is parked only when no provider is left to query; otherwise only rows wait that
+        an unavailable provider may know."""
         told = min((error for _, error in self._errors), key=_telling)
         refused = self._refused()
         is_alone = not self._asked and all(question.provider in refused for question, _ in self._errors)
@@ -155,8 +155,8 @@ class _Search:
         wait = min(self._providers.by_name[name].gate.wait_s for name in refused)
         return ThrottledError(message_without_values(told), retry_after=max(1.0, wait), ours=True)
 
-    async def _stand(self, late: Sequence[tuple[Ask, ThrottledError]]) -> None:
-        """Wait for those that are closed, and ask them once more if they open soon."""
+    async def _stand(self, late: Sequence[tuple[ProviderQuery, ThrottledError]]) -> None:
+        """Wait for closed providers and query them again if they open soon."""
         soonest = min(error.retry_after for _, error in late)
         await self._providers.sleep(min(soonest, _STANDS))
         if soonest > _STANDS:
@@ -169,10 +169,10 @@ class _Search:
     def _nothing(self) -> str:
         names = ", ".join(dict.fromkeys(self._asked))
         if self._best is None:
-            return f"nothing was found at {names}"
+            return f"no match at {names}"
         least, (best, _) = self._providers.least, self._best
         title = best.candidate.fields.get("title") or best.candidate.id or "something"
-        return f"nothing that fits was found at {names}: {title!r} has a score of {self._score:.2f} of {least:g}"
+        return f"no match at {names}; closest: {title!r} (score {self._score:.2f}, needs {least:g})"
 
 
 def _telling(error: Exception) -> tuple[int, float]:

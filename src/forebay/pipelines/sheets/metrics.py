@@ -1,4 +1,4 @@
-"""The metrics of sheets: the providers that rows are looked up at, as workers last reported."""
+"""The metrics of sheets: the providers, from the workers' last reports."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ _OUTCOMES = ("answered", "not_found", "throttled", "failed", "remembered")
 
 ASKS = Metric(
     "forebay_provider_asks_total", "counter", (*_LABELS, "outcome"),
-    "questions to a provider: answered, not_found, throttled, failed; remembered ones were not asked again",
+    "queries to a provider: answered, not_found, throttled, failed; remembered: served from the cache",
 )  # fmt: skip
 THROTTLE_RATIO = Metric(
     "forebay_provider_throttle_ratio", "gauge", _LABELS,
-    "throttled among about the last hundred answers: api_throttle_rate", "S5-101",
+    "share of throttled among about the last hundred responses: api_throttle_rate", "S5-101",
 )  # fmt: skip
 SECONDS = Metric(
-    "forebay_provider_answer_seconds", "gauge", _LABELS, "how long an answer takes, moving mean",
+    "forebay_provider_answer_seconds", "gauge", _LABELS, "response time, moving average",
 )  # fmt: skip
 CONCURRENCY = Metric(
-    "forebay_provider_concurrency_limit", "gauge", _LABELS, "questions at a time, as the worker has found out",
+    "forebay_provider_concurrency_limit", "gauge", _LABELS, "concurrent queries, auto-tuned",
 )  # fmt: skip
 CLOSED = Metric(
     "forebay_provider_closed_seconds", "gauge", _LABELS,
-    "how much longer it is not asked, as it is throttling or does not answer; 0: it is asked",
+    "time until it is queried again after throttling or failures; 0: it is queried",
 )  # fmt: skip
 PROBLEM = Metric(
     "forebay_provider_problem", "gauge", _LABELS,
-    "1: its key or its declaration has to be fixed before it can be asked",
+    "1: its key or its declaration has to be fixed before it can be queried",
 )  # fmt: skip
 
 

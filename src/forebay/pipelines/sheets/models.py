@@ -1,4 +1,4 @@
-"""Sheets, as the API shows and takes them."""
+"""The requests and responses of sheets."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ class SheetSummary(Model):
     job_id: Id
     intake_job_id: Id | None = Field(description="the job that reads the file; null while it is being uploaded")
     name: str
-    source: str | None = Field(description="the source that it was taken from; null when it was uploaded")
+    source: str | None = Field(description="the source of the file; null: uploaded")
     kind: SheetKind | None
     size: int | None
-    problem: str | None = Field(description="why it cannot be read")
+    problem: str | None = Field(description="why the file cannot be read")
     created_at: datetime
     received_at: datetime | None
     read_at: datetime | None
 
 
 class ListedSheet(SheetSummary):
-    state: State | None = Field(description="of its job; null when that is gone")
+    state: State | None = Field(description="of its job; null when the job was deleted")
     counters: Counters | None
 
 
@@ -51,33 +51,33 @@ class FieldSuggestion(Model):
 
 
 class SheetInfo(SheetSummary):
-    """The same with all that was found out about the file."""
+    """A sheet with all facts about its file."""
 
     path: str | None
-    received: int = Field(description="bytes that have come")
-    file_id: Id | None = Field(description="the file itself")
+    received: int = Field(description="bytes received")
+    file_id: Id | None = Field(description="the stored file")
     columns: list[str] | None
-    mapping: dict[str, str] | None = Field(description="which column holds which field")
+    mapping: dict[str, str] | None = Field(description="the column of each field")
     decimal_mark: str | None
     currency: str | None
     suggestions: list[FieldSuggestion] | None
     encoding: str | None
     delimiter: str | None
-    quote: str | None = Field(description="what stands around cells; empty: quotes are part of them")
-    notes: list[str] | None = Field(description="lines above the table, as a title, which are no rows")
-    tab: str | None = Field(description="the sheet of a workbook that is read")
+    quote: str | None = Field(description="quote character; empty: quotes are part of cells")
+    notes: list[str] | None = Field(description="lines above the table, such as a title")
+    tab: str | None = Field(description="name of the worksheet")
     tabs: list[str] | None
     has_header: bool | None
-    warnings: list[str] = Field(description="what went amiss when it was read, as formulas without a saved result")
-    providers: list[str] | None = Field(description="asked first, in this order; null: as they are declared")
+    warnings: list[str] = Field(description="problems while reading, such as formulas without a saved result")
+    providers: list[str] | None = Field(description="providers to query first, in this order; null: as declared")
     options: dict[str, Any]
 
 
 class ChangedSheet(Strict):
-    """What to change; then reprocess the job with `restart`."""
+    """The fields to change; afterwards reprocess the job with `restart`."""
 
     columns: dict[str, str | None] | None = Field(
-        default=None, description="which column holds which field; null: none does; others stay as they are"
+        default=None, description="the column of each field; null: no column; fields that are not named stay"
     )
     decimal_mark: Literal[".", ","] | None = None
     currency: Annotated[str, Field(max_length=40)] | None = None

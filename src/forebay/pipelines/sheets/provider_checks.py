@@ -1,4 +1,4 @@
-"""What `forebay doctor` finds out about the providers that rows are looked up at."""
+"""The providers in `forebay doctor`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 async def check(settings: Settings) -> list[Finding]:
-    """Whether they are declared rightly, and their secrets are there; nothing when none are configured."""
+    """Whether their declarations are valid and their secrets set; no finding when none are configured."""
     return list(_findings(settings))
 
 
@@ -26,11 +26,11 @@ def _findings(settings: Settings) -> Iterator[Finding]:
     try:
         providers = load_providers(folder)
     except ConfigError as error:
-        yield Finding("FAIL", "providers", str(error), "fix that: docs/howto/providers.md tells how they are declared")
+        yield Finding("FAIL", "providers", str(error), "fix the declaration: see docs/howto/providers.md")
         return
     names = ", ".join(provider.name for provider in providers) or "none"
     yield Finding("OK", "providers", f"{names} from {folder}")
     for provider in providers:
         if missing := provider.missing_secrets():
-            text = f"{provider.name} cannot be asked without its secrets"
+            text = f"{provider.name} cannot be queried without its secrets"
             yield Finding("WARN", "providers", text, f"set {' and '.join(missing)} for the workers")

@@ -1,4 +1,4 @@
-"""The providers of products of one worker: those that are declared, and the catalogue, each behind its gate."""
+"""The product providers of a worker: declared ones and the catalogue, each behind a gate."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from forebay.engine.declare.limit import RESERVED_PREFIX, Limit
 from forebay.engine.declare.resources import resource
 from forebay.errors import ConfigError
 from forebay.pipelines.sheets.catalogue_provider import NAME as CATALOGUE
-from forebay.pipelines.sheets.catalogue_provider import Catalogue
+from forebay.pipelines.sheets.catalogue_provider import CatalogueProvider
 from forebay.pipelines.sheets.settings import SheetsSettings
 from forebay.services.cache import SingleFlightCache
 from forebay.services.egress.politeness import Politeness
@@ -35,7 +35,7 @@ _CACHED_S = 60.0
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What a provider is asked, and for whom."""
+    """A query to a provider, and the owner that it is for."""
 
     query: Query
     owner_id: int
@@ -49,17 +49,17 @@ class GatedProvider:
     strategies: Collection[str]
     gate: ProviderGate[Question, Sequence[Candidate]]
 
-    async def find(self, query: Query, owner_id: int, turn: int) -> Sequence[Candidate]:
-        """What the provider has for a query; the same is asked once, until the answer expires or there is a new `turn`.
+    async def find(self, query: Query, owner_id: int, rotation: int) -> Sequence[Candidate]:
+        """The candidates of the provider; a query is cached until it expires or `rotation` changes.
 
         Raises: what `ProviderGate.ask` and `Provider.find` raise.
         """
-        key = (turn, query.strategy, tuple(query.values.items()))
+        key = (rotation, query.strategy, tuple(query.values.items()))
         return await self.gate.ask(Question(query, owner_id), key)
 
 
 class Providers:
-    """All providers of one worker, in the order in which they are asked."""
+    """All providers of a worker, in order of priority."""
 
     def __init__(
         self,
@@ -79,7 +79,7 @@ class Providers:
 
 @resource
 async def providers(given: Resources) -> AsyncGenerator[Providers]:
-    """Those that are declared, and the catalogue."""
+    """The declared providers and the catalogue."""
     yield await open_providers(given)
 
 
@@ -88,13 +88,13 @@ async def open_providers(
     clock: Callable[[], float] = time.monotonic,
     sleep: Callable[[float], Awaitable[object]] = asyncio.sleep,
 ) -> Providers:
-    """Raises: ConfigError when they are declared wrongly, or an extra is missing."""
+    """Raises: ConfigError for an invalid declaration, or a missing extra."""
     politeness = Politeness(given.settings, clock=clock, sleep=sleep)
     settings = given.settings.of(SheetsSettings)
     declared = load_providers(settings.providers)
     if any(each.name == CATALOGUE for each in declared):
-        raise ConfigError(f"provider {CATALOGUE} is built in: call the one that you have declared otherwise")
-    gated = [_catalogue(Catalogue(given.pool, most=given.settings.pool_size), politeness, clock)]
+        raise ConfigError(f"provider {CATALOGUE} is built in: choose another name for the declared one")
+    gated = [_catalogue(CatalogueProvider(given.pool, most=given.settings.pool_size), politeness, clock)]
     if declared:
         http = await given.get(resources.http)
         gated += [_gated(each, http, politeness, given.limits, clock) for each in declared]
@@ -103,8 +103,8 @@ async def open_providers(
     return made
 
 
-def _catalogue(catalogue: Catalogue, politeness: Politeness, clock: Callable[[], float]) -> GatedProvider:
-    """Without a cache: it is our own database, and what was just loaded is to be found."""
+def _catalogue(catalogue: CatalogueProvider, politeness: Politeness, clock: Callable[[], float]) -> GatedProvider:
+    """Not cached: it is a local database, and products that were just loaded must be found."""
 
     async def call(question: Question) -> Sequence[Candidate]:
         return await catalogue.find(question.query, question.owner_id)
@@ -134,7 +134,7 @@ def _gated(
 
 
 def _permits(provider: Provider, limits: LimitClient) -> Permits:
-    """The declared limits, which hold for all workers together."""
+    """The declared limits, shared by all workers."""
     declared = provider.limits
     name = f"{RESERVED_PREFIX}provider {provider.name}"
     limit = Limit(name, rate=declared.rate_per_s, concurrency=declared.concurrency)
@@ -143,13 +143,13 @@ def _permits(provider: Provider, limits: LimitClient) -> Permits:
 
 
 def _fetch(provider: Provider, http: Http) -> Fetch:
-    """The way out of one provider. One whose addresses are declared may be in the operator's own network."""
-    from forebay.services.egress import Origin, Wanted  # noqa: PLC0415 - an extra
+    """The function that sends requests of a provider. Declared addresses may be in a private network."""
+    from forebay.services.egress import FetchRequest, Origin  # noqa: PLC0415 - an extra
 
     limits, trusted = provider.limits, isinstance(provider, HttpProvider)
 
     async def fetch(request: ProviderRequest) -> Fetched:
-        wanted = Wanted(
+        wanted = FetchRequest(
             request.url, f"sheets.{provider.name}", limits.max_bytes, limits.timeout_s, headers=request.headers,
             raise_for_status=False, secret_headers=request.secret_headers, polite=False,
             trusted=Origin.of(request.url) if trusted else None,

@@ -1,6 +1,6 @@
-"""Reading files of rows: functions for processes with limits of their own, as nobody vouches for the files.
+"""Reads files of rows: functions for limited processes, because the files are untrusted.
 
-A workbook is first written out as CSV, so that any batch of its rows can be read without all that come before it.
+A workbook is first converted to CSV, so that any batch of rows can be read without the rows before it.
 """
 
 from __future__ import annotations
@@ -46,43 +46,43 @@ from forebay.services.spreadsheets import (
 )
 from forebay.services.spreadsheets.reading import Layout
 
-MAX_COLUMNS = 1000  # more than a table of the database, or a person, can take in
-MAX_NAMES = 1 << 17  # characters of all names of columns: each row is stored with them
+MAX_COLUMNS = 1000  # more than a database table can have
+MAX_NAMES = 1 << 17  # characters of all column names, which are stored with each row
 MAX_INPUT_BYTES = 8 << 20
-_MOST_ENCODED = 32 << 20  # bytes of names in a batch of rows
+_MOST_ENCODED = 32 << 20  # bytes of column names in a batch of rows
 _TOO_LARGE = f"has more than {MAX_INPUT_BYTES >> 20} MiB"
-_NO_ROWS = "there is a header, and no rows below it; say header=false if the first line is a row"
+_NO_ROWS = "the file has a header but no rows; set header=false if the first line is a row"
 _LONGEST_KEY = 200
 
 
 class SheetOptions(BaseModel):
-    """What may be said about a file; what is not said is found out."""
+    """Options for reading a file; what is not set is detected."""
 
     model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, extra="forbid")
 
     columns: dict[str, str | None] = Field(
-        default={}, description="which column holds which field, as {title: Name}; null: none does"
+        default={}, description="the column of each field, such as {title: Name}; null: no column"
     )
-    header: bool | None = Field(default=None, description="whether the first row names the columns")
+    header: bool | None = Field(default=None, description="whether the first row has the column names")
     encoding: Annotated[str, Field(max_length=40)] | None = None
     delimiter: Annotated[str, Field(min_length=1, max_length=1)] | None = None
-    sheet: Annotated[str, Field(max_length=200)] | None = Field(default=None, description="of a workbook")
+    sheet: Annotated[str, Field(max_length=200)] | None = Field(default=None, description="name of the worksheet")
     key: list[str] = Field(
-        default=[], max_length=20, description="columns that make a row the same as another: only the first is kept"
+        default=[], max_length=20, description="columns that identify duplicate rows, of which only the first is kept"
     )
-    currency: Annotated[str, Field(max_length=40)] | None = Field(default=None, description="of prices that name none")
+    currency: Annotated[str, Field(max_length=40)] | None = Field(default=None, description="if prices have none")
     decimal_mark: Literal[".", ","] | None = None
     providers: list[Annotated[str, Field(max_length=50)]] = Field(
-        default=[], max_length=50, description="whom to ask first, in this order"
+        default=[], max_length=50, description="providers to query first, in this order"
     )
     catalogue: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_-]{0,49}$")] | None = Field(
-        default=None, description="rows are not looked up, but become the catalogue of this name"
+        default=None, description="load the rows into the catalogue of this name instead of looking them up"
     )
-    paused: bool = Field(default=False, description="rows wait for a resume, for example until the columns are checked")
+    paused: bool = Field(default=False, description="start the job paused, for example to check the columns first")
 
 
 class Looked(NamedTuple):
-    """What a file is. `layout` is that of a table."""
+    """The kind of a file; `layout` is that of a table."""
 
     kind: Literal["csv", "xlsx", "image", "images"]
     layout: CsvLayout | XlsxLayout | None
@@ -93,17 +93,17 @@ class Looked(NamedTuple):
 
 
 class ReadBatch(NamedTuple):
-    """Rows as they are stored, side by side: inputs as JSON, keys if there are any, and why some could not be read."""
+    """Rows ready to store, as parallel lists: inputs as JSON, keys, and why some could not be read."""
 
     data: list[bytes]
     keys: list[str | None] | None
-    faults: dict[int, str]  # by place
+    faults: dict[int, str]  # by position
     next: Cursor
     is_last: bool
 
 
 class Unpacked(NamedTuple):
-    """A picture and its media type, or why it is none."""
+    """An image and its media type, or why it cannot be read."""
 
     data: bytes = b""
     media_type: str = ""
@@ -111,9 +111,9 @@ class Unpacked(NamedTuple):
 
 
 def look(path: Path, options: SheetOptions) -> Looked:
-    """What a file is, and what its columns hold.
+    """Detect the kind of a file and the mapping of its columns.
 
-    Raises: DataError with a reason that its owner can act on.
+    Raises: DataError for a file that cannot be read.
     """
     with path.open("rb") as file:
         found = detect(file)
@@ -141,7 +141,7 @@ def look(path: Path, options: SheetOptions) -> Looked:
 
 
 def _sample(path: Path, layout: Layout) -> tuple[Sequence[Mapping[str, object]], bool]:
-    """The first rows that can be read, with numbers where a workbook says so; and whether there is no row at all."""
+    """The first valid rows, with typed numbers of a workbook; and whether there are no rows at all."""
     if isinstance(layout, XlsxLayout):
         return sample_of_workbook(path, layout, SAMPLE)
     with read_rows(path, layout) as reader:
@@ -163,7 +163,7 @@ def _no_table(kind: Literal["image", "images"], listed: list[ArchivePicture]) ->
 def read_batch(
     path: Path, layout: CsvLayout, place: Cursor | None, most: int, most_bytes: int, key: Sequence[str]
 ) -> ReadBatch:
-    """The next rows from a place on, ready to be stored."""
+    """The next rows from a cursor on, ready to store."""
     most = min(most, max(1, _MOST_ENCODED // (1 + sum(map(len, layout.columns)))))
     with read_rows(path, layout, place) as reader:
         cells = reader.take(most, most_bytes)
@@ -182,7 +182,7 @@ def read_batch(
 
 
 def _encoded(lines: Sequence[int], rows: Sequence[Sequence[str]], columns: Sequence[str]) -> list[bytes]:
-    """Inputs as JSON. Many rows of few columns: the names are written once, into a form that cells are filled into."""
+    """Inputs as JSON, from a template with the column names: faster for many rows of few columns."""
     names = ", ".join(f"{_quoted(name).replace('%', '%%')}: %s" for name in columns)
     form = f'{{"line": %d, "row": {{{names}}}}}'
     return [(form % (line, *map(_quoted, row))).encode() for line, row in zip(lines, rows, strict=True)]
@@ -196,20 +196,20 @@ def _keys(rows: Sequence[Sequence[str]], columns: Sequence[str], key: Sequence[s
 def _with_bad(
     lines: Sequence[int], data: Sequence[bytes], keys: Sequence[str | None] | None, cells: Cells
 ) -> ReadBatch:
-    """The same with the rows that cannot be read at their places."""
+    """The same, with the invalid rows at their positions."""
     rows = [
         _StoredRow(line, each, key) if len(each) <= MAX_INPUT_BYTES else _broken(BadRow(line, _TOO_LARGE))
         for line, each, key in zip(lines, data, keys or repeat(None), strict=False)
     ]
     rows += map(_broken, cells.bad)
-    rows.sort(key=lambda row: row.line)  # two may have the same line: none takes the place of the other
+    rows.sort(key=lambda row: row.line)  # two rows may have the same line; neither replaces the other
     faults = {place: row.fault for place, row in enumerate(rows) if row.fault}
     named = None if keys is None else [row.key for row in rows]
     return ReadBatch([row.data for row in rows], named, faults, cells.next, cells.is_last)
 
 
 class _StoredRow(NamedTuple):
-    """A row as it is stored, and what is wrong with it."""
+    """A row ready to store, and its error."""
 
     line: int
     data: bytes
@@ -223,7 +223,7 @@ def _broken(row: BadRow) -> _StoredRow:
 
 
 def _key_of(cells: Sequence[str]) -> str | None:
-    """What makes a row the same as another, however it is spaced and capitalized; None where all of it is empty."""
+    """The key of a row, ignoring white space and case; None when all its cells are empty."""
     parts = [" ".join(cell.split()).casefold() for cell in cells]
     if not any(parts):
         return None
@@ -234,7 +234,7 @@ def _key_of(cells: Sequence[str]) -> str | None:
 
 
 def unpack_pictures(path: Path, names: Sequence[str]) -> list[Unpacked]:
-    """Pictures of an archive, which is opened once for all of them, or the file itself for the name "".
+    """Images of an archive, which is opened once for all of them, or the file itself for the name "".
 
     Raises: DataError when the archive cannot be opened.
     """
@@ -262,5 +262,5 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {fn.__name__: fn for fn in (look, wr
 
 
 def run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """One of these functions by its name, so that one process does for all."""
+    """Call one of these functions by name, so that one process can run all of them."""
     return _FUNCTIONS[name](*args, **kwargs)

@@ -29,37 +29,37 @@ class SheetsSettings(IntakeSettings):
 
     enabled: bool = Field(default=True, description="accept files of rows; false: uploads are rejected")
     ingest_min_rows: Annotated[int, Field(ge=1, le=100_000)] = Field(
-        default=1, description="fewest rows of a file that are committed at once"
+        default=1, description="minimum number of rows per commit"
     )
     ingest_max_rows: Annotated[int, Field(ge=1, le=100_000)] = Field(
-        default=8192, description="most rows of a file that are committed at once; it begins with 64, and doubles"
+        default=8192, description="maximum number of rows per commit; begins with 64 and doubles"
     )
     ingest_max_batch_bytes: Annotated[int, Field(ge=1024, le=256 << 20)] = Field(
-        default=4 << 20, description="most bytes of rows that are committed at once"
+        default=4 << 20, description="maximum number of bytes per commit"
     )
     db_p50_ms: Annotated[float, Field(gt=0)] = Field(
-        default=125.0, description="batches of rows grow while committing one takes no longer, on average"
+        default=125.0, description="batches of rows grow while a commit takes less than this, on average"
     )
     db_p95_ms: Annotated[float, Field(gt=0)] = Field(
-        default=250.0, description="batches of rows shrink when committing one takes longer, on average"
+        default=250.0, description="batches of rows shrink when a commit takes longer than this, on average"
     )
     max_read_bytes: Annotated[int, Field(ge=1 << 20, le=1 << 44)] = Field(
         default=16 << 30,
-        description="most bytes that the rows of one file may take once read; a file may take 200 times its own size, "
-        "or 16 MiB if that is more, but never more than this",
+        description="maximum size in bytes of the rows of a file once read; the limit of a file is 200 times its size, "
+        "at least 16 MiB, and at most this",
     )
     read_s: Seconds = Field(
         default=60.0,
-        description="seconds that reading a file may take, whatever its size",
+        description="seconds that reading a file of any size may take",
     )
     read_s_per_mb: Seconds = Field(
-        default=20.0, description="seconds more that reading a file may take for each megabyte that it has"
+        default=20.0, description="additional seconds that reading a file may take per megabyte"
     )
     max_attempts_error: Annotated[int, Field(ge=1, le=1000)] = Field(
-        default=3, description="attempts to look a row up that may fail before it is in error"
+        default=3, description="failed attempts to look a row up before its status is ERROR"
     )
     max_attempts_not_found: Annotated[int, Field(ge=1, le=1000)] = Field(
-        default=2, description="attempts to look a row up, each in other ways, before it is NOT_FOUND"
+        default=2, description="attempts to look a row up, with different strategies, before its status is NOT_FOUND"
     )
     not_found_wait_s: Seconds = Field(
         default=30.0, description="longest pause before a row that was not found is looked up in the next ways"
@@ -68,5 +68,5 @@ class SheetsSettings(IntakeSettings):
         default=None, description="folder with declarations of providers that rows are looked up at; unset: none"
     )
     match_score: Annotated[float, Field(ge=0, le=1)] = Field(
-        default=0.7, description="what a provider has found is a match from this score on, of 0 to 1"
+        default=0.7, description="minimum score of a match, from 0 to 1"
     )

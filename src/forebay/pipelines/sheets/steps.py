@@ -1,4 +1,4 @@
-"""Sheets: rows of a file, made comparable, looked up, and shown as a grid.
+"""The pipelines of sheets.
 
 sheets         normalize → look_up
 sheet_images   examine → normalize → look_up
@@ -13,22 +13,20 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from forebay import resources
 from forebay.engine.declare.context import Context
-from forebay.engine.declare.limited import limited
 from forebay.engine.declare.pipeline import Pipeline
 from forebay.engine.declare.resources import resource
 from forebay.engine.declare.retry import Retry
 from forebay.errors import DataError
+from forebay.pipelines.image_tools import INSPECT_IMAGE, READ_IMAGE_TEXT
 from forebay.pipelines.sheets import lookup
 from forebay.pipelines.sheets.db import sheets as rows
 from forebay.pipelines.sheets.lookup import Match
 from forebay.pipelines.sheets.reading import MAX_INPUT_BYTES
 from forebay.pipelines.sheets.settings import SheetsSettings
 from forebay.pipelines.sheets.workbook_reading import FORMULA_WITHOUT_RESULT
-from forebay.services import images as pictures
-from forebay.services import ocr as reader
 from forebay.services.products import Columns, Normalized
 from forebay.services.products import normalize as normalized
-from forebay.services.products.normalizing import Problem, identity
+from forebay.services.products.normalizing import FieldProblem, identity
 from forebay.services.products.pictures import fields_in
 from forebay.services.spreadsheets.xlsx_rows import NO_RESULT
 from forebay.types import ErrorClass, NotFound
@@ -41,23 +39,20 @@ if TYPE_CHECKING:
     from forebay.pipelines.sheets.db.sheets import Sheet
     from forebay.settings import Settings
 
-_KNOWN = 256  # sheets that are remembered
-_ASKING = (32, 100)  # rows at a time: how many questions a provider gets of them is found out by its desk
-
-INSPECT = limited(pictures.inspect, memory_mb=512, timeout=30, needs=pictures.PACKAGES)
-READ_TEXT = limited(reader.read_text, memory_mb=1536, timeout=120, needs=reader.NEEDS)
+_KNOWN = 256  # cached sheets
+_ASKING = (32, 100)  # concurrent rows; the gate of a provider limits its queries
 
 
 class SheetRow(BaseModel):
-    """One row of a file, as it stands there."""
+    """A row of a file, unchanged."""
 
     line: Annotated[int, Field(ge=0)] = 0
     row: dict[str, Any] = {}
-    kinds: str = ""  # a letter for what each cell of a workbook is, as `xlsx_rows` has them
+    kinds: str = ""  # a letter for the type of each cell of a workbook, see `xlsx_rows`
     excerpt: str | None = None  # of a row that could not be read
 
 
-class Image(BaseModel):
+class ImageRef(BaseModel):
     model_config = ConfigDict(populate_by_name=True)
 
     name: str
@@ -67,13 +62,13 @@ class Image(BaseModel):
 
 
 class SheetImage(SheetRow):
-    """One picture of a file."""
+    """An image of a file."""
 
-    image: Image | None = None
+    image: ImageRef | None = None
 
 
 class Examined(BaseModel):
-    """What a picture shows."""
+    """The size of an image, and the text in it."""
 
     sha256: str
     width: int
@@ -86,26 +81,26 @@ sheets = Pipeline("sheets", SheetRow, max_input_bytes=MAX_INPUT_BYTES)
 sheet_images = Pipeline("sheet_images", SheetImage, max_input_bytes=MAX_INPUT_BYTES, internal=True)
 
 
-# What the steps know of the sheet.
+# The sheet of a row.
 
 
 class SheetCache:
-    """The sheets that rows belong to: asked for again when one may have been changed since."""
+    """Caches the sheets of rows; reads one again when it may have changed."""
 
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
         self._known: OrderedDict[int, Sheet] = OrderedDict()
 
     async def of(self, ctx: Context) -> Sheet:
-        """The sheet of a job, as it was when this attempt was claimed, or later.
+        """The sheet of a job, as of when this attempt was claimed, or later.
 
         Raises: DataError when the job has none.
         """
         known = self._known.get(ctx.job_id)
-        if known is None or known.now_ms <= ctx.token >> 20:  # a token begins with the time of its claim
+        if known is None or known.now_ms <= ctx.token >> 20:  # a fencing token begins with the time of the claim
             known = await rows.read(self._pool, job_id=ctx.job_id)
             if known is None:
-                raise DataError("the job is no sheet's: upload a file, and its rows become items")
+                raise DataError("the job has no sheet: upload a file, and its rows become items")
             self._known[ctx.job_id] = known
             while len(self._known) > _KNOWN:
                 self._known.popitem(last=False)
@@ -113,7 +108,7 @@ class SheetCache:
 
 
 @resource
-async def book(given: Resources) -> AsyncGenerator[SheetCache]:
+async def sheet_cache(given: Resources) -> AsyncGenerator[SheetCache]:
     yield SheetCache(given.pool)
 
 
@@ -122,10 +117,10 @@ async def book(given: Resources) -> AsyncGenerator[SheetCache]:
 
 @sheets.step(normalizes=True, concurrency=(1, 16))
 async def normalize(ctx: Context, given: SheetRow) -> Normalized:
-    """The canonical fields of the row, and what is wrong with its values."""
+    """Normalize the fields of the row, and report invalid values."""
     if given.excerpt is not None:
-        raise DataError(f"line {given.line} could not be read: fix it in the file, and upload that again")
-    sheet = await (await ctx.get(book)).of(ctx)
+        raise DataError(f"line {given.line} could not be read: fix it in the file and upload the file again")
+    sheet = await (await ctx.get(sheet_cache)).of(ctx)
     columns = Columns.model_validate(sheet.mapping or {"fields": {}})
     read = normalized(given.row, columns)
     if NO_RESULT not in given.kinds:
@@ -133,10 +128,10 @@ async def normalize(ctx: Context, given: SheetRow) -> Normalized:
     return read.model_copy(update={"problems": [*read.problems, *_without_results(given, sheet, columns)]})
 
 
-def _without_results(given: SheetRow, sheet: Sheet, columns: Columns) -> list[Problem]:
+def _without_results(given: SheetRow, sheet: Sheet, columns: Columns) -> list[FieldProblem]:
     missing = {name for name, kind in zip(sheet.columns or (), given.kinds, strict=False) if kind == NO_RESULT}
     return [
-        Problem(field=field, kind="refused", reason=FORMULA_WITHOUT_RESULT, column=column)
+        FieldProblem(field=field, kind="refused", reason=FORMULA_WITHOUT_RESULT, column=column)
         for field, column in columns.fields.items()
         if column in missing
     ]
@@ -144,32 +139,32 @@ def _without_results(given: SheetRow, sheet: Sheet, columns: Columns) -> list[Pr
 
 @sheets.step(after=normalize, timeout=300, concurrency=_ASKING)
 async def look_up(ctx: Context, given: SheetRow, known: Normalized) -> Match | NotFound:
-    """What the providers have that fits the row best."""
+    """Find the best match for the row."""
     return await _look_up(ctx, known)
 
 
 async def _look_up(ctx: Context, known: Normalized) -> Match | NotFound:
-    sheet = await (await ctx.get(book)).of(ctx)
+    sheet = await (await ctx.get(sheet_cache)).of(ctx)
     return await lookup.look_up(
         ctx,
         known.fields,
         attempts=(await ctx.get(resources.settings)).of(SheetsSettings).max_attempts_not_found,
         priority=sheet.providers or (),
-        turn=sheet.turn,
+        rotation=sheet.rotation,
     )
 
 
-# Pictures.
+# Images.
 
 
 @sheet_images.step(timeout=240, concurrency=(1, 2))
 async def examine(ctx: Context, given: SheetImage) -> Examined:
-    """Measures the picture, and reads what is written in it."""
+    """Measure the image and read the text in it."""
     if given.image is None:
-        raise DataError(f"picture {given.line} could not be read: fix it in the archive, and upload that again")
+        raise DataError(f"image {given.line} could not be read: fix it in the archive and upload the archive again")
     async with (await ctx.get(resources.blobs)).local(given.image.sha256) as path:
-        facts = await ctx.call(INSPECT, path)
-        text = (await ctx.call(READ_TEXT, path)).text  # where that is not installed, the pictures wait until it is
+        facts = await ctx.call(INSPECT_IMAGE, path)
+        text = (await ctx.call(READ_IMAGE_TEXT, path)).text  # if OCR is not installed, the step is parked
     return Examined(
         sha256=given.image.sha256, width=facts.width, height=facts.height, blurhash=facts.blurhash, text=text
     )
@@ -177,14 +172,14 @@ async def examine(ctx: Context, given: SheetImage) -> Examined:
 
 @sheet_images.step(name="normalize", after=examine, normalizes=True, concurrency=(1, 16))
 async def normalize_image(ctx: Context, given: SheetImage, seen: Examined) -> Normalized:
-    """The canonical fields, as far as the text in the picture, or else its name, has them."""
+    """Normalize the fields found in the text of the image, or else in its name."""
     name = given.image.name if given.image else ""
     return identity(fields_in(seen.text, name))
 
 
 @sheet_images.step(name="look_up", after=normalize_image, timeout=300, concurrency=_ASKING)
 async def look_up_image(ctx: Context, given: SheetImage, known: Normalized) -> Match | NotFound:
-    """What the providers have that fits the picture best."""
+    """Find the best match for the image."""
     return await _look_up(ctx, known)
 
 
@@ -202,7 +197,7 @@ def _tune_images(settings: Settings) -> None:
 
 
 def _retry(settings: SheetsSettings) -> Retry:
-    """What was not found is looked for again in other ways, soon; failures wait longer from time to time."""
+    """Rows without a match are soon looked up with other strategies; failures back off exponentially."""
     other_ways = Retry(
         attempts=settings.max_attempts_error,
         base=settings.not_found_wait_s,

@@ -1,7 +1,7 @@
-"""Workbooks written out as CSV, so that any batch of their rows can be read without all that come before it.
+"""Converts workbooks to CSV, so that any batch of rows can be read without the rows before it.
 
-Each row stands there after its number, what is wrong with it, and a letter for what each of its cells is: numbers and
-truth become such in JSON, so that nobody has to guess what a text like 1.459 means.
+Each row begins with its number, its error, and a letter for the type of each cell: numbers and booleans keep their
+types in JSON, so that the meaning of a text like 1.459 need not be guessed.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from forebay.services.spreadsheets.writing import CsvFile
 from forebay.services.spreadsheets.xlsx_file import open_xlsx
 from forebay.services.spreadsheets.xlsx_rows import NO_RESULT, NUMBER, TEXT, TRUTH
 
-_LEADING = ("line", "fault", "kinds")  # the columns before the workbook's own
-_ROWS, _CHARACTERS = 1000, 4 << 20  # that are written at a time
+_LEADING = ("line", "fault", "kinds")  # the columns before those of the workbook
+_ROWS, _CHARACTERS = 1000, 4 << 20  # rows per write
 _NO_FAULT = ""
 _Found: TypeAlias = tuple[int, list[str] | BadRow, str]
 
 
 class WrittenOut(CsvLayout):
-    """How a workbook is read that was written out, and its formulas without a result: how many by column."""
+    """The layout of a converted workbook, and the number of formulas without a result by column."""
 
     no_result: dict[str, int]
 
@@ -37,7 +37,7 @@ class WrittenOut(CsvLayout):
 
     @property
     def warnings(self) -> list[str]:
-        """What the owner of the file should know."""
+        """Warnings for the owner of the file."""
         return [
             f"{count} {'cell' if count == 1 else 'cells'} of column {column!r}: {FORMULA_WITHOUT_RESULT}"
             for column, count in self.no_result.items()
@@ -51,9 +51,9 @@ FORMULA_WITHOUT_RESULT = (
 
 
 def write_out(path: Path, layout: XlsxLayout, target: Path, most_bytes: int) -> WrittenOut:
-    """Writes the rows of a workbook as CSV.
+    """Write the rows of a workbook as CSV.
 
-    Raises: DataError, also when they take more bytes than a file of this size may.
+    Raises: DataError, also when they take more bytes than allowed for a file of this size.
     """
     columns = (*_LEADING, *layout.columns)
     file = CsvFile(columns, escape=False, mark=False)
@@ -100,7 +100,7 @@ def _record(line: int, cells: list[str] | BadRow, kinds: str) -> Sequence[str]:
     if isinstance(cells, BadRow):
         return (str(line), cells.reason, "", cells.excerpt)
     if sum(map(len, cells)) > MAX_ROW_BYTES // 8 and _bytes_of(cells) > MAX_ROW_BYTES - (64 << 10):
-        # Longer than what is read of CSV; its number would be lost there.
+        # Longer than the CSV reader allows, which would lose its number.
         return (str(line), f"is longer than {MAX_ROW_BYTES >> 20} MiB", "", excerpt(" | ".join(cells)))
     return (str(line), _NO_FAULT, kinds.rstrip(TEXT), *cells)
 
@@ -110,7 +110,7 @@ def _bytes_of(cells: Sequence[str]) -> int:
 
 
 def typed_cells(cells: Cells) -> tuple[Cells, list[str]]:
-    """What was written out: the rows with their own numbers and columns, and what the cells of each are."""
+    """The converted rows with their original numbers and columns, and the types of their cells."""
     made = Cells([], [], list(cells.bad), cells.next, cells.is_last)
     listed: list[str] = []
     for number, fault, kinds, *row in cells.rows:
@@ -124,7 +124,7 @@ def typed_cells(cells: Cells) -> tuple[Cells, list[str]]:
 
 
 def typed_inputs(cells: Cells, kinds: Sequence[str], columns: Sequence[str]) -> list[bytes]:
-    """Inputs as JSON. Many rows of few columns: the names are written once, into a form that cells are filled into."""
+    """Inputs as JSON, from a template with the column names: faster for many rows of few columns."""
     names = ", ".join(f"{_quoted(name).replace('%', '%%')}: %s" for name in columns)
     plain = f'{{"line": %d, "row": {{{names}}}}}'
     typed = f'{{"line": %d, "kinds": "%s", "row": {{{names}}}}}'
@@ -139,14 +139,14 @@ def typed_inputs(cells: Cells, kinds: Sequence[str], columns: Sequence[str]) -> 
 
 
 def _value(text: str, kind: str) -> str:
-    """A cell as JSON. A number with an exponent is a text: the database would write it with all its zeros."""
+    """A cell as JSON. A number with an exponent stays a text: the database would write all its zeros."""
     if kind == TRUTH or (kind == NUMBER and "e" not in text):
         return text
     return _quoted(text)
 
 
 def sample_of_workbook(path: Path, layout: XlsxLayout, count: int) -> tuple[list[Mapping[str, object]], bool]:
-    """The first rows that can be read, with numbers that are such; and whether there is no row at all."""
+    """The first valid rows, with typed numbers; and whether there are no rows at all."""
     with path.open("rb") as source, open_xlsx(source, layout) as reader:
         rows = list(islice(reader.typed(), count))
     sample: list[Mapping[str, object]] = [

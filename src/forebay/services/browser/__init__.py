@@ -1,9 +1,9 @@
-"""A browser for pages as people see them: screenshots, rendered HTML, and what kind of page it was.
+"""A headless browser: screenshots, rendered HTML, and the kind of a page.
 
     async with open_browser(settings, egress) as browser:
         capture = await browser.capture("https://example.com/")
 
-Chromium is driven in its own protocol over a pipe; all of its traffic goes through the guarded egress.
+Chromium is controlled by its DevTools protocol over a pipe; all of its traffic goes through the egress proxy.
 """
 
 from __future__ import annotations

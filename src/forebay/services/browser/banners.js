@@ -1,4 +1,4 @@
-// Takes cookie banners away without ever answering them: what asks for consent is removed, and scrolling is free again.
+// Removes cookie banners without answering them, and restores scrolling.
 (() => {
   const known = [
     '#onetrust-consent-sdk', '#onetrust-banner-sdk', '.onetrust-pc-dark-filter', '#CybotCookiebotDialog', '#CybotCookiebotDialogBodyUnderlay',
@@ -25,7 +25,7 @@
   const remove = element => { if (removed < most && element !== document.body && element !== document.documentElement) { element.remove(); removed++; } };
   for (const selector of known) for (const element of document.querySelectorAll(selector)) remove(element);
 
-  // Whatever else lies over the page and speaks of cookies: fixed or sticky, with little to read and something to press.
+  // Other overlays that mention cookies: fixed or sticky, with little text and a button.
   const over = element => ['fixed', 'sticky'].includes(getComputedStyle(element).position);
   const candidates = [...document.querySelectorAll('body *')].slice(0, 20000).filter(over);
   const speaks = element => {
@@ -43,7 +43,7 @@
     if (speaks(dialog) && pressable(dialog) && !dialog.querySelector('main, article')) remove(dialog);
 
   if (removed) {
-    // What darkened the page behind the banner, and what kept it from being scrolled.
+    // The backdrop of the banner, and styles that prevent scrolling.
     const whole = innerWidth * innerHeight;
     for (const element of candidates) {
       if (!element.isConnected) continue;

@@ -1,4 +1,4 @@
-"""The browser as pipelines use it: always one that works, never more than may run, none left behind."""
+"""The browser of a worker: starts Chromium when needed, replaces it regularly, and ends it reliably."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from forebay.errors import ConfigError, StepError, TransientError
 from forebay.log import get_logger
-from forebay.services.browser.capturing import Capturing, Wish
+from forebay.services.browser.capturing import CaptureRequest, Capturing
 from forebay.services.browser.devtools import BrowserGone, ProtocolError
 from forebay.services.browser.executable import require_browser
 from forebay.services.browser.process import BrowserProcess
@@ -26,11 +26,11 @@ if TYPE_CHECKING:
     from forebay.settings import Settings
 
 log = get_logger("browser")
-_SLACK_S = 5.0  # beyond the timeout of a capture, for what is not the page's fault
+_SLACK_S = 5.0  # in addition to the timeout of a capture, for delays of the browser
 
 
 class Browser:
-    """Captures pages with one Chromium at a time, started when it is needed and replaced when it has done enough."""
+    """Captures pages with one Chromium, which is started on demand and replaced after a number of captures."""
 
     def __init__(self, settings: Settings, egress: Egress) -> None:
         self._settings, self._egress = settings, egress
@@ -39,7 +39,7 @@ class Browser:
         self._current: BrowserProcess | None = None
         self._retiring: set[asyncio.Task[None]] = set()
         self._aging: asyncio.TimerHandle | None = None
-        # As root it refuses to start with its own sandbox, if we give it no account.
+        # As root, Chromium does not start with its sandbox, unless it runs under another account.
         self._sandboxed = settings.sandbox != "off" or os.geteuid() != 0
         self.started = 0
         self._captures = self._failures = self._running = 0
@@ -54,27 +54,29 @@ class Browser:
         timeout: float | None = None,
         purpose: str = "browser",
     ) -> Capture:
-        """Look at an address as a visitor without a history would.
+        """Capture a page as a visitor without cookies sees it.
 
         Raises:
-            DataError: the address is none.
-            PermanentError: it can never be shown: the guard refused it, its certificate is bad …
+            DataError: the URL is invalid.
+            PermanentError: it cannot be shown: the SSRF guard refused it, its certificate is invalid …
             TransientError: it may work next time.
             ConfigError: Chromium is missing or does not start.
         """
         wanted = str(checked_url(url))
-        wish = Wish(wanted, full_page, self._settings.browser_max_height, timeout or self._settings.browser_timeout_s)
+        request = CaptureRequest(
+            wanted, full_page, self._settings.browser_max_height, timeout or self._settings.browser_timeout_s
+        )
         async with self._slots, self._counted():
             process = await self._ready()
             process.begin()
             try:
-                return await self._captured(process, wish, viewport, purpose)
+                return await self._captured(process, request, viewport, purpose)
             finally:
                 process.end()
                 self._retire_if_due(process)
 
     def describe(self) -> dict[str, float]:
-        """What metrics show."""
+        """State for metrics."""
         return {
             "captures": self._captures,
             "failures": self._failures,
@@ -99,55 +101,57 @@ class Browser:
 
     @property
     def process(self) -> BrowserProcess | None:
-        """The Chromium that runs now, if one does."""
+        """The running Chromium, if any."""
         return self._current if self._current is not None and self._current.is_open else None
 
     @property
     def retiring(self) -> int:
-        """How many are on their way out."""
+        """The number of Chromiums that are ending."""
         return len(self._retiring)
 
     async def check(self) -> BrowserProcess:
-        """Start it if it does not run, as `forebay doctor` does.
+        """Start Chromium if it does not run, for `forebay doctor`.
 
         Raises: ConfigError, TransientError.
         """
         return await self._ready()
 
     async def close(self) -> None:
-        """End every process of it."""
+        """End all processes of Chromium."""
         if self._aging is not None:
             self._aging.cancel()
         if self._current is not None:
             await self._current.kill()
         await asyncio.gather(*self._retiring, return_exceptions=True)
 
-    async def _captured(self, process: BrowserProcess, wish: Wish, viewport: tuple[int, int], purpose: str) -> Capture:
+    async def _captured(
+        self, process: BrowserProcess, request: CaptureRequest, viewport: tuple[int, int], purpose: str
+    ) -> Capture:
         limits = replace(self._egress.limits, bytes_down=MOST_BYTES_DOWN)
         with self._egress.grant(purpose, limits) as grant:
             tab = Tab(process, grant, viewport)
             try:
                 await tab.open()
-                async with asyncio.timeout(wish.timeout + _SLACK_S):
-                    return await Capturing(tab, grant, viewport, wish).run()
+                async with asyncio.timeout(request.timeout + _SLACK_S):
+                    return await Capturing(tab, grant, viewport, request).run()
             except BrowserGone:
                 await self._told(process)
                 raise TransientError(process.why_gone()) from None
             except ProtocolError as error:
-                raise TransientError(f"the page went away while it was captured: {error}") from None
+                raise TransientError(f"the page was closed during the capture: {error}") from None
             except TimeoutError:
-                raise TransientError(f"the page kept the browser busy for {wish.timeout + _SLACK_S:.0f} s") from None
+                raise TransientError(f"the page kept the browser busy for {request.timeout + _SLACK_S:.0f} s") from None
             finally:
-                # Also when the capture is cancelled: nothing of the page stays.
+                # Also when the capture is cancelled.
                 await asyncio.shield(asyncio.ensure_future(tab.close()))
 
     async def _told(self, process: BrowserProcess) -> None:
-        """Wait for the guard's word on how it ended."""
+        """Wait for the reason of its end."""
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_SLACK_S):
                 await process.ended.wait()
 
-    # One that works.
+    # Start and replacement.
 
     async def _ready(self) -> BrowserProcess:
         async with self._starting:
@@ -171,8 +175,8 @@ class Browser:
                 raise
             if self._settings.sandbox in (None, "required"):
                 raise ConfigError(
-                    "Chromium's own sandbox does not start here: allow user namespaces for this account, or let it run "
-                    f"without by FOREBAY_SANDBOX=preferred ({process.said.rpartition(chr(10))[2][-200:]})"
+                    "Chromium's sandbox does not start here: allow user namespaces for this account, or run "
+                    f"Chromium without it by FOREBAY_SANDBOX=preferred ({process.said.rpartition(chr(10))[2][-200:]})"
                 ) from None
             log.warning("browser_sandbox_unavailable", said=process.said[-300:])
             self._sandboxed = False
@@ -180,17 +184,17 @@ class Browser:
         return process
 
     def _plan_retirement(self, process: BrowserProcess) -> None:
-        """One that nobody uses ends with its time, and not with the next capture."""
+        """An idle Chromium ends after its lifetime, not at the next capture."""
         due = process.started_at + self._settings.browser_max_age_s
         self._aging = asyncio.get_running_loop().call_at(due, self._retire_if_due, process)
 
     def _is_due(self, process: BrowserProcess) -> bool:
-        """Whether it has done enough."""
+        """Whether it is due for replacement."""
         age = asyncio.get_running_loop().time() - process.started_at
         return process.captures >= self._settings.browser_max_captures or age >= self._settings.browser_max_age_s
 
     def _retire_if_due(self, process: BrowserProcess) -> None:
-        """End one that has done enough once nobody uses it; it may have been replaced already."""
+        """End a Chromium that is due once it is idle; it may have been replaced already."""
         if process.running or (process is self._current and not self._is_due(process)):
             return
         if process is self._current:

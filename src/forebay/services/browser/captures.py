@@ -1,4 +1,4 @@
-"""What comes of looking at an address with the browser."""
+"""The result of a capture."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class CaptureKind(StrEnum):
-    """The kinds of pages as `PageKind` has them, and what is no page at all."""
+    """The kinds of pages of `PageKind`, and kinds of content that are not pages."""
 
     PAGE = "page"
     LOGIN = "login"
@@ -26,13 +26,13 @@ class CaptureKind(StrEnum):
 
     @property
     def is_shown(self) -> bool:
-        """Whether there are shots of it; a login or an error must never pass for the page."""
+        """Whether it has screenshots; a login or error page must not be taken for the page."""
         return self in (CaptureKind.PAGE, CaptureKind.EMPTY)
 
 
 @dataclass(frozen=True, slots=True)
 class Shot:
-    """A picture of a page."""
+    """A screenshot."""
 
     data: bytes = field(repr=False)
     width: int
@@ -42,15 +42,15 @@ class Shot:
 
 @dataclass(frozen=True, slots=True)
 class Capture:
-    """One look at one address."""
+    """The capture of one URL."""
 
     url: str
-    """Where it was asked to look."""
+    """The requested URL."""
     final_url: str
     status: int
     kind: CaptureKind
     reason: str
-    """Why it is of that kind; empty for pages."""
+    """The reason of the kind; empty for pages."""
     media_type: str
     headers: dict[str, str]
     title: str
@@ -58,10 +58,10 @@ class Capture:
     html_is_cut: bool
     viewport: Shot | None
     full_page: Shot | None
-    """The whole page down to a bound; the same as `viewport` when there is no more of it."""
+    """The full page up to a maximum height; the same as `viewport` when it fits."""
     full_page_is_cut: bool
     notes: list[str]
-    """What the page complained of, and what was done about it."""
+    """Problems of the page, and what was done about them."""
     refusals: list[Refusal]
-    """What the guard of the way out refused to the page."""
+    """Requests of the page that the SSRF guard refused."""
     bytes_down: int

@@ -1,4 +1,4 @@
-"""The command line of Chromium: nothing but what pages ask for, and all of that through the proxy."""
+"""The command line of Chromium: no traffic except that of pages, and all of it through the proxy."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _QUIET = (
     "--no-first-run",
     "--no-default-browser-check",
     "--disable-gpu",
-    "--disable-dev-shm-usage",  # /dev/shm is tiny in containers
+    "--disable-dev-shm-usage",  # /dev/shm is small in containers
     "--mute-audio",
     "--hide-scrollbars",
     "--disable-extensions",
@@ -47,12 +47,12 @@ _GUARDED = (
     "--dns-prefetch-disable",
     "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
     "--webrtc-ip-handling-policy=disable_non_proxied_udp",
-    # The proxy resolves names; nobody else does, not even for a guess.
+    # Only the proxy resolves names; Chromium must not, not even for prefetching.
     "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1",
-    # Loopback, too, goes to the proxy, which refuses it.
+    # Loopback also goes to the proxy, which refuses it.
     "--proxy-bypass-list=<-loopback>",
 )
-# Contexts keep captures apart, and none has anything worth stealing: a process for each frame is not worth its memory.
+# Contexts isolate captures, and none has secrets: site isolation is not worth its memory.
 _OFF = (
     "site-per-process",
     "IsolateOrigins",
@@ -67,14 +67,14 @@ _OFF = (
     "WebOTP",
     "PaintHolding",
 )
-_HEAP_MB = 512  # of one page's scripts: a page that wants more loses its tab, not the whole browser
+_HEAP_MB = 512  # per page: a page that needs more crashes its tab, not the browser
 
 
 def arguments(folder: PurePath, proxy: tuple[str, int], *, sandboxed: bool, extra: str) -> Iterator[str]:
-    """All arguments; what the setting adds comes last, where it wins."""
+    """All arguments; those of the setting come last and take precedence."""
     yield from _QUIET
     yield from _GUARDED
-    yield f"--proxy-server=http://{proxy[0]}:{proxy[1]}"  # without credentials: the browser itself has no business out
+    yield f"--proxy-server=http://{proxy[0]}:{proxy[1]}"  # without credentials: only pages use the network
     yield f"--user-data-dir={folder}"
     yield f"--disable-features={','.join(_OFF)}"
     yield "--disable-site-isolation-trials"

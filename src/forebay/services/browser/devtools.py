@@ -1,4 +1,4 @@
-"""Chromium's DevTools protocol over a pipe: JSON messages that end with a NUL."""
+"""Chromium's DevTools protocol over a pipe: JSON messages separated by NUL."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ if TYPE_CHECKING:
 
     Listener = Callable[[str, dict[str, Any]], None]
 
-_LARGEST = 128 << 20  # bytes of one message: a picture of a very long page has a tenth of that
+_LARGEST = 128 << 20  # bytes per message: a screenshot of a very long page has a tenth of that
 
 
 class BrowserGone(TransientError):
-    """The browser ended while something was expected of it."""
+    """The browser ended during a call."""
 
 
 class ProtocolError(Exception):
-    """The browser did not do what it was told; mostly because the page is gone."""
+    """The browser rejected a call, mostly because the page is closed."""
 
 
 class DevToolsConnection(asyncio.Protocol):
-    """One connection; each page has a session on it, the browser itself has none."""
+    """The connection to a browser; each page has a session, the browser itself has none."""
 
     def __init__(self) -> None:
         self.ended = asyncio.get_running_loop().create_future()
@@ -36,7 +36,7 @@ class DevToolsConnection(asyncio.Protocol):
         self._parts: list[bytes] = []
         self._held = 0
 
-    # What the loop calls.
+    # Called by the event loop.
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast("asyncio.Transport", transport)
@@ -58,14 +58,14 @@ class DevToolsConnection(asyncio.Protocol):
                 future.set_exception(BrowserGone("the browser has ended"))
         self._listeners.clear()
 
-    # What its users call.
+    # Called by users.
 
     @property
     def is_open(self) -> bool:
         return not self.ended.done()
 
     async def call(self, method: str, session: str = "", /, **params: Any) -> dict[str, Any]:
-        """Have the browser do something and wait for its answer.
+        """Call a method of the browser and wait for the result.
 
         Raises:
             BrowserGone: it ended.
@@ -83,7 +83,7 @@ class DevToolsConnection(asyncio.Protocol):
             self._waiting.pop(number, None)
 
     def tell(self, method: str, session: str = "", /, **params: Any) -> None:
-        """The same for those who do not care for the answer."""
+        """Call a method without waiting for the result."""
         if self.is_open:
             self._send(next(self._numbers), method, session, params)
 

@@ -1,4 +1,4 @@
-"""Where Chromium is on this machine, and how it gets there."""
+"""Finds Chromium on this machine."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _PLACES = (
 
 
 def find_browser(settings: Settings) -> str | None:
-    """The Chromium to use: as the setting says, or the first that is found; the small one without windows first."""
+    """The Chromium to use: the configured one, or the first that is found; the headless shell first."""
     if settings.browser_path:
         return shutil.which(os.fspath(settings.browser_path))
     on_path = map(shutil.which, _NAMES)
@@ -47,14 +47,14 @@ def require_browser(settings: Settings) -> str:
     """The same.
 
     Raises:
-        ConfigError: there is none; the message has the command that installs it.
+        ConfigError: there is none; the message names the command that installs it.
     """
     found = find_browser(settings)
     if found:
         return found
     if settings.browser_path:
-        raise ConfigError(f"FOREBAY_BROWSER_PATH is {settings.browser_path}, and no program is there: fix or unset it")
-    raise ConfigError(f"no Chromium is installed; on Debian or Ubuntu: {INSTALL}")
+        raise ConfigError(f"FOREBAY_BROWSER_PATH is {settings.browser_path}, which is not a program: fix or unset it")
+    raise ConfigError(f"Chromium is not installed; on Debian or Ubuntu: {INSTALL}")
 
 
 def _is_program(path: str) -> bool:
@@ -62,6 +62,6 @@ def _is_program(path: str) -> bool:
 
 
 def _behind_script(found: str) -> str:
-    """Debian's command is a shell script that waits for the real program; without it there is one process less."""
+    """Debian's command is a shell script that waits for the program; calling the program saves a process."""
     real = f"/usr/lib/chromium/{Path(found).name}"
     return real if found == f"/usr/bin/{Path(found).name}" and _is_program(real) else found

@@ -1,4 +1,4 @@
-"""What Chromium says when it cannot load something, as errors for steps."""
+"""Translates load errors of Chromium to errors of steps."""
 
 from __future__ import annotations
 
@@ -14,26 +14,26 @@ if TYPE_CHECKING:
 
 _PERMANENT = {
     "net::ERR_TOO_MANY_REDIRECTS": "it redirects in circles",
-    "net::ERR_INVALID_REDIRECT": "it redirects to an address that is none",
+    "net::ERR_INVALID_REDIRECT": "it redirects to an invalid URL",
     "net::ERR_UNSAFE_REDIRECT": "it redirects to an address that no browser follows",
     "net::ERR_UNKNOWN_URL_SCHEME": "it redirects to an address that no browser follows",
-    "net::ERR_UNSAFE_PORT": "browsers do not go to that port",
-    "net::ERR_INVALID_URL": "browsers do not understand that address",
+    "net::ERR_UNSAFE_PORT": "browsers do not connect to that port",
+    "net::ERR_INVALID_URL": "browsers do not support that URL",
     "net::ERR_INVALID_RESPONSE": "its server does not speak HTTP",
     "net::ERR_INVALID_HTTP_RESPONSE": "its server does not speak HTTP",
-    "net::ERR_RESPONSE_HEADERS_TOO_BIG": "its server sends headers without end",
-    "net::ERR_CONTENT_DECODING_FAILED": "it is packed in a way that cannot be unpacked",
-    "net::ERR_SSL_PROTOCOL_ERROR": "its server does not speak TLS as browsers do",
-    "net::ERR_SSL_VERSION_OR_CIPHER_MISMATCH": "its server speaks only old versions of TLS",
+    "net::ERR_RESPONSE_HEADERS_TOO_BIG": "its server sends too many headers",
+    "net::ERR_CONTENT_DECODING_FAILED": "its content cannot be decompressed",
+    "net::ERR_SSL_PROTOCOL_ERROR": "its server does not support the TLS versions of browsers",
+    "net::ERR_SSL_VERSION_OR_CIPHER_MISMATCH": "its server supports only old versions of TLS",
     "net::ERR_CERT_COMMON_NAME_INVALID": "its certificate is for another host",
     "net::ERR_CERT_DATE_INVALID": "its certificate has expired, or is not valid yet",
-    "net::ERR_CERT_AUTHORITY_INVALID": "its certificate comes from nobody who is trusted",
+    "net::ERR_CERT_AUTHORITY_INVALID": "its certificate is not signed by a trusted authority",
     "net::ERR_CERT_REVOKED": "its certificate was revoked",
 }
 
 
 def load_error(url: str, text: str, grant: Grant) -> StepError:
-    """Why an address could not be loaded: in the guard's words where it was the guard."""
+    """The error for a URL that could not be loaded; a refusal of the SSRF guard is reported as such."""
     told = refusal(url, grant) or unreached(url, grant)
     if told is not None:
         return told
@@ -46,7 +46,7 @@ def load_error(url: str, text: str, grant: Grant) -> StepError:
 
 
 def unreached(url: str, grant: Grant) -> StepError | None:
-    """What kept the guard from reaching the host of an address: there is none, it does not answer, and so on."""
+    """Why the proxy could not reach the host of a URL, if that was the cause."""
     try:
         place = checked_url(url)
     except InvalidUrl:
@@ -56,9 +56,9 @@ def unreached(url: str, grant: Grant) -> StepError | None:
 
 
 def refusal(url: str, grant: Grant) -> Refused | None:
-    """What the guard said about the host of an address."""
+    """The refusal of the SSRF guard for the host of a URL."""
     try:
-        host = checked_url(url).host  # as the guard writes it
+        host = checked_url(url).host  # the form in refusals
     except InvalidUrl:
         return None
     found = next((each for each in grant.refusals if each.host == host or not each.host), None)

@@ -1,4 +1,4 @@
-// What the page is, for whoever judges it: run in a world of its own, so that the page's scripts cannot answer for it.
+// Collects facts about the page; runs in an isolated world, so that scripts of the page cannot interfere.
 (longestHtml => {
   const body = document.body, root = document.documentElement;
   const cut = (text, most) => (text || '').slice(0, most);

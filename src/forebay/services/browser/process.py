@@ -1,4 +1,4 @@
-"""One running Chromium behind its guard: in its own sandbox and network, with an end to its memory."""
+"""A running Chromium in a sandbox, with limited network and memory."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ if TYPE_CHECKING:
 log = get_logger("browser")
 
 _STARTS_WITHIN = 30.0
-_SCRATCH_MB = 1024  # its profile, and the memory that its processes share
+_SCRATCH_MB = 1024  # its profile, and shared memory
 _PROCESSES, _OPEN_FILES = 4096, 8192
 
 
 class BrowserProcess:
-    """One Chromium; ends when it is told to, with this process, or when it takes too much memory."""
+    """A Chromium; ends on request, with this process, or when it uses too much memory."""
 
     def __init__(self, settings: Settings, egress: Egress, program: str, *, sandboxed: bool) -> None:
         self.sandboxed = sandboxed
@@ -40,7 +40,7 @@ class BrowserProcess:
         self.version = ""
         self.user_agent = ""
         self.listeners: dict[str, Callable[[str, dict[str, Any]], None]] = {}
-        """By context: what happens to all targets in it."""
+        """Handlers of events, by browser context."""
         self._settings, self._egress, self._program = settings, egress, program
         self._process: GuardedProcess | None = None
         self._ending: asyncio.Task[None] | None = None
@@ -49,11 +49,11 @@ class BrowserProcess:
         """Return when it answers.
 
         Raises:
-            TransientError: it does not start; `ConfigError` when that is how it is installed.
+            TransientError: it does not start; ConfigError when the installation is the cause.
         """
         loop = asyncio.get_running_loop()
         self.started_at = loop.time()
-        mode = self._settings.sandbox or "required"  # it fetches what strangers have written
+        mode = self._settings.sandbox or "required"  # it runs untrusted content
         found = await asyncio.to_thread(sandbox_for, mode, "Chromium", scratch_mb=_SCRATCH_MB, programs=[self._program])
         if found is not None:
             check_network(mode, "Chromium", self._egress.network(walled=found.is_isolated))
@@ -65,7 +65,7 @@ class BrowserProcess:
             if isinstance(error, BrowserGone | TimeoutError):
                 raise self._not_started(error) from None
             raise
-        self._ending = loop.create_task(self._close_wire())
+        self._ending = loop.create_task(self._close_connection())
         self.version = told["product"].partition("/")[2]
         self.user_agent = told["userAgent"].replace("Headless", "")
         method = None if found is None else found.method
@@ -79,7 +79,7 @@ class BrowserProcess:
         _, self.devtools = await loop.create_unix_connection(DevToolsConnection, sock=process.sockets[0])
         told = await self.devtools.call("Browser.getVersion")
         self.devtools.listen("", self._hear)
-        # Everything that opens waits until it is looked at: a popup is closed before it has loaded anything.
+        # New targets wait for the debugger: a popup is closed before it loads anything.
         await self.devtools.call("Target.setAutoAttach", autoAttach=True, waitForDebuggerOnStart=True, flatten=True)
         return told
 
@@ -105,12 +105,12 @@ class BrowserProcess:
 
     @property
     def how(self) -> str:
-        """Why it has ended, in the guard's words."""
+        """How it ended, as the runner reports it."""
         return "" if self._process is None else self._process.end_reason
 
     @property
     def said(self) -> str:
-        """The last words of its output."""
+        """The end of its output."""
         return "" if self._process is None else self._process.output
 
     @property
@@ -133,17 +133,17 @@ class BrowserProcess:
             self._guarded.send_order(b"i")
 
     async def kill(self) -> None:
-        """End it and all that it started; returns when they are gone."""
+        """End it and all its child processes; returns when they are gone."""
         if self._process is not None:
             await self._process.kill()
 
-    async def _close_wire(self) -> None:
+    async def _close_connection(self) -> None:
         await self._guarded.ended.wait()
         self.devtools.close()
         log.info("browser_ended", how=self.how, captures=self.captures)
 
     def why_gone(self) -> str:
-        """Words for its end, for those who were using it."""
+        """The reason of its end, for error messages."""
         if self.how == "memory":
             return f"the browser used more than {self._settings.browser_memory_mb} MB and was stopped"
         return "the browser has ended unexpectedly"
@@ -155,11 +155,11 @@ class BrowserProcess:
         return ConfigError(f"the browser at {self._program} does not start ({self.how}): {last}")
 
     def _hear(self, method: str, params: dict[str, Any]) -> None:
-        """Pass on what the browser says about targets and downloads to those whose they are."""
+        """Dispatch events about targets and downloads to their contexts."""
         if method == "Target.attachedToTarget":
             info = params["targetInfo"]
             listener = self.listeners.get(info.get("browserContextId", ""))
-            if listener is None:  # of nobody, as the first empty page
+            if listener is None:  # without a context, as the first empty page
                 self.devtools.tell("Runtime.runIfWaitingForDebugger", params["sessionId"])
             else:
                 listener(method, params)

@@ -1,4 +1,4 @@
-// Walks down the page once, so that what loads only when it is seen is there, and back; never further than `most` pixels.
+// Scrolls down the page once to trigger lazy loading, and back; at most `most` pixels.
 (async (most, pause, within) => {
   const end = performance.now() + within;
   const root = document.documentElement;

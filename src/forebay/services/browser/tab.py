@@ -1,4 +1,4 @@
-"""One page in a context of its own: fresh cookies, its own egress grant, no popups, dialogs or downloads."""
+"""A page in a separate browser context: no cookies, an egress grant, no popups, dialogs or downloads."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ if TYPE_CHECKING:
     from forebay.services.egress import Grant
 
 _MOST_REQUESTS = 1500
-_MOST_BYTES = 96 << 20  # unpacked: what a page holds in memory, whatever came over the wire
+_MOST_BYTES = 96 << 20  # decompressed: what a page holds in memory
 _MOST_HTML = 16 << 20
-MOST_BYTES_DOWN = 2 * _MOST_BYTES  # over the wire, by whatever way: scripts fetch what no load event tells of
+MOST_BYTES_DOWN = 2 * _MOST_BYTES  # over the network, including fetches of scripts, for which there are no load events
 _MOST_NOTES = 20
 _OPENS_WITHIN = 15.0
 _CLOSES_WITHIN = 5.0
-_QUIET_FOR = 0.25  # seconds without a request: what loads later loads for ever
+_QUIET_FOR = 0.25  # seconds without a request after which the page counts as loaded
 
 
 @dataclass(slots=True)
 class Document:
-    """The answer that the page came from."""
+    """The response that contains the page."""
 
     url: str
     status: int
@@ -38,12 +38,12 @@ class Document:
 
 @dataclass(slots=True)
 class _State:
-    """What has been heard of the page."""
+    """The state of the page, from events."""
 
     loader: str = ""
     is_loaded: bool = False
     target: str = ""
-    """Where the page is going, after each redirect."""
+    """The URL of the navigation, after redirects."""
     loading: set[str] = field(default_factory=set[str])
     documents: dict[str, Document] = field(default_factory=dict[str, Document])
     download: str | None = None
@@ -72,9 +72,9 @@ class Tab:
     # Opening and closing.
 
     async def open(self) -> None:
-        """Make the context and the empty page.
+        """Create the context and an empty page.
 
-        Raises: TransientError when the browser takes too long for that; it is replaced then.
+        Raises: TransientError when the browser takes too long; it is then replaced.
         """
         try:
             async with asyncio.timeout(_OPENS_WITHIN):
@@ -131,7 +131,7 @@ class Tab:
         self._frame = (await self._call("Page.getFrameTree"))["frameTree"]["frame"]["id"]
 
     async def close(self) -> None:
-        """Close the context with everything in it; a browser that cannot even do that is killed."""
+        """Close the context; a browser that does not respond is killed."""
         self._devtools.ended.remove_done_callback(self._end)
         self._grant.on_cut = None
         self._browser.listeners.pop(self._context, None)
@@ -146,16 +146,16 @@ class Tab:
         except TimeoutError:
             await self._browser.kill()
 
-    # What it can be told to do.
+    # Commands.
 
     async def navigate(self, url: str) -> tuple[str, bool]:
-        """Go there; the reason why that failed, if it did, and whether it is a download."""
+        """Navigate; returns the reason if that failed, and whether it is a download."""
         answer = await self._call("Page.navigate", url=url, transitionType="typed")
         self._world = ("", 0)
         return answer.get("errorText", ""), bool(answer.get("isDownload")) or self._state.download is not None
 
     async def settled(self, *, quiet_s: float) -> None:
-        """Wait until the page has loaded, and then until it is quiet, though not for longer than `quiet_s`."""
+        """Wait until the page has loaded, and then until its requests have ended, at most `quiet_s`."""
         while True:
             await self._until(lambda: self._state.is_loaded)
             loader = self._state.loader
@@ -174,7 +174,7 @@ class Tab:
                 return
 
     async def evaluate(self, script: str, *args: Any) -> Any:
-        """What a function returns that runs beside the page's own scripts, where these cannot touch it."""
+        """Run a function in an isolated world, which scripts of the page cannot affect, and return its result."""
         loader, world = self._world
         if not world or loader != self._state.loader:
             loader = self._state.loader
@@ -194,7 +194,7 @@ class Tab:
         return answer["result"].get("value")
 
     async def shot(self, quality: int, clip: tuple[int, int] | None = None) -> str:
-        """A picture in Base64: of what is in sight, or from the top left corner on."""
+        """A screenshot in Base64: of the viewport, or from the top left corner."""
         given: dict[str, Any] = {"format": "webp", "quality": quality}
         if clip:
             given |= {
@@ -208,17 +208,17 @@ class Tab:
 
     @property
     def target(self) -> str:
-        """Where the page is going, or has gone."""
+        """The URL of the current navigation."""
         return self._state.target
 
     @property
     def document(self) -> Document | None:
-        """The answer behind what is shown now."""
+        """The response of the page that is shown."""
         return self._state.documents.get(self._state.loader)
 
     @property
     def last_document(self) -> Document | None:
-        """The last answer to a navigation, also one that was not shown."""
+        """The last response to a navigation, also if it was not shown."""
         return next(reversed(self._state.documents.values()), None)
 
     def note(self, text: str) -> None:
@@ -229,7 +229,7 @@ class Tab:
         return await self._racing(asyncio.ensure_future(self._devtools.call(method, self._session, **params)))
 
     async def _racing(self, call: asyncio.Future[dict[str, Any]]) -> dict[str, Any]:
-        """An answer, or the end of the page: one that has crashed answers nothing any more."""
+        """Wait for a result, or for the end of the page: a crashed page sends no results."""
         crash = asyncio.ensure_future(self._until(call.done))
         both: set[asyncio.Future[Any]] = {call, crash}
         try:
@@ -243,9 +243,9 @@ class Tab:
             await asyncio.gather(call, crash, return_exceptions=True)
 
     async def _until(self, condition: Callable[[], bool]) -> None:
-        """Wait for something that is heard.
+        """Wait for an event.
 
-        Raises: what has become of the page instead.
+        Raises: the error that ended the page.
         """
         while not condition():
             if self._state.failure is not None:
@@ -253,7 +253,7 @@ class Tab:
             self._changed.clear()
             await self._changed.wait()
 
-    # What it hears.
+    # Events.
 
     def _hear_browser(self, method: str, params: dict[str, Any]) -> None:
         if method == "Target.attachedToTarget":
@@ -269,7 +269,7 @@ class Tab:
             self._attached.set()
         elif target["type"] == "page":
             self.note("it opened a window, which was closed")
-            self._devtools.tell("Runtime.runIfWaitingForDebugger", session)  # or the page that opened it waits, too
+            self._devtools.tell("Runtime.runIfWaitingForDebugger", session)  # otherwise the opener would wait, too
             self._devtools.tell("Target.closeTarget", targetId=target["targetId"])
         else:  # workers, whose traffic uses the same grant
             self._devtools.tell("Runtime.runIfWaitingForDebugger", session)
@@ -292,7 +292,7 @@ class Tab:
 
     def _on_Fetch_authRequired(self, params: dict[str, Any]) -> None:  # noqa: N802
         request, challenge = params["requestId"], params["authChallenge"]
-        answer: dict[str, Any] = {"response": "CancelAuth"}  # sites get no credentials: there are none
+        answer: dict[str, Any] = {"response": "CancelAuth"}  # sites get no credentials
         if challenge.get("source") == "Proxy" and request not in self._asked_for_credentials:
             self._asked_for_credentials.add(request)
             answer = {
@@ -315,8 +315,8 @@ class Tab:
         if params.get("type") == "Document":
             self.load_failure = str(params.get("errorText", ""))
         if params["requestId"] == self._state.loader:
-            self._state.is_loaded = True  # as far as it ever will be
-            self.note(f"it did not arrive completely: {params.get('errorText', '').removeprefix('net::')}")
+            self._state.is_loaded = True  # no more will arrive
+            self.note(f"it was not received completely: {params.get('errorText', '').removeprefix('net::')}")
 
     def _on_Network_responseReceived(self, params: dict[str, Any]) -> None:  # noqa: N802
         if params.get("type") == "Document" and params.get("frameId") == self._frame:
@@ -346,7 +346,7 @@ class Tab:
             self._state.is_loaded = True
 
     def _on_Page_javascriptDialogOpening(self, params: dict[str, Any]) -> None:  # noqa: N802
-        self.note(f"it asked something, and was told no: {params.get('message', '')[:100]}")
+        self.note(f"it opened a dialog, which was dismissed: {params.get('message', '')[:100]}")
         is_leaving = params.get("type") == "beforeunload"
         self._devtools.tell("Page.handleJavaScriptDialog", self._session, accept=is_leaving)
 

@@ -1,4 +1,4 @@
-// Takes away what stands below the part that is shown: laying out a page of a million pixels again takes very long.
+// Removes what is below the captured part: the layout of a page of a million pixels takes very long.
 (most => {
   const unseen = [];
   const waiting = document.body ? [document.body] : [];

@@ -1,7 +1,7 @@
-"""A partial file: content that is still being received, and the proof by which a later attempt may continue it.
+"""A partial file: received content, and the validator with which a later attempt can continue it.
 
-Beside the file is a journal (`.json`): the proof (an ETag, a date or the version of a source), the total size if it is
-known, and what the sender has said about the content. Without a proof nothing is continued.
+Its journal (`.json`) has the proof (an ETag, a date or the version of a source), the total size if it is known, and
+headers of the sender. Without a proof, the transfer starts again.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 
 @dataclass(frozen=True, slots=True)
 class Journal:
-    """What is known of the content of a partial file."""
+    """The journal of a partial file."""
 
     proof: str | None = None
     total: int | None = None
@@ -39,7 +39,7 @@ class Journal:
 
 
 class PartialFile:
-    """One file that is written by one attempt at a time; `open_partial` makes them."""
+    """A file that one attempt at a time writes; opened by `open_partial`."""
 
     def __init__(self, path: Path, fd: int) -> None:
         self.path = path
@@ -54,11 +54,11 @@ class PartialFile:
 
     @property
     def is_whole(self) -> bool:
-        """Whether all of it is here, and known to be."""
+        """Whether the content is known to be complete."""
         return self.journal.proof is not None and self.journal.total == self.size
 
     async def begin(self, proof: str | None, total: int | None, about: Mapping[str, str] | None = None) -> None:
-        """Start over with other content."""
+        """Start again with other content."""
         await finish_in_thread(self._begin, Journal(proof, total, about or {}, _boot()))
 
     async def append(self, block: bytes | bytearray) -> None:
@@ -66,7 +66,7 @@ class PartialFile:
         await finish_in_thread(self._append, block)
 
     def discard(self) -> None:
-        """Delete it, with its journal."""
+        """Delete the file and its journal."""
         self.path.unlink(missing_ok=True)
         _journal_path(self.path).unlink(missing_ok=True)
 
@@ -81,7 +81,7 @@ class PartialFile:
             _write_journal(self.path, journal)
 
     def _replace_file(self) -> None:
-        """Give the path a new file: the old one is a blob of the store already, since an adoption was killed."""
+        """Create a new file at the path: after a killed adoption, the old one is already a blob of the store."""
         self.path.unlink(missing_ok=True)
         fd = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
         try:
@@ -100,12 +100,12 @@ class PartialFile:
                 rest = rest[written:]
 
     def load(self) -> None:
-        """Take over what an earlier attempt has left, if it is certain what that is."""
+        """Continue the file of an earlier attempt, if its content is certain."""
         journal = _read_journal(self.path)
         size = os.fstat(self._fd).st_size
-        # After a power failure a file may have its size, but not its content: only this boot's files are continued.
+        # After a power failure a file may have its size but not its content: only files of this boot are continued.
         is_known = journal is not None and journal.proof is not None and journal.boot == _boot() != ""
-        is_shared = os.fstat(self._fd).st_nlink > 1  # by an adoption that was killed: it may be read, but not written
+        is_shared = os.fstat(self._fd).st_nlink > 1  # linked by a killed adoption: it may be read, but not written
         if (
             not is_known
             or journal is None
@@ -122,7 +122,7 @@ class PartialFile:
 
 @asynccontextmanager
 async def open_partial(path: Path) -> AsyncGenerator[PartialFile]:
-    """The partial file at a path, for this attempt alone; it stays there afterwards unless it is discarded.
+    """Open the partial file at a path exclusively; it stays there afterwards unless it is discarded.
 
     Raises: ThrottledError while another attempt on this machine has it open.
     """
@@ -140,7 +140,7 @@ async def _opened(path: Path) -> int:
     try:
         return await asyncio.shield(opening)
     except asyncio.CancelledError:
-        opening.add_done_callback(_close_unused)  # or its lock would be held until this process ends
+        opening.add_done_callback(_close_unused)  # otherwise the lock would be held until this process ends
         raise
 
 
@@ -155,11 +155,11 @@ def _open_locked(path: Path) -> int:
             fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
         try:
             fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            if _is_at(fd, path):  # else it was deleted or moved between the two calls
+            if _is_at(fd, path):  # otherwise it was deleted or moved between the two calls
                 return fd
         except BlockingIOError:
             os.close(fd)
-            reason = "an earlier attempt still writes the same partial file on this machine"
+            reason = "an earlier attempt is still writing the same partial file on this machine"
             raise ThrottledError(reason, retry_after=_BUSY_S, ours=True) from None
         except BaseException:
             os.close(fd)
@@ -185,7 +185,7 @@ def _write_journal(path: Path, journal: Journal) -> None:
 
 
 def _read_journal(path: Path) -> Journal | None:
-    """The journal; None when there is none, or it is not one of ours."""
+    """The journal; None when there is none, or it is invalid."""
     try:
         read: Any = json.loads(_journal_path(path).read_text("utf-8"))
         is_ours = isinstance(read["total"], int | None) and isinstance(read["about"], dict)
@@ -195,7 +195,7 @@ def _read_journal(path: Path) -> Journal | None:
 
 
 def _boot() -> str:
-    """Which start of this machine it is; empty where there is no telling."""
+    """The id of this boot of the machine; empty when unknown."""
     try:
         return _BOOT_ID.read_text("ascii").strip()
     except OSError:

@@ -1,4 +1,4 @@
-"""Receiving content into a partial file: in blocks, within its bounds, and again from where the connection broke."""
+"""Receives content into a partial file, within limits, and resumes after a broken connection."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ if TYPE_CHECKING:
 
     from forebay.services.download.partial_file import PartialFile
 
-Report: TypeAlias = Callable[[int, int | None], None]  # bytes that are here, and of how many
+Report: TypeAlias = Callable[[int, int | None], None]  # bytes received, and the total
 
-MAX_BREAKS = 5  # in a row, with less than _PROGRESS bytes between them; then the attempt fails
+MAX_BREAKS = 5  # consecutive breaks with less than _PROGRESS bytes in between, after which the attempt fails
 _PROGRESS = 1 << 20
-_BLOCK = 256 << 10  # bytes in memory: a worker may have a hundred downloads
+_BLOCK = 256 << 10  # bytes in memory per download: a worker may have a hundred
 
 
 class Breaks:
-    """How often a transfer has broken off without getting on."""
+    """Counts breaks of a transfer without progress."""
 
     def __init__(self, partial: PartialFile) -> None:
         self._partial = partial
@@ -29,7 +29,7 @@ class Breaks:
         self._count = 0
 
     def may_continue(self) -> bool:
-        """Count a break, and say whether another try in this attempt is worthwhile."""
+        """Count a break; returns whether this attempt should try again."""
         gained, self._size = self._partial.size - self._size, self._partial.size
         self._count = 1 if gained >= _PROGRESS else self._count + 1
         return self._partial.journal.proof is not None and gained > 0 and self._count <= MAX_BREAKS
@@ -45,9 +45,9 @@ async def receive(
     total: int | None = None,
     report: Report | None = None,
 ) -> None:
-    """Read all of something that has a version into a partial file; `read` is given the offset to begin at.
+    """Read versioned content into a partial file; `read` gets the offset to start at.
 
-    Raises: DataError when it is too large; TransientError when it breaks off too often; what `read` raises.
+    Raises: DataError when it is too large; TransientError when it breaks too often; what `read` raises.
     """
     if partial.journal.proof != proof:
         await partial.begin(proof, total)
@@ -74,9 +74,9 @@ async def append_all(
     end: int | None = None,
     report: Report | None = None,
 ) -> None:
-    """Append what comes; `end` is the size that the sender has promised.
+    """Append the chunks; `end` is the announced size.
 
-    What has come is kept when it breaks off, but nothing of what is longer than promised.
+    Received content is kept after a break, but not beyond the announced size.
 
     Raises: DataError, TransientError, and what the chunks raise.
     """
@@ -87,11 +87,11 @@ async def append_all(
                 block += chunk
                 size = partial.size + len(block)
                 if max_bytes is not None and size > max_bytes:
-                    raise DataError(f"{name} has more than {max_bytes} bytes, the most that is taken")
+                    raise DataError(f"{name} has more than {max_bytes} bytes, the maximum")
                 if end is not None and size > end:
                     block.clear()
                     await partial.begin(None, None)
-                    raise TransientError(f"{name} sent more than the {end} bytes that it had promised")
+                    raise TransientError(f"{name} sent more than the {end} bytes that it announced")
                 if len(block) >= _BLOCK:
                     await _flush(partial, block, report)
     finally:
@@ -103,7 +103,7 @@ async def append_all(
 async def _flush(partial: PartialFile, block: bytearray, report: Report | None) -> None:
     if block:
         data = bytes(block)
-        block.clear()  # first: an append that is cancelled is finished nevertheless, and must not be repeated
+        block.clear()  # first: a cancelled append still completes in its thread, and must not be repeated
         await partial.append(data)
         if report is not None:
             report(partial.size, partial.journal.total)

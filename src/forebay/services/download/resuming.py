@@ -1,7 +1,7 @@
-"""Downloading a URL into a partial file, and continuing it with proof that the content is still the same.
+"""Downloads a URL into a partial file, and continues only if the content is provably the same.
 
-The proof is a strong ETag, or a Last-Modified that is old enough to be one (RFC 9110, 8.8.2). It is sent as If-Range;
-the answer is believed only if its Content-Range, ETag and total agree with what is there.
+The proof is a strong ETag, or a Last-Modified that is strong by its age (RFC 9110, 8.8.2). It is sent as If-Range; the
+response is accepted only if its Content-Range, ETag and total match the partial file.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from forebay.services.download.partial_file import PartialFile
     from forebay.services.download.receiving import Report
-    from forebay.services.egress.answers import Response, Wanted
+    from forebay.services.egress.answers import FetchRequest, Response
     from forebay.services.egress.http import Http
 
 _CONTENT_RANGE = re.compile(r"bytes (?:([0-9]{1,18})-([0-9]{1,18})|\*)/([0-9]{1,18}|\*)")
@@ -34,7 +34,7 @@ _LONGEST_HEADER = 2000
 
 @dataclass(frozen=True, slots=True)
 class Downloaded:
-    """A whole file; `url` is where redirects have led."""
+    """A complete file; `url` is the final URL after redirects."""
 
     path: Path
     size: int
@@ -57,7 +57,7 @@ class Downloaded:
 
 @dataclass(frozen=True, slots=True)
 class ContentRange:
-    """Which part of the whole an answer has: `start` to before `end`; None in a 416."""
+    """The range of a response: `start` to before `end`; None in a 416."""
 
     start: int | None
     end: int | None
@@ -78,16 +78,16 @@ class ContentRange:
 
 async def download(
     http: Http,
-    wanted: Wanted,
+    wanted: FetchRequest,
     partial: PartialFile,
     *,
     report: Report | None = None,
     clock: Callable[[], float] = time.monotonic,
 ) -> Downloaded:
-    """All of what is at a URL; what an earlier attempt has left in the partial file is not fetched again.
+    """Download a URL; content of an earlier attempt in the partial file is not fetched again.
 
-    `wanted.max_bytes` and `wanted.timeout` bound the whole; after an error the partial file stays for the next
-    attempt. The URL may be another one than before, as signed URLs are.
+    `wanted.max_bytes` and `wanted.timeout` apply to the whole download; after an error the partial file stays for the
+    next attempt. The URL may differ from the earlier one, as signed URLs do.
 
     Raises: what `Http.fetch` raises; DataError when it is too large; ResourceError when the disk is full.
     """
@@ -110,9 +110,9 @@ async def download(
 
 
 class _Download:
-    def __init__(self, http: Http, wanted: Wanted, partial: PartialFile, report: Report | None) -> None:
+    def __init__(self, http: Http, wanted: FetchRequest, partial: PartialFile, report: Report | None) -> None:
         self._http, self._partial, self._report = http, partial, report
-        # Compressed answers cannot be continued, and say nothing of how much is still to come.
+        # Compressed responses cannot be continued, and their total size is unknown.
         self._wanted = replace(wanted, headers={**wanted.headers, "accept-encoding": "identity"})
 
     async def fetch_rest(self, timeout: float) -> None:
@@ -123,8 +123,8 @@ class _Download:
             async with self._http.stream(replace(wanted, raise_for_status=True)) as answer:
                 await self._receive_all(answer)
 
-    async def _continue(self, wanted: Wanted) -> bool:
-        """Fetch the rest; false when the answer does not prove that it is the rest."""
+    async def _continue(self, wanted: FetchRequest) -> bool:
+        """Fetch the rest; false when the response does not prove that it is the rest."""
         size, proof = self._partial.size, self._partial.journal.proof or ""
         headers = {**wanted.headers, "range": f"bytes={size}-", "if-range": proof}
         async with self._http.stream(replace(wanted, headers=headers, raise_for_status=False)) as answer:
@@ -140,12 +140,12 @@ class _Download:
                 return False
             assert part is not None  # noqa: S101 - it is the rest
             await self._append(answer, part.end)
-        if part.total is not None and self._partial.size < part.total:  # a server may send less than it is asked for
+        if part.total is not None and self._partial.size < part.total:  # a server may send less than requested
             raise TransientError(f"{answer.url.place} sent {self._partial.size} of {part.total} bytes")
         return True
 
     async def _receive_all(self, answer: Response) -> None:
-        """Raises: PermanentError when the answer has no content, such as 204."""
+        """Raises: PermanentError when the response has no content, such as 204."""
         if answer.status != 200:
             raise PermanentError(f"{answer.url.place} answered {answer.status}, which is not a whole file")
         is_plain = answer.headers.get("content-encoding", "identity").strip().lower() in ("", "identity")
@@ -176,11 +176,11 @@ class _Download:
         if known is not None and part.total not in (None, known):
             return False
         if part.total is not None and part.total > self._wanted.max_bytes:
-            raise DataError(f"{answer.url.place} has {part.total} bytes; at most {self._wanted.max_bytes} are taken")
+            raise DataError(f"{answer.url.place} has {part.total} bytes; at most {self._wanted.max_bytes} are allowed")
         return self._is_same(answer)
 
     def _is_same(self, answer: Response) -> bool:
-        """Whether the answer's own validators agree with the proof, as far as it has any."""
+        """Whether the validators of the response, if any, match the proof."""
         known = self._partial.journal.about
         return all(
             answer.headers[name] == known[name]
@@ -190,7 +190,7 @@ class _Download:
 
 
 def _proof(headers: Mapping[str, str]) -> str | None:
-    """What proves later that the content is the same, byte for byte."""
+    """The validator that later proves that the content is identical."""
     etag = headers.get("etag", "")
     if etag.startswith('"') and len(etag) <= _LONGEST_HEADER:
         return etag

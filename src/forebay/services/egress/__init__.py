@@ -3,7 +3,7 @@
     async with open_egress(settings) as egress, open_http(egress) as http:
         page = await http.get("https://example.com/", purpose="notes.preview")
 
-Needs the extra `web`; what can do without, as checking a URL, does.
+Needs the extra `web`, except for checking URLs.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from forebay.services.egress.urls import Url, checked_url
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
 
-    from forebay.services.egress.answers import Fetched, Hop, Wanted
+    from forebay.services.egress.answers import Fetched, FetchRequest, Hop
     from forebay.services.egress.egress import Egress
     from forebay.services.egress.grants import Grant, Refusal
     from forebay.services.egress.http import Http
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Egress",
+    "FetchRequest",
     "Fetched",
     "Grant",
     "Hop",
@@ -46,7 +47,6 @@ __all__ = [
     "Unreachable",
     "Url",
     "UrlNotFound",
-    "Wanted",
     "allowed_url",
     "checked_url",
     "open_egress",
@@ -62,12 +62,12 @@ _LATER = {
     "Politeness": "politeness",
     "Refusal": "grants",
     "Resolver": "resolver",
-    "Wanted": "answers",
+    "FetchRequest": "answers",
 }
 
 
 def __getattr__(name: str) -> Any:
-    """What needs the extra is imported when it is asked for: the API checks URLs without it."""
+    """Import names that need the extra on first use: the API checks URLs without it."""
     if name in _LATER:
         return getattr(import_module(f"{__name__}.{_LATER[name]}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
@@ -75,9 +75,9 @@ def __getattr__(name: str) -> Any:
 
 @asynccontextmanager
 async def open_egress(settings: Settings, resolver: Resolver | None = None) -> AsyncGenerator[Egress, None]:
-    """The way out, open within the `async with` block; one for a process is enough.
+    """Open the egress proxy; one per process is enough.
 
-    Raises: ConfigError when the extra is missing, or children must be confined and cannot be.
+    Raises: ConfigError when the extra is missing, or child processes must be confined and cannot be.
     """
     try:
         from forebay.services.egress.egress import open_guarded  # noqa: PLC0415 - needs the extra
@@ -89,9 +89,9 @@ async def open_egress(settings: Settings, resolver: Resolver | None = None) -> A
 
 @asynccontextmanager
 async def open_http(egress: Egress, politeness: Politeness | None = None) -> AsyncGenerator[Http, None]:
-    """The HTTP client; one for a process, so that all are polite together.
+    """Open the HTTP client; one per process, so that its limits per host apply to all requests.
 
-    Raises: ConfigError when the extra is missing, or certificates that are configured.
+    Raises: ConfigError when the extra or the configured certificates are missing.
     """
     try:
         from forebay.services.egress.http import Http  # noqa: PLC0415 - needs the extra
@@ -105,4 +105,4 @@ async def open_http(egress: Egress, politeness: Politeness | None = None) -> Asy
 
 
 def _missing(error: ImportError) -> ConfigError:
-    return ConfigError(f"the way out needs the package {error.name}: pip install 'forebay[web]'")
+    return ConfigError(f"requests to the network need the package {error.name}: pip install 'forebay[web]'")

@@ -1,7 +1,6 @@
-"""The SSRF check of addresses: public ones may be reached, and no others, however they are written.
+"""The SSRF check of addresses: only public ones are allowed, in whatever notation.
 
-The lists are ours, from IANA's registries of special purpose: what `ipaddress` takes for global differs from one
-release of Python to the next.
+The lists come from IANA's special-purpose registries: `is_global` of `ipaddress` differs between releases of Python.
 """
 
 from __future__ import annotations
@@ -20,10 +19,10 @@ _CLOSED_4 = [
     for network, kind in (
         ("0.0.0.0/8", "unspecified"),
         ("10.0.0.0/8", "private"),
-        ("100.100.100.200/32", "a cloud's metadata"),  # Alibaba's
+        ("100.100.100.200/32", "a cloud's metadata"),  # Alibaba
         ("100.64.0.0/10", "of a carrier's own network"),
         ("127.0.0.0/8", "this machine"),
-        ("168.63.129.16/32", "a cloud's metadata"),  # Azure's; public by its number only
+        ("168.63.129.16/32", "a cloud's metadata"),  # Azure; in a public range
         ("169.254.0.0/16", "link-local, where clouds keep their metadata"),
         ("172.16.0.0/12", "private"),
         ("192.0.0.0/24", "reserved for protocols"),
@@ -48,14 +47,14 @@ _CLOSED_6 = [
         ("2001::/23", "reserved for protocols"),  # Teredo, ORCHID and benchmarks among them
         ("2001:db8::/32", "for documentation"),
         ("3fff::/20", "for documentation"),
-        ("fd00:ec2::/32", "a cloud's metadata"),  # Amazon's
+        ("fd00:ec2::/32", "a cloud's metadata"),  # Amazon
         ("fc00::/7", "private"),
         ("fe80::/10", "link-local"),
         ("fec0::/10", "site-local"),
         ("ff00::/8", "multicast"),
     )
 ]
-_INTERNAL = {"private", "this machine", "of a carrier's own network"}  # where an operator may have services of his own
+_INTERNAL = {"private", "this machine", "of a carrier's own network"}  # where an operator may have services
 _PUBLIC_6 = IPv6Network("2000::/3")
 _NAT64 = IPv6Network("64:ff9b::/96")
 _COMPATIBLE = IPv6Network("::/96")
@@ -64,7 +63,7 @@ _ISATAP = (0x00005EFE, 0x02005EFE)
 
 
 def parse_address(text: str) -> Address | None:
-    """The address that a text is in the usual notation, without a zone; None for anything else."""
+    """Parse an address in the usual notation, without a zone; None for anything else."""
     try:
         return plain_address(ip_address(text.partition("%")[0]))
     except ValueError:
@@ -72,23 +71,23 @@ def parse_address(text: str) -> Address | None:
 
 
 def plain_address(address: Address) -> Address:
-    """An IPv4 address that is only written as IPv6 (::ffff:1.2.3.4) as what it is."""
+    """Convert an IPv4-mapped IPv6 address (::ffff:1.2.3.4) to IPv4."""
     mapped = address.ipv4_mapped if isinstance(address, IPv6Address) else None
     return mapped or address
 
 
 def parse_networks(text: str) -> tuple[Network, ...]:
-    """Networks separated by commas.
+    """Parse comma-separated networks.
 
-    Raises: ValueError that names the one that is none.
+    Raises: ValueError that names the invalid one.
     """
     return tuple(ip_network(part.strip(), strict=False) for part in text.split(",") if part.strip())
 
 
 def why_closed(address: Address, allowed: Sequence[Network] = (), *, internal: bool = False) -> str | None:
-    """Why an address must not be reached, in words that follow "is"; None when it may be.
+    """Why an address is not allowed, as words that follow "is"; None when it is allowed.
 
-    `internal` opens this machine and private networks, but neither the clouds' metadata nor what is nobody's.
+    `internal` allows this machine and private networks, but neither cloud metadata nor reserved addresses.
     """
     kind = _kind(address, allowed, internal=internal)
     return None if internal and kind in _INTERNAL else kind
@@ -110,7 +109,7 @@ def _kind(address: Address, allowed: Sequence[Network], *, internal: bool) -> st
 
 
 def embedded(address: IPv6Address) -> Iterator[IPv4Address]:
-    """Every IPv4 address that a router or gateway may take an IPv6 address for."""
+    """All IPv4 addresses to which a router or gateway may translate an IPv6 address."""
     number = int(address)
     low = IPv4Address(number & 0xFFFFFFFF)
     special = address.is_unspecified or address.is_loopback

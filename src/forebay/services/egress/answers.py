@@ -1,4 +1,4 @@
-"""What is asked for, what comes back, and where redirects lead."""
+"""Requests, responses and redirects of the HTTP client."""
 
 from __future__ import annotations
 
@@ -31,15 +31,15 @@ _REDIRECTS = {301, 302, 303, 307, 308}
 
 @dataclass(frozen=True, slots=True)
 class Hop:
-    """One redirect: where it was, and how it was said."""
+    """One redirect: its URL and status."""
 
     url: str
     status: int
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
-    """One thing to fetch, and within which bounds."""
+class FetchRequest:
+    """A request with its limits."""
 
     url: str
     purpose: str
@@ -59,13 +59,13 @@ class Wanted:
     times_reader: bool = True  # false: `timeout` bounds the waits for the host only, not what is done between reads
 
     def first(self, url: Url, agent: str) -> OutgoingRequest:
-        """The request for it."""
+        """The first request."""
         headers = {"user-agent": agent, "accept": "*/*", "accept-encoding": ACCEPTED}
         headers |= {"if-none-match": self.etag} if self.etag else {}
         headers |= {"if-modified-since": self.modified} if self.modified else {}
         headers |= {name.lower(): value for name, value in self.headers.items()}
         if "range" in headers:
-            headers["accept-encoding"] = "identity"  # a part of something compressed is of no use
+            headers["accept-encoding"] = "identity"  # a part of compressed content is useless
         cookies = httpx.Cookies() if self.cookies else None
         trusted = self.trusted if self.trusted is not None and str(self.trusted) == url.origin else None
         return OutgoingRequest(self.method.upper(), url, headers, self.body, cookies, self.secret_headers, trusted)
@@ -73,7 +73,7 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class OutgoingRequest:
-    """One request of a chain; cookies live as long as the chain, if they are wanted at all."""
+    """One request of a redirect chain; cookies, if enabled, live as long as the chain."""
 
     method: str
     url: Url
@@ -98,9 +98,9 @@ def is_redirect(response: httpx.Response) -> bool:
 
 
 def redirected(request: OutgoingRequest, response: httpx.Response, chain: Sequence[Hop]) -> OutgoingRequest:
-    """The request that a redirect asks for; `chain` has all that there were, this one included.
+    """The request that follows a redirect; `chain` has all redirects, including this one.
 
-    https → http is followed: it is as safe as the same URL given at once, and credentials stay behind.
+    https → http is followed: it is as safe as requesting that URL directly, and credentials are not sent.
 
     Raises: InvalidUrl, PermanentError.
     """
@@ -116,7 +116,7 @@ def redirected(request: OutgoingRequest, response: httpx.Response, chain: Sequen
     headers = dict(request.headers)
     if url.origin != request.url.origin:
         headers = {name: value for name, value in headers.items() if name not in request.secret_headers.union(_PRIVATE)}
-    # Who was led away is not trusted when he is led back: where to, someone else has said.
+    # Trust is not restored when a chain returns to the origin: the other origin chose the URL.
     trusted = request.trusted if url.origin == request.url.origin else None
     method, body = request.method, request.body
     if response.status_code == 303 or (response.status_code in (301, 302) and method == "POST"):
@@ -127,7 +127,7 @@ def redirected(request: OutgoingRequest, response: httpx.Response, chain: Sequen
 
 @dataclass(frozen=True, slots=True)
 class Fetched:
-    """What was fetched."""
+    """A fetched response, in memory."""
 
     url: str
     chain: tuple[Hop, ...]
@@ -141,7 +141,7 @@ class Fetched:
 
     @property
     def is_unchanged(self) -> bool:
-        """Whether it is still what `etag` or `modified` stood for."""
+        """Whether the content is unchanged since `etag` or `modified`."""
         return self.status == 304
 
     @property
@@ -154,7 +154,7 @@ class Fetched:
 
 
 class Response:
-    """An answer whose head is here."""
+    """A response whose head was received."""
 
     def __init__(
         self,
@@ -171,9 +171,9 @@ class Response:
         self.media_type, self.charset = media_type_and_charset(response.headers.get("content-type", ""))
 
     async def chunks(self, *, declared: bool = True) -> AsyncGenerator[bytes]:
-        """The body, inflated, piece by piece; `declared`: one that says that it is too large is not begun with.
+        """Stream the decompressed body; `declared`: reject a body whose Content-Length is too large.
 
-        Raises: DataError when it is too large; TransientError when it breaks off.
+        Raises: DataError when it is too large; TransientError when the connection breaks.
         """
         if declared:
             self._check_declared()
@@ -198,7 +198,7 @@ class Response:
             raise translated(self.url, TimeoutError(), self._budget.seconds) from None
 
     async def read(self) -> Fetched:
-        """All of it, in memory.
+        """The whole body, in memory.
 
         Raises: the same.
         """
@@ -207,9 +207,9 @@ class Response:
         return self._fetched(content, len(content))
 
     async def read_beginning(self, most: int, seconds: float) -> Fetched:
-        """Its first bytes, `most` or a little more, or what has come after `seconds`: for what may have no end.
+        """The first bytes of the body, at least `most`, or what arrived within `seconds`: for endless streams.
 
-        Raises: the same, but for what comes later.
+        Raises: the same, for these bytes.
         """
         pieces: list[bytes] = []
         is_cut = True
@@ -229,7 +229,7 @@ class Response:
     def _check_declared(self) -> None:
         declared = self.headers.get("content-length", "")
         if declared.isdecimal() and int(declared[:20]) > self._max_bytes and self._response.request.method != "HEAD":
-            raise DataError(f"{self.url.place} has {declared} bytes; at most {self._max_bytes} are taken")
+            raise DataError(f"{self.url.place} has {declared} bytes; at most {self._max_bytes} are allowed")
 
     def _fetched(self, content: bytes, size: int) -> Fetched:
         return Fetched(
@@ -238,7 +238,7 @@ class Response:
 
 
 def media_type_and_charset(content_type: str) -> tuple[str, str | None]:
-    """Media type and charset of a Content-Type; application/octet-stream when there is none."""
+    """Media type and charset of a Content-Type; application/octet-stream if there is none."""
     parsed = Message()
     parsed["content-type"] = content_type or "application/octet-stream"
     charset = parsed.get_param("charset")

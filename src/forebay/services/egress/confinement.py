@@ -1,8 +1,7 @@
-"""Sandboxed programs that can use the network through the proxy only.
+"""Lets sandboxed programs use the network through the proxy only.
 
-A new network namespace has no way out at all. The runner opens a socket that listens in it, at the proxy's own address,
-and hands it over to the proxy outside, which accepts connections there from then on: for the program the proxy is where
-it is for everybody else.
+A new network namespace has no connections. The runner opens a listening socket in it, at the address of the proxy, and
+passes it to the proxy outside, which accepts connections on it: the program sees the proxy at its usual address.
 """
 
 from __future__ import annotations
@@ -24,11 +23,11 @@ if TYPE_CHECKING:
     from forebay.services.egress.proxy import Proxy
 
 log = get_logger("egress")
-_PATIENCE = 5.0  # seconds for the runner to hand its socket over
+_PATIENCE = 5.0  # seconds for the runner to pass its socket
 
 
 def why_not_confined() -> str | None:
-    """Why programs cannot be confined on this machine, found out by trying; None when they can."""
+    """Why programs cannot be confined on this machine, found out by trying; None if they can."""
     found = available()
     if found.method is None:
         return found.because
@@ -50,7 +49,7 @@ class Confinement:
         self._handover: socket.socket | None = None
         self._accepting: asyncio.Task[None] | None = None
         self._taking: set[asyncio.Task[None]] = set()
-        self._children: dict[int, asyncio.Server] = {}  # by the descriptor that tells of a child's end
+        self._children: dict[int, asyncio.Server] = {}  # by the pidfd of the child
 
     def open(self) -> None:
         if self.is_confining:
@@ -72,11 +71,11 @@ class Confinement:
 
     @property
     def children(self) -> int:
-        """How many confined programs run."""
+        """The number of confined programs."""
         return len(self._children)
 
     def network(self) -> Network:
-        """What the runner needs to let a program use the proxy and nothing else."""
+        """The network of a sandbox that can only use the proxy."""
         return Network(str(self.folder / "handover"), self._proxy.port)
 
     async def _accept(self, handover: socket.socket) -> None:
@@ -88,7 +87,7 @@ class Confinement:
             task.add_done_callback(self._taking.discard)
 
     async def _take_over(self, sock: socket.socket) -> None:
-        """Serve the socket that the runner hands over, until the program has ended."""
+        """Accept connections on the socket that the runner passes, until the program has ended."""
         with sock:
             try:
                 async with asyncio.timeout(_PATIENCE):
@@ -115,7 +114,7 @@ class Confinement:
 
 
 async def _received(sock: socket.socket) -> socket.socket:
-    """The listening socket that comes over a Unix socket.
+    """Receive the listening socket over a Unix socket.
 
     Raises: OSError when it is something else.
     """
@@ -129,20 +128,20 @@ async def _received(sock: socket.socket) -> socket.socket:
         loop.remove_reader(sock)
     _, descriptors, _, _ = socket.recv_fds(sock, 1, 1)
     if not descriptors:
-        raise OSError("the runner ended before it had handed its socket over")
+        raise OSError("the runner ended before it passed its socket")
     listener = socket.socket(fileno=descriptors[0])
     with contextlib.ExitStack() as on_error:
         on_error.callback(listener.close)
         if listener.family != socket.AF_INET or not listener.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN):
-            raise OSError("the runner handed something over that does not listen")
+            raise OSError("the runner passed something that is not a listening socket")
         if listener.getsockname()[0] != HOST:
-            raise OSError("the runner handed over a socket of another address")
+            raise OSError("the runner passed a socket of another address")
         listener.setblocking(False)
         on_error.pop_all()
     return listener
 
 
 def _pid_of(sock: socket.socket) -> int:
-    """The process at the other end of a Unix socket; it stays the same when it becomes another program."""
+    """The process at the other end of a Unix socket; its id stays the same after exec."""
     size = struct.calcsize("3i")
     return int(struct.unpack("3i", sock.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, size))[0])

@@ -1,4 +1,4 @@
-"""Connections to pinned addresses: to those that the SSRF guard has checked, without another DNS lookup."""
+"""Connects to pinned addresses: those that the SSRF guard has checked, without another DNS lookup."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ if TYPE_CHECKING:
     from forebay.services.egress.resolver import Resolver
     from forebay.services.egress.ssrf_policy import Policy
 
-_HEAD_START = 0.25  # seconds for one address before the next is tried, too
+_HEAD_START = 0.25  # seconds before the next address is tried in parallel (happy eyeballs)
 _MOST = 8  # addresses of one host that are tried
 
 
 class Dialer:
-    """Resolves, checks, and connects to what was checked."""
+    """Resolves a name, checks its addresses, and connects to one of them."""
 
     def __init__(self, policy: Policy, resolver: Resolver) -> None:
         self.policy = policy
         self._resolver = resolver
-        self.own_port = 0  # the proxy's: a request that goes round in circles is refused
+        self.own_port = 0  # the proxy itself: loops are refused
 
     async def dial(
         self,
@@ -39,7 +39,7 @@ class Dialer:
         trusted: bool = False,
         lookups: asyncio.Semaphore | None = None,
     ) -> socket.socket:
-        """A connected socket; `trusted`: the operator has named this place himself, `lookups`: as resolvers have it.
+        """Connect a socket; `trusted`: the operator has configured this origin; `lookups`: see `Resolver`.
 
         Raises: Refused by the policy; Unreachable.
         """
@@ -60,7 +60,7 @@ class Dialer:
 
 
 async def connect_first(addresses: Sequence[Address], port: int) -> socket.socket:
-    """A connection to whichever address accepts first; each is given a head start before the next.
+    """Connect to the address that accepts first; each has a head start before the next (happy eyeballs).
 
     Raises: OSError, the first one, when none accepts.
     """
@@ -99,7 +99,7 @@ async def _connect(address: Address, port: int) -> socket.socket:
 
 
 async def _give_up(running: set[asyncio.Task[socket.socket]]) -> None:
-    """End the attempts that lost; one that has connected meanwhile is closed."""
+    """End the other attempts; close one that has connected meanwhile."""
     for task in running:
         task.cancel()
     for ended in await asyncio.gather(*running, return_exceptions=True):
@@ -108,7 +108,7 @@ async def _give_up(running: set[asyncio.Task[socket.socket]]) -> None:
 
 
 def _alternating(addresses: Sequence[Address]) -> Iterator[Address]:
-    """IPv6 and IPv4 in turns, in the order they were given, so that a broken family costs one head start."""
+    """IPv6 and IPv4 alternating, in the given order, so that a broken family costs one head start."""
     first = addresses[0].version
     mine = [address for address in addresses if address.version == first]
     others = [address for address in addresses if address.version != first]

@@ -1,4 +1,4 @@
-"""The egress proxy of a process: opening it, grants to use it, and what metrics show of it."""
+"""The egress proxy of a process, grants to use it, and its metrics."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ log = get_logger("egress")
 
 
 class Egress:
-    """The guarded proxy of this process; opens the grants that are needed to use it."""
+    """The egress proxy of this process; its grants give access to it."""
 
     def __init__(
         self, settings: Settings, proxy: Proxy, grants: Grants, confinement: Confinement, because: str | None
@@ -47,7 +47,7 @@ class Egress:
     ) -> Generator[Grant, None, None]:
         """Open a grant for one purpose; its connections end with the `with` block.
 
-        `trusted` are places that the operator has named for it: those may be on this machine or in his network.
+        `trusted` are origins that the operator has configured for it: they may be local or in a private network.
         """
         with self._grants.grant(purpose, limits or self.limits, HOST, self._proxy.port, trusted) as grant:
             yield grant
@@ -58,20 +58,20 @@ class Egress:
 
     @property
     def port(self) -> int:
-        """Where the proxy listens, for clients that show their grant later."""
+        """The address of the proxy, for clients that send credentials of a grant."""
         return self._proxy.port
 
     @property
     def is_confining(self) -> bool:
-        """Whether children have no other way out; else they are only told to use the proxy."""
+        """Whether child processes can only use the proxy; otherwise they are only told to use it."""
         return self._confinement.is_confining
 
     def network(self, *, walled: bool = True) -> Network | Literal["host"]:
-        """What a sandbox is granted that may use the proxy: nothing else, where that can be enforced."""
+        """The network of a sandbox that may use the proxy; nothing else if that can be enforced."""
         return self._confinement.network() if walled and self.is_confining else "host"
 
     def describe(self) -> dict[str, Any]:
-        """What metrics and pages show."""
+        """State for metrics and pages."""
         counts = self._grants.counts
         return {
             "port": self._proxy.port,
@@ -90,9 +90,9 @@ class Egress:
 
 @asynccontextmanager
 async def open_guarded(settings: Settings, resolver: Resolver | None) -> AsyncGenerator[Egress, None]:
-    """The way out, open within the `async with` block.
+    """Open the egress proxy.
 
-    Raises: ConfigError when children must be confined and cannot be.
+    Raises: ConfigError when child processes must be confined and cannot be.
     """
     because = await _why_not(settings)
     async with AsyncExitStack() as stack:
@@ -114,12 +114,12 @@ async def open_guarded(settings: Settings, resolver: Resolver | None) -> AsyncGe
 
 
 async def _why_not(settings: Settings) -> str | None:
-    """Why children are not confined, or None."""
+    """Why child processes are not confined, or None."""
     if settings.egress_confine is False:
         return "FOREBAY_EGRESS_CONFINE is false"
     because = await asyncio.to_thread(why_not_confined)
     if because is not None and settings.egress_confine:
         raise ConfigError(
-            f"children cannot be confined to the egress proxy: {because}; allow that, or unset FOREBAY_EGRESS_CONFINE"
+            f"programs cannot be confined to the egress proxy: {because}; fix it or unset FOREBAY_EGRESS_CONFINE"
         )
     return because

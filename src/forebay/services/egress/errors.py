@@ -1,12 +1,12 @@
-"""What can go wrong on the way out, as errors that steps may let through.
+"""Errors of requests to the network; steps may let them pass.
 
 DataError
-└── InvalidUrl         (an InvalidField, too) the text is no URL that may be fetched
+└── InvalidUrl         (also an InvalidField) the text is not a URL that may be fetched
 PermanentError
-├── Refused            the guard said no; `code` and `reason` say why
-└── UrlNotFound      404, 410, or a host that does not exist; steps may turn it into `NotFound`
+├── Refused            the SSRF guard refused it; `code` and `reason` say why
+└── UrlNotFound        404, 410, or a host that does not exist; steps may turn it into `NotFound`
 TransientError
-└── Unreachable        no answer from the DNS, no connection, or it broke; `code` says which
+└── Unreachable        DNS or connection failure; `code` says which
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ class InvalidUrl(DataError, InvalidField):
 
 
 class Refused(PermanentError):
-    """The guard of the way out said no."""
+    """The SSRF guard refused a request."""
 
     def __init__(self, code: str, reason: str, logged: str = "") -> None:
-        """`logged` is what the operator's log says instead of `reason`, which the owner of the work reads."""
+        """`logged` is for the log; `reason` is shown to the owner of the job."""
         super().__init__(f"refused by the egress guard: {reason}")
         self.code = code
         self.reason = reason
@@ -30,13 +30,13 @@ class Refused(PermanentError):
 
 
 class UrlNotFound(PermanentError):
-    """What was asked for is not there; a step that expects that returns `NotFound(str(error))`."""
+    """The URL does not exist; a step that expects this returns `NotFound(str(error))`."""
 
-    status: int | None = None  # of HTTP, if it was that which said so
+    status: int | None = None  # the HTTP status, if there was a response
 
 
 class Unreachable(TransientError):
-    """The other side was not reached, or not to the end; `code` says how."""
+    """The server could not be reached, or the connection broke; `code` says how."""
 
     def __init__(self, code: str, reason: str) -> None:
         super().__init__(reason)

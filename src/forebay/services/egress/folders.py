@@ -1,4 +1,4 @@
-"""Private folders that are known to be in use by a lock: what a killed process left behind is cleared by the next."""
+"""Private folders of processes, marked by a lock: those of killed processes are removed by the next process."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ _PREFIX = "forebay-egress-"
 
 
 class PrivateFolder:
-    """A folder for this process alone, gone when it is closed."""
+    """A folder of this process; deleted when it is closed."""
 
     def __init__(self, parent: Path | None = None) -> None:
         parent = parent or Path(tempfile.gettempdir())
         _clear(parent)
-        # It gets the name that others look for once it is locked.
+        # It gets its name once it is locked.
         made = Path(tempfile.mkdtemp(prefix=f".{_PREFIX}", dir=parent))
         self._lock = os.open(made / "lock", os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
         fcntl.flock(self._lock, fcntl.LOCK_EX)
@@ -30,9 +30,9 @@ class PrivateFolder:
 
 
 def _clear(parent: Path) -> None:
-    """Remove the folders of processes that are gone."""
+    """Remove the folders of ended processes."""
     for folder in parent.glob(f"{_PREFIX}*"):
-        with contextlib.suppress(OSError):  # somebody else's, or just being removed
+        with contextlib.suppress(OSError):  # of another account, or being removed
             lock = os.open(folder / "lock", os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

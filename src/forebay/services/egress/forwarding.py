@@ -1,4 +1,4 @@
-"""Plain HTTP through the proxy: one request and its answer at a time, and WebSockets from there on."""
+"""Plain HTTP through the proxy: requests one at a time, and WebSockets after an upgrade."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import h11
 
 from forebay.services.egress.errors import InvalidUrl, Refused, Unreachable
 from forebay.services.egress.messages import Side, forwarded, wants_websocket
+from forebay.services.egress.tcp import TcpConnection, flow
 from forebay.services.egress.urls import checked_url
-from forebay.services.egress.wires import Wire, flow
 
 if TYPE_CHECKING:
     from forebay.services.egress.dialing import Dialer
@@ -20,17 +20,17 @@ if TYPE_CHECKING:
 
 
 class Forwarder:
-    """Forwards the requests of one client, over one connection to the server while it stays the same."""
+    """Forwards the requests of one client; consecutive requests to the same server share a connection."""
 
     def __init__(self, client: Side, dialer: Dialer) -> None:
         self._client = client
         self._dialer = dialer
         self._server: Side | None = None
         self._place: tuple[Grant, str, int] | None = None
-        self.has_answered = False  # the client has seen the head of an answer
+        self.has_answered = False  # the client has received the head of a response
 
     async def forward(self, request: h11.Request, url: Url, grant: Grant) -> bool:
-        """Forward one request; whether the client may send another one.
+        """Forward one request; returns whether the client may send another.
 
         Raises: Refused, Unreachable, ConnectionError, h11.RemoteProtocolError.
         """
@@ -58,12 +58,12 @@ class Forwarder:
 
     def close(self) -> None:
         if self._server is not None:
-            self._server.wire.abort()
+            self._server.tcp.abort()
         self._server = self._place = None
 
     async def _connect(self, url: Url, grant: Grant) -> Side:
         place = (grant, url.host, url.port)
-        if self._server is not None and (self._place != place or self._server.wire.is_over):
+        if self._server is not None and (self._place != place or self._server.tcp.is_over):
             self.close()
         if self._server is None:
             self._server = await connected(self._dialer, url.host, url.port, grant, tunnel=False)
@@ -71,7 +71,7 @@ class Forwarder:
         return self._server
 
     async def _exchange(self, server: Side) -> bool:
-        """Both directions at once, because servers may answer before they have read everything; true: switched."""
+        """Forward both directions concurrently: servers may respond before they have read the body. True: upgraded."""
         sending = asyncio.create_task(self._send_body(server))
         try:
             return await self._send_answer(server)
@@ -108,33 +108,33 @@ class Forwarder:
                 await self._client.send(h11.EndOfMessage())
                 return False
             else:
-                raise Unreachable("closed", "the server closed the connection before it had answered")
+                raise Unreachable("closed", "the server closed the connection before it responded")
 
     async def _join(self, server: Side, grant: Grant) -> None:
-        server.wire.write(self._client.http.trailing_data[0])
-        self._client.wire.write(server.http.trailing_data[0])
-        await flow(self._client.wire, server.wire, idle_s=grant.limits.idle_s)
+        server.tcp.write(self._client.http.trailing_data[0])
+        self._client.tcp.write(server.http.trailing_data[0])
+        await flow(self._client.tcp, server.tcp, idle_s=grant.limits.idle_s)
         self.close()
 
 
 async def connected(dialer: Dialer, host: str, port: int, grant: Grant, *, tunnel: bool) -> Side:
-    """A connection to the outside that is measured.
+    """Open a measured connection to the server.
 
     Raises: Refused, Unreachable.
     """
     trusted = grant.trusts(host, port, tunnel=tunnel)
     sock = await dialer.dial(host, port, grant.limits.connect_s, trusted=trusted, lookups=grant.lookups)
     try:
-        _, wire = await asyncio.get_running_loop().create_connection(Wire, sock=sock)
+        _, tcp = await asyncio.get_running_loop().create_connection(TcpConnection, sock=sock)
     except BaseException:
         sock.close()
         raise
-    wire.meter = grant.came_in
-    return Side(wire, h11.CLIENT, grant.limits.idle_s)
+    tcp.meter = grant.add_received
+    return Side(tcp, h11.CLIENT, grant.limits.idle_s)
 
 
 def forwarded_url(target: bytes) -> Url:
-    """Where a request that is not CONNECT wants to go.
+    """The target of a request other than CONNECT.
 
     Raises: Refused.
     """
@@ -143,5 +143,5 @@ def forwarded_url(target: bytes) -> Url:
     except InvalidUrl as error:
         raise Refused("url", f"the URL {error.reason}") from None
     if url.scheme != "http":
-        raise Refused("url", "the URL begins with https://: use CONNECT, so that nobody in between can read along")
+        raise Refused("url", "the URL begins with https://: use CONNECT, which keeps it encrypted")
     return url

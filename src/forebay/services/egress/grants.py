@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from forebay.services.egress.ssrf_policy import Limits
 
 log = get_logger("egress")
-_REMEMBERED = 100  # refusals kept for one grant; a page may ask for the same thing for ever
+_REMEMBERED = 100  # stored refusals per grant; a page may repeat a request forever
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class Refusal:
 
 
 class Grant:
-    """Permission to use the proxy for one purpose until it is closed; whoever has the password may use it."""
+    """Permission to use the proxy for one purpose until it is closed, for every client with its password."""
 
     def __init__(
         self,
@@ -44,19 +44,19 @@ class Grant:
         host: str,
         port: int,
         username: str,
-        counts: Counts,
+        counts: TrafficCounts,
         trusted: Collection[Origin] = (),
     ) -> None:
         self.purpose, self.limits, self.host, self.port, self.username = purpose, limits, host, port, username
         self._trusted = tuple(trusted)
         self.password = secrets.token_urlsafe(24)
         self.refusals: list[Refusal] = []
-        self.failures: dict[str, Unreachable] = {}  # by host: programs tell of them in words of their own, if at all
+        self.failures: dict[str, Unreachable] = {}  # by host, because programs report them differently or not at all
         self.bytes_down = 0
         self.bytes_up = 0
         self.lookups = asyncio.Semaphore(limits.lookups)
         self.on_cut: Callable[[Refused], None] | None = None
-        """Called once when the byte limit is reached: a program may wait forever for the rest of an answer."""
+        """Called once when the byte limit is reached: a program may wait forever for the rest of a response."""
         self._counts = counts
         self._serving: set[asyncio.Task[None]] = set()
 
@@ -65,18 +65,18 @@ class Grant:
 
     @property
     def url(self) -> str:
-        """The proxy with credentials, as HTTP clients, yt-dlp and curl take it."""
+        """The proxy URL with credentials, for HTTP clients, yt-dlp and curl."""
         return f"http://{self.username}:{self.password}@{self.host}:{self.port}"
 
     @property
     def environment(self) -> dict[str, str]:
-        """The same for a child process, in the variables that programs look at."""
+        """The same as environment variables for child processes."""
         names = ("http_proxy", "https_proxy", "all_proxy", "ws_proxy", "wss_proxy", "ftp_proxy")
         proxies = {spelled: self.url for name in names for spelled in (name, name.upper())}
         return proxies | {"no_proxy": "", "NO_PROXY": ""}
 
     def trusts(self, host: str, port: int, *, tunnel: bool) -> bool:
-        """Whether this host is trusted for this purpose, so that it may be in the operator's own network."""
+        """Whether this host is trusted for this purpose, so that it may be in a private network."""
         return any(origin.covers(host, port, tunnel=tunnel) for origin in self._trusted)
 
     def refuse(self, host: str, port: int, refused: Refused) -> None:
@@ -86,12 +86,12 @@ class Grant:
             self.refusals.append(Refusal(host, port, refused.code, refused.reason))
 
     def note_failure(self, host: str, error: Unreachable) -> None:
-        """Keep why a host was not reached."""
+        """Record why a host was not reached."""
         if len(self.failures) < _REMEMBERED:
             self.failures[host] = error
 
-    def came_in(self, size: int) -> bool:
-        """Count received bytes; False, and the end of all connections of this grant, when there are too many."""
+    def add_received(self, size: int) -> bool:
+        """Count received bytes; returns False and closes all connections of this grant when there are too many."""
         self.bytes_down += size
         self._counts.bytes_down += size
         if not 0 < self.limits.bytes_down < self.bytes_down:
@@ -99,7 +99,7 @@ class Grant:
         self._cut("bytes_down", f"more than {self.limits.bytes_down} bytes came in")
         return False
 
-    def went_out(self, size: int) -> bool:
+    def add_sent(self, size: int) -> bool:
         """Count sent bytes, with the same limit."""
         self.bytes_up += size
         self._counts.bytes_up += size
@@ -113,7 +113,7 @@ class Grant:
         return len(self._serving) > self.limits.connections
 
     @property
-    def is_spent(self) -> bool:
+    def is_exhausted(self) -> bool:
         """Whether a byte limit is reached."""
         return 0 < self.limits.bytes_down < self.bytes_down or 0 < self.limits.bytes_up < self.bytes_up
 
@@ -137,8 +137,8 @@ class Grant:
         self.end()
 
 
-class Counts:
-    """What went through, for metrics."""
+class TrafficCounts:
+    """Counters for metrics."""
 
     def __init__(self) -> None:
         self.refused: Counter[str] = Counter()
@@ -153,7 +153,7 @@ class Grants:
     """All open grants."""
 
     def __init__(self) -> None:
-        self.counts = Counts()
+        self.counts = TrafficCounts()
         self._open: dict[str, Grant] = {}
         self._made = 0
 
@@ -181,7 +181,7 @@ class Grants:
         return found if hmac.compare_digest(known.encode(), password.encode("utf-8", "replace")) else None
 
 
-def note_refusal(counts: Counts, purpose: str | None, host: str, port: int, refused: Refused) -> None:
+def note_refusal(counts: TrafficCounts, purpose: str | None, host: str, port: int, refused: Refused) -> None:
     """Count and log a refusal; `purpose` is None for clients without a grant."""
     counts.refused[refused.code] += 1
     log.warning("egress_refused", host=host, port=port, code=refused.code, reason=refused.logged, purpose=purpose)

@@ -1,4 +1,4 @@
-"""The HTTP client for everything that forebay fetches itself: through the guard, bounded, and polite."""
+"""The HTTP client: through the SSRF guard, with limits on size, time and requests per host."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import httpx
 
-from forebay.services.egress.answers import Hop, Response, Wanted, is_redirect, redirected
+from forebay.services.egress.answers import FetchRequest, Hop, Response, is_redirect, redirected
 from forebay.services.egress.politeness import Politeness
 from forebay.services.egress.pools import Pools, own_trust, translated
 from forebay.services.egress.robots import MAX_BYTES, Robots
@@ -30,25 +30,25 @@ if TYPE_CHECKING:
 
 _TIMEOUT_S = 60.0
 _MAX_BYTES = 32 << 20
-_CONNECTIONS = 2048  # for one purpose, idle ones included
-_LOOKUPS = 16  # for one purpose: many hosts are asked, and names of one dead server shall not stop the others
+_CONNECTIONS = 2048  # connections per purpose, including idle ones
+_LOOKUPS = 16  # concurrent DNS lookups per purpose: a dead DNS server must not block the others
 
 
 class Visit:
-    """A turn at a host, of someone else's."""
+    """A slot at a host, used by another client."""
 
     def __init__(self, turn: Turn, most_s: float) -> None:
         self._turn, self._most_s = turn, most_s
 
     def answered(self, status: int, headers: Mapping[str, str]) -> None:
-        """How the host has answered: when it asks for patience, all others wait, too."""
+        """Report the response of the host: if it rate limits us, all other requests wait, too."""
         told = retry_after(headers, most_s=self._most_s)
         if status == 429 or (status == 503 and told is not None):
             self._turn.throttled(told)
 
 
 class Http:
-    """Fetches URLs; what is not as it should be is raised as a step's error, with words."""
+    """Fetches URLs; failures are raised as errors of steps."""
 
     def __init__(self, egress: Egress, politeness: Politeness | None = None) -> None:
         self.politeness = politeness or Politeness(egress.settings)
@@ -63,7 +63,7 @@ class Http:
         await self._pools.close()
         self._stack.close()
 
-    async def get(  # noqa: PLR0913 - each is a choice of its own
+    async def get(  # noqa: PLR0913 - independent options
         self,
         url: str,
         *,
@@ -76,15 +76,15 @@ class Http:
         cookies: bool = False,
         raise_for_status: bool = True,
     ) -> Fetched:
-        """What is at a URL, in memory; with `etag` or `modified` of an earlier answer only if it has changed.
+        """Fetch a URL into memory; with `etag` or `modified` of an earlier response, only if it has changed.
 
         Raises: InvalidUrl, Refused, UrlNotFound, ThrottledError, TransientError, PermanentError, DataError.
         """
-        wanted = Wanted(url, purpose, max_bytes, timeout, etag, modified, headers or {}, cookies)
+        wanted = FetchRequest(url, purpose, max_bytes, timeout, etag, modified, headers or {}, cookies)
         return await self.fetch(replace(wanted, raise_for_status=raise_for_status))
 
-    async def fetch(self, wanted: Wanted) -> Fetched:
-        """The same for anything that can be wanted, such as a POST.
+    async def fetch(self, wanted: FetchRequest) -> Fetched:
+        """The same for any request, such as a POST.
 
         Raises: the same.
         """
@@ -92,8 +92,8 @@ class Http:
             return await answer.read()
 
     @asynccontextmanager
-    async def stream(self, wanted: Wanted) -> AsyncGenerator[Response, None]:
-        """An answer whose body is still to come.
+    async def stream(self, wanted: FetchRequest) -> AsyncGenerator[Response, None]:
+        """A response whose body has not been read.
 
         The timeout holds for the whole block, unless `wanted.times_reader` is false. An async generator that yields
         within the block needs that: the timeout would cancel whoever reads the generator.
@@ -115,7 +115,7 @@ class Http:
             raise translated(url, TimeoutError(), wanted.timeout) from None
 
     @asynccontextmanager
-    async def _stream_untimed(self, url: Url, wanted: Wanted) -> AsyncGenerator[Response, None]:
+    async def _stream_untimed(self, url: Url, wanted: FetchRequest) -> AsyncGenerator[Response, None]:
         budget = TimeBudget(wanted.timeout)
         async with AsyncExitStack() as stack:
             try:
@@ -127,7 +127,7 @@ class Http:
 
     @asynccontextmanager
     async def visiting(self, url: str) -> AsyncGenerator[Visit, None]:
-        """A turn at the host for someone else than this client, such as the browser; robots.txt is asked as ever.
+        """A slot at the host for another client, such as the browser; robots.txt is checked as usual.
 
         Raises: ThrottledError, PermanentError when robots.txt forbids it.
         """
@@ -143,7 +143,7 @@ class Http:
                 self.politeness.slow_down(url.host, delay)
 
     async def _follow(
-        self, stack: AsyncExitStack, url: Url, wanted: Wanted, budget: TimeBudget | None = None
+        self, stack: AsyncExitStack, url: Url, wanted: FetchRequest, budget: TimeBudget | None = None
     ) -> Response:
         """Go where redirects lead; each hop is checked as the first one was."""
         chain: list[Hop] = []
@@ -157,10 +157,10 @@ class Http:
                 chain.append(Hop(str(request.url), response.status_code))
                 request = redirected(request, response, chain)
 
-    async def _ask(self, stack: AsyncExitStack, request: OutgoingRequest, wanted: Wanted) -> httpx.Response:
-        """One request; the place at the host is held until its answer was read."""
+    async def _ask(self, stack: AsyncExitStack, request: OutgoingRequest, wanted: FetchRequest) -> httpx.Response:
+        """Send one request; its slot at the host is held until the response was read."""
         url = request.url
-        if request.trusted is None and wanted.polite and wanted.robots:  # it is for those who come uninvited
+        if request.trusted is None and wanted.polite and wanted.robots:  # configured origins need no robots.txt
             await self._ask_robots(url)
         turn = await stack.enter_async_context(self.politeness.turn(url.host)) if wanted.polite else None
         pool = await stack.enter_async_context(self._pools.pool(wanted.purpose, url.origin, request.trusted))
@@ -181,7 +181,7 @@ class Http:
         return response
 
     def _tell(self, turn: Turn, response: httpx.Response, seconds: float) -> None:
-        """Tell the host's controller how it went."""
+        """Report the response to the controller of the host."""
         status = response.status_code
         told = retry_after(response.headers, most_s=self._settings.egress_retry_after_max_s)
         if status == 429 or (status == 503 and told is not None):
@@ -192,7 +192,7 @@ class Http:
             turn.answered(seconds)
 
     def _grant_for(self, purpose: str, trusted: Origin | None) -> Grant:
-        """The grant of a purpose. It has no limits of its own, because every request is bounded here."""
+        """The grant of a purpose, without limits, because every request has its own."""
         key = (purpose, trusted)
         if key not in self._grants:
             limits = replace(self._egress.limits, bytes_down=0, bytes_up=0, connections=_CONNECTIONS, lookups=_LOOKUPS)
@@ -201,6 +201,6 @@ class Http:
         return self._grants[key]
 
     async def _read_robots(self, url: str) -> str | None:
-        wanted = Wanted(url, "robots", MAX_BYTES, _TIMEOUT_S, robots=False)
+        wanted = FetchRequest(url, "robots", MAX_BYTES, _TIMEOUT_S, robots=False)
         async with self.stream(wanted) as answer:
             return (await answer.read()).content.decode("utf-8", "replace")

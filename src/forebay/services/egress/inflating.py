@@ -1,4 +1,4 @@
-"""Bodies that come compressed: inflated by ourselves, piece by piece, so that a bomb ends early."""
+"""Decompresses bodies incrementally, so that a decompression bomb is stopped early."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from forebay.errors import DataError, TransientError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-ACCEPTED = "gzip, deflate"  # only these have a bounded inflater in every Python that we run on
+ACCEPTED = "gzip, deflate"  # only these have a bounded decompressor in all supported versions of Python
 _PIECE = 256 << 10
-_MOST_RATIO = 200  # honest pages stay far below; a bomb of zeros comes to 1000
-_SMALL = 1 << 20  # where the ratio does not matter
+_MOST_RATIO = 200  # real pages stay far below; a bomb of zeros reaches 1000
+_SMALL = 1 << 20  # bytes below which the ratio does not matter
 _WINDOWS = {"gzip": 31, "x-gzip": 31, "deflate": 15}
-_RAW = -15  # deflate without the header that it should have, as some servers send it
+_RAW = -15  # deflate without its zlib header, as some servers send it
 
 
 class Inflater:
-    """One body as it was before it was compressed; `identity` only counts."""
+    """Decompresses one body; `identity` only counts."""
 
     def __init__(self, encoding: str, max_bytes: int, place: str) -> None:
-        """Raises: DataError for an encoding that we did not ask for."""
+        """Raises: DataError for an encoding that was not requested."""
         encoding = encoding.strip().lower() or "identity"
         if encoding != "identity" and encoding not in _WINDOWS:
-            raise DataError(f"{place} came encoded as {encoding[:50]!r}, which was not asked for")
+            raise DataError(f"{place} is encoded as {encoding[:50]!r}, which was not requested")
         self._encoding = encoding
         self._max_bytes, self._place = max_bytes, place
         self._inflater = zlib.decompressobj(_WINDOWS[encoding]) if encoding in _WINDOWS else None
@@ -33,9 +33,9 @@ class Inflater:
         self.given = 0
 
     def feed(self, data: bytes) -> Iterator[bytes]:
-        """What these bytes stand for, in pieces.
+        """Decompress these bytes, in pieces.
 
-        Raises: DataError for what is broken, too large, or larger than anything honest would become.
+        Raises: DataError for invalid data, too much data, or a suspicious ratio.
         """
         self._taken += len(data)
         if self._inflater is None:
@@ -52,7 +52,7 @@ class Inflater:
             raise TransientError(f"{self._place} ended in the middle of its {self._encoding}")
 
     def _inflated(self, data: bytes) -> tuple[bytes, bytes]:
-        """One piece, and what is left for the next ones."""
+        """One piece, and the remaining input."""
         if self._inflater is None or (self._inflater.eof and not data.startswith(b"\x1f\x8b")):
             return b"", b""  # after the end there may be padding
         if self._inflater.eof:
@@ -61,7 +61,7 @@ class Inflater:
             piece = self._inflater.decompress(data, _PIECE)
         except zlib.error:
             if self._encoding != "deflate" or self.given:
-                raise DataError(f"{self._place} is broken: it does not inflate as {self._encoding}") from None
+                raise DataError(f"{self._place} is invalid: it cannot be decompressed as {self._encoding}") from None
             self._encoding, self._inflater = "raw deflate", zlib.decompressobj(_RAW)
             return b"", data
         return piece, self._inflater.unconsumed_tail or self._inflater.unused_data
@@ -69,7 +69,7 @@ class Inflater:
     def _counted(self, piece: bytes) -> bytes:
         self.given += len(piece)
         if self.given > self._max_bytes:
-            raise DataError(f"{self._place} has more than {self._max_bytes} bytes, which is the most that is taken")
+            raise DataError(f"{self._place} has more than {self._max_bytes} bytes, the maximum")
         if self.given > _SMALL and self.given > _MOST_RATIO * self._taken:
-            raise DataError(f"{self._place} inflates to more than {_MOST_RATIO} times its size")
+            raise DataError(f"{self._place} decompresses to more than {_MOST_RATIO} times its size")
         return piece

@@ -1,4 +1,4 @@
-"""HTTP/1.1 on a wire, by h11: what is forwarded was parsed strictly and is written anew, never copied."""
+"""HTTP/1.1 with h11: forwarded messages are parsed strictly and serialized again, never copied."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from forebay.services.egress.errors import Unreachable
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from forebay.services.egress.wires import Wire
+    from forebay.services.egress.tcp import TcpConnection
 
 Headers: TypeAlias = list[tuple[bytes, bytes]]
 
-MARK = b"forebay-egress"  # the header that only the proxy's own answers have
+MARK = b"forebay-egress"  # the header that only the proxy's responses have
 MAX_HEAD = 64 << 10
 _OF_ONE_HOP = frozenset(
     (
@@ -29,26 +29,26 @@ _OF_ONE_HOP = frozenset(
 
 
 class Side:
-    """One end of an exchange: h11's state and the connection that it speaks of."""
+    """One side of an exchange: h11's state and its connection."""
 
-    def __init__(self, wire: Wire, role: type[h11.CLIENT | h11.SERVER], idle_s: float) -> None:
-        self.wire = wire
+    def __init__(self, tcp: TcpConnection, role: type[h11.CLIENT | h11.SERVER], idle_s: float) -> None:
+        self.tcp = tcp
         self.http = h11.Connection(role, max_incomplete_event_size=MAX_HEAD)
         self.idle_s = idle_s
 
     async def event(self) -> h11.Event | type[h11.PAUSED]:
-        """What comes next.
+        """The next event.
 
-        Raises: h11.RemoteProtocolError; Unreachable when nothing comes for too long.
+        Raises: h11.RemoteProtocolError; Unreachable when the connection is idle for too long.
         """
         while (event := self.http.next_event()) is h11.NEED_DATA:
             try:
                 async with asyncio.timeout(self.idle_s):
-                    data = await self.wire.receive()
+                    data = await self.tcp.receive()
             except TimeoutError:
-                raise Unreachable("timeout", f"nothing moved for {self.idle_s:g} s") from None
+                raise Unreachable("timeout", f"no data for {self.idle_s:g} s") from None
             if not data and self.http.their_state is h11.SEND_RESPONSE and not self.http.trailing_data[0]:
-                return h11.ConnectionClosed()  # which h11 takes for a mistake
+                return h11.ConnectionClosed()  # which h11 reports as an error
             self.http.receive_data(data)
         return cast("h11.Event | type[h11.PAUSED]", event)
 
@@ -58,9 +58,9 @@ class Side:
         if data:
             try:
                 async with asyncio.timeout(self.idle_s):
-                    await self.wire.send(data)
+                    await self.tcp.send(data)
             except TimeoutError:
-                raise Unreachable("timeout", f"nothing moved for {self.idle_s:g} s") from None
+                raise Unreachable("timeout", f"no data for {self.idle_s:g} s") from None
 
     @property
     def is_reusable(self) -> bool:
@@ -69,7 +69,7 @@ class Side:
 
 
 async def answer(side: Side, status: int, code: str, reason: str, extra: Headers | None = None) -> None:
-    """An answer of the proxy's own; the reason stands in the status line, too, where clients show it."""
+    """Send a response of the proxy; the reason is also in the status line, where clients show it."""
     body = f"{reason}\n".encode()
     headers = [
         (b"Content-Type", b"text/plain; charset=utf-8"),
@@ -84,7 +84,7 @@ async def answer(side: Side, status: int, code: str, reason: str, extra: Headers
 
 
 def forwarded(headers: Iterable[tuple[bytes, bytes]], *, upgrades: bool = False) -> Headers:
-    """The headers of a message that go on, with its framing and, if it `upgrades`, with that."""
+    """The headers to forward, with the framing of the message and, if it `upgrades`, the upgrade."""
     listed = list(headers)
     named = {part.strip().lower() for name, value in listed if name == b"connection" for part in value.split(b",")}
     kept = [(name, value) for name, value in listed if name not in _OF_ONE_HOP and name not in named]
@@ -96,13 +96,13 @@ def forwarded(headers: Iterable[tuple[bytes, bytes]], *, upgrades: bool = False)
 
 
 def wants_websocket(request: h11.Request) -> bool:
-    """Other upgrades are not forwarded: a tunnel of HTTP/2 would carry requests that nobody has checked."""
+    """Other upgrades are not forwarded: HTTP/2 would carry unchecked requests."""
     values = [value.strip().lower() for name, value in request.headers if name == b"upgrade"]
     return request.method == b"GET" and values == [b"websocket"]
 
 
 def check_size(request: h11.Request) -> None:
-    """h11 bounds only what it keeps while a head is incomplete.
+    """h11 limits the size of a head only while it is incomplete.
 
     Raises: h11.RemoteProtocolError.
     """
@@ -111,7 +111,7 @@ def check_size(request: h11.Request) -> None:
 
 
 def credentials(request: h11.Request) -> tuple[str, str] | None:
-    """Name and password that a client shows to the proxy."""
+    """The name and password of a client."""
     shown = [value for name, value in request.headers if name == b"proxy-authorization"]
     if len(shown) != 1 or shown[0][:6].lower() != b"basic ":
         return None

@@ -1,4 +1,4 @@
-"""Places that the operator has named himself: for the purpose that they were named for, his own network is open."""
+"""Trusted origins: configured by the operator, they may be in a private network for their purpose."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from urllib.parse import urlsplit
 from forebay.services.egress.urls import DEFAULT_PORTS, checked_host, checked_port, checked_url
 
 _PORTS = {"ftp": 21, "ftps": 990, "sftp": 22}
-_DATA_PORTS = range(1024, 65536)  # where FTP opens a connection for each file
+_DATA_PORTS = range(1024, 65536)  # FTP opens a data connection per file on such a port
 
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Scheme, host and port of a setting; never of anything that a page, a file or a user has said."""
+    """Scheme, host and port of a setting; never from a page, a file or a user."""
 
     scheme: str
     host: str
@@ -35,13 +35,13 @@ class Origin:
         return cls(parts.scheme, checked_host(host, field), checked_port(port, field) if port else _PORTS[parts.scheme])
 
     def covers(self, host: str, port: int, *, tunnel: bool) -> bool:
-        """Whether a connection leads here; what is not plain HTTP goes through a tunnel."""
+        """Whether a connection leads to this origin; anything but plain HTTP goes through a tunnel."""
         if host != self.host or tunnel != (self.scheme != "http"):
             return False
         return port == self.port or (self.scheme in ("ftp", "ftps") and port in _DATA_PORTS)
 
     def __str__(self) -> str:
-        """As `Url.origin` writes it."""
+        """In the form of `Url.origin`."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         usual = (DEFAULT_PORTS | _PORTS).get(self.scheme) == self.port
         return f"{self.scheme}://{host}" + ("" if usual else f":{self.port}")

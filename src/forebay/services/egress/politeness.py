@@ -16,16 +16,16 @@ if TYPE_CHECKING:
 
     from forebay.settings import Settings
 
-_START = 2  # requests to a host that nothing is known of yet
-_KNOWN = 4096  # hosts that are remembered
+_START = 2  # concurrent requests to a new host
+_KNOWN = 4096  # remembered hosts
 _FIRST_DELAY, _LONGEST_DELAY = 0.5, 60.0  # between requests to a host that fails or is busy; doubles while it does
-_NO_DELAY = 0.05  # a shorter one makes no difference
-_SHORTEST_PAUSE = 0.05  # before a permit is asked for again
+_NO_DELAY = 0.05  # seconds; a shorter delay makes no difference
+_SHORTEST_PAUSE = 0.05  # seconds before a permit is requested again
 _FIRST_PATIENCE = 30.0  # after a 429 that does not say how long; doubles while they go on
 
 
 class Host:
-    """What is known of one host, and who waits for it."""
+    """The state of a host, and the requests that wait for it."""
 
     def __init__(self, name: str, limit: Concurrency, delay: float) -> None:
         self.name = name
@@ -35,8 +35,8 @@ class Host:
         self.waiting: deque[asyncio.Future[None]] = deque()
         self.next_start = 0.0
         self.closed_until = 0.0
-        self.throttled = 0  # times in a row
-        self.slowed_until = 0.0  # failures of requests that were under way together count once
+        self.throttled = 0  # consecutive times
+        self.slowed_until = 0.0  # failures of concurrent requests count once
 
     @property
     def is_idle(self) -> bool:
@@ -50,7 +50,7 @@ class Turn:
         self._host, self._politeness = host, politeness
 
     def answered(self, seconds: float) -> None:
-        """The host has answered after so long."""
+        """The host responded after this time."""
         host = self._host
         host.throttled = 0
         host.limit.add(1, seconds, host.running)
@@ -59,12 +59,12 @@ class Turn:
         host.delay = min(_LONGEST_DELAY, delay) if delay > _NO_DELAY else host.least_delay
 
     def failed(self, seconds: float) -> None:
-        """It did not, or with an error of its own: reason to ask it less, never more."""
+        """The host did not respond, or failed: send fewer requests."""
         self._host.limit.drop()
         self._politeness.add_delay(self._host, seconds)
 
     def begin_again(self) -> None:
-        """Nothing that was learnt of the host holds any more: one at a time, as with a new one."""
+        """Forget what was learnt about the host: one request at a time, as with a new one."""
         self._host.limit.limit = float(self._host.limit.least)
 
     def throttled(self, retry_after: float | None) -> float:
@@ -77,16 +77,16 @@ class Turn:
 
 
 class HostPermits(Protocol):
-    """Permission for a request to a host, of all workers together, held within the `async with` block.
+    """A permit for a request to a host, shared by all workers, held within the `async with` block.
 
-    `delay_s` is the least time between two requests. Raises: ThrottledError that says when to ask again.
+    `delay_s` is the minimum time between two requests. Raises: ThrottledError with the time to wait.
     """
 
     def __call__(self, host: str, delay_s: float) -> AbstractAsyncContextManager[object]: ...
 
 
 class Politeness:
-    """The hosts that requests go to, each with a limit that is found, not configured."""
+    """Limits requests per host, with an adaptive limit for each."""
 
     def __init__(
         self,
@@ -96,7 +96,7 @@ class Politeness:
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], Awaitable[object]] = asyncio.sleep,
     ) -> None:
-        """`permits`: what other processes ask of the same hosts counts, too; None: each process counts for itself."""
+        """`permits`: limits that are shared with other processes; None: each process has its own limits."""
         self._permits = permits
         self._most = settings.egress_host_concurrency
         self._delay = settings.egress_host_delay_s
@@ -138,7 +138,7 @@ class Politeness:
             yield
 
     async def _ask_permit(self, stack: AsyncExitStack, permits: HostPermits, host: Host) -> None:
-        """Ask until there is one: whoever gives them may say after a while that it takes longer."""
+        """Request a permit until there is one."""
         while True:
             try:
                 await stack.enter_async_context(permits(host.name, host.least_delay))
@@ -148,13 +148,13 @@ class Politeness:
                 return
 
     def slow_down(self, name: str, delay: float) -> None:
-        """Keep at least so many seconds between two requests to a host, as its robots.txt may ask."""
+        """Set the minimum delay between two requests to a host, as its robots.txt may require."""
         host = self._host(name)
         host.least_delay = max(self._delay, min(delay, _LONGEST_DELAY))
         host.delay = max(host.delay, host.least_delay)
 
     def add_delay(self, host: Host, seconds: float) -> None:
-        """Ask a host less often that fails, or is busy: half a second after the first time, twice as long each time."""
+        """Increase the delay of a failing or busy host: half a second at first, then doubled each time."""
         now = self._clock()
         if now < host.slowed_until:
             return
@@ -196,7 +196,7 @@ class Politeness:
         }
 
     def totals(self) -> dict[str, float]:
-        """All hosts together, and the worst of them; without names, which only who asks there may know."""
+        """Totals and maxima of all hosts, without their names, which are private."""
         now = self._clock()
         hosts = self._hosts.values()
         return {
@@ -212,7 +212,7 @@ class Politeness:
         }
 
     def describe_one(self, name: str, most: int | None = None) -> dict[str, float | None]:
-        """The same for one host, however idle it is."""
+        """The same for one host, also if it is idle."""
         host = self._hosts.get(name) or self._new(name, most)
         return host.limit.describe() | {"running": host.running, "waiting": len(host.waiting)}
 
@@ -225,12 +225,12 @@ class Politeness:
         return host
 
     def _new(self, name: str, most: int | None) -> Host:
-        """Pages of a site take as long as they like; the answers of one service can be compared."""
+        """Response times of pages vary; those of a service are comparable, so that its optimum can be found."""
         limit = Concurrency(1, self._most, start=_START) if most is None else ProbingConcurrency(1, most, start=_START)
         return Host(name, limit, self._delay)
 
     def _forget_some(self) -> None:
-        """The hosts that were asked least lately, but never one that is being asked or has closed."""
+        """Drop the least recently used hosts, but none that is in use or closed."""
         now = self._clock()
         for name in list(self._hosts)[: max(0, len(self._hosts) - _KNOWN)]:
             if self._hosts[name].is_idle and self._hosts[name].closed_until <= now:
@@ -261,7 +261,7 @@ class Politeness:
         if waiter in host.waiting:
             host.waiting.remove(waiter)
         if not waiter.cancelled() and waiter.done() and waiter.exception() is None:
-            host.running -= 1  # it was let in at the very moment of giving up
+            host.running -= 1  # it was admitted while the wait timed out
             self._let_in(host)
 
     def _let_in(self, host: Host) -> None:

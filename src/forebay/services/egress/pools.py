@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from forebay.services.egress.urls import Url
 
 _CONNECTIONS = httpx.Limits(max_connections=None, max_keepalive_connections=8, keepalive_expiry=15.0)
-_KEPT_S = 20.0  # then the proxy closes them, too
+_KEPT_S = 20.0  # seconds; then the proxy also closes them
 _KEPT = 32  # idle pools
 _MARK = "forebay-egress"
 
@@ -40,7 +40,7 @@ class Pools:
 
     @asynccontextmanager
     async def pool(self, purpose: str, origin: str, trusted: Origin | None = None) -> AsyncGenerator[OriginPool, None]:
-        """The pool for a purpose and an origin; it stays open within the `async with` block."""
+        """The pool of a purpose and an origin, in use within the `async with` block."""
         key = (purpose, origin, trusted)
         pool = self._pools.get(key)
         if pool is None:
@@ -59,22 +59,22 @@ class Pools:
             await self._pools.popitem()[1].close()
 
     async def _close_some(self) -> None:
-        """Those that nobody has used for a while, and more when there are too many; never one that is in use."""
+        """Close pools that are idle for a while, and more if there are too many; never one in use."""
         old = time.monotonic() - _KEPT_S
         for key, pool in list(self._pools.items()):
             if pool.users:
                 continue
             if len(self._pools) <= _KEPT and pool.used > old:
-                return  # the others were used later
+                return  # the others were used more recently
             self._pools.pop(key, None)
             await pool.close()
 
 
 class OriginPool:
-    """Connections to one origin, kept while they may be used again; HTTP/2 where the server speaks it.
+    """Connections to one origin, kept alive for reuse; HTTP/2 if the server supports it.
 
-    httpx's transport is used without its client: that would keep cookies, inflate without bounds and follow
-    redirects by itself.
+    httpx's transport is used without its client, which would store cookies, decompress without limits and follow
+    redirects.
     """
 
     def __init__(self, grant: Grant, trust: ssl.SSLContext) -> None:
@@ -85,14 +85,14 @@ class OriginPool:
         self._transport = httpx.AsyncHTTPTransport(verify=trust, http2=True, proxy=proxy, limits=_CONNECTIONS)
 
     async def send(self, url: Url, request: httpx.Request, timeout: float) -> httpx.Response:
-        """The answer, of which only the head was read.
+        """The response, of which only the head was read.
 
         Raises: Refused, UrlNotFound, TransientError, PermanentError.
         """
         patience = min(timeout, self._idle_s)
         request.extensions["timeout"] = dict.fromkeys(("connect", "read", "write", "pool"), patience)
         if url.scheme == "http":
-            # As a proxy wants it; left to itself, httpcore forgets the brackets of IPv6.
+            # Set explicitly, because httpcore omits the brackets of IPv6.
             request.extensions["target"] = f"{url.origin}{url.target}".encode("ascii")
         try:
             response = await self._transport.handle_async_request(request)
@@ -107,7 +107,7 @@ class OriginPool:
         await self._transport.aclose()
 
     async def _raise_own(self, url: Url, response: httpx.Response) -> None:
-        """The guard itself has answered, in place of the server."""
+        """Raise an error if the proxy responded instead of the server."""
         try:
             reason = (await response.aread()).decode("utf-8", "replace").strip()
         finally:
@@ -116,7 +116,7 @@ class OriginPool:
 
 
 def guard_error(url: Url, status: int, code: str, reason: str) -> StepError:
-    """The error that an answer of the guard stands for."""
+    """The error of a response of the proxy."""
     if status == 403:
         return Refused(code, reason)
     if code == "no_such_host":
@@ -125,7 +125,7 @@ def guard_error(url: Url, status: int, code: str, reason: str) -> StepError:
 
 
 def translated(url: Url, error: BaseException, timeout: float | None = None) -> StepError:
-    """What went wrong, as a step may raise it."""
+    """Translate an error of httpx to one of steps."""
     if isinstance(error, httpx.ProxyError):
         status, _, phrase = str(error).partition(" ")
         code, _, reason = phrase.partition(": ")
@@ -134,30 +134,30 @@ def translated(url: Url, error: BaseException, timeout: float | None = None) -> 
         within = f" within {timeout:g} s" if timeout else " in time"
         return TransientError(f"{url.place} did not answer{within}")
     if isinstance(error, httpx.UnsupportedProtocol | httpx.LocalProtocolError):
-        return PermanentError(f"{url.place} cannot be asked so: {error}")
+        return PermanentError(f"{url.place} cannot be requested: {error}")
     return _tls_error(url, error) or _broken(url, error)
 
 
 def _tls_error(url: Url, error: BaseException) -> PermanentError | None:
-    """The error of a handshake that will fail next time, too."""
+    """The error of a handshake that would fail again."""
     cause = next((cause for cause in _causes(error) if isinstance(cause, ssl.SSLError)), None)
     if isinstance(cause, ssl.SSLCertVerificationError):
-        return PermanentError(f"{url.host} has a certificate that is not valid: {cause.verify_message}")
+        return PermanentError(f"{url.host} has an invalid certificate: {cause.verify_message}")
     if cause is None or isinstance(cause, ssl.SSLEOFError | ssl.SSLZeroReturnError | ssl.SSLSyscallError):
         return None
-    return PermanentError(f"{url.host} does not speak TLS as it should: {_words(cause)}")
+    return PermanentError(f"the TLS handshake with {url.host} failed: {_words(cause)}")
 
 
 def _broken(url: Url, error: BaseException) -> TransientError:
     if isinstance(error, httpx.RemoteProtocolError):
-        return TransientError(f"{url.place} broke off or does not speak HTTP: {error}")
+        return TransientError(f"{url.place} closed the connection or does not speak HTTP: {error}")
     return TransientError(f"the connection to {url.host} broke{f': {error}' if str(error) else ''}")
 
 
 def own_trust(ca_file: Path | None) -> ssl.SSLContext:
-    """Whose certificates are trusted: the public ones, the machine's, and those of `ca_file`.
+    """The trusted certificates: public ones, those of the machine, and those of `ca_file`.
 
-    Raises: ConfigError when that cannot be read.
+    Raises: ConfigError when the file cannot be read.
     """
     trust = ssl.create_default_context(cafile=certifi.where())
     trust.load_default_certs()

@@ -1,4 +1,4 @@
-"""The guarded proxy on 127.0.0.1: connects clients that have a grant to the addresses that the policy allows."""
+"""The egress proxy on 127.0.0.1: connects clients with a grant to addresses that the policy allows."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from forebay.services.egress.errors import InvalidUrl, Refused, Unreachable
 from forebay.services.egress.forwarding import Forwarder, connected, forwarded_url
 from forebay.services.egress.grants import Grants, note_refusal
 from forebay.services.egress.messages import Side, answer, check_size, credentials
+from forebay.services.egress.tcp import TcpConnection, flow
 from forebay.services.egress.urls import checked_host, checked_port
-from forebay.services.egress.wires import Wire, flow
 
 if TYPE_CHECKING:
     import socket
@@ -25,30 +25,30 @@ if TYPE_CHECKING:
 
 log = get_logger("egress")
 HOST = "127.0.0.1"
-_HEAD_S = 20.0  # for the head of a request, and between two requests
-_MOST = 4096  # connections of all clients together, where so many files may be open
-_LEFT_OVER = 1 << 20  # bytes of a refused request's body that are read, so that its sender sees the answer
+_HEAD_S = 20.0  # seconds for the head of a request, and between two requests
+_MOST = 4096  # connections of all clients, if as many files may be open
+_LEFT_OVER = 1 << 20  # bytes of a refused request's body that are read, so that the client sees the response
 
 
 class Proxy:
-    """Accepts connections of clients here, and in the namespaces of confined children."""
+    """Accepts connections of clients on this machine and in the namespaces of confined child processes."""
 
     def __init__(self, dialer: Dialer, grants: Grants) -> None:
         self._dialer = dialer
         self._grants = grants
         self._serving: set[asyncio.Task[None]] = set()
         self._servers: set[asyncio.Server] = set()
-        self.most = connection_limit(_MOST, files_each=2)  # the client's, and the one on the other side
+        self.most = connection_limit(_MOST, files_each=2)  # the connections to the client and to the server
         self.port = 0
 
     async def open(self) -> None:
-        server = await asyncio.get_running_loop().create_server(self._wire, HOST, 0, backlog=256)
+        server = await asyncio.get_running_loop().create_server(self._tcp, HOST, 0, backlog=256)
         self._servers.add(server)
         self.port = self._dialer.own_port = server.sockets[0].getsockname()[1]
 
     async def accept_on(self, listener: socket.socket) -> asyncio.Server:
-        """Serve another listening socket, too."""
-        server = await asyncio.get_running_loop().create_server(self._wire, sock=listener)
+        """Also accept connections on another listening socket."""
+        server = await asyncio.get_running_loop().create_server(self._tcp, sock=listener)
         self._servers.add(server)
         return server
 
@@ -67,46 +67,46 @@ class Proxy:
     def connections(self) -> int:
         return len(self._serving)
 
-    def _wire(self) -> Wire:
-        return Wire(self._begin)
+    def _tcp(self) -> TcpConnection:
+        return TcpConnection(self._begin)
 
-    def _begin(self, wire: Wire) -> None:
+    def _begin(self, tcp: TcpConnection) -> None:
         if len(self._serving) >= self.most:
-            wire.abort()
+            tcp.abort()
             return
         task = asyncio.get_running_loop().create_task(
-            self._serve(wire, ProxyConnection(self._dialer, self._grants, wire))
+            self._serve(tcp, ProxyConnection(self._dialer, self._grants, tcp))
         )
         self._serving.add(task)
         task.add_done_callback(self._serving.discard)
-        wire.on_end = task.cancel  # who leaves before the answer does not want it; all clients that count do so
+        tcp.on_end = task.cancel  # a client that disconnects before the response does not need it
 
-    async def _serve(self, wire: Wire, client: ProxyConnection) -> None:
+    async def _serve(self, tcp: TcpConnection, client: ProxyConnection) -> None:
         self._grants.counts.connections += 1
         try:
             await client.serve()
         except (ConnectionError, Unreachable, h11.ProtocolError):
-            wire.abort()
+            tcp.abort()
         except Exception as error:
-            # Not foreseen: this connection ends, the others go on.
+            # Unexpected: this connection ends, the others continue.
             log.exception("egress_connection_failed", error=type(error).__name__)
-            wire.abort()
+            tcp.abort()
         finally:
             client.close()
-            wire.close()
+            tcp.close()
 
 
 class ProxyConnection:
-    """One connection of a client, with its requests one after the other."""
+    """A connection of a client, with consecutive requests."""
 
-    def __init__(self, dialer: Dialer, grants: Grants, wire: Wire) -> None:
-        self._dialer, self._grants, self._wire = dialer, grants, wire
-        self._side = Side(wire, h11.SERVER, _HEAD_S)
+    def __init__(self, dialer: Dialer, grants: Grants, tcp: TcpConnection) -> None:
+        self._dialer, self._grants, self._tcp = dialer, grants, tcp
+        self._side = Side(tcp, h11.SERVER, _HEAD_S)
         self._forwarder = Forwarder(self._side, dialer)
         self._grant: Grant | None = None
 
     async def serve(self) -> None:
-        """Answer requests until there are no more."""
+        """Process requests until the client closes the connection."""
         while isinstance(request := await self._request(), h11.Request):
             if not await self._answer(request):
                 return
@@ -117,9 +117,9 @@ class ProxyConnection:
         self._forwarder.close()
 
     async def _request(self) -> h11.Event | type[h11.PAUSED] | None:
-        """What the client wants next; None when it takes too long to say so."""
+        """The next request; None when the client takes too long."""
         try:
-            async with asyncio.timeout(_HEAD_S):  # for all of the head: bytes that trickle in do not extend it
+            async with asyncio.timeout(_HEAD_S):  # for the whole head: slow bytes do not extend it
                 event = await self._side.event()
             if isinstance(event, h11.Request):
                 check_size(event)
@@ -128,12 +128,12 @@ class ProxyConnection:
                 await answer(self._side, 408, "timeout", f"the request did not arrive within {_HEAD_S:g} s")
             return None
         except h11.RemoteProtocolError as error:
-            await answer(self._side, error.error_status_hint, "request", f"not a proper request: {error}")
+            await answer(self._side, error.error_status_hint, "request", f"invalid request: {error}")
             raise
         return event
 
     async def _answer(self, request: h11.Request) -> bool:
-        """Whether another request may follow."""
+        """Process a request; returns whether another may follow."""
         grant = self._find_grant(request)
         if grant is None:
             return await self._ask_for_credentials(request)
@@ -160,7 +160,7 @@ class ProxyConnection:
         except TimeoutError:
             self._grants.counts.failed["total"] += 1
             log.info("egress_timed_out", host=host, port=port, purpose=grant.purpose)
-            self._wire.abort()
+            self._tcp.abort()
             return False
 
     def _find_grant(self, request: h11.Request) -> Grant | None:
@@ -171,14 +171,14 @@ class ProxyConnection:
             task = asyncio.current_task()
             if task is not None:
                 found.serves(task)
-            self._wire.meter = found.went_out
+            self._tcp.meter = found.add_sent
         if found is not None:
             self._side.idle_s = found.limits.idle_s
         return found
 
     async def _ask_for_credentials(self, request: h11.Request) -> bool:
         if credentials(request) is not None:
-            # Clients that show none are only told to; most ask so before they show them.
+            # A request without credentials is only challenged; most clients send them after that.
             refused = Refused("credentials", "the name or password for the egress proxy is wrong")
             note_refusal(self._grants.counts, None, request.target[:200].decode("latin-1"), 0, refused)
         wanted = [(b"Proxy-Authenticate", b'Basic realm="forebay egress"')]
@@ -188,25 +188,25 @@ class ProxyConnection:
         _check_room(grant)
         server = await connected(self._dialer, host, port, grant, tunnel=True)
         try:
-            while not isinstance(await self._side.event(), type):  # until h11 pauses: a CONNECT has no body
+            while not isinstance(await self._side.event(), type):  # until h11 pauses, since CONNECT has no body
                 pass
             await self._side.send(h11.Response(status_code=200, headers=[], reason=b"Connected"))
-            server.wire.write(self._side.http.trailing_data[0])
-            if not await flow(self._wire, server.wire, idle_s=grant.limits.idle_s):
+            server.tcp.write(self._side.http.trailing_data[0])
+            if not await flow(self._tcp, server.tcp, idle_s=grant.limits.idle_s):
                 self._grants.counts.failed["idle"] += 1
-                self._wire.abort()
+                self._tcp.abort()
         finally:
-            server.wire.abort()
+            server.tcp.abort()
         return False
 
     async def _tell(self, status: int, code: str, reason: str, extra: list[tuple[bytes, bytes]] | None = None) -> bool:
         await answer(self._side, status, code, reason, extra)
         with contextlib.suppress(h11.RemoteProtocolError, Unreachable):
-            await self._read_away()
+            await self._drain()
         return self._side.is_reusable
 
-    async def _read_away(self) -> None:
-        """The rest of a request that was answered already: closing before would take the answer away again."""
+    async def _drain(self) -> None:
+        """Read the rest of an answered request: closing earlier could discard the response."""
         seen = 0
         while self._side.http.their_state is h11.SEND_BODY and seen < _LEFT_OVER:
             event = await self._side.event()
@@ -228,7 +228,7 @@ def _connect_target(target: bytes) -> tuple[str, int]:
 
 
 def _check_room(grant: Grant) -> None:
-    if grant.is_spent:
+    if grant.is_exhausted:
         raise Refused("bytes_down", "this grant has used up its byte limit")
     if grant.is_full:
         raise Refused("connections", f"more than {grant.limits.connections} connections at a time")

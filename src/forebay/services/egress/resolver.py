@@ -17,22 +17,22 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 _ABSENT = {socket.EAI_NONAME, getattr(socket, "EAI_NODATA", socket.EAI_NONAME)}
-_THREADS = 64  # a lookup that hangs holds one for as long as the system's resolver tries, whoever still waits
+_THREADS = 64  # a hanging lookup occupies a thread until the system's resolver times out
 
 
 class Resolver(Protocol):
     """Finds the addresses of a host."""
 
     async def resolve(self, host: str, lookups: asyncio.Semaphore | None = None) -> Sequence[Address]:
-        """`lookups` bounds how many of one caller run at a time: one page with names of a dead server stops no other.
+        """`lookups` limits concurrent lookups of one caller: a page with a dead DNS server must not block others.
 
-        Raises: Unreachable when there are none, or nobody answers.
+        Raises: Unreachable when there are none, or the DNS does not respond.
         """
         ...
 
 
 class SystemResolver:
-    """What the machine itself uses: /etc/hosts, the configured servers, whatever else."""
+    """The resolver of the system: /etc/hosts, the configured servers and so on."""
 
     def __init__(self, look_up: Callable[[str], list[str]] | None = None) -> None:
         self._look_up = look_up or _look_up
@@ -55,7 +55,7 @@ class SystemResolver:
         await lookups.acquire()
         loop = asyncio.get_running_loop()
         thread = self._threads.submit(self._look_up, host)
-        # Given back when the thread is free, which may be long after the caller has given up.
+        # Released when the thread is free, which may be long after the caller timed out.
         thread.add_done_callback(lambda _: _in_loop(loop, lookups.release))
         return await asyncio.wrap_future(thread)
 
@@ -64,7 +64,7 @@ class SystemResolver:
 
 
 class CachingResolver:
-    """Another resolver's answers, kept for `keep_s`: checked anew at each use, so that age makes them no worse."""
+    """Caches results of another resolver for `keep_s`. Addresses are checked at each use, so stale ones are safe."""
 
     def __init__(
         self,
@@ -90,11 +90,11 @@ class CachingResolver:
         if kept is not None and kept[0] > self._clock():
             self._kept.move_to_end(host)
             return kept[1]
-        # Shielded, because others may wait for the same answer when this one gives up.
+        # Shielded, because others may wait for the same result when this caller times out.
         return await asyncio.shield(self._asked.get(host) or self._ask(host, lookups))
 
     async def close(self) -> None:
-        """Give up what is still being asked."""
+        """Cancel running lookups."""
         asked = list(self._asked.values())
         for task in asked:
             task.cancel()
@@ -109,7 +109,7 @@ class CachingResolver:
     def _answered(self, host: str, task: asyncio.Task[Sequence[Address]]) -> None:
         del self._asked[host]
         with contextlib.suppress(asyncio.CancelledError):
-            task.exception()  # taken note of, even if nobody waits any more
+            task.exception()  # retrieved, even if nobody waits
 
     async def _answer(self, host: str, lookups: asyncio.Semaphore | None) -> Sequence[Address]:
         try:
@@ -132,7 +132,7 @@ def no_such_host(host: str) -> Unreachable:
 
 
 def _in_loop(loop: asyncio.AbstractEventLoop, callback: Callable[[], None]) -> None:
-    with contextlib.suppress(RuntimeError):  # the loop has ended meanwhile
+    with contextlib.suppress(RuntimeError):  # the event loop has ended
         loop.call_soon_threadsafe(callback)
 
 

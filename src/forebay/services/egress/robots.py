@@ -1,4 +1,4 @@
-"""robots.txt, for those who want it asked: read once a day for each site."""
+"""robots.txt, read once a day per site."""
 
 from __future__ import annotations
 
@@ -23,25 +23,25 @@ _KEPT = 1024
 
 
 class Robots:
-    """The rules of the sites that were asked lately."""
+    """The rules of recently used sites."""
 
     def __init__(
         self, read: Callable[[str], Awaitable[str | None]], clock: Callable[[], float] = time.monotonic
     ) -> None:
-        """`read` gives back the text behind a URL, or None where there is none."""
+        """`read` returns the text at a URL, or None."""
         self._read = read
         self._rules: SingleFlightCache[Protego | None] = SingleFlightCache(_KEPT, _KEPT_S, clock)
 
     async def check(self, url: Url) -> float | None:
-        """The pause that the site asks for between two requests.
+        """Check a URL; returns the crawl delay of the site.
 
-        Raises: Refused by the site; TransientError when its rules cannot be had, which forbids everything meanwhile.
+        Raises: Refused by the site; TransientError when its rules cannot be read, which forbids everything meanwhile.
         """
         rules = await self._rules.get(url.origin, lambda: self._load(url))
         if rules is None:
             return None
         if not rules.can_fetch(str(url), AGENT):
-            raise Refused("robots", f"robots.txt of {url.host} forbids this page to {AGENT}")
+            raise Refused("robots", f"robots.txt of {url.host} disallows this page for {AGENT}")
         return rules.crawl_delay(AGENT)
 
     async def _load(self, url: Url) -> Protego | None:
@@ -49,7 +49,7 @@ class Robots:
         try:
             text = await self._read(f"{url.origin}/robots.txt")
         except (PermanentError, DataError):
-            text = None  # refused, not found, too large: as if there were none
+            text = None  # refused, not found, or too large: as if there were none
         except TransientError as error:
             raise TransientError(f"robots.txt of {url.host} could not be read: {error}") from None
         return None if text is None else Protego.parse(text)

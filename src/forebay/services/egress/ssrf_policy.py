@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     from forebay.settings import Settings
 
 
-_ALLOW = "FOREBAY_EGRESS_ALLOW_NETWORKS allows networks of your own"
+_ALLOW = "FOREBAY_EGRESS_ALLOW_NETWORKS can allow private networks"
 _LOOPBACK = ip_address("127.0.0.1")
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How much one grant may transfer, and how long each of its connections may take; 0 bytes stands for no limit."""
+    """The limits of a grant: bytes, and durations of each connection; 0 bytes means no limit."""
 
     bytes_down: int = 2 << 30
     bytes_up: int = 64 << 20
@@ -32,7 +32,7 @@ class Limits:
     idle_s: float = 60.0
     total_s: float = 3600.0
     connections: int = 256
-    lookups: int = 4  # names that are being resolved at a time
+    lookups: int = 4  # concurrent DNS lookups
 
     @classmethod
     def of(cls, settings: Settings) -> Limits:
@@ -45,7 +45,7 @@ class Limits:
 
 
 class Hosts:
-    """Names of hosts: `example.com` is that host, `*.example.com` are all below it."""
+    """Names of hosts: `example.com` is that host, `*.example.com` are all its subdomains."""
 
     def __init__(self, text: str) -> None:
         entries = {entry.strip().lower().removesuffix(".") for entry in text.split(",") if entry.strip()}
@@ -61,7 +61,7 @@ class Hosts:
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """Decides where connections may go; a name passes only if all of its addresses do."""
+    """Decides which hosts may be reached; a name is allowed only if all of its addresses are."""
 
     allow_hosts: Hosts
     deny_hosts: Hosts
@@ -78,7 +78,7 @@ class Policy:
         )
 
     def check_url(self, url: Url) -> None:
-        """What can be known without asking the DNS, for whoever takes a URL in.
+        """Check a URL as far as possible without DNS, when it is submitted.
 
         Raises: Refused.
         """
@@ -88,23 +88,23 @@ class Policy:
             self.check_addresses(url.host, [address])
 
     def check_host(self, host: str, port: int, *, trusted: bool = False) -> None:
-        """`trusted`: the operator has named this place himself, which only his denylist can take back.
+        """`trusted`: the operator has configured this origin, which only the denylist overrides.
 
         Raises: Refused.
         """
         if host in self.deny_hosts:
-            raise Refused("denied_host", f"{host} is among FOREBAY_EGRESS_DENY_HOSTS")
+            raise Refused("denied_host", f"{host} is in FOREBAY_EGRESS_DENY_HOSTS")
         if trusted:
             return
         if self.allow_hosts and host not in self.allow_hosts:
-            raise Refused("host_not_allowed", f"{host} is not among FOREBAY_EGRESS_ALLOW_HOSTS")
+            raise Refused("host_not_allowed", f"{host} is not in FOREBAY_EGRESS_ALLOW_HOSTS")
         if not any(port in allowed for allowed in self.ports):
-            raise Refused("port", f"port {port} of {host} is not among FOREBAY_EGRESS_PORTS")
+            raise Refused("port", f"port {port} of {host} is not in FOREBAY_EGRESS_PORTS")
 
     def check_addresses(self, host: str, addresses: Iterable[Address], *, trusted: bool = False) -> None:
-        """One bad address condemns the name: honest names do not mix them, and rebinding does.
+        """One forbidden address forbids the name: real names do not mix them, DNS rebinding does.
 
-        `trusted`: this machine and private networks are open, the clouds' metadata and the like stay closed.
+        `trusted`: this machine and private networks are allowed, cloud metadata and the like are not.
 
         Raises: Refused.
         """
@@ -112,13 +112,13 @@ class Policy:
             if kind := why_closed(address, self.networks, internal=trusted):
                 if str(address) == host:
                     raise Refused("address", f"{host} is {kind}; {_ALLOW}")
-                # What the DNS says of names inside is nothing for whoever may submit a URL.
+                # Internal addresses from the DNS are not shown to users who submit URLs.
                 logged = f"{host} resolves to {address}, which is {kind}"
-                raise Refused("address", f"{host} is at no public address; {_ALLOW}", logged)
+                raise Refused("address", f"{host} has no public address; {_ALLOW}", logged)
 
 
 def allowed_url(text: str, policy: Policy, field: str = "url") -> Url:
-    """A URL that someone hands in, refused at once where that can be known without asking the DNS.
+    """Check a submitted URL as far as possible without DNS.
 
     Raises: InvalidUrl, which names the field, the reason and the setting.
     """

@@ -1,4 +1,4 @@
-"""What an HTTP status means for a step: which error, and how long to wait."""
+"""Maps HTTP statuses to errors of steps, and reads Retry-After."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 
 _SECONDS = re.compile(r"[0-9]+(?:\.[0-9]+)?")
 _AGAIN = {408, 421, 425}
-_UNTOLD_S = 30.0  # how long to wait when the server does not say
+_UNTOLD_S = 30.0  # wait without a Retry-After
 
 
 def status_error(
     status: int, headers: Mapping[str, str], place: str, *, most_s: float = 3600.0, now: datetime | None = None
 ) -> StepError | None:
-    """The error that an answer is; None for those that are none."""
+    """The error of a response; None for a success."""
     if status < 400:
         return None
     said = f"{place} answered {status} {_phrase(status)}".rstrip()
@@ -41,7 +41,7 @@ def status_error(
 
 
 def retry_after(headers: Mapping[str, str], *, most_s: float = 3600.0, now: datetime | None = None) -> float | None:
-    """Seconds that a server asks to wait, given as such or as a date, within reason."""
+    """The seconds of a Retry-After, which may be a date, within limits."""
     text = headers.get("retry-after", "").strip()
     if _SECONDS.fullmatch(text):
         return min(float(text[:20]), most_s)

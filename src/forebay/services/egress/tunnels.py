@@ -1,4 +1,4 @@
-"""Sockets through the proxy, for what speaks something else than HTTP."""
+"""Sockets through the proxy, for protocols other than HTTP."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from forebay.services.egress.grants import Grant
 
 _LONGEST_HEAD = 4096
-_SPARE_S = 5.0  # for the proxy to tell that it was not in time
+_SPARE_S = 5.0  # seconds for the proxy to report a timeout
 
 
 async def open_tunnel(grant: Grant, host: str, port: int) -> socket.socket:
-    """A socket that leads to a host, which the guard has resolved, checked and pinned.
+    """Open a socket to a host, which the SSRF guard resolves, checks and pins.
 
     Raises: Refused, Unreachable.
     """
@@ -34,7 +34,7 @@ async def open_tunnel(grant: Grant, host: str, port: int) -> socket.socket:
     except OSError as error:
         sock.close()
         why = os.strerror(error.errno) if error.errno else str(error)
-        raise Unreachable("connect", f"the egress proxy broke off: {why}") from None
+        raise Unreachable("connect", f"the egress proxy closed the connection: {why}") from None
     except BaseException:
         sock.close()
         raise
@@ -55,19 +55,19 @@ async def _ask(sock: socket.socket, grant: Grant, place: str) -> None:
 
 
 async def _head(sock: socket.socket) -> bytes:
-    """Byte by byte: what follows is the server's, and not ours to read."""
+    """Read byte by byte: what follows belongs to the server."""
     loop = asyncio.get_running_loop()
     head = bytearray()
     while not head.endswith(b"\r\n\r\n") and len(head) < _LONGEST_HEAD:
         byte = await loop.sock_recv(sock, 1)
         if not byte:
-            raise ConnectionResetError("it closed the connection")
+            raise ConnectionResetError("no response")
         head += byte
     return bytes(head)
 
 
 def _told(head: bytes) -> tuple[int, str, str]:
-    """Status, and the code and reason of the guard."""
+    """Status, and code and reason of a refusal."""
     line = head.partition(b"\r\n")[0].decode("latin-1")
     _, _, rest = line.partition(" ")
     status, _, phrase = rest.partition(" ")

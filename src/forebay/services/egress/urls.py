@@ -1,4 +1,4 @@
-"""URLs, read once and strictly: two readers that understand a URL differently are how guards are walked around."""
+"""Parses URLs once and strictly: parser differences are a way around SSRF guards."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ _SHAPE = re.compile(r"(?P<scheme>[a-zA-Z][a-zA-Z0-9+.-]*):(?://)?(?P<authority>[
 _UNSEEN = re.compile(r"[\x00-\x20\x7f-\xa0\u1680\u2000-\u200f\u2028-\u202f\u205f-\u206f\u3000\ufeff\ufff9-\uffff]")
 _LABEL = re.compile(r"(?!-)[a-z0-9_-]{1,63}(?<!-)")
 _NUMBER = re.compile(r"[0-9]+|0x[0-9a-f]*")
-_KEPT = "!$&'()*+,/:;=?@[]~%|"  # characters of paths and queries that stay as they were written
+_KEPT = "!$&'()*+,/:;=?@[]~%|"  # characters of paths and queries that are not encoded
 
 
 @dataclass(frozen=True, slots=True)
 class Url:
-    """A URL that may be fetched, in its one normal form."""
+    """A URL that may be fetched, normalized."""
 
     scheme: str
     host: str  # lower case, ASCII; IPv6 without brackets
     port: int
-    target: str  # path and query, as a request line has them
+    target: str  # path and query, as in a request line
     fragment: str = ""
 
     @property
     def address(self) -> Address | None:
-        """The address that the host is, if it is one."""
+        """The IP address, if the host is one."""
         return parse_address(self.host)
 
     @property
@@ -40,12 +40,12 @@ class Url:
 
     @property
     def authority(self) -> str:
-        """Host and port as in a Host header: the port only where it is not the usual one."""
+        """Host and port as in a Host header: the port only if it is not the default."""
         return self.host_text if self.port == DEFAULT_PORTS[self.scheme] else f"{self.host_text}:{self.port}"
 
     @property
     def place(self) -> str:
-        """Without the query, for messages: queries carry tokens and names."""
+        """The URL without its query, for messages: queries may contain secrets."""
         path = self.target.partition("?")[0]
         return f"{self.origin}{path if len(path) < 100 else path[:100] + '...'}"
 
@@ -58,19 +58,19 @@ class Url:
 
 
 def checked_url(text: str, field: str = "url") -> Url:
-    """The URL that a text is.
+    """Parse a URL.
 
-    Raises: InvalidUrl, which is a DataError and an InvalidField, with what to fix.
+    Raises: InvalidUrl, which is a DataError and an InvalidField.
     """
     text = text.strip(" ")
     if not text:
-        raise InvalidUrl(field, "is empty: give an address such as https://example.com/")
+        raise InvalidUrl(field, "is empty: use a URL such as https://example.com/")
     if len(text) > MAX_LENGTH:
-        raise InvalidUrl(field, f"has {len(text)} characters; at most {MAX_LENGTH} are taken")
+        raise InvalidUrl(field, f"has {len(text)} characters; at most {MAX_LENGTH} are allowed")
     if found := _UNSEEN.search(text):
         raise InvalidUrl(field, f"contains {_name(found[0])}: remove it, or write it percent-encoded")
     if "\\" in text:
-        raise InvalidUrl(field, "contains a backslash: write / between the parts, or %5C where one is meant")
+        raise InvalidUrl(field, "contains a backslash: use / between the parts, or %5C for a backslash")
     if not (shape := _SHAPE.fullmatch(text)) or shape["scheme"].lower() not in DEFAULT_PORTS:
         raise InvalidUrl(field, "must begin with http:// or https://")
     if not text[len(shape["scheme"]) :].startswith("://"):
@@ -79,7 +79,7 @@ def checked_url(text: str, field: str = "url") -> Url:
 
 
 def checked_host(text: str, field: str = "host") -> str:
-    """A host's name or address in its one normal form: lower case, ASCII, without the dot at the end.
+    """Normalize the name or address of a host: lower case, ASCII, without a final dot.
 
     Raises: InvalidUrl.
     """
@@ -90,10 +90,10 @@ def checked_host(text: str, field: str = "host") -> str:
         raise InvalidUrl(field, "has no host" if not host else "has a percent sign in its host")
     name = (host if host.isascii() else _to_ascii(host, field)).lower().removesuffix(".")
     labels = name.split(".")
-    if _NUMBER.fullmatch(labels[-1]):  # so does everyone else take it for an address, in one notation or another
+    if _NUMBER.fullmatch(labels[-1]):  # other parsers would take it for an address
         address = parse_address(name)
         if address is None:
-            raise InvalidUrl(field, f"has the host {host!r}: write addresses as four decimal numbers, as 192.0.2.1")
+            raise InvalidUrl(field, f"has the host {host!r}: write addresses as four decimal numbers, like 192.0.2.1")
         return str(address)
     if len(name) > 253 or not all(_LABEL.fullmatch(label) for label in labels):
         raise InvalidUrl(field, f"has the host {host[:100]!r}, which cannot be the name of one")
@@ -113,7 +113,7 @@ def _assemble(shape: re.Match[str], field: str) -> Url:
         raise InvalidUrl(field, "contains a user name or password before @: remove it")
     host, port = _split(shape["authority"])
     if ":" in host and not host.startswith("["):
-        raise InvalidUrl(field, "must have brackets around an IPv6 address, as http://[2001:db8::1]/")
+        raise InvalidUrl(field, "must have brackets around an IPv6 address, as in http://[2001:db8::1]/")
     rest, _, fragment = shape["rest"].partition("#")
     target = _encoded(rest, field)
     return Url(
@@ -126,7 +126,7 @@ def _assemble(shape: re.Match[str], field: str) -> Url:
 
 
 def _split(authority: str) -> tuple[str, str]:
-    """Host and port; the brackets of IPv6 stay, so that [::1]2 is not taken for anything."""
+    """Split host and port; the brackets of IPv6 stay, so that [::1]2 is rejected."""
     host, colon, port = authority.rpartition(":")
     if not colon or (authority.startswith("[") and authority.endswith("]")):
         return authority, ""
@@ -136,15 +136,15 @@ def _split(authority: str) -> tuple[str, str]:
 def _checked_ipv6(host: str, field: str) -> str:
     address = None if "%" in host else parse_address(host)
     if address is None:
-        raise InvalidUrl(field, f"has the host {host[:100]!r}, which is no IPv6 address")
+        raise InvalidUrl(field, f"has the host {host[:100]!r}, which is not an IPv6 address")
     return str(address)
 
 
 def _to_ascii(host: str, field: str) -> str:
     try:
-        import idna  # noqa: PLC0415 - of an extra, and only for names that are not ASCII
+        import idna  # noqa: PLC0415 - an extra, only needed for names that are not ASCII
     except ImportError:
-        raise ConfigError("names of hosts that are not ASCII need a package: pip install 'forebay[web]'") from None
+        raise ConfigError("host names that are not ASCII need a package: pip install 'forebay[web]'") from None
     try:
         return idna.encode(host, uts46=True, transitional=False).decode("ascii")
     except (idna.IDNAError, UnicodeError):
@@ -155,7 +155,7 @@ def _encoded(text: str, field: str) -> str:
     try:
         return quote(text, safe=_KEPT)
     except UnicodeError:
-        raise InvalidUrl(field, "contains half a character: copy it again") from None
+        raise InvalidUrl(field, "contains an invalid character (half of a surrogate pair): copy it again") from None
 
 
 def _name(character: str) -> str:

@@ -1,8 +1,8 @@
-"""Encodings of text: what labels mean, what undeclared bytes are, and the text of pages and files.
+"""Encodings of text: labels, detection, and decoding of pages and files.
 
-labels      names as servers, pages and people write them → Python's codecs
-detection   byte order marks, UTF-8, UTF-16, and otherwise the likeliest (`ranking`)
-pages       bytes of a page and what was said about them → text
+labels      labels of encodings → Python's codecs
+detection   byte order marks, UTF-8, UTF-16, else the most likely (`ranking`)
+pages       bytes and declared encodings of a page → text
 files       the encoding of a file that may be large
 """
 

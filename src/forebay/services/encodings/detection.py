@@ -1,4 +1,4 @@
-"""What bytes look like: byte order marks, UTF-8, UTF-16, Japanese by escapes, and otherwise the likeliest encoding."""
+"""Detects encodings: byte order marks, UTF-8, UTF-16, ISO-2022-JP, else the most likely one."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from collections.abc import Iterable
 
 from forebay.services.encodings.ranking import guess_codec
 
-SAMPLE = 64 << 10  # bytes beyond which nothing is looked at to guess
+SAMPLE = 64 << 10  # bytes that are used for a guess
 _LONG_LINE = 2000
-# Never the second half of a character of two bytes, so that long lines may be cut there.
+# Never the second byte of a two-byte character, so that long lines may be split there.
 _BREAKS = re.compile(rb'[<>,;\t" ]+')
 
 MARKS = (
     (codecs.BOM_UTF8, "utf_8"),
-    (codecs.BOM_UTF32_LE, "utf_32_le"),  # begins like the next
+    (codecs.BOM_UTF32_LE, "utf_32_le"),  # before UTF-16, whose mark is its prefix
     (codecs.BOM_UTF16_LE, "utf_16_le"),
     (codecs.BOM_UTF16_BE, "utf_16_be"),
     (codecs.BOM_UTF32_BE, "utf_32_be"),
@@ -23,14 +23,14 @@ MARKS = (
 
 
 def find_mark(head: bytes) -> tuple[str | None, int]:
-    """The encoding that the first bytes name, and how many they are."""
+    """The encoding of a byte order mark, and the length of the mark."""
     return next(((codec, len(mark)) for mark, codec in MARKS if head.startswith(mark)), (None, 0))
 
 
 def guess(chunks: Iterable[bytes], head: bytes) -> str:
-    """The encoding of bytes without a mark, of which nobody says what they are.
+    """Guess the encoding of bytes without a mark or declaration.
 
-    Raises: ConfigError when telling needs a package that is missing.
+    Raises: ConfigError when a required package is missing.
     """
     if codec := _wide(head) or _escaped(head):
         return codec
@@ -41,23 +41,23 @@ def guess(chunks: Iterable[bytes], head: bytes) -> str:
 
 
 def looks_wide(head: bytes) -> bool:
-    """Whether these are characters of two or four bytes each."""
+    """Whether the encoding is UTF-16 or UTF-32."""
     return _wide(head) is not None
 
 
 def is_mostly_utf8(sample: bytes) -> bool:
-    """Whether most of what is beyond ASCII is UTF-8: a byte or a line that is not is a fault of its own."""
+    """Whether most non-ASCII text is UTF-8: single bytes or lines may be invalid."""
     text = sample.decode("utf-8", "replace")
     beyond = sum(char > "\x7f" for char in text)
     broken = text.count("\ufffd")
     return beyond - broken >= 2 * broken and beyond > 0
 
 
-# How bytes look.
+# Checks.
 
 
 def _wide(head: bytes) -> str | None:
-    """UTF-16 or UTF-32 without a mark: lines end with whole characters, and there is hardly a control character."""
+    """UTF-16 or UTF-32 without a mark: lines end at character boundaries, with few control characters."""
     if len(head) < 8 or 0 not in head:
         return None
     for codec in ("utf_32_le", "utf_32_be", "utf_16_le", "utf_16_be"):
@@ -75,7 +75,7 @@ def _wide(head: bytes) -> str | None:
 
 
 def _escaped(head: bytes) -> str | None:
-    """Japanese in seven bits, which begins by an escape."""
+    """ISO-2022-JP, recognised by its escape sequences."""
     if b"\x1b$" not in head or not head.isascii():
         return None
     try:
@@ -86,7 +86,7 @@ def _escaped(head: bytes) -> str | None:
 
 
 def _scanned(chunks: Iterable[bytes]) -> tuple[bool, bytes]:
-    """Whether all of it is UTF-8; if not, lines that are not ASCII, as many as a guess needs."""
+    """Whether all of it is UTF-8; if not, enough non-ASCII lines for a guess."""
     decoder = codecs.getincrementaldecoder("utf-8")("strict")
     sample, is_utf8 = bytearray(), True
     for chunk in chunks:
@@ -99,11 +99,11 @@ def _scanned(chunks: Iterable[bytes]) -> tuple[bool, bytes]:
                 is_utf8 = False
         if not is_utf8 and len(sample) >= SAMPLE:
             break
-    return is_utf8 and not decoder.getstate()[0], bytes(sample)  # a state: a character that was cut off
+    return is_utf8 and not decoder.getstate()[0], bytes(sample)  # an incomplete character at the end
 
 
 def _add_lines(sample: bytearray, chunk: bytes) -> None:
-    """Lines, or parts of long ones, with something beyond ASCII: what is around them only dilutes it."""
+    """Collect lines, or parts of long ones, with non-ASCII characters; others say nothing about the encoding."""
     for line in chunk.splitlines():
         if line.isascii():
             continue

@@ -1,4 +1,4 @@
-"""In which encoding a text file is written: told by its first bytes, else by reading all of it once."""
+"""Detects the encoding of a text file: by its first bytes, else by reading all of it once."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ _UNMARKED = {"utf-8": "utf-8", "utf-16": "utf-16-le", "utf-32": "utf-32-le"}
 
 
 def find_encoding(source: IO[bytes]) -> tuple[str, int]:
-    """The encoding, and how many bytes the mark at the beginning has.
+    """The encoding, and the length of the byte order mark.
 
-    A file of which most lines are UTF-8 is UTF-8; the others become bad rows.
-    Raises: ConfigError when telling needs a package that is missing.
+    A file with mostly UTF-8 lines is UTF-8; the others become bad rows.
+    Raises: ConfigError when a required package is missing.
     """
     encoding, mark = find_mark(source)
     if encoding is not None:
@@ -30,16 +30,16 @@ def find_encoding(source: IO[bytes]) -> tuple[str, int]:
 
 
 def find_mark(source: IO[bytes]) -> tuple[str | None, int]:
-    """The encoding that the first bytes name, and how many they are."""
+    """The encoding of a byte order mark, and the length of the mark."""
     source.seek(0)
     codec, length = detection.find_mark(source.read(4))
     return codec and codec.replace("_", "-"), length
 
 
 def known_encoding(name: str, marked: str | None = None) -> str:
-    """The name that Python has for it; where it leaves the order of bytes open, the file's mark says it.
+    """Python's name of an encoding; if it leaves the byte order open, the file's mark decides.
 
-    Raises: DataError when it knows none, or none in which lines can be told apart.
+    Raises: DataError for an unknown encoding, or one without line ends.
     """
     if name.lower().replace("_", "-") in {"utf-16", "utf-32", "utf-8-sig"}:
         wanted = name.lower().replace("_", "-").removesuffix("-sig")
@@ -54,7 +54,7 @@ def known_encoding(name: str, marked: str | None = None) -> str:
     else:
         plain = plain and found.name not in {"utf-7", "hz", "idna", "punycode"} and "2022" not in found.name
     if not plain:
-        raise DataError(f"encoding: {name[:40]!r} is none that is read; try utf-8, utf-16-le, cp1252 or shift_jis")
+        raise DataError(f"encoding: {name[:40]!r} is not supported; try utf-8, utf-16-le, cp1252 or shift_jis")
     return codecs.lookup(name).name
 
 

@@ -1,7 +1,7 @@
-"""Names of encodings: labels as they are written, Python's codecs, and names as the web writes them.
+"""Names of encodings: labels, Python's codecs, and names of the web standard.
 
-Labels are those of the WHATWG standard, from `webencodings`. Others are ignored: Python knows codecs like zlib and
-punycode, too.
+Labels are those of the WHATWG standard, from `webencodings`. Others are ignored, because Python also has codecs such
+as zlib and punycode.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from forebay.errors import ConfigError
 
 MISSING = "reading text needs a package that is not installed: pip install 'forebay[sheets]' or 'forebay[web]'"
 
-# The codecs of Python for the encodings of the standard; some read the same and more.
+# Python's codecs for the encodings of the standard; some are supersets.
 _CODECS = {
     "utf-8": "utf_8",
     "utf-16le": "utf_16_le",
@@ -35,7 +35,7 @@ _CODECS = {
     **{f"windows-{number}": f"cp{number}" for number in (874, *range(1250, 1259))},
     **{f"iso-8859-{number}": f"iso8859_{number}" for number in (2, 3, 4, 5, 6, 7, 8, 10, 13, 14, 15, 16)},
 }
-# What is written outside the web, without marks between letters.
+# Names used outside of the web, without punctuation.
 _OTHER_LABELS = {
     "cp874": "windows-874",
     "cp932": "shift_jis",
@@ -53,7 +53,7 @@ _OTHER_LABELS = {
     "ujis": "euc-jp",
 }
 _ISO = re.compile(r"(?:cs)?(?:iso)?8859([0-9]{1,2})")
-# Two encodings of the standard that Python reads by the codec of another, and two names that it writes otherwise.
+# Two encodings of the standard that Python decodes with another codec, and two that it names differently.
 _WEB_NAMES = {codec: name for name, codec in _CODECS.items() if name not in ("gbk", "iso-8859-8-i")} | {
     "utf_16_le": "utf-16-le",
     "utf_16_be": "utf-16-be",
@@ -61,7 +61,7 @@ _WEB_NAMES = {codec: name for name, codec in _CODECS.items() if name not in ("gb
 
 
 def codec_name(label: str) -> str | None:
-    """Python's name for an encoding that texts may be in, whatever way it is spelled; None for all others.
+    """Python's name of a text encoding, for any label; None for others.
 
     Raises: ConfigError when `webencodings` is not installed.
     """
@@ -72,7 +72,7 @@ def codec_name(label: str) -> str | None:
 
 
 def web_name(codec: str) -> str:
-    """The name of a codec as the web writes it."""
+    """The name of a codec in the web standard."""
     return _WEB_NAMES.get(codec) or codec.replace("iso8859_", "iso-8859-").replace("_", "-")
 
 

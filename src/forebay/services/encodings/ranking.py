@@ -1,7 +1,7 @@
-"""The encoding of text that does not say it: chardet ranks the encodings, words that nobody writes count against one.
+"""Guesses the encoding of a text: chardet ranks the encodings, and implausible words count against one.
 
-chardet compares pairs of bytes with what languages usually have. A few words are too little for that: "5 °C" is Arabic
-to it, and "Tè verde" Russian. Then two things decide: the words that an encoding would make ("Tи" has letters of two
+chardet compares pairs of bytes with the statistics of languages. A few words are not enough for that: it takes "5 °C"
+for Arabic and "Tè verde" for Russian. Then two things decide: the words that an encoding produces ("Tи" mixes two
 alphabets), and how common the encoding is.
 """
 
@@ -14,9 +14,9 @@ from functools import lru_cache
 
 from forebay.errors import ConfigError
 
-MISSING = "telling this file's encoding needs a package that is not installed: pip install 'forebay[sheets]'"
+MISSING = "detecting the encoding of this file needs a package that is not installed: pip install 'forebay[sheets]'"
 
-# What is looked for, in chardet's names, and how common it is. EBCDIC and what only terminals had are left out.
+# The candidates, by chardet's names, and how common they are. EBCDIC and encodings of terminals are left out.
 _COMMON = ("cp1252", "cp1250", "cp1251", "gb18030", "cp932", "big5hkscs", "cp949")
 _USUAL = ("cp1253", "cp1254", "cp1255", "cp1256", "cp1257", "cp874", "koi8-r", "euc_jis_2004", "iso8859-2")
 _RARE = (
@@ -30,10 +30,10 @@ _VERY_RARE = (
 _PRIORS = {
     name: prior for names, prior in ((_COMMON, 0.0), (_USUAL, 0.5), (_RARE, 1.0), (_VERY_RARE, 1.8)) for name in names
 } | {"cp1252": -0.6}
-_WEIGHT = 6.0  # of the share of words that nobody writes
-_LOOKED_AT = 8192  # bytes of the sample whose words are looked at
+_WEIGHT = 6.0  # weight of the share of implausible words
+_LOOKED_AT = 8192  # bytes of the sample whose words are checked
 _CANDIDATES = 16
-# Python's codecs that read the same and more, or are quicker.
+# Codecs of Python that are supersets, or faster.
 _CODECS = {"iso8859-1": "cp1252", "euc_jis_2004": "euc_jp"}
 
 _WORD = re.compile(r"(?<![A-Za-z])[A-Za-z]*[^\x00-\x7f][A-Za-z\x80-\U0010ffff]*")
@@ -41,11 +41,11 @@ _LATIN, _EAST_ASIAN, _SYMBOL, _BROKEN = "latin", "east asian", "symbol", "broken
 _CASED = frozenset(("greek", "cyrillic"))
 _NO_CAPITALS = 0.1
 _IN_WORDS = frozenset("\u2019\u2018\u00b4\u00b7\u2010\u2011\u2013\u2014\u00ad")  # apostrophes, dots and dashes
-_ODD_LATIN = frozenset("ðþÐÞýÝ")  # outside Iceland and the Czech lands they come from a wrong encoding
+_ODD_LATIN = frozenset("ðþÐÞýÝ")  # except in Icelandic and Czech, they indicate a wrong encoding
 
 
 def guess_codec(sample: bytes) -> str:
-    """Python's name of the encoding in which these lines, all with bytes beyond ASCII, most likely are.
+    """Python's name of the most likely encoding of these lines, which all have non-ASCII bytes.
 
     Raises: ConfigError when chardet is not installed.
     """
@@ -57,11 +57,11 @@ def guess_codec(sample: bytes) -> str:
 
 
 def _ranked(sample: bytes) -> dict[str, float]:
-    """How sure chardet is of each encoding, the likeliest first."""
+    """chardet's confidence in each encoding, the most likely first."""
     try:
         from chardet import detect_all  # noqa: PLC0415 - an extra
     except ImportError as error:
-        raise ConfigError(f"{MISSING}; or say which it is") from error
+        raise ConfigError(f"{MISSING}; or set the encoding") from error
     found = detect_all(
         sample,
         ignore_threshold=True,
@@ -74,13 +74,13 @@ def _ranked(sample: bytes) -> dict[str, float]:
 
 
 def _score(sample: bytes, name: str, confidence: float) -> float:
-    """The more words there are, the less it matters how common an encoding is, and the more a few odd words tell."""
+    """With more words, the prior of an encoding matters less, and a few implausible words matter more."""
     text = sample.decode(name, "replace")
     words = _WORD.findall(text)
     if not words:
         return math.log(confidence + 0.002) - _PRIORS[name]
     joined = "".join(words)
-    if _kind(joined[0]) in _CASED and joined.isupper():  # chardet knows how words are written in small letters
+    if _kind(joined[0]) in _CASED and joined.isupper():  # chardet's statistics are for lower case
         confidence = max(confidence, _ranked(text.lower().encode(name, "replace")).get(name, 0.0))
     odd = sum(map(_odd, words)) / len(words) + _NO_CAPITALS * _lacks_capitals(joined)
     count = min(len(words), 200)
@@ -88,12 +88,12 @@ def _score(sample: bytes, name: str, confidence: float) -> float:
 
 
 def _lacks_capitals(text: str) -> bool:
-    """Whether Greek or Cyrillic has no capitals: Hebrew, which has none, looks so when it is read as such."""
+    """Whether Greek or Cyrillic text has no capitals, as Hebrew does when decoded in a wrong encoding."""
     return _kind(text[0]) in _CASED and text.islower()
 
 
 def _odd(word: str) -> float:
-    """How sure it is that a word was read in the wrong encoding."""
+    """The likelihood that a word was decoded in a wrong encoding."""
     kinds = [_kind(char) for char in word]
     scripts = set(kinds) - {_SYMBOL}
     if _BROKEN in scripts:
@@ -110,7 +110,7 @@ def _odd(word: str) -> float:
 
 
 def _odd_east_asian(word: str, kinds: list[str]) -> float:
-    """Latin letters stand before and after words ("USBケーブル"), but small ones not inside of them."""
+    """Latin letters occur before and after words ("USBケーブル"), but lower case ones not inside of them."""
     pairs = zip(kinds, kinds[1:], word[1:], strict=False)
     if any(before == _EAST_ASIAN and after != _EAST_ASIAN and char.islower() for before, after, char in pairs):
         return 1.0
@@ -148,11 +148,11 @@ _RANGES = (
     (0x0600, 0x0700, "arabic"),
     (0x0E00, 0x0E80, "thai"),
     (0x1100, 0x1200, _EAST_ASIAN),
-    (0x2500, 0x25A0, _BROKEN),  # lines of boxes
+    (0x2500, 0x25A0, _BROKEN),  # box drawing characters
     (0x3005, 0xD800, _EAST_ASIAN),
     (0xE000, 0xF900, _BROKEN),
     (0xF900, 0xFB00, _EAST_ASIAN),
-    (0xFB00, 0xFF00, _BROKEN),  # forms that letters take
+    (0xFB00, 0xFF00, _BROKEN),  # presentation forms
     (0xFF66, 0xFFA0, _EAST_ASIAN),
     (0xFFF0, 0x10000, _BROKEN),
 )
@@ -160,7 +160,7 @@ _RANGES = (
 
 @lru_cache(maxsize=4096)
 def _kind(char: str) -> str:
-    """The alphabet of a letter, or what else a character is."""
+    """The script of a letter, or the category of another character."""
     code = ord(char)
     for begin, end, name in _RANGES:
         if begin <= code < end:

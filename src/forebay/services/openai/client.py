@@ -1,4 +1,4 @@
-"""The client: JSON and forms are posted, answers are validated, streams are read event by event."""
+"""The client: posts JSON and forms, validates responses, and reads streams of events."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from forebay.services.openai.server_sent_events import EventReader
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Mapping
 
-    from forebay.services.egress import Http, Wanted
+    from forebay.services.egress import FetchRequest, Http
     from forebay.services.openai.service import Service
 
 M = TypeVar("M", bound=BaseModel)
@@ -39,7 +39,7 @@ class FormFile:
 
 
 class OpenAiClient:
-    """Asks one service, for one purpose."""
+    """Calls a service for one purpose."""
 
     def __init__(
         self, http: Http, service: Service, purpose: str, *, timeout: float = _TIMEOUT_S, max_bytes: int = _MAX_BYTES
@@ -48,14 +48,14 @@ class OpenAiClient:
         self._http, self._purpose, self._timeout, self._max_bytes = http, purpose, timeout, max_bytes
 
     async def post(self, path: str, question: Mapping[str, Any], answer: type[M]) -> M:
-        """The answer to a question; the model of the settings is added to it.
+        """Post a request, with the configured model, and return the validated response.
 
         Raises: ThrottledError, TransientError, ConfigError or DataError, as `errors` has them.
         """
         return await self._ask(self._wanted(path, "application/json", self._json(question)), answer)
 
     async def post_form(self, path: str, fields: Mapping[str, str], file: FormFile, answer: type[M]) -> M:
-        """The same for a form with a file, as speech is sent.
+        """The same for a form with a file, such as speech.
 
         Raises: the same.
         """
@@ -63,7 +63,7 @@ class OpenAiClient:
         return await self._ask(self._wanted(path, media_type, body), answer)
 
     async def stream(self, path: str, question: Mapping[str, Any], event: type[M]) -> AsyncGenerator[M]:
-        """The events of an answer that comes piece by piece.
+        """Stream the events of a response.
 
         The timeout bounds the time that the service takes for all of them; the time of the caller does not count.
 
@@ -87,7 +87,7 @@ class OpenAiClient:
                         yield self._validated(data, event)
         raise TransientError(f"the {self.service.name} ended its answer before it was complete")
 
-    async def _ask(self, wanted: Wanted, answer: type[M]) -> M:
+    async def _ask(self, wanted: FetchRequest, answer: type[M]) -> M:
         fetched = await self._http.fetch(wanted)
         if fetched.status != 200:
             raise answer_error(self.service, fetched.status, fetched.headers, fetched.content)
@@ -97,7 +97,7 @@ class OpenAiClient:
         try:
             return answer.model_validate_json(body)
         except ValidationError as error:
-            # Not its input, which may have an owner's content in it; so neither the error itself.
+            # Without the input, which may contain an owner's content; so the error itself is not chained.
             first = error.errors(include_url=False, include_context=False, include_input=False)[0]
             where = ".".join(map(str, first["loc"]))
             reason = f"{where}: {first['msg']}" if where else first["msg"]
@@ -108,11 +108,11 @@ class OpenAiClient:
     def _json(self, question: Mapping[str, Any]) -> bytes:
         return json.dumps({"model": self.service.model, **question}).encode()
 
-    def _wanted(self, path: str, media_type: str, body: bytes, accept: str = "application/json") -> Wanted:
+    def _wanted(self, path: str, media_type: str, body: bytes, accept: str = "application/json") -> FetchRequest:
         headers = {"content-type": media_type, "accept": accept}
         if self.service.key is not None:
             headers["authorization"] = f"Bearer {self.service.key.get_secret_value()}"
-        return egress.Wanted(
+        return egress.FetchRequest(
             f"{self.service.url}/{path}",
             self._purpose,
             self._max_bytes,
@@ -142,5 +142,5 @@ def _form(fields: Mapping[str, str], file: FormFile) -> tuple[str, bytes]:
 
 
 def _quoted(text: str) -> str:
-    """As HTML says how names in forms are written."""
+    """Escape a name in a form, as specified by HTML."""
     return text.replace("\r", "%0D").replace("\n", "%0A").replace('"', "%22")

@@ -1,4 +1,4 @@
-"""Embeddings of texts, some at a time."""
+"""Embeddings of texts, in batches."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Embeddings(BaseModel):
 async def embed(
     client: OpenAiClient, texts: Sequence[str], *, batch: int = 64, dimensions: int | None = None
 ) -> AsyncGenerator[list[list[float]]]:
-    """The vectors of the texts, in their order, a batch at a time: what was answered is kept when a later one fails.
+    """The vectors of the texts in order, a batch at a time, so that earlier batches are kept when a later one fails.
 
     Raises: what `OpenAiClient.post` raises; TransientError when vectors are missing or differ in length.
     """

@@ -1,6 +1,6 @@
-"""What an answer other than 200 means for a step.
+"""Maps responses other than 200 to errors of steps.
 
-429, 503 with Retry-After            ThrottledError   waits as long as the service says
+429, 503 with Retry-After            ThrottledError   waits as long as the service asks
 408, 409, 425, 5xx                   TransientError
 401 … 405, 3xx, no quota,
 an unknown model                     ConfigError      names the setting to check
@@ -36,7 +36,7 @@ class _Envelope(BaseModel):
 
 
 def answer_error(service: Service, status: int, headers: Mapping[str, str], body: bytes) -> StepError:
-    """The error that an answer stands for."""
+    """The error of a response."""
     code, message = _read(body)
     reason = plain(service.without_key(message))[:200]
     text = f"the {service.name} answered {status}{f': {reason}' if reason else ''}"
@@ -54,7 +54,7 @@ def answer_error(service: Service, status: int, headers: Mapping[str, str], body
 
 
 def event_error(service: Service, body: bytes) -> TransientError | None:
-    """The error that a stream ends with after it had begun; None when the event is none."""
+    """The error in an event of a stream; None for other events."""
     if b'"error"' not in body:
         return None
     _, message = _read(body)
@@ -63,7 +63,7 @@ def event_error(service: Service, body: bytes) -> TransientError | None:
 
 
 def _read(body: bytes) -> tuple[str | None, str]:
-    """The code and the message of an error, as far as they can be read."""
+    """The code and the message of an error, if they can be read."""
     try:
         error = _Envelope.model_validate_json(body).error
     except ValidationError:

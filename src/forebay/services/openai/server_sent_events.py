@@ -1,4 +1,4 @@
-"""Server-sent events: the data of each, out of a body that comes in pieces."""
+"""Parses server-sent events from a stream."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from forebay.errors import DataError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_LINE_END = re.compile(rb"\r\n|\n|\r(?=.)", re.DOTALL)  # a CR at the end of a piece may be half of a CRLF
-_MAX_BYTES = 4 << 20  # of one event
+_LINE_END = re.compile(rb"\r\n|\n|\r(?=.)", re.DOTALL)  # a CR at the end of a chunk may be half of a CRLF
+_MAX_BYTES = 4 << 20  # bytes of an event
 
 
 class EventReader:
@@ -24,7 +24,7 @@ class EventReader:
         self._size = 0
 
     def feed(self, piece: bytes) -> Iterator[bytes]:
-        """The data of the events that end in this piece.
+        """The data of the events that end in this chunk.
 
         Raises: DataError when an event is too large.
         """

@@ -1,4 +1,4 @@
-"""Which service is asked: as the settings name it."""
+"""The configuration of a service."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """One service; `name` is what messages call it, `setting` the beginning of the names of its settings."""
+    """A service; `name` is for messages, `setting` is the prefix of its settings."""
 
     name: str
     setting: str
@@ -24,11 +24,11 @@ class Service:
 
     @property
     def origin(self) -> Origin:
-        """Where it is: the operator has named it, so it may be in a private network."""
+        """Its origin, which the operator has configured, so it may be in a private network."""
         return Origin.of(self.url)
 
     def without_key(self, text: str) -> str:
-        """A text of the service's, from which its key is removed: some repeat it in their errors."""
+        """A text of the service without its key, which some repeat in errors."""
         secret = self.key.get_secret_value() if self.key is not None else ""
         return text.replace(secret, "…") if secret else text
 

@@ -1,6 +1,6 @@
-"""What a web page says about itself: its kind, title, dates, images, icons, feeds and readable text.
+"""Reads web pages: kind, title, dates, images, icons, feeds and readable text.
 
-Plain functions without input or output, for bytes that nobody vouches for: callers run them in a limited process.
+Plain functions without I/O for untrusted bytes: callers run them in a limited process.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Who wrote a page: names of people or houses, never handles, addresses or the words around them."""
+"""Finds the authors of a page: names of people or organizations, not handles or addresses."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ _NO_NAMES = {
 
 
 def read_author(tree: LexborHTMLParser, head: Head, things: list[dict[str, Json]], sites: set[str]) -> str | None:
-    """The names, at most a few; `sites` are the site's own names, which tell nobody who wrote the page."""
+    """The names of the authors, at most a few; `sites` are the names of the site, which are no authors."""
     about = jsonld.about(things)
     told = [
         jsonld.names_of(about, "author") or jsonld.names_of(about, "creator"),
@@ -78,23 +78,23 @@ def read_author(tree: LexborHTMLParser, head: Head, things: list[dict[str, Json]
 
 
 def _are_site(names: list[str], sites: set[str]) -> bool:
-    """Whether they name the house, not people."""
+    """Whether they are names of the site."""
     return all(_COMPANY.search(name) or "".join(_LETTERS.findall(name.casefold())) in sites for name in names)
 
 
 def _may_be_people(names: list[str]) -> bool:
-    """Sites of one person have the person's name, which has more than one word."""
+    """A personal site has the name of its author, which has more than one word."""
     return all(" " in name and not _COMPANY.search(name) for name in names)
 
 
 def _names(texts: Iterable[str]) -> list[str]:
-    """Those of the texts that are names."""
+    """The texts that are names."""
     found = (_name(text) for text in texts)
     return list(dict.fromkeys(name for name in found if name))
 
 
 def _name(text: str | None) -> str | None:
-    """A name without "by" before it."""
+    """A name without a leading "by"."""
     name = (line(_PREFIX.sub("", _IN_BRACKETS.sub("", text or "")), 200) or "").strip(",;: ")
     is_name = name and name.casefold().strip(".") not in _NO_NAMES
     return name if is_name and not _ADDRESS.search(name) and not _is_domain(name) else None
@@ -107,7 +107,7 @@ def _is_domain(name: str) -> bool:
 
 
 def _bylines(tree: LexborHTMLParser, sites: set[str]) -> Iterator[list[str]]:
-    """Names that are shown on the page, those that are marked best first."""
+    """Names in bylines of the page, the most explicit markup first."""
     for selector in _BYLINES:
         for node in tree.css(selector)[:_MOST_BYLINES]:
             name = _name_in(node)

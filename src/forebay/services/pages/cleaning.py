@@ -1,4 +1,4 @@
-"""Texts and addresses of a page, made safe to keep: bounded, without control characters, absolute."""
+"""Sanitizes texts and URLs of a page: bounded, without control characters, absolute."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from urllib.parse import urljoin, urlsplit, urlunsplit
 
 _SPACE = re.compile(r"\s+")
-# NUL cannot be stored, lone surrogates cannot be encoded, and marks of direction can make a title lie.
+# NUL cannot be stored, lone surrogates cannot be encoded, and bidirectional marks can disguise a title.
 _UNWANTED = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff\u202a-\u202e\u2066-\u2069\ufeff]")
 _LONGEST_URL = 4096
 _WORD = re.compile(r"[^\W_]+(?:['\u2019.-][^\W_]+)*")
@@ -15,7 +15,7 @@ _WORDS_A_MINUTE, _IDEOGRAPHS_A_MINUTE = 230, 450
 
 
 def line(text: str | None, longest: int = 500) -> str | None:
-    """A text in one line; None when nothing is left of it."""
+    """A text on one line; None if nothing is left."""
     if not text:
         return None
     found = _SPACE.sub(" ", _UNWANTED.sub("", text[: 8 * longest])).strip()
@@ -23,12 +23,12 @@ def line(text: str | None, longest: int = 500) -> str | None:
 
 
 def lines(text: str | None, longest: int) -> str:
-    """A text with its lines."""
+    """A text with several lines."""
     return _UNWANTED.sub("", (text or "")[:longest]).strip()
 
 
 def address(href: str | None, base: str, *, fragment: bool = False) -> str | None:
-    """An absolute http(s) address without credentials; None for everything else."""
+    """An absolute http(s) URL without credentials; None for others."""
     if not href or len(href) > _LONGEST_URL:
         return None
     try:
@@ -46,7 +46,7 @@ def address(href: str | None, base: str, *, fragment: bool = False) -> str | Non
 
 
 def count_words(text: str) -> tuple[int, int]:
-    """How many words there are, and how many minutes they take to read; a character of Chinese counts as a word."""
+    """The number of words, and the minutes to read them; a Chinese character counts as a word."""
     ideographs = len(_IDEOGRAPH.findall(text))
     words = sum(1 for _ in _WORD.finditer(_IDEOGRAPH.sub(" ", text) if ideographs else text))
     minutes = words / _WORDS_A_MINUTE + ideographs / _IDEOGRAPHS_A_MINUTE

@@ -1,4 +1,4 @@
-"""Dates as pages write them for machines."""
+"""Parses machine-readable dates of pages."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _YEARS = range(1970, 2101)
 
 
 def read_date(text: str | None) -> datetime | None:
-    """A moment in UTC; a date without a zone is taken for one in UTC, words are not guessed at."""
+    """A time in UTC, which is also the default zone; dates in words are not parsed."""
     text = (text or "").strip()[:64]
     if not text:
         return None

@@ -1,17 +1,17 @@
-"""A page made shallow before it is parsed.
+"""Limits the nesting depth of a page before it is parsed.
 
-The time of parsers grows with the depth that each tag stands in and with the square of its attributes. Pages that
-are made to take long in other ways are for the limits of the process that reads them.
+The time of parsers grows with the depth of each tag and the square of its attributes. Other expensive pages are stopped
+by the limits of the process.
 """
 
 from __future__ import annotations
 
 import re
 
-DEEPEST = 500  # about where browsers stop, too
+DEEPEST = 500  # similar to the limit of browsers
 MOST_TAGS = 300_000
-_LONGEST_TAG = 20_000  # only pictures within the page have more, and nobody here looks at those
-# Attributes that hold < or > are not seen as parts of tags, so that no text takes more than one look.
+_LONGEST_TAG = 20_000  # only inline images have more, which are not used
+# Attributes with < or > are not matched as parts of tags, so that matching is linear.
 _TAG = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9:-]*)([^<>]*)>")
 _LONG = re.compile(rf"<([a-zA-Z][a-zA-Z0-9:-]*)[\s/][^<>]{{{_LONGEST_TAG},}}>")
 _ENDLESS = {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"}
@@ -20,7 +20,7 @@ _NOT_NESTING = frozenset(_ENDLESS | _SELF_ENDING | {"html", "head", "body"})
 
 
 def shallow(html: str) -> str:
-    """The same page without what comes after too many tags, those that stand too deep, and attributes without end."""
+    """The page without tags beyond a maximum number, tags that are nested too deeply, and very long attributes."""
     html = "<".join(html.split("<", MOST_TAGS)[:MOST_TAGS])
     html = _LONG.sub(r"<\1>", html)
     if html.count("<") <= DEEPEST or not _is_deep(html):

@@ -1,4 +1,4 @@
-"""What is known about a page once it was read; everything in it is bounded and can be stored."""
+"""The facts about a page; all of them are bounded and can be stored."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class _Fact(BaseModel):
 
 
 class PagePicture(_Fact):
-    """A picture that stands for the page, as the page says."""
+    """An image that the page declares for itself."""
 
     url: str
     width: int | None = None
@@ -25,7 +25,7 @@ class PagePicture(_Fact):
 
 
 class Icon(_Fact):
-    """An icon of the page's site; `size` is its longer side in pixels, guessed where it is not told."""
+    """An icon of the site; `size` is its longer side in pixels, estimated if it is not declared."""
 
     url: str
     size: int
@@ -41,7 +41,7 @@ class Feed(_Fact):
 
 
 class PageFacts(_Fact):
-    """One page; of anything but a `PageKind.PAGE` only `kind`, `reason` and `refresh_url` are worth keeping."""
+    """A page; for kinds other than `PageKind.PAGE` only `kind`, `reason` and `refresh_url` are meaningful."""
 
     url: str
     status: int
@@ -59,9 +59,9 @@ class PageFacts(_Fact):
     modified: datetime | None
 
     canonical: str | None
-    """Where the page says that it lives, when that is on the same site and not merely its front page."""
+    """The canonical URL of the page, if it is on the same site and not just its front page."""
     canonical_hint: str | None
-    """Where the page says that it lives, when that is somewhere else: never to be believed without looking."""
+    """The canonical URL of the page on another site, which must not be trusted without checking."""
     refresh_url: str | None
     refresh_after: float | None
 
@@ -76,6 +76,6 @@ class PageFacts(_Fact):
     word_count: int
     reading_minutes: int
 
-    def wire(self) -> dict[str, Any]:
-        """As JSON takes it."""
+    def as_json(self) -> dict[str, Any]:
+        """The facts as JSON values."""
         return self.model_dump(mode="json")

@@ -1,7 +1,7 @@
-"""Fetching what a URL leads to: a page, a PDF, an image, another file, or something that stands in front of a page.
+"""Fetches a URL: a page, a PDF, an image, another file, or a login, captcha or error page.
 
-`PageFetcher` knows no table and no pipeline. What it needs besides the network (limited processes to read untrusted
-bytes in, a browser, a partial file, a place to report progress) it is given as `PageTools`.
+`PageFetcher` is independent of tables and pipelines. Limited processes, the browser, a partial file and progress
+reports are provided by `PageTools`.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ if TYPE_CHECKING:
     from forebay.services.browser import Browser, Capture
     from forebay.services.download.partial_file import PartialFile
     from forebay.services.download.resuming import Downloaded
-    from forebay.services.egress import Fetched, Http, Wanted
+    from forebay.services.egress import Fetched, FetchRequest, Http
     from forebay.services.pages.facts import PageFacts
     from forebay.services.pdf import PdfFacts
 
 PDF_BYTES = 64 << 20
 _PDF_SECONDS = 60.0
-_PAGE_BYTES, _PAGE_SECONDS = 6 << 20, 20.0  # of HTML more is not looked at
-_FILE_BYTES = 1 << 20  # of what is no page: enough to tell what it is
-_TEXT_BYTES = 1_600_000  # of a plain text that are decoded
+_PAGE_BYTES, _PAGE_SECONDS = 6 << 20, 20.0  # bytes of HTML that are read
+_FILE_BYTES = 1 << 20  # bytes of other content: enough to detect its type
+_TEXT_BYTES = 1_600_000  # bytes of plain text that are decoded
 _REFRESHES = 3
-_SOON = 10.0  # seconds: a page that leads on after that is one to be read
+_SOON = 10.0  # seconds: a page with a later refresh is read itself
 _NOTE = 500  # characters
 _ACCEPTED = "text/html,application/xhtml+xml,application/pdf;q=0.9,*/*;q=0.8"
 _HTML = ("text/html", "application/xhtml+xml")
@@ -51,7 +51,7 @@ _NO_PAGES = {
 
 
 class PageTools(Protocol):
-    """What whoever fetches pages brings along."""
+    """What the caller of `PageFetcher` provides."""
 
     async def http(self) -> Http: ...
     async def browser(self) -> Browser: ...
@@ -66,7 +66,7 @@ class PageTools(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class FetchedPage:
-    """What was found; `images` and `icons` are URLs, the best first."""
+    """A fetched page; `images` and `icons` are URLs, the best first."""
 
     kind: str
     url: str
@@ -88,14 +88,14 @@ class FetchedPage:
     etag: str | None = None
     last_modified: str | None = None
     text: str = ""
-    notes: list[str] = field(default_factory=list[str])  # what its owner should know, though the page was read
-    problem: str | None = None  # why there is less of it than there should be
-    is_unrendered: bool = False  # its scripts write it, and there was no browser: to be read again once there is one
-    failure: StepError | None = None  # to be raised after what there is was kept
+    notes: list[str] = field(default_factory=list[str])  # remarks for the owner
+    problem: str | None = None  # why it is incomplete
+    is_unrendered: bool = False  # needs a browser, and there was none: read it again once there is one
+    failure: StepError | None = None  # raise it after the page was stored
 
 
 def no_page_error(page: FetchedPage) -> StepError | None:
-    """The error that something stands for that is in front of a page, such as a login; None for pages and files."""
+    """The error for a login, captcha or error page; None for pages and files."""
     if page.kind not in _NO_PAGES:
         return None
     reason = f"{_place(page.url)} {_NO_PAGES[page.kind]} ({page.status}{': ' + page.reason if page.reason else ''})"
@@ -103,27 +103,27 @@ def no_page_error(page: FetchedPage) -> StepError | None:
 
 
 def may_work_later(error: StepError) -> bool:
-    """Whether it passes by itself."""
+    """Whether the error may be temporary."""
     return isinstance(error, TransientError | ThrottledError | ResourceError)
 
 
 def raise_passing(url: str, status: int, headers: Mapping[str, str]) -> None:
-    """Raises: what an answer stands for that is no page: not there, not now, or slower."""
+    """Raises: the error of a response that is not a page: not found, unavailable or rate limited."""
     error = status_error(status, headers, _place(url))
     if error is not None and (may_work_later(error) or isinstance(error, UrlNotFound)):
         raise error
 
 
 class PageFetcher:
-    """Fetches pages for one purpose, which the log of the way out names."""
+    """Fetches pages for one purpose, which is logged by the egress proxy."""
 
     def __init__(self, tools: PageTools, purpose: str) -> None:
         self._tools, self._purpose = tools, purpose
 
     async def fetch(self, url: str, *, etag: str | None = None, modified: str | None = None) -> FetchedPage | None:
-        """What the URL leads to; None when it is still what `etag` and `modified` stand for.
+        """Fetch a URL; None when it is unchanged since `etag` and `modified`.
 
-        Raises: UrlNotFound, and what else the way out raises.
+        Raises: UrlNotFound, and other errors of `Http.fetch`.
         """
         http = await self._tools.http()
         hops = 0
@@ -134,16 +134,16 @@ class PageFetcher:
             if fetched.is_unchanged:
                 return None
             page, leads_to = await self._understand(fetched, wanted)
-            if hops or fetched.is_cut:  # what a later request would ask with is not about this
+            if hops or fetched.is_cut:  # its validators belong to the page before the refresh
                 page = replace(page, etag=None, last_modified=None)
             if leads_to is None or hops == _REFRESHES:
                 return page
             url, etag, modified, hops = leads_to, None, None, hops + 1
 
     async def capture(self, url: str, *, full_page: bool = True) -> Capture:
-        """The page as the browser shows it; at its turn, as with all that is asked of a host.
+        """Capture the page with the browser, within the limits of requests to its host.
 
-        Raises: what keeps it from that.
+        Raises: the errors of `Browser.capture`.
         """
         browser = await self._tools.browser()
         http = await self._tools.http()
@@ -154,15 +154,15 @@ class PageFetcher:
 
     @asynccontextmanager
     async def pdf(self, url: str) -> AsyncGenerator[tuple[Downloaded, PdfFacts]]:
-        """A PDF, read; its file is there for as long as the `async with` block lasts.
+        """Fetch and read a PDF; its file exists within the `async with` block.
 
-        Raises: what the way out raises; what has come until then is not fetched again by the next attempt.
+        Raises: errors of `download`; the next attempt continues the transfer.
         """
-        async with self._saved(egress.Wanted(url, self._purpose, PDF_BYTES, _PDF_SECONDS)) as saved:
+        async with self._saved(egress.FetchRequest(url, self._purpose, PDF_BYTES, _PDF_SECONDS)) as saved:
             yield saved, await self._tools.read_pdf(saved.path)
 
     @asynccontextmanager
-    async def _saved(self, wanted: Wanted) -> AsyncGenerator[Downloaded]:
+    async def _saved(self, wanted: FetchRequest) -> AsyncGenerator[Downloaded]:
         from forebay.services.download.resuming import download  # noqa: PLC0415 - an extra
 
         def report(done: int, total: int | None) -> None:
@@ -173,16 +173,16 @@ class PageFetcher:
             yield await download(http, wanted, partial, report=report)
             partial.discard()
 
-    def _wanted(self, url: str, etag: str | None, modified: str | None) -> Wanted:
-        return egress.Wanted(
+    def _wanted(self, url: str, etag: str | None, modified: str | None) -> FetchRequest:
+        return egress.FetchRequest(
             url, self._purpose, PDF_BYTES, _PDF_SECONDS, etag, modified, {"accept": _ACCEPTED}, cookies=True,
             raise_for_status=False,
         )  # fmt: skip
 
-    async def _understand(self, fetched: Fetched, wanted: Wanted) -> tuple[FetchedPage, str | None]:
-        """The page, and where it leads on to, if it is only a signpost.
+    async def _understand(self, fetched: Fetched, wanted: FetchRequest) -> tuple[FetchedPage, str | None]:
+        """The page, and the URL of its refresh, if it only redirects.
 
-        Raises: what an answer that is no page stands for, when that may change by itself.
+        Raises: temporary errors of a response that is not a page.
         """
         raise_passing(fetched.url, fetched.status, fetched.headers)
         media_type = fetched.media_type
@@ -197,7 +197,7 @@ class PageFetcher:
             text = await self._tools.read_text(fetched.content[:_TEXT_BYTES], fetched.charset)
         return FetchedPage("file", fetched.url, fetched.status, title=_name_of(fetched.url), text=text), None
 
-    async def _of_pdf(self, wanted: Wanted) -> FetchedPage:
+    async def _of_pdf(self, wanted: FetchRequest) -> FetchedPage:
         self._tools.progress("reading the PDF")
         async with self._saved(replace(wanted, raise_for_status=True)) as saved:
             read = await self._tools.read_pdf(saved.path)
@@ -227,40 +227,40 @@ class PageFetcher:
             notes = ["the page is very long; only its beginning was read"] if is_cut else []
             return replace(page, notes=notes), None
         rendered = await self._rendered(page, facts.url, fetched)
-        return replace(rendered, etag=None, last_modified=None), None  # they are of what its scripts begin with
+        return replace(rendered, etag=None, last_modified=None), None  # they belong to the page before its scripts ran
 
     async def _rendered(self, page: FetchedPage, url: str, fetched: Fetched) -> FetchedPage:
-        """The same of a page that its scripts write; without a browser it says so."""
-        self._tools.progress("letting the page write itself")
+        """The same for a page that is rendered by its scripts; without a browser, a note says so."""
+        self._tools.progress("rendering the page")
         try:
             seen = await self.capture(url, full_page=False)
         except ConfigError as error:
-            problem = f"the page is written by its scripts, which need a browser: {error}"
+            problem = f"the page is rendered by its scripts, which need a browser: {error}"
             return replace(page, notes=[problem], problem=problem, is_unrendered=True)
         except StepError as error:
-            problem = f"the page is written by its scripts, which could not be run: {error}"
+            problem = f"the page is rendered by its scripts, which could not be run: {error}"
             return replace(page, problem=problem, failure=error)
         if not seen.html:
-            return replace(page, notes=[*notes_of(seen), "its scripts were run, and wrote nothing"])
+            return replace(page, notes=[*notes_of(seen), "its scripts ran, but rendered nothing"])
         read = await self._tools.read_page(seen.html.encode(), seen.final_url, "utf-8", seen.status)
         return replace(_of_facts(read, fetched), notes=notes_of(seen))
 
 
 def notes_of(seen: Capture) -> list[str]:
-    """What went on while the browser had the page that its owner should know."""
+    """Remarks of the capture for the owner."""
     notes = [note[:_NOTE] for note in seen.notes]
     if seen.html_is_cut:
         notes.append("the page is very long; only its beginning was read")
     if seen.full_page is not None and seen.full_page_is_cut:
-        notes.append(f"the picture of the whole page ends after {seen.full_page.height} pixels")
+        notes.append(f"the screenshot of the full page ends after {seen.full_page.height} pixels")
     if seen.refusals:
         hosts = ", ".join(dict.fromkeys(refused.host for refused in seen.refusals if refused.host))
-        notes.append(f"{len(seen.refusals)} requests of the page were refused by the egress guard: {hosts}"[:_NOTE])
+        notes.append(f"the SSRF guard refused {len(seen.refusals)} requests of the page: {hosts}"[:_NOTE])
     return notes
 
 
-async def _begin(http: Http, wanted: Wanted) -> Fetched:
-    """The beginning of a page, however long it is, or endless; of other things what tells what they are."""
+async def _begin(http: Http, wanted: FetchRequest) -> Fetched:
+    """The beginning of a page, which may be endless; of other content, enough to detect its type."""
     async with http.stream(wanted) as answer:
         most = _PAGE_BYTES if answer.media_type in _HTML else _FILE_BYTES
         return await answer.read_beginning(most, _PAGE_SECONDS)
@@ -291,7 +291,7 @@ def _of_facts(facts: PageFacts, fetched: Fetched) -> FetchedPage:
 
 
 def _validators(fetched: Fetched | Downloaded) -> dict[str, Any]:
-    """What a later request asks with whether anything has changed."""
+    """The validators for a later conditional request."""
     return {"etag": (fetched.etag or "")[:1000] or None, "last_modified": (fetched.modified or "")[:200] or None}
 
 
@@ -300,7 +300,7 @@ def _is_pdf(fetched: Fetched) -> bool:
 
 
 def _looks_like_html(fetched: Fetched) -> bool:
-    """Some servers do not say what they send."""
+    """Some servers do not send a Content-Type."""
     if fetched.media_type not in ("application/octet-stream", "text/plain", "application/xml", "text/xml"):
         return False
     start = fetched.content[:1024].lstrip().lower()
@@ -308,10 +308,10 @@ def _looks_like_html(fetched: Fetched) -> bool:
 
 
 def _name_of(url: str) -> str | None:
-    """What the last part of a path calls it."""
+    """The last part of the path."""
     return unquote(posixpath.basename(urlsplit(url).path))[:500].replace("\0", "") or None
 
 
 def _place(url: str) -> str:
-    """A URL without its query: those carry tokens and names."""
+    """A URL without its query, which may contain secrets."""
     return url.partition("?")[0].partition("#")[0][:200]

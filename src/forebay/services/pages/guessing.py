@@ -1,14 +1,14 @@
-"""The day of publication as htmldate finds it in what a page shows, for pages that do not tell machines."""
+"""Guesses the date of publication with htmldate, for pages without machine-readable dates."""
 
 from __future__ import annotations
 
 from forebay.errors import ConfigError
 
-_MOST_TAGS = 100_000  # its time grows faster than the page
+_MOST_TAGS = 100_000  # its time grows faster than linearly
 
 
 def guess_published(html: str, url: str) -> str | None:
-    """A day like 2026-05-03; None for pages that show none, or would take too long.
+    """A date such as 2026-05-03; None if there is none, or the page is too long.
 
     Raises:
         ConfigError: the packages of the extra `web` are not installed.

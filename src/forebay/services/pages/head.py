@@ -1,4 +1,4 @@
-"""The head of a page: metas and links, collected once."""
+"""The meta and link elements of a page."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _REFRESH = re.compile(r"^\s*(\d{1,6}(?:\.\d*)?)\s*(?:[;,\s]\s*(?:url\s*=\s*)?(.*
 
 @dataclass(frozen=True, slots=True)
 class HeadLink:
-    """One link element."""
+    """A link element."""
 
     rel: frozenset[str]
     href: str
@@ -29,7 +29,7 @@ class HeadLink:
 
 @dataclass(slots=True)
 class Head:
-    """What the head says, by lower-case name; a name may come several times."""
+    """Metas by lower-case name, which may be repeated, and links."""
 
     base: str
     metas: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
@@ -49,7 +49,7 @@ class Head:
         return (content for each, content in self.metas if each == name)
 
     def under(self, prefix: str) -> dict[str, str]:
-        """The metas below a prefix, each once."""
+        """The metas with a prefix, each once."""
         found: dict[str, str] = {}
         for name, content in self.metas:
             text = line(content, 2000) if name.startswith(prefix) else None
@@ -59,7 +59,7 @@ class Head:
 
 
 def read_head(tree: LexborHTMLParser, url: str) -> Head:
-    """Collect it from the whole document: pages that are put together badly have such elements in their body."""
+    """Collect them from the whole document: invalid pages have such elements in their body."""
     head = Head(_base(tree, url))
     for node in tree.css("meta")[:_MOST]:
         _add_meta(head, node)
@@ -80,7 +80,7 @@ def read_head(tree: LexborHTMLParser, url: str) -> Head:
 
 
 def read_refresh(content: str | None, base: str) -> tuple[str | None, float | None]:
-    """Where a refresh leads to and after how many seconds; nothing for a page that only reloads itself."""
+    """The URL and the seconds of a refresh; None for a page that only reloads itself."""
     found = _REFRESH.match((content or "")[:5000])
     if not found or not found[2]:
         return None, None
@@ -99,7 +99,7 @@ def _add_meta(head: Head, node: LexborNode) -> None:
     if not content:
         return
     if (given.get("http-equiv") or "").strip().lower() == "refresh":
-        # Within noscript it is for browsers that run no scripts, and leads to a page that says so.
+        # A refresh within noscript is for browsers without scripts.
         if head.refresh is None and not _is_in(node, "noscript"):
             head.refresh = content
         return

@@ -1,4 +1,4 @@
-"""JSON-LD of a page: found, bounded, and asked for what it says about the page."""
+"""Reads the JSON-LD of a page, within limits."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class _Budget:
 
 
 def read_json_ld(scripts: Iterable[str]) -> list[dict[str, Json]]:
-    """The things that a page's scripts describe, those that the page is about first."""
+    """The described things, those that the page is about first."""
     budget = _Budget()
     found: list[dict[str, Json]] = []
     for number, script in enumerate(scripts):
@@ -93,7 +93,7 @@ def _bounded(value: Json, depth: int, budget: _Budget) -> Json:
 
 
 def types_of(thing: dict[str, Json]) -> list[str]:
-    """The types of a thing, without the vocabulary's address."""
+    """The types of a thing, without the URL of the vocabulary."""
     given = thing.get("@type")
     return [each.rpartition("/")[2] for each in _listed(given) if isinstance(each, str)]
 
@@ -106,7 +106,7 @@ def _rank(thing: dict[str, Json]) -> int:
 
 
 def about(things: list[dict[str, Json]]) -> list[dict[str, Json]]:
-    """Those of the things that describe the page itself, not its site, publisher or trail of links."""
+    """The things that describe the page itself, not its site, publisher or breadcrumbs."""
     return [thing for thing in things if _rank(thing) < 2]
 
 
@@ -128,7 +128,7 @@ def names_of(things: Iterable[dict[str, Json]], key: str) -> list[str]:
 
 
 def addresses_of(things: Iterable[dict[str, Json]], key: str) -> Iterator[tuple[str, int | None, int | None]]:
-    """Addresses of pictures under a key, with width and height where they are told."""
+    """URLs of images under a key, with width and height if they are given."""
     for thing in things:
         value = thing.get(key)
         for each in _listed(value):
@@ -141,7 +141,7 @@ def addresses_of(things: Iterable[dict[str, Json]], key: str) -> Iterator[tuple[
 
 
 def pixels(value: Json) -> int | None:
-    """A number of pixels, however it is written."""
+    """A number of pixels in any notation."""
     if isinstance(value, dict):
         value = cast("dict[str, Json]", value).get("value")
     found = re.match(r"\s*(\d{1,5})", str(value)) if isinstance(value, str | int) else None

@@ -1,4 +1,4 @@
-"""What a response is: a page, or only something in front of one. Judged alike for HTML as fetched and as rendered."""
+"""Determines the kind of a response: a page, or a login, captcha or error page. Used for fetched and rendered HTML."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class PageKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Signals:
-    """What the judgement rests on."""
+    """The facts that determine the kind."""
 
     status: int
     url: str
@@ -32,19 +32,19 @@ class Signals:
     has_media: bool = False
     has_scripts: bool = False
     markers: str = ""
-    """Addresses of scripts, frames and forms, and ids of elements, in one text."""
+    """URLs of scripts, frames and forms, and ids of elements, in one text."""
     headers: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """A kind, and why."""
+    """A kind and its reason."""
 
     kind: PageKind
     reason: str = ""
 
 
-_FEW_WORDS = 160  # a page with more to read than that is a page, whatever else is on it
+_FEW_WORDS = 160  # words; a response with more text is a page, whatever else it has
 _NOTHING = 3
 
 _CHALLENGES = re.compile(
@@ -76,7 +76,7 @@ _LOGIN_PATH = re.compile(
     re.IGNORECASE,
 )
 _LOGIN_HOST = re.compile(r"^(?:login|signin|accounts?|auth|sso|id|idp)\.", re.IGNORECASE)
-# The number alone says it at the beginning of a title or beside a word for an error: "Peugeot 404" is a car.
+# The number counts only at the beginning of a title or next to a word for an error: "Peugeot 404" is a car.
 _GONE = re.compile(
     r"^\W*404\W*$|^\W*404\s*[-\u2013\u2014:|.!]|\b(?:http|error|status|fehler|erreur|errore?|code)\W{0,3}404\b"
     r"|\b404\W{0,3}(?:error|not|page|fehler|seite|erreur|errore?|file|http|oops|sorry|nicht|p[aá]gina|страница|ページ|页面)\b"
@@ -108,18 +108,18 @@ _FAILED = {
 
 
 def judge(seen: Signals) -> Judged:
-    """The kind of a response; the first that fits of captcha, login, error, soft 404, empty and page."""
+    """The kind of a response: the first match of captcha, login, error, soft 404, empty and page."""
     return _captcha(seen) or _login(seen) or _error(seen) or _soft_404(seen) or _empty(seen) or Judged(PageKind.PAGE)
 
 
 def _captcha(seen: Signals) -> Judged | None:
     if seen.headers.get("cf-mitigated", "").lower() == "challenge" or "x-amzn-waf-action" in seen.headers:
-        return Judged(PageKind.CAPTCHA, "the server lets only humans in")
+        return Judged(PageKind.CAPTCHA, "the server requires a captcha")
     is_short = seen.words < _FEW_WORDS
     failed = seen.status >= 400
     speaks = _CAPTCHA_WORDS.search(f"{seen.title}\n{seen.heading}\n{seen.text[:2000]}")
     if _CHALLENGES.search(seen.markers) and (failed or (is_short and speaks)):
-        return Judged(PageKind.CAPTCHA, "a challenge for humans comes before the page")
+        return Judged(PageKind.CAPTCHA, "a captcha precedes the page")
     if speaks and (failed or is_short) and (_CAPTCHAS.search(seen.markers) or _CAPTCHA_WORDS.search(seen.title)):
         return Judged(PageKind.CAPTCHA, f"it says {speaks[0].strip()!r}")
     return None
@@ -134,9 +134,9 @@ def _login(seen: Signals) -> Judged | None:
     place = urlsplit(seen.url)
     is_there = bool(_LOGIN_PATH.search(place.path) or _LOGIN_HOST.search(place.hostname or ""))
     if seen.has_password and (says or is_there):
-        return Judged(PageKind.LOGIN, "there is little more on it than a password field")
+        return Judged(PageKind.LOGIN, "it has little more than a password field")
     if says and is_there:
-        return Judged(PageKind.LOGIN, f"title and address ask to sign in: {says[0].strip()!r}")
+        return Judged(PageKind.LOGIN, f"its title and URL ask to sign in: {says[0].strip()!r}")
     return None
 
 
@@ -156,6 +156,4 @@ def _soft_404(seen: Signals) -> Judged | None:
 def _empty(seen: Signals) -> Judged | None:
     if seen.words > _NOTHING or seen.has_media:
         return None
-    return Judged(
-        PageKind.EMPTY, "the page is written by its scripts" if seen.has_scripts else "there is nothing on it"
-    )
+    return Judged(PageKind.EMPTY, "the page is rendered by its scripts" if seen.has_scripts else "the page is empty")

@@ -1,4 +1,4 @@
-"""Where a page points to: its own address, its pictures, icons and feeds."""
+"""The canonical URL, images, icons and feeds of a page."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 _MOST_IMAGES, _MOST_ICONS, _MOST_FEEDS = 10, 12, 20
 _FEED_TYPES = {"application/rss+xml", "application/atom+xml", "application/feed+json", "application/rdf+xml"}
 _SIZE = re.compile(r"(\d{1,4})x(\d{1,4})")
-_LARGEST_ICON = 512  # larger ones are pictures for app stores
+_LARGEST_ICON = 512  # pixels; larger ones are for app stores
 
 
 def read_canonical(head: Head, url: str) -> tuple[str | None, str | None]:
-    """The address that the page gives itself, as one to be believed or as a hint."""
+    """The canonical URL of the page, trusted or as a hint."""
     given = next((link.href for link in head.links if "canonical" in link.rel), None) or head.first(
         "og:url", longest=4096
     )
@@ -32,25 +32,25 @@ def read_canonical(head: Head, url: str) -> tuple[str | None, str | None]:
         return None, None
     is_front = urlsplit(found).path == "/" and not urlsplit(found).query
     page = urlsplit(url)
-    # Sites that name their front page on all pages would make all of them one.
+    # Some sites declare their front page on all pages.
     if site_of(found) != site_of(url) or (is_front and (page.path not in ("", "/") or page.query)):
         return None, found
     return found, None
 
 
 def site_of(url: str) -> str:
-    """The registrable domain of an address, or its host where there is none."""
+    """The registrable domain of a URL, or else its host."""
     from tld import get_fld  # noqa: PLC0415 # pyright: ignore[reportUnknownVariableType] - reads public suffixes
 
     host = (urlsplit(url).hostname or "").rstrip(".")
     if ":" in host or host.replace(".", "").isdecimal():
         return host
-    # Below endings that nobody has registered, as those of intranets, two labels make a site.
+    # For unknown suffixes, as in intranets, two labels are a site.
     return get_fld(f"https://{host}", fail_silently=True, search_private=True) or ".".join(host.split(".")[-2:])
 
 
 def read_images(head: Head, things: list[dict[str, Json]]) -> list[PagePicture]:
-    """Pictures that stand for the page, the best first."""
+    """Images that represent the page, the best first."""
     found: dict[str, PagePicture] = {}
     for picture in _pictures(head, things):
         found.setdefault(picture.url, picture)
@@ -91,7 +91,7 @@ def _opengraph_image(head: Head, said: dict[str, str]) -> PagePicture | None:
 
 
 def read_icons(head: Head, url: str) -> list[Icon]:
-    """The icons of the site, the largest sensible one first, /favicon.ico last."""
+    """The icons of the site, the largest suitable one first, /favicon.ico last."""
     found: dict[str, Icon] = {}
     for link in head.links:
         icon = _icon(head, link.rel, link.href, link.media_type, link.sizes)
@@ -117,7 +117,7 @@ def _icon(head: Head, rel: frozenset[str], href: str, media_type: str, sizes: st
 
 
 def read_feeds(head: Head) -> list[Feed]:
-    """The feeds that the page offers, in its order."""
+    """The feeds of the page, in order."""
     found: dict[str, Feed] = {}
     for link in head.links:
         if ("alternate" in link.rel or "feed" in link.rel) and link.media_type in _FEED_TYPES:

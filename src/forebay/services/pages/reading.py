@@ -1,4 +1,4 @@
-"""A page read: bytes in, facts out."""
+"""Reads a page: from bytes to facts."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ _MODIFIED = ("article:modified_time", "og:updated_time", "datemodified", "dcterm
 def read_page(
     html: bytes, url: str, charset: str | None, status: int, headers: Mapping[str, str] | None = None
 ) -> PageFacts:
-    """All that a response says about itself; only the first megabytes of it are looked at.
+    """Read the facts of a response; only its first megabytes are used.
 
     Raises:
         ConfigError: the packages of the extra `web` are not installed.
@@ -105,7 +105,7 @@ def read_page(
 
 
 def read_text(data: bytes, charset: str | None) -> str:
-    """A file of text, decoded as a page would be: only by encodings that pages may be in."""
+    """Decode a text file like a page: only with encodings of the web."""
     return decode_page(data, charset).text.replace("\0", "")
 
 
@@ -120,7 +120,7 @@ def _parser() -> type[LexborHTMLParser]:
 def _signals(tree: LexborHTMLParser, head: Head, url: str, status: int, headers: Mapping[str, str]) -> Signals:
     markers = _markers(tree)
     has_scripts = tree.css_first("script") is not None
-    text = visible_text(tree)  # takes the scripts out of the tree
+    text = visible_text(tree)  # removes the scripts from the tree
     return Signals(
         status=status,
         url=url,
@@ -137,7 +137,7 @@ def _signals(tree: LexborHTMLParser, head: Head, url: str, status: int, headers:
 
 
 def _markers(tree: LexborHTMLParser) -> str:
-    """Where the page's scripts, frames and forms lead, and what its containers are called."""
+    """The URLs of scripts, frames and forms, and the ids and classes of containers."""
     found: list[str] = []
     for node in tree.css("script[src], iframe[src], form, div[id], div[class*='captcha' i]")[:1000]:
         given = node.attributes

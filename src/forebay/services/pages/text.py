@@ -1,4 +1,4 @@
-"""The text of a page: all that can be seen of it, and what is worth reading."""
+"""The visible and the readable text of a page."""
 
 from __future__ import annotations
 
@@ -12,31 +12,31 @@ if TYPE_CHECKING:
     from selectolax.lexbor import LexborHTMLParser
 
 LONGEST_TEXT = 200_000
-_MOST_TAGS = 100_000  # trafilatura's time grows faster than the page
+_MOST_TAGS = 100_000  # the time of trafilatura grows faster than linearly
 _SPACES = re.compile(r"[^\S\n]+")
 _UNSEEN = ["script", "style", "noscript", "template", "svg", "iframe", "object"]
 
 
 def heading_of(tree: LexborHTMLParser) -> str | None:
-    """The first heading that says something."""
+    """The first non-empty heading."""
     return next(filter(None, (line(node.text(), 300) for node in tree.css("h1, h2")[:10])), None)
 
 
 def first_headings(tree: LexborHTMLParser) -> list[str]:
-    """The first-level headings that say something, each once."""
+    """The distinct, non-empty first-level headings."""
     found = (line(node.text(separator=" "), 300) for node in tree.css("h1")[:10])
     return list(dict.fromkeys(text for text in found if text))
 
 
 def visible_text(tree: LexborHTMLParser) -> str:
-    """What could be seen of the page, roughly; the tree loses everything else."""
+    """The approximate visible text of the page; invisible elements are removed from the tree."""
     tree.strip_tags(_UNSEEN)
     body = tree.body
     return _SPACES.sub(" ", lines(body.text(separator=" "), LONGEST_TEXT)) if body is not None else ""
 
 
 def readable_text(html: str) -> str:
-    """The text that the page is about, without menus and such; nothing when that cannot be told apart."""
+    """The main text of the page, without menus; None if it cannot be determined."""
     if html.count("<") > _MOST_TAGS:
         return ""
     try:

@@ -1,4 +1,4 @@
-"""The title of a page: the one that its makers gave it, without the name of the site."""
+"""Finds the title of a page, without the name of the site."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
 _SEPARATOR = re.compile(r"\s+[-\u2013\u2014|│·•»«\u203a\u2039:/\\<>]+\s+|[|│]+")
 _WORD = re.compile(r"\w+")
-_SAME_TITLE = 0.8  # of the words of a heading are in the title, too: it is the same title in other words
-_SAME_SUBJECT = 0.3  # of the words of a headline: some have a description there
-_SHORTEST_HEADING = 3  # words; shorter ones name a section as often as they name the page
-_SHORTEST_SITE = 3  # letters; a shorter name of a site is part of too many words
+_SAME_TITLE = 0.8  # share of the words of a heading in the title that makes them the same
+_SAME_SUBJECT = 0.3  # share of the words of a headline: some contain a description
+_SHORTEST_HEADING = 3  # words; shorter ones may be names of sections
+_SHORTEST_SITE = 3  # letters; shorter names of sites are part of many words
 _LONGEST_SITE = 6  # words
 _MOST_PARTS = 4
 _GENERIC = {
@@ -33,7 +33,7 @@ _GENERIC = {
 def read_title(head: Head, things: list[dict[str, Json]], headings: list[str], url: str) -> str | None:
     """The title; `headings` are the first-level headings of the page."""
     sites = site_keys(head, things, url)
-    headline = line(unescape(jsonld.text_of(jsonld.about(things), "headline") or ""))  # some escape it twice
+    headline = line(unescape(jsonld.text_of(jsonld.about(things), "headline") or ""))  # some sites escape it twice
     if headline and _is_alike(headline, f"{head.title} {head.first('og:title')}", _SAME_SUBJECT):
         return _without_site(headline, sites) or headline
     for told in (_shared_title(head), head.first("dc.title", "dcterms.title", "parsely-title")):
@@ -47,23 +47,23 @@ def read_title(head: Head, things: list[dict[str, Json]], headings: list[str], u
 
 
 def site_keys(head: Head, things: list[dict[str, Json]], url: str) -> set[str]:
-    """The names of the site, spelled so that they can be compared."""
+    """The normalized names of the site."""
     names = (_squeezed(name) for name in _site_names(head, things, url) if name)
     return {name for name in names if len(name) >= _SHORTEST_SITE}
 
 
 def _shared_title(head: Head) -> str | None:
-    """The title for those who share the page, unless it is the same on all pages of the site."""
+    """The title for sharing, unless it is the same on all pages of the site."""
     shared = head.first("og:title")
     if not shared or not head.title:
         return shared
-    if shared in (head.first("og:site_name"), head.title):  # the latter is written by a program, as the title is
+    if shared in (head.first("og:site_name"), head.title):  # the headline is generated, like the title
         return None
     return shared if len(_words(shared)) > 1 or _is_alike(shared, head.title, 1.0) else None
 
 
 def _without_trail(title: str | None, headings: list[str]) -> str | None:
-    """The heading, where the title is that and a trail of sections after it."""
+    """The heading, if the title consists of it and names of sections."""
     keys = {_key(heading): heading for heading in headings}
     for found in _SEPARATOR.finditer(title or ""):
         if title and len(_words(title[: found.start()])) >= _SHORTEST_HEADING and _key(title[: found.start()]) in keys:
@@ -98,7 +98,7 @@ def _host_names(url: str | None) -> Iterator[str]:
 
 
 def _without_site(title: str | None, sites: set[str]) -> str | None:
-    """The title without the parts at its ends that name the site; None when nothing else is in it."""
+    """The title without names of the site at its ends; None if nothing else is left."""
     for _ in range(_MOST_PARTS):
         parts = list(_SEPARATOR.finditer(title or ""))
         if not title or not parts:
@@ -115,15 +115,15 @@ def _without_site(title: str | None, sites: set[str]) -> str | None:
 def _names_site(part: str, sites: set[str]) -> bool:
     name = _squeezed(part)
     if not name or name in sites:
-        return True  # an empty one is left by a separator at the end
+        return True  # a separator at the end leaves an empty part
     if len(name) < _SHORTEST_SITE or len(_words(part)) > _LONGEST_SITE:
         return False
-    # "BBC News" of "BBC", "Solarserver" of "solarserver.de": one begins with the other.
+    # "BBC News" and "BBC", "Solarserver" and "solarserver.de": one begins with the other.
     return any(name.startswith(site) or site.startswith(name) for site in sites)
 
 
 def _as_heading(title: str, headings: list[str]) -> str:
-    """The heading of the page where it is its title in other words: titles are also written for search engines."""
+    """The heading of the page if it is similar to the title, which may be written for search engines."""
     if len(headings) != 1 or len(_words(headings[0])) < _SHORTEST_HEADING:
         return title
     is_same = _is_alike(headings[0], title, _SAME_TITLE) and _is_alike(title, headings[0], _SAME_TITLE)
@@ -131,7 +131,7 @@ def _as_heading(title: str, headings: list[str]) -> str:
 
 
 def _is_alike(one: str, other: str, share: float) -> bool:
-    """Whether so large a share of the words of one is in the other."""
+    """Whether at least this share of the words of one is in the other."""
     mine = set(_words(one))
     return bool(mine) and len(mine & set(_words(other))) >= share * len(mine)
 

@@ -1,4 +1,4 @@
-"""Rows about products: read into canonical fields, looked up at providers, and matched with what those answer.
+"""Normalizes rows about products, queries providers, and matches their candidates.
 
     columns = choose_columns(headers, sample, {"title": "Name"})
     fields = normalize(row, columns).fields
@@ -6,32 +6,32 @@
         found += await by_name[ask.provider].find(ask.query, fetch)
     match = best(fields, found, least)
 
-Plain code without engine, database or network: callers fetch through the egress. Declared providers and matching by
+Independent of engine, database and network: callers fetch through the egress proxy. Declared providers and matching by
 title need the extra `sheets`.
 """
 
 from __future__ import annotations
 
 from forebay.services.products.columns import FIELDS, Columns, FieldName, Suggestion, choose_columns, suggest
-from forebay.services.products.normalizing import Fields, Normalized, Problem, normalize
+from forebay.services.products.normalizing import FieldProblem, Fields, Normalized, normalize
 from forebay.services.products.provider_files import load_declarations, load_providers
 from forebay.services.products.providers import Fetch, FunctionProvider, HttpProvider, Provider, ProviderRequest
 from forebay.services.products.scoring import Candidate, Score, Scored, best, rank, score
-from forebay.services.products.strategies import Ask, Query, asks, ranked, rounds
+from forebay.services.products.strategies import ProviderQuery, Query, asks, ranked, rounds
 
 __all__ = [
     "FIELDS",
-    "Ask",
     "Candidate",
     "Columns",
     "Fetch",
     "FieldName",
+    "FieldProblem",
     "Fields",
     "FunctionProvider",
     "HttpProvider",
     "Normalized",
-    "Problem",
     "Provider",
+    "ProviderQuery",
     "ProviderRequest",
     "Query",
     "Score",

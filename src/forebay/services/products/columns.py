@@ -1,4 +1,4 @@
-"""Which column of a sheet holds which field: by its name in many languages, and by what stands in it."""
+"""Maps columns of a sheet to fields: by their names in many languages, and by their contents."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ FieldName: TypeAlias = Literal[
 FIELDS: tuple[FieldName, ...] = get_args(FieldName)
 SheetRow: TypeAlias = Mapping[str, object]
 
-SAMPLE = 200  # rows that are looked at
+SAMPLE = 200  # rows of the sample
 SURE, LIKELY, LEAST = 1.0, 0.6, 0.5
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _IMAGE = re.compile(r"\.(?:png|jpe?g|gif|webp|avif)(?:$|\?)", re.IGNORECASE)
@@ -42,7 +42,7 @@ _BY_NAME = _names()
 
 
 class Suggestion(BaseModel):
-    """A column that seems to hold a field, how sure that is, and why."""
+    """A column for a field, with a score and the reason."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -53,7 +53,7 @@ class Suggestion(BaseModel):
 
 
 class Columns(BaseModel):
-    """Which column holds which field, and how its numbers are written."""
+    """The column of each field, and the notation of numbers."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -63,7 +63,7 @@ class Columns(BaseModel):
 
 
 def suggest(headers: Sequence[str], rows: Sequence[SheetRow]) -> list[Suggestion]:
-    """The likeliest column for each field, and each column for one field at most; the order is that of the fields."""
+    """The most likely column of each field, and each column for at most one field; in the order of the fields."""
     guesses = [
         guess
         for header in headers
@@ -89,9 +89,9 @@ def choose_columns(
     mark: Mark | None = None,
     currency: str | None = None,
 ) -> Columns:
-    """What the user has given, and suggestions for the fields and columns that it does not name.
+    """The given columns, and suggestions for other fields and columns.
 
-    A field that is given as None has no column.
+    A field with None has no column.
 
     Raises: InvalidField.
     """
@@ -116,7 +116,7 @@ def _checked(given: Mapping[str, str | None], headers: Sequence[str]) -> dict[Fi
     known: dict[str, FieldName] = {field: field for field in FIELDS}
     for field, column in given.items():
         if field not in known:
-            raise InvalidField(f"mapping.{field}", f"is no field; the fields are {', '.join(FIELDS)}")
+            raise InvalidField(f"mapping.{field}", f"is not a field; the fields are {', '.join(FIELDS)}")
         if column is not None and column not in headers:
             names = ", ".join(shown(header, 30) for header in headers[:20])
             raise InvalidField(f"mapping.{field}", f"names the column {shown(column)}; the columns are {names}")
@@ -150,7 +150,7 @@ def _by_name(header: str) -> tuple[FieldName | None, float, str]:
         return field, SURE, f"{shown(header)} is a name of it"
     parts = key.split()
     for size in range(min(len(parts), 4), 0, -1):
-        for at in range(len(parts) - size, -1, -1):  # the last word is the one that matters, but in Latin languages
+        for at in range(len(parts) - size, -1, -1):  # the last word is the most important, except in Romance languages
             part = " ".join(parts[at : at + size])
             if part in _BY_NAME:
                 return _BY_NAME[part], LIKELY + 0.05 * size, f"{shown(header)} contains {shown(part)}"
@@ -163,7 +163,7 @@ def _doubt(field: FieldName, values: Sequence[object]) -> str | None:
     )
     if holds is None or not values or sum(map(holds, values)) * 5 >= len(values):
         return None
-    return "named so, but few values look like it"
+    return "has that name, but few values match"
 
 
 def _is_gtin(value: object) -> bool:
@@ -195,7 +195,7 @@ def _is_price_with_currency(value: object) -> bool:
 
 
 def _is_currency(value: object) -> bool:
-    text = clean(value, 20)  # as it is written: there are words among the codes
+    text = clean(value, 20)  # case-sensitive: some codes are also words
     return text in CODES or fold(text) in {"€", "$", "£", "¥"}
 
 
@@ -211,7 +211,7 @@ def _is_page(value: object) -> bool:
     return _is_url(value) and not _is_image(value)
 
 
-# Content that speaks for itself: field, test, least share of the values, score.
+# Fields that can be recognised by content: field, test, minimum share of the values, score.
 _HINTS: tuple[tuple[FieldName, Callable[[object], bool], float, float], ...] = (
     ("gtin", _is_full_gtin, 0.6, 0.9),
     ("price", _is_price_with_currency, 0.6, 0.8),

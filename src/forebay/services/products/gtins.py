@@ -1,4 +1,4 @@
-"""Numbers of trade items (EAN, UPC, ISBN): check digits, and what spreadsheets do to them."""
+"""GTINs (EAN, UPC, ISBN): check digits, and damage by spreadsheets."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ _ISBN10 = re.compile(r"\d{9}[\dX]", re.IGNORECASE)
 
 
 class Gtin(NamedTuple):
-    """A number in its shortest usual length, and what was mended, if anything."""
+    """A GTIN in its shortest usual length, and what was corrected, if anything."""
 
     digits: str
-    mended: str | None = None
+    corrected: str | None = None
 
 
 def check_digit(body: str) -> str:
-    """The digit that follows `body`."""
+    """The check digit of `body`."""
     total = sum(int(digit) * (1 if at % 2 else 3) for at, digit in enumerate(reversed(body)))
     return str(-total % 10)
 
 
 def is_valid(digits: str) -> bool:
-    """Whether these digits, with as many zeros before them as there should be, end with the right one."""
+    """Whether these digits, padded with zeros, have the right check digit."""
     return bool(digits.strip("0")) and check_digit(digits[:-1]) == digits[-1]
 
 
@@ -41,7 +41,7 @@ def same_gtin(one: str, other: str) -> bool:
 
 
 def read_gtin(value: object) -> Gtin:
-    """The number in a cell.
+    """Read the GTIN in a cell.
 
     Raises: Unreadable.
     """
@@ -62,12 +62,12 @@ def read_gtin(value: object) -> Gtin:
 
 
 def is_upc_e(digits: str) -> bool:
-    """Whether eight digits are the short form of a UPC; those of systems other than 0 are hardly used."""
+    """Whether eight digits are a UPC-E; number systems other than 0 are hardly used."""
     return len(digits) == 8 and digits.startswith("0") and is_valid(expand_upc_e(digits))
 
 
 def expand_upc_e(digits: str) -> str:
-    """The twelve digits of a UPC out of which zeros were left; the last but one of the eight says where."""
+    """Expand a UPC-E to twelve digits; its last but one digit says where zeros were removed."""
     system, body, last, check = digits[0], digits[1:6], digits[6], digits[7]
     if last in "012":
         full = f"{body[:2]}{last}0000{body[2:]}"
@@ -81,7 +81,7 @@ def expand_upc_e(digits: str) -> str:
 
 
 def _without_name(text: str) -> str:
-    """The number after EAN, GTIN-13: and the like. In EAN 8717801048538 the 8 is the number's own."""
+    """The number after a label such as EAN or GTIN-13. In EAN 8717801048538 the 8 belongs to the number."""
     named = _NAME.match(text)
     if named is None:
         return text
@@ -91,7 +91,7 @@ def _without_name(text: str) -> str:
     whole = size + rest
     if not separator:
         return rest if len(_digits_of(rest)) == int(size) else whole
-    grouped = _digits_of(whole)  # 8 717801 048538 is a usual way to write one
+    grouped = _digits_of(whole)  # 8 717801 048538 is a usual notation
     return whole if size == "8" and len(grouped) in LENGTHS and is_valid(grouped) else rest
 
 
@@ -101,7 +101,7 @@ def _digits_of(text: str) -> str:
 
 def _complete(digits: str) -> Gtin:
     if len(digits) > 14 or len(digits) < 7:
-        raise Unreadable(f"{shown(digits)} has {len(digits)} digits; such numbers have 8, 12, 13 or 14")
+        raise Unreadable(f"{shown(digits)} has {len(digits)} digits; GTINs have 8, 12, 13 or 14")
     if not digits.strip("0"):
         raise Unreadable("has only zeros")
     if not is_valid(digits):
@@ -113,7 +113,7 @@ def _complete(digits: str) -> Gtin:
 
 
 def _shortest(digits: str) -> str:
-    """No UPC begins with as many zeros as stand before an EAN-8 that was filled up."""
+    """Whether this is a padded EAN-8: no UPC begins with that many zeros."""
     if (filled := digits.zfill(14)).startswith("000000") and filled[6] != "0":
         return filled[6:]
     while len(digits) > 12 and digits.startswith("0"):
@@ -122,12 +122,12 @@ def _shortest(digits: str) -> str:
 
 
 def _unrounded(mantissa: str, exponent: int, text: str) -> Gtin:
-    """4.006381333931E+12 still has every digit; 4.00638E+12 has not."""
+    """4.006381333931E+12 has all digits; 4.00638E+12 has not."""
     if len(mantissa.replace(".", "")) < exponent + 1:
-        raise Unreadable(f"{shown(text)} was rounded by a spreadsheet: format the column as text, and export it again")
+        raise Unreadable(f"{shown(text)} was rounded by a spreadsheet: format the column as text and export it again")
     number = Decimal(f"{mantissa}E{exponent}")
     if number != number.to_integral_value():
-        raise Unreadable(f"{shown(text)} is no whole number")
+        raise Unreadable(f"{shown(text)} is not a whole number")
     return Gtin(_complete(f"{number:.0f}").digits, f"{shown(text)} was written by a spreadsheet")
 
 
@@ -144,7 +144,7 @@ def _from_isbn10(digits: str) -> str:
 def _first_of_several(text: str) -> Gtin:
     found = _several(text)
     if found is None:
-        raise Unreadable(f"{shown(text)} is no number of 8, 12, 13 or 14 digits")
+        raise Unreadable(f"{shown(text)} is not a number of 8, 12, 13 or 14 digits")
     return found
 
 
@@ -153,5 +153,5 @@ def _several(text: str) -> Gtin | None:
     good = [each for each in numbers if len(each) in LENGTHS and is_valid(each)]
     if not good:
         return None
-    why = "holds more than one number" if len(numbers) > 1 else "holds more than the number"
-    return Gtin(_shortest(good[0]), f"{shown(text)} {why}; {good[0]} was taken")
+    why = "contains more than one number" if len(numbers) > 1 else "contains more than the number"
+    return Gtin(_shortest(good[0]), f"{shown(text)} {why}; {good[0]} was used")

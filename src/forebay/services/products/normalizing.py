@@ -1,11 +1,11 @@
-"""A row of any columns as canonical fields, each in its one spelling, with what was refused or mended and why."""
+"""Normalizes the fields of a row, and reports values that were refused or corrected, and why."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, BeforeValidator, ConfigDict
 
 from forebay.services.egress.errors import InvalidUrl
 from forebay.services.egress.urls import checked_url
@@ -20,6 +20,10 @@ if TYPE_CHECKING:
 
 Value: TypeAlias = str | int
 Fields: TypeAlias = Mapping[FieldName, Value]
+# Rows that earlier versions normalized still say "mended".
+ProblemKind: TypeAlias = Annotated[
+    Literal["refused", "corrected"], BeforeValidator(lambda kind: "corrected" if kind == "mended" else kind)
+]
 
 _LONGEST: dict[FieldName, int] = {
     "title": 500,
@@ -33,46 +37,46 @@ _NOTHING = {"", "-", "--", "n/a", "n.a.", "na", "#n/a", "#ref!", "#value!", "#na
 _NO_BRAND = {"unbranded", "no brand", "generic", "ohne marke", "sans marque", "sin marca", "not applicable"}
 
 
-class Problem(BaseModel):
-    """What is wrong with a value: it was left out, or mended and kept."""
+class FieldProblem(BaseModel):
+    """What is wrong with a value: it was refused and left out, or corrected and kept."""
 
     model_config = ConfigDict(frozen=True)
 
     field: FieldName
-    kind: Literal["refused", "mended"]
+    kind: ProblemKind
     reason: str
     column: str | None = None
 
 
 class Normalized(BaseModel):
-    """The canonical fields of a row; prices are decimal texts, quantities whole numbers, all others texts."""
+    """The normalized fields of a row; prices are decimal texts, quantities integers, all others texts."""
 
     model_config = ConfigDict(frozen=True)
 
     fields: dict[FieldName, Value]
-    problems: list[Problem]
+    problems: list[FieldProblem]
 
 
 def normalize(row: SheetRow, columns: Columns) -> Normalized:
-    """The same row gives the same answer, and a value that cannot be read never spoils the others."""
+    """Normalize a row. The result is deterministic, and an invalid value does not affect the others."""
     return _Reading(row, columns).read()
 
 
 def identity(fields: Mapping[FieldName, object], currency: str | None = None) -> Normalized:
-    """The same for values whose fields are known already, as those of a provider; programs write points in numbers."""
+    """The same for values with known fields, as those of a provider; the decimal mark is a point."""
     row: dict[str, object] = {str(field): value for field, value in fields.items()}
     return normalize(row, Columns(fields={field: field for field in fields}, decimal_mark=".", currency=currency))
 
 
 class _Reading:
-    """One row on its way; the currency is read before the price, which may need it."""
+    """Reads one row; the currency is read before the price, which may need it."""
 
     def __init__(self, row: SheetRow, columns: Columns) -> None:
         self._row = row
         self._columns = columns
         self._fields: dict[FieldName, Value] = {}
-        self._problems: list[Problem] = []
-        self._stated: tuple[str, ...] = ()  # what the currency of the row may be
+        self._problems: list[FieldProblem] = []
+        self._stated: tuple[str, ...] = ()  # the possible currencies of the row
 
     def read(self) -> Normalized:
         for field in _ORDER:
@@ -90,20 +94,20 @@ class _Reading:
         except Unreadable as error:
             self._say(field, "refused", str(error))
 
-    def _say(self, field: FieldName, kind: Literal["refused", "mended"], reason: str) -> None:
+    def _say(self, field: FieldName, kind: ProblemKind, reason: str) -> None:
         column = self._columns.fields.get(field)
-        self._problems.append(Problem(field=field, kind=kind, reason=reason, column=column))
+        self._problems.append(FieldProblem(field=field, kind=kind, reason=reason, column=column))
 
     def text(self, field: FieldName, value: object) -> None:
         longest = _LONGEST[field]
         text = clean(value, longest + 1)
         if len(text) > longest:
-            self._say(field, "mended", f"was cut after {longest} characters")
+            self._say(field, "corrected", f"was truncated after {longest} characters")
         self._fields[field] = text[:longest].rstrip()
 
     def title(self, field: FieldName, value: object) -> None:
         if not words(clean(value)):
-            raise Unreadable(f"{shown(clean(value))} has no words in it")
+            raise Unreadable(f"{shown(clean(value))} has no words")
         self.text(field, value)
 
     def brand(self, field: FieldName, value: object) -> None:
@@ -111,7 +115,7 @@ class _Reading:
             self.text(field, value)
 
     def number(self, field: FieldName, value: object) -> None:
-        """Article numbers keep their spelling; spreadsheets put an apostrophe or =\"\" around them."""
+        """Article numbers keep their spelling; an apostrophe or =\"\" from a spreadsheet is removed."""
         text = clean(value, _LONGEST[field]).removeprefix("=").strip("'\" ")
         if not text:
             raise Unreadable("is empty")
@@ -120,11 +124,11 @@ class _Reading:
     def gtin(self, field: FieldName, value: object) -> None:
         found = read_gtin(value)
         self._fields[field] = found.digits
-        if found.mended:
-            self._say(field, "mended", found.mended)
+        if found.corrected:
+            self._say(field, "corrected", found.corrected)
 
     def currency(self, field: FieldName, value: object) -> None:
-        """Kept as all that it may mean until the price has had its say."""
+        """Keep all possible currencies until the price is read."""
         text = clean(value, 200)
         found = read_currency_text(text)
         self._stated = found.codes
@@ -132,7 +136,7 @@ class _Reading:
         if code is None:
             raise Unreadable(f"{shown(text)} may be {one_of(found.codes)}: write the code")
         if any(map(str.isdigit, text)) or found.ignored:
-            self._say(field, "mended", f"{shown(text)} holds more than the currency; {code} was taken")
+            self._say(field, "corrected", f"{shown(text)} contains more than the currency; {code} was used")
         self._fields[field] = code
 
     def price(self, field: FieldName, value: object) -> None:
@@ -140,25 +144,25 @@ class _Reading:
         stated = str(named) if named else None
         price = read_price(value, mark=self._mark, currency=stated)
         if price.guessed:
-            self._say(field, "mended", price.guessed)
+            self._say(field, "corrected", price.guessed)
         currency = self._agreed(price, stated)
         self._fields[field] = price.text(currency)
         if currency:
             self._fields["currency"] = currency
 
     def _agreed(self, price: Price, stated: str | None) -> str | None:
-        """The currency that the row's own column and its price agree on; a column is not overridden."""
+        """The currency that fits the column and the price; the column takes precedence."""
         if not price.codes:
             return stated
         if not self._stated:
             if stated and stated not in price.codes:
                 why = f"says {one_of(price.codes)}, which was kept; the currency of the whole sheet is {stated}"
-                self._say("price", "mended", why)
+                self._say("price", "corrected", why)
             return price.currency
         common = [code for code in self._stated if code in price.codes]
         if not common:
             why = f"is {stated}, but the price says {one_of(price.codes)}; {stated} was kept"
-            self._say("currency", "mended", why)
+            self._say("currency", "corrected", why)
             return stated
         return stated if stated in common else common[0]
 
@@ -177,7 +181,7 @@ class _Reading:
         except InvalidUrl as error:
             raise Unreadable(error.reason) from None
         if bare:
-            self._say(field, "mended", "has no https:// before it")
+            self._say(field, "corrected", "has no https:// before it")
 
 
 _READERS: dict[FieldName, Callable[[_Reading, FieldName, object], None]] = {

@@ -1,4 +1,4 @@
-"""What the text in a picture of a product says about it."""
+"""Reads fields from the text in an image of a product."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _NAME_NOISE = re.compile(r"^(?:img|dsc|dscn|image|photo|picture|scan|screenshot|
 
 
 def fields_in(text: str, name: str) -> dict[FieldName, object]:
-    """A GTIN, a price and what may be a title: the wordiest lines, or else the name of the file."""
+    """A GTIN, a price and a title: the lines with the most words, or else the name of the file."""
     lines = [line for line in (clean(line, 300) for line in text.splitlines()[:_MOST_LINES]) if line]
     found: dict[FieldName, object] = {}
     if gtin := next(filter(None, map(_gtin, lines)), None):
@@ -50,7 +50,7 @@ def _is_price(line: str) -> bool:
 
 
 def _title(lines: list[str]) -> str | None:
-    """The lines that have the most letters, in their order, until there are enough words."""
+    """The lines with the most letters, in order, until there are enough words."""
     wordy = sorted((line for line in lines if _letters(line) >= 3), key=_letters, reverse=True)
     chosen: list[str] = []
     for line in wordy:

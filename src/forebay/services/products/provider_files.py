@@ -1,4 +1,4 @@
-"""Providers out of a folder of declarations, one in each .toml or .json file."""
+"""Loads providers from a folder of declarations, one per .toml or .json file."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ T = TypeVar("T")
 
 
 def load_providers(folder: Path | None, environ: Mapping[str, str] = os.environ) -> list[Provider]:
-    """The providers that are enabled, in the order of their priorities; none without a folder.
+    """The enabled providers, in order of priority; none without a folder.
 
     Raises: ConfigError, with everything that is wrong, by file and field.
     """
@@ -27,7 +27,7 @@ def load_providers(folder: Path | None, environ: Mapping[str, str] = os.environ)
 
 
 def load_declarations(folder: Path | None) -> list[ProviderSpec]:
-    """What is declared, enabled or not, in the same order; no function of anybody's is imported for it.
+    """All declarations, enabled or not, in the same order; imports no functions.
 
     Raises: ConfigError, with everything that is wrong, by file and field.
     """
@@ -50,7 +50,7 @@ def _read(folder: Path | None, make: Callable[[ProviderSpec], T]) -> list[T]:
         except ValueError as error:
             wrong += [f"{path.name}: {line}" for line in wrongs(error)]
     if wrong:
-        raise ConfigError("\n".join(["providers are declared wrongly:", *wrong]))
+        raise ConfigError("\n".join(["declarations of providers are invalid:", *wrong]))
     return [made for _, made in found.values()]
 
 

@@ -1,4 +1,4 @@
-"""How a provider is declared, in TOML or JSON."""
+"""The declaration of a provider, in TOML or JSON."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from forebay.services.products.templates import HeaderTemplate, UrlTemplate
 
 def _path(value: object) -> JsonPath:
     if not isinstance(value, str):
-        raise ValueError("must be a JSONPath such as $.name")  # noqa: TRY004 - pydantic takes this one
+        raise ValueError("must be a JSONPath such as $.name")  # noqa: TRY004 - pydantic expects a ValueError
     return JsonPath(value)
 
 
@@ -36,7 +36,7 @@ class _Declared(BaseModel):
 
 
 class ProviderLimits(_Declared):
-    """How much a provider may be asked, and how much it may answer."""
+    """Limits of requests and responses of a provider."""
 
     rate_per_s: Annotated[float, Field(gt=0)] | None = None
     concurrency: Annotated[int, Field(ge=1, le=1000)] = 4
@@ -47,18 +47,18 @@ class ProviderLimits(_Declared):
     longest_wait_s: Annotated[float, Field(gt=0)] = 3600.0
 
 
-class Response(_Declared):
-    """Where candidates are in an answer, and what of them is which field."""
+class ResponseSpec(_Declared):
+    """The JSONPaths of candidates and their fields in a response."""
 
     items: Path
     fields: dict[FieldName, Paths] = Field(min_length=1)
     id: Paths | None = None
-    expects: Path | None = None  # what every good answer has, even one without candidates
+    expects: Path | None = None  # present in every successful response, even without candidates
     price_divisor: Annotated[int, Field(ge=1, le=1_000_000)] = 1  # 100 where prices are in cents
 
 
 class Errors(_Declared):
-    """What statuses, and codes in the answer, mean; the other statuses mean what they usually do."""
+    """The meaning of statuses and of codes in the response; other statuses have their usual meaning."""
 
     throttled: list[Status] = [429]
     not_found: list[Status] = [404, 410]
@@ -76,21 +76,21 @@ class Errors(_Declared):
     def _codes_are_read(self) -> Self:
         codes = (self.throttled_codes, self.not_found_codes, self.config_codes, self.transient_codes)
         if self.code is None and any(codes):
-            raise ValueError("code: is missing; it is the JSONPath of the codes that are listed")
+            raise ValueError("code: is missing; it must be the JSONPath of the listed codes")
         return self
 
 
 class ProviderSpec(_Declared):
-    """A provider: addresses and a mapping of the answer, or a Python function."""
+    """A provider: URLs and a mapping of the response, or a Python function."""
 
     name: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_-]{0,49}$")]
     enabled: bool = True
-    priority: int = 100  # smaller ones are asked first
-    currency: str | None = None  # of prices that name none
+    priority: int = 100  # smaller ones are queried first
+    currency: str | None = None  # of prices without a currency
     secrets: dict[SecretName, Variable] = {}
     headers: dict[str, str] = {}
     queries: dict[str, str] = {}
-    response: Response | None = None
+    response: ResponseSpec | None = None
     errors: Errors = Errors()
     limits: ProviderLimits = ProviderLimits()
     function: Annotated[str, Field(pattern=r"^[A-Za-z_][\w.]*:[A-Za-z_]\w*$")] | None = None
@@ -106,24 +106,24 @@ class ProviderSpec(_Declared):
     def _not_ours(cls, value: dict[str, str]) -> dict[str, str]:
         for variable in value.values():
             if variable.startswith("FOREBAY_"):
-                raise ValueError(f"{variable} is a setting of forebay's own, and not for providers")
+                raise ValueError(f"{variable} is a setting of forebay and not for providers")
         return value
 
     @model_validator(mode="after")
     def _is_one_kind(self) -> Self:
         if self.function is not None and (self.queries or self.response or self.headers):
-            raise ValueError("function: stands alone; remove queries, response and headers")
+            raise ValueError("function: excludes queries, response and headers: remove them")
         if self.function is None and not (self.queries and self.response):
-            raise ValueError("queries and response are needed, or else function")
+            raise ValueError("queries and response are required, or else function")
         for name in (*self.queries, *self.strategies):
             if name not in BY_NAME:
-                raise ValueError(f"{name!r} is no strategy; they are {', '.join(NAMES)}")
+                raise ValueError(f"{name!r} is not a strategy; the strategies are {', '.join(NAMES)}")
         self.url_templates()
         self.header_templates()
         return self
 
     def url_templates(self) -> dict[str, UrlTemplate]:
-        """The addresses by strategy."""
+        """The URLs by strategy."""
         made: dict[str, UrlTemplate] = {}
         for name, text in self.queries.items():
             try:

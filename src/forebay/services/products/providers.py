@@ -1,4 +1,4 @@
-"""Providers: how each is asked, and what its answer means. No network here: the caller fetches through the egress."""
+"""Providers: their requests and responses. The caller sends the requests through the egress proxy."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from forebay.services.products.texts import clean
 from forebay.types import Json
 
 if TYPE_CHECKING:
-    from forebay.services.products.provider_spec import ProviderLimits, ProviderSpec, Response
+    from forebay.services.products.provider_spec import ProviderLimits, ProviderSpec, ResponseSpec
     from forebay.services.products.strategies import Query
 
 
 class ProviderResponse(Protocol):
-    """What an HTTP client answers, whatever the status is."""
+    """A response with any status."""
 
     @property
     def status(self) -> int: ...
@@ -38,21 +38,21 @@ class ProviderResponse(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ProviderRequest:
-    """What to get. `secret_headers` may not follow a redirect to another host."""
+    """A GET request. `secret_headers` must not be sent to another host after a redirect."""
 
-    url: str = field(repr=False)  # both may hold secrets, which logs should not
+    url: str = field(repr=False)  # both may contain secrets, which must not be logged
     headers: dict[str, str] = field(repr=False)
     secret_headers: frozenset[str] = frozenset()
 
 
-# The caller's, so that requests go where all requests go, within the limits of the provider.
+# Given by the caller: sends a request through the egress proxy, within the limits of the provider.
 Fetch: TypeAlias = Callable[[ProviderRequest], Awaitable[ProviderResponse]]
 CandidateRows: TypeAlias = Iterable[Mapping[str, object]]
 Function: TypeAlias = Callable[["Query", Fetch], Awaitable[CandidateRows]]
 
 
 class Provider(ABC):
-    """Somebody who can be asked about a row."""
+    """A provider that can be queried for a row."""
 
     def __init__(self, declaration: ProviderSpec, environ: Mapping[str, str] = os.environ) -> None:
         self._declared = declaration
@@ -77,13 +77,13 @@ class Provider(ABC):
     @property
     @abstractmethod
     def strategies(self) -> Collection[str]:
-        """The names of the strategies by which it can be asked."""
+        """The names of its strategies."""
 
     @abstractmethod
     async def find(self, query: Query, fetch: Fetch) -> list[Candidate]:
-        """What it has for a query; empty when it has nothing.
+        """The candidates for a query; empty if there are none.
 
-        Raises: ThrottledError, TransientError, ConfigError, PermanentError or DataError, as the answer says.
+        Raises: ThrottledError, TransientError, ConfigError, PermanentError or DataError, depending on the response.
         """
 
     def _candidates(self, found: CandidateRows, base: str | None = None) -> list[Candidate]:
@@ -102,13 +102,13 @@ class Provider(ABC):
 
 
 class HttpProvider(Provider):
-    """A service that is asked by GET, and answers in JSON."""
+    """A service with GET requests and JSON responses."""
 
     def __init__(self, declaration: ProviderSpec, environ: Mapping[str, str] = os.environ) -> None:
         super().__init__(declaration, environ)
         if declaration.response is None:
             raise ValueError("response: is missing")
-        self._response: Response = declaration.response
+        self._response: ResponseSpec = declaration.response
         self._urls = declaration.url_templates()
         self._headers = declaration.header_templates()
 
@@ -121,9 +121,9 @@ class HttpProvider(Provider):
         return self.candidates(answer.status, answer.headers, answer.content)
 
     def request(self, query: Query) -> ProviderRequest:
-        """What to get for a query; secrets are read from the environment now, and kept nowhere.
+        """The request for a query; secrets are read from the environment and not stored.
 
-        Raises: ConfigError when a secret is not set; DataError when the query cannot be part of an address.
+        Raises: ConfigError when a secret is not set; DataError when the query cannot be part of a URL.
         """
         secrets = {name: self._secret(variable) for name, variable in self._declared.secrets.items()}
         values: dict[str, str] = {**{str(name): value for name, value in query.values.items()}, "text": query.text}
@@ -134,13 +134,13 @@ class HttpProvider(Provider):
     def _secret(self, variable: str) -> str:
         value = self._environ.get(variable, "").strip()
         if not value:
-            raise ConfigError(f"provider {self.name}: set the environment variable {variable}, and restart")
+            raise ConfigError(f"provider {self.name}: set the environment variable {variable} and restart")
         if not all(" " <= each <= "~" for each in value):
             raise ConfigError(f"provider {self.name}: {variable} has characters that cannot be sent")
         return value
 
     def candidates(self, status: int, headers: Mapping[str, str], body: bytes) -> list[Candidate]:
-        """What an answer holds; empty when it says that there is nothing.
+        """The candidates of a response; empty if it reports no results.
 
         Raises: ThrottledError, TransientError, ConfigError or PermanentError.
         """
@@ -160,7 +160,7 @@ class HttpProvider(Provider):
         return self._candidates(map(self._extracted, items), base)
 
     def _says_nothing_found(self, status: int, headers: Mapping[str, str], document: Json) -> bool:
-        """Whether there is nothing; raises what else an answer without candidates is."""
+        """Whether the response reports no results; raises the error of another response without candidates."""
         declared = self._declared.errors
         code = self._code(document)
         said = f"{self.name} answered {status}" + (f" with code {code}" if code else "")
@@ -170,7 +170,7 @@ class HttpProvider(Provider):
             return True
         if status in declared.config or code in _texts(declared.config_codes):
             variables = " and ".join(sorted(self._declared.secrets.values()))
-            raise ConfigError(f"{said}. Check {variables or 'whether it needs a key, and its declaration'}")
+            raise ConfigError(f"{said}. Check {variables or 'its declaration, and whether it needs a key'}")
         if status in declared.transient or code in _texts(declared.transient_codes):
             raise TransientError(said)
         if error := status_error(status, headers, self.name, most_s=self.limits.longest_wait_s):
@@ -180,10 +180,10 @@ class HttpProvider(Provider):
         return False
 
     def _check_that_nothing_is_meant(self, status: int, found: Json) -> None:
-        """A failure that comes as a success must not pass for a product that is not there."""
+        """A failure with a success status must not count as no results."""
         code = self._code(found)
         if code is not None and code not in _texts(self._declared.errors.ok_codes):
-            raise TransientError(f"{self.name} answered {status} with code {code}, which its declaration does not know")
+            raise TransientError(f"{self.name} answered {status} with code {code}, which its declaration does not list")
         expects = self._response.expects
         if expects is not None and not expects.values(found, 1):
             raise TransientError(f"{self.name} answered {status} without {expects.text}")
@@ -212,7 +212,7 @@ class HttpProvider(Provider):
 
 
 class FunctionProvider(Provider):
-    """An async function of the installation's own: `async def find(query, fetch)` gives mappings of fields."""
+    """A custom async function: `async def find(query, fetch)` returns mappings of fields."""
 
     def __init__(self, declaration: ProviderSpec, function: Function) -> None:
         super().__init__(declaration)
@@ -225,15 +225,15 @@ class FunctionProvider(Provider):
     async def find(self, query: Query, fetch: Fetch) -> list[Candidate]:
         found = cast("object", await self._function(query, fetch))
         if isinstance(found, str | bytes | Mapping) or not isinstance(found, Iterable):
-            raise ConfigError(f"provider {self.name}: its function must give a list of mappings")
+            raise ConfigError(f"provider {self.name}: its function must return a list of mappings")
         listed = list(islice(cast("Iterable[object]", found), self.limits.max_candidates))
         if not all(isinstance(each, Mapping) for each in listed):
-            raise ConfigError(f"provider {self.name}: its function must give a list of mappings")
+            raise ConfigError(f"provider {self.name}: its function must return a list of mappings")
         return self._candidates(cast("list[Mapping[str, object]]", listed))
 
 
 class _NoJson(NamedTuple):
-    """An answer that cannot be read, and whether the next one may be better."""
+    """An invalid response, and whether a retry may help."""
 
     reason: str
     is_lasting: bool
@@ -248,8 +248,8 @@ def _parsed(body: bytes) -> Json:
         return json.loads(body, parse_constant=lambda _: None)
     except RecursionError:
         return _NoJson("JSON that is nested too deeply", is_lasting=True)
-    except ValueError:  # a page that says so in HTML, or an answer that broke off
-        return _NoJson("something that is no JSON", is_lasting=False)
+    except ValueError:  # an HTML error page, or a truncated response
+        return _NoJson("something that is not JSON", is_lasting=False)
 
 
 def _texts(codes: Iterable[str | int]) -> frozenset[str | None]:

@@ -1,4 +1,4 @@
-"""How a row is looked up: ways to ask, in order, and which of them an attempt takes."""
+"""The strategies of a lookup, in order, and which of them an attempt uses."""
 
 from __future__ import annotations
 
@@ -27,30 +27,30 @@ _FILLERS = {
 
 @dataclass(frozen=True, slots=True)
 class Strategy:
-    """A way to ask: what it needs of a row, and whether the title is boiled down to its telling words."""
+    """A kind of query: the fields that it needs, and whether the title is reduced to its key words."""
 
     name: str
     needs: tuple[FieldName, ...]
     is_fuzzy: bool = False
 
     def query(self, fields: Fields) -> Query | None:
-        """The question for a row; None when the row lacks what is needed."""
+        """The query for a row; None when the row lacks a required field."""
         values: dict[FieldName, str] = {name: clean(fields.get(name), _LONGEST) for name in self.needs}
         if self.is_fuzzy:
-            values["title"] = telling_words(values["title"])
+            values["title"] = key_words(values["title"])
         return Query(self.name, values) if all(values.values()) else None
 
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A question by one strategy, with the values that it is asked by."""
+    """A query by one strategy, with its values."""
 
     strategy: str
     values: dict[FieldName, str]
 
     @property
     def text(self) -> str:
-        """All of it in one line, for services with a single field to search by; the brand stands there once."""
+        """The values on one line, for services with a single search field; the brand is not repeated."""
         brand, title = self.values.get("brand", ""), self.values.get("title", "")
         if brand and fold(brand) in fold(title):
             brand = ""
@@ -70,8 +70,8 @@ NAMES: tuple[str, ...] = tuple(strategy.name for strategy in STRATEGIES)
 BY_NAME = {strategy.name: strategy for strategy in STRATEGIES}
 
 
-class Asked(Protocol):
-    """What is known of a provider here."""
+class QueriedProvider(Protocol):
+    """The properties of a provider that matter here."""
 
     @property
     def name(self) -> str: ...
@@ -80,15 +80,15 @@ class Asked(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Ask:
-    """One question to one provider."""
+class ProviderQuery:
+    """A query to a provider."""
 
     provider: str
     query: Query
 
 
-def telling_words(title: str) -> str:
-    """The few words of a title that tell it apart: no asides, no fillers; those with digits are kept first."""
+def key_words(title: str) -> str:
+    """The most specific words of a title, without parentheses and filler words; words with digits come first."""
     bare = _ASIDE.sub(" ", title)
     listed = [word for word in dict.fromkeys((bare if words(bare) else title).split()) if words(word)]
     telling = [word for word in listed if fold(word) not in _FILLERS] or listed
@@ -97,25 +97,27 @@ def telling_words(title: str) -> str:
     return " ".join(telling[at].strip(".,;:!?\"'|/-") for at in kept)
 
 
-def ranked(providers: Iterable[Asked], priority: Sequence[str] = (), turn: int = 0) -> list[Asked]:
-    """Providers in the order in which they are asked: those of `priority` first.
+def ranked(
+    providers: Iterable[QueriedProvider], priority: Sequence[str] = (), rotation: int = 0
+) -> list[QueriedProvider]:
+    """Providers in the order of queries: those of `priority` first.
 
-    Without a priority, each `turn` (a reprocess is one) lets another provider be the first.
+    Without a priority, each `rotation`, which a reprocess increments, starts with another provider.
     """
     listed = list(providers)
     if priority:
         place = {name: at for at, name in enumerate(priority)}
         return sorted(listed, key=lambda each: place.get(each.name, len(place)))
-    shift = turn % len(listed) if listed else 0
+    shift = rotation % len(listed) if listed else 0
     return listed[shift:] + listed[:shift]
 
 
-def rounds(fields: Fields, providers: Sequence[Asked]) -> list[list[Ask]]:
-    """All questions that a row allows: a round for each strategy, in which the providers are asked in their order.
+def rounds(fields: Fields, providers: Sequence[QueriedProvider]) -> list[list[ProviderQuery]]:
+    """All possible queries for a row: one round per strategy, with the providers in order.
 
-    A round that would ask no provider anything new is left out.
+    A round without new queries is left out.
     """
-    made: list[list[Ask]] = []
+    made: list[list[ProviderQuery]] = []
     seen: set[tuple[str, tuple[tuple[FieldName, str], ...]]] = set()
     for strategy in STRATEGIES:
         query = strategy.query(fields)
@@ -125,7 +127,7 @@ def rounds(fields: Fields, providers: Sequence[Asked]) -> list[list[Ask]]:
         fresh = [name for name in able if (name, _key(query)) not in seen]
         seen.update((name, _key(query)) for name in fresh)
         if fresh:
-            made.append([Ask(name, query) for name in fresh])
+            made.append([ProviderQuery(name, query) for name in fresh])
     return made
 
 
@@ -133,11 +135,13 @@ def _key(query: Query) -> tuple[tuple[FieldName, str], ...]:
     return tuple((name, fold(value)) for name, value in query.values.items())
 
 
-def asks(all_rounds: Sequence[Sequence[Ask]], nothing: int, attempts: int, *, is_last: bool) -> list[Ask]:
-    """The questions of an attempt before which `nothing` times nothing was found, of so many attempts.
+def asks(
+    all_rounds: Sequence[Sequence[ProviderQuery]], nothing: int, attempts: int, *, is_last: bool
+) -> list[ProviderQuery]:
+    """The queries of an attempt, after `nothing` attempts without a match.
 
-    Rounds are dealt out in order: an attempt that failed has its share asked again, and the last one asks all that is
-    left, so that none is left out. When there are more attempts than rounds, the first come round again.
+    Rounds are distributed in order: a failed attempt repeats its share, and the last attempt has all remaining rounds.
+    With more attempts than rounds, the first rounds are repeated.
     """
     count = len(all_rounds)
     if count == 0:

@@ -1,4 +1,4 @@
-"""Places that files are taken from: a folder, an S3 prefix, an FTP or SFTP server.
+"""Sources of files: a folder, an S3 prefix, an FTP or SFTP server.
 
     for declared in load_sources(folder, roots):
         async with open_source(declared, egress, settings, roots=roots) as source:
@@ -6,8 +6,7 @@
                 async for chunk in source.read(found.path, found.version): ...
                 await source.done(found.path, found.version)
 
-Plain code without engine or database. A folder needs nothing else; the others go out by the guarded egress, and need
-the extra `sources`.
+Independent of engine and database. The others than folders use the egress proxy and need the extra `sources`.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from typing import TYPE_CHECKING
 from forebay.errors import ConfigError
 from forebay.services.egress.origins import Origin
 from forebay.services.sources.folder import FolderSource
-from forebay.services.sources.source import LeftOut, Scan, Source, SourceFile
+from forebay.services.sources.source import Scan, SkippedEntry, Source, SourceFile
 from forebay.services.sources.source_files import SettingNames, Sources, load_sources, read_sources, root_of
 from forebay.services.sources.source_spec import SourceSpec
 
@@ -32,9 +31,9 @@ if TYPE_CHECKING:
     from forebay.settings import Settings
 
 __all__ = [
-    "LeftOut",
     "Scan",
     "SettingNames",
+    "SkippedEntry",
     "Source",
     "SourceFile",
     "SourceSpec",
@@ -55,17 +54,16 @@ async def open_source(
     roots: Sequence[Path] = (),
     names: SettingNames | None = None,
 ) -> AsyncGenerator[Source, None]:
-    """A source within the `async with` block; nothing is asked of it yet. Only folders need no egress;
-    theirs must lie under one of the roots.
+    """Open a source; it does not connect yet. Folders need no egress proxy, but must be under one of the roots.
 
-    Raises: ConfigError when a package, a secret or a file for it is missing, or its folder is not allowed.
+    Raises: ConfigError when a package, a secret or a file is missing, or the folder is not allowed.
     """
     if declared.url.scheme == "file":
         yield _folder(declared, roots, names or SettingNames())
         return
     if egress is None:
-        raise ConfigError(f"source {declared.name}: needs the guarded way out to the network")
-    # Nothing moves on FTP's first connection while a file comes on another; each file is measured by itself.
+        raise ConfigError(f"source {declared.name}: needs the egress proxy")
+    # FTP's control connection is idle during a transfer; each transfer has its own timeout.
     limits = replace(egress.limits, bytes_down=0, bytes_up=0, idle_s=egress.limits.total_s)
     with egress.grant(f"sources.{declared.name}", limits, trusted=[_origin(declared)]) as grant:
         source = _opened(declared, grant, settings, environ)
@@ -83,7 +81,7 @@ def _folder(declared: SourceSpec, roots: Sequence[Path], names: SettingNames) ->
 
 
 def _origin(declared: SourceSpec) -> Origin:
-    """Where its connections lead; it is the operator who has named it."""
+    """The origin of its connections, which the operator has configured."""
     if declared.url.scheme == "s3":
         return Origin.of(declared.s3_endpoint)
     return Origin(declared.url.scheme, declared.url.host, declared.url.port)

@@ -1,4 +1,4 @@
-"""Files in a folder of this machine: by descriptors only, so that no symbolic link leads elsewhere."""
+"""Files in a local folder, opened relative to descriptors, so that symbolic links are not followed."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ if TYPE_CHECKING:
 
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
-_FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC  # a FIFO does not hold us up
-_AT_ONCE = 500  # files that a thread finds before others have their turn
+_FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC  # do not block on a FIFO
+_AT_ONCE = 500  # files per call of a thread
 
 
 class FolderSource(Source):
-    """`root` is the operator's, and may be reached through links; nothing below it is."""
+    """`root` is configured by the operator and may be a link; links below it are not followed."""
 
     def __init__(self, declared: SourceSpec, root: Path, below: list[str], *, roots_setting: str) -> None:
         super().__init__(declared)
@@ -54,36 +54,36 @@ class FolderSource(Source):
             file, size = await finish_in_thread(self._opened, stack, path, version, offset)
             while chunk := await finish_in_thread(self._piece, path, file):
                 offset += len(chunk)
-                self._check_room(path, offset, size)
+                self._check_growth(path, offset, size)
                 yield chunk
             self._check_end(path, offset, size, changed=version_of(os.fstat(file)) != version)
 
     async def _done(self, path: str, version: str) -> bool:
         return await finish_in_thread(self._put_away, path, version)
 
-    # In a thread.
+    # Run in a thread.
 
     def _walk(self, scan: Scan) -> Generator[SourceFile, None, None]:
-        """Depth first, with no more than one folder of each depth open."""
+        """Depth first, with at most one open folder per level."""
         with self._translating_errors(""), self._folder([]) as folder:
             yield from self._entries(scan, folder, "")
 
     def _entries(self, scan: Scan, folder: int, path: str) -> Iterator[SourceFile]:
         with os.scandir(folder) as entries:
             for entry in entries:
-                met = scan.meet(path, entry.name)
+                met = scan.add_entry(path, entry.name)
                 if met is None:
                     continue
-                with suppress(FileNotFoundError):  # gone meanwhile
+                with suppress(FileNotFoundError):  # deleted meanwhile
                     yield from self._entry(scan, folder, entry, met)
 
     def _entry(self, scan: Scan, folder: int, entry: os.DirEntry[str], path: str) -> Iterator[SourceFile]:
         if entry.is_dir(follow_symlinks=False):
-            if scan.enters(path):
+            if scan.enters_folder(path):
                 yield from self._sub(scan, folder, entry.name, path)
         elif not entry.is_file(follow_symlinks=False):
             scan.skip(path, "is a symbolic link" if entry.is_symlink() else "is a device, pipe or socket")
-        elif scan.wants(path):
+        elif scan.wants_file(path):
             yield found_of(path, entry.stat(follow_symlinks=False))
 
     def _sub(self, scan: Scan, folder: int, name: str, path: str) -> Iterator[SourceFile]:
@@ -99,7 +99,7 @@ class FolderSource(Source):
 
     @contextmanager
     def _folder(self, parts: list[str], *, make: bool = False) -> Generator[int, None, None]:
-        """A folder within the source, opened step by step from the root on."""
+        """Open a folder within the source, level by level from the root."""
         with ExitStack() as stack:
             here = stack.enter_context(_closing(self._open_root()))
             for depth, part in enumerate([*self._below, *parts]):
@@ -121,7 +121,7 @@ class FolderSource(Source):
             file = stack.enter_context(_closing(os.open(name, _FILE, dir_fd=folder)))
             now = os.fstat(file)
             if not stat.S_ISREG(now.st_mode):
-                raise DataError(f"{path} is a device, pipe or socket, and not a file")
+                raise DataError(f"{path} is a device, pipe or socket, not a file")
             if version_of(now) != version:
                 raise changed_meanwhile(path)
             os.lseek(file, offset, os.SEEK_SET)
@@ -147,7 +147,7 @@ class FolderSource(Source):
 
     @contextmanager
     def _translating_errors(self, path: str) -> Generator[None, None, None]:
-        """Says what went wrong where."""
+        """Translate errors, with the path."""
         where = f"{self.declared.url}{f'/{path}' if path else ''}"
         try:
             yield
@@ -158,18 +158,18 @@ class FolderSource(Source):
 def _step_error(where: str, error: OSError, *, is_root: bool) -> StepError:
     why = os.strerror(error.errno or 0)
     if error.errno == errno.ENOENT:
-        return ConfigError(f"{where} is not there") if is_root else UrlNotFound(f"{where} is not there")
+        return ConfigError(f"{where} does not exist") if is_root else UrlNotFound(f"{where} does not exist")
     if error.errno in {errno.EACCES, errno.EPERM, errno.EROFS}:
-        return ConfigError(f"{where} may not be used: {why}; check its rights")
+        return ConfigError(f"{where} cannot be accessed: {why}; check its permissions")
     if error.errno in {errno.ELOOP, errno.ENOTDIR}:
-        return DataError(f"{where} is a symbolic link, or lies behind one: none is followed")
+        return DataError(f"{where} is a symbolic link, or behind one: links are not followed")
     if classify_error(error) is ErrorClass.RESOURCE:
         return ResourceError(f"{where} cannot be used: {why}")
     return TransientError(f"{where} cannot be used: {why}")
 
 
 def _some_of(walk: Iterator[SourceFile]) -> tuple[list[SourceFile], Exception | None]:
-    """What was found before something went wrong is not lost."""
+    """Keep what was found before an error."""
     batch: list[SourceFile] = []
     try:
         for found in islice(walk, _AT_ONCE):
@@ -188,11 +188,11 @@ def _closing(descriptor: int) -> Generator[int, None, None]:
 
 
 def version_of(now: os.stat_result) -> str:
-    """Which content a file has, as far as its attributes tell."""
+    """The version of a file, from its attributes."""
     return f"{now.st_mtime_ns}-{now.st_size}"
 
 
 def found_of(path: str, now: os.stat_result) -> SourceFile:
-    """Its time is the later of that of its content and that of its entry, which moves when a copy keeps old times."""
+    """The later of mtime and ctime, because copying may preserve an old mtime."""
     modified = datetime.fromtimestamp(max(now.st_mtime, now.st_ctime), UTC)
     return SourceFile(path, now.st_size, modified, version_of(now))

@@ -1,4 +1,4 @@
-"""Files on an FTP server, with TLS or without; needs aioftp."""
+"""Files on an FTP server, with or without TLS; needs aioftp."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from forebay.errors import ConfigError, StepError, TransientError
 from forebay.services.egress.errors import UrlNotFound
 from forebay.services.sources.ftp_client import FtpClient, FtpEntry
 from forebay.services.sources.names import moved_name, shown
-from forebay.services.sources.source import CHUNK, Enough, Source, SourceFile, changed_meanwhile
+from forebay.services.sources.source import CHUNK, EntryLimitReached, Source, SourceFile, changed_meanwhile
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Mapping
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from forebay.services.sources.source import Scan
     from forebay.services.sources.source_spec import SourceSpec
 
-_KEPT = 2  # connections that nobody uses at the moment
+_KEPT = 2  # idle connections
 _TIME = re.compile(r"\d{14}(?:\.\d{1,9})?")
 _PARTS = re.compile(r"^\d{4}|\d\d")
 _GONE = {"450", "501", "550", "553"}
@@ -32,7 +32,7 @@ _UNKNOWN = {"430", "530", "532"}
 
 
 class FtpSource(Source):
-    """Versions are the time and the size; each transfer has a connection of its own, which is used again."""
+    """Versions are time and size; each transfer uses a separate connection, which is reused."""
 
     def __init__(self, declared: SourceSpec, grant: Grant, trust: ssl.SSLContext, environ: Mapping[str, str]) -> None:
         super().__init__(declared)
@@ -57,13 +57,13 @@ class FtpSource(Source):
                 async with client.download_stream(self._full(path), offset=offset) as stream:
                     while chunk := await stream.read(CHUNK):
                         offset += len(chunk)
-                        self._check_room(path, offset, found.size)
+                        self._check_growth(path, offset, found.size)
                         yield chunk
             now = await self._look(client, path)
             self._check_end(path, offset, found.size, changed=now.version != version)
 
     async def _done(self, path: str, version: str) -> bool:
-        with suppress(UrlNotFound):  # it was done before
+        with suppress(UrlNotFound):  # done before
             async with self._translating_errors(path), self._connection() as client:
                 if (await self._look(client, path)).version != version:
                     return False
@@ -78,10 +78,10 @@ class FtpSource(Source):
             self._idle.pop().close()
 
     async def _in_folder(self, scan: Scan, client: FtpClient, folders: deque[str]) -> AsyncGenerator[SourceFile, None]:
-        """The files of the first folder; folders in it are appended."""
+        """The files of the first folder; its subfolders are appended."""
         folder = folders.popleft()
         inexact: list[str] = []
-        enough: Enough | None = None
+        enough: EntryLimitReached | None = None
         try:
             async with aclosing(client.entries(self._full(folder))) as entries:
                 async for entry in entries:
@@ -90,9 +90,9 @@ class FtpSource(Source):
                         inexact.append(path)
                     elif path is not None and (found := _known(scan, path, entry)):
                         yield found
-        except Enough as error:
+        except EntryLimitReached as error:
             enough = error
-        if inexact:  # the list has no exact times: these are asked for, elsewhere, as the list may not be over
+        if inexact:  # the list has no exact times: they are read on another connection, as the list may not be complete
             async with self._connection() as other:
                 for path in inexact:
                     with suppress(UrlNotFound):
@@ -102,15 +102,15 @@ class FtpSource(Source):
             raise enough
 
     def _sorted(self, scan: Scan, folder: str, entry: FtpEntry, folders: deque[str]) -> str | None:
-        """The path of an entry if it is a file that is wanted."""
-        path = scan.meet(folder, entry.name)
+        """The path of an entry if it is a wanted file."""
+        path = scan.add_entry(folder, entry.name)
         if path is None:
             return None
         if entry.kind == "file":
-            return path if scan.wants(path) else None
+            return path if scan.wants_file(path) else None
         if entry.kind != "dir":
             scan.skip(path, "is neither a file nor a folder")
-        elif scan.enters(path):
+        elif scan.enters_folder(path):
             folders.append(path)
         return None
 
@@ -119,7 +119,7 @@ class FtpSource(Source):
             return await client.look(self._full(path))
 
     async def _look(self, client: FtpClient, path: str) -> SourceFile:
-        """A file as it is now."""
+        """The current state of a file."""
         entry = await client.look(self._full(path))
         if entry.kind != "file":
             raise UrlNotFound(f"{self.declared.url}/{path} is not a file")
@@ -129,19 +129,19 @@ class FtpSource(Source):
         folder = ""
         for part in aim.split("/")[:-1]:
             folder = f"{folder}/{part}" if folder else part
-            with suppress(aioftp.StatusCodeError):  # as it is there already; if not, the move says so
+            with suppress(aioftp.StatusCodeError):  # it exists; otherwise the move fails
                 await client.command(f"MKD {self._full(folder)}", "2xx")
         await client.rename(self._full(path), self._full(aim))
 
     def _full(self, path: str) -> str:
         base = self.declared.url.path
-        if base.startswith("~"):  # where one begins who logs in
+        if base.startswith("~"):  # the folder after login
             return "/".join(filter(None, (base[2:], path))) or "."
         return f"{base.rstrip('/')}/{path}" if path else base
 
     @asynccontextmanager
     async def _connection(self) -> AsyncGenerator[FtpClient, None]:
-        """One that is used again when all went well."""
+        """A connection that is reused after a success."""
         client = await self._connected()
         try:
             yield client
@@ -159,7 +159,7 @@ class FtpSource(Source):
             try:
                 await client.command("NOOP", "2xx")
             except (aioftp.AIOFTPException, OSError, ValueError):
-                client.close()  # the server did not wait for us
+                client.close()  # the server has closed it
             else:
                 return client
         client = FtpClient(self._grant, self.declared.timeout_s)
@@ -180,27 +180,27 @@ class FtpSource(Source):
         except TimeoutError:
             raise TransientError(f"{where} did not answer within {self.declared.timeout_s:g} s") from None
         except ssl.SSLCertVerificationError as error:
-            why = f"{self.declared.url.host} has a certificate that is not valid: {error.verify_message}"
-            raise ConfigError(f"{why}; FOREBAY_EGRESS_CA_FILE names your own authorities") from None
+            why = f"{self.declared.url.host} has an invalid certificate: {error.verify_message}"
+            raise ConfigError(f"{why}; FOREBAY_EGRESS_CA_FILE can name additional authorities") from None
         except OSError as error:
             raise TransientError(f"the connection to {where} broke: {error.strerror or type(error).__name__}") from None
         except (aioftp.AIOFTPException, ValueError, IndexError, KeyError) as error:
-            raise TransientError(f"{where} does not speak FTP as it should: {shown(str(error))}") from None
+            raise TransientError(f"{where} sent an invalid FTP response: {shown(str(error))}") from None
 
 
 def _answered(where: str, error: aioftp.StatusCodeError, *, is_root: bool) -> StepError:
     code = str(error.received_codes[-1])
     if code in _UNKNOWN:
-        return ConfigError(f"{where} refuses the user or the password ({code})")
+        return ConfigError(f"{where} rejects the user or the password ({code})")
     if code in _GONE and is_root:
-        return ConfigError(f"{where} is not there, or may not be listed ({code})")
+        return ConfigError(f"{where} does not exist or cannot be listed ({code})")
     if code in _GONE:
-        return UrlNotFound(f"{where} is not there, or may not be read ({code})")
+        return UrlNotFound(f"{where} does not exist or cannot be read ({code})")
     return TransientError(f"{where} answered {code} {shown(' '.join(map(str.strip, error.info)))}")
 
 
 def _known(scan: Scan, path: str, entry: FtpEntry) -> SourceFile | None:
-    """One whose attributes are none is left out, and the others go on."""
+    """Skip a file with invalid attributes; the others continue."""
     try:
         return _source_file(path, entry)
     except ValueError:
@@ -209,9 +209,9 @@ def _known(scan: Scan, path: str, entry: FtpEntry) -> SourceFile | None:
 
 
 def _source_file(path: str, entry: FtpEntry) -> SourceFile:
-    """Raises: ValueError when the server tells no proper time or size."""
+    """Raises: ValueError when the server sends no valid time or size."""
     if not _TIME.fullmatch(entry.modified) or not entry.size.isdecimal():
         raise ValueError(f"{path} has no proper time or size")
     year, month, day, hour, minute, second = (int(part) for part in _PARTS.findall(entry.modified)[:6])
-    modified = datetime(year, month, day, hour, minute, second, tzinfo=UTC)  # strptime takes ten times as long
+    modified = datetime(year, month, day, hour, minute, second, tzinfo=UTC)  # strptime is ten times slower
     return SourceFile(path, int(entry.size), modified, f"{entry.modified}-{entry.size}")

@@ -1,4 +1,4 @@
-"""aioftp's client through the guarded proxy, bounded against servers that never end."""
+"""aioftp's client through the egress proxy, with limits on responses."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ if TYPE_CHECKING:
     from forebay.services.egress.grants import Grant
     from forebay.services.sources.source_spec import SourceSpec
 
-_LINES = 2000  # of one answer
-_LONGEST_LINE = 16 << 10  # of a listing
+_LINES = 2000  # lines of a response
+_LONGEST_LINE = 16 << 10  # bytes of a line of a listing
 _CHUNK = 64 << 10
 _ITSELF = {"cdir", "pdir"}
 
 
 @dataclass(frozen=True, slots=True)
 class FtpEntry:
-    """A line of a listing, with times and sizes as the server has written them."""
+    """An entry of a listing, with times and sizes as the server sends them."""
 
     name: str
     kind: str  # file, dir, or something else
@@ -38,17 +38,17 @@ class FtpEntry:
 
 
 class FtpClient(aioftp.Client):
-    """All connections lead to the host of the declaration, whatever the server says of another."""
+    """All connections go to the declared host, even if the server names another."""
 
     def __init__(self, grant: Grant, timeout_s: float) -> None:
         super().__init__(socket_timeout=timeout_s, connection_timeout=timeout_s, trust_server_pasv_ipv4_address=False)
-        self.has_facts = False  # MLSD and MLST, which tell types and times exactly
+        self.has_facts = False  # supports MLSD and MLST, which have exact types and times
         self._grant = grant
         self._lines = 0
         self._data: asyncio.StreamWriter | None = None
 
     async def begin(self, declared: SourceSpec, trust: ssl.SSLContext, password: str) -> None:
-        """Connects, secures and logs in."""
+        """Connect, start TLS and log in."""
         place = declared.url
         is_tls = place.scheme == "ftps"
         if is_tls and declared.is_implicit_tls:
@@ -61,14 +61,14 @@ class FtpClient(aioftp.Client):
             await self.command("PBSZ 0", "2xx")
             await self.command("PROT P", "2xx")
         await self._learn()
-        await self.command("TYPE I", "2xx")  # else sizes are those of texts with other ends of lines
+        await self.command("TYPE I", "2xx")  # binary mode: otherwise sizes may depend on line ends
 
     async def entries(self, folder: str) -> AsyncGenerator[FtpEntry, None]:
-        """What is in a folder, line by line; only then is there another command possible."""
+        """The entries of a folder; other commands are possible only afterwards."""
         command = f"MLSD {folder}" if self.has_facts else f"LIST {folder}"
         async with self.get_stream(command, "1xx") as stream:
             rest = b""
-            while chunk := await stream.read(_CHUNK):  # many lines at a time: one by one takes ten times as long
+            while chunk := await stream.read(_CHUNK):  # read many lines at a time, which is ten times faster
                 *lines, rest = (rest + chunk).split(b"\n")
                 if len(rest) > _LONGEST_LINE:
                     raise ValueError(f"a line of more than {_LONGEST_LINE} bytes")
@@ -78,17 +78,17 @@ class FtpClient(aioftp.Client):
                 yield last
 
     async def look(self, path: str) -> FtpEntry:
-        """A file as it is now."""
+        """The current state of a file."""
         if self.has_facts:
             _, info = await self.command(f"MLST {path}", "250")
             entry = self._facts(info[1].strip().encode("utf-8", "surrogateescape"))
             return FtpEntry(path, "", "", "") if entry is None else entry
-        _, size = await self.command(f"SIZE {path}", "213")  # which folders have not
+        _, size = await self.command(f"SIZE {path}", "213")  # folders have no size
         _, modified = await self.command(f"MDTM {path}", "213")
         return FtpEntry(path, "file", size[0].strip(), modified[0].strip())
 
     def close(self) -> None:
-        """Also the connection for a file or list that the server then did not want to send."""
+        """Also closes the data connection of a transfer that the server refused."""
         if self._data is not None:
             self._data.close()
         super().close()
@@ -114,7 +114,7 @@ class FtpClient(aioftp.Client):
             await self.upgrade_to_tls(trust)
         except aioftp.StatusCodeError as error:
             raise ConfigError(
-                f"{declared.url} offers no TLS ({error.received_codes[-1]}); nothing secret was sent"
+                f"{declared.url} does not support TLS ({error.received_codes[-1]}); no credentials were sent"
             ) from None
 
     async def _learn(self) -> None:
@@ -125,7 +125,7 @@ class FtpClient(aioftp.Client):
             await self.command("OPTS UTF8 ON", ("2xx", "5xx"))
 
     def _entry(self, line: bytes) -> FtpEntry | None:
-        """None for what is no entry of a folder."""
+        """Parse a line; None if it is not an entry."""
         line = line.rstrip(b"\r\n")
         if not line:
             return None
@@ -146,7 +146,7 @@ class FtpClient(aioftp.Client):
         return None
 
     async def _open_connection(self, host: str, port: int) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-        """Control and data alike."""
+        """For control and data connections."""
         sock = await open_tunnel(self._grant, host, port)
         trust = self.ssl if self._stream is None else None
         try:
@@ -164,7 +164,7 @@ class FtpClient(aioftp.Client):
     async def _secured(
         self, opened: tuple[asyncio.StreamReader, asyncio.StreamWriter], control: ssl.SSLObject, host: str
     ) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-        """Servers want to see the TLS session of the first connection on the second."""
+        """Servers require the TLS session of the control connection on the data connection."""
         reader = SecuredReader(opened, control.context, host, control.session)
         async with asyncio.timeout(self.connection_timeout):
             await reader.begin()

@@ -1,4 +1,4 @@
-"""Names and paths of files as strangers give them: which are taken, and how the others are told of."""
+"""Checks names and paths of untrusted sources, and prints them safely."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ import unicodedata
 from forebay.errors import DataError
 
 LONGEST_PATH = 1000  # characters
-DEEPEST = 20  # folders within each other
-_LONGEST_NAME = 255  # bytes, as file systems have it
-_UNSEEN = {"Cc", "Cs", "Zl", "Zp"}  # control characters, bytes that are no text, ends of lines
-_TURNING = re.compile("[\u202a-\u202e\u2066-\u2069]")  # what makes a name look like another one
+DEEPEST = 20  # nested folders
+_LONGEST_NAME = 255  # bytes, as in file systems
+_UNSEEN = {"Cc", "Cs", "Zl", "Zp"}  # control characters, undecodable bytes, line ends
+_TURNING = re.compile("[\u202a-\u202e\u2066-\u2069]")  # bidirectional marks
 
 
 def why_bad_name(name: str) -> str | None:
-    """Why a name cannot be that of a file or folder, in words that follow it; None when it can."""
+    """Why a name of a file or folder is invalid, as words that follow it; None if it is valid."""
     if name in {"", ".", ".."} or "/" in name or "\\" in name:
         return "is not a file name"
     if any(unicodedata.category(each) in _UNSEEN for each in name) or _TURNING.search(name):
-        return "has characters in its name that cannot be seen"
+        return "has invisible characters in its name"
     if len(name.encode()) > _LONGEST_NAME:
         return f"has a name of more than {_LONGEST_NAME} bytes"
     return None
 
 
 def shown(name: str) -> str:
-    """A name that may be hostile, for people to read."""
+    """An untrusted name, made printable."""
     text = "".join(
         each if each.isprintable() else each.encode("unicode_escape", "replace").decode() for each in name[:100]
     )
@@ -36,7 +36,7 @@ def shown(name: str) -> str:
 
 
 def checked_path(path: str) -> list[str]:
-    """The parts of a path within a source.
+    """Check a path within a source and split it.
 
     Raises: DataError.
     """
@@ -49,14 +49,14 @@ def checked_path(path: str) -> list[str]:
 
 
 def matches(path: str, pattern: str) -> bool:
-    """Whether a pattern means this path, in small letters or capitals: `*.csv` or `2026/**/*.csv`."""
+    """Whether a pattern such as `*.csv` or `2026/**/*.csv` matches a path, ignoring case."""
     parts = path.lower().split("/")
     wanted = pattern.lower().split("/")
     return _match(parts if len(wanted) > 1 else parts[-1:], wanted)
 
 
 def moved_name(path: str, version: str) -> str:
-    """The path of a file that is moved away: no two contents have the same, so that none takes another's place."""
+    """The target path of a moved file, unique per content, so that no file overwrites another."""
     folder, slash, name = path.rpartition("/")
     stem, dot, suffix = name.rpartition(".")
     mark = hashlib.sha256(version.encode()).hexdigest()[:8]

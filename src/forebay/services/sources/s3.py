@@ -27,21 +27,21 @@ if TYPE_CHECKING:
     from forebay.services.sources.source_spec import SourceSpec
     from forebay.settings import Settings
 
-_PAGE = 1000  # objects of a listing at a time, as S3 gives them
+_PAGE = 1000  # objects per page of a listing
 _CHUNK = 256 << 10
-_DENIED = re.compile(r"status code: 40[13]\b")  # of a listing, which has no error of its own for that
-_LAST = "\U0010ffff"  # after every other character: where to go on behind a folder
+_DENIED = re.compile(r"status code: 40[13]\b")  # for listings, which have no specific error for that
+_LAST = "\U0010ffff"  # sorts after all other characters: continues after a folder
 
 
 class S3Source(Source):
-    """Versions are ETags; a read holds on to the one that it began with."""
+    """Versions are ETags; a read stays with the one that it began with."""
 
     def __init__(self, declared: SourceSpec, grant: Grant, store: S3Store) -> None:
         super().__init__(declared)
         self._grant, self._store = grant, store
 
     async def _list_files(self, scan: Scan) -> AsyncGenerator[SourceFile, None]:
-        """Folders that are not looked into are leapt over: there may be millions of objects in them."""
+        """Skip excluded folders, which may have millions of objects."""
         after: str | None = None
         while True:
             leap: str | None = None
@@ -62,7 +62,7 @@ class S3Source(Source):
     async def _read(self, path: str, version: str, offset: int) -> AsyncGenerator[bytes, None]:
         async with self._translating_errors(path):
             if offset and (await self._head(path, version)).size <= offset:
-                return  # S3 refuses to send nothing
+                return  # S3 rejects empty ranges
             options: Any = {"if_match": f'"{version}"', **({"range": {"offset": offset}} if offset else {})}
             found = await obstore.get_async(self._store, path, options=options)
             if _version(found.meta) != version:
@@ -83,14 +83,14 @@ class S3Source(Source):
                     await obstore.copy_async(self._store, path, aim)
                 await obstore.delete_async(self._store, path)
             except FileNotFoundError:
-                pass  # it was done before
+                pass  # done before
         return True
 
     def _pages(self, after: str | None) -> AsyncIterator[Sequence[ObjectMeta]]:
         return obstore.list(self._store, offset=after, chunk_size=_PAGE)  # pyright: ignore[reportUnknownMemberType]
 
     async def _head(self, path: str, version: str | None) -> SourceFile:
-        """Raises: DataError when it is another version."""
+        """Raises: DataError when the version has changed."""
         found = _source_file(path, await obstore.head_async(self._store, path))
         if version is not None and found.version != version:
             raise changed_meanwhile(path)
@@ -98,7 +98,7 @@ class S3Source(Source):
 
     @asynccontextmanager
     async def _translating_errors(self, path: str) -> AsyncGenerator[None, None]:
-        """Says what went wrong where; what the guard has refused comes from S3's library in other words."""
+        """Translate errors, with the path; a refusal of the SSRF guard is recovered from the library's error."""
         where = f"{self.declared.url}{f'/{path}' if path else ''}"
         refusals = len(self._grant.refusals)
         try:
@@ -114,28 +114,28 @@ class S3Source(Source):
 def _step_error(where: str, error: Exception, secret: str) -> Exception:
     text = str(error)
     if "NoSuchBucket" in text:
-        return ConfigError(f"{where}: there is no such bucket")
+        return ConfigError(f"{where}: the bucket does not exist")
     if isinstance(error, FileNotFoundError):
-        return UrlNotFound(f"{where} is not there")
+        return UrlNotFound(f"{where} does not exist")
     if _DENIED.search(text) or isinstance(error, exceptions.PermissionDeniedError | exceptions.UnauthenticatedError):
-        return ConfigError(f"{where} refuses access: check its keys and their rights")
+        return ConfigError(f"{where} denies access: check its keys and their permissions")
     return TransientError(f"{where} failed: {one_line(error).replace(secret, '...')[:300]}")
 
 
 def _closed_folder(scan: Scan, path: str) -> str | None:
-    """The first folder of a path that is not looked into."""
+    """The first excluded folder of a path."""
     folder = ""
     for part in path.split("/")[:-1]:
         parent, folder = folder, f"{folder}/{part}" if folder else part
-        if not scan.enters(folder):
-            scan.meet(parent, part)
+        if not scan.enters_folder(folder):
+            scan.add_entry(parent, part)
             return folder
     return None
 
 
 def _is_met(scan: Scan, path: str) -> bool:
     folder, _, name = path.rpartition("/")
-    return scan.meet(folder, name) is not None and scan.wants(path)
+    return scan.add_entry(folder, name) is not None and scan.wants_file(path)
 
 
 def _source_file(path: str, meta: ObjectMeta) -> SourceFile:
@@ -149,9 +149,9 @@ def _version(meta: ObjectMeta) -> str:
 
 
 def open_bucket(declared: SourceSpec, grant: Grant, settings: Settings, environ: Mapping[str, str]) -> S3Source:
-    """Nothing is asked of it yet.
+    """Open a bucket; does not connect yet.
 
-    Raises: ConfigError when a secret is missing, or certificates that are configured.
+    Raises: ConfigError when a secret or the configured certificates are missing.
     """
     patience = timedelta(seconds=declared.timeout_s)
     client: dict[str, Any] = {
@@ -159,7 +159,7 @@ def open_bucket(declared: SourceSpec, grant: Grant, settings: Settings, environ:
         "connect_timeout": patience,
         "proxy_url": grant.url,
         "read_timeout": patience,
-        "timeout": "12h",  # of a whole read, which takes as long as whoever reads it
+        "timeout": "12h",  # a read takes as long as its reader
     }
     if settings.egress_ca_file is not None:
         client["root_certificate"] = _certificates(settings.egress_ca_file)
@@ -182,7 +182,7 @@ def _certificates(file: Path) -> bytes:
 
 
 def _credentials(declared: SourceSpec, environ: Mapping[str, str]) -> Any:
-    """Those of the declaration: what the environment has for other things is not shown to strangers."""
+    """The declared credentials; others in the environment must not be sent to this server."""
     made = {
         "access_key_id": declared.secret("access_key", environ),
         "secret_access_key": declared.secret("secret_key", environ),

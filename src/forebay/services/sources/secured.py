@@ -1,7 +1,7 @@
-"""TLS over a plain connection, for bytes that come in.
+"""Reads TLS over a plain connection.
 
-uvloop, which workers run on, forgets what it has not handed over yet when a server ends a connection without saying so
-by TLS, as FTP servers do after each file.
+uvloop, which workers use, loses buffered data when a server closes a connection without a TLS close_notify, as FTP
+servers do after each file.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _RAW = 64 << 10
 
 
 class SecuredReader:
-    """Reads what comes in, in place of the StreamReader below it."""
+    """Replaces the StreamReader of the plain connection."""
 
     def __init__(
         self,
@@ -34,14 +34,14 @@ class SecuredReader:
         self._is_over = False
 
     async def begin(self) -> None:
-        """The handshake.
+        """Do the handshake.
 
         Raises: ssl.SSLError, OSError.
         """
         await self._until(self._tls.do_handshake)
 
     async def read(self, size: int) -> bytes:
-        """Some bytes; none when it is over, be it said by TLS or not: whoever reads files knows their sizes."""
+        """Read some bytes; empty at the end, with or without close_notify, since the sizes of files are known."""
         if self._is_over:
             return b""
         try:
@@ -54,14 +54,14 @@ class SecuredReader:
         return b"".join(pieces)
 
     def _at_hand(self, size: int) -> bytes:
-        """What has come already: TLS gives it away in small pieces."""
+        """All bytes that are available: TLS returns them in small pieces."""
         try:
             return self._tls.read(size) if size > 0 else b""
-        except ssl.SSLError:  # nothing, or the end, which is met again
+        except ssl.SSLError:  # nothing, or the end, which is read again
             return b""
 
     async def _until(self, step: Callable[[], T]) -> T:
-        """What a step gives once enough has come in."""
+        """The result of a TLS operation once enough data was received."""
         while True:
             try:
                 done = step()

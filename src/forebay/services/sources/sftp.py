@@ -26,11 +26,11 @@ if TYPE_CHECKING:
     from forebay.services.sources.source import Scan
     from forebay.services.sources.source_spec import SourceSpec
 
-asyncssh.set_log_level("WARNING")  # it tells users and hosts of every connection
+asyncssh.set_log_level("WARNING")  # it logs users and hosts of every connection
 
 
 class _Known(asyncssh.SSHClient):
-    """Knows the host by the fingerprints that were declared, and by nothing else."""
+    """Accepts only host keys with declared fingerprints."""
 
     def __init__(self, fingerprints: frozenset[str]) -> None:
         self._fingerprints = fingerprints
@@ -42,7 +42,7 @@ class _Known(asyncssh.SSHClient):
 
 
 class SftpSource(Source):
-    """Versions are the time and the size; one connection for everything."""
+    """Versions are time and size; one connection for everything."""
 
     def __init__(self, declared: SourceSpec, grant: Grant, environ: Mapping[str, str]) -> None:
         super().__init__(declared)
@@ -71,7 +71,7 @@ class SftpSource(Source):
             try:
                 while chunk := await self._within(file.read(CHUNK, offset)):
                     offset += len(chunk)
-                    self._check_room(path, offset, size)
+                    self._check_growth(path, offset, size)
                     yield bytes(chunk)
                 now = _source_file(path, await self._within(file.stat()))
                 self._check_end(path, offset, size, changed=now.version != version)
@@ -80,7 +80,7 @@ class SftpSource(Source):
                     await self._within(file.close())
 
     async def _done(self, path: str, version: str) -> bool:
-        with suppress(UrlNotFound):  # it was done before
+        with suppress(UrlNotFound):  # done before
             async with self._translating_errors(path):
                 sftp = await self._client()
                 if _source_file(path, await self._within(sftp.lstat(self._full(path)))).version != version:
@@ -97,44 +97,44 @@ class SftpSource(Source):
             await self._connection.wait_closed()
 
     async def _in_folder(self, scan: Scan, sftp: SFTPClient, folders: deque[str]) -> AsyncGenerator[SourceFile, None]:
-        """The files of the first folder; folders in it are appended."""
+        """The files of the first folder; its subfolders are appended."""
         folder = folders.popleft()
         listing = cast("AsyncGenerator[asyncssh.SFTPName, None]", sftp.scandir(self._full(folder)))
         async with aclosing(listing) as entries:
             while (entry := await self._within(anext(entries, None))) is not None:
                 name = str(entry.filename)
-                path = None if name in {".", ".."} else scan.meet(folder, name)
+                path = None if name in {".", ".."} else scan.add_entry(folder, name)
                 if path is None:
                     continue
                 attrs = await self._whole(sftp, path, entry.attrs)
                 if attrs.type == FILEXFER_TYPE_DIRECTORY:
-                    if scan.enters(path):
+                    if scan.enters_folder(path):
                         folders.append(path)
                 elif attrs.type != FILEXFER_TYPE_REGULAR:
                     is_link = attrs.type == FILEXFER_TYPE_SYMLINK
                     scan.skip(path, "is a symbolic link" if is_link else "is a device, pipe or socket")
-                elif scan.wants(path):
+                elif scan.wants_file(path):
                     try:
                         yield _source_file(path, attrs)
                     except DataError:
                         scan.skip(path, "has no proper time or size")
 
     async def _whole(self, sftp: SFTPClient, path: str, attrs: SFTPAttrs) -> SFTPAttrs:
-        """Servers need not tell everything in a listing."""
+        """Servers may omit attributes in a listing."""
         known = attrs.type != asyncssh.constants.FILEXFER_TYPE_UNKNOWN
         is_whole = known and (attrs.type != FILEXFER_TYPE_REGULAR or None not in (attrs.size, attrs.mtime))
         return attrs if is_whole else await self._within(sftp.lstat(self._full(path)))
 
     async def _look(self, sftp: SFTPClient, path: str, version: str) -> SourceFile:
-        """A file as it is now, which is where it says it is.
+        """The current state of a file at its real path.
 
-        Raises: DataError when it is another version, or a link leads to it.
+        Raises: DataError when the version has changed, or the path contains a link.
         """
         attrs = await self._within(sftp.lstat(self._full(path)))
         root = str(await self._within(sftp.realpath(self._full("")))).rstrip("/")
         real = str(await self._within(sftp.realpath(self._full(path))))
         if attrs.type != FILEXFER_TYPE_REGULAR or not real.startswith(f"{root}/"):
-            raise DataError(f"{path} is no file, or lies behind a symbolic link: none is followed")
+            raise DataError(f"{path} is not a file, or behind a symbolic link: links are not followed")
         found = _source_file(path, attrs)
         if found.version != version:
             raise changed_meanwhile(path)
@@ -144,13 +144,13 @@ class SftpSource(Source):
         folder = ""
         for part in aim.split("/")[:-1]:
             folder = f"{folder}/{part}" if folder else part
-            with suppress(asyncssh.SFTPError):  # as it is there already; if not, the move says so
+            with suppress(asyncssh.SFTPError):  # it exists; otherwise the move fails
                 await self._within(sftp.mkdir(self._full(folder)))
         await self._within(sftp.rename(self._full(path), self._full(aim)))
 
     def _full(self, path: str) -> str:
         base = self.declared.url.path
-        if base.startswith("~"):  # where one begins who logs in
+        if base.startswith("~"):  # the folder after login
             return "/".join(filter(None, (base[2:], path))) or "."
         return f"{base.rstrip('/')}/{path}" if path else base
 
@@ -176,7 +176,7 @@ class SftpSource(Source):
                 sock=sock,
                 config=None,
                 client_factory=lambda: known,
-                known_hosts=([], [], []),  # None would be any host
+                known_hosts=([], [], []),  # None would accept any host
                 username=place.user,
                 password=self._password,
                 client_keys=None if self._key is None else [self._key],
@@ -184,7 +184,7 @@ class SftpSource(Source):
                 login_timeout=self.declared.timeout_s,
             )
         except asyncssh.HostKeyNotVerifiable:
-            raise ConfigError(f"{place} shows the key {known.shown}, which is not among its host_keys") from None
+            raise ConfigError(f"{place} has the host key {known.shown}, which is not in host_keys") from None
         except BaseException:
             sock.close()
             raise
@@ -205,12 +205,12 @@ class SftpSource(Source):
 def _step_error(where: str, error: asyncssh.Error, *, is_root: bool) -> StepError:
     match error:
         case asyncssh.SFTPNoSuchFile() | asyncssh.SFTPNoSuchPath() | asyncssh.SFTPPermissionDenied():
-            why = "may not be used" if isinstance(error, asyncssh.SFTPPermissionDenied) else "is not there"
+            why = "cannot be accessed" if isinstance(error, asyncssh.SFTPPermissionDenied) else "does not exist"
             return ConfigError(f"{where} {why}") if is_root else UrlNotFound(f"{where} {why}")
         case asyncssh.PermissionDenied():
-            return ConfigError(f"{where} refuses the user, the password or the key")
+            return ConfigError(f"{where} rejects the user, the password or the key")
         case asyncssh.KeyExchangeFailed():
-            return ConfigError(f"{where} offers no cipher that is good enough: {shown(error.reason)}")
+            return ConfigError(f"{where} supports no secure cipher: {shown(error.reason)}")
         case _:
             return TransientError(f"{where} failed: {shown(error.reason)}")
 
@@ -224,9 +224,9 @@ def _private_key(declared: SourceSpec, environ: Mapping[str, str]) -> asyncssh.S
             text = Path(file).read_text("utf-8")
         return None if text is None else asyncssh.import_private_key(text)
     except (OSError, UnicodeError):
-        raise ConfigError(f"source {declared.name}: the file with its key cannot be read") from None
+        raise ConfigError(f"source {declared.name}: its key file cannot be read") from None
     except asyncssh.KeyImportError:
-        raise ConfigError(f"source {declared.name}: its key is no private key, or has a passphrase") from None
+        raise ConfigError(f"source {declared.name}: its key is not a private key, or has a passphrase") from None
 
 
 def _source_file(path: str, attrs: SFTPAttrs) -> SourceFile:

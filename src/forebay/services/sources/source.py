@@ -1,4 +1,4 @@
-"""A source of files, whatever it is: found, read from where one stopped, and put away."""
+"""The interface of sources: list files, read them from an offset, and delete or move them afterwards."""
 
 from __future__ import annotations
 
@@ -16,48 +16,48 @@ if TYPE_CHECKING:
 
     from forebay.services.sources.source_spec import SourceSpec
 
-CHUNK = 1 << 20  # bytes of a read at a time
-_TOLD = 100  # entries of a scan that are left out and told of, one by one
+CHUNK = 1 << 20  # bytes per read
+_TOLD = 100  # skipped entries that a scan reports individually
 
 
 @dataclass(frozen=True, slots=True)
 class SourceFile:
-    """A file; the same `path` and `version` is the same content, which is taken once."""
+    """A file; `path` and `version` identify its content, which is taken once."""
 
-    path: str  # within the source, with / between its parts
+    path: str  # relative to the source, with /
     size: int
     modified: datetime
     version: str
 
 
 @dataclass(frozen=True, slots=True)
-class LeftOut:
-    """Something that a scan has met and does not take."""
+class SkippedEntry:
+    """An entry that a scan does not take."""
 
-    name: str  # for people to read
+    name: str  # printable
     reason: str
 
 
-class Enough(Exception):
-    """A scan has seen as many entries as it may."""
+class EntryLimitReached(Exception):
+    """A scan has reached `max_entries`."""
 
 
 @dataclass(slots=True)
 class Scan:
-    """What one look through a source has met, besides the files that it found."""
+    """The state of a scan, besides the files that it found."""
 
     declared: SourceSpec
     now: datetime
     seen: int = 0
-    unsettled: int = 0  # files that may still be written; the next scan looks again
-    left_out: list[LeftOut] = field(default_factory=list[LeftOut])  # the first of them
+    unsettled: int = 0  # files that may still be written; the next scan checks again
+    left_out: list[SkippedEntry] = field(default_factory=list[SkippedEntry])  # the first ones
     left_out_count: int = 0
-    is_whole: bool = True  # false: there was more than max_entries
+    is_whole: bool = True  # false: there were more than max_entries
 
-    def meet(self, folder: str, name: str) -> str | None:
-        """The path of an entry, whatever it is; None when it is left out."""
+    def add_entry(self, folder: str, name: str) -> str | None:
+        """Count an entry of any type; returns its path, or None when it is skipped."""
         if self.seen >= self.declared.max_entries:
-            raise Enough
+            raise EntryLimitReached
         self.seen += 1
         path = f"{folder}/{name}" if folder else name
         why = why_bad_name(name) or (
@@ -68,26 +68,26 @@ class Scan:
             return None
         return path
 
-    def enters(self, path: str) -> bool:
-        """Whether a folder is looked into."""
+    def enters_folder(self, path: str) -> bool:
+        """Whether a folder is scanned."""
         if not self.declared.recursive or path.rpartition("/")[2].startswith(".") or self.declared.is_moved(path):
             return False
         if path.count("/") + 1 > DEEPEST:
-            self.skip(path, f"lies more than {DEEPEST} folders deep")
+            self.skip(path, f"is nested more than {DEEPEST} folders deep")
             return False
         return True
 
-    def wants(self, path: str) -> bool:
-        """Whether a file is looked at."""
+    def wants_file(self, path: str) -> bool:
+        """Whether a file matches the declaration."""
         return self.declared.takes(path)
 
     def skip(self, path: str, reason: str) -> None:
         self.left_out_count += 1
         if len(self.left_out) < _TOLD:
-            self.left_out.append(LeftOut(shown(path), reason))
+            self.left_out.append(SkippedEntry(shown(path), reason))
 
-    def settles(self, found: SourceFile) -> bool:
-        """Whether a file is to be taken now: whole, as far as can be told, and not too large."""
+    def is_settled(self, found: SourceFile) -> bool:
+        """Whether a file can be taken now: not too large, and probably complete."""
         if found.size > self.declared.max_bytes:
             self.skip(found.path, f"has {found.size} bytes; max_bytes is {self.declared.max_bytes}")
             return False
@@ -103,10 +103,10 @@ class Source(ABC):
     def __init__(self, declared: SourceSpec, clock: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
         self.declared = declared
         self._clock = clock
-        self.scan = Scan(declared, clock())  # the last look, or the one that goes on
+        self.scan = Scan(declared, clock())  # the last or current scan
 
     async def list(self) -> AsyncGenerator[SourceFile, None]:
-        """The files that may be taken now, as they are met; `scan` tells what was left out.
+        """Iterate over the files that can be taken now; `scan` has the skipped entries.
 
         Raises: ConfigError, TransientError, Refused.
         """
@@ -114,16 +114,16 @@ class Source(ABC):
         async with aclosing(self._list_files(scan)) as found:
             try:
                 async for each in found:
-                    if scan.settles(each):
+                    if scan.is_settled(each):
                         yield each
-            except Enough:
+            except EntryLimitReached:
                 scan.is_whole = False
                 scan.skip("", f"more than {self.declared.max_entries} entries: move some away, or raise max_entries")
 
     async def read(self, path: str, version: str, offset: int = 0) -> AsyncGenerator[bytes, None]:
-        """The bytes of a file from `offset` on; whoever was cut off comes again with what he has as the offset.
+        """Stream a file from `offset` on; after a disconnect, resume with the number of received bytes.
 
-        Raises: DataError when it has changed, or is too large; UrlNotFound; TransientError when it was cut off.
+        Raises: DataError when it has changed, or is too large; UrlNotFound; TransientError when the transfer broke.
         """
         size = offset
         async with aclosing(self._read(self._checked(path), version, offset)) as chunks:
@@ -134,7 +134,7 @@ class Source(ABC):
                 yield chunk
 
     async def done(self, path: str, version: str) -> bool:
-        """Deletes or moves a file that was taken, as declared; false when it has changed since, and stays.
+        """Delete or move a taken file, as declared; false when it has changed meanwhile and stays.
 
         Raises: ConfigError, TransientError.
         """
@@ -142,19 +142,19 @@ class Source(ABC):
         return True if self.declared.after == "keep" else await self._done(path, version)
 
     def _checked(self, path: str) -> str:
-        """Raises: DataError when it is not the path of a file that this source has."""
+        """Raises: DataError when the path does not match the declaration."""
         checked_path(path)
         if not self.declared.takes(path):
-            raise DataError(f"{path} is not among the files of source {self.declared.name}")
+            raise DataError(f"{path} is not a file of source {self.declared.name}")
         return path
 
-    def _check_room(self, path: str, size: int, expected: int) -> None:
-        """A file that grows as fast as it is read would never end."""
+    def _check_growth(self, path: str, size: int, expected: int) -> None:
+        """Reject a file that grows while it is read."""
         if size > expected:
             raise changed_meanwhile(path)
 
     def _check_end(self, path: str, size: int, expected: int, *, changed: bool) -> None:
-        """What can only be told when all bytes are there."""
+        """Check size and version after the last byte."""
         if changed:
             raise changed_meanwhile(path)
         if size != expected:
@@ -162,21 +162,21 @@ class Source(ABC):
 
     @abstractmethod
     def _list_files(self, scan: Scan) -> AsyncGenerator[SourceFile, None]:
-        """Every file that the scan wants."""
+        """All files that match the declaration."""
 
     @abstractmethod
     def _read(self, path: str, version: str, offset: int) -> AsyncGenerator[bytes, None]:
-        """The bytes of this version, to the last."""
+        """The bytes of this version."""
 
     @abstractmethod
     async def _done(self, path: str, version: str) -> bool:
-        """Deletes or moves; true when it is not there any more."""
+        """Delete or move the file; true when it is gone."""
 
     async def close(self) -> None:
-        """Ends its connections."""
+        """Close its connections."""
         return
 
 
 def changed_meanwhile(path: str) -> DataError:
-    """For a file whose version is another one now: the next scan finds it."""
-    return DataError(f"{path} has changed meanwhile; the next scan takes it as it is then")
+    """The error for a changed file, which the next scan finds."""
+    return DataError(f"{path} has changed meanwhile; the next scan takes the new version")

@@ -1,4 +1,4 @@
-"""Sources out of a folder of declarations, one in each .toml or .json file."""
+"""Loads sources from a folder of declarations, one per .toml or .json file."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ class SettingNames(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Wrong:
-    """A file that declares no good source: whose it would be, as far as that can be told, and all that is wrong."""
+class InvalidSource:
+    """An invalid declaration: its name and owner, if known, and its errors."""
 
     name: str
     owner: str | None
-    reasons: list[str]  # each begins with the file's name
+    reasons: list[str]  # each begins with the name of the file
 
     def error(self) -> ConfigError:
         return ConfigError(_told(self.reasons))
@@ -35,36 +35,36 @@ class Wrong:
 
 @dataclass(slots=True)
 class Sources:
-    """What a folder declares. One that is wrong stops no other; whoever asks for it is told."""
+    """The declarations of a folder. An invalid one does not affect the others; using it raises its errors."""
 
     good: list[SourceSpec] = field(default_factory=list[SourceSpec])  # enabled ones, by name
-    wrong: list[Wrong] = field(default_factory=list[Wrong])
+    wrong: list[InvalidSource] = field(default_factory=list[InvalidSource])
     names: SettingNames = field(default_factory=SettingNames)
 
     @property
     def problem(self) -> str | None:
-        """Everything that is wrong, by file and field."""
+        """All errors, by file and field."""
         return _told([reason for each in self.wrong for reason in each.reasons]) if self.wrong else None
 
     def find(self, name: str) -> SourceSpec:
-        """Raises: ConfigError when there is none of that name, or what is wrong with it."""
+        """Raises: ConfigError for an unknown name, or with the errors of its declaration."""
         for declared in self.good:
             if declared.name == name:
                 return declared
         for each in self.wrong:
             if each.name == name:
                 raise each.error()
-        raise ConfigError(f"there is no source {name!r}: declare it in {self.names.sources}, or enable it")
+        raise ConfigError(f"there is no source {name!r}: declare it in the folder {self.names.sources}, or enable it")
 
 
 def _told(reasons: list[str]) -> str:
-    return "\n".join(["sources are declared wrongly:", *reasons])
+    return "\n".join(["declarations of sources are invalid:", *reasons])
 
 
 def load_sources(folder: Path | None, roots: Sequence[Path] = ()) -> list[SourceSpec]:
-    """The sources that a folder declares correctly and enables, by name; files are taken from under these roots only.
+    """The valid and enabled sources of a folder, by name; local folders must be under these roots.
 
-    Raises: ConfigError when the folder is not there.
+    Raises: ConfigError when the folder does not exist.
     """
     return read_sources(folder, roots).good
 
@@ -72,7 +72,7 @@ def load_sources(folder: Path | None, roots: Sequence[Path] = ()) -> list[Source
 def read_sources(folder: Path | None, roots: Sequence[Path] = (), names: SettingNames | None = None) -> Sources:
     """The same, and those that are declared wrongly.
 
-    Raises: ConfigError when the folder is not there.
+    Raises: ConfigError when the folder does not exist.
     """
     names = names or SettingNames()
     found = Sources(names=names)
@@ -105,20 +105,22 @@ def _checked(data: Any, roots: Sequence[Path], files: dict[str, str], names: Set
     return declared
 
 
-def _wrong(path: Path, data: Any, error: ValueError) -> Wrong:
+def _wrong(path: Path, data: Any, error: ValueError) -> InvalidSource:
     given: dict[str, Any] = cast("dict[str, Any]", data) if isinstance(data, dict) else {}
     name, owner = given.get("name"), given.get("owner")
     reasons = [f"{path.name}: {line}" for line in wrongs(error)]
-    return Wrong(name if isinstance(name, str) else path.stem, owner if isinstance(owner, str) else None, reasons)
+    return InvalidSource(
+        name if isinstance(name, str) else path.stem, owner if isinstance(owner, str) else None, reasons
+    )
 
 
 def root_of(declared: SourceSpec, roots: Sequence[Path], names: SettingNames) -> tuple[Path, list[str]]:
     """The root that the operator has allowed, and the way from there to the folder of a source.
 
-    Raises: ValueError when it lies under none.
+    Raises: ValueError when it is under none.
     """
     if not roots:
-        raise ValueError(f"url: folders are refused until {names.roots} names those that files may be taken from")
+        raise ValueError(f"url: folders are not allowed until {names.roots} names the permitted ones")
     folder = Path(declared.url.path)
     for root in roots:
         if folder.is_relative_to(root):

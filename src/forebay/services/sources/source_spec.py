@@ -1,4 +1,4 @@
-"""How a source of files is declared, in TOML or JSON."""
+"""The declaration of a source, in TOML or JSON."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _KEY = re.compile(r"((?:ssh|ecdsa|sk)-[a-z0-9@.-]+) ([A-Za-z0-9+/]{32,}={0,2})")
 
 
 def _fingerprint(text: str) -> str | None:
-    """That of a host's key, which may be given itself, as known_hosts has it."""
+    """The fingerprint of a host key, given as such or as a line of known_hosts."""
     if _FINGERPRINT.fullmatch(text):
         return text
     found = _KEY.search(text)
@@ -47,7 +47,7 @@ def _fingerprint(text: str) -> str | None:
 
 def _place(value: object) -> SourceUrl:
     if not isinstance(value, str):
-        raise ValueError("must be a URL such as sftp://user@host/path")  # noqa: TRY004 - pydantic takes this one
+        raise ValueError("must be a URL such as sftp://user@host/path")  # noqa: TRY004 - pydantic expects a ValueError
     return checked_place(value)
 
 
@@ -65,17 +65,17 @@ HostKeys = Annotated[list[str], Field(max_length=10), BeforeValidator(_listed)]
 
 
 class SourceSpec(BaseModel):
-    """A place that files are taken from, and what is done with them."""
+    """A source, and what to do with its files."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True)
 
     name: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_-]{0,49}$")]
     url: Annotated[SourceUrl, BeforeValidator(_place)]
-    owner: Annotated[str, Field(min_length=1, max_length=200)]  # whose jobs the files become
+    owner: Annotated[str, Field(min_length=1, max_length=200)]  # the owner of the jobs
     enabled: bool = True
     patterns: Patterns = ["*"]
     recursive: bool = False
-    schedule: Annotated[str, Field(max_length=200)] | None = None  # cron; without one it is scanned when someone asks
+    schedule: Annotated[str, Field(max_length=200)] | None = None  # cron; without a schedule it is scanned on request
     timezone: str = "UTC"
     settle_s: Annotated[float, Field(ge=0, le=86400)] = 30.0
     after: Literal["keep", "delete", "move"] = "keep"
@@ -84,10 +84,10 @@ class SourceSpec(BaseModel):
     max_entries: Annotated[int, Field(ge=1, le=10_000_000)] = 100_000
     timeout_s: Annotated[float, Field(gt=0, le=3600)] = 60.0
     secrets: dict[SecretName, Variable] = {}
-    endpoint: str | None = None  # of an S3 service other than Amazon's
+    endpoint: str | None = None  # of an S3-compatible service
     region: Annotated[str, Field(pattern=r"^[a-z0-9-]{1,40}$")] = "us-east-1"
     anonymous: bool = False  # S3 without keys
-    tls: Literal["explicit", "implicit"] | None = None  # of ftps; by the port when it is not told
+    tls: Literal["explicit", "implicit"] | None = None  # of ftps; by default determined by the port
     host_keys: HostKeys = []
     # What to do with the files, which nothing here looks at. It was called `sheet` before other pipelines took files.
     options: Annotated[dict[str, Any], Field(validation_alias=AliasChoices("options", "sheet"))] = {}
@@ -98,7 +98,7 @@ class SourceSpec(BaseModel):
         for pattern in value:
             parts = pattern.split("/")
             if parts.count("**") > 2 or any(part != "**" and why_bad_name(part) for part in parts):
-                raise ValueError(f"{pattern!r} is no pattern such as *.csv or 2026/**/*.csv")
+                raise ValueError(f"{pattern!r} is not a pattern such as *.csv or 2026/**/*.csv")
         return value
 
     @field_validator("move_to")
@@ -135,7 +135,7 @@ class SourceSpec(BaseModel):
     def _are_not_ours(cls, value: dict[str, str]) -> dict[str, str]:
         for variable in value.values():
             if variable.startswith("FOREBAY_"):
-                raise ValueError(f"{variable} is a setting of forebay's own, and not for sources")
+                raise ValueError(f"{variable} is a setting of forebay and not for sources")
         return value
 
     @field_validator("endpoint")
@@ -151,7 +151,7 @@ class SourceSpec(BaseModel):
     def _are_keys(cls, value: list[str]) -> list[str]:
         for key in value:
             if _fingerprint(key) is None:
-                raise ValueError(f"{key[:80]!r} is neither a fingerprint, as SHA256:…, nor a line of known_hosts")
+                raise ValueError(f"{key[:80]!r} is neither a fingerprint such as SHA256:… nor a line of known_hosts")
         return value
 
     @model_validator(mode="after")
@@ -163,36 +163,36 @@ class SourceSpec(BaseModel):
     def _wrong_secrets(self) -> Iterator[str]:
         scheme, names = self.url.scheme, set(self.secrets)
         for name in sorted(names - _SECRETS[scheme]):
-            yield f"secrets.{name}: is of no use for {scheme}://"
+            yield f"secrets.{name}: is not used by {scheme}://"
         if scheme == "s3" and not self.anonymous and not {"access_key", "secret_key"} <= names:
-            yield "secrets: access_key and secret_key are needed, or else anonymous = true"
+            yield "secrets: access_key and secret_key are required, or else anonymous = true"
         if scheme in {"ftp", "ftps"} and self.url.user and "password" not in names:
-            yield "secrets: password is needed for a user"
+            yield "secrets: password is required for a user"
         if scheme == "sftp" and not names & _SECRETS["sftp"]:
-            yield "secrets: password, key or key_file is needed"
+            yield "secrets: password, key or key_file is required"
 
     def _wrong_options(self) -> Iterator[str]:
         scheme, given = self.url.scheme, self.model_fields_set
         if scheme == "sftp" and not self.url.user:
-            yield "url: must name a user, as sftp://user@host/path"
+            yield "url: must name a user, as in sftp://user@host/path"
         if scheme == "sftp" and not self.host_keys:
-            yield f"host_keys: are needed; `ssh-keyscan {self.url.host}` shows some: ask its operator if they are right"
+            yield f"host_keys: are required; `ssh-keyscan {self.url.host}` shows them: verify them with its operator"
         for name, of in (("host_keys", "sftp"), ("tls", "ftps"), ("endpoint", "s3"), ("region", "s3")):
             if name in given and scheme != of:
                 yield f"{name}: is only for {of}://"
         if "anonymous" in given and scheme != "s3":
-            yield "anonymous: is only for s3://; leave the user out of an FTP address"
+            yield "anonymous: is only for s3://; for FTP, omit the user in the URL"
         if "move_to" in given and self.after != "move":
             yield 'move_to: is only for after = "move"'
 
     @property
     def s3_endpoint(self) -> str:
-        """Where the bucket is served; its name stands in the path, not in the host."""
+        """The endpoint of the bucket, whose name is in the path, not in the host."""
         return self.endpoint or f"https://s3.{self.region}.amazonaws.com"
 
     @property
     def fingerprints(self) -> frozenset[str]:
-        """Of the keys of which the host must have one."""
+        """The fingerprints of the accepted host keys."""
         return frozenset(filter(None, map(_fingerprint, self.host_keys)))
 
     @property
@@ -200,17 +200,17 @@ class SourceSpec(BaseModel):
         return self.tls == "implicit" or (self.tls is None and self.url.port == 990)
 
     def takes(self, path: str) -> bool:
-        """Whether a path is that of a file which is taken from here, if it is there."""
+        """Whether a file at this path would be taken."""
         if any(part.startswith(".") for part in path.split("/")) or self.is_moved(path):
             return False
         return (self.recursive or "/" not in path) and any(matches(path, pattern) for pattern in self.patterns)
 
     def is_moved(self, path: str) -> bool:
-        """Whether this is where files are moved to, or within."""
+        """Whether this is the folder for moved files, or within."""
         return self.after == "move" and f"{path}/".startswith(f"{self.move_to}/")
 
     def secret(self, name: SecretName, environ: Mapping[str, str] = os.environ) -> str | None:
-        """A secret; None when it is not declared.
+        """A secret; None if it is not declared.
 
         Raises: ConfigError when its variable is not set.
         """
@@ -219,7 +219,7 @@ class SourceSpec(BaseModel):
             return None
         value = environ.get(variable)
         if not value:
-            raise ConfigError(f"source {self.name}: {variable} is not set, which has its {name}")
+            raise ConfigError(f"source {self.name}: the variable {variable} with its {name} is not set")
         return value
 
     def missing_secrets(self, environ: Mapping[str, str] = os.environ) -> list[str]:

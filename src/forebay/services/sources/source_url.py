@@ -1,4 +1,4 @@
-"""Where a source is: a URL of a folder, of an S3 prefix, or of a place on an FTP or SFTP server."""
+"""The URL of a source: a folder, an S3 prefix, or a folder on an FTP or SFTP server."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ _BUCKET = re.compile(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")
 
 @dataclass(frozen=True, slots=True)
 class SourceUrl:
-    """`path` begins with / but for that of S3, and for one that is relative to the home of the user: ~/path."""
+    """`path` begins with /, except for S3, and for paths relative to the home of the user: ~/path."""
 
     scheme: Scheme
     path: str
-    host: str = ""  # the bucket, of S3
+    host: str = ""  # for S3, the bucket
     port: int = 0
     user: str = ""
 
     def __str__(self) -> str:
-        """For messages and logs; the user is nobody's business there."""
+        """For messages and logs, without the user."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         port = f":{self.port}" if self.port not in {0, _PORTS.get(self.scheme)} else ""
         return f"{self.scheme}://{host}{port}/{self.path.removeprefix('/')}"
 
 
 def checked_place(text: str) -> SourceUrl:
-    """The place that a URL names.
+    """Parse the URL of a source.
 
     Raises: ValueError with what to fix.
     """
@@ -46,7 +46,7 @@ def checked_place(text: str) -> SourceUrl:
     try:
         parts = urlsplit(text)
     except ValueError as error:
-        raise ValueError(f"is no URL: {error}") from None
+        raise ValueError(f"is not a URL: {error}") from None
     if parts.query or parts.fragment:
         raise ValueError("must have nothing after its path; write ? and # as %3F and %23")
     path = _path(parts.path)
@@ -69,20 +69,20 @@ def _path(text: str) -> str:
 
 def _folder(netloc: str, path: str) -> SourceUrl:
     if netloc not in {"", "localhost"}:
-        raise ValueError("must have three slashes, as file:///srv/drop: folders are on this machine")
+        raise ValueError("must have three slashes, as in file:///srv/drop: folders are on this machine")
     return SourceUrl("file", path)
 
 
 def _bucket(netloc: str, path: str) -> SourceUrl:
     if not _BUCKET.fullmatch(netloc):
-        raise ValueError("must name a bucket, as s3://bucket/prefix; its keys stand under secrets")
+        raise ValueError("must name a bucket, as in s3://bucket/prefix; its keys belong under secrets")
     return SourceUrl("s3", path.strip("/"), netloc)
 
 
 def _server(scheme: Scheme, netloc: str, path: str) -> SourceUrl:
     account, _, address = netloc.rpartition("@")
     if ":" in account:
-        raise ValueError("contains a password: name the environment variable that has it under secrets")
+        raise ValueError("contains a password: name its environment variable under secrets instead")
     host, colon, port = address.rpartition(":")
     if not colon or port.endswith("]"):
         host, port = address, ""
@@ -92,5 +92,5 @@ def _server(scheme: Scheme, netloc: str, path: str) -> SourceUrl:
         raise ValueError(error.reason) from None
     user = unquote(account)
     if not user.isprintable():
-        raise ValueError("has characters in its user that cannot be seen")
+        raise ValueError("has invisible characters in its user")
     return SourceUrl(scheme, path.removeprefix("/") if path.startswith("/~") else path, *checked, user)

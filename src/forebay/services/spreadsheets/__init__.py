@@ -1,14 +1,14 @@
-"""Files of rows in and out: CSV, XLSX and archives of pictures, as streams, from untrusted sources.
+"""Reads and writes files of rows as streams: CSV, XLSX and archives of images, from untrusted sources.
 
-Look at a file once, keep the layout, and read rows from any place on:
+Detect the layout of a file once, store it, and read rows from any cursor on:
 
     layout = look_at(path)
     with read_rows(path, layout, start) as reader:
-        batch = reader.take(500)        # Cells(lines, rows, bad, next, is_last); next is where to go on after a crash
-        # batch.lines[i] is the line of batch.rows[i], the list of its cells in the order of layout.columns;
-        # take(reader, 500) gives the same as rows with names, slower: Batch(rows, next, is_last)
+        batch = reader.take(500)        # Cells(lines, rows, bad, next, is_last); next is the cursor to continue from
+        # batch.lines[i] is the line of batch.rows[i], a list of cells in the order of layout.columns;
+        # take(reader, 500) returns rows by column name, which is slower: RowBatch(rows, next, is_last)
 
-Write one piece by piece; the same rows make the same bytes:
+Write a file in pieces; the same rows give the same bytes:
 
     file = XlsxFile(columns)            # or CsvFile(columns)
     data = file.write(rows) + file.write(more) + file.close()
@@ -19,7 +19,7 @@ from forebay.services.spreadsheets.cells import cell_text, escaped, unescaped
 from forebay.services.spreadsheets.csv_file import CsvLayout
 from forebay.services.spreadsheets.kinds import Detected, FileKind, detect
 from forebay.services.spreadsheets.reading import Layout, look_at, read_rows
-from forebay.services.spreadsheets.rows import AnyRow, BadRow, Batch, Cells, Cursor, Row, RowReader, take
+from forebay.services.spreadsheets.rows import AnyRow, BadRow, Cells, Cursor, Row, RowBatch, RowReader, take
 from forebay.services.spreadsheets.writing import MEDIA_TYPES, CsvFile, FileFormat, header_of
 from forebay.services.spreadsheets.xlsx_file import XlsxLayout
 from forebay.services.spreadsheets.xlsx_writing import XlsxFile
@@ -30,7 +30,6 @@ __all__ = [
     "AnyRow",
     "ArchivePicture",
     "BadRow",
-    "Batch",
     "Cells",
     "CsvFile",
     "CsvLayout",
@@ -40,6 +39,7 @@ __all__ = [
     "FileKind",
     "Layout",
     "Row",
+    "RowBatch",
     "RowReader",
     "XlsxFile",
     "XlsxLayout",

@@ -1,4 +1,4 @@
-"""ZIP archives that nobody vouches for: looked through before anything is unpacked, and unpacked within bounds."""
+"""Untrusted ZIP archives: checked before anything is unpacked, and unpacked within limits."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import IO, NamedTuple
 from forebay.errors import DataError
 from forebay.services.images import MAX_BYTES as MAX_IMAGE_BYTES
 
-_SMALL = 32 << 20  # below this, how much an entry grows does not matter
+_SMALL = 32 << 20  # bytes below which the ratio of an entry does not matter
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 _NESTED = (".zip", ".rar", ".7z", ".gz", ".tgz", ".tar", ".xz", ".bz2")
 _HIDDEN = ("__MACOSX/", "Thumbs.db", ".DS_Store")
@@ -22,7 +22,7 @@ _DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedErr
 
 
 class Bounds(NamedTuple):
-    """How much an archive may hold."""
+    """The limits of an archive."""
 
     entries: int = 10_000
     entry_bytes: int = 4 << 30
@@ -31,12 +31,12 @@ class Bounds(NamedTuple):
 
 
 WORKBOOK = Bounds(entries=5_000)
-PICTURES = Bounds(entries=50_000, all_bytes=32 << 30)  # one that is too large is refused alone, by `read_picture`
+PICTURES = Bounds(entries=50_000, all_bytes=32 << 30)  # a single image that is too large is refused by `read_picture`
 
 
 @contextmanager
 def opened(source: IO[bytes], bounds: Bounds) -> Generator[zipfile.ZipFile]:
-    """An archive whose entries are within these bounds, as far as it says itself; `pieces` counts what is there.
+    """Open an archive whose declared entries are within the limits; `pieces` checks their contents.
 
     Raises: DataError with the reason.
     """
@@ -56,13 +56,13 @@ def translating_errors() -> Generator[None]:
     except DataError:
         raise
     except _DAMAGED as error:
-        if isinstance(error, OSError) and error.errno != errno.EINVAL:  # the disk's fault, not the archive's
+        if isinstance(error, OSError) and error.errno != errno.EINVAL:  # an error of the disk, not of the archive
             raise
-        raise DataError(f"the archive is cut off or damaged: {str(error)[:200]}") from error
+        raise DataError(f"the archive is truncated or damaged: {str(error)[:200]}") from error
 
 
 def pieces(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, size: int = 1 << 16) -> Iterator[bytes]:
-    """What an entry holds, and never more than it says that it holds.
+    """Read an entry, at most its declared size.
 
     Raises: DataError when it is damaged.
     """
@@ -72,22 +72,22 @@ def pieces(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, size: int = 1 << 16
 
 
 _END, _END_64, _LOCATOR_64 = b"PK\x05\x06", b"PK\x06\x06", b"PK\x06\x07"
-_TAIL = (1 << 16) + 22 + 20 + 56  # the longest comment, and the records around it
-_ENTRY_BYTES = 512  # of an entry in the directory, on average: names are short in honest archives
+_TAIL = (1 << 16) + 22 + 20 + 56  # the longest comment and its records
+_ENTRY_BYTES = 512  # average bytes of a directory entry: real archives have short names
 
 
 def _check_count(source: IO[bytes], bounds: Bounds) -> None:
-    """The directory is parsed whole when an archive is opened, which takes a while and memory for each entry: too many
-    are refused before, by what the end of the archive says, and a directory that is too large for these, too."""
+    """Opening an archive parses its whole directory, which takes time and memory: too many entries, or a directory that
+    is too large for them, are refused before, by the end record of the archive."""
     size = source.seek(0, 2)
     source.seek(max(0, size - _TAIL))
     tail = source.read()
-    # As zipfile looks for it: at the very end, else the last that there is before a comment.
+    # Found as zipfile does: at the very end, else the last one before a comment.
     place = len(tail) - 22 if tail[-22:].startswith(_END) and tail.endswith(b"\0\0") else tail.rfind(_END)
     if place < 0:
         raise DataError("this is not a ZIP archive, or its end is missing")
     count, directory = _number(tail, place + 10, 2), _number(tail, place + 12, 4)
-    if tail[max(0, place - 20) :].startswith(_LOCATOR_64):  # where it is, zipfile goes by it
+    if tail[max(0, place - 20) :].startswith(_LOCATOR_64):  # if present, zipfile uses it
         count, directory = _counts_64(source, size, _number(tail, place - 12, 8))
     if count > bounds.entries:
         raise DataError(f"the archive has {count} entries; {bounds.entries} are allowed")
@@ -101,7 +101,7 @@ def _counts_64(source: IO[bytes], size: int, place: int) -> tuple[int, int]:
     source.seek(min(place, size))
     record = source.read(56)
     if not record.startswith(_END_64):
-        raise DataError("the archive is cut off or damaged: the end of its directory is missing")
+        raise DataError("the archive is truncated or damaged: the end of its directory is missing")
     return _number(record, 32, 8), _number(record, 40, 8)
 
 
@@ -129,13 +129,13 @@ def _check_entry(entry: zipfile.ZipInfo, bounds: Bounds) -> None:
     name = entry.filename[:100]
     path = PurePosixPath(entry.filename.replace("\\", "/"))
     if path.is_absolute() or ".." in path.parts or ":" in "".join(path.parts[:1]) or "\0" in entry.filename:
-        raise DataError(f"the archive has an entry that leads out of it: {name!r}")
+        raise DataError(f"the archive has an entry with a path outside of it: {name!r}")
     if stat.S_ISLNK(entry.external_attr >> 16):
         raise DataError(f"the archive has a link: {name!r}")
     if entry.flag_bits & 0x1:
         raise DataError(f"the archive is encrypted ({name!r}): save it without a password")
     if entry.compress_type not in _METHODS:
-        raise DataError(f"{name!r} is packed in a way that is not read: use the usual one (deflate)")
+        raise DataError(f"{name!r} has an unsupported compression method: use deflate")
     if entry.file_size > bounds.entry_bytes:
         raise DataError(f"{name!r} unpacks to {entry.file_size} bytes; {bounds.entry_bytes} are allowed")
     if entry.file_size > _SMALL and entry.file_size > entry.compress_size * bounds.ratio:
@@ -144,19 +144,19 @@ def _check_entry(entry: zipfile.ZipInfo, bounds: Bounds) -> None:
 
 
 def _check_overlap(entries: list[zipfile.ZipInfo]) -> None:
-    """Entries that share their bytes make a bomb out of few: each must end before the next begins."""
+    """Overlapping entries are a known bomb: each must end before the next begins."""
     end = 0
     for entry in sorted(entries, key=lambda one: one.header_offset):
         if entry.header_offset < end:
-            raise DataError(f"entries of the archive lie over each other: {entry.filename[:100]!r}")
+            raise DataError(f"entries of the archive overlap: {entry.filename[:100]!r}")
         end = entry.header_offset + 30 + entry.compress_size
 
 
-# Pictures.
+# Images.
 
 
 class ArchivePicture(NamedTuple):
-    """An entry of an archive of pictures: its place among them, its name, and its bytes when packed and not."""
+    """An image in an archive: its position, name, and compressed and uncompressed size."""
 
     number: int
     name: str
@@ -164,24 +164,24 @@ class ArchivePicture(NamedTuple):
 
 
 def pictures(archive: zipfile.ZipFile) -> list[ArchivePicture]:
-    """The files of an archive that was opened with the bounds for pictures, in its order.
+    """The files of an archive that was opened with the limits for images, in order.
 
-    Raises: DataError when there is an archive in the archive.
+    Raises: DataError for a nested archive.
     """
     found: list[ArchivePicture] = []
     for entry in archive.infolist():
         if entry.is_dir() or entry.filename.startswith(_HIDDEN) or entry.filename.endswith(_HIDDEN):
             continue
         if entry.filename.lower().endswith(_NESTED):
-            raise DataError(f"archives in archives are not read: {entry.filename[:100]!r}")
+            raise DataError(f"nested archives are not supported: {entry.filename[:100]!r}")
         found.append(ArchivePicture(len(found) + 1, entry.filename, entry.file_size))
     return found
 
 
 def read_picture(archive: zipfile.ZipFile, name: str) -> bytes:
-    """The bytes of one picture.
+    """The bytes of an image.
 
-    Raises: DataError when it is damaged, not there, too large, or an archive itself.
+    Raises: DataError when it is damaged, missing, too large, or an archive.
     """
     try:
         entry = archive.getinfo(name)
@@ -191,5 +191,5 @@ def read_picture(archive: zipfile.ZipFile, name: str) -> bytes:
         raise DataError(f"{name[:100]!r} has {entry.file_size} bytes; {MAX_IMAGE_BYTES} are allowed")
     data = b"".join(pieces(archive, entry))
     if data.startswith(b"PK\x03\x04"):
-        raise DataError(f"archives in archives are not read: {name[:100]!r}")
+        raise DataError(f"nested archives are not supported: {name[:100]!r}")
     return data

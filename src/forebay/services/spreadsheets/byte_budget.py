@@ -1,28 +1,27 @@
-"""How many bytes a file of rows may take once it is read."""
+"""The maximum size of the rows of a file."""
 
 from __future__ import annotations
 
 from forebay.errors import DataError
 
-_GROWTH = 200  # times its own size that a file may grow, as for what is packed in archives
-_SMALL = 16 << 20  # bytes up to which growth does not matter
+_GROWTH = 200  # maximum ratio to the size of the file, as for archives
+_SMALL = 16 << 20  # bytes below which the ratio does not matter
 
 
 class ByteBudget:
-    """What is left of them: few bytes that refer to long strings, or to long names of columns, would otherwise fill
-    the disk."""
+    """The remaining bytes: references to long strings, or long column names, would otherwise fill the disk."""
 
     def __init__(self, size: int, most: int) -> None:
-        """Of a file of `size` bytes; `most` for any file."""
+        """For a file of `size` bytes; `most` is the maximum for any file."""
         self._size = size
         self.allowed = min(most, max(_SMALL, size * _GROWTH))
         self._left = self.allowed
 
     def spend(self, count: int) -> None:
-        """Raises: DataError when these are too many."""
+        """Raises: DataError when the budget is exceeded."""
         self._left -= count
         if self._left < 0:
             raise DataError(
-                f"the rows of the file take more than {self.allowed} bytes, which is the most for a file of "
+                f"the rows of the file take more than {self.allowed} bytes, the maximum for a file of "
                 f"{self._size} bytes (FOREBAY_SHEETS_MAX_READ_BYTES at most): split the file"
             )

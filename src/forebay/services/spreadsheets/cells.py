@@ -1,4 +1,4 @@
-"""Cells as text: the same in the grid, in CSV and in XLSX, whatever they were read from."""
+"""Cells as text: the same in the grid, in CSV and in XLSX."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 
 _NO_TEXT = re.compile("[\0\ud800-\udfff]")
-# What a spreadsheet takes for a formula, also in wide letters; and what has been made harmless before. Where lists are
-# separated by semicolons or tabs, a cell of CSV is divided there, and each part of it may be a formula.
+# What a spreadsheet would run as a formula, also in full-width characters; and what is already escaped. With semicolons
+# or tabs as list separators, a CSV cell is split there, and each part may be a formula.
 _SIGNS = "=+\\-@\uff1d\uff0b\uff0d\uff20"
 _DIGITS = r"[-+]?[0-9]+(?:[.,][0-9]+)*"
 _FORMULA = re.compile(f"'*[{_SIGNS}\t\r\n]")
@@ -22,10 +22,10 @@ _NUMBER = re.compile(_DIGITS)
 
 
 def cell_text(value: object) -> str:
-    """A value as people see it.
+    """A value as text.
 
-    Nothing is empty, truth is `true` or `false`, numbers are as JavaScript writes them, moments as ISO 8601, lists and
-    objects are JSON. What no file can hold (NUL, halves of characters) becomes U+FFFD.
+    None is empty, booleans are `true` or `false`, numbers are as in JavaScript, dates and times as ISO 8601, lists and
+    objects are JSON. Characters that no file can store (NUL, surrogates) become U+FFFD.
     """
     text = value if isinstance(value, str) else _text(value)
     if text.isascii() and "\0" not in text:
@@ -53,7 +53,7 @@ def _text(value: object) -> str:
 
 
 def number_text(value: float) -> str:
-    """A number as JavaScript writes it, so that a grid in a browser shows the same."""
+    """A number as in JavaScript, so that a grid in a browser shows the same."""
     if not math.isfinite(value):
         return "NaN" if math.isnan(value) else ("Infinity" if value > 0 else "-Infinity")
     if value.is_integer() and abs(value) < 1e21:
@@ -70,9 +70,8 @@ def number_text(value: float) -> str:
 def number_shown(
     value: float, *, decimals: int = 0, digits: int = 0, gaps: Sequence[str] = (), is_percent: bool = False
 ) -> str:
-    """A number of a spreadsheet as its format shows it: with the 15 digits that it has, and with the zeros of the
-    format; `gaps` is what stands before, between and after so many `digits`. It is never rounded: what the file says is
-    what counts."""
+    """A number of a spreadsheet in its format: with its 15 digits, and with the zeros of the format; `gaps` is the text
+    before, between and after `digits`. It is never rounded."""
     value = float(f"{value:.15g}")
     if not math.isfinite(value):
         return number_text(value)
@@ -91,41 +90,40 @@ def number_shown(
 
 
 def escaped(text: str) -> str:
-    """A cell of CSV that no spreadsheet takes for a formula, nor a part of it. A plain number is none."""
+    """Escape a CSV cell that a spreadsheet would run as a formula, whole or in part. Plain numbers are not escaped."""
     made = f"'{text}" if _FORMULA.match(text) and not _NUMBER.fullmatch(text) else text
     return _INNER_FORMULA.sub(r"\1'\2", made) if ";" in text or "\t" in text else made
 
 
 def escaped_text(value: object) -> str:
-    """A value as text that is no formula. Numbers, truth and moments are none, so only text is looked at."""
+    """A value as text, escaped if it would be a formula. Only texts can be formulas."""
     text = cell_text(value)
     return escaped(text) if isinstance(value, str) else text
 
 
 def unescaped(text: str) -> str:
-    """What `escaped` was given."""
+    """The inverse of `escaped`."""
     made = text[1:] if _HARMLESS.match(text) else text
     return _INNER_HARMLESS.sub(r"\1\2", made)
 
 
-# Moments in XLSX are days since an epoch.
+# Dates and times in XLSX are days since an epoch.
 
 _LAST = 2_958_465  # 9999-12-31
 
 
 def moment_text(days: float, *, has_date: bool, has_time: bool, since_1904: bool, is_duration: bool = False) -> str:
-    """The moment after so many days: a date, a time, or both with a T between, as its format says.
+    """The date and time for a number of days: a date, a time, or both with a T, depending on the format.
 
-    Hours of a duration may be more than 24; a time is one of a day, whichever day that is. What is no moment stays a
-    number.
+    Hours of a duration may exceed 24; a time is a time of day, on any day. Invalid values stay numbers.
     """
     if not has_date:
         return _clock(days, is_duration=is_duration)
     if since_1904:
         days += 1462
-    if not 1 <= days < _LAST + 1 or 60 <= days < 61:  # 60 is a 29 February 1900, which never was
+    if not 1 <= days < _LAST + 1 or 60 <= days < 61:  # 60 is 29 February 1900, which did not exist
         return number_text(float(days))
-    epoch = datetime(1899, 12, 31) if days < 60 else datetime(1899, 12, 30)  # noqa: DTZ001 - sheets know no zones
+    epoch = datetime(1899, 12, 31) if days < 60 else datetime(1899, 12, 30)  # noqa: DTZ001 - spreadsheets have no time zones
     try:
         moment = epoch + timedelta(milliseconds=round(days * 86_400_000))
     except OverflowError:
@@ -148,19 +146,19 @@ def _clock(days: float, *, is_duration: bool) -> str:
     return f"{'-' if days < 0 else ''}{hours:02d}:{minutes:02d}:{seconds:02d}{fraction}"
 
 
-class Moment(str):
-    """A date, a time, or both, as `moment_text` writes them."""
+class DateTimeText(str):
+    """A date, a time, or both, in the format of `moment_text`."""
 
     __slots__ = ()
 
 
 class Percent(Decimal):
-    """A number that people see with a % behind it: 0.19 is 19%."""
+    """A number that is shown as a percentage: 0.19 is 19%."""
 
 
 def moment_days(text: str) -> tuple[float, str] | None:
-    """The days since the epoch of what `moment_text` has written, and the number format that shows it like this; None
-    for what spreadsheets know no number for."""
+    """The inverse of `moment_text`: days since the epoch, and the number format; None if spreadsheets cannot represent
+    it."""
     if found := _CLOCK.fullmatch(text):
         sign, hours, minutes, seconds, fraction = found.groups()
         day = (int(hours) * 3600 + int(minutes) * 60 + float(seconds + (fraction or ""))) / 86_400
@@ -172,14 +170,14 @@ def moment_days(text: str) -> tuple[float, str] | None:
     if moment.tzinfo is not None or moment.year < 1900 or moment.microsecond % 1000:
         return None
     days = (moment - _EPOCH) / timedelta(days=1)
-    days -= days < 61  # 29 February 1900 never was
+    days -= days < 61  # 29 February 1900 did not exist
     if "T" not in text:
         return days, "yyyy\\-mm\\-dd"
     return days, f"yyyy\\-mm\\-dd\\Thh:mm:ss{_thousandths('.' in text)}"
 
 
 _CLOCK = re.compile(r"(-?)([0-9]{2,6}):([0-9]{2}):([0-9]{2})(\.[0-9]{3})?")
-_EPOCH = datetime(1899, 12, 30)  # noqa: DTZ001 - sheets know no zones
+_EPOCH = datetime(1899, 12, 30)  # noqa: DTZ001 - spreadsheets have no time zones
 
 
 def _thousandths(there: object) -> str:

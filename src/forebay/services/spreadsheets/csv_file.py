@@ -1,4 +1,4 @@
-"""CSV files: how one is written, found by looking or told, and its rows from any place on."""
+"""CSV files: detection of the layout, and reading rows from any cursor on."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ from forebay.services.spreadsheets.rows import (
 
 _SAMPLE_BYTES = 64 << 10
 _MOST_NOTES = 20
-_SAMPLE_CHUNK = 16 << 10  # most have their hundred rows in that
+_SAMPLE_CHUNK = 16 << 10  # bytes that usually contain a hundred rows
 
 
 class CsvLayout(BaseModel):
-    """What one has to know to read a CSV file from any row on. Kept with an upload that may have to go on later."""
+    """What is needed to read a CSV file from any row on; stored with an upload, so that reading can resume."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -43,12 +43,12 @@ class CsvLayout(BaseModel):
     delimiter: str
     quote: str = '"'
     escape: str | None = None  # a backslash before quotes
-    spaced: bool = False  # whether there are spaces between quotes and delimiters
+    spaced: bool = False  # spaces between quotes and delimiters
     line_end: str
     columns: tuple[str, ...]
     has_header: bool
-    renamed: tuple[str, ...] = ()  # columns that have no name in the file, or the name of another
-    notes: tuple[str, ...] = ()  # lines above the table, as a title, which are no rows
+    renamed: tuple[str, ...] = ()  # columns without a name, or with the name of another
+    notes: tuple[str, ...] = ()  # lines above the table, such as a title
     start: Cursor  # of the first row after the header
 
     def records(self, source: IO[bytes], start: Cursor, chunk: int = CHUNK) -> Records:
@@ -57,14 +57,14 @@ class CsvLayout(BaseModel):
 
 
 class CsvReader:
-    """The rows of a CSV file, from its first or from a place on."""
+    """The rows of a CSV file, from the first or from a cursor on."""
 
     def __init__(self, source: IO[bytes], layout: CsvLayout, start: Cursor | None = None) -> None:
         self._columns = layout.columns
         start = start or layout.start
         self._records = layout.records(source, start)
         self._stretch = Stretch.at(start)
-        self._at = 0  # how many records of the stretch were read
+        self._at = 0  # number of records of the stretch that were read
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -81,7 +81,7 @@ class CsvReader:
             yield record if isinstance(record, BadRow) else Row(line, dict(zip(self._columns, record, strict=True)))
 
     def take(self, most_rows: int, most_bytes: int = MOST_BYTES) -> Cells:
-        """The next rows; their bytes are those that they have in the file."""
+        """The next rows; their size is that in the file."""
         found = Cells([], [], [], self.cursor, is_last=False)
         full = found.next.offset + most_bytes
         while is_more := self._has_more():
@@ -92,7 +92,7 @@ class CsvReader:
         return found._replace(next=self.cursor, is_last=not is_more)
 
     def _move(self, found: Cells, end: int) -> None:
-        """Read the records of the stretch up to one."""
+        """Advance within the stretch."""
         stretch, begin, self._at = self._stretch, self._at, end
         if stretch.widths == frozenset((len(self._columns),)):
             found.lines.extend(stretch.lines[begin:end])
@@ -124,14 +124,14 @@ def look_at_csv(
     encoding: str | None = None,
     delimiter: str | None = None,
 ) -> CsvLayout:
-    """How this file is written; what is given is not looked for.
+    """Detect the layout; given values are not detected.
 
-    Raises: DataError with the reason when no rows can be read from it.
+    Raises: DataError when no rows can be read.
     """
     encoding, start = _encoding(source, encoding)
     line_end, start, told = _line_end(source, encoding, start)
     if delimiter is not None and (len(delimiter) != 1 or delimiter in '"\r\n\0'):
-        raise DataError(f"delimiter: {delimiter[:10]!r} must be one character, and neither a quote nor a line's end")
+        raise DataError(f"delimiter: {delimiter[:10]!r} must be one character, but not a quote or a line end")
     lines = _sample(source, encoding, line_end, start)
     dialect = find_dialect(lines, delimiter or told)
     sample = read_sample(lines, dialect)
@@ -150,9 +150,9 @@ def look_at_csv(
 
 
 def _table_start(rows: list[list[str]], header: bool | None) -> int:
-    """How many rows come before the table.
+    """The number of rows before the table.
 
-    A header that is told of is the first row. Without any, only lines without a delimiter are sure to be no rows.
+    A declared header is the first row. Without a header, only lines without a delimiter are skipped.
     """
     first = table_start(rows) if rows and not header else 0
     has_header = header is None and first > 0 and looks_like_header(rows[first], rows[first + 1 :])
@@ -165,7 +165,7 @@ def _with_columns(source: IO[bytes], layout: CsvLayout, sample: list[list[str]],
         raise DataError("the file has no rows")
     first, after = found
     is_whole = after.offset - layout.start.offset <= _SAMPLE_BYTES
-    # A header with a NUL, or a quote too many, still names the columns; one that is told of has to be good.
+    # A header with a NUL or an extra quote still names the columns; a declared one must be valid.
     is_usable = sample and is_whole and len(sample[0]) <= MAX_COLUMNS and not header
     if isinstance(first, BadRow) and not is_usable:
         raise DataError(f"line {first.line} {first.reason}")
@@ -188,13 +188,13 @@ def _with_columns(source: IO[bytes], layout: CsvLayout, sample: list[list[str]],
 
 
 def _notes(lines: Sequence[str]) -> tuple[str, ...]:
-    """What stands above the table, as far as a person may want to read it."""
+    """The readable text above the table."""
     told = (excerpt(line) for line in lines)
     return tuple(line for line in told if line.strip(" ,;\t|"))[:_MOST_NOTES]
 
 
 def _place(source: IO[bytes], start: Cursor, end: bytes, lines: int) -> Cursor:
-    """The place so many lines after the start."""
+    """The cursor after a number of lines."""
     found = LineReader(source, start, end, _SAMPLE_CHUNK)
     for _ in range(lines):
         found.take()
@@ -202,14 +202,14 @@ def _place(source: IO[bytes], start: Cursor, end: bytes, lines: int) -> Cursor:
 
 
 def _first(records: Records) -> tuple[list[str] | BadRow, Cursor] | None:
-    """The first record, and where the next begins."""
+    """The first record, and the cursor of the next."""
     while (stretch := records.take()) and not stretch.records:
         pass
     return (stretch.records[0], stretch.after(1)) if stretch else None
 
 
 def _encoding(source: IO[bytes], told: str | None) -> tuple[str, Cursor]:
-    """The encoding, and the place after the mark at the beginning."""
+    """The encoding, and the cursor after the byte order mark."""
     if told is None:
         encoding, mark = find_encoding(source)
         return encoding, Cursor(offset=mark)
@@ -219,7 +219,7 @@ def _encoding(source: IO[bytes], told: str | None) -> tuple[str, Cursor]:
 
 
 def _line_end(source: IO[bytes], encoding: str, start: Cursor) -> tuple[str, Cursor, str | None]:
-    """How lines end; and what a first line "sep=;" says, which some programs write, and the place after it."""
+    """The line end, the delimiter of a first line "sep=;", which some programs write, and the cursor after it."""
     source.seek(start.offset)
     text = source.read(_SAMPLE_BYTES).decode(encoding, "replace")
     line_end = "\n" if "\n" in text or "\r" not in text else "\r"
@@ -232,7 +232,7 @@ def _line_end(source: IO[bytes], encoding: str, start: Cursor) -> tuple[str, Cur
 
 
 def _sample(source: IO[bytes], encoding: str, line_end: str, start: Cursor) -> list[str]:
-    """The first lines, with their ends; of a long file without the last, which may be cut off."""
+    """The first lines with their ends; of a long file without the last, which may be incomplete."""
     source.seek(start.offset)
     head = source.read(_SAMPLE_BYTES)
     lines = head.decode(encoding, "replace").split(line_end)

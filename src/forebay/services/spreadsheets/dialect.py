@@ -1,7 +1,7 @@
-"""How a CSV file is written, told by a sample of its lines: delimiter, quote and escape.
+"""Detects the dialect of a CSV file from a sample of its lines: delimiter, quote and escape.
 
-Each way to read the sample is scored by how many rows have as many cells as each other, and by how clean the cells are:
-a number, a date, an address or words, but no other delimiter, and no quote left over. So "Mug;1,50" has two cells.
+Each possible dialect is scored by how many rows have the same number of cells, and by how clean the cells are: a
+number, a date, an address or words, without other delimiters and stray quotes. So "Mug;1,50" has two cells.
 """
 
 from __future__ import annotations
@@ -14,28 +14,28 @@ from itertools import islice
 from typing import NamedTuple, Protocol
 
 DELIMITERS = (",", ";", "\t", "|")
-_SEPARATORS = ("\x1f", "\x1e")  # made for it, and never part of text
-# Only where they divide nearly every row: in most files they are part of the text.
+_SEPARATORS = ("\x1f", "\x1e")  # never part of text
+# Only if they split nearly every row: in most files they are part of the text.
 _UNUSUAL = (" ", "#", "+", ":", "~", "^", "*", "&")
 _ROWS = 100
-_FAULTS = 20  # rows that are given up before the rest is split without regard to quotes
-_CELLS = 3000  # of which so many are looked at
-_LONG = 200  # letters of a cell that are looked at
-_ENOUGH, _LITTLE = 0.3, 0.05  # with a score below there is one column
+_FAULTS = 20  # invalid rows after which the rest is split without regard to quotes
+_CELLS = 3000  # number of sample rows
+_LONG = 200  # characters of a cell that are checked
+_ENOUGH, _LITTLE = 0.3, 0.05  # with a lower score, the file has one column
 _ESCAPED = re.compile(r"\\[\"']")
 
 
 class Dialect(NamedTuple):
-    """What Python's csv module has to know."""
+    """The parameters of Python's csv module."""
 
     delimiter: str
-    quote: str = '"'  # nothing: quotes are part of the text, but for those around a cell
+    quote: str = '"'  # None: quotes are part of the text, except around a cell
     escape: str | None = None  # a backslash before quotes
-    spaced: bool = False  # spaces between quotes and delimiters, which belong to neither
+    spaced: bool = False  # spaces between quotes and delimiters
 
 
 class SampleRow(NamedTuple):
-    """A row of the sample: how many lines come before it, and its cells."""
+    """A row of the sample: the number of lines before it, and its cells."""
 
     line: int
     cells: list[str]
@@ -48,7 +48,7 @@ class _Reading(NamedTuple):
 
 
 def find_dialect(lines: Sequence[str], delimiter: str | None = None) -> Dialect:
-    """How these lines, each with its end, are most likely written; a delimiter that is given is not looked for."""
+    """The most likely dialect of these lines, which have their ends; a given delimiter is not detected."""
     text = "".join(lines)
     tried = [one for one in ((delimiter,) if delimiter else (*DELIMITERS, *_SEPARATORS, *_UNUSUAL)) if one in text]
     readings = [reading for one in tried for reading in _readings(lines, text, one)]
@@ -59,7 +59,7 @@ def find_dialect(lines: Sequence[str], delimiter: str | None = None) -> Dialect:
 
 
 def _readings(lines: Sequence[str], text: str, delimiter: str) -> Iterator[_Reading]:
-    """The ways to read the lines with this delimiter; without quotes only if they break most rows."""
+    """The possible dialects with this delimiter; without quotes only if they break most rows."""
     for rest in _quotings(text, delimiter):
         dialect = Dialect(delimiter, *rest)
         rows = read_sample(lines, dialect)[:_ROWS]
@@ -75,7 +75,7 @@ def _is_punctuation(text: str, delimiter: str) -> bool:
 
 
 def _one_column(lines: Sequence[str], text: str) -> Dialect:
-    """A delimiter that does not divide the only column."""
+    """A delimiter that does not split the only column."""
     comma = Dialect(",")
     if all(_width(row.cells) < 2 for row in read_sample(lines, comma)):
         return comma
@@ -83,7 +83,7 @@ def _one_column(lines: Sequence[str], text: str) -> Dialect:
 
 
 def _quotings(text: str, delimiter: str) -> list[tuple[str, str | None, bool]]:
-    """The quotes, escapes and spaces around quotes that are worth a try."""
+    """The plausible quotes, escapes and spaces around quotes."""
     escapes = (None, "\\") if _ESCAPED.search(text) else (None,)
     found: list[tuple[str, str | None, bool]] = []
     for quote in ('"', "'"):
@@ -96,7 +96,7 @@ def _quotings(text: str, delimiter: str) -> list[tuple[str, str | None, bool]]:
 
 
 def _quoted(text: str, delimiter: str, quote: str, space: str = " {0,9}") -> int:
-    """How many lines, of the first, have a cell in these quotes, with such space outside of one of them."""
+    """The number of first lines with a cell in these quotes, and with such spaces outside of them."""
     mark = re.escape(delimiter)
     cell = f"{quote}[^{quote}\r\n]*{quote}"
     pattern = rf"(?:^|{mark})(?:{space}{cell} {{0,9}}|{cell}{space})(?:{mark}|\r?$)"
@@ -104,7 +104,7 @@ def _quoted(text: str, delimiter: str, quote: str, space: str = " {0,9}") -> int
 
 
 def read_sample(lines: Iterable[str], dialect: Dialect) -> list[SampleRow]:
-    """Rows of the sample; of one with a fault, as a quote that is never closed, what can be told of its cells."""
+    """Rows of the sample; an invalid row, such as one with an unclosed quote, is split as well as possible."""
     source = [line.replace("\0", "") for line in lines]
     rows: list[SampleRow] = []
     at = faults = 0
@@ -126,7 +126,7 @@ def read_sample(lines: Iterable[str], dialect: Dialect) -> list[SampleRow]:
 
 
 def csv_reader(lines: Iterable[str], dialect: Dialect) -> Reader:
-    """A parser of Python's; what it gives has to be `cleaned` where the dialect asks for it."""
+    """A parser of the csv module; its cells must be `cleaned` if the dialect requires it."""
     if not dialect.quote:
         return csv.reader(lines, delimiter=dialect.delimiter, quoting=csv.QUOTE_NONE, strict=True)
     return csv.reader(
@@ -140,7 +140,7 @@ def csv_reader(lines: Iterable[str], dialect: Dialect) -> Reader:
 
 
 def cleaned(cells: list[str], dialect: Dialect) -> list[str]:
-    """Cells without what stands around them."""
+    """Cells without surrounding spaces and quotes."""
     if dialect.spaced:
         return [cell.rstrip(" ") for cell in cells]
     if not dialect.quote:
@@ -152,7 +152,7 @@ def cleaned(cells: list[str], dialect: Dialect) -> list[str]:
 
 
 def _score(rows: Sequence[SampleRow], dialect: Dialect) -> float:
-    """From 0 to 1; what comes before the first row as wide as most may be a title, and counts little."""
+    """From 0 to 1; rows before the first one of the usual width may be a title and count little."""
     widths = Counter(len(row.cells) for row in rows)
     width = max(widths, key=lambda wide: (wide > 1, widths[wide], wide), default=1)
     if width == 1:
@@ -160,7 +160,7 @@ def _score(rows: Sequence[SampleRow], dialect: Dialect) -> float:
     first = next(at for at, row in enumerate(rows) if len(row.cells) == width)
     is_named = first > 0 and all(len(row.cells) == 1 for row in rows[:first])
     if is_named and all(_is_typed(dialect.delimiter.join(row.cells)) for row in rows[first:]):
-        return 0.0  # below a name without any delimiter: numbers with a decimal comma, times
+        return 0.0  # below a header without a delimiter: numbers with a decimal comma, times
     if first == 1 and is_named and _are_phrases(rows[first:]):
         return 0.0  # Smith, John
     table = 0.9 * _table_score(rows[first:], dialect, width) if first and len(rows) - first > 1 else 0.0
@@ -168,7 +168,7 @@ def _score(rows: Sequence[SampleRow], dialect: Dialect) -> float:
 
 
 def _are_phrases(rows: Sequence[SampleRow]) -> bool:
-    """Whether a space follows each delimiter, and nothing but words follows that."""
+    """Whether each delimiter is followed by a space and words."""
     rest = [cell for row in rows for cell in row.cells[1:]]
     return all(cell.startswith(" ") and cell.strip() and not _is_typed(cell) for cell in rest)
 
@@ -185,10 +185,10 @@ def _table_score(rows: Sequence[SampleRow], dialect: Dialect, width: int) -> flo
     score *= _RARER.get(dialect.quote, 1.0)
     if dialect.delimiter not in _UNUSUAL:
         return score
-    # Every row, and nothing else to be seen in the cells; a usual delimiter that does as well is the likelier one.
+    # All rows match and the cells are clean; a common delimiter with the same score is more likely.
     filled = [cell for cell in cells if cell]
     is_sure = share > 0.9 and clean > 0.8 and len(filled) > 0.8 * len(cells) and len(rows) > 2
-    if dialect.delimiter == " ":  # between words it is just a space
+    if dialect.delimiter == " ":  # between words it is only a space
         is_sure = is_sure and sum(map(_is_typed, filled)) > 0.3 * len(filled)
     is_sure = is_sure and not all(_IN_PARTS.fullmatch(dialect.delimiter.join(row.cells)) for row in rows)
     return score * 0.75 if is_sure else 0.0
@@ -198,7 +198,7 @@ _RARER = {"'": 0.99, "": 0.8}
 
 
 def _width(cells: Sequence[str]) -> int:
-    """How many cells there are up to the last that is not empty."""
+    """The number of cells up to the last non-empty one."""
     return max((at for at, cell in enumerate(cells, 1) if cell), default=0)
 
 
@@ -213,7 +213,7 @@ _TYPED = re.compile(
     )?\s*""",
     re.VERBOSE | re.IGNORECASE,
 )
-# What has spaces or colons in itself: whole numbers, as of telephones, and moments. Columns of these need names above.
+# Values with spaces or colons: phone numbers, and dates with times. Columns of these need a header.
 _IN_PARTS = re.compile(
     r"""
     \+?[\d\ ()]+
@@ -232,7 +232,7 @@ def _is_typed(cell: str) -> bool:
 
 
 def _cleanness(cell: str) -> float:
-    """How much a cell looks like one thing."""
+    """How much a cell looks like a single value."""
     cell = cell[:_LONG]
     if _TYPED.fullmatch(cell):
         return 1.0
@@ -247,7 +247,7 @@ def _cleanness(cell: str) -> float:
 
 
 class Reader(Protocol):
-    """What csv.reader gives."""
+    """The type of csv.reader."""
 
     @property
     def line_num(self) -> int: ...

@@ -1,4 +1,4 @@
-"""Where a table begins, and whether its first row names the columns: told by comparing it with the rows below."""
+"""Detects where a table begins, and whether its first row is a header, by comparing it with the rows below."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ _NUMBER = re.compile(r"[-+]?[$€£¥]?\s?[\d.,'\s]*\d[\d.,'\s]*(?:[eE][-+]?\d+)
 _DATE = re.compile(
     r"\d{1,4}[-./]\d{1,2}[-./]\d{1,4}.*|\d{1,2}:\d\d(?::\d\d.*)?|\d{1,2}[- ][A-Za-z]{3,9}[- ,]+\d{2,4}.*"
 )
-_YEAR = re.compile(r"(?:19|20)\d\d")  # names a column of other numbers
+_YEAR = re.compile(r"(?:19|20)\d\d")  # a year may be the name of a column of numbers
 _ADDRESS = re.compile(r"https?://.*|[^@\s]+@[^@\s]+")
 _WORD = re.compile(r"true|false|yes|no|n/?a|null|none|nan|-", re.IGNORECASE)
-_CODE = re.compile(r"(?=.*\d)[A-Za-z0-9][\w./:#-]*")  # letters and digits in one, as in an article number
+_CODE = re.compile(r"(?=.*\d)[A-Za-z0-9][\w./:#-]*")  # letters and digits mixed, as in an article number
 _NAME = re.compile(r"[^\W\d][\w .()/%#€$*?:&+-]{0,39}")
-_COUNT = re.compile(r"\s\d|(?:\S+\s+){4}")  # "Blue mug 300 ml" and sentences name no columns
+_COUNT = re.compile(r"\s\d|(?:\S+\s+){4}")  # "Blue mug 300 ml" and sentences are not names of columns
 _IDENTIFIER = re.compile(r"[A-Za-z]+(?:[_.][A-Za-z0-9]+)+|[a-z]+(?:[A-Z][a-z]+)+|id|ID")
 _NUMBERED = re.compile(r"(?:c|col|column|f|field|v|var|x|y|attr|feature|key|pk)[ _]?\d{1,4}", re.IGNORECASE)
 _COMMENT = re.compile(r"\s*(?:#|//|%|--|;;|\*)")
 
 
 def looks_like_header(first: Sequence[str], below: Sequence[Sequence[str]] = ()) -> bool:
-    """Whether the first row names columns: its cells are of another kind than those below them.
+    """Whether the first row is a header: its cells differ in type from those below.
 
-    Without rows below: no cell is a number, a date or an address.
+    Without rows below: whether no cell is a number, a date or an address.
     """
     names = [cell.strip() for cell in first]
     given = [name for name in names if name]
@@ -39,7 +39,7 @@ def looks_like_header(first: Sequence[str], below: Sequence[Sequence[str]] = ())
 
 
 def widened(header: list[str], below: Sequence[Sequence[str]]) -> list[str]:
-    """The header with a cell for each that most rows have. R gives no name to the column that numbers the rows."""
+    """The header with as many cells as most rows have. R writes no name for the column of row numbers."""
     widths = [_width(row) for row in below]
     wider = [width for width in widths if width > len(header)]
     if len(wider) * 2 <= len(widths):
@@ -54,7 +54,7 @@ def _width(row: Sequence[str]) -> int:
 
 
 def table_start(rows: Sequence[Sequence[str]]) -> int:
-    """How many rows come before the table: titles, dates, comments, which are narrower than the rows that follow."""
+    """The number of rows before the table: titles, dates, comments, which have fewer cells than the rows below."""
     start = 0
     while start < len(rows) - 1 and _is_comment(rows[start]) and not _is_comment(rows[-1]):
         start += 1
@@ -81,7 +81,7 @@ _DATA = frozenset(("number", "date", "address", "word"))
 
 
 def _kind(cell: str) -> str:
-    cell = cell[:200]  # the patterns below are quadratic in the worst case
+    cell = cell[:200]  # limited, because the patterns below are quadratic in the worst case
     for kind, pattern in (
         ("number", _NUMBER),
         ("date", _DATE),
@@ -95,7 +95,7 @@ def _kind(cell: str) -> str:
 
 
 def _vote(name: str, cells: Sequence[str]) -> float:
-    """What a column says: above 0 for a header, below for none."""
+    """The vote of a column: above 0 for a header, below 0 against."""
     given = [cell for cell in cells if cell]
     if not name or not given:
         return 0.0
@@ -119,7 +119,7 @@ def _vote_of_text(name: str, given: Sequence[str], kinds: Sequence[str], usual: 
 
 
 def _vote_of_datum(kind: str, kinds: Sequence[str], usual: str) -> float:
-    """A number above numbers is one of them; above yes and no, or as a word among them, it may be a name."""
+    """A number above numbers is one of them; above booleans or words it may be a name."""
     if kind == usual:
         return -1.5
     if kind == "word" or (usual in _DATA and kind not in kinds and len(kinds) > 2):
@@ -128,14 +128,14 @@ def _vote_of_datum(kind: str, kinds: Sequence[str], usual: str) -> float:
 
 
 def _share_prefix(name: str, given: Sequence[str]) -> bool:
-    """Whether the cell begins as most others do, as "SKU-1" and "SKU-2"; but not as "Comment" and "Comment 1"."""
+    """Whether the cell has the prefix of most others, as "SKU-1" and "SKU-2"; but not as "Comment" and "Comment 1"."""
     length = max(4, len(name) // 3)
     alike = sum(cell[:length] == name[:length] and not cell.startswith(name) for cell in given)
     return len(given) > 1 and alike * 3 > len(given) * 2
 
 
 def _vote_of_shape(name: str, given: Sequence[str]) -> float:
-    """Names as programs have them stand above text, unless all of the column is written so."""
+    """Identifiers above text are names, unless the whole column has that form."""
     pattern = _NUMBERED if _NUMBERED.fullmatch(name) else _IDENTIFIER
     if not pattern.fullmatch(name):
         return 0.0
@@ -143,7 +143,7 @@ def _vote_of_shape(name: str, given: Sequence[str]) -> float:
 
 
 def _vote_of_lengths(name: str, given: Sequence[str]) -> float:
-    """Text above text: cells of one column are often of the same length, and their header is not."""
+    """Text above text: cells of a column often have the same length, and their header differs."""
     lengths = [len(cell) for cell in given]
     if len(set(given)) > 2 and len(set(lengths)) == 1:
         return 0.5 if len(name) != lengths[0] else -0.6
@@ -153,7 +153,7 @@ def _vote_of_lengths(name: str, given: Sequence[str]) -> float:
 
 
 def _vote_of_repeats(names: Sequence[str], rows: Sequence[Sequence[str]]) -> float:
-    """A name that comes twice is odd; the same cell twice in the rows below, too, and it is one of them."""
+    """Repeated names are unusual; if the value is also repeated below, it is data."""
     places: dict[str, int] = {}
     repeated = [(at, first) for at, name in enumerate(names) if name and (first := places.setdefault(name, at)) < at]
     if not repeated:
@@ -163,7 +163,7 @@ def _vote_of_repeats(names: Sequence[str], rows: Sequence[Sequence[str]]) -> flo
 
 
 def _prior(given: Sequence[str]) -> float:
-    """What names look like by themselves."""
+    """How much the cells look like names, without the rows below."""
     if any(_kind(name) in _DATA - {"word"} and not _YEAR.fullmatch(name) for name in given):
         return -0.2
     named = sum(_NAME.fullmatch(name) is not None and not _COUNT.search(name) for name in given) / len(given)

@@ -1,4 +1,4 @@
-"""What a file is, told by what is in it: names and media types are only what somebody says."""
+"""Detects the kind of a file by its content: names and media types are not trusted."""
 
 from __future__ import annotations
 
@@ -13,26 +13,26 @@ from forebay.services.spreadsheets.archives import PICTURES, WORKBOOK, opened, p
 FileKind: TypeAlias = Literal["csv", "jsonl", "xlsx", "image", "images", "unknown"]
 
 _HEAD = 64 << 10
-_LOOKED_AT = 20  # entries of an archive
+_LOOKED_AT = 20  # entries of an archive that are checked
 _BINARY = bytes(set(range(32)) - set(b"\t\n\r\x0b\x0c\x1a\x1b")) + b"\x7f"
 _OTHERS = (
-    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "is a workbook of an old kind, or one with a password: save it as .xlsx"),
-    (b"%PDF-", "is a PDF: only tables and pictures are read"),
-    (b"\x1f\x8b", "is packed by gzip: unpack it first"),
+    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "is a workbook in an old format, or with a password: save it as .xlsx"),
+    (b"%PDF-", "is a PDF: only tables and images are supported"),
+    (b"\x1f\x8b", "is compressed with gzip: decompress it first"),
     (b"Rar!", "is a RAR archive: use ZIP"),
     (b"7z\xbc\xaf\x27\x1c", "is a 7z archive: use ZIP"),
 )
 
 
 class Detected(NamedTuple):
-    """The kind; and when it is none that is read, what to do."""
+    """The kind; for an unsupported one, the reason and what to do."""
 
     kind: FileKind
     reason: str = ""
 
 
 def detect(source: IO[bytes]) -> Detected:
-    """What this file is."""
+    """Detect the kind of a file."""
     source.seek(0)
     head = source.read(_HEAD)
     if not head:
@@ -48,7 +48,7 @@ def detect(source: IO[bytes]) -> Detected:
 
 
 def is_image(head: bytes) -> bool:
-    """Whether a file that begins like this is a picture of a kind that is read."""
+    """Whether a file with these first bytes is a supported image."""
     return (
         head.startswith((b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", b"GIF87a", b"GIF89a", b"\0\0\1\0"))
         or (head[:4] == b"RIFF" and head[8:12] == b"WEBP")
@@ -66,9 +66,9 @@ def _archive(source: IO[bytes]) -> Detected:
             if listed and all(_is_picture(archive, one.name) for one in listed[:_LOOKED_AT]):
                 return Detected("images")
     except DataError as error:
-        # A workbook that is refused is refused with the reason when it is opened, too.
+        # An invalid workbook is refused with the reason when it is opened.
         return Detected("unknown", str(error))
-    return Detected("unknown", "is an archive that holds something else than pictures")
+    return Detected("unknown", "is an archive with files other than images")
 
 
 def _office(names: dict[str, zipfile.ZipInfo]) -> Detected:
@@ -91,10 +91,10 @@ def _text(source: IO[bytes], head: bytes) -> Detected:
     if encoding is None and not looks_wide(head):
         strange = len(head) - len(head.translate(None, _BINARY))
         if strange * 20 > len(head) + 200:
-            return Detected("unknown", "is neither a table, nor a picture, nor an archive of pictures")
+            return Detected("unknown", "is neither a table, nor an image, nor an archive of images")
     start = head.lstrip(b"\xef\xbb\xbf\xff\xfe \t\r\n\0")[:200].replace(b"\0", b"").lower()
     if start.startswith((b"<!doctype", b"<html", b"<?xml", b"<svg", b"<table")):
-        return Detected("unknown", "is a page of markup, whatever its name says: save it as .xlsx or CSV")
+        return Detected("unknown", "is HTML or XML, whatever its name: save it as .xlsx or CSV")
     return Detected("jsonl" if _is_json(head) else "csv")
 
 
@@ -105,5 +105,5 @@ def _is_json(head: bytes) -> bool:
     try:
         json.loads(line)
     except (ValueError, RecursionError):
-        return len(line) >= _HEAD // 2  # a long first line is cut off here
+        return len(line) >= _HEAD // 2  # a long first line is incomplete here
     return True

@@ -1,4 +1,4 @@
-"""Lines of a file that nobody vouches for, none longer than memory should have to hold."""
+"""Reads lines of an untrusted file, with a maximum length."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from forebay.services.spreadsheets.rows import MAX_ROW_BYTES, Cursor
 
 CHUNK = 1 << 18
 
-Line: TypeAlias = bytes | int  # with its end; an integer is the length of a line that is too long to be kept
+Line: TypeAlias = bytes | int  # with its end; an integer is the length of a line that is too long
 
 
 class LineReader:
-    """The lines from a place on, one by one or many at once. Lines that were taken can be put back."""
+    """The lines from a position on, one by one or many at a time. Lines can be put back."""
 
     def __init__(self, source: IO[bytes], start: Cursor, end: bytes, chunk: int = CHUNK) -> None:
         source.seek(start.offset)
@@ -23,14 +23,14 @@ class LineReader:
         self._size = chunk
         self._ready: deque[Line] = deque()
         self._rest = b""
-        self._skipped = 0  # bytes of a line that is too long, so far
+        self._skipped = 0  # bytes of a too long line so far
         self._is_over = False
         self.offset = start.offset
         self.count = start.line
 
     @property
     def are_split(self) -> bool:
-        """Whether there are lines that have to be taken one by one."""
+        """Whether there are lines that must be taken one by one."""
         return bool(self._ready)
 
     def take(self) -> Line | None:
@@ -45,13 +45,13 @@ class LineReader:
         return line
 
     def put_back(self, lines: list[Line]) -> None:
-        """These lines, the last that were taken, come again."""
+        """Put back the lines that were taken last."""
         self._ready.extendleft(reversed(lines))
         self.offset -= sum(line if isinstance(line, int) else len(line) for line in lines)
         self.count -= len(lines)
 
     def take_many(self) -> bytes:
-        """The whole lines that are at hand, as one; none when a line is longer than that, or at the end."""
+        """The complete lines in the buffer, as one block; empty when a line is longer, or at the end."""
         if self._skipped:
             return b""
         self._rest += self._chunk()
@@ -61,7 +61,7 @@ class LineReader:
         return block
 
     def put_back_many(self, block: bytes, *, split: bool) -> None:
-        """The end of what was taken comes again; line by line, if it is to be split."""
+        """Put back the end of the last block; as single lines, if it is to be split."""
         self.offset -= len(block)
         if split:
             self._ready.extend(self.parts(block))
@@ -82,7 +82,7 @@ class LineReader:
         *whole, self._rest = self._split(self._rest + chunk)
         self._keep(line + self._end for line in whole)
         if len(self._rest) > MAX_ROW_BYTES or self._skipped:
-            # The bytes that could be the half of an end stay.
+            # Keep the bytes that may be half of a line end.
             dropped = max(0, (len(self._rest) // len(self._end) - 1) * len(self._end))
             self._skipped += dropped
             self._rest = self._rest[dropped:]
@@ -99,7 +99,7 @@ class LineReader:
             self._ready.append(line if length <= MAX_ROW_BYTES else length)
 
     def _last_end(self) -> int:
-        """Where the last whole line at hand ends."""
+        """The end of the last complete line in the buffer."""
         found = len(self._rest)
         while (found := self._rest.rfind(self._end, 0, found + len(self._end) - 1)) >= 0:
             if found % len(self._end) == 0:
@@ -107,7 +107,7 @@ class LineReader:
         return 0
 
     def _split(self, data: bytes) -> list[bytes]:
-        """The data between ends; an end that lies across two characters of two bytes is none."""
+        """Split at line ends; a match that is not aligned to two-byte characters is not a line end."""
         if len(self._end) == 1:
             return data.split(self._end)
         parts: list[bytes] = []

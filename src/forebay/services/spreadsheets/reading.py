@@ -1,4 +1,4 @@
-"""Tables of any kind, by one interface: look at it once, keep what was found, and read rows from any place on."""
+"""One interface for all tables: detect the layout once, and read rows from any cursor on."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from forebay.services.spreadsheets.rows import Cursor, RowReader
 from forebay.services.spreadsheets.xlsx_file import XlsxLayout, look_at_xlsx, open_xlsx
 
 Layout: TypeAlias = Annotated[CsvLayout | XlsxLayout, Field(discriminator="kind")]
-Readable: TypeAlias = IO[bytes] | Path  # a file must be one in which one can seek
+Readable: TypeAlias = IO[bytes] | Path  # a file must be seekable
 
 
 def look_at(
@@ -27,9 +27,9 @@ def look_at(
     delimiter: str | None = None,
     sheet: str | None = None,
 ) -> CsvLayout | XlsxLayout:
-    """How a table is written; what is given is not looked for.
+    """Detect the layout of a table; given values are not detected.
 
-    Raises: DataError with the reason when it is no table, or cannot be read.
+    Raises: DataError when it is not a table, or cannot be read.
     """
     with _opened(source) as file:
         found = detect(file)
@@ -41,19 +41,19 @@ def look_at(
 
 
 def _refused(found: Detected) -> str:
-    """Why, in a sentence; what is told of an archive's entries is one already."""
-    reason = found.reason or f"is no table but {_NAMES[found.kind]}"
+    """The reason as a sentence; reasons about entries of archives are sentences already."""
+    reason = found.reason or f"is not a table but {_NAMES[found.kind]}"
     return f"the file {reason}" if reason.startswith(("is ", "has ")) else reason
 
 
-_NAMES = {"jsonl": "JSON Lines", "image": "a picture", "images": "an archive of pictures"}
+_NAMES = {"jsonl": "JSON Lines", "image": "a picture", "images": "an archive of images"}
 
 
 @contextmanager
 def read_rows(source: Readable, layout: CsvLayout | XlsxLayout, start: Cursor | None = None) -> Generator[RowReader]:
-    """The rows of a table, from its first or from a place on.
+    """The rows of a table, from the first or from a cursor on.
 
-    Raises: DataError when what is left of the file cannot be read, also later.
+    Raises: DataError when the rest of the file cannot be read, also later.
     """
     with _opened(source) as file:
         if isinstance(layout, CsvLayout):

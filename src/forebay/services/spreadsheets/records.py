@@ -1,6 +1,6 @@
-"""Records of a CSV file: cells as they stand there, in bounded memory. One that is broken does not break the next.
+"""Reads records of a CSV file in bounded memory. An invalid record does not affect the next.
 
-Lines are parsed many at once as long as nothing is odd about them, and one by one where something is.
+Regular lines are parsed many at a time, others one by one.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from forebay.services.spreadsheets.dialect import Dialect, Reader, cleaned, csv_
 from forebay.services.spreadsheets.lines import CHUNK, Line, LineReader
 from forebay.services.spreadsheets.rows import MAX_COLUMNS, MAX_ROW_BYTES, BadRow, Cursor, excerpt
 
-_MAX_LINES = 10_000  # of one record
+_MAX_LINES = 10_000  # lines of a record
 
 
 class Record(NamedTuple):
@@ -24,11 +24,11 @@ class Record(NamedTuple):
     cells: list[str]
 
 
-_Ends: TypeAlias = Sequence[tuple[int, int]]  # the byte and the line with which records end
+_Ends: TypeAlias = Sequence[tuple[int, int]]  # the byte and the line where records end
 
 
 class Stretch:
-    """Records that follow each other, and the lines on which they begin; empty ones are left out."""
+    """Consecutive records and their first lines; empty ones are left out."""
 
     def __init__(
         self,
@@ -40,7 +40,7 @@ class Stretch:
     ) -> None:
         self.lines = lines
         self.records = records
-        self.widths = widths  # how many cells the records have; nothing when some are bad
+        self.widths = widths  # number of cells of the records; None when some are invalid
         self._start, self._end = places
         self._find_ends = ends
         self._ends: _Ends | None = None
@@ -51,7 +51,7 @@ class Stretch:
         return cls([], [], frozenset(), (cursor, cursor), tuple)
 
     def after(self, count: int) -> Cursor:
-        """Where the record begins that follows the first so many."""
+        """The cursor after the first records."""
         if count == 0:
             return self._start
         if count == len(self.records) and self.lines[-1] == self._end.line:
@@ -60,29 +60,29 @@ class Stretch:
         return Cursor(offset=offset, line=line)
 
     def until(self, offset: int, most: int) -> int:
-        """How many records there are up to the one that ends at that byte or behind it; so many at most."""
+        """The number of records up to the first that ends at or after that byte; at most `most`."""
         if self._end.offset < offset:
             return min(most, len(self.records))
         ends = self._known_ends()[:most]
         return min(bisect_left(ends, (offset, 0)) + 1, len(ends))
 
     def reaches(self, offset: int, count: int) -> bool:
-        """Whether the first so many records end at that byte or behind it."""
+        """Whether the first records end at or after that byte."""
         return self._end.offset >= offset and self._known_ends()[count - 1][0] >= offset
 
     def _known_ends(self) -> _Ends:
-        """Most who read do not ask after each record where it ends: it is found out for those who do."""
+        """Computed on demand, because most readers do not need the end of each record."""
         if self._ends is None:
             self._ends = self._find_ends()
         return self._ends
 
 
 class _Refused(Exception):
-    """What is wrong with the record that is being read."""
+    """Why the current record is invalid."""
 
 
 class Records:
-    """The records from a place on."""
+    """The records from a cursor on."""
 
     def __init__(
         self,
@@ -101,17 +101,17 @@ class Records:
         self._is_usual = line_end == "\n"
         self._lines = LineReader(source, start, self._end, chunk)
         self._parsed = csv_reader(_Feed(self), self._dialect)
-        self._held: list[Line] = []  # lines of the record that is being read
+        self._held: list[Line] = []  # lines of the current record
         self._size = 0
         self._fault: str | None = None
 
     @property
     def cursor(self) -> Cursor:
-        """Where the next stretch begins."""
+        """The cursor of the next stretch."""
         return Cursor(offset=self._lines.offset, line=self._lines.count)
 
     def take(self) -> Stretch | None:
-        """The next records, as many as are at hand; None at the end."""
+        """The next records in the buffer; None at the end."""
         if self._is_usual and not self._lines.are_split and (found := self._many()):
             return found
         return self._few()
@@ -121,7 +121,7 @@ class Records:
             for line, cells in zip(stretch.lines, stretch.records, strict=True):
                 yield cells if isinstance(cells, BadRow) else Record(line, cells)
 
-    # Many at once.
+    # Many at a time.
 
     def _many(self) -> Stretch | None:
         start = self.cursor
@@ -132,7 +132,7 @@ class Records:
             return None
         source = io.StringIO(text, newline="\n")
         records: list[list[str]] = []
-        ends: list[int] = []  # the line with which each record ends
+        ends: list[int] = []  # the last line of each record
         if self._dialect.spaced:
             error = _parse_lines(source, self._dialect, records, ends)
         else:
@@ -144,7 +144,7 @@ class Records:
             records, ends, error = [], [], "odd"
         if error:
             done = sum(map(len, self._lines.parts(block)[: ends[-1]])) if ends else 0
-            # A record that goes on behind this block is tried again with the next; but only once.
+            # A record that continues after this block is tried again with the next block, once.
             self._lines.put_back_many(block[done:], split=not ends or "unexpected end of data" not in error)
             block = block[:done]
         if not ends:
@@ -209,7 +209,7 @@ class Records:
         return Stretch(lines, records, widths, (start, self.cursor), lambda: ends)
 
     def _next(self, line: int) -> list[str] | BadRow | None:
-        """The next record, nothing in it when it is empty; None at the end."""
+        """The next record, which may be empty; None at the end."""
         self._held.clear()
         self._size, self._fault = 0, None
         try:
@@ -233,7 +233,7 @@ class Records:
         return self._fault
 
     def _broken(self, line: int, error: Exception) -> BadRow:
-        """Only the first line is given up: a quote that is never closed must not swallow the rows that follow."""
+        """Only the first line is invalid: an unclosed quote must not swallow the following rows."""
         first, *others = self._held
         self._lines.put_back(others)
         reason = str(error) if isinstance(error, _Refused) else _described(error, is_long=bool(others))
@@ -271,17 +271,17 @@ class Records:
 
 
 def _line_cells(line: str, dialect: Dialect) -> list[str]:
-    """The cells of a line that is a record by itself.
+    """The cells of a line that is a whole record.
 
-    Where there are spaces around quotes the parser has to be lenient, and cannot tell a quote that is left open: it
-    would go on into the next lines without a word. So these files have a record a line.
+    With spaces around quotes the parser must be lenient and does not detect an unclosed quote: it would silently
+    continue into the next lines. So these files have one record per line.
     """
     empty: list[str] = []
     return next(csv_reader((line,), dialect), empty)
 
 
 def _parse_lines(lines: Iterable[str], dialect: Dialect, records: list[list[str]], ends: list[int]) -> str:
-    """The same as `_parse`, for files that have a record a line."""
+    """The same as `_parse`, for files with one record per line."""
     try:
         for number, line in enumerate(lines, 1):
             records.append(_line_cells(line, dialect))
@@ -292,9 +292,9 @@ def _parse_lines(lines: Iterable[str], dialect: Dialect, records: list[list[str]
 
 
 def _parse(reader: Reader, records: list[list[str]], ends: list[int], *, is_simple: bool) -> str:
-    """Fill in the records up to the first that is odd, and say what is odd."""
+    """Add the records up to the first irregular one, and return its error."""
     try:
-        if is_simple:  # a record a line
+        if is_simple:  # one record per line
             records.extend(reader)
             ends.extend(range(1, len(records) + 1))
         else:
@@ -308,14 +308,14 @@ def _parse(reader: Reader, records: list[list[str]], ends: list[int], *, is_simp
 
 
 def _has_long(ends: list[int]) -> bool:
-    """Whether there is a record of too many lines."""
+    """Whether a record has too many lines."""
     if not ends or ends[-1] - len(ends) < _MAX_LINES:
         return False
     return max(end - begin for begin, end in zip((0, *ends), ends, strict=False)) > _MAX_LINES
 
 
 class _Feed:
-    """Goes on after an error, which a generator would not."""
+    """An iterator that continues after an error, unlike a generator."""
 
     def __init__(self, records: Records) -> None:
         self._records = records

@@ -1,4 +1,4 @@
-"""What readers of files hand over: rows, the rows that could not be read, and the place where reading goes on."""
+"""The results of readers: rows, invalid rows, and cursors."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from pydantic import BaseModel, ConfigDict, Field
 from forebay.errors import DataError
 
 MAX_ROW_BYTES = 4 << 20
-MAX_COLUMNS = 16_384  # as many as a spreadsheet has
-MOST_BYTES = 16 << 20  # of a batch
+MAX_COLUMNS = 16_384  # the maximum of spreadsheets
+MOST_BYTES = 16 << 20  # bytes of a batch
 _EXCERPT = 200
 
-# Of the whole process, and set here only, as all that read CSV import this. Our own bound is on records; what is made
-# of them, for a grid for example, may be a little longer.
+# Applies to the whole process; set here, because everything that reads CSV imports this module. Records have their own
+# limit; derived rows, for example of a grid, may be a little longer.
 csv.field_size_limit(max(csv.field_size_limit(), 4 * MAX_ROW_BYTES))
 
 
@@ -28,7 +28,7 @@ class Row(NamedTuple):
 
 
 class BadRow(NamedTuple):
-    """A row that cannot be read: its line, why, and how it begins."""
+    """An invalid row: its line, the reason, and an excerpt."""
 
     line: int
     reason: str
@@ -39,7 +39,7 @@ AnyRow: TypeAlias = Row | BadRow
 
 
 class Cursor(BaseModel):
-    """Where a row begins: the byte in a CSV file, 0 in others, and how many lines come before."""
+    """The start of a row: the byte in a CSV file, 0 in others, and the number of lines before it."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -47,8 +47,8 @@ class Cursor(BaseModel):
     line: int = Field(default=0, ge=0)
 
 
-class Batch(NamedTuple):
-    """Rows that follow each other, and where the next one begins."""
+class RowBatch(NamedTuple):
+    """Consecutive rows, and the cursor of the next."""
 
     rows: list[AnyRow]
     next: Cursor
@@ -56,10 +56,10 @@ class Batch(NamedTuple):
 
 
 class Cells(NamedTuple):
-    """Rows that follow each other without the names of their columns, which is faster; and those that are bad."""
+    """Consecutive rows as lists of cells, which is faster; and invalid rows."""
 
-    lines: list[int]  # one for each row
-    rows: list[list[str]]  # the cells of each, as many as there are columns and in their order
+    lines: list[int]  # one per row
+    rows: list[list[str]]  # the cells of each row, one per column
     bad: list[BadRow]
     next: Cursor
     is_last: bool
@@ -80,29 +80,29 @@ class RowReader(Protocol):
 
     @property
     def cursor(self) -> Cursor:
-        """Where the next row begins."""
+        """The cursor of the next row."""
         ...
 
     def __iter__(self) -> Iterator[AnyRow]: ...
 
     def take(self, most_rows: int, most_bytes: int = MOST_BYTES) -> Cells:
-        """The next rows: no more than so many, and ending with the one that makes them so many bytes, or more."""
+        """The next rows: at most `most_rows`, ending with the one that reaches `most_bytes`."""
         ...
 
 
-def take(reader: RowReader, most_rows: int, most_bytes: int = MOST_BYTES) -> Batch:
-    """The next rows with the names of their columns, good and bad ones in their order; see `RowReader.take`."""
+def take(reader: RowReader, most_rows: int, most_bytes: int = MOST_BYTES) -> RowBatch:
+    """The next rows by column name, valid and invalid ones in order; see `RowReader.take`."""
     found = reader.take(most_rows, most_bytes)
     columns = reader.columns
     named = (dict(zip(columns, cells, strict=True)) for cells in found.rows)
     rows: list[AnyRow] = [*map(Row, found.lines, named), *found.bad]
     if found.bad:
         rows.sort(key=lambda row: row.line)
-    return Batch(rows, found.next, found.is_last)
+    return RowBatch(rows, found.next, found.is_last)
 
 
 def excerpt(text: str) -> str:
-    """How a row begins, for the person who looks for it."""
+    """The beginning of a row, for messages."""
     return text[:_EXCERPT].replace("\0", "\N{SYMBOL FOR NULL}").strip()
 
 
@@ -110,13 +110,13 @@ def excerpt(text: str) -> str:
 
 
 def columns_of(header: Sequence[str]) -> tuple[str, ...]:
-    """Names for all columns: those without one are numbered, and a name that comes again gets a number.
+    """Names for all columns: columns without a name and repeated names are numbered.
 
     Raises: DataError when there are too many.
     """
     if len(header) > MAX_COLUMNS:
         raise DataError(f"the file has {len(header)} columns; {MAX_COLUMNS} are allowed")
-    names: dict[str, int] = {}  # and the number that the next of the same name may have
+    names: dict[str, int] = {}  # the next number for a repeated name
     for place, cell in enumerate(header, 1):
         name = wanted = _name(cell) or f"column {place}"
         while name in names:
@@ -127,7 +127,7 @@ def columns_of(header: Sequence[str]) -> tuple[str, ...]:
 
 
 def renamed(columns: Sequence[str], header: Sequence[str]) -> tuple[str, ...]:
-    """The columns that are not called as the header says."""
+    """The columns whose names differ from the header."""
     return tuple(column for column, cell in zip(columns, header, strict=True) if column != _name(cell))
 
 
@@ -136,14 +136,14 @@ def _name(cell: str) -> str:
 
 
 def without_empty_end(cells: list[str], wanted: int) -> list[str]:
-    """A row without the empty cells that come after the last column."""
+    """A row without empty cells after the last column."""
     while len(cells) > wanted and not cells[-1]:
         cells.pop()
     return cells
 
 
 def fitted(line: int, cells: list[str], wanted: int) -> list[str] | BadRow:
-    """A cell for each column. Spreadsheets leave out the empty cells at a row's end: they are put back."""
+    """One cell per column. Spreadsheets omit empty cells at the end of a row, which are added."""
     given = len(cells)
     if given > wanted:
         given = len(without_empty_end(cells, wanted))

@@ -1,4 +1,4 @@
-"""Files of rows, made piece by piece: all of one is never in memory. The same rows make the same bytes."""
+"""Writes files of rows in pieces, so that they are never whole in memory. The same rows give the same bytes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MEDIA_TYPES: dict[FileFormat, str] = {
 
 
 class CsvFile:
-    """CSV in UTF-8, with the mark at its beginning by which spreadsheets know that."""
+    """CSV in UTF-8 with a byte order mark, by which spreadsheets recognise the encoding."""
 
     def __init__(self, columns: Sequence[str], *, escape: bool = True, mark: bool = True) -> None:
         self._buffer = io.StringIO(newline="")
@@ -45,7 +45,7 @@ class CsvFile:
 
 
 def header_of(columns: Sequence[str], *, escape: bool = True) -> bytes:
-    """The beginning of a CSV file whose rows the database writes: its lines end in a line feed alone."""
+    """The beginning of a CSV file whose rows the database writes, with line feeds as line ends."""
     buffer = io.StringIO(newline="")
     buffer.write("\ufeff")
     csv.writer(buffer, lineterminator="\n").writerow(map(escaped_text if escape else cell_text, columns))

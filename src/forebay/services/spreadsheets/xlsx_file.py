@@ -1,7 +1,7 @@
-"""Rows of XLSX files, read as a stream: neither a sheet nor its strings are ever whole in memory.
+"""Reads rows of XLSX files as a stream: neither a sheet nor its strings are whole in memory.
 
-Cells become text as `cell_text` would have it: what a formula gave when the file was saved, numbers with the 15 digits
-that a spreadsheet shows, dates and times as ISO 8601, truth as `true` or `false`, errors as they are shown (`#N/A`).
+Cells become text like that of `cell_text`: saved results of formulas, numbers with the 15 digits that a spreadsheet
+shows, dates and times as ISO 8601, booleans as `true` or `false`, errors as shown (`#N/A`).
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _ROW = b"<row"
 
 
 class XlsxLayout(BaseModel):
-    """What one has to know to read a sheet from any row on."""
+    """What is needed to read a sheet from any row on."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -48,12 +48,12 @@ class XlsxLayout(BaseModel):
     sheets: tuple[str, ...]
     columns: tuple[str, ...]
     has_header: bool
-    renamed: tuple[str, ...] = ()  # columns that have no name in the file, or the name of another
+    renamed: tuple[str, ...] = ()  # columns without a name, or with the name of another
     start: Cursor
 
 
 class XlsxReader:
-    """The rows of a sheet, from its first or from a place on: the rows before that are read again, and left out."""
+    """The rows of a sheet, from the first or from a cursor on: the rows before it are read and skipped."""
 
     def __init__(self, archive: zipfile.ZipFile, book: Workbook, layout: XlsxLayout, start: Cursor | None) -> None:
         self._columns = layout.columns
@@ -73,7 +73,7 @@ class XlsxReader:
             yield cells if isinstance(cells, BadRow) else Row(line, dict(zip(self._columns, cells, strict=True)))
 
     def take(self, most_rows: int, most_bytes: int = MOST_BYTES) -> Cells:
-        """The next rows; their bytes are the characters that people see."""
+        """The next rows; their size is that of the visible characters."""
         found = Cells([], [], [], self.cursor, is_last=False)
         size = 0
         for count, (line, cells, _) in enumerate(self.typed(), 1):
@@ -84,7 +84,7 @@ class XlsxReader:
         return found._replace(next=self.cursor, is_last=True)
 
     def typed(self) -> Iterator[tuple[int, list[str] | BadRow, str]]:
-        """The rows that are left: their numbers, their cells, and a letter for what each of these is."""
+        """The remaining rows: their numbers, cells, and a letter for the type of each cell."""
         wanted = len(self._columns)
         for line, cells, fault, kinds in self._rows:
             if line <= self._line:
@@ -97,9 +97,9 @@ class XlsxReader:
 
 
 def look_at_xlsx(source: IO[bytes], *, sheet: str | None = None, header: bool | None = None) -> XlsxLayout:
-    """What a workbook holds; the first sheet that people see, unless one is named.
+    """Detect the layout of a workbook; uses the first visible sheet, unless one is named.
 
-    Raises: DataError with the reason when it cannot be read.
+    Raises: DataError when it cannot be read.
     """
     with _workbook(source) as (archive, book):
         wanted = book.sheet(sheet).name
@@ -129,7 +129,7 @@ def look_at_xlsx(source: IO[bytes], *, sheet: str | None = None, header: bool | 
 
 
 def _check_rows(archive: zipfile.ZipFile, book: Workbook, sheet: str) -> None:
-    """Too many rows are refused before one of them is read: to unpack them takes a hundredth of the time."""
+    """Refuse too many rows before reading them: decompressing takes a hundredth of the time."""
     entry = _entry(archive, book, sheet)
     count, rest = 0, b""
     if entry.file_size <= MAX_ROWS * len(_ROW):
@@ -138,15 +138,15 @@ def _check_rows(archive: zipfile.ZipFile, book: Workbook, sheet: str) -> None:
         data = rest + piece
         count += data.count(_ROW)
         rest = data[1 - len(_ROW) :]
-        if count > MAX_ROWS + 1:  # one is that of <rowBreaks>
-            raise DataError(f"the sheet {sheet!r} has more than {MAX_ROWS} rows, which no spreadsheet has")
+        if count > MAX_ROWS + 1:  # one may be <rowBreaks>
+            raise DataError(f"the sheet {sheet!r} has more than {MAX_ROWS} rows, the maximum of spreadsheets")
 
 
 @contextmanager
 def open_xlsx(source: IO[bytes], layout: XlsxLayout, start: Cursor | None = None) -> Generator[XlsxReader]:
     """The rows of a workbook.
 
-    Raises: DataError with the reason when it cannot be read, also later.
+    Raises: DataError when it cannot be read, also later.
     """
     with _workbook(source) as (archive, book):
         yield XlsxReader(archive, book, layout, start)

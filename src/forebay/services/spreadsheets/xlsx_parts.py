@@ -1,4 +1,4 @@
-"""The parts of a workbook that are read before its rows: sheets, formats of numbers, and strings that cells share."""
+"""Reads the parts of a workbook that precede its rows: sheets, number formats and shared strings."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from forebay.errors import DataError
 from forebay.services.spreadsheets.archives import pieces
 from forebay.services.spreadsheets.rows import MAX_ROW_BYTES
 
-MAX_PART_BYTES = 64 << 20  # of a part that is held in memory
-MAX_STRINGS_BYTES = 1 << 30  # they wait on the disk
-MAX_STRINGS = 1 << 24  # where each ends is held in memory
-_MAX_NAMES = 1 << 20  # the parser keeps the names of all tags and attributes
+MAX_PART_BYTES = 64 << 20  # bytes of a part in memory
+MAX_STRINGS_BYTES = 1 << 30  # stored on disk
+MAX_STRINGS = 1 << 24  # the end of each is kept in memory
+_MAX_NAMES = 1 << 20  # the parser stores all names of tags and attributes
 _HEX = re.compile("_x([0-9A-Fa-f]{4})_")
 
 
 class Markup:
-    """XML read piece by piece: no document types, so no entities, and no name or attribute that fills the memory."""
+    """Parses XML incrementally, without document types (so no entities), with limits on names and attributes."""
 
     def __init__(self, what: str) -> None:
         self.parser = expat.ParserCreate()
@@ -48,11 +48,11 @@ class Markup:
             self._names = len(known)
             if sum(map(len, known)) > _MAX_NAMES:
                 raise DataError(
-                    f"{self._what} has names of more than {_MAX_NAMES} characters, which no spreadsheet has"
+                    f"{self._what} has names of more than {_MAX_NAMES} characters, which spreadsheets do not have"
                 )
 
     def _refuse(self, *_: object) -> None:
-        raise DataError(f"{self._what} declares a document type, which no spreadsheet does")
+        raise DataError(f"{self._what} declares a document type, which spreadsheets do not have")
 
 
 def local(name: str) -> str:
@@ -61,7 +61,7 @@ def local(name: str) -> str:
 
 
 def plain(text: str) -> str:
-    """A text in which what XML cannot hold was written as _xHHHH_."""
+    """Decode _xHHHH_ escapes of characters that XML cannot represent."""
     return _HEX.sub(_character, text) if "_x" in text else text
 
 
@@ -72,7 +72,7 @@ def _character(found: re.Match[str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Worksheet:
-    """A sheet's name, where its rows are, and whether people see it."""
+    """A sheet: its name, its part, and whether it is visible."""
 
     name: str
     part: str
@@ -81,20 +81,20 @@ class Worksheet:
 
 @dataclass(frozen=True, slots=True)
 class CellFormat:
-    """What a number means, and how it is shown."""
+    """The meaning and the format of a number."""
 
     has_date: bool = False
     has_time: bool = False
     is_percent: bool = False
-    is_duration: bool = False  # of hours, minutes or seconds that may be more than a day
-    digits: int = 0  # of a code, such as an article number, which is filled up with zeros
-    gaps: tuple[str, ...] = ()  # what stands before, between and after these
-    decimals: int = 0  # at least
+    is_duration: bool = False  # hours, minutes or seconds may exceed a day
+    digits: int = 0  # digits of a code, such as an article number, padded with zeros
+    gaps: tuple[str, ...] = ()  # the text before, between and after them
+    decimals: int = 0  # minimum decimals
 
 
 @dataclass(slots=True)
 class Workbook:
-    """What the parts say."""
+    """The parsed parts."""
 
     sheets: list[Worksheet]
     formats: list[CellFormat | None]
@@ -102,7 +102,7 @@ class Workbook:
     since_1904: bool
 
     def sheet(self, name: str | None) -> Worksheet:
-        """The sheet of that name; else the first that people see.
+        """The sheet of that name; by default the first visible one.
 
         Raises: DataError when there is none.
         """
@@ -114,7 +114,7 @@ class Workbook:
 
 
 def read_workbook(archive: zipfile.ZipFile) -> Workbook:
-    """Raises: DataError when it is no workbook."""
+    """Raises: DataError when it is not a workbook."""
     main = _main_part(archive)
     relations = _relations(archive, main)
     sheets, since_1904 = _sheets(archive, main, {key: part for key, (_, part) in relations.items()})
@@ -134,11 +134,11 @@ def _main_part(archive: zipfile.ZipFile) -> str:
     for kind, part in _relations(archive, "").values():
         if kind == "officeDocument":
             return part
-    raise DataError("the file is no workbook: nothing in it says where its sheets are")
+    raise DataError("the file is not a workbook: its main part is missing")
 
 
 def _relations(archive: zipfile.ZipFile, part: str) -> dict[str, tuple[str, str]]:
-    """What a part refers to: its kind and name by its id."""
+    """The relations of a part: type and target by id."""
     path = PurePosixPath(part)
     found: dict[str, tuple[str, str]] = {}
 
@@ -182,7 +182,7 @@ def _sheets(archive: zipfile.ZipFile, main: str, parts: dict[str, str]) -> tuple
 def _parse(archive: zipfile.ZipFile, part: str, start: Callable[[str, dict[str, str]], None]) -> None:
     entry = archive.NameToInfo.get(part)
     if entry is None:
-        raise DataError(f"the file is no workbook: {part!r} is missing")
+        raise DataError(f"the file is not a workbook: {part!r} is missing")
     if entry.file_size > MAX_PART_BYTES:
         raise DataError(f"{part!r} has {entry.file_size} bytes; {MAX_PART_BYTES} are allowed")
     markup = Markup(part)
@@ -210,7 +210,7 @@ _QUOTED = re.compile(r'"[^"]*"|\\.|_.|\*.|\[(?!h+\]|m+\]|s+\])[^\]]*\]', re.IGNO
 
 
 def _formats(archive: zipfile.ZipFile, part: str | None) -> list[CellFormat | None]:
-    """What the numbers of each style mean: None is just a number."""
+    """The format of each style: None for a plain number."""
     custom: dict[str, CellFormat | None] = {}
     found: list[CellFormat | None] = []
     inside = False
@@ -248,7 +248,7 @@ _MAX_DECIMALS = 15
 
 
 def format_of(code: str) -> CellFormat | None:
-    """What numbers in a custom format mean: None is just a number."""
+    """The meaning of a custom format: None for a plain number."""
     positive = _QUOTED.sub("", code[:1000]).partition(";")[0].lower().replace("general", "")
     is_duration = _ELAPSED.search(positive) is not None
     has_time = is_duration or re.search("[hs]", positive) is not None
@@ -260,14 +260,14 @@ def format_of(code: str) -> CellFormat | None:
     if _CODE.fullmatch(positive.strip()):
         return CellFormat(digits=len(positive.strip()))
     is_percent = positive.count("%") == 1
-    # What is around the digits, such as the sign of a currency, is not a part of the number.
+    # The text around the digits, such as a currency sign, is not part of the number.
     fixed = _FIXED.fullmatch("".join(sign for sign in positive if sign in "#0?.,e/"))
     decimals = min(len(fixed[1] or ""), _MAX_DECIMALS) if fixed else 0
     return CellFormat(is_percent=is_percent, decimals=decimals) if is_percent or decimals else None
 
 
 def _gaps(code: str) -> tuple[str, ...]:
-    """What a format such as 000-00-0000 has before, between and after its zeros; nothing where none is between."""
+    """The text before, between and after the zeros of a format such as 000-00-0000; None if there is none between."""
     gaps = [""]
     at = 0
     text = _UNSEEN.sub("", code)
@@ -287,7 +287,7 @@ def _gaps(code: str) -> tuple[str, ...]:
 
 
 class SharedStrings:
-    """Strings by number. They lie in a file of their own that has no name: there may be more than fits into memory."""
+    """Strings by number, in an unnamed temporary file, because they may not fit into memory."""
 
     def __init__(self) -> None:
         self._file: IO[bytes] | None = None
@@ -348,7 +348,7 @@ def _read_strings(archive: zipfile.ZipFile, part: str, strings: SharedStrings) -
 
 
 class _Strings(Markup):
-    """Texts of all runs of a string; how it is pronounced is left out."""
+    """The texts of all runs of a string, without phonetic runs."""
 
     def __init__(self, part: str) -> None:
         super().__init__(part)

@@ -1,4 +1,4 @@
-"""The rows of a sheet, out of its markup."""
+"""Parses the rows of a sheet."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from forebay.services.spreadsheets.rows import MAX_COLUMNS, MAX_ROW_BYTES
 from forebay.services.spreadsheets.xlsx_parts import Markup, Workbook, local, plain
 from forebay.services.spreadsheets.xlsx_writing import MAX_ROWS, letters
 
-FoundRow: TypeAlias = tuple[int, list[str], str | None, str]  # its number, cells, fault, and a kind for each cell
+FoundRow: TypeAlias = tuple[int, list[str], str | None, str]  # its number, cells, error, and the types of its cells
 
-# What a cell is, by a letter: each row has as many as it has cells.
+# The types of cells, one letter per cell.
 TEXT, NUMBER, TRUTH, MOMENT, PERCENT, NO_RESULT = "snbdpf"
 
 _DIGITS = "0123456789"
@@ -31,7 +31,7 @@ _Handler = TypeVar("_Handler", bound=Callable[..., None])
 
 
 class _ByName(dict[str, _Handler | None]):
-    """What to do at a tag, by its name; names with a prefix are looked at once."""
+    """Handlers of tags by name; names with a prefix are resolved once."""
 
     def __missing__(self, name: str) -> _Handler | None:
         self[name] = self.get(local(name))
@@ -39,7 +39,7 @@ class _ByName(dict[str, _Handler | None]):
 
 
 class SheetMarkup(Markup):
-    """Rows, as they come out of the markup."""
+    """Collects rows from the markup."""
 
     def __init__(self, part: str, book: Workbook) -> None:
         super().__init__(part)
@@ -67,7 +67,7 @@ class SheetMarkup(Markup):
 
     @property
     def depth(self) -> int | None:
-        """How many tags are open; None where a text is being read."""
+        """The number of open tags; None within a text."""
         return None if self._is_text or self._spoken else self._open
 
     def _start(self, name: str, given: dict[str, str]) -> None:
@@ -104,17 +104,17 @@ class SheetMarkup(Markup):
 
     def _begin_row(self, given: dict[str, str]) -> None:
         self._rows_begun += 1
-        if self._rows_begun > MAX_ROWS:  # empty ones count: millions of them are packed into nearly nothing
-            raise DataError(f"the sheet has more than {MAX_ROWS} rows, which no spreadsheet has")
+        if self._rows_begun > MAX_ROWS:  # empty rows count: millions of them compress to almost nothing
+            raise DataError(f"the sheet has more than {MAX_ROWS} rows, the maximum of spreadsheets")
         number = given.get("r", "")
         told = int(number) if number.isascii() and number.isdigit() and len(number) < 10 else 0
-        self._row = max(told, self._row + 1)  # rows only go on, whatever they say
+        self._row = max(told, self._row + 1)  # row numbers must increase
         self._column = self._size = 0
         self._cells, self._kinds, self._fault = [], [], None
 
     def _begin_cell(self, given: dict[str, str]) -> None:
         place = given.get("r")
-        # What has no such name is out of order, or beyond the last column.
+        # Other names are out of order, or beyond the last column.
         self._column = self._columns.get(place.rstrip(_DIGITS), NOWHERE) if place else self._column + 1
         self._kind, self._style = given.get("t", "n"), given.get("s", "")
         self._text = []
@@ -125,7 +125,7 @@ class SheetMarkup(Markup):
             self._text.append(text)
 
     def _add_size(self, text: str) -> bool:
-        """Whether the row is not too long with it; one long string may be shared by all cells."""
+        """Whether the row is still within its maximum size; all cells may share a long string."""
         self._size += len(text)
         if self._size > MAX_ROW_BYTES:
             self._fault = f"is longer than {MAX_ROW_BYTES >> 20} MiB"
@@ -134,7 +134,7 @@ class SheetMarkup(Markup):
 
     def _end_cell(self) -> None:
         text = "".join(self._text)
-        # A formula may have given an empty text, which is then said to be a text.
+        # The saved result of a formula may be an empty text, which is marked as a text.
         is_missing = not text and self._has_formula and self._kind != "str"
         if (not text and not is_missing) or self._fault:
             return
@@ -154,7 +154,7 @@ class SheetMarkup(Markup):
         self._kinds.append(kind)
 
     def _value(self, text: str) -> tuple[str, str]:
-        """What the cell is, and what it shows."""
+        """The type and the text of the cell."""
         match self._kind:
             case "s":
                 return TEXT, self._shared(text)
@@ -203,6 +203,6 @@ class SheetMarkup(Markup):
             is_percent=meaning.is_percent,
         )
         if meaning.digits:
-            return TEXT, shown  # a code: its zeros are a part of it
+            return TEXT, shown  # a code: its zeros are part of it
         kind = PERCENT if meaning.is_percent else NUMBER
         return kind if isfinite(value) else TEXT, shown

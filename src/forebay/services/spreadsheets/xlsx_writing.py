@@ -1,4 +1,4 @@
-"""XLSX written as a stream. Why not by a package: docs/decisions/0018."""
+"""Writes XLSX as a stream. Why no package is used: docs/decisions/0018."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from decimal import Decimal
 from typing import IO
 
 from forebay.errors import DataError
-from forebay.services.spreadsheets.cells import Moment, Percent, cell_text, moment_days
+from forebay.services.spreadsheets.cells import DateTimeText, Percent, cell_text, moment_days
 from forebay.services.spreadsheets.rows import MAX_COLUMNS
 
 MAX_ROWS = 1_048_576
-MAX_TEXT = 32_767  # UTF-16 units a cell
+MAX_TEXT = 32_767  # UTF-16 units per cell
 CUT = "… [cut]"
-_MAX_SHEET_BYTES = 1 << 31  # larger entries need extensions of the format that not every reader has
-_SHOWN_WHOLE = 11  # characters of a number that a spreadsheet shows as they are, without a format
-_MOST_DIGITS = 15  # of a number in a spreadsheet
-_WIDTHS = (8, 60)  # characters of a column, at least and at most
-_SAMPLE = 100  # rows that say how wide columns are, unless they are long
+_MAX_SHEET_BYTES = 1 << 31  # larger entries need ZIP64, which not every reader supports
+_SHOWN_WHOLE = 11  # characters of a number that a spreadsheet shows without a format
+_MOST_DIGITS = 15  # significant digits of a number in a spreadsheet
+_WIDTHS = (8, 60)  # minimum and maximum width of a column in characters
+_SAMPLE = 100  # rows that determine the widths of columns, unless they are long
 _MOST_KEPT = 8 << 20
 _PIECE = 1 << 16
 _MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
@@ -34,23 +34,23 @@ _SHEET_HEAD = (
     '<pane ySplit="1" topLeftCell="A2" activePane="bottomLeft" state="frozen"/></sheetView></sheetViews>'
 )
 
-# Characters that XML cannot hold or changes are written as _xHHHH_; so is what looks like that already.
+# Characters that XML cannot represent are written as _xHHHH_; so are texts that look like such an escape.
 _SPECIAL = re.compile("[&<>\x00-\x08\x0b-\x1f\ufffe\uffff]|_x[0-9A-Fa-f]{4}_")
 _MARKUP = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
 
 
 class XlsxFile:
-    """A workbook in the making; rows that one sheet cannot hold go to further sheets, each with the header."""
+    """Writes a workbook; rows beyond the maximum of a sheet go to further sheets, each with the header."""
 
     def __init__(self, columns: Sequence[str], *, sheet: str = "Rows", max_rows: int = MAX_ROWS) -> None:
-        """Raises: DataError when there are more columns than a sheet has."""
+        """Raises: DataError when there are more columns than a sheet can have."""
         if len(columns) > MAX_COLUMNS:
-            raise DataError(f"{len(columns)} columns are more than the {MAX_COLUMNS} of a sheet: export CSV")
+            raise DataError(f"{len(columns)} columns exceed the maximum of {MAX_COLUMNS} of a sheet: export CSV")
         self._columns = list(columns)
         self._letters = [letters(number) for number in range(len(columns))]
         self._sheet = sheet
         self._max_rows = max_rows
-        self.cut = 0  # cells that were too long
+        self.cut = 0  # number of truncated cells
         self._styles = Styles()
         self._out = _Pieces()
         self._zip = zipfile.ZipFile(self._out, "w", zipfile.ZIP_DEFLATED, compresslevel=1)
@@ -58,7 +58,7 @@ class XlsxFile:
         self._begin_sheet()
 
     def write(self, rows: Iterable[Sequence[object]]) -> bytes:
-        """The piece of the file that these rows complete; may be empty."""
+        """Add rows; returns the next piece of the file, which may be empty."""
         for row in rows:
             if self._row >= self._max_rows or self._bytes > _MAX_SHEET_BYTES - (64 << 20):
                 self._end_sheet()
@@ -82,7 +82,7 @@ class XlsxFile:
     def _begin_sheet(self) -> None:
         self._row = self._bytes = self._size = 0
         self._waiting: list[str] = []
-        self._widths: list[int] | None = [0] * len(self._columns)  # until they are written
+        self._widths: list[int] | None = [0] * len(self._columns)  # not written yet
         self._open: IO[bytes] = self._zip.open(f"xl/worksheets/sheet{len(self._last_rows) + 1}.xml", "w")
         self._add(self._columns, style=' s="1"')
 
@@ -123,14 +123,14 @@ class XlsxFile:
         return f'<c r="{place}"{style} t="inlineStr"><is><t xml:space="preserve">{text}</t></is></c>'
 
     def _typed(self, place: str, value: object) -> str | None:
-        """A cell that is no text; None for what can only be told as a text."""
+        """A typed cell; None for a value that must be a text."""
         match value:
             case bool():
                 return f'<c r="{place}" t="b"><v>{value:d}</v></c>'
             case int() | float() | Decimal():
                 return self._number(place, value)
-            case date() | time() | Moment():
-                found = moment_days(str(value) if isinstance(value, Moment) else value.isoformat())
+            case date() | time() | DateTimeText():
+                found = moment_days(str(value) if isinstance(value, DateTimeText) else value.isoformat())
                 return None if found is None else f'<c r="{place}" s="{self._styles[found[1]]}"><v>{found[0]!r}</v></c>'
             case _:
                 return None
@@ -140,7 +140,7 @@ class XlsxFile:
         rest = text.partition(".")[2]
         digits = len(text) - (text[0] == "-") - (rest != "")
         if digits > _MOST_DIGITS or not text[-1].isdigit() or "e" in text:
-            return None  # not finite, or spreadsheets would lose digits of it
+            return None  # not finite, or with more digits than spreadsheets keep
         if isinstance(value, Percent):
             code = f"0{_decimals(len(rest) - 2)}%"
         elif len(text) <= _SHOWN_WHOLE and not rest.endswith("0"):
@@ -153,7 +153,7 @@ class XlsxFile:
         if self._widths is not None:
             is_whole = self._waiting[-1].endswith("</worksheet>")
             if self._row <= _SAMPLE and self._size < _MOST_KEPT and not is_whole:
-                return  # how wide the columns are is not known yet
+                return  # the widths of columns are not known yet
             self._waiting.insert(0, f"{_SHEET_HEAD}{_cols(self._widths)}<sheetData>")
             self._widths = None
         data = "".join(self._waiting).encode()
@@ -180,15 +180,15 @@ def _decimals(count: int) -> str:
 
 
 class Styles(dict[str, int]):
-    """Numbers of the styles of cells by their number formats; those that are asked for are added."""
+    """Style numbers by number format; missing ones are added."""
 
     def __missing__(self, code: str) -> int:
-        self[code] = len(self) + 2  # after the usual one, and that of headers
+        self[code] = len(self) + 2  # after the default style and that of headers
         return self[code]
 
 
 class _Pieces(io.RawIOBase):
-    """Takes what a ZIP file writes one after the other, for whoever passes it on."""
+    """Collects what zipfile writes, to be passed on in pieces."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -218,7 +218,7 @@ def letters(number: int) -> str:
 
 
 def fitting(text: str) -> str:
-    """A text that a cell can hold; one that was cut says so."""
+    """A text that fits into a cell; a truncated text is marked."""
     wide = text.encode("utf-16-le")
     if len(wide) <= MAX_TEXT * 2:
         return text
@@ -233,7 +233,7 @@ def _written(found: re.Match[str]) -> str:
 
 
 def _entry(name: str) -> zipfile.ZipInfo:
-    """Always of the same moment, so that the same rows make the same file."""
+    """With a fixed time, so that the same rows give the same file."""
     entry = zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0))
     entry.compress_type = zipfile.ZIP_DEFLATED
     return entry
@@ -248,7 +248,7 @@ def _attribute(text: str) -> str:
 
 
 def _frame(names: list[str], areas: list[str], styles: Styles) -> dict[str, str]:
-    """The parts of a workbook that say what is where."""
+    """The parts of a workbook besides its sheets."""
     numbers = range(1, len(names) + 1)
     overrides = "".join(
         f'<Override PartName="/xl/worksheets/sheet{number}.xml" ContentType="{_TYPES}.worksheet+xml"/>'
@@ -262,7 +262,7 @@ def _frame(names: list[str], areas: list[str], styles: Styles) -> dict[str, str]
         f'<Relationship Id="rId{number}" Type="{_RELATIONS}/worksheet" Target="worksheets/sheet{number}.xml"/>'
         for number in numbers
     )
-    filters = "".join(  # spreadsheets look for the area of a filter here, too
+    filters = "".join(  # spreadsheets also read the area of a filter here
         f'<definedName name="_xlnm._FilterDatabase" localSheetId="{place}" hidden="1">'
         f"'{_SPECIAL.sub(_written, name)}'!{_absolute(area)}</definedName>"
         for place, (name, area) in enumerate(zip(names, areas, strict=True))

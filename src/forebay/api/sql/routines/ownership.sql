@@ -1,2 +1,2 @@
--- Declares whose the rows of the API's tables are, and what the roles of the service may do with them.
+-- Declares the owners of rows in the API's tables, and the rights of the service's roles.
 select forebay.own('idempotency'), forebay.own('webhook_delivery');

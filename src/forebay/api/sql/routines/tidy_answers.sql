@@ -1,4 +1,4 @@
--- Deletes the answers to requests with an Idempotency-Key that are a day old, at most max_rows. Returns how many: repeat until 0.
+-- Deletes stored responses (Idempotency-Key) that are older than a day, at most max_rows. Returns the number: repeat until 0.
 create or replace function forebay.tidy_answers(now timestamptz default null, max_rows int default 10000)
 returns bigint language plpgsql as $$
 declare

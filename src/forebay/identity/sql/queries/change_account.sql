@@ -1,5 +1,5 @@
--- What is given (not null) changes; $4 says whether it is disabled. Sessions are ended by a statement of their own, after this
--- one: only then does it see those that were opened meanwhile.
+-- Changes the fields that are not null; $4: disabled. Sessions are ended by a later statement, which also sees those that
+-- were opened meanwhile.
 update forebay.account set
     role = coalesce($2::forebay.account_role, role),
     password = coalesce($3::text, password),

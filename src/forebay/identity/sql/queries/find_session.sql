@@ -1,4 +1,4 @@
--- Who has this session; that it was seen is written once a minute at most.
+-- Finds the account of a session. Updates its last use at most once a minute.
 with found as (
     select s.hash, s.seen_at, a.id, a.owner_id, a.name, a.role
     from forebay.session s join forebay.account a on a.id = s.account_id

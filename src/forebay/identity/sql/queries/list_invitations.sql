@@ -1,3 +1,3 @@
--- The invitations that are still good, newest first; links that sign somebody in are not among them.
+-- Lists the open invitations, newest first, without sign-in links.
 select id, role, created_by, created_at, expires_at from forebay.invitation
 where account_id is null and used_at is null and expires_at > clock_timestamp() order by id desc

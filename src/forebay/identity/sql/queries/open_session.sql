@@ -1,5 +1,5 @@
--- A session of account $2, unless that is disabled or has another password than $6 (null: any) by now; those of it that are
--- over go. The row of the account is locked: whoever changes the password waits, and then ends this session, too.
+-- Adds a session of account $2, unless it is disabled or its password is no longer $6 (null: any), and deletes expired ones.
+-- The account is locked: a concurrent change of the password waits, and then ends this session, too.
 with seen as (
     update forebay.account set signed_in_at = clock_timestamp()
     where id = $2 and disabled_at is null and ($6::text is null or password = $6) returning id

@@ -1,4 +1,4 @@
--- Ends token $1, whoever has it; answers whether that changed something, and nothing when there is no such token.
+-- Revokes token $1 of any holder; returns whether that changed something, or no row when there is no such token.
 with ended as (
     update forebay.api_token set revoked_at = clock_timestamp() where id = $1 and revoked_at is null returning id
 )

@@ -1,4 +1,4 @@
--- Sets the limits of owner $1 that are named in $2 (null: the settings decide), and notes that $3 did so, when one changes.
+-- Sets the limits of owner $1 that are named in $2 (null: as in the settings); records $3 in the audit when one changes.
 with wanted as (
     select o.id,
            case when $2::jsonb ? 'max_open_jobs' then ($2::jsonb ->> 'max_open_jobs')::int else o.max_open_jobs end as jobs,

@@ -2,7 +2,7 @@ const fragment = location.hash;
 const given = new URLSearchParams(fragment.slice(1));
 const place = `${location.origin}${location.pathname}`;
 
-// What the bookmarklet does on the page that it is clicked on. The rest is for this page, where nobody else's scripts run.
+// The bookmarklet does only this on the visited page. The rest happens on this page, where no other scripts run.
 part("handle").href = "javascript:" + encodeURIComponent(
   `(()=>{const s=String(getSelection());open(${JSON.stringify(place)}+"#"+new URLSearchParams({url:location.href,` +
   `title:document.title,note:s.slice(0,2000)}),"forebay","width=480,height=600")})()`);
@@ -58,6 +58,6 @@ part("enter").addEventListener("click", event => {
   event.preventDefault();
   signIn(`/bookmarks/add${fragment}`);
 });
-// The bookmarklet opens this very window again: that changes only what is after #, and must begin anew.
+// The bookmarklet reuses this window, which changes only the fragment: start again.
 addEventListener("hashchange", () => { if (location.hash) location.reload(); });
 begin();

@@ -1,4 +1,4 @@
-"""Compatibility routes: paths, bodies and reports of an earlier queue API of bookmarks, for programs that use it."""
+"""Routes that are compatible with an earlier queue API of bookmarks, for programs that use it."""
 
 from __future__ import annotations
 
@@ -37,19 +37,19 @@ if TYPE_CHECKING:
     from forebay.api.quota import Quotas
     from forebay.api.role_pools import RolePools
 
-router = APIRouter(prefix="/api/v1/bookmarks/add", tags=["bookmarks, as the source has them"], route_class=StrictRoute)
+router = APIRouter(prefix="/api/v1/bookmarks/add", tags=["bookmarks (compatibility)"], route_class=StrictRoute)
 
 log = get_logger("api")
 
 _MESSAGES = 10
 _REMAINING = ("metadata", "images", "favicon")
-_ANYONE = 0  # whose slice it is, when it is nobody's
-Duration = Annotated[int, Query(alias="durationMs", ge=1, le=60_000, description="how long to work at most")]
+_ANYONE = 0  # the owner of slices of the service
+Duration = Annotated[int, Query(alias="durationMs", ge=1, le=60_000, description="maximum duration")]
 
 
 @router.post("/data", response_model=dict[str, Any])
 async def add_data(body: LegacyBookmark, request: Request) -> JSONResponse:
-    """Save a link; answers with its row at once. With `update_access` false the category is not touched."""
+    """Save a link; responds with its row. With `update_access` false the category is not changed."""
     who = await authorized(request, "write", makes_owner=True)
     pools: RolePools = request.app.state.pools
     quotas: Quotas = request.app.state.quotas
@@ -77,8 +77,8 @@ def _legacy_row(bookmark: Bookmark) -> dict[str, Any]:
 
 @router.get("/tasks/queue-consumer", response_model_exclude_none=True)
 async def consume(request: Request, duration_ms: Duration = 25_000) -> ConsumerReport:
-    """Work on ten bookmarks that wait, here and now, until they have ended, and report on each: the caller's own, or
-    with the service's token everybody's."""
+    """Process ten waiting bookmarks in this request and report on each: those of the caller, or with the service token
+    those of all owners."""
     return await _consume(request, duration_ms)
 
 
@@ -93,15 +93,15 @@ async def _consume(request: Request, duration_ms: int) -> ConsumerReport:
     owner_id, scopes = None, await service_scopes(request)
     if scopes is None:
         who = await authorized(request, "write")
-        if who.kind == "session" and request.method == "GET":  # a link on any page could start it
-            raise Problem(403, "use POST, with the header that keeps other sites out, or a token")
+        if who.kind == "session" and request.method == "GET":  # a link on any page could trigger it
+            raise Problem(403, "use POST with the CSRF header, or a token")
         owner_id, scopes = who.owner_id, who.scopes
     async with state.pools.admins.acquire() as conn:
         jobs = await rows.messages(conn, owner_id, _MESSAGES)
     if jobs:
         await _work(state, _ANYONE if owner_id is None else owner_id, jobs, duration_ms / 1000)
     results = await _report(state, jobs)
-    if "read" not in scopes:  # reasons may quote what the bookmark says
+    if "read" not in scopes:  # reasons may quote the bookmark
         results = [result.model_copy(update={"error": None}) for result in results]
     archived = sum(result.archived for result in results)
     log.info("bookmarks_consumed", messages=len(results), archived=archived)
@@ -140,7 +140,7 @@ def _result(row: asyncpg.Record) -> MessageResult:
 
 
 def _went_well(steps: tuple[str, ...], row: asyncpg.Record) -> bool | None:
-    """None while they have not ended; a failure that a retry has made good is none."""
+    """None while they have not ended; a failure that a retry fixed does not count."""
     if set(steps) <= set(row["done"]):
         return True
     failed = {*row["dead"], *([row["failed_step"]] if row["status"] in ("ERROR", "NOT_FOUND") else [])}
@@ -148,8 +148,8 @@ def _went_well(steps: tuple[str, ...], row: asyncpg.Record) -> bool | None:
 
 
 _ANSWERS: dict[int | str, dict[str, Any]] = {
-    202: {"model": StepReport, "description": "It takes longer, and goes on"},
-    502: {"description": "A step has failed: `detail` says which, and why"},
+    202: {"model": StepReport, "description": "Not finished yet; it continues in the background"},
+    502: {"description": "A step has failed: `detail` names it and the reason"},
 }
 
 
@@ -157,7 +157,7 @@ _ANSWERS: dict[int | str, dict[str, Any]] = {
 async def take_screenshot(
     body: LegacyScreenshot, request: Request, duration_ms: Duration = 45_000
 ) -> StepReport | JSONResponse:
-    """Take the pictures of a bookmark's page here and now, for the owner in `userId`; with the service's token."""
+    """Take the screenshots of a bookmark in this request, for the owner in `userId`; needs the service token."""
     return await _run_steps(request, body, ["screenshot", "metadata"], duration_ms)
 
 
@@ -165,7 +165,7 @@ async def take_screenshot(
 async def do_remaining(
     body: LegacyRemaining, request: Request, duration_ms: Duration = 45_000
 ) -> StepReport | JSONResponse:
-    """Picture, its text and caption, and icon of a bookmark, here and now; with the service's token."""
+    """Process image, OCR, caption and icon of a bookmark in this request; needs the service token."""
     return await _run_steps(request, body, ["images", "favicon", "ocr", "caption"], duration_ms, body.favIcon)
 
 
@@ -174,8 +174,8 @@ async def _run_steps(
 ) -> StepReport | JSONResponse:
     scopes = await service_scopes(request)
     if scopes is None:
-        await authorized(request, "write")  # who is nobody is told so
-        raise Problem(403, "only the service's token may do this")
+        await authorized(request, "write")  # 401 without credentials
+        raise Problem(403, "only the service token may do this")
     state = request.app.state
     who = replace(await for_owner(state.pools, body.userId), ip=address_of(request))
     job_id = await _submit_steps(state.pools, who, body, steps, favicon)
@@ -185,7 +185,7 @@ async def _run_steps(
         return StepReport(success=True, message=f"{' and '.join(steps)} done", jobId=str(job_id))
     if result.error is not None:
         raise Problem(502, result.error if "read" in scopes else "a step has failed", about=str(job_id))
-    answer = StepReport(success=False, message="still being worked on", jobId=str(job_id))
+    answer = StepReport(success=False, message="still in progress", jobId=str(job_id))
     return JSONResponse(answer.model_dump(), 202)
 
 
@@ -197,7 +197,7 @@ async def _submit_steps(
         if known is None:
             raise NotFoundError("id", f"{body.userId} has no bookmark {body.id}")
         if str(checked_url(body.url)) != known["url"]:
-            raise InvalidField("url", f"is not the address of bookmark {body.id}")
+            raise InvalidField("url", f"is not the URL of bookmark {body.id}")
         job_id = await rows.crawl(conn, body.id, priority=10, only=steps, favicon=favicon)
     if job_id is None:
         raise NotFoundError("id", f"{body.userId} has no bookmark {body.id}")

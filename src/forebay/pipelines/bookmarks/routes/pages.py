@@ -1,4 +1,4 @@
-"""The page on which a link is saved."""
+"""The page for saving a link."""
 
 from __future__ import annotations
 
@@ -21,5 +21,5 @@ def _add_page() -> HTMLResponse:
 
 @router.get("/bookmarks/add")
 async def add_bookmark() -> HTMLResponse:
-    """Where the bookmarklet leads to, and where it can be had."""
+    """The page that the bookmarklet opens, and that offers the bookmarklet."""
     return _add_page()

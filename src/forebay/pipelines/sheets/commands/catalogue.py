@@ -1,4 +1,4 @@
-"""`forebay catalogue`: what rows are looked up in without any network."""
+"""`forebay catalogue`: list, share and delete product catalogues."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _owner = owner_option
 def catalogue() -> None:
     """List, share and delete product catalogues.
 
-    Rows of sheets are looked up in them. `forebay ingest FILE --catalogue NAME` makes one.
+    Rows of sheets are matched with their products. `forebay ingest FILE --catalogue NAME` creates one.
     """
 
 
@@ -69,11 +69,11 @@ async def _drop(name: str, given: str | None) -> str:
 @catalogue.command()
 @click.argument("name")
 @_owner
-@click.option("--off", is_flag=True, help="Stop sharing it.")
+@click.option("--off", is_flag=True, help="Stop sharing the catalogue.")
 def share(name: str, owner: str | None, off: bool) -> None:
-    """Let everybody's rows be looked up in a catalogue."""
+    """Share a catalogue with all users."""
     whose = run(_share(name, owner, shared=not off))
-    click.echo(f"catalogue {name} of {whose} is " + ("no longer shared" if off else "shared with everybody"))
+    click.echo(f"catalogue {name} of {whose} is " + ("no longer shared" if off else "shared with all users"))
 
 
 async def _share(name: str, given: str | None, *, shared: bool) -> str:

@@ -1,4 +1,4 @@
-"""`forebay ingest`: files of rows from a shell, or out of declared sources."""
+"""`forebay ingest`: read files of rows from a shell, or from declared sources."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any, cast
 import click
 from pydantic import ValidationError
 
-from forebay.cli import _job_page as pages
+from forebay.cli import _job_report as pages
 from forebay.cli import _show as show
 from forebay.cli._common import find_dsn, json_option, load_settings, run
-from forebay.cli._group import Whole
+from forebay.cli._group import WholeNumber
 from forebay.cli._owner import choose_owner, owner_option
 from forebay.cli._pipelines import make_known
 from forebay.cli._waiting import ended
@@ -47,20 +47,18 @@ _ALL = (sheet_intake, sheet_rows, sheet_images, catalogue_rows, sheet_scans)
 @click.argument("files", nargs=-1, type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option("--scan", "sources", multiple=True, metavar="SOURCE", help="Read the new files of a declared source.")
 @owner_option
-@click.option("--column", "columns", multiple=True, metavar="FIELD=COLUMN", help="Which column holds a field.")
-@click.option("--key", "key", multiple=True, metavar="COLUMN", help="Rows with the same value here are one.")
-@click.option("--provider", "providers", multiple=True, help="Ask this provider first; may be repeated.")
-@click.option(
-    "--catalogue", metavar="NAME", help="Make the rows the catalogue of this name, which other rows are looked up in."
-)
-@click.option("--options", "more", metavar="JSON", help='Other options, as {"header": false, "encoding": "cp1252"}.')
-@click.option("--priority", type=Whole(-100, 100), default=0, show_default=True, help="Higher goes first.")
+@click.option("--column", "columns", multiple=True, metavar="FIELD=COLUMN", help="The column of a field.")
+@click.option("--key", "key", multiple=True, metavar="COLUMN", help="Rows with the same value here are duplicates.")
+@click.option("--provider", "providers", multiple=True, help="Query this provider first; may be repeated.")
+@click.option("--catalogue", metavar="NAME", help="Load the rows into the catalogue of this name.")
+@click.option("--options", "more", metavar="JSON", help='Options, such as {"header": false, "encoding": "cp1252"}.')
+@click.option("--priority", type=WholeNumber(-100, 100), default=0, show_default=True, help="Higher goes first.")
 @click.option("--wait", is_flag=True, help="Wait until all rows have ended; exit code 1 when a file cannot be read.")
 @json_option
 def ingest(files: tuple[Path, ...], sources: tuple[str, ...], *, wait: bool, as_json: bool, **given: Any) -> None:
-    """Read files of rows (CSV, XLSX) or pictures.
+    """Read files of rows (CSV, XLSX) or images.
 
-    Each file, which may be a ZIP of pictures, becomes a job whose items are its rows.
+    Each file, which may be a ZIP of images, becomes a job whose items are its rows.
 
     \b
     forebay ingest products.csv --column title=Name --wait
@@ -68,7 +66,7 @@ def ingest(files: tuple[Path, ...], sources: tuple[str, ...], *, wait: bool, as_
     forebay ingest --scan drop
     """
     if not files and not sources:
-        raise click.UsageError("name files, or sources by --scan")
+        raise click.UsageError("name files, or sources with --scan")
     settings = load_settings()
     for name in sources:
         find_source(FILES, settings, name)
@@ -81,7 +79,7 @@ def ingest(files: tuple[Path, ...], sources: tuple[str, ...], *, wait: bool, as_
 
 
 def _options(given: dict[str, Any]) -> dict[str, Any]:
-    """What is said of the files.
+    """The options of the files.
 
     Raises: InvalidField that names the option of the command line.
     """
@@ -121,7 +119,7 @@ _OPTIONS = {"columns": "--column", "key": "--key", "providers": "--provider", "c
 
 
 def _refused(error: ValidationError, named: set[str]) -> InvalidField:
-    """The first complaint, about the option that was given."""
+    """The first validation error, with the name of the option."""
     first = error.errors(include_url=False)[0]
     field = str(first["loc"][0]) if first["loc"] else ""
     option = _OPTIONS[field] if field in named else f"--options {'.'.join(map(str, first['loc']))}"
@@ -131,7 +129,7 @@ def _refused(error: ValidationError, named: set[str]) -> InvalidField:
 
 
 def _check(file: Path) -> None:
-    """What is neither a table nor a picture is refused before anything is written."""
+    """Reject files that are neither tables nor images before anything is written."""
     with file.open("rb") as opened:
         found = detect(opened)
     if found.kind == "unknown":
@@ -171,7 +169,7 @@ async def _ingest(
 
 
 async def _waited(conn: Connection, taken: dict[str, Any]) -> dict[str, Any]:
-    """How a job has ended, with a bar on standard error while a person waits."""
+    """Wait for a job, with a progress bar on standard error if it is a terminal."""
     job = await ended(conn, int(taken["job_id"]))
     page = await pages.read(conn, job.job_id)
     counts = {name: getattr(job, name) for name in ("state", "total", "done", "skipped", "not_found", "error")}
@@ -193,4 +191,4 @@ def _tell(taken: list[dict[str, Any]], *, as_json: bool) -> None:
             for reason in each["reasons"]:
                 click.echo(f"  {reason}", err=True)
         else:
-            click.echo(f"`forebay job {each['job_id']}` shows what becomes of it.", err=True)
+            click.echo(f"`forebay job {each['job_id']}` shows its progress.", err=True)

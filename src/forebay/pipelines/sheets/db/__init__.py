@@ -1,1 +1,1 @@
-"""Typed calls of the SQL of sheets, catalogues and grids."""
+"""Sheets, catalogues and grids in the database."""

@@ -1,4 +1,4 @@
-"""Catalogues: products put into them, found again, listed and dropped."""
+"""Catalogues and their products in the database."""
 
 from __future__ import annotations
 
@@ -19,24 +19,24 @@ if TYPE_CHECKING:
 
 
 async def find_gtin(pool: Pool, owner_id: int, gtin: str, most: int) -> list[asyncpg.Record]:
-    """Products with this number of 14 digits."""
+    """Products with this GTIN of 14 digits."""
     return await _find(pool, "find_products_by_gtin", owner_id, gtin, most)
 
 
 async def find_sku(pool: Pool, owner_id: int, sku: str, most: int) -> list[asyncpg.Record]:
-    """Products with this article number, as it is compared."""
+    """Products with this normalized article number."""
     return await _find(pool, "find_products_by_sku", owner_id, sku, most)
 
 
 async def find_mpn(pool: Pool, owner_id: int, mpn: str, most: int) -> list[asyncpg.Record]:
-    """Products with this number of their maker's, as it is compared."""
+    """Products with this normalized manufacturer part number."""
     return await _find(pool, "find_products_by_mpn", owner_id, mpn, most)
 
 
 async def find_text(
     pool: Pool, owner_id: int, words: Sequence[str], most: int, *, is_fuzzy: bool
 ) -> list[asyncpg.Record]:
-    """Products with these words, or if `is_fuzzy` with some of them, and else those that are spelled alike."""
+    """Products with these words, or if `is_fuzzy` with some of them, else those with a similar spelling."""
     return await _find(pool, "find_products_by_text", owner_id, list(dict.fromkeys(words)), is_fuzzy, most)
 
 
@@ -45,7 +45,7 @@ async def _find(pool: Pool, statement: str, *args: Any) -> list[asyncpg.Record]:
 
 
 async def loading(pool: Pool, job_id: int) -> tuple[str | None, str | None]:
-    """The mapping of a sheet's columns, and the catalogue that its rows go into."""
+    """The column mapping of a sheet, and the catalogue for its rows."""
     row = await fetch_row(pool, load("read_loading"), job_id)
     return (None, None) if row is None else (row["mapping"], row["catalogue"])
 
@@ -60,24 +60,24 @@ def write_product(  # noqa: PLR0913 - each is a column
     mpn: str | None,
     words: Sequence[str],
     fields: Mapping[str, object],
-    row: tuple[int, int],  # its job, and its number there
+    row: tuple[int, int],  # the job and the number of the item
 ) -> Statement:
-    """A product into a catalogue of the owner's, which is made when there is none; of two rows the later counts."""
+    """The statement that stores a product in a catalogue, which is created if needed; the later row wins."""
     distinct = list(dict.fromkeys(words))
     given = (owner_id, catalogue, key, gtin, sku, mpn, distinct, to_json(dict(fields)).decode(), *row)
     return Statement(load("write_product"), given)
 
 
 async def find(conn: Connection, owner_id: int | None) -> list[asyncpg.Record]:
-    """The catalogues of an owner and those that are shared, or with None all that the caller sees."""
+    """The catalogues of an owner and shared ones, or with None all that the caller may see."""
     return await fetch(conn, load("list_catalogues"), owner_id)
 
 
 async def drop(conn: Connection, owner_id: int, name: str) -> bool:
-    """Delete one with all that is in it; tells whether it was there."""
+    """Delete a catalogue and its products; returns whether it existed."""
     return await fetch_value(conn, load("drop_catalogue"), owner_id, name) is not None
 
 
 async def share(conn: Connection, owner_id: int, name: str, *, shared: bool) -> bool:
-    """Let everybody look things up in it, or no longer; tells whether it was there."""
+    """Share a catalogue with all owners, or stop sharing it; returns whether it existed."""
     return await fetch_value(conn, load("share_catalogue"), owner_id, name, shared) is not None

@@ -1,4 +1,4 @@
-"""Grids of sheets: a page of one, and all of one as a stream; and the files that are made of them."""
+"""Grids of sheets: pages, streams of all rows, and exports."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ if TYPE_CHECKING:
 
 Shape = Literal["plain", "typed", "harmless", "object"]
 ColumnType = Literal["own", "number", "text"]
-GROUPS = ("read", "warnings")  # of columns that may be shown beside the usual ones
+GROUPS = ("read", "warnings")  # optional groups of columns
 
-_STEP = 20_000  # numbers that are read by one statement
-_LONG = 86_400.0  # seconds: one waits for whoever reads what it makes
-# No JSON has these characters, so that none of it is ever quoted.
+_STEP = 20_000  # items per statement
+_LONG = 86_400.0  # seconds; a statement waits for the reader of its rows
+# Characters that JSON does not contain, so that nothing is quoted.
 _AS_IT_IS = {"quote": "\x01", "escape": "\x01", "delimiter": "\x02"}
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
-    """Which rows of a grid: from item `first` to item `last`, and only those with one of the statuses; and which
-    groups of columns beside the usual ones: `read`, `warnings`."""
+class GridSelection:
+    """Rows of a grid: items `first` to `last` with one of the statuses; and additional groups of columns: `read`,
+    `warnings`."""
 
     statuses: Sequence[str] | None = None
     first: int = 1
@@ -43,7 +43,7 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class GridPage:
+class GridRows:
     columns: list[str]
     rows: list[asyncpg.Record]
     next_after: int | None
@@ -56,9 +56,8 @@ async def page(
     statuses: Sequence[str] | None,
     size: int,
     show: Sequence[str] = (),
-) -> GridPage:
-    """Rows of the grid of a job in order, and after which number the next page begins. A page may be short before the
-    end.
+) -> GridRows:
+    """Rows of the grid of a job in order, and the position after the page. A page may be short before the end.
 
     Raises: NotFoundError; ConflictError when the job is not made of a sheet; RequestError for unknown groups.
     """
@@ -67,29 +66,29 @@ async def page(
         found = await conn.fetchrow(
             "select * from forebay.find_items($1, $2, $3::forebay.item_status[], $4)", job_id, after, statuses, size
         )
-        assert found is not None  # noqa: S101 - the function always answers one row
+        assert found is not None  # noqa: S101 - the function returns one row
         rows = await conn.fetch(load("read_grid"), job_id, found["ns"], list(show)) if found["ns"] else []
-    return GridPage(list(columns), rows, found["next_after"])
+    return GridRows(list(columns), rows, found["next_after"])
 
 
 async def is_sheet(conn: Connection, job_id: int) -> bool:
-    """Whether a job is made of a sheet, and so has a grid."""
+    """Whether a job was created from a file and therefore has a grid."""
     return bool(await fetch_value(conn, load("is_sheet"), job_id))
 
 
 async def _columns(conn: Connection, job_id: int, show: Sequence[str]) -> asyncpg.Record:
     row = await conn.fetchrow(load("grid_columns"), job_id, list(show))
-    assert row is not None  # noqa: S101 - else the function has refused
+    assert row is not None  # noqa: S101 - otherwise the function raises
     return row
 
 
-# All of one.
+# Whole grids.
 
 
 class Reading:
-    """A grid at one moment, whatever is written meanwhile."""
+    """A consistent snapshot of a grid."""
 
-    def __init__(self, conn: Connection, job_id: int, part: Part, about: asyncpg.Record) -> None:
+    def __init__(self, conn: Connection, job_id: int, part: GridSelection, about: asyncpg.Record) -> None:
         self.columns: list[str] = list(about["names"])
         self.types: list[ColumnType] = list(about["types"])
         self.owner_id: int = about["owner_id"]
@@ -99,8 +98,8 @@ class Reading:
         self._part = part
 
     async def copy(self, shape: Shape, sink: Sink) -> AsyncGenerator[tuple[int, int]]:
-        """Hands the rows to the sink, in order, as CSV or as JSON Lines, as the server makes them; tells now and then
-        how many there were, and up to which number."""
+        """Copy the rows to the sink in order, as CSV or JSON Lines; reports the number of rows and the last item
+        regularly."""
         part, rows = self._part, 0
         last = self.total if part.last is None else min(part.last, self.total)
         form: dict[str, Any] = _AS_IT_IS if shape == "object" else {}
@@ -118,8 +117,8 @@ class Reading:
 
 
 @asynccontextmanager
-async def reading(conn: Connection, job_id: int, part: Part) -> AsyncGenerator[Reading]:
-    """The grid of a job, all of it as it is at this moment.
+async def reading(conn: Connection, job_id: int, part: GridSelection) -> AsyncGenerator[Reading]:
+    """A snapshot of the grid of a job.
 
     Raises: NotFoundError; ConflictError when the job is not made of a sheet.
     """
@@ -134,7 +133,7 @@ async def reading(conn: Connection, job_id: int, part: Part) -> AsyncGenerator[R
 
 
 async def export(conn: Connection, job_id: int, kind: str, options: str, trace: str | None) -> int:
-    """Submit the writing of a file; answers the job that does it.
+    """Submit an export; returns its job.
 
     Raises: NotFoundError; ConflictError when the job is not made of a sheet.
     """
@@ -144,7 +143,7 @@ async def export(conn: Connection, job_id: int, kind: str, options: str, trace: 
 async def exports(
     conn: Connection, job_id: int, before: int | None, size: int
 ) -> tuple[list[asyncpg.Record], int | None]:
-    """Exports of the sheet of a job, newest first, and before which one the next page begins."""
+    """Exports of the sheet of a job, newest first, and the position after the page."""
     async with translating_errors():
         found = [row["job_id"] for row in await conn.fetch(load("list_exports"), job_id, before, size + 1)]
         rows = await conn.fetch(load("show_exports"), found[:size]) if found else []
@@ -152,10 +151,10 @@ async def exports(
 
 
 async def get_export(conn: Connection, export_id: int) -> asyncpg.Record | None:
-    """One export, if the caller may see it."""
+    """An export, if the caller may see it."""
     return await fetch_row(conn, load("show_exports"), [export_id])
 
 
 def write_export(export_id: int, file_id: int, rows: int) -> Statement:
-    """The write that says which file an export has become."""
+    """The statement that records the file of an export."""
     return Statement(load("write_export"), (export_id, file_id, rows))

@@ -43,7 +43,7 @@ class Sheet:
     mapping: Any
     suggestions: Any
     providers: list[str] | None
-    turn: int
+    rotation: int
     problem: str | None
     created_at: datetime
     received_at: datetime | None
@@ -111,7 +111,7 @@ async def change(
     )
 
 
-async def next_turn(conn: Connection, job_id: int) -> None:
+async def rotate_providers(conn: Connection, job_id: int) -> None:
     """It is reprocessed; nothing happens when the job is none of a sheet."""
     await execute(conn, load("rotate_providers"), job_id)
 

@@ -1,1 +1,1 @@
-"""The files of the demo, and the program that has written them."""
+"""The files of the demo, and the program that writes them."""

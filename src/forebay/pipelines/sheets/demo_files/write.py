@@ -1,4 +1,4 @@
-"""Writes the catalogue and the sheet of the demo: the same each time, of products that nobody sells.
+"""Writes the catalogue and the sheet of the demo, with fictional products; the result is always the same.
 
 python -m forebay.pipelines.sheets.demo_files.write
 """
@@ -41,7 +41,7 @@ def products(count: int = 200) -> list[Product]:
         brand, model, colour, size = (dice.choice(each) for each in (BRANDS, MODELS, COLOURS, sizes))
         title = f"{thing} {model} {size} {colour}"
         n = len(made)
-        body = f"200{n * 7919 % 10**9:09d}"  # numbers that begin with 2 are each shop's own
+        body = f"200{n * 7919 % 10**9:09d}"  # GTINs that begin with 2 are reserved for internal use
         made.setdefault(
             f"{brand} {title}",
             {
@@ -60,7 +60,7 @@ def products(count: int = 200) -> list[Product]:
 
 
 def rows(listed: list[Product]) -> list[dict[str, str]]:
-    """As people write them: some columns empty, words in another order, typos, prices in other notations."""
+    """Realistic rows: empty cells, other word order, typos, other price formats."""
     dice = random.Random(7)  # noqa: S311
     made: list[dict[str, str]] = []
     for n, product in enumerate(dice.sample(listed, 57)):
@@ -110,7 +110,7 @@ def _csv(listed: list[dict[str, str]], delimiter: str) -> bytes:
 
 
 def demo_files() -> dict[str, bytes]:
-    """What is written, by the names of the files."""
+    """The contents by file name."""
     listed = products()
     return {"catalogue.csv": _csv(listed, ","), "sheet.csv": _csv(rows(listed), ";")}
 

@@ -1,4 +1,4 @@
-"""Where rows are looked up: the providers, and the catalogues that were loaded."""
+"""Providers and catalogues."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ router = APIRouter(prefix="/api", tags=["catalogues"], route_class=StrictRoute)
 
 log = get_logger("api")
 
-Name = Annotated[str, Path(description="a catalogue's name", min_length=1, max_length=100)]
+Name = Annotated[str, Path(description="name of the catalogue", min_length=1, max_length=100)]
 _COUNTS = ("asked", "answered", "not_found", "throttled", "failed", "remembered")
 
 
 class Catalogue(Model):
     name: str
-    owner: str | None = Field(description="null: somebody else, who shares it")
-    shared: bool = Field(description="rows of everybody are looked up in it")
+    owner: str | None = Field(description="null: another owner, who shares it")
+    shared: bool = Field(description="shared with all users")
     products: int
     created_at: datetime
     updated_at: datetime | None
@@ -49,21 +49,23 @@ class CatalogueList(Model):
     catalogues: list[Catalogue]
 
 
-class Provider(Model):
+class ProviderInfo(Model):
     name: str
     enabled: bool
     built_in: bool
-    priority: int = Field(description="smaller ones are asked first")
-    strategies: list[str] = Field(description="how it can be asked")
+    priority: int = Field(description="smaller ones are queried first")
+    strategies: list[str] = Field(description="the supported strategies")
     state: Literal["disabled", "unused", "open", "closed"] = Field(
-        description="closed: it throttles, does not answer or refuses us, and is left alone; unused: not asked yet"
+        description="closed: not queried for now, as it throttles, fails or rejects us; unused: not queried yet"
     )
     closed_because: str | None
     closed_seconds: float
-    problem: str | None = Field(description="what has to be mended before it can be asked; for administrators")
-    concurrency_limit: int = Field(description="questions at a time, of all workers together")
-    throttle_ratio: float = Field(description="throttled among about the last hundred answers of the worst worker")
-    seconds: float | None = Field(description="how long an answer takes, mean of the workers")
+    problem: str | None = Field(description="what to fix before it can be queried; for administrators")
+    concurrency_limit: int = Field(description="concurrent queries of all workers together")
+    throttle_ratio: float = Field(
+        description="share of throttled in the last hundred responses, highest of all workers"
+    )
+    seconds: float | None = Field(description="response time, mean of the workers")
     asked: int
     answered: int
     not_found: int
@@ -73,13 +75,13 @@ class Provider(Model):
 
 
 class ProviderList(Model):
-    providers: list[Provider]
-    problem: str | None = Field(description="what is wrong with the declarations; for administrators")
+    providers: list[ProviderInfo]
+    problem: str | None = Field(description="errors in the declarations; for administrators")
 
 
 @router.get("/catalogues")
 async def list_catalogues(who: Reader, pools: RolePoolsDep) -> CatalogueList:
-    """The caller's own and those that are shared; for administrators all."""
+    """List the caller's catalogues and shared ones; for administrators, all."""
     async with pools.of(who) as conn:
         found = await catalogues.find(conn, None)
     return CatalogueList(catalogues=[Catalogue(**{k: v for k, v in row.items() if k != "id"}) for row in found])
@@ -87,7 +89,7 @@ async def list_catalogues(who: Reader, pools: RolePoolsDep) -> CatalogueList:
 
 @router.delete("/catalogues/{name}", status_code=204)
 async def drop_catalogue(name: Name, who: Writer, pools: RolePoolsDep) -> None:
-    """Delete one of the caller's own with all that is in it."""
+    """Delete a catalogue of the caller and its products."""
     async with pools.own(who) as conn:
         if not await catalogues.drop(conn, who.owner_id, name):
             raise _not_there(name)
@@ -96,13 +98,13 @@ async def drop_catalogue(name: Name, who: Writer, pools: RolePoolsDep) -> None:
 
 @router.post("/catalogues/{name}/share", status_code=204)
 async def share_catalogue(name: Name, who: Admin, pools: RolePoolsDep) -> None:
-    """Let the rows of everybody be looked up in one of the administrator's own."""
+    """Share a catalogue of the administrator with all users."""
     await _share(name, who, pools, shared=True)
 
 
 @router.post("/catalogues/{name}/unshare", status_code=204)
 async def unshare_catalogue(name: Name, who: Admin, pools: RolePoolsDep) -> None:
-    """Keep it to oneself again."""
+    """Stop sharing a catalogue."""
     await _share(name, who, pools, shared=False)
 
 
@@ -114,12 +116,12 @@ async def _share(name: str, who: Principal, pools: RolePools, *, shared: bool) -
 
 
 def _not_there(name: str) -> NotFoundError:
-    return NotFoundError("catalogue", f"there is no catalogue {name!r} of yours")
+    return NotFoundError("catalogue", f"you have no catalogue {name!r}")
 
 
 @router.get("/providers")
 async def list_providers(who: Reader, pools: RolePoolsDep, settings: SettingsDep) -> ProviderList:
-    """Who is asked about rows, and how that goes."""
+    """List the providers and their state."""
     async with pools.of(who) as conn:
         workers = [row.shared.get("providers", {}) for row in await overview.workers(conn) if row.alive]
     problem = None
@@ -136,22 +138,22 @@ async def list_providers(who: Reader, pools: RolePoolsDep, settings: SettingsDep
 _Workers = Sequence[Mapping[str, Mapping[str, Any]]]
 
 
-def _built_in(workers: _Workers) -> Provider:
+def _built_in(workers: _Workers) -> ProviderInfo:
     about = _seen(BUILT_IN, workers, enabled=True)
     strategies = list(STRATEGIES)
-    return Provider(name=BUILT_IN, enabled=True, built_in=True, priority=0, strategies=strategies, **about)
+    return ProviderInfo(name=BUILT_IN, enabled=True, built_in=True, priority=0, strategies=strategies, **about)
 
 
-def _declared(each: ProviderSpec, workers: _Workers) -> Provider:
+def _declared(each: ProviderSpec, workers: _Workers) -> ProviderInfo:
     about = _seen(each.name, workers, enabled=each.enabled)
     strategies = list(each.queries) if each.function is None else each.strategies
-    return Provider(
+    return ProviderInfo(
         name=each.name, enabled=each.enabled, built_in=False, priority=each.priority, strategies=strategies, **about
     )
 
 
 def _seen(name: str, workers: _Workers, *, enabled: bool) -> dict[str, Any]:
-    """What the workers say of it, added up."""
+    """The sum of the workers' reports."""
     rows = [worker[name] for worker in workers if name in worker]
     closed = max(rows, key=lambda row: row["closed_s"], default=None)
     seconds = [row["seconds"] for row in rows if row["seconds"] is not None]

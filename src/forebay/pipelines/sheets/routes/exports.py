@@ -1,4 +1,4 @@
-"""The grid of a sheet, and the files that are made of it."""
+"""The grid of a sheet and its exports."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ Number = Annotated[int | None, Query(ge=1, le=2**31 - 1)]
 Show = Annotated[
     str | None,
     Query(
-        description="groups of columns beside the usual ones, separated by commas: read (what was read from the file's "
-        "own), warnings (what was refused or changed when it was read)",
+        description="additional groups of columns, comma-separated: read (the normalized values), "
+        "warnings (values that were refused or corrected)",
         max_length=100,
     ),
 ]
@@ -50,7 +50,7 @@ class GridRow(Model):
 
 
 class GridPage(Model):
-    """Rows as the exports have them, cell by cell."""
+    """Rows of cells, as in exports."""
 
     columns: list[str]
     rows: list[GridRow]
@@ -63,7 +63,7 @@ class ExportRef(Model):
 
 
 class Export(Model):
-    """A file that is being made of a grid, or was."""
+    """An export of a grid, finished or not."""
 
     export_id: Id
     job_id: Id
@@ -100,8 +100,8 @@ async def get_grid(
     show: Show = None,
     after: After = None,
 ) -> GridPage:
-    """The rows of a sheet with what was found for them, in the order of the file: the cells that exports have. A page
-    may be short while there is a `next`."""
+    """The rows of a sheet with their matches, in the order of the file: the same cells as in exports. A page may be
+    short while there is a `next`."""
     start = 0 if after is None else paging.decode(after, paging.small)[0]
     groups = _groups(show)
     async with pools.of(who) as conn:
@@ -129,11 +129,11 @@ async def export_grid(
     kind: Annotated[Literal["csv", "xlsx", "jsonl"], Query(alias="format")] = "csv",
     statuses: Statuses = None,
     show: Show = None,
-    raw: Annotated[bool, Query(description="leave what a spreadsheet would run as a formula in CSV as it is")] = False,
+    raw: Annotated[bool, Query(description="do not escape CSV cells that a spreadsheet would run as formulas")] = False,
     first: Annotated[Number, Query(alias="from", description="the first item")] = None,
     last: Annotated[Number, Query(alias="to", description="the last item")] = None,
 ) -> ExportRef:
-    """Write the grid to a file, as it is when that begins; ask for the export to see how far it is."""
+    """Start an export of the grid to a file; get the export to see its progress."""
     if first is not None and last is not None and last < first:
         raise Problem(422, "must not be before `from`", field="query.to")
     groups = _groups(show)
@@ -159,7 +159,7 @@ async def export_grid(
 async def list_exports(
     job_id: JobId, who: Reader, pools: RolePoolsDep, size: PageSize, after: After = None
 ) -> ExportPage:
-    """Files that were made of a grid, newest first."""
+    """The exports of a grid, newest first."""
     before = None if after is None else paging.decode(after, paging.integer)[0]
     async with pools.of(who) as conn:
         await find_job(conn, job_id)
@@ -170,7 +170,7 @@ async def list_exports(
     )
 
 
-async def _export_id(export_id: Annotated[str, Path(description="an export's id", pattern="^[0-9]{1,18}$")]) -> int:
+async def _export_id(export_id: Annotated[str, Path(description="id of the export", pattern="^[0-9]{1,18}$")]) -> int:
     return int(export_id)
 
 
@@ -182,7 +182,7 @@ async def get_export(
     file_access: FileAccessDep,
     settings: SettingsDep,
 ) -> LinkedExport:
-    """How far an export is, and once it is written a link to the file that works for everyone who has it, until it
+    """The progress of an export, and once it is finished a link to the file that works without signing in until it
     expires."""
     async with pools.of(who) as conn:
         row = await grids.get_export(conn, export_id)

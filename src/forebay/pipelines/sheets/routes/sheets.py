@@ -1,4 +1,4 @@
-"""Sheets: what was found out about files of rows, and what their owners say about them."""
+"""Sheets: the facts about files of rows, and the mapping of their columns."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ async def list_sheets(
     pools: RolePoolsDep,
     size: PageSize,
     after: After = None,
-    user_id: Annotated[str, Query(alias="userId", description="me, or for administrators all", max_length=200)] = "me",
+    user_id: Annotated[str, Query(alias="userId", description="`me`; administrators: `all`", max_length=200)] = "me",
 ) -> SheetPage:
-    """Files of rows, the newest first."""
+    """List sheets, newest first."""
     before = None if after is None else paging.decode(after, paging.integer)[0]
     async with pools.of(who) as conn:
         found = await sheets.page(conn, whose(who, user_id), before, size + 1)
@@ -53,13 +53,13 @@ async def list_sheets(
 
 @router.get("/{job_id}")
 async def get_sheet(job_id: JobId, who: Reader, pools: RolePoolsDep) -> SheetInfo:
-    """The file behind a job: how it is written, what its columns hold, how far its reading is."""
+    """The sheet of a job: format, mapping of columns, and progress of reading."""
     async with pools.of(who) as conn:
         return sheet_info(await find_sheet(conn, job_id))
 
 
 async def find_sheet(conn: Connection, job_id: int) -> Sheet:
-    """Raises: NotFoundError when the job has none that the caller may see."""
+    """Raises: NotFoundError when the caller may see no sheet of the job."""
     sheet = await sheets.get(conn, job_id=job_id)
     if sheet is None:
         raise NotFoundError("job", f"there is no sheet of job {job_id}")
@@ -70,7 +70,7 @@ async def find_sheet(conn: Connection, job_id: int) -> Sheet:
 async def change_sheet(
     job_id: JobId, body: ChangedSheet, who: Writer, pools: RolePoolsDep, settings: SettingsDep
 ) -> SheetInfo | Reference:
-    """Say which column holds what, or whom to ask first. Rows that were read before change with a reprocess."""
+    """Change the mapping of columns, or the order of providers. Reprocess the job to apply it to rows already read."""
     async with pools.of(who) as conn:
         await sheets.lock(conn, (await find_sheet(conn, job_id)).id)
         await check_providers(conn, settings, body.providers)
@@ -87,7 +87,7 @@ def _mapping(sheet: Sheet, body: ChangedSheet, who: Principal) -> dict[str, Any]
         return None
     if sheet.columns is None or sheet.kind not in ("csv", "xlsx"):
         raise Problem(409, "the columns of this file are not known", field="columns")
-    if not who.can_read:  # choose_columns would list those that there are
+    if not who.can_read:  # choose_columns would list all columns
         for field, column in (body.columns or {}).items():
             if column is not None and column not in sheet.columns:
                 raise InvalidField(f"mapping.{field}", "names a column that the file does not have")

@@ -1,2 +1,2 @@
--- Turns some blobs that no file refers to any more into waste.
+-- Turns some unreferenced blobs into waste.
 select looked_at, collected from forebay.collect_blobs($1, $2)

@@ -1,2 +1,2 @@
--- Deletes files of one owner; their contents go with the sweep, unless others have the same.
+-- Deletes files of one owner; garbage collection deletes their contents, unless other files share them.
 delete from forebay.file where id = any($1::bigint[]) and owner_id = $2

@@ -1,4 +1,4 @@
--- Blobs that files refer to, after $1, with some of those files.
+-- Lists blobs after $1 that files refer to, with some of those files.
 select b.sha256, b.life, b.size, b.stored_at is not null as is_stored,
        array(select f.id from forebay.file f where f.sha256 = b.sha256 order by f.id limit 20) as file_ids
 from forebay.blob b

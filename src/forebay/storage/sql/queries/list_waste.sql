@@ -1,2 +1,2 @@
--- Some objects to be deleted, the longest waiting first. Two who delete the same do no harm.
+-- Lists some objects to delete, the oldest first. Deleting an object twice is harmless.
 select sha256, life, size from forebay.waste order by at, sha256, life limit $1

@@ -1,4 +1,4 @@
--- The object of a blob is complete; answers nothing when the blob was collected meanwhile.
+-- Marks the object of a blob as complete; no row when the blob was collected meanwhile.
 update forebay.blob b
 set stored_at = coalesce(b.stored_at, $3, clock_timestamp()), touched_at = coalesce($3, clock_timestamp())
 where b.sha256 = $1 and b.life = $2

@@ -1,4 +1,4 @@
--- What the store keeps as a whole: blobs, of which some may be without a file, and waste.
+-- The totals of the store: blobs, those without a file, and waste.
 select count(*) as blobs, coalesce(sum(b.size), 0)::bigint as bytes,
        count(*) filter (where not b.has_files) as loose_blobs,
        coalesce(sum(b.size) filter (where not b.has_files), 0)::bigint as loose_bytes,

@@ -1,2 +1,2 @@
--- Keeps a blob from being collected, making it if it is not there, before its content goes to the store.
+-- Creates a blob, or postpones its collection, before its content is stored.
 select life, is_stored, file_id from forebay.touch_blob($1, $2, $3, $4)

@@ -1,8 +1,8 @@
--- Turns some blobs that nobody has touched for the grace period, and that no file refers to, into waste.
--- Nothing that is referred to is ever lost, because
---   a put touches the blob before it uploads, and nothing that was touched within the grace period is collected;
---   collecting locks the blob, so that no file can begin to refer to it, looks for files after that, and deletes it;
---   the object of a blob that was collected is deleted by its key, which no later blob ever has.
+-- Turns some blobs that no file refers to, and that were not touched within the grace period, into waste.
+-- Referenced content is never lost, because
+--   a put touches the blob before it uploads, and blobs touched within the grace period are not collected;
+--   collecting locks the blob, so that no new file can refer to it, then looks for files, and then deletes it;
+--   the object of a collected blob is deleted by its key, which no later blob has.
 create or replace function forebay.collect_blobs(
     grace interval, now timestamptz default null, max_rows int default 1000, out looked_at int, out collected int
 ) language plpgsql as $$
@@ -14,7 +14,7 @@ declare
         for update skip locked);
 begin
     looked_at := cardinality(locked);
-    -- A statement of its own: it sees the files of all who had the lock before.
+    -- A separate statement: it sees the files of all earlier holders of the lock.
     with gone as (
         delete from forebay.blob b
         where b.sha256 = any(locked) and not exists (select from forebay.file f where f.sha256 = b.sha256)

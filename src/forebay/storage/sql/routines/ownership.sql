@@ -1,9 +1,9 @@
--- Declares whose files and blobs are, and what the roles of the service may do with them.
+-- Declares the owners of files and blobs, and the rights of the service's roles.
 
--- Workers make files, as they have had the content in their hands: whoever could make one could read any blob.
+-- Only workers add files, because they have the content: a role that could add a file could read any blob.
 select forebay.own('file', 'select, delete');
 
--- A blob is seen through files: nobody learns what others have.
+-- Blobs are visible through files only: owners cannot find out what others have.
 select forebay.add_policy('blob', 'of_files',
     'for select to forebay_api using (exists (select from forebay.file f where f.sha256 = blob.sha256))');
 select forebay.add_policy('blob', 'of_all', 'to forebay_admin, forebay_worker using (true)');

@@ -1,12 +1,12 @@
--- Makes the blob, or keeps it from being collected for another grace period. Answers its life, whether its object is there,
--- and the number that the file will have.
+-- Creates the blob, or postpones its collection by another grace period. Returns its life, whether its object is complete,
+-- and the id for the new file.
 create or replace function forebay.touch_blob(
     sha256 bytea, size bigint, media_type text, now timestamptz default null,
     out life bigint, out is_stored boolean, out file_id bigint
 ) language plpgsql as $$
 #variable_conflict use_column
 begin
-    -- Locked in any case, but written once a minute only: many may put the same at once.
+    -- Always locked, but written at most once a minute: the same content may be put often.
     insert into forebay.blob as b (sha256, size, media_type, touched_at)
     values (touch_blob.sha256, touch_blob.size, touch_blob.media_type, coalesce(now, clock_timestamp()))
     on conflict (sha256) do update set touched_at = excluded.touched_at

@@ -1,5 +1,5 @@
--- The sweep has to look again at blobs whose files are deleted, whoever deletes them. Locked first: a sweep that still sees the
--- files would say at the same time that there is nothing to look at.
+-- Makes garbage collection check blobs whose files are deleted, by whatever statement. Locks them first: a concurrent
+-- collection that still sees the files would clear the mark.
 create or replace function forebay.touch_blobs_of_deleted() returns trigger
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 begin

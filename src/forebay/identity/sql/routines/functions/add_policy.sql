@@ -1,4 +1,4 @@
--- Adds a policy of row-level security to a table, unless it is there already, and enables row-level security for the table.
+-- Adds a policy of row-level security to a table, unless it exists, and enables row-level security for the table.
 -- definition: what follows the name in CREATE POLICY. Does nothing while the roles of the service are missing.
 create or replace function forebay.add_policy(tab text, policy text, definition text) returns void language plpgsql as $$
 begin

@@ -1,5 +1,5 @@
--- What comes after this in the same statement already runs with the role's rights. Returns the owner's name.
--- The role and the owner hold until the transaction ends, also where a pooler lends the session to others in between.
+-- Sets role and owner until the transaction ends, so that it also works with a transaction-mode pooler. The rest of the same
+-- statement already runs with the rights of the role. Returns the owner's name.
 create or replace function forebay.enter(role text, owner_id bigint, ip text, out owner text) language plpgsql as $$
 begin
     perform set_config('role', enter.role, true);

@@ -1,7 +1,7 @@
--- Makes the login, or sets its password anew and takes from it what it has too much. For who may make roles: attributes that it
--- does not have are not named, as only superusers may name all of them, be it to take them away.
--- A login is a member of one role and of no other, owns nothing, and cannot create anything: whoever gets to run SQL of their
--- own in the connection of a request cannot change to another role then.
+-- Creates the login, or sets a new password and removes excess rights. The caller must be able to create roles. Attributes
+-- that the login lacks are not named, because only superusers may name all of them, even to remove them.
+-- A login is a member of only one role, owns nothing, and cannot create anything: SQL injected into the connection of a
+-- request cannot switch to another role.
 create or replace function forebay.make_login(login text, role text, password text) returns void language plpgsql as $$
 declare
     excess text;

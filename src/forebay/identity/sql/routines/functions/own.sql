@@ -1,7 +1,7 @@
--- Declares that the rows of a table belong to owners: forebay_api sees and changes those of the owner in forebay.owner_id
--- only, forebay_admin and forebay_worker all.
--- rights: what forebay_api and forebay_admin may do with rows; worker_rights: what workers may. To be called beside the
--- table, in the routines of the part that has it: it runs again when an administrator has created missing roles.
+-- Declares that the rows of a table belong to owners: forebay_api sees and changes only those of the owner in
+-- forebay.owner_id, forebay_admin and forebay_worker all.
+-- rights: of forebay_api and forebay_admin; worker_rights: of workers. Call it in the routines of the schema part that has the
+-- table: it runs again when an administrator has created missing roles.
 create or replace function forebay.own(
     tab text, rights text default 'select, insert, update, delete',
     worker_rights text default 'select, insert, update, delete', owner_column text default 'owner_id'

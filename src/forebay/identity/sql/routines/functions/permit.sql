@@ -1,4 +1,4 @@
--- Grants rights on a table or view to roles of the service, and the use of the sequences that number the table's rows.
+-- Grants rights on a table or view to roles of the service, and the use of the table's sequences.
 -- rights: as in GRANT, such as 'select, insert (name, size)'. Does nothing while the roles of the service are missing.
 create or replace function forebay.permit(rights text, tab text, variadic roles text[]) returns void language plpgsql as $$
 declare

@@ -1,4 +1,4 @@
--- Lets only these roles of the service, and the owner of the schema, call a function.
+-- Allows only these roles of the service, and the owner of the schema, to call a function.
 create or replace function forebay.permit_call(signature text, variadic roles text[]) returns void language plpgsql as $$
 declare
     called regprocedure := 'forebay.' || signature;

@@ -1,5 +1,5 @@
--- Deletes sessions that are over, links that ended a month ago, and wrong passwords of the day before.
--- At most max_rows of each. Returns how many: repeat until 0.
+-- Deletes expired sessions, links that ended a month ago, and sign-in failures of the day before, at most max_rows of each.
+-- Returns the number: repeat until 0.
 create or replace function forebay.tidy_identity(now timestamptz default null, max_rows int default 10000)
 returns bigint language plpgsql as $$
 declare

@@ -1,4 +1,4 @@
--- What an owner has open, and the owner's own limits.
+-- The open jobs and items of an owner, and the owner's limits.
 create or replace function forebay.usage(
     owner_id bigint,
     out open_jobs bigint, out open_items bigint, out max_open_jobs int, out max_open_items bigint, out submits_per_minute int

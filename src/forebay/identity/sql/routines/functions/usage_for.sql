@@ -1,4 +1,4 @@
--- The same as the owner sees it, in one statement.
+-- The same with the owner's role, in one statement.
 create or replace function forebay.usage_for(
     role text, owner_id bigint,
     out open_jobs bigint, out open_items bigint, out max_open_jobs int, out max_open_items bigint, out submits_per_minute int

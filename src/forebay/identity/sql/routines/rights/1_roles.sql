@@ -1,9 +1,9 @@
 -- Creates the roles of the service.
---   forebay_api       what the API does for one owner: sees and changes the rows of the owner in forebay.owner_id, none without
---   forebay_admin     what it does for administrators: all rows
---   forebay_identity  what it does to find out who is asking: accounts and their secrets' hashes, no work
---   forebay_worker    for workers that should not own the tables; they name the owner of what they write
--- An account that may not create roles can migrate, too; then the service says what to do, and everything else works.
+--   forebay_api       requests of one owner: reads and changes the rows of the owner in forebay.owner_id; none if it is unset
+--   forebay_admin     requests of administrators: all rows
+--   forebay_identity  authentication: accounts and the hashes of their secrets, no jobs
+--   forebay_worker    workers that should not own the tables; they name the owner of the rows that they write
+-- An account that may not create roles can migrate, too; then the service reports what to do, and the engine works.
 do $$
 declare
     role text;
@@ -13,9 +13,9 @@ begin
             begin
                 execute format('create role %I nologin', role);
             exception
-                when duplicate_object or unique_violation then null;  -- by someone else, at this moment
+                when duplicate_object or unique_violation then null;  -- created concurrently
                 when insufficient_privilege then
-                    raise notice 'forebay: this account may not make the role %, which the API needs', role;
+                    raise notice 'forebay: this account may not create the role %, which the API needs', role;
             end;
         end if;
     end loop;

@@ -1,4 +1,4 @@
--- Protects the tables of the engine: its rows belong to owners, and its processes log in with roles of their own.
+-- Protects the tables of the engine: rows belong to owners, and the processes of the service log in with their roles.
 do $$ begin
     if forebay.has_roles() then
         grant usage on schema forebay to forebay_api, forebay_admin, forebay_identity, forebay_worker;
@@ -16,7 +16,7 @@ select forebay.own('job'), forebay.own('item'), forebay.own('lane'), forebay.own
        forebay.own('tally', 'select, insert'),  -- workers update it to lock what they fold
        forebay.own('owner', 'select', owner_column => 'id');
 
--- Whoever finds out who is asking makes owners, and notes what was done to accounts.
+-- Authentication creates owners, and records actions on accounts.
 select forebay.add_policy('owner', 'of_identity', 'to forebay_identity using (true)'),
        forebay.add_policy('audit', 'of_identity', 'for insert to forebay_identity with check (true)'),
        forebay.permit('select, insert', 'owner', 'forebay_identity'),
@@ -30,7 +30,7 @@ from unnest('{pipeline,pipeline_version,version_step,step,queue,worker,rate_limi
 select forebay.permit('select', t, 'forebay_admin')
 from unnest('{worker,rate_limit,slot_limit,slot_lease,attempt_default,items,jobs,queue_depth,totals,last_hour,dead_letters,attempts,workers}'::text[]) t;
 
--- What a worker last failed on may be about anybody's item: everyone may read the rest.
+-- The last error of a worker may concern any owner's item: owners may read only the other columns.
 select forebay.permit('select (id, name, stats, stale, started_at, seen_at, stopped_at)', 'worker', 'forebay_api');
--- Numbers only: the caller's own where views can be told so (PostgreSQL 15 and newer), else everyone's together.
+-- Numbers only: those of the caller with security_invoker views (PostgreSQL 15 and newer), else those of all owners.
 select forebay.permit('select', 'queue_depth', 'forebay_api'), forebay.permit('select', 'workers', 'forebay_api');

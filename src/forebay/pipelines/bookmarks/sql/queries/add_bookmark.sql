@@ -1,4 +1,4 @@
--- Adds a bookmark for owner $2, calling from address $3, with the rights of role $1, and answers it: one statement for all.
+-- Adds a bookmark for owner $2, from address $3, with the rights of role $1, and returns it, in one statement.
 select b.*, a.created
 from forebay.enter($1, $2, $3) e
 cross join lateral forebay.add_bookmark(

@@ -1,4 +1,4 @@
--- Changes what the owner says of bookmark $1: the keys that are in $2, and only those.
+-- Changes those fields of bookmark $1 whose keys are in $2.
 update forebay.bookmark b set
     own_title = case when c.given ? 'title' then c.given ->> 'title' else b.own_title end,
     note = case when c.given ? 'note' then c.given ->> 'note' else b.note end,

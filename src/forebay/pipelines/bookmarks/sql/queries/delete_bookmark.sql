@@ -1,2 +1,2 @@
--- Deletes a bookmark; its files go with it.
+-- Deletes a bookmark and its files.
 delete from forebay.bookmark b where b.id = $1 returning b.id

@@ -1,2 +1,2 @@
--- Deletes a category; its bookmarks stay, without one.
+-- Deletes a category; its bookmarks stay.
 delete from forebay.category where id = $1 returning id

@@ -1,2 +1,2 @@
--- A stretch of all bookmarks of the acting owner, after category $1 (0: none) and id $2.
+-- Lists some bookmarks of the acting owner, after category $1 (0: none) and id $2.
 select e.* from forebay.export_bookmarks($1::bigint, $2::bigint, $3::int) e

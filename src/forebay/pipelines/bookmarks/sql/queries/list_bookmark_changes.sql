@@ -1,4 +1,4 @@
--- What crawls have found to be different, newest first, before $2.
+-- Lists the changes that crawls detected before $2, newest first.
 select c.at, c.title, c.words
 from forebay.bookmark_change c
 where c.bookmark_id = $1 and ($2::timestamptz is null or c.at < $2)

@@ -1,2 +1,2 @@
--- The oldest $2 jobs of bookmarks that wait to be worked on, of owner $1 or of all.
+-- Lists the oldest $2 waiting bookmark jobs of owner $1, or of all owners.
 select forebay.waiting_bookmarks($1::bigint, $2::int) as ids

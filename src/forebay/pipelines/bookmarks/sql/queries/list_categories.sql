@@ -1,4 +1,4 @@
--- The categories of an owner by name, with how many bookmarks each has.
+-- Lists the categories of an owner by name, with their numbers of bookmarks.
 select c.id, c.name, c.created_at,
        (select count(*) from forebay.bookmark b
         where b.owner_id = c.owner_id and b.category_id = c.id and b.archived_at is null) as bookmarks

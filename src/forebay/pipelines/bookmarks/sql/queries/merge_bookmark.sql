@@ -1,4 +1,4 @@
--- Gives what bookmark $1 says to the one that it is a duplicate of, and deletes it. Answers that one's id.
+-- Merges bookmark $1 into the one that it duplicates, and deletes it. Returns the id of the other.
 with gone as (
     select b.id, b.duplicate_of, b.own_title, b.note, b.tags, b.category_id, b.archived_at
     from forebay.bookmark b where b.id = $1 and b.duplicate_of is not null for update

@@ -1,2 +1,2 @@
--- Gives category $1 another name.
+-- Renames category $1.
 update forebay.category set name = $2 where id = $1 returning id, name, created_at

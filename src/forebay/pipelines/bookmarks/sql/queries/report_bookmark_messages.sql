@@ -1,4 +1,4 @@
--- How far the jobs of bookmarks $1 are, in their order, by the names of their steps.
+-- Reports the progress of the bookmark jobs $1, in order, by step.
 select i.job_id, case when jsonb_typeof(i.input -> 'bookmarkId') = 'number' then i.input ->> 'bookmarkId' end as bookmark,
        i.status::text as status, i.error ->> 'step' as failed_step, i.error ->> 'reason' as reason,
        forebay.step_names(i.pipeline_id, i.done) as done,

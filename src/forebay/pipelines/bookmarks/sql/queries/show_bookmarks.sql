@@ -1,2 +1,2 @@
--- Bookmarks as lists show them, in the order of their ids in $1.
+-- Lists bookmarks with the columns of lists, in the order of the ids $1.
 select b.* from forebay.show_bookmarks($1::bigint[]) b

@@ -1,5 +1,5 @@
--- A crawl of bookmark $1 of owner $2 has met something else than the page: $3 says what, $4 why, $5 is the HTTP status. What
--- an earlier crawl has found stays; of what only the browser ($6) has met, nothing is said then.
+-- Records that a crawl of bookmark $1 of owner $2 did not reach the page: $3 is the kind, $4 the reason, $5 the HTTP status. The
+-- result of an earlier crawl stays; then what only the browser saw ($6) is not recorded.
 update forebay.bookmark b set
     kind = case when b.body_hash is null then $3::text else b.kind end,
     kind_reason = $4::text, http_status = $5::int, crawled_at = clock_timestamp(),

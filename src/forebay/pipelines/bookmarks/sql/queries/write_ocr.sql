@@ -1,2 +1,2 @@
--- The text in the picture of bookmark $1 of owner $2.
+-- Writes the text in the image of bookmark $1 of owner $2.
 update forebay.bookmark b set ocr = left($3::text, 100000), updated_at = clock_timestamp() where b.id = $1 and b.owner_id = $2

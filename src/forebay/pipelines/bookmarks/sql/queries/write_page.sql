@@ -1,5 +1,5 @@
--- What a crawl has found on the page of bookmark $1 of owner $2; $3 has it as JSON, the hashes are $4 (of the text) and $5 (of the
--- canonical URL). What differs from the crawl before is noted.
+-- Writes the result of a crawl of bookmark $1 of owner $2: $3 as JSON, the hashes $4 (of the text) and $5 (of the canonical URL).
+-- Records the differences from the previous crawl.
 with found as (
     select * from jsonb_to_record($3::text::jsonb) as f(
         kind text, kind_reason text, http_status int, title text, description text, author text, site text, language text,
@@ -15,7 +15,7 @@ with found as (
     where c.bookmark_id = $1 and c.at <= (
         select o.at from forebay.bookmark_change o where o.bookmark_id = $1 order by o.at desc offset 99 limit 1)
 ), repeated as (
-    -- Those that came later, and were looked at earlier.
+    -- Later bookmarks that were crawled earlier.
     update forebay.bookmark d set duplicate_of = $1
     where d.owner_id = $2 and d.id > $1 and d.duplicate_of is null and (d.canonical_hash = $5 or d.page_hash = $5)
 )

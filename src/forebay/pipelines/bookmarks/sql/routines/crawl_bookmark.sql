@@ -1,4 +1,4 @@
--- Submits the work on a bookmark: for all steps, or for those in `only`. Returns the job.
+-- Submits a job for a bookmark: for all steps, or for those in `only`. Returns the job.
 create or replace function forebay.crawl_bookmark(
     owner_id bigint, bookmark_id bigint, url text, priority int default 0, is_image boolean default false,
     favicon text default null, trace text default null, only_steps text[] default null, key text default null

@@ -1,5 +1,5 @@
--- Submits the work on bookmarks that are due by now, unless the last work is not done yet, and says when they are due again.
--- Returns how many were looked at.
+-- Submits jobs for bookmarks that are due, unless the last job has not ended, and sets when they are due again. Returns how
+-- many were checked.
 create or replace function forebay.crawl_due_bookmarks(max_rows int, now timestamptz default null) returns int
 language plpgsql as $$
 declare

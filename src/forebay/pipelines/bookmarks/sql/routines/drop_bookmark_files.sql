@@ -1,4 +1,4 @@
--- Files that a bookmark no longer refers to go.
+-- Deletes files that a bookmark no longer refers to.
 create or replace function forebay.drop_bookmark_files() returns trigger language plpgsql as $$
 declare
     kept bigint[] := case when tg_op = 'UPDATE'

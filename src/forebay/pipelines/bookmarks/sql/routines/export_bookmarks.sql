@@ -1,5 +1,5 @@
--- A stretch of all bookmarks, those of a category together.
--- Without row-level security, as find_bookmarks: it looks at the rows of the owner in forebay.owner_id only.
+-- Lists some of the bookmarks, ordered by category.
+-- Runs without row-level security, like find_bookmarks, and reads only the rows of the owner in forebay.owner_id.
 create or replace function forebay.export_bookmarks(after_category bigint, after_id bigint, max_rows int) returns table (
     id bigint, category_id bigint, url text, own_title text, title text, note text, tags text[], category text,
     created_at timestamptz, archived boolean

@@ -1,7 +1,7 @@
--- The ids of bookmarks that fit, newest first; filters may be null. The conditions are written out for each call: the index
--- that fits depends on which there are.
--- Row-level security would keep it from the indexes of words and tags, as what those compare could tell of rows of others: so it
--- runs without, and looks at the rows of the owner in forebay.owner_id only.
+-- Finds the ids of matching bookmarks, newest first; filters may be null. The statement is built for each call, because the
+-- suitable index depends on the filters.
+-- With row-level security, PostgreSQL cannot use the indexes of words and tags, whose operators are not leakproof: it runs
+-- without, and reads only the rows of the owner in forebay.owner_id.
 create or replace function forebay.find_bookmarks(
     before bigint, archived boolean, category_id bigint, tag text, kind text, duplicates boolean, max_rows int
 ) returns bigint[] language plpgsql stable security definer set search_path = pg_catalog, pg_temp as $$

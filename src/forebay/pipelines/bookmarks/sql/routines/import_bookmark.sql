@@ -1,4 +1,4 @@
--- A bookmark out of a file: with its category, which is made when it is new, and its place in the archive.
+-- Adds an imported bookmark, with its category, which is created if needed, and archives it if it was archived.
 create or replace function forebay.import_bookmark(
     owner_id bigint, url text, page_hash bytea, own_title text, note text, tags text[], category text, added_at timestamptz,
     archived boolean, is_image boolean, out id bigint, out created boolean, out job_id bigint

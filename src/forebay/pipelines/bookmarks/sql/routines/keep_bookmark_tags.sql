@@ -1,4 +1,4 @@
--- Keeps bookmark_tag as the tags of bookmarks that are not archived.
+-- Keeps bookmark_tag in sync with the tags of bookmarks that are not archived.
 create or replace function forebay.keep_bookmark_tags() returns trigger language plpgsql as $$
 declare
     before text[] := case when tg_op = 'UPDATE' and old.archived_at is null then old.tags else '{}' end;

@@ -1,2 +1,2 @@
--- Declares whose the rows of bookmarks are, and what the roles of the service may do with them.
+-- Declares the owners of rows of bookmarks, and the rights of the service's roles.
 select forebay.own('category'), forebay.own('bookmark'), forebay.own('bookmark_change'), forebay.own('bookmark_tag');

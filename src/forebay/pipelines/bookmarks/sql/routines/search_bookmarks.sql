@@ -1,7 +1,7 @@
--- Bookmarks that answer a question, the best first, of the thousand newest that do. Each is asked in its own language. The index
--- of words is always worth it: the planner does not know how much it costs to look into a text.
--- Row-level security would keep it from the indexes of words and tags, as what those compare could tell of rows of others: so it
--- runs without, and looks at the rows of the owner in forebay.owner_id only.
+-- Finds bookmarks that match a query, the best first, among the thousand newest that match. Each is searched with the
+-- configuration of its language. The index of words is forced: the planner underestimates the cost of reading texts.
+-- With row-level security, PostgreSQL cannot use the indexes of words and tags, whose operators are not leakproof: it runs
+-- without, and reads only the rows of the owner in forebay.owner_id.
 create or replace function forebay.search_bookmarks(
     question text, archived boolean, category_id bigint, tag text, after_rank real, after_id bigint, max_rows int
 ) returns table (id bigint, rank real, snippet text)

@@ -1,4 +1,4 @@
--- The question in the words of every language that bookmarks may be in.
+-- The query, parsed for every language that bookmarks may have.
 create or replace function forebay.search_question(question text) returns tsquery language sql stable as $$
 select websearch_to_tsquery('pg_catalog.simple', question) || websearch_to_tsquery('pg_catalog.english', question)
     || websearch_to_tsquery('pg_catalog.german', question) || websearch_to_tsquery('pg_catalog.french', question)

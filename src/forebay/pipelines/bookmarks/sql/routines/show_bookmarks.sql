@@ -1,5 +1,5 @@
--- Bookmarks as lists show them, in the order of the ids. How far the work is comes from the item of its last job; when
--- that is gone, and nothing was found, it has failed. Volatile, so that it sees what the same statement has added.
+-- Lists bookmarks with the columns of lists, in the order of the ids. The status comes from the item of the last job; if that
+-- was deleted and there is no result, it is ERROR. Volatile, so that it sees rows that the same statement added.
 create or replace function forebay.show_bookmarks(ids bigint[]) returns table (
     id bigint, owner_id bigint, url text, title text, description text, note text, tags text[], category_id bigint,
     site text, language text, kind text, kind_reason text, http_status int, published_at timestamptz, words int,

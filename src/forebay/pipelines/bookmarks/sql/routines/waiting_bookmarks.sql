@@ -1,4 +1,4 @@
--- The jobs of bookmarks that have something to do right now, the oldest first, of an owner or of all. Of very many, some.
+-- Lists bookmark jobs with tasks that are ready, the oldest first, of an owner or of all; only some, if there are very many.
 create or replace function forebay.waiting_bookmarks(owner_id bigint, max_rows int) returns bigint[] language sql stable as $$
 select array(
     select distinct w.job_id

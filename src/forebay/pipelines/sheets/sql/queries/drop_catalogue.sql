@@ -1,2 +1,2 @@
--- Deletes a catalogue of an owner's with all that is in it.
+-- Deletes a catalogue of an owner and its products.
 delete from forebay.catalogue where owner_id = $1 and name = $2 returning id

@@ -1,4 +1,4 @@
--- Products with this number in the catalogues that an owner may look things up in.
+-- Finds products with this manufacturer part number in the catalogues that an owner may use.
 select p.id, c.name as catalogue, p.fields
 from forebay.product p join forebay.catalogue c on c.id = p.catalogue_id
 where p.mpn = $2 and (c.owner_id = $1 or c.shared)

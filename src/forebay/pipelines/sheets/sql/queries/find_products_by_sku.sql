@@ -1,4 +1,4 @@
--- Products with this number in the catalogues that an owner may look things up in.
+-- Finds products with this article number in the catalogues that an owner may use.
 select p.id, c.name as catalogue, p.fields
 from forebay.product p join forebay.catalogue c on c.id = p.catalogue_id
 where p.sku = $2 and (c.owner_id = $1 or c.shared)

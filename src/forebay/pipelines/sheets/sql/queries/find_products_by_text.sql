@@ -1,2 +1,2 @@
--- Products whose brand and title have these words, or are spelled alike, in the catalogues of an owner and in shared ones.
+-- Finds products whose brand and title have these words, or similar ones, in the catalogues that an owner may use.
 select id, catalogue, fields from forebay.find_products($1, $2, $3, $4)

@@ -1,2 +1,2 @@
--- Whether job $1 is made of a sheet.
+-- Whether job $1 was created from a sheet.
 select exists (select from forebay.sheet s where s.job_id = $1)

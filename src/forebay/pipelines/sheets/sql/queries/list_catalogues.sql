@@ -1,4 +1,4 @@
--- Catalogues that the caller sees, with how much is in them; whose a shared one is, is not for everybody.
+-- Lists the catalogues that the caller may see, with their sizes; the owner of a shared one is not shown to all.
 select c.id, c.name, o.name as owner, c.shared, c.created_at, p.products, p.updated_at
 from forebay.catalogue c left join forebay.owner o on o.id = c.owner_id
 cross join lateral (

@@ -1,2 +1,2 @@
--- What a catalogue's load must know of its sheet: which column is which field, and which catalogue it goes into.
+-- Reads what loading a catalogue needs of its sheet: the mapping of columns and the name of the catalogue.
 select s.mapping, s.options ->> 'catalogue' as catalogue from forebay.sheet s where s.job_id = $1

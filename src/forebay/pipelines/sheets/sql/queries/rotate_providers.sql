@@ -1,2 +1,2 @@
--- A sheet is reprocessed: others are asked first this time.
+-- Makes a reprocess of a sheet start with the next provider.
 update forebay.sheet s set turn = s.turn + 1 where s.job_id = $1

@@ -1,4 +1,4 @@
--- Exports $1, newest first: what was asked for, how far that is, and the file once it is there.
+-- Lists the exports $1, newest first: their options, progress, and file once it exists.
 select e.job_id, s.job_id as sheet_job_id, e.format, e.options::text as options, e.rows, e.file_id, e.created_at, e.written_at,
        j.state::text as state, b.size as bytes,
        (i.progress ->> 'fraction')::float8 as fraction, i.error ->> 'reason' as error, (i.result #>> '{write,cut}')::bigint as cut

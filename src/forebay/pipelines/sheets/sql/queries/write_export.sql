@@ -1,4 +1,4 @@
--- The export of job $1 is the file $2, with $3 rows. One that was written before makes room: who reprocesses wants it anew.
+-- Records file $2 with $3 rows as the result of export job $1. It replaces an earlier file after a reprocess.
 with export as (
     select e.job_id, e.sheet_id, e.owner_id, e.file_id from forebay.sheet_export e where e.job_id = $1 for update),
 written as (

@@ -1,2 +1,2 @@
--- Why the reading of a file does not go on for now.
+-- Records why reading a file is delayed.
 update forebay.sheet s set problem = $2 where s.id = $1

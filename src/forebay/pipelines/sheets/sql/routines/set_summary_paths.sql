@@ -1,4 +1,4 @@
--- Tells the job of a sheet which columns hold what lists show of its rows.
+-- Sets the paths of the columns that lists show for the rows of a sheet's job.
 create or replace function forebay.set_summary_paths() returns trigger language plpgsql as $$
 begin
     update forebay.job j set summary_paths = (

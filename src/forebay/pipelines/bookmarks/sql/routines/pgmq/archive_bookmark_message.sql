@@ -1,4 +1,4 @@
--- Ends the work on a message, or takes one that has failed for good off the queue.
+-- Cancels a message, or removes one that failed permanently.
 create or replace function forebay.archive_bookmark_message(queue_name text, message_id bigint) returns boolean
 language plpgsql as $$
 declare message forebay.bookmark_messages;

@@ -1,5 +1,5 @@
--- Jobs of bookmarks as messages of a queue. A message is archived when all of its steps have succeeded, or by hand: one that has failed
--- for good stays in the queue as long as its dead letters do.
+-- Bookmark jobs as messages of a queue. A message is archived when all of its steps have succeeded, or on request: one that failed
+-- permanently stays in the queue as long as its dead letters.
 create or replace view forebay.bookmark_messages as
 select j.id as msg_id, 0 as read_ct, j.created_at as enqueued_at, coalesce(j.started_at, j.created_at) as vt, j.finished_at, i.input as message,
        case when j.finished_at is not null and not exists (select from forebay.dead_letter d where d.job_id = j.id) then j.updated_at end

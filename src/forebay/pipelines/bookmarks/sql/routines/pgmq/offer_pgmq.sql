@@ -1,5 +1,5 @@
--- Makes the names by which other programs know the queue of bookmarks, in the schemas pgmq and pgmq_public. On request only:
--- those schemas belong to an extension that may be here, or come.
+-- Creates the functions by which other programs use the queue of bookmarks, in the schemas pgmq and pgmq_public. On request only:
+-- those schemas belong to an extension that may be installed, now or later.
 create or replace function forebay.offer_pgmq() returns void language plpgsql as $$
 begin
     if to_regclass('pgmq.meta') is not null then

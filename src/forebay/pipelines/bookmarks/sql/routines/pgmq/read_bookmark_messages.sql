@@ -1,4 +1,4 @@
--- The oldest messages that are open. Nothing is hidden by that: workers take messages by themselves.
+-- Lists the oldest open messages. Reading does not hide them: workers process messages anyway.
 create or replace function forebay.read_bookmark_messages(queue_name text, sleep_seconds int, n int)
 returns table (msg_id bigint, read_ct int, enqueued_at timestamptz, vt timestamptz, message jsonb)
 language plpgsql stable as $$

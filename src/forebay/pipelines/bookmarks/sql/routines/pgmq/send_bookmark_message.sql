@@ -1,4 +1,4 @@
--- Submits a message of the old queue. One without a user belongs to nobody yet: its step decides.
+-- Submits a message of the earlier queue. For one without a user, the step decides on the owner.
 create or replace function forebay.send_bookmark_message(queue_name text, message jsonb) returns bigint language plpgsql as $$
 begin
     perform forebay.check_bookmark_queue(queue_name);

@@ -1,5 +1,5 @@
--- Products by the words of their brand and title: those that have all of them, or else, and if `fuzzy`, those that have two
--- of them, and those that are spelled alike. What comes back is a choice of candidates, the likest first; the caller judges.
+-- Finds products by the words of brand and title: those with all words, or else, and if `fuzzy`, those with two of them, and
+-- those with a similar spelling. Returns candidates, the most similar first; the caller scores them.
 create or replace function forebay.find_products(owner_id bigint, words text[], fuzzy boolean, most int)
 returns table (id bigint, catalogue text, fields jsonb) language plpgsql stable as $$
 #variable_conflict use_column
@@ -37,7 +37,7 @@ begin
         order by similarity(p.text, asked) desc, p.id limit most;
 end $$;
 
--- The operators of pg_trgm are found wherever it is installed, whatever the caller's search_path says.
+-- The operators of pg_trgm are found in its schema, independent of the caller's search_path.
 do $$ begin
     execute format('alter function forebay.find_products(bigint, text[], boolean, int) set search_path = pg_catalog, %s',
                    (select e.extnamespace::regnamespace::text from pg_extension e where e.extname = 'pg_trgm'));

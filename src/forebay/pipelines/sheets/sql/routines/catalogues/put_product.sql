@@ -1,4 +1,4 @@
--- Puts a product into a catalogue of an owner's, which is made with its first; one with the same key is changed.
+-- Stores a product in a catalogue of an owner, which is created if needed; a product with the same key is replaced.
 create or replace function forebay.put_product(
     owner_id bigint, catalogue text, key text, gtin text, sku text, mpn text, words text[], fields jsonb,
     job_id bigint default 0, n int default 0

@@ -1,4 +1,4 @@
--- Submits the writing of a file of the grid of a job, for the owner of the sheet.
+-- Submits an export of the grid of a job, for the owner of the sheet.
 create or replace function forebay.export_sheet(
     job_id bigint, format text, options jsonb, trace text default null
 ) returns bigint language plpgsql as $$

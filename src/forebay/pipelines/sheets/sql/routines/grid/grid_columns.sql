@@ -1,6 +1,6 @@
--- The columns of the grid of a job: their names, for each the expression that makes its cell of `v`, in grid_query, and what it
--- is: `own` of the file, `number`, or `text`. `shown` adds what was read from the file's own: `read`, `warnings`.
--- The file's own keep their names: those of ours that it uses, too, get a number.
+-- The columns of the grid of a job: their names, the expression of each cell over `v` in grid_query, and their types: `own` for
+-- columns of the file, `number`, or `text`. `shown` adds the groups `read` and `warnings`.
+-- Columns of the file keep their names; an added column with the same name gets a number.
 create or replace function forebay.grid_columns(
     job_id bigint, shown text[] default '{}', out names text[], out cells text[], out types text[]
 ) language plpgsql stable as $$

@@ -1,4 +1,4 @@
--- A cell of the grid as JSON, by the expression that makes it a text: what is a number or true in the file stays so.
+-- A cell of the grid as JSON, from its text expression: numbers and booleans of the file keep their types.
 create or replace function forebay.grid_json(cell text) returns text language sql immutable as $$
 select case when cell = 'v.line' then 'v.input -> ''line'''
             when cell ~ '^v\.[rfm] ->> ' then regexp_replace(cell, '->>', '->')

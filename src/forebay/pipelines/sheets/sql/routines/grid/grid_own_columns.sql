@@ -1,4 +1,4 @@
--- The columns of every grid that come after those of the file: what was read, if it is shown, and what was found.
+-- The columns of every grid after those of the file: the values that were read, if shown, and the match.
 create or replace function forebay.grid_own_columns(shown text[], out names text[], out cells text[], out types text[])
 language sql stable as $$
 with field (place, label, name, type) as (values

@@ -1,10 +1,10 @@
--- The statement that makes rows of the grid of a job, in order: those after number `after` up to `upto` that have one of the
--- statuses (null: any), or without `after` those with the numbers in $1. What it makes of a row: `cells`, an array of them after
--- its number and status; `plain` and `harmless`, a column each; `typed`, the same as plain, and then a letter for what each of the
--- file's own is (services/spreadsheets/xlsx_rows.py); `object`, JSON by the names of the columns.
--- Each level of it does its part once a row: what is large is unpacked in the innermost, and a cell is taken out in the middle.
--- The outermost has no order of its own, which would cost a tenth: it is nothing but a projection, and the plan is guarded.
--- Pages and files have their cells from the same expressions over item.input and item.result, so that they cannot differ.
+-- Builds the statement for rows of the grid of a job, in order: those after number `after` up to `upto` with one of the
+-- statuses (null: any), or without `after` those with the numbers in $1. Forms of a row: `cells`, an array after number and
+-- status; `plain` and `harmless`, one column per cell; `typed`, like plain, plus a letter for the type of each cell of the
+-- file (services/spreadsheets/xlsx_rows.py); `object`, JSON by column names.
+-- Each level does its work once per row: large values are decompressed in the innermost, and cells are extracted in the middle.
+-- The outermost has no ORDER BY, which would cost a tenth: it is only a projection, and a test checks the plan.
+-- Pages and files use the same expressions over item.input and item.result, so that they cannot differ.
 create or replace function forebay.grid_query(
     job_id bigint, shape text, after int default null, upto int default null, statuses forebay.item_status[] default null,
     shown text[] default '{}'
@@ -27,7 +27,7 @@ begin
             when 'plain' then made
             when 'typed' then made || ', g.kinds'
             when 'harmless' then array_to_string(array(
-                -- the line, the status, numbers, codes, addresses and reasons are ours, or were checked
+                -- line, status, numbers, codes, URLs and reasons are generated or checked
                 select case when c ~ '^v\.(line|status|[fm] ->> ''(gtin|price|currency|quantity|url|image|provider|score|reasons)'')$' then p
                             else format('forebay.harmless(%s)', p) end
                 from unnest(places, grid.cells) with ordinality o(p, c, place) order by place), ', ')
@@ -42,7 +42,7 @@ begin
         case when cardinality(shown) > 0 then 'i.normalized -> ''fields'' as m, i.normalized -> ''problems'' as problems,' end,
         job_id,
         case when after is null then 'i.n = any($1)' else format('i.n > %s and i.n <= %s', after, upto) end
-        -- These have an index of their own: a few errors in a large job are found at once.
+        -- These have an index: a few errors in a large job are found quickly.
         || case when statuses <@ '{SKIPPED, NOT_FOUND, ERROR}' then ' and i.status in (''SKIPPED'', ''NOT_FOUND'', ''ERROR'')' else '' end,
         case when statuses is not null then format('where v.status = any(%L::text[])', statuses::text[]) end);
 end $$;

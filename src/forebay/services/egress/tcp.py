@@ -1,4 +1,4 @@
-"""One TCP connection: read piece by piece, or joined to another one so that bytes flow by themselves."""
+"""A TCP connection that is either read by a coroutine or joined to another connection."""
 
 from __future__ import annotations
 
@@ -8,38 +8,38 @@ from typing import TYPE_CHECKING, cast
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-_HIGH = 256 << 10  # bytes that are kept before the other side is told to wait
+_HIGH = 256 << 10  # bytes that are buffered before reading pauses
 
 
-class Wire(asyncio.Protocol):
-    """A connection whose two modes share one flow control: whoever reads slowly slows the sender down."""
+class TcpConnection(asyncio.Protocol):
+    """A connection with flow control in both modes: a slow reader slows down the sender."""
 
-    def __init__(self, on_open: Callable[[Wire], None] | None = None) -> None:
+    def __init__(self, on_open: Callable[[TcpConnection], None] | None = None) -> None:
         self._on_open = on_open
         self._transport: asyncio.Transport | None = None
         self._pieces: list[bytes] = []
         self._size = 0
-        self._ended = False  # the other side sends no more
+        self._ended = False  # received EOF
         self._reading: asyncio.Future[None] | None = None
         self._writing: asyncio.Future[None] | None = None
-        self._peer: Wire | None = None
-        self.is_paused = False  # what was written is not sent yet
+        self._peer: TcpConnection | None = None
+        self.is_paused = False  # the write buffer is full
         self.lost = asyncio.get_running_loop().create_future()
-        self.active = True  # set whenever bytes arrive; whoever watches for idleness clears it
-        self.meter: Callable[[int], bool] | None = None  # whether bytes that arrived may be used
-        self.on_end: Callable[[], object] | None = None  # the other side left before this was joined
+        self.active = True  # set when bytes arrive; cleared by the check for idle connections
+        self.meter: Callable[[int], bool] | None = None  # whether received bytes are within the limit
+        self.on_end: Callable[[], object] | None = None  # called when the peer disconnects before `join`
 
-    # What the coroutine that serves a connection calls.
+    # Called by the coroutine that serves the connection.
 
     async def receive(self) -> bytes:
-        """What has arrived; empty at the end."""
+        """Wait for received bytes; empty at the end."""
         while not self._pieces and not self._ended and not self.lost.done():
             self._reading = asyncio.get_running_loop().create_future()
             await self._reading
         return self.take()
 
     def take(self) -> bytes:
-        """What has arrived and was not read yet."""
+        """The received bytes that were not read yet."""
         data = b"".join(self._pieces)
         self._pieces.clear()
         self._size = 0
@@ -59,8 +59,8 @@ class Wire(asyncio.Protocol):
         if self._transport is not None and not self._transport.is_closing():
             self._transport.write(data)
 
-    def join(self, peer: Wire) -> None:
-        """Let everything that arrives here go on to `peer`, what waits here first."""
+    def join(self, peer: TcpConnection) -> None:
+        """Forward everything received to `peer`, beginning with the buffer."""
         self._peer = peer
         if waiting := self.take():
             peer.write(waiting)
@@ -71,7 +71,7 @@ class Wire(asyncio.Protocol):
         self.lost.add_done_callback(lambda _: peer.close())
 
     def pause(self) -> None:
-        """Let the other side wait before it sends more."""
+        """Stop reading, so that the sender waits."""
         if self._transport is not None and not self._transport.is_closing():
             self._transport.pause_reading()
 
@@ -80,26 +80,26 @@ class Wire(asyncio.Protocol):
             self._transport.resume_reading()
 
     def end(self) -> None:
-        """Send no more; what arrives is still taken."""
+        """Send EOF; receiving continues."""
         if self._transport is not None and not self._transport.is_closing() and self._transport.can_write_eof():
             self._transport.write_eof()
 
     def close(self) -> None:
-        """Close once all that was written is sent."""
+        """Close after the write buffer is sent."""
         if self._transport is not None:
             self._transport.close()
 
     def abort(self) -> None:
-        """Close at once; the other side can tell that it was not a proper end."""
-        if self._transport is not None and not self.lost.done():  # asyncio stumbles over what is gone
+        """Close immediately, so that the peer sees an abnormal end."""
+        if self._transport is not None and not self.lost.done():  # abort fails on a closed transport
             self._transport.abort()
 
     @property
     def is_over(self) -> bool:
-        """Whether the other side has closed, or at least sends no more."""
+        """Whether the peer has closed, or sent EOF."""
         return self._ended or self.lost.done()
 
-    # What the event loop calls.
+    # Called by the event loop.
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast("asyncio.Transport", transport)
@@ -109,7 +109,7 @@ class Wire(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         self.active = True
         if self.meter is not None and not self.meter(len(data)):
-            self.abort()  # at once: a loop may have read far more before anyone else runs
+            self.abort()  # immediately: the loop may read much more before other tasks run
             return
         if self._peer is not None:
             self._peer.write(data)
@@ -152,15 +152,15 @@ class Wire(asyncio.Protocol):
         _wake(self._writing)
 
 
-async def flow(first: Wire, second: Wire, *, idle_s: float) -> bool:
-    """Join two connections until one is closed or both have ended; false when nothing came for `idle_s`."""
+async def flow(first: TcpConnection, second: TcpConnection, *, idle_s: float) -> bool:
+    """Join two connections until one is closed or both have ended; false when they are idle for `idle_s`."""
     first.join(second)
     second.join(first)
     while True:
         first.active = second.active = False
         await asyncio.wait((first.lost, second.lost), timeout=idle_s, return_when=asyncio.FIRST_COMPLETED)
         if first.lost.done() or second.lost.done():
-            await asyncio.wait((first.lost, second.lost), timeout=idle_s)  # what was written is still sent
+            await asyncio.wait((first.lost, second.lost), timeout=idle_s)  # the write buffer is still sent
             return True
         if not (first.active or second.active):
             return False

@@ -1,6 +1,7 @@
-"""Digits beside a number that are none of its own: raised ones are cents or footnotes, others cannot be told.
+"""Superscript and other special digits next to a number: superscripts are cents or footnotes, others are rejected.
 
-Normalizing a text makes plain digits of them all, so they are looked at before: 12 and a raised 99 would be 1299.
+Unicode normalization converts all of them to plain digits, so they are handled before: 12 with a superscript 99 would
+become 1299.
 """
 
 from __future__ import annotations
@@ -11,23 +12,23 @@ from typing import NamedTuple
 
 from forebay.services.products.texts import Unreadable, shown, visible
 
-_SMALL = "\u00b2\u00b3\u00b9\u2070\u2074-\u2079\u2080-\u2089"  # above the line or below it
+_SMALL = "\u00b2\u00b3\u00b9\u2070\u2074-\u2079\u2080-\u2089"  # superscript or subscript
 _RAISED = re.compile(rf"(?<=\d)\s*([{_SMALL}]{{1,2}})(?![{_SMALL}])")
 _NUMBER_BEFORE = re.compile("[\\d.,\u066b]*$")
 _GROUPED = re.compile(r"[1-9]\d{0,2}([.,])\d{3}(?:\1\d{3})*")
 
 
-class Lowered(NamedTuple):
-    """A text with plain cents, and the footnotes that were left out of it."""
+class PlainDigits(NamedTuple):
+    """A text with plain cents, and the footnotes that were removed."""
 
     text: str
     footnotes: tuple[str, ...] = ()
 
 
-def lower(value: str) -> Lowered:
-    """A price's text: two raised digits after a whole number are cents; others are the numbers of footnotes."""
+def to_plain_digits(value: str) -> PlainDigits:
+    """Convert the text of a price: two superscript digits after a whole number are cents; others are footnotes."""
     if value.isascii():
-        return Lowered(value)
+        return PlainDigits(value)
     text = visible(value)
     footnotes: list[str] = []
 
@@ -37,11 +38,11 @@ def lower(value: str) -> Lowered:
             footnotes.append(found[1])
         return mark + unicodedata.normalize("NFKC", found[1]) if mark else ""
 
-    return Lowered(_RAISED.sub(lowered, text), tuple(footnotes))
+    return PlainDigits(_RAISED.sub(lowered, text), tuple(footnotes))
 
 
 def _mark_of_cents(before: str) -> str:
-    """The mark to put between a number and its cents; none where it has digits after a mark already."""
+    """The mark between a number and its cents; none if it already has decimals."""
     found = _NUMBER_BEFORE.search(unicodedata.normalize("NFKC", before))
     number = found[0] if found else ""
     if number.isdecimal():
@@ -51,7 +52,7 @@ def _mark_of_cents(before: str) -> str:
 
 
 def check_digits(value: str) -> None:
-    """Raises: Unreadable where a character that is no plain digit would become one of the number next to it."""
+    """Raises: Unreadable when a special digit would become part of the number next to it."""
     if value.isascii():
         return
     text = visible(value)

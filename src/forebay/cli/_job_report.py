@@ -1,4 +1,4 @@
-"""One job as `forebay job` shows it: counts, results, and why items failed."""
+"""The report of `forebay job`: counts, results, and reasons of failures."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ if TYPE_CHECKING:
     from forebay.engine.db.lists import FullItem
     from forebay.engine.db.overview import DeadLetterRow, JobRow
 
-_EACH = 3  # items of each status that are shown unless all are asked for
-_MOST = 500  # items at most, when they are
+_EACH = 3  # items per status, without --all
+_MOST = 500  # items with --all
 _ENDED = {"ERROR": "error", "NOT_FOUND": "not_found", "SKIPPED": "skipped", "DONE": "done"}
-_LONGEST = 200  # characters of a result on a screen
+_LONGEST = 200  # characters of a result on the terminal
 
 
 @dataclass(frozen=True, slots=True)
-class JobPage:
-    """A job and what is known about it. `problem`: why it could not be worked on; `result`: of its last steps."""
+class JobReport:
+    """A job with its items. `problem`: why it could not be processed; `result`: of its last steps."""
 
     job: JobRow
     result: dict[str, Any]
@@ -47,15 +47,15 @@ class JobPage:
 
     @property
     def reasons(self) -> Iterator[str]:
-        """Why something failed, each reason once."""
+        """The distinct reasons of failures."""
         told = [self.problem, self.last_error, *(reason_of(item) for item in self.items if item.status == "ERROR")]
         yield from dict.fromkeys(reason for reason in told if reason)
 
 
-async def read(conn: Connection, job_id: int, *, all_items: bool = False) -> JobPage:
+async def read(conn: Connection, job_id: int, *, all_items: bool = False) -> JobReport:
     """Raises: NotFoundError."""
     job = await overview.job(conn, job_id)
-    return JobPage(
+    return JobReport(
         job,
         await overview.job_result(conn, job_id),
         await job_hooks(job.pipeline).problem(conn, job_id),
@@ -66,7 +66,7 @@ async def read(conn: Connection, job_id: int, *, all_items: bool = False) -> Job
 
 
 async def _some(conn: Connection, job: JobRow) -> list[FullItem]:
-    """A few of each status, the failed ones first."""
+    """A few items of each status, failed ones first."""
     found: list[FullItem] = []
     for status, counter in _ENDED.items():
         if getattr(job, counter):
@@ -85,15 +85,15 @@ async def _items(conn: Connection, job: JobRow, statuses: Sequence[str] | None, 
 
 
 def reason_of(item: FullItem) -> str:
-    """Why an item ended as it did; empty where nothing is said."""
+    """The reason of an item's outcome; empty if there is none."""
     error: Any = from_json(item.error) if item.error else None
     return str(cast("dict[str, Any]", error).get("reason") or "") if isinstance(error, dict) else str(error or "")
 
 
-# For people.
+# Output for terminals.
 
 
-def drawn(page: JobPage) -> RenderableType:
+def drawn(page: JobReport) -> RenderableType:
     parts: list[RenderableType] = [_facts(page)]
     if page.letters:
         parts += [Text(), _letters(page.letters)]
@@ -107,7 +107,7 @@ def drawn(page: JobPage) -> RenderableType:
     return Group(*parts)
 
 
-def _facts(page: JobPage) -> RenderableType:
+def _facts(page: JobReport) -> RenderableType:
     job = page.job
     facts = show.table("", "*")
     facts.show_header = False
@@ -154,10 +154,10 @@ def _outcome(item: FullItem) -> Text:
     return Text(text if len(text) <= _LONGEST else f"{text[:_LONGEST]} …")
 
 
-# For programs.
+# Output as JSON.
 
 
-def as_json(page: JobPage) -> dict[str, Any]:
+def as_json(page: JobReport) -> dict[str, Any]:
     return {
         **show.job_json(page.job),
         "result": page.result,

@@ -1,6 +1,6 @@
--- Counts an attempt to sign in before its password is looked at, for each of these keys: $2 are free, then the wait doubles,
--- up to a quarter of an hour. Answers how many seconds to wait; 0: it may go on. While one of its keys is blocked an attempt
--- counts for none. Of those that come at once, each finds what the one before it has written, since they take turns at the row.
+-- Counts a sign-in attempt before the password is checked, for each of these keys: $2 are free, then the wait doubles, up to
+-- a quarter of an hour. Returns the seconds to wait; 0: continue. While one of its keys is blocked, an attempt counts for none.
+-- Concurrent attempts are serialized by the row locks, so that each sees the count of the previous one.
 with asked as (select k.key, k.free from unnest($1::text[], $2::int[]) k(key, free)),
 blocked as (
     select max(f.blocked_until) as until from forebay.sign_in_failure f join asked a using (key)
@@ -22,6 +22,6 @@ counted as (
 )
 select case
     when b.until is not null then greatest(extract(epoch from b.until - clock_timestamp()), 0.001)
-    when (select count(*) from counted) < (select count(*) from asked) then 2  -- one that came at once has blocked a key
+    when (select count(*) from counted) < (select count(*) from asked) then 2  -- a concurrent attempt has blocked a key
     else 0 end::float8
 from blocked b
