@@ -123,10 +123,11 @@ class Server:
         """Return the name of a database with the current schema, made once per run."""
 
         async def prepare(dsn: str) -> None:
+            # Hashed anew, with as few rounds as the settings say. Two workers must not do it at once.
+            self._execute(f"ALTER ROLE CURRENT_USER PASSWORD '{urlsplit(self.embedded.dsn).password}'")
             await migrate(dsn)
             await make_logins(dsn, PASSWORDS)
 
-        self._execute(f"ALTER ROLE CURRENT_USER PASSWORD '{urlsplit(self.embedded.dsn).password}'")
         return self.template("forebay_template", prepare)
 
     def template(self, name: str, prepare: Prepare, *, base: str = "template1") -> str:

@@ -60,7 +60,7 @@ async def test_a_page_becomes_a_rich_bookmark(crawl: Crawl, put: Any) -> None:
     assert set(item["done"]) == {"metadata", "images", "favicon", "ocr", "caption"}
     assert item["status"] == "PENDING"  # the screenshot waits for a browser
     parked = await crawl.conn.fetchval("select parked from forebay.queue where name = 'bookmarks.screenshot'")
-    assert parked.startswith("FOREBAY_BROWSER_PATH is /nowhere/chromium, and no program is there")
+    assert parked.startswith("FOREBAY_BROWSER_PATH is /nowhere/chromium, which is not a program: fix or unset it")
 
 
 async def test_all_that_a_page_says_about_itself(crawl: Crawl) -> None:

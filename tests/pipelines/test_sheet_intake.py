@@ -134,7 +134,7 @@ async def test_rows_of_the_same_key_are_one(take: Taking) -> None:
         (b"a,b\n1,2\n", {"key": ["c"]}, "key: there is no column 'c'; the columns are a, b"),
         (b"a,b\n1,2\n", {"columns": {"title": "x"}}, "columns.title: names the column 'x'; the columns are 'a', 'b'"),
         (b"a,b\n1,2\n", {"columns": {"color": "a"}}, "columns.color: is not a field; the fields are"),
-        (b"a,b\n1,2\n", {"encoding": "klingon"}, "encoding: 'klingon' is none that is read; try utf-8"),
+        (b"a,b\n1,2\n", {"encoding": "klingon"}, "encoding: 'klingon' is not supported; try utf-8"),
         (b",".join(b"c%d" % n for n in range(1001)) + b"\n1\n", {}, "the file has 1001 columns; 1000 are allowed"),
         (b"x" * (5 << 20) + b"\n1\n", {}, "line 1 is longer than 4 MiB"),
     ],
@@ -171,7 +171,7 @@ async def test_pictures_become_items_and_files(take: Taking) -> None:
     await take.conn.execute("select forebay.reprocess($1, '{ERROR}')", job)
     await take.bed.finish()
     assert (await take.items(job))[2]["reason"] == (
-        f"picture {broken['input']['line']} could not be read: fix it in the archive and upload the archive again"
+        f"image {broken['input']['line']} could not be read: fix it in the archive and upload the archive again"
     )
     owned = await take.conn.fetch("select f.name from forebay.file f join forebay.sheet_file s on s.file_id = f.id")
     assert sorted(row["name"] for row in owned) == ["ink.png", "pen.png", "pictures.zip"]

@@ -34,7 +34,7 @@ async def test_a_workbook_whose_strings_fill_the_disk_is_refused_for_good(dsn: s
     async with taking(dsn, tmp_path, SheetsSettings(max_read_bytes=1 << 20)) as take:
         job = await take.taken(data, "bomb.xlsx")
         (item,) = await take.items(job)
-        assert item["reason"].startswith("the rows of the file take more than 1048576 bytes, which is the most for a")
+        assert item["reason"].startswith("the rows of the file take more than 1048576 bytes, the maximum for a file of")
         attempts = "select max(attempt) from forebay.attempt a join forebay.intake_file s on s.intake_job_id = a.job_id"
         assert await take.conn.fetchval(attempts) == 1
         assert list(take.blobs.store.spool.iterdir()) == []

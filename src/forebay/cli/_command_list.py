@@ -25,7 +25,7 @@ _OWN_COMMANDS = {
     "resume": ("control", "Resume a paused job or queue."),
     "cancel": ("control", "Cancel a job."),
     "export": ("export", "Write a job's items to a file."),
-    "storage": ("storage", "Look after stored files."),
+    "storage": ("storage", "Show, check and clean stored files."),
     "backup": ("backup", "Write the database to a file."),
     "restore": ("backup", "Read a backup into the database."),
     "top": ("top", "Watch jobs, queues and workers live."),

@@ -29,7 +29,7 @@ def help_text(program: str, width: int) -> str:
     lines += ["", "Options:", *_table(_OPTIONS.items(), width)]
     lines += ["", "Commands:", *_table(((name, command.summary) for name, command in commands().items()), width)]
     for failure in failures():
-        text = f"Attention: {failure}. {failure.fix[0].upper()}{failure.fix[1:]}"
+        text = f"Warning: {failure}. {failure.fix[0].upper()}{failure.fix[1:]}"
         lines += ["", *_wrapped(text, width, "")]
     return "\n".join(lines) + "\n"
 

@@ -166,7 +166,7 @@ async def _by_session(pools: RolePools, request: Request, session: str) -> Princ
         sent = request.headers.get(CSRF_HEADER, "")
         if not secrets.is_same(sent, secrets.csrf_token(session)):
             cookie = cookies_of(request).csrf
-            raise Problem(403, f"must repeat the cookie {cookie}", field=CSRF_HEADER)
+            raise Problem(403, f"must equal the cookie {cookie}", field=CSRF_HEADER)
     return _principal("session", holder, frozenset(SCOPES), address_of(request))
 
 
