@@ -124,7 +124,7 @@ async def test_a_paused_sheet_waits_for_its_columns_to_be_checked(service: Servi
         assert (changed.json()["mapping"], changed.json()["currency"]) == ({"title": "Name"}, "EUR")
         wrong = await ann.patch(f"/api/sheets/{job}", json={"columns": {"title": "Nome"}})
         assert wrong.json()["errors"] == [
-            {"field": "mapping.title", "reason": "names the column 'Nome'; the columns are 'Name', 'EAN'"}
+            {"field": "columns.title", "reason": "names the column 'Nome'; the columns are 'Name', 'EAN'"}
         ]
         await ann.post(f"/api/jobs/{job}/resume")
         await work(service)

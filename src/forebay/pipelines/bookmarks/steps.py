@@ -226,7 +226,7 @@ async def images(ctx: Context, link: Link, found: Found | None) -> Done[Image] |
         height=facts.height,
         blurhash=facts.blurhash,
     )
-    about = image.model_dump(exclude={"sha256"})
+    about = image.model_dump(exclude={"sha256", "media_type"})
     return Done(image, [_file(mark, stored), rows.write_image(mark.id, mark.owner_id, stored.file_id, about)])
 
 

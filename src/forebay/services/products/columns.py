@@ -88,14 +88,15 @@ def choose_columns(
     *,
     mark: Mark | None = None,
     currency: str | None = None,
+    given_as: str = "mapping",
 ) -> Columns:
     """The given columns, and suggestions for other fields and columns.
 
-    A field with None has no column.
+    A field with None has no column. `given_as` is what the caller calls `given`, for errors.
 
     Raises: InvalidField.
     """
-    chosen = _checked(given or {}, headers)
+    chosen = _checked(given or {}, headers, given_as)
     named = {column for column in chosen.values() if column is not None}
     free = [header for header in headers if header not in named]
     suggested = {each.field: each.column for each in suggest(free, rows) if each.field not in chosen}
@@ -112,14 +113,14 @@ def choose_columns(
     )
 
 
-def _checked(given: Mapping[str, str | None], headers: Sequence[str]) -> dict[FieldName, str | None]:
+def _checked(given: Mapping[str, str | None], headers: Sequence[str], given_as: str) -> dict[FieldName, str | None]:
     known: dict[str, FieldName] = {field: field for field in FIELDS}
     for field, column in given.items():
         if field not in known:
-            raise InvalidField(f"mapping.{field}", f"is not a field; the fields are {', '.join(FIELDS)}")
+            raise InvalidField(f"{given_as}.{field}", f"is not a field; the fields are {', '.join(FIELDS)}")
         if column is not None and column not in headers:
             names = ", ".join(shown(header, 30) for header in headers[:20])
-            raise InvalidField(f"mapping.{field}", f"names the column {shown(column)}; the columns are {names}")
+            raise InvalidField(f"{given_as}.{field}", f"names the column {shown(column)}; the columns are {names}")
     chosen: dict[FieldName, str | None] = {known[field]: column for field, column in given.items()}
     return chosen
 

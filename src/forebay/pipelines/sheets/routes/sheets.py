@@ -90,12 +90,17 @@ def _mapping(sheet: Sheet, body: ChangedSheet, who: Principal) -> dict[str, Any]
     if not who.can_read:  # choose_columns would list all columns
         for field, column in (body.columns or {}).items():
             if column is not None and column not in sheet.columns:
-                raise InvalidField(f"mapping.{field}", "names a column that the file does not have")
+                raise InvalidField(f"columns.{field}", "names a column that the file does not have")
     now = Columns.model_validate(sheet.mapping)
     wanted: dict[str, str | None] = dict.fromkeys(FIELDS)
     wanted.update((str(field), column) for field, column in now.fields.items())
     wanted.update(body.columns or {})
     chosen = choose_columns(
-        sheet.columns, [], wanted, mark=body.decimal_mark or now.decimal_mark, currency=body.currency or now.currency
+        sheet.columns,
+        [],
+        wanted,
+        mark=body.decimal_mark or now.decimal_mark,
+        currency=body.currency or now.currency,
+        given_as="columns",
     )
     return chosen.model_dump(mode="json")
