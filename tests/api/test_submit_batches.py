@@ -119,7 +119,7 @@ async def test_an_owner_can_write_for_nobody_else(service: Service) -> None:
     await service.admin.execute("revoke insert on forebay.ready from forebay_api")
     assert await submit_at_once(service, "ann", [{"input": {"title": "x"}}]) == [
         (500, {"type": "about:blank", "title": "Internal Server Error", "status": 500,
-               "detail": "something went wrong here; it has been logged"})
+               "detail": "internal error; it has been logged"})
     ]  # fmt: skip
     with pytest.raises(asyncpg.InsufficientPrivilegeError):
         await session_context.submit_each_for(pool, ids["ann"], None, "pages", "ann", 0, ["{}", "{}"])

@@ -61,7 +61,7 @@ def _names_otherwise(value: Any) -> Iterator[str]:
             yield from _names_otherwise(each)
     elif isinstance(value, dict):
         for name, each in value.items():
-            if re.search("[A-Z]", name):
+            if re.search("[A-Z]", name) and not name.isupper():  # statuses are keys, too
                 yield name
             if name not in _NAMES_OF_OTHERS:
                 yield from _names_otherwise(each)
