@@ -12,7 +12,14 @@ from urllib.request import Request, urlopen
 import pytest
 import trustme
 
-from forebay.cli.doctor import _egress, _here, _own_certificates  # pyright: ignore[reportPrivateUsage]
+from forebay.cli import doctor
+from forebay.cli.doctor import (  # pyright: ignore[reportPrivateUsage]
+    _egress,
+    _here,
+    _own_certificates,
+    _sandbox,
+)
+from forebay.runner.availability import Available
 from forebay.services.browser import find_browser
 from forebay.services.egress import confinement
 from forebay.services.egress.confinement import why_not_confined
@@ -302,3 +309,25 @@ def test_misspelt_variables_are_reported(monkeypatch: pytest.MonkeyPatch) -> Non
     (finding,) = (each for each in _here(Settings()) if each.about == "settings")
     assert finding.level == "WARN"
     assert finding.text == "FOREBAY_LISTN is not a setting and has no effect: did you mean FOREBAY_LISTEN?"
+
+
+@pytest.mark.parametrize(
+    ("sandbox", "level", "text"),
+    [
+        (None, "WARN", "parsers see the files of this account, Chromium does not run: no user namespaces"),
+        ("preferred", "WARN", "parsers see the files of this account: no user namespaces"),
+        ("required", "FAIL", "parsers and Chromium do not run: no user namespaces"),
+        ("off", "WARN", "parsers and Chromium see the files and the network of this account: FOREBAY_SANDBOX is off"),
+    ],
+)
+def test_what_is_not_sandboxed_is_told(monkeypatch: pytest.MonkeyPatch, sandbox: Any, level: str, text: str) -> None:
+    monkeypatch.setattr(doctor, "available", lambda: Available(None, "", None, "no user namespaces"))
+    found = _sandbox(Settings(sandbox=sandbox))
+    assert (found.level, found.text) == (level, text)
+
+
+def test_gaps_of_a_sandbox_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(doctor, "available", lambda: Available("bubblewrap", "bwrap", None, ""))
+    monkeypatch.setattr(doctor, "gaps", lambda: ["system calls are not filtered"])
+    found = _sandbox(Settings())
+    assert (found.level, found.text) == ("WARN", "by bubblewrap, but system calls are not filtered")

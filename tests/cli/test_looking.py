@@ -50,6 +50,14 @@ def test_a_job_shows_its_items_and_can_be_watched(worked: Cli) -> None:
     assert listed[2].split()[4:7] == ["1", "1", "0"]
 
 
+def test_items_that_were_not_found_or_skipped_are_counted_apart(worked: Cli, dsn: str) -> None:
+    ask(dsn, "update forebay.job set total = 9, not_found = 3, skipped = 4")
+    header, _, line, *_ = worked.run("jobs").out.splitlines()
+    assert " ".join(header.split()[4:9]) == "done not found skipped failed"
+    assert line.split()[4:9] == ["1", "3", "4", "1", "0"]
+    assert "9: 1 done, 3 not found, 4 skipped, 1 failed" in worked.run("job", "1").out
+
+
 def test_a_job_that_does_not_exist(cli: Cli) -> None:
     missing = cli.run("job", "12")
     assert (missing.code, missing.err) == (2, "forebay: there is no job 12\n")
