@@ -32,8 +32,6 @@ import errno
 import re
 from typing import TYPE_CHECKING, ClassVar
 
-from pydantic import ValidationError
-
 from forebay.types import ErrorClass
 
 if TYPE_CHECKING:
@@ -204,7 +202,7 @@ def classify_error(error: BaseException) -> ErrorClass:
         return error.error_class
     if isinstance(error, MemoryError) or (isinstance(error, OSError) and error.errno in _EXHAUSTED):
         return ErrorClass.RESOURCE
-    if isinstance(error, ValidationError | UnicodeError):
+    if isinstance(error, UnicodeError):
         return ErrorClass.DATA
     return ErrorClass.TRANSIENT
 

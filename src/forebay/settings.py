@@ -149,6 +149,9 @@ class Settings(SettingsBase):
     throttled_for_s: Annotated[float, Field(gt=0)] = Field(
         default=86400.0, description="a step that is throttled for this long fails, unless its Retry sets another time"
     )
+    step_timeout_s: Seconds = Field(
+        default=3600.0, description="timeout of one attempt of steps that declare no timeout; 0: none"
+    )
     sweep_s: Annotated[float, Field(gt=0)] = Field(
         default=1.0, description="interval between sweeps for expired leases"
     )

@@ -247,3 +247,16 @@ async def test_a_refusal_names_its_field(conn: asyncpg.Connection[Any]) -> None:
     with pytest.raises(RequestError) as caught:
         await submit(conn, pages, json.loads('{"url": null}'))
     assert (caught.value.field, caught.value.reason) == ("input.url", "Input should be a valid string")
+
+
+async def test_max_wait_is_for_coalescing_submits(conn: asyncpg.Connection[Any]) -> None:
+    with pytest.raises(InvalidField, match=r"^max_wait: is for coalesce only$"):
+        await submit(conn, pages, Page(url="a"), key="k", max_wait=1)
+    with pytest.raises(InvalidField, match=r"^max_wait: must be between 0 and ten years$"):
+        await submit(conn, pages, Page(url="a"), key="k", coalesce=True, max_wait=-1)
+    transaction = conn.transaction()
+    await transaction.start()
+    one = await submit(conn, pages, Page(url="a"), key="k", coalesce=True, delay=3600, max_wait=timedelta(seconds=1))
+    wait = "select run_at - now() < interval '1 minute' from forebay.scheduled where job_id = $1"
+    assert await conn.fetchval(wait, one.job_id)
+    await transaction.rollback()

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ import forebay
 from forebay import Context, Limit, Pipeline, Retry
 from forebay.engine.declare.step import StepKind
 from forebay.errors import DefinitionError
+from forebay.settings import Settings
 from forebay.types import ErrorClass, JobSummary
 
 
@@ -130,6 +132,42 @@ def test_batches_have_a_size(pipe: Pipeline[dict[str, int]]) -> None:
     for size in (0, 10_001):
         with refused("^pipe: the size of a batch step must be between 1 and 10000$"):
             pipe.batch_step(size=size)
+
+
+def test_batches_have_no_limit_with_a_key(pipe: Pipeline[dict[str, int]]) -> None:
+    async def many(ctx: Context, values: Sequence[dict[str, int]]) -> list[int]:
+        return [0 for _ in values]
+
+    with refused(
+        "^step pipe.many: a batch step cannot have a limit with a key, because its items may have different keys; "
+        "remove the key, or use a step without batches$"
+    ):
+        pipe.batch_step(size=2, limits=[Limit("site", rate=1, key=lambda value: str(value["n"]))])(many)
+    pipe.batch_step(size=2, limits=[Limit("site", rate=1)])(many)
+
+
+async def test_a_step_is_callable(pipe: Pipeline[dict[str, int]]) -> None:
+    @pipe.step(name="double")
+    async def double(ctx: Context, value: dict[str, int]) -> int:
+        return 2 * value["n"]
+
+    @pipe.step(name="halve", kind="thread", after=double)
+    def halve(ctx: Context, value: dict[str, int], doubled: int) -> int:
+        return doubled // 2
+
+    ctx = Context.__new__(Context)
+    assert await double(ctx, {"n": 2}) == 4
+    assert halve(ctx, {"n": 2}, 4) == 2
+
+
+def test_steps_without_a_timeout_have_that_of_the_settings(pipe: Pipeline[dict[str, int]]) -> None:
+    unset = pipe.step(name="unset")(step)
+    none = pipe.step(name="none", timeout=None)(step)
+    own = pipe.step(name="own", timeout=5)(step)
+    pipe.tune(Settings(step_timeout_s=60))
+    assert (unset.timeout, none.timeout, own.timeout) == (60, None, 5)
+    pipe.tune(Settings(step_timeout_s=0))
+    assert (unset.timeout, none.timeout, own.timeout) == (None, None, 5)
 
 
 @pytest.mark.parametrize(

@@ -389,7 +389,7 @@ async def test_a_large_item_that_is_gone_when_its_task_begins_is_told(dsn: str) 
     async with testbed(dsn, [fading], migrated=True, settings=Settings(claim_min=20)) as bed:
         await fading.submit_many(bed.pool, [{"text": os.urandom(40_000).hex()}] * 20)
         await bed.run()
-        lost = await bed.pool.fetch("select n, reason from forebay.attempt where outcome = 'ERROR'")
+        lost = await bed.pool.fetch("select n, reason from forebay.attempt where reason like 'item:%'")
     assert lost
     assert [row["reason"] for row in lost] == [f"item: there is no item {row['n']} in job 1" for row in lost]
 

@@ -130,10 +130,11 @@ class Model:
 
     def replace(self, job: Job, value: int, run_at: int | None, now: int) -> None:
         job.items[1].input = value
-        if any(p.kind == "held" for t, p in self.places.items() if t.job == job.id):
-            return  # it stays paused
+        kinds = {p.kind for t, p in self.places.items() if t.job == job.id}
+        if "held" in kinds or kinds == {"ready"}:
+            return  # it stays paused, or keeps its place
         self._cut(job.id)
-        self._enqueue(job, run_at, now)
+        self._enqueue(job, None if "ready" in kinds else run_at, now)
 
     # -- claim --------------------------------------------------------------------------------------------------------
 
@@ -224,8 +225,9 @@ class Model:
             lease = self.leases[report.token]
             self._let_go(lease, report.n)
             task = Task(lease.job, report.n, lease.step)
-            self._log(task, lease.attempt, report.outcome, worker, lease.token if known else 0)
             item = self.jobs[lease.job].items[report.n]
+            outcome = report.outcome if item.status == PENDING else "CANCELLED"  # its end has no effect
+            self._log(task, lease.attempt, outcome, worker, lease.token if known else 0)
             if item.status == PENDING:
                 if report.again_at is not None:
                     self._put(task, lease.attempt - (not report.spent), report.again_at, now)
@@ -449,7 +451,8 @@ class Model:
         self.audit.append(("resume", job_id, None))
         return True
 
-    def cancel(self, job_id: int, now: int) -> bool | Refused:
+    def cancel(self, job_id: int, now: int, own: Iterable[Task]) -> bool | Refused:
+        """`own`: the tasks in the job's own lane. Claims drop those in its owner's lane."""
         job = self.jobs.get(job_id)
         if job is None:
             return MISSING
@@ -457,7 +460,9 @@ class Model:
             return False
         if job.finished_at is not None:
             return ENDED
-        self._cut(job_id)
+        later = [t for t, p in self.places.items() if t.job == job_id and p.kind in ("scheduled", "held")]
+        for task in (*own, *later):
+            del self.places[task]
         for lease in self._leases_of(job_id):
             lease.cancelled = True
         self._end_open_items(job, now)

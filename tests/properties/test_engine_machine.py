@@ -482,11 +482,17 @@ class EngineMachine(RuleBasedStateMachine):
             return
         job_id, n = self._target(verb, pick, n)
         now = self.tick()
-        args = [job_id, n] if verb.endswith("_item") else [job_id]
+        args: list[Any] = [job_id, n] if verb.endswith("_item") else [job_id]
         if verb in ("cancel", "cancel_item"):
             args.append(now)
+        if verb == "cancel":
+            args.append(self._in_own_lane(job_id))
         expected: bool | Refused = getattr(self.model, verb)(*args)
         assert self.bench.verb(verb, now, *args[: 1 + verb.endswith("_item")]) == expected
+
+    def _in_own_lane(self, job_id: int) -> list[Task]:
+        runs = [r for r in self.seen.ready if r.job == job_id and self.seen.lanes[r.lane][1] == job_id]
+        return [Task(job_id, n, r.step) for r in runs for n in range(r.first, r.last + 1)]
 
     def _target(self, verb: str, pick: int, n: int) -> tuple[int, int]:
         """A job and an item to which the verb applies, if there is one; now and then any."""

@@ -143,7 +143,7 @@ async def test_cancel_ends_all_that_no_worker_has(db: Db) -> None:
     assert (await db.item(job, 5))["error"]["class"] == "cancelled"
     assert (await db.job(job))["state"] == "CANCELLED"
     assert (await db.job(job))["finished_at"] is None
-    assert await db.runs() == [("a", 1, 2, 0)]  # the other job's
+    assert await db.runs() == [("a", 1, 2, 0), ("a", 3, 5, 0)]  # the other job's, and one that the next claim drops
     assert await db.runs("scheduled") == []
     assert await db.one("select cancelled from forebay.lease")
     db.after(minutes=1)
@@ -239,6 +239,7 @@ async def test_cancelling_ends_the_jobs_own_item_too(db: Db) -> None:
     assert await db.counters(job) == (2, 0, 0, 0)
     assert (await db.job(job))["finished_at"] == db.now
     assert (await db.item(job, 0))["status"] == "SKIPPED"
+    assert await db.claim("sum") == []
     assert await db.runs() == []
 
 
@@ -599,6 +600,31 @@ async def test_a_job_that_ends_while_it_is_being_cancelled_has_ended(db: Db) -> 
         await cancelling
     await other.close()
     assert (await db.job(job))["state"] == "DONE"
+
+
+async def test_a_reprocess_waits_for_the_end_of_the_last_item_and_takes_its_consequences_back(db: Db) -> None:
+    """The step after all items must not run while items are open again."""
+    await db.register(step("x"), step("total", after_all=True), name="q")
+    job = await db.submit(2, pipeline="q")
+    (lease,) = await db.claim("x")
+    await db.settle([lease], "ERROR", ns=[1], error="data")
+    other = await asyncpg.connect(db.dsn)
+    async with other.transaction():
+        await Db(other, db.dsn).settle([lease], ns=[2])  # makes the run of the job item
+        reprocessing = asyncio.create_task(do(db, "reprocess", job))
+        await _waits_for_a_lock(other)
+    assert await reprocessing == 1
+    await other.close()
+    assert await db.runs() == [("x", 1, 1, 0)]
+    await db.run("x")
+    assert await db.runs() == [("total", 0, 0, 0)]
+    await db.run("total")
+    assert (await db.job(job))["state"] == "DONE"
+
+
+async def _waits_for_a_lock(conn: asyncpg.Connection[asyncpg.Record]) -> None:
+    while not await conn.fetchval("select exists (select from pg_locks where not granted)"):  # noqa: ASYNC110 - in the server
+        await asyncio.sleep(0.01)
 
 
 async def test_a_parked_queue_is_probed_with_one_task_at_a_time(db: Db) -> None:

@@ -216,6 +216,50 @@ async def test_settle(explained: Explained) -> None:
             assert node["Actual Rows"] * node["Actual Loops"] <= at_most, (table, node)
 
 
+async def test_hold_tasks(explained: Explained) -> None:
+    tokens = [
+        row["token"] for row in await explained.db.fetch("select token from forebay.lease order by token limit 300")
+    ]
+    plans = await explained.of("select * from forebay.hold_tasks($1, $2)", tokens, [9] * len(tokens))
+    assert_indexed(plans)
+    for table, at_most in (("item", 310), ("job", 0), ("lease", 1000)):
+        for node, _ in _with(plans, table, "Index Scan", "Index Only Scan", "Bitmap Heap Scan"):
+            assert node["Actual Rows"] * node["Actual Loops"] <= at_most, (table, node)
+
+
+async def test_a_cancel_reads_nothing_of_what_else_its_owner_has_queued(explained: Explained) -> None:
+    plans = await explained.of("select forebay.cancel(1, now => $1)", START)
+    assert_indexed(plans)
+    assert _ready_rows(plans) == 0
+
+
+@pytest.mark.parametrize("verb", ["pause_item", "cancel_item"])
+async def test_a_verb_for_one_item_finds_its_run_without_reading_the_lane(explained: Explained, verb: str) -> None:
+    """What was queued before it, or after it, costs nothing."""
+    db = explained.db
+    await db.fetch(_SINGLES, 2000, START)
+    await db.execute("vacuum (analyze) forebay.ready")
+    middle = await db.one("select max(id) - 1000 from forebay.job")
+    plans = await explained.of(f"select forebay.{verb}($1, 1, now => $2)", middle, START)
+    assert_indexed(plans)
+    assert 1 <= _ready_rows(plans) <= 5
+
+
+async def test_the_deletion_of_jobs_of_one_item_takes_as_many_statements_for_many_as_for_one(
+    explained: Explained,
+) -> None:
+    db = explained.db
+    delete = "select forebay.delete_finished($1, max_jobs => $2, but_pipelines => '{}')"
+    await db.fetch(_SINGLES, 300, START)
+    await db.execute("update forebay.job set finished_at = $1, state = 'DONE' where total = 1", START)
+    later = START + timedelta(days=31)
+    one, many = await explained.of(delete, later, 1), await explained.of(delete, later, 300)
+    assert_indexed(many)
+    assert len(many) <= len(one)
+    assert await db.one(delete, later, 300) == 600
+    assert await db.one("select count(*) from forebay.job where total = 1") == 0
+
+
 _SINGLES = """
 select count(*) from (select forebay.submit('p', '{}', 'ann', now => $2) from generate_series(1, $1::int)) s
 """

@@ -37,6 +37,9 @@ UNAVAILABLE = (
     asyncpg.IdleSessionTimeoutError,
 )
 
+# Raised for a defect, or for damaged data: a retry rarely helps. Poolers raise it when they have no connection, too.
+INTERNAL = (asyncpg.InternalServerError,)
+
 # Raised by the server or the driver for invalid values.
 REJECTED = (asyncpg.PostgresError, asyncpg.DataError, ValueError, UnicodeError)
 

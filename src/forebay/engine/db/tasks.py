@@ -191,15 +191,29 @@ async def _settle(conn: Connection, worker_id: int, reports: Reports, now: datet
     )
 
 
-async def throttled_long(
-    conn: Connection, tasks: Sequence[tuple[int, int, int, float, float]], now: datetime | None
-) -> list[int]:
-    """The indexes of the tasks (job, n, step, seconds, longest) that were throttled without a break for more than
-    `seconds`. Of the time between two attempts, at most `longest` counts.
-    """
-    jobs, ns, steps, seconds, longest = zip(*tasks, strict=True)
-    rows = await conn.fetch(load("list_throttled_long"), jobs, ns, steps, seconds, longest, now)
-    return [row["place"] - 1 for row in rows]
+async def hold(conn: Connection, tokens: Sequence[int], ns: Sequence[int]) -> set[tuple[int, int]]:
+    """Lock leases and items until the transaction ends; return the tasks (token, n) that a settle would save."""
+    rows = await conn.fetch("select * from forebay.hold_tasks($1, $2)", tokens, ns)
+    return {(row["token"], row["n"]) for row in rows}
+
+
+async def note_throttled(
+    conn: Connection, throttled: Sequence[tuple[Lease, int, float | None]], now: datetime | None
+) -> dict[int, float]:
+    """Record tasks (lease, n, longest) that were throttled; return the seconds that each has been throttled without a
+    break, by its index. Of the time until the next attempt, at most `longest` counts; None: the task snoozes, which is
+    a break."""
+    rows = await conn.fetch(
+        "select * from forebay.note_throttled($1, $2, $3, $4, $5, $6, $7)",
+        [lease.job_id for lease, _, _ in throttled],
+        [n for _, n, _ in throttled],
+        [lease.step_id for lease, _, _ in throttled],
+        [lease.owner_id for lease, _, _ in throttled],
+        [lease.attempt for lease, _, _ in throttled],
+        [longest for _, _, longest in throttled],
+        now,
+    )
+    return {row["place"] - 1: row["waited_s"] for row in rows}
 
 
 async def count_not_found(pool: Pool, job_id: int, n: int, step: str, attempts: int) -> int:

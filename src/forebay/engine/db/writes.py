@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple, cast
 
@@ -13,7 +14,7 @@ from forebay.errors import DataError
 from forebay.types import Statement
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Sequence
 
     from forebay.db.pool import Connection
     from forebay.types import Rows, Write
@@ -60,6 +61,34 @@ class Writer:
             found = await conn.fetch(load("json_columns"), _quoted_path(table))
             self._json[table] = {row["attname"] for row in found}
         return self._json[table]
+
+
+_ROW_BYTES = 500  # what a row costs beside its values: a batch of eight megabytes has at most 16,000 rows
+_STATEMENT_BYTES = 8000  # a statement needs a round trip
+
+
+def size_of(writes: Sequence[Write]) -> int:
+    """About how many bytes the writes have, as a measure of their cost. Invalid writes are not measured: they are
+    rejected when they are executed."""
+    size = 0
+    for write in writes:
+        if isinstance(write, Statement):
+            size += _STATEMENT_BYTES + _value_size(write.args)
+        else:
+            rows: object = getattr(write, "rows", None)
+            if isinstance(rows, list | tuple):
+                size += _ROW_BYTES * len(cast("Sequence[object]", rows)) + _value_size(cast("object", rows))
+    return size
+
+
+def _value_size(value: object, depth: int = 6) -> int:
+    if isinstance(value, str | bytes | bytearray):
+        return len(value)
+    if depth > 0 and isinstance(value, Mapping):
+        return sum(_value_size(each, depth - 1) for each in cast("Mapping[object, object]", value).values())
+    if depth > 0 and isinstance(value, list | tuple):
+        return sum(_value_size(each, depth - 1) for each in cast("Sequence[object]", value))
+    return 8
 
 
 class _Shape(NamedTuple):

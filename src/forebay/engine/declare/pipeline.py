@@ -18,6 +18,8 @@ from forebay.errors import DefinitionError
 from forebay.types import Done, JobSummary, Outcome, Submitted
 
 if TYPE_CHECKING:
+    from datetime import timedelta
+
     from forebay.engine.db.adapters import AsyncConn, SyncConn
     from forebay.engine.submit.options import SubmitOptions
     from forebay.settings import Settings
@@ -85,6 +87,9 @@ class Pipeline(Generic[I]):
 
     def tune(self, settings: Settings) -> None:
         """Apply the settings."""
+        for step in self.steps.values():
+            if not step.has_timeout:
+                step.timeout = settings.step_timeout_s or None
         for fn in self._tunings:
             fn(settings)
 
@@ -206,6 +211,7 @@ class Pipeline(Generic[I]):
         self._check_step(name, fn, kind, parents, after_all=after_all)
         queue = typing.cast("str", given.pop("queue", f"{self.name}.{name}"))
         given["limits"] = tuple(options.get("limits", ()))
+        given["has_timeout"] = "timeout" in options
         step = Step[I, Any](
             self,
             name,
@@ -284,15 +290,17 @@ class Pipeline(Generic[I]):
         input: I,  # noqa: A002
         *,
         coalesce: bool = False,
+        max_wait: float | timedelta | None = None,
         **options: Unpack[SubmitOptions],
     ) -> Submitted:
         """Submit one item as a job, in the caller's transaction.
 
-        `coalesce` replaces the input of a job with the same key that has not started.
+        `coalesce` replaces the input of a job with the same key that has not started. With a `delay`, each such submit
+        postpones the job, but at most until `max_wait` seconds after the first.
 
         Raises: RequestError, which names the field and the reason. Nothing is written in that case.
         """
-        return await producer.submit(conn, self, input, coalesce=coalesce, **options)
+        return await producer.submit(conn, self, input, coalesce=coalesce, max_wait=max_wait, **options)
 
     async def submit_many(
         self,
@@ -311,10 +319,11 @@ class Pipeline(Generic[I]):
         input: I,  # noqa: A002
         *,
         coalesce: bool = False,
+        max_wait: float | timedelta | None = None,
         **options: Unpack[SubmitOptions],
     ) -> Submitted:
         """Same as `submit`, on a synchronous connection."""
-        return producer.submit_sync(conn, self, input, coalesce=coalesce, **options)
+        return producer.submit_sync(conn, self, input, coalesce=coalesce, max_wait=max_wait, **options)
 
     def submit_many_sync(
         self,

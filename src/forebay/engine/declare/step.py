@@ -44,7 +44,7 @@ class StepOptions(TypedDict, total=False):
     renamed_from: str  # what it was called before: its tasks and results of then are its own
     kind: StepKind | Literal["async", "thread", "process"]
     retry: Retry
-    timeout: float | None  # seconds for one attempt
+    timeout: float | None  # seconds for one attempt; None: no limit; not given: the setting `step_timeout_s`
     queue: str  # steps that share a queue are paused and parked together
     priority: int  # among the steps of a worker; higher goes first
     concurrency: tuple[int, int]  # bounds of the adaptive limit in one worker
@@ -78,6 +78,7 @@ class Step(Generic[I, R]):
     max_expiries: int = 20
     normalizes: bool = False
     renamed_from: str | None = None
+    has_timeout: bool = True  # False: its timeout is that of the settings
 
     @cached_property
     def result(self) -> TypeAdapter[Any]:
@@ -107,6 +108,10 @@ class Step(Generic[I, R]):
     @property
     def takes_context(self) -> bool:
         return True
+
+    def __call__(self, ctx: Context, *args: Any) -> Any:
+        """Call the function of the step, for example in a unit test."""
+        return self.fn(ctx, *args)
 
     def __repr__(self) -> str:
         return f"<step {self.label}>"
@@ -174,6 +179,7 @@ def check_options(step: Step[Any, Any]) -> None:
         raise DefinitionError(f"{where}: concurrency is (least, most) with 1 ≤ least ≤ most ≤ 10000")
     if step.timeout is not None and step.timeout <= 0:
         raise DefinitionError(f"{where}: timeout must be positive")
+    _check_limits(step, where)
     if not 1 <= step.max_expiries <= 1000:
         raise DefinitionError(f"{where}: max_expiries must be between 1 and 1000")
     for limit in step.limits:
@@ -192,3 +198,11 @@ def check_options(step: Step[Any, Any]) -> None:
         raise DefinitionError(f'{where}: sandbox is for steps of kind "process"')
     if step.kind is StepKind.PROCESS and "<locals>" in step.fn.__qualname__:
         raise DefinitionError(f"{where}: a process step must be a module-level function that its process can import")
+
+
+def _check_limits(step: Step[Any, Any], where: str) -> None:
+    if step.batch_size is not None and any(limit.key is not None for limit in step.limits):
+        raise DefinitionError(
+            f"{where}: a batch step cannot have a limit with a key, because its items may have different keys; "
+            "remove the key, or use a step without batches"
+        )

@@ -567,6 +567,17 @@ CREATE TABLE forebay.tally (
     error bigint DEFAULT 0 NOT NULL
 )
 WITH (autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='5000', autovacuum_vacuum_cost_delay='0');
+CREATE TABLE forebay.throttled_task (
+    job_id bigint NOT NULL,
+    n integer NOT NULL,
+    step_id integer NOT NULL,
+    owner_id bigint NOT NULL,
+    attempt smallint NOT NULL,
+    waited_s double precision DEFAULT 0 NOT NULL,
+    last_at timestamp with time zone NOT NULL,
+    longest_s double precision NOT NULL
+)
+WITH (fillfactor='70', autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='5000');
 CREATE VIEW forebay.totals WITH (security_invoker='true') AS
  SELECT p.name AS pipeline,
     o.name AS owner,
@@ -682,6 +693,8 @@ ALTER TABLE ONLY forebay.step
     ADD CONSTRAINT step_pkey PRIMARY KEY (id);
 ALTER TABLE ONLY forebay.step
     ADD CONSTRAINT step_variant UNIQUE (pipeline_id, "bit", needs, optional_needs, after_all);
+ALTER TABLE ONLY forebay.throttled_task
+    ADD CONSTRAINT throttled_task_pkey PRIMARY KEY (job_id, n, step_id);
 ALTER TABLE ONLY forebay.version_step
     ADD CONSTRAINT version_step_pkey PRIMARY KEY (version_id, "bit");
 ALTER TABLE ONLY forebay.worker

@@ -53,6 +53,21 @@ class CheckedOptions:
         return cls(**{**given, **checked})  # type: ignore[arg-type]
 
 
+@dataclass(frozen=True, slots=True)
+class Coalescing:
+    """Whether a submit replaces the input of a job with the same key, and how long that may postpone the job."""
+
+    coalesce: bool = False
+    max_wait: float | None = None  # seconds
+
+    @classmethod
+    def checked(cls, coalesce: bool, max_wait: float | timedelta | None = None) -> Coalescing:
+        """Raises: InvalidField."""
+        if max_wait is not None and not coalesce:
+            raise InvalidField("max_wait", "is for coalesce only")
+        return cls(coalesce, _checked_seconds("max_wait", max_wait))
+
+
 def checked_text(field: str, value: object, most: int) -> str:
     """Raises: InvalidField unless it is text of 1 to `most` characters that PostgreSQL can store."""
     if not isinstance(value, str):
@@ -89,14 +104,14 @@ def _checked_run_at(value: object) -> datetime | None:
     return max(moment, _LONG_AGO)
 
 
-def _checked_delay(value: object) -> float | None:
+def _checked_seconds(field: str, value: object) -> float | None:
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, int | float | timedelta):
-        raise InvalidField("delay", f"must be seconds or a timedelta, not {type(value).__name__}")
+        raise InvalidField(field, f"must be seconds or a timedelta, not {type(value).__name__}")
     seconds = value.total_seconds() if isinstance(value, timedelta) else value
     if not 0 <= seconds <= TEN_YEARS.total_seconds():
-        raise InvalidField("delay", "must be between 0 and ten years")
+        raise InvalidField(field, "must be between 0 and ten years")
     return float(seconds)
 
 
@@ -113,6 +128,6 @@ _CHECKS: dict[str, Callable[[object], object]] = {
     "key": lambda value: None if value is None else checked_text("key", value, 500),
     "priority": checked_priority,
     "run_at": _checked_run_at,
-    "delay": _checked_delay,
+    "delay": lambda value: _checked_seconds("delay", value),
     "meta": _checked_meta,
 }

@@ -11,13 +11,15 @@ from forebay.engine.db.adapters import AsyncAdapter, Row, SyncAdapter, adapter_f
 from forebay.engine.db.loads import ItemBatch, ItemLoad
 from forebay.engine.db.sql import load
 from forebay.engine.submit.inputs import encoder_of
-from forebay.engine.submit.options import CheckedOptions, SubmitOptions, checked_text
+from forebay.engine.submit.options import CheckedOptions, Coalescing, SubmitOptions, checked_text
 from forebay.engine.submit.registration import submit_registered, submit_registered_sync
 from forebay.errors import InputTooLarge, InvalidField
 from forebay.telemetry.tracing import Submitting, submitting
 from forebay.types import Submitted
 
 if TYPE_CHECKING:
+    from datetime import timedelta
+
     from forebay.engine.db.adapters import AsyncConn, SyncConn
     from forebay.engine.declare.pipeline import Pipeline
 
@@ -74,23 +76,25 @@ async def submit(
     input: I,  # noqa: A002
     *,
     coalesce: bool = False,
+    max_wait: float | timedelta | None = None,
     **options: Unpack[SubmitOptions],
 ) -> Submitted:
     """Submit one item as one job, in the transaction of `conn`.
 
     If a job with this `key` exists, its id is returned and nothing is written; with `coalesce`, the new input replaces
-    that of a job that has not started.
+    that of a job that has not started. With a `delay`, each such submit postpones the job, but at most until `max_wait`
+    seconds after the first.
 
     Raises:
         RequestError: an argument is invalid; names the field.
         TypeError: the kind of `conn` is not supported.
     """
-    checked = CheckedOptions.checked(**options)
+    checked, merging = CheckedOptions.checked(**options), Coalescing.checked(coalesce, max_wait)
     with submitting(pipeline.name) as now:
         return await submit_registered(
             adapter_for(conn),
             pipeline,
-            lambda adapter: _perform(adapter, _submitting(pipeline, input, coalesce, checked, now)),
+            lambda adapter: _perform(adapter, _submitting(pipeline, input, merging, checked, now)),
         )
 
 
@@ -100,22 +104,24 @@ def submit_sync(
     input: I,  # noqa: A002
     *,
     coalesce: bool = False,
+    max_wait: float | timedelta | None = None,
     **options: Unpack[SubmitOptions],
 ) -> Submitted:
     """Same as `submit`, on a synchronous connection."""
-    checked = CheckedOptions.checked(**options)
+    checked, merging = CheckedOptions.checked(**options), Coalescing.checked(coalesce, max_wait)
     with submitting(pipeline.name) as now:
         return submit_registered_sync(
             sync_adapter_for(conn),
             pipeline,
-            lambda adapter: _perform_sync(adapter, _submitting(pipeline, input, coalesce, checked, now)),
+            lambda adapter: _perform_sync(adapter, _submitting(pipeline, input, merging, checked, now)),
         )
 
 
 def _submitting(
-    pipeline: Pipeline[I], value: I, coalesce: bool, o: CheckedOptions, now: Submitting
+    pipeline: Pipeline[I], value: I, merging: Coalescing, o: CheckedOptions, now: Submitting
 ) -> _Plan[Submitted]:
-    job_id, created = yield _Fetch(load("submit_item"), item_arguments(pipeline, value, coalesce, o, now.trace))
+    args = item_arguments(pipeline, value, merging.coalesce, o, now.trace)
+    job_id, created = yield _Fetch(load("submit_item"), (*args, merging.max_wait))
     now.made(job_id)
     return Submitted(job_id, created)
 
@@ -123,7 +129,7 @@ def _submitting(
 def item_arguments(
     pipeline: Pipeline[I], value: I, coalesce: bool, o: CheckedOptions, trace: str | None = None
 ) -> tuple[object, ...]:
-    """The validated arguments of the statement submit_item.
+    """The validated arguments of the statement submit_item, but max_wait.
 
     Raises: RequestError.
     """

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from pydantic import ValidationError
 from pydantic_core import from_json
 
 from forebay.engine.db import tasks
 from forebay.engine.submit import results
+from forebay.engine.work.attempt import first_invalid
+from forebay.errors import DataError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -46,7 +49,11 @@ class StepArguments:
         return (job,)
 
     def _parsed(self, lease: Lease, text: str, stored: str | None) -> tuple[Any, ...]:
-        value = self._parse(text)
+        """Raises: DataError if the input, or a result of a preceding step, does not have its type."""
+        try:
+            value = self._parse(text)
+        except ValidationError as error:
+            raise DataError(first_invalid(error, "input")) from error
         if not self._step.after:
             return (value,)
         known: dict[str, Any] = from_json(stored) if stored else {}
@@ -56,4 +63,9 @@ class StepArguments:
 def _result(parent: Step[Any, Any], known: dict[str, Any], names: Mapping[str, str] | None) -> Any:
     key = parent.result_key
     value = known.get(key if names is None else names.get(key, key))
-    return None if value is None else parent.result.validate_python(value)
+    if value is None:
+        return None
+    try:
+        return parent.result.validate_python(value)
+    except ValidationError as error:
+        raise DataError(f"the result of step {first_invalid(error, parent.name)}") from error

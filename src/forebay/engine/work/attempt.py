@@ -47,6 +47,7 @@ class Attempt(Context):
         "stop",
         "throttled_by",
         "throttled_for",
+        "write_bytes",
         "writes",
     )  # fmt: skip
 
@@ -61,6 +62,7 @@ class Attempt(Context):
         self.result: str | None = None
         self.writes: Sequence[Write] = ()
         self.stop: str | None = None
+        self.write_bytes: int
         # The other slots are set only when needed: most attempts succeed.
 
     def runs(self, step: str, slot: asyncio.Task[Any], deadline: float, services: StepServices) -> None:
@@ -185,10 +187,8 @@ def result_json(step: Step[Any, Any], value: Any, names: Mapping[str, str] | Non
 
 def reason_of(error: BaseException) -> str:
     """The reason for an error, in one line."""
-    if isinstance(error, ValidationError):
-        first = error.errors(include_url=False)[0]
-        place = ".".join(str(part) for part in ("input", *first["loc"]))
-        return f"{place}: {first['msg']}"
+    if isinstance(error, ValidationError):  # its text would contain the invalid values
+        return f"{type(error).__name__}: {first_invalid(error, error.title)}"
     if isinstance(error, TimeoutError) and not str(error):
         return "timed out"
     try:
@@ -198,6 +198,12 @@ def reason_of(error: BaseException) -> str:
     if text and type(error).__module__.startswith("forebay."):
         return text
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
+
+
+def first_invalid(error: ValidationError, *place: str) -> str:
+    """The first field that is invalid, below `place`, and why."""
+    first = error.errors(include_url=False, include_input=False)[0]
+    return f"{'.'.join(str(part) for part in (*place, *first['loc']))}: {first['msg']}"
 
 
 def clean(text: str) -> str:

@@ -155,14 +155,25 @@ class Claimer:
             news.clear()
             claims = pick()
             if claims:
-                try:
-                    await self._claim(claims)
-                except REJECTED as error:
-                    log.exception("claim_rejected", error=one_line(error))
-                    await asyncio.sleep(1)
+                await self._claim_isolated(claims)
             else:
                 self._note_idle()
                 await wait_for(news, self._limits_wait())
+
+    async def _claim_isolated(self, claims: list[Claim]) -> None:
+        """Claim; if the claim is rejected, halve it until the lane that causes this is alone, so that the tasks of all
+        others start. That lane is tried again when the next poll finds it."""
+        try:
+            await self._claim(claims)
+        except REJECTED as error:
+            if len(claims) > 1:
+                middle = len(claims) // 2
+                await self._claim_isolated(claims[:middle])
+                await self._claim_isolated(claims[middle:])
+                return
+            (claim,) = claims
+            log.exception("claim_rejected", step=claim.step_id, lane=claim.lane_id, error=one_line(error))
+            self._lanes[claim.step_id].set_aside(claim.lane_id)
 
     def _pick(self) -> list[Claim]:
         """What to claim now: for every step with capacity, tasks from the lanes that are next."""

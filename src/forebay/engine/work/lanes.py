@@ -191,6 +191,10 @@ class StepLanes:
         for claim in claims:
             self.lanes[claim.lane_id].claiming = False
 
+    def set_aside(self, lane_id: int) -> None:
+        """Do not claim from this lane until it is woken or found again."""
+        self.active.discard(lane_id)
+
     def is_active(self, lane_id: int) -> bool:
         return lane_id in self.active or self.lanes[lane_id].claiming
 

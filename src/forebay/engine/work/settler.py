@@ -1,5 +1,5 @@
 """Settling: writes reports of ended attempts to the database in batches, which grow while a round trip is in
-progress."""
+progress. Reports with rows are settled in one transaction with their rows, and apart from the others."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ import asyncio
 from collections import Counter, deque
 from typing import TYPE_CHECKING
 
-from forebay.db.pool import CONFLICT, MISUSED, REJECTED, UNAVAILABLE, is_usable, retry_until_up, terminate
+from forebay.db.pool import CONFLICT, INTERNAL, MISUSED, REJECTED, UNAVAILABLE, is_usable, retry_until_up, terminate
 from forebay.engine.db import tasks
-from forebay.engine.db.writes import Writer
+from forebay.engine.db.writes import Writer, size_of
 from forebay.engine.work.attempt import Attempt
 from forebay.errors import DataError, message_without_values, one_line
 from forebay.log import get_logger
@@ -24,11 +24,20 @@ if TYPE_CHECKING:
 log = get_logger("settler")
 
 _BATCH = 2000
-_BATCH_BYTES = 8 << 20  # of results
+_BATCH_BYTES = 8 << 20  # of results and rows
 _FULL = 10_000  # waiting reports at which claiming stops
 _FULL_BYTES = 64 << 20
-_WRITE_LOSSES = 3  # connections lost during the writes of a report after which the report is considered the cause
+_WRITE_LOSSES = 3  # times that the writes of a report fail without an answer until the report is considered the cause
+_INTERNAL_ERRORS = 3  # internal errors of the server in a row until one of the reports is considered the cause
 _BATCH_BESIDE = 500  # reports that justify a second batch while the first is in progress
+
+
+class _UnsettledError(Exception):
+    """A batch that cannot be settled as it is, although the database may be available."""
+
+    def __init__(self, cause: Exception) -> None:
+        super().__init__(str(cause))
+        self.cause = cause
 
 
 class Settler:
@@ -56,7 +65,7 @@ class Settler:
         self._on_settled = on_settled
         self._solo = solo_steps  # single-step pipelines: an item cannot be in a batch twice
         self._waiting: deque[Attempt] = deque()
-        self._bytes = 0  # of waiting results
+        self._bytes = 0  # of waiting results and rows
         self._shared = 0  # waiting reports of other steps
         self._losses: Counter[tuple[int, int]] = Counter()
         self._busy = 0  # batches in progress
@@ -66,7 +75,9 @@ class Settler:
 
     def add(self, report: Attempt) -> None:
         self._waiting.append(report)
-        self._bytes += len(report.result or "")
+        if report.writes:
+            report.write_bytes = size_of(report.writes)
+        self._bytes += _bytes_of(report)
         if report.lease.step_id not in self._solo:
             self._shared += 1
         if not self._news.is_set():
@@ -116,7 +127,7 @@ class Settler:
             if batch.setdefault((report.lease.job_id, report.n), report) is not report:
                 later.append(report)
             else:
-                bytes_left -= len(report.result or "")
+                bytes_left -= _bytes_of(report)
         self._bytes -= _BATCH_BYTES - bytes_left
         self._waiting.extendleft(reversed(later))
         self._shared = sum(report.lease.step_id not in self._solo for report in self._waiting)
@@ -129,88 +140,106 @@ class Settler:
         while self._waiting and len(batch) < _BATCH and bytes_left > 0:
             report = self._waiting.popleft()
             batch.append(report)
-            bytes_left -= len(report.result or "")
+            bytes_left -= _bytes_of(report)
         self._bytes -= _BATCH_BYTES - bytes_left
         return batch
 
-    async def _settle(self, batch: list[Attempt]) -> None:
+    async def _settle(self, batch: list[Attempt], *, again: bool = False) -> None:
+        """`again`: an earlier try with these reports failed without an answer, so they may have been settled."""
         with_writes = [report for report in batch if report.writes]
         plain = [report for report in batch if not report.writes] if with_writes else batch
         for part in (plain, with_writes):
             if part:
-                await self._settle_part(part)
+                await self._settle_part(part, again=again)
 
-    async def _settle_part(self, batch: list[Attempt]) -> None:
+    async def _settle_part(self, batch: list[Attempt], *, again: bool) -> None:
         repeats: list[BaseException] = []
 
         def repeated(error: BaseException, pause: float) -> None:
             repeats.append(error)
-            log.warning("settle_repeated", error=one_line(error), pause=pause)
+            log.warning("settle_repeated", error=one_line(error), pause=pause, reports=len(batch))
+            # A batch that is too slow, or that the server cannot process, would fail in the same way each time.
+            is_internal = len(repeats) >= _INTERNAL_ERRORS and all(isinstance(e, INTERNAL) for e in repeats)
+            if (isinstance(error, TimeoutError) and len(batch) > 1) or is_internal:
+                assert isinstance(error, Exception)  # noqa: S101 - both kinds are
+                raise _UnsettledError(error)
 
         try:
             settled = await retry_until_up(
                 lambda: self._in_transaction(batch, again=bool(repeats)), repeated, self._timeout
             )
+        except _UnsettledError as unsettled:
+            await self._isolate(batch, unsettled.cause, again=True)
         except (DataError, *REJECTED) as error:
-            await self._isolate(batch, error)
+            await self._isolate(batch, error, again=again or bool(repeats))
         else:
             # After a retry, a report that looks stale may have been settled by the first try, whose response was lost.
-            self._finish(batch, settled, count_stale=not repeats)
+            self._finish(batch, settled, count_stale=not (again or repeats))
 
     async def _in_transaction(self, batch: list[Attempt], *, again: bool) -> Settled:
         async with self._pool.acquire() as conn:
             columns = await self._settled_columns(conn, batch)
             if not any(report.writes for report in batch):
                 return await tasks.settle(conn, self._worker_id, columns, self._clock.stamp())
-            async with conn.transaction():
-                try:
-                    return await self._settle_and_write(conn, batch, columns, again=again)
-                except (*UNAVAILABLE, asyncio.CancelledError):
-                    terminate(conn)  # it may be half open: neither the rollback nor the next user may wait for it
-                    raise
+            transaction = conn.transaction()
+            await transaction.start()
+            try:
+                await self._write_rows(conn, batch, again=again)
+                settled = await tasks.settle(conn, self._worker_id, columns, self._clock.stamp())
+            except (*UNAVAILABLE, asyncio.CancelledError):
+                terminate(conn)  # it may be half open: neither the rollback nor the next user may wait for it
+                raise
+            except BaseException:
+                await transaction.rollback()
+                raise
+            await transaction.commit()
+            return settled
 
-    async def _settle_and_write(
-        self, conn: Connection, batch: list[Attempt], columns: tasks.Reports, *, again: bool
-    ) -> Settled:
-        """Settle first: this locks the leases, so that only the holder of a lease writes."""
-        settled = await tasks.settle(conn, self._worker_id, columns, self._clock.stamp())
-        stale = set(settled.stale)
-        mine = [report for report in batch if (report.lease.token, report.n) not in stale]
-        # After a lost connection, each report writes separately, to find out whose writes caused the loss.
-        for group in [[report] for report in mine] if again else [mine]:
-            await self._write(conn, group, again=again)
-        return settled
+    async def _write_rows(self, conn: Connection, batch: list[Attempt], *, again: bool) -> None:
+        """Write the rows of those tasks that will be settled: their leases and items are locked first, so that only the
+        holder of a lease writes, and nothing is written for an item that has ended. The settle, which locks the jobs,
+        comes last, so that others can settle tasks of the same jobs meanwhile."""
+        held = await tasks.hold(conn, [report.lease.token for report in batch], [report.n for report in batch])
+        mine = [report for report in batch if (report.lease.token, report.n) in held]
+        try:
+            async with asyncio.timeout(self._timeout / 2):
+                # After a lost connection, each report writes separately, to find out whose writes caused the loss.
+                for group in [[report] for report in mine] if again else [mine]:
+                    await self._write(conn, group, again=again)
+        except TimeoutError:
+            if len(batch) == 1:
+                self._count_loss(batch[0], f"its rows could not be written within {self._timeout / 2:g} s")
+            raise
 
     async def _write(self, conn: Connection, group: list[Attempt], *, again: bool) -> None:
         try:
             await self._writer.apply(conn, (write for report in group for write in report.writes), again=again)
-        except CONFLICT:
+        except (*CONFLICT, TimeoutError):
             raise
         except MISUSED + UNAVAILABLE as error:
             if isinstance(error, MISUSED) and is_usable(conn):
                 raise DataError(f"the writes of the step were rejected: {message_without_values(error)}") from error
             if len(group) == 1:
-                self._count_loss(group[0])
+                self._count_loss(group[0], f"the connection was lost {_WRITE_LOSSES} times while its rows were written")
             raise
 
-    def _count_loss(self, report: Attempt) -> None:
-        """Count a connection that was lost during the writes of this report, after the settle had succeeded. If this
+    def _count_loss(self, report: Attempt, reason: str) -> None:
+        """Count that the writes of this report failed without an answer, although its task could be locked. If this
         happens repeatedly, the report is settled without its writes, so that the rest of its batch can be settled."""
         task = (report.lease.token, report.n)
         self._losses[task] += 1
         if self._losses[task] >= _WRITE_LOSSES:
             del self._losses[task]
             report.result, report.writes = None, ()
-            _fail_report(
-                report, DataError(f"the connection was lost {_WRITE_LOSSES} times while its rows were written")
-            )
+            _fail_report(report, DataError(reason))
 
-    async def _isolate(self, batch: list[Attempt], error: Exception) -> None:
-        """Halve the batch until the invalid report is alone; that report fails with the reason."""
+    async def _isolate(self, batch: list[Attempt], error: Exception, *, again: bool) -> None:
+        """Halve the batch until it is fast enough, or the invalid report is alone; that report fails with the
+        reason."""
         if len(batch) > 1:
             middle = len(batch) // 2
-            await self._settle(batch[:middle])
-            await self._settle(batch[middle:])
+            await self._settle(batch[:middle], again=again)
+            await self._settle(batch[middle:], again=again)
             return
         report = batch[0]
         if report.outcome is not None and report.result is None and not report.writes:
@@ -222,7 +251,7 @@ class Settler:
         log.warning("write_rejected", job=report.lease.job_id, item=report.n, step=step, error=one_line(error))
         report.result, report.writes = None, ()
         _fail_report(report, error)
-        await self._settle([report])
+        await self._settle([report], again=again)
 
     def _finish(self, batch: list[Attempt], settled: Settled, *, count_stale: bool) -> None:
         if self._losses:
@@ -238,17 +267,18 @@ class Settler:
         """The columns of the settle. A task that was throttled for too long fails; only throttled tasks pay for this
         check."""
         columns = self._columns(batch)
-        if "THROTTLED" not in columns.outcomes:
+        if "THROTTLED" not in columns.outcomes and "SNOOZED" not in columns.outcomes:
             return columns
-        asked = [r for r in batch if r.outcome == "THROTTLED" and r.error_class is not None]
+        asked = [r for r in batch if (r.outcome == "THROTTLED" and r.error_class is not None) or r.outcome == "SNOOZED"]
         if not asked:
             return columns
         bounds = [r.throttled_for or self._throttled_for for r in asked]
         throttled = [
-            (r.lease.job_id, r.n, r.lease.step_id, bound, _longest_wait(r, bound))
+            (r.lease, r.n, _longest_wait(r, bound) if r.outcome == "THROTTLED" else None)
             for r, bound in zip(asked, bounds, strict=True)
         ]
-        long = await tasks.throttled_long(conn, throttled, self._clock.stamp())
+        waited = await tasks.note_throttled(conn, throttled, self._clock.stamp())
+        long = [place for place, seconds in waited.items() if seconds > bounds[place]]
         for place in long:
             report, bound = asked[place], bounds[place]
             reason = f"throttled for more than {_span(bound)}: {report.throttled_by}"
@@ -275,8 +305,13 @@ class Settler:
         return columns
 
 
+def _bytes_of(report: Attempt) -> int:
+    size = len(report.result or "")
+    return size + report.write_bytes if report.writes else size
+
+
 def _longest_wait(report: Attempt, bound: float) -> float:
-    """How much of the time between two attempts counts as throttling: the current delay, plus a margin."""
+    """How much of the time until the next attempt counts as throttling: the delay, plus a margin."""
     return max(bound / 24, 1.25 * (report.retry_in or 0.0))
 
 

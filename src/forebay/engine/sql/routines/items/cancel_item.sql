@@ -1,7 +1,7 @@
 -- Ends one item as SKIPPED. If a worker holds the item, the worker's later report is stale.
 create or replace function forebay.cancel_item(
     job_id bigint, n int, actor text default current_user, now timestamptz default null
-) returns boolean language plpgsql as $$
+) returns boolean language plpgsql set enable_seqscan = off as $$
 #variable_conflict use_column
 declare
     at timestamptz := coalesce(now, clock_timestamp());
@@ -14,7 +14,7 @@ begin
         return false;
     end if;
     perform forebay.open_item(job_id, n);
-    perform from forebay.cut_runs(job, it);
+    perform from forebay.cut_runs(job, n);
     select l.* into held from forebay.lease l where l.job_id = job.id and l.ns @> cancel_item.n order by l.token limit 1 for update;
     if held.token is null then  -- settle() handles all consequences of an item's end, but needs a lease
         insert into forebay.lease (token, step_id, lane_id, job_id, owner_id, worker_id, attempt, claimed_at, expires_at, ns)

@@ -1,7 +1,7 @@
 -- Pauses one item: its runs wait until resume_item().
 create or replace function forebay.pause_item(
     job_id bigint, n int, actor text default current_user, now timestamptz default null
-) returns boolean language plpgsql as $$
+) returns boolean language plpgsql set enable_seqscan = off as $$
 #variable_conflict use_column
 declare
     at timestamptz := coalesce(now, clock_timestamp());
@@ -10,7 +10,7 @@ declare
 begin
     perform forebay.open_item(job_id, n);
     with cut as (
-        select c.* from forebay.cut_runs(job, int4multirange(int4range(pause_item.n, pause_item.n, '[]'))) c
+        select c.* from forebay.cut_runs(job, pause_item.n) c
     ),
     set_aside as (
         insert into forebay.scheduled (run_at, step_id, lane_id, job_id, owner_id, first_n, last_n, attempt)

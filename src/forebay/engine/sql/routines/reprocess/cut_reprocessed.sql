@@ -1,14 +1,18 @@
 -- Removes items that are about to run again from runs and leases: an item that ended early may have left tasks behind, which
 -- must not run as well. The job item is removed too; it waits for the others again.
+-- The leases are locked first: a settle that is about to end the last item makes a run of the job item, which must be found.
+-- They are locked once more after the runs, for those that were claimed in the meantime.
 create or replace function forebay.cut_reprocessed(job forebay.job, statuses forebay.item_status[], chosen int4multirange)
 returns void language plpgsql set enable_seqscan = off as $$
 #variable_conflict use_column
 declare held bigint[];
 begin
-    perform from forebay.cut_runs(job, '{[0,0]}');
+    perform from forebay.lease l where l.job_id = job.id order by l.token for update;
+    perform from forebay.cut_runs(job, 0);
     with hit as (
         delete from forebay.ready r
         where r.step_id = any(forebay.steps_of(job)) and r.lane_id = any(forebay.lanes_of(job)) and r.job_id = job.id
+          and r.seq >= coalesce(job.first_seq, 0)
           and exists (select from forebay.item i where i.job_id = job.id and i.n between r.first_n and r.last_n
                       and forebay.is_chosen(i, statuses, chosen))
         returning r.*
@@ -32,4 +36,5 @@ begin
           and (i.n = 0 or forebay.is_chosen(i, statuses, chosen))) g
     where l.token = e.token and g.gone is not null;
     delete from forebay.lease l where l.token = any(held) and isempty(l.ns);
+    perform from forebay.cut_runs(job, 0);  -- one that a task that was claimed in the meantime has made
 end $$;

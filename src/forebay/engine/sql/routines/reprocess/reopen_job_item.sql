@@ -17,7 +17,7 @@ begin
         return 0;
     end if;
     -- Tasks that it left behind when it ended early must neither run nor settle beside its new steps.
-    perform from forebay.cut_runs(job, '{[0,0]}');
+    perform from forebay.cut_runs(job, 0);
     perform forebay.cut_leases(job.id, '{[0,0]}');
     delete from forebay.dead_letter d where d.job_id = job.id and d.n = 0;
     insert into forebay.ready (step_id, lane_id, job_id, owner_id, first_n, last_n, attempt)

@@ -31,6 +31,7 @@ begin
         perform forebay.cut_reprocessed(job, wanted, chosen);
         reopened := forebay.reopen(job, wanted, chosen, reset_attempts, restart, at);
     end if;
+    delete from forebay.throttled_task t where t.job_id = job.id;
     if job.state <> 'PAUSED' then
         perform forebay.wake_job(job, at);
     end if;

@@ -1,4 +1,5 @@
--- Ends many attempts at once. A report whose lease is gone, or no longer contains its task, changes nothing and is counted.
+-- Ends many attempts at once. A report whose lease is gone, or no longer contains its task, changes nothing and is counted. A
+-- report about a task that has ended in another way, because its item has ended, is logged as CANCELLED and saves nothing.
 -- Reports are passed as columns, at most one report per item in a call. A column may be an empty array: null, or DONE for
 -- outcomes. results: {step name: value}; started: epoch seconds; again_at: when it runs again (null: the step has ended);
 -- spent: whether the run counts as an attempt; ends_item: whether the whole item ends with this step.
@@ -57,12 +58,6 @@ counts as materialized (
 ended as (
     delete from forebay.lease l using counts c where l.token = c.token and not c.is_cut
 ),
-logged as (
-    insert into forebay.attempt
-        (job_id, n, step_id, attempt, outcome, owner_id, worker_id, token, started_at, ended_at, class, reason)
-    select job_id, n, step_id, attempt, outcome, owner_id, settle.worker_id, token, to_timestamp(started), at, class, reason
-    from valid
-),
 saved as (
     update forebay.item i set
         done = i.done | v.adds_done,
@@ -88,6 +83,18 @@ saved as (
     where i.job_id = v.job_id and i.n = v.n and i.status = 'PENDING' and (i.done | i.dead) & v.bit = 0
     returning i.job_id, i.n, i.status, i.done, i.dead, v.version_id, v.lane_id, v.owner_id, v.step_id, v.mask,
               v.adds_done, v.adds_dead, v.outcome, v.attempt, v.claimed_at, v.step, v.class, v.reason, v.again_at, v.spent
+),
+logged as (
+    insert into forebay.attempt
+        (job_id, n, step_id, attempt, outcome, owner_id, worker_id, token, started_at, ended_at, class, reason)
+    select v.job_id, v.n, v.step_id, v.attempt, case when u.is_unsaved then 'CANCELLED' else v.outcome end, v.owner_id,
+           settle.worker_id, v.token, to_timestamp(v.started), at,
+           case when u.is_unsaved then 'cancelled' else v.class end,
+           case when u.is_unsaved then coalesce(v.reason, 'the item had already ended') else v.reason end
+    -- The counts are equal but in rare cases; only then are the two compared.
+    from valid v cross join lateral (
+        select (select count(*) from saved) < (select count(*) from valid)
+               and (v.job_id, v.n) not in (select s.job_id, s.n from saved s) as is_unsaved) u
 ),
 tally as materialized (
     select job_id,

@@ -1,4 +1,5 @@
 -- Opens a job, or finds the one that has this key. expected > 1000 items, or a stream, gets a lane of its own.
+-- first_seq: all runs of the job come after it; so they can be found without reading what was queued before the job.
 create or replace function forebay.open_job(
     pipeline text, owner text, key text, priority int, expected int, sealed boolean, meta jsonb, now timestamptz,
     "coalesce" boolean default false,
@@ -38,17 +39,26 @@ begin
     created := true;
     loaded := 0;
     total := expected;
-    insert into forebay.job as j
-        (owner_id, pipeline_id, version_id, priority, sealed, steps, job_steps, key, coalesces, meta, lane_id, total, created_at, updated_at)
-    values (open_job.owner_id, known.id, known.version_id, priority, sealed, known.steps, known.job_steps, key, "coalesce", meta,
-            open_job.lane_id, expected, at, at)
-    on conflict (pipeline_id, owner_id, key) where key is not null and not coalesces do nothing
-    returning j.id into job_id;
-    if job_id is null then
-        created := false;
-        select j.id, j.loaded, j.total, j.lane_id into strict job_id, loaded, total, lane_id from forebay.job j
+    loop
+        insert into forebay.job as j
+            (owner_id, pipeline_id, version_id, priority, sealed, steps, job_steps, key, coalesces, meta, lane_id, total, first_seq, created_at, updated_at)
+        values (open_job.owner_id, known.id, known.version_id, priority, sealed, known.steps, known.job_steps, key, "coalesce", meta,
+                open_job.lane_id, expected, nextval('forebay.seq'), at, at)
+        on conflict (pipeline_id, owner_id, key) where key is not null and not coalesces do nothing
+        returning j.id into job_id;
+        exit when job_id is not null;
+        select j.id, j.loaded, j.total, j.lane_id into job_id, loaded, total, lane_id from forebay.job j
         where j.pipeline_id = known.id and j.owner_id = open_job.owner_id and j.key = open_job.key and not j.coalesces;
-    elsif expected > 1000 or not sealed then
+        if found then
+            created := false;
+            return;
+        end if;
+        -- The job that had the key was deleted between the two statements: the key is free.
+        lane_id := coalesce(known.lane_id, forebay.lane_id(owner_id, 0, priority::smallint));
+        loaded := 0;
+        total := expected;
+    end loop;
+    if expected > 1000 or not sealed then
         lane_id := forebay.lane_id(owner_id, job_id, priority::smallint);
         is_busy := false;
         update forebay.job j set lane_id = open_job.lane_id where j.id = open_job.job_id;

@@ -1,14 +1,18 @@
 -- Replaces input, priority and meta of a job that has the same coalescing key and that no worker has touched. Null when
 -- there is none.
--- The hot row is put back as a new one: a claim that is already looking at the old one must miss it.
+-- A job that is ready keeps its place in its lane, unless the priority changes: its runs are locked until the new input is
+-- committed, claims skip locked runs, and read inputs after they have locked the runs. A job that is scheduled is scheduled
+-- again, but no later than max_wait after it was submitted first.
 create or replace function forebay.replace_pending(
-    pipeline text, owner text, key text, input jsonb, priority int, run_at timestamptz, meta jsonb, now timestamptz
+    pipeline text, owner text, key text, input jsonb, priority int, run_at timestamptz, meta jsonb, now timestamptz,
+    max_wait interval default null
 ) returns bigint language plpgsql as $$
 #variable_conflict use_column
 declare
     job forebay.job;
     max_bytes int;
-    taken int;
+    due tid[];
+    later tid[];
     is_paused boolean;
 begin
     select j.* into job
@@ -20,26 +24,23 @@ begin
         return null;
     end if;
     begin
-        with due as (
-            delete from forebay.ready where ctid = any(array(
-                select r.ctid from forebay.ready r
-                where r.step_id in (select s.id from forebay.step s where s.pipeline_id = job.pipeline_id)
-                  and r.lane_id in (select l.id from forebay.lane l
-                                    where l.owner_id = job.owner_id and l.job_id in (0, job.id))
-                  and r.seq >= job.first_seq and r.job_id = job.id and r.attempt = 0
-                for update skip locked)) returning 1),
-        later as (
-            delete from forebay.scheduled where ctid = any(array(
-                select s.ctid from forebay.scheduled s
-                where s.job_id = job.id and s.attempt = 0 and s.run_at < 'infinity'
-                for update skip locked)) returning 1)
-        select (select count(*) from due) + (select count(*) from later) into taken;
-        is_paused := taken = 0 and cardinality(array(
+        due := array(
+            select r.ctid from forebay.ready r
+            where r.step_id in (select s.id from forebay.step s where s.pipeline_id = job.pipeline_id)
+              and r.lane_id in (select l.id from forebay.lane l
+                                where l.owner_id = job.owner_id and l.job_id in (0, job.id))
+              and r.seq >= job.first_seq and r.job_id = job.id and r.attempt = 0
+            limit (select count(*) from forebay.next_steps(job, 0)) for update skip locked);
+        later := array(
+            select s.ctid from forebay.scheduled s
+            where s.job_id = job.id and s.attempt = 0 and s.run_at < 'infinity'
+            for update skip locked);
+        is_paused := cardinality(due) + cardinality(later) = 0 and cardinality(array(
             select s.step_id from forebay.scheduled s
             where s.job_id = job.id and s.attempt = 0 and s.run_at = 'infinity' for update))
             = (select count(*) from forebay.next_steps(job, 0));
-        if not is_paused and taken <> (select count(*) from forebay.next_steps(job, 0)) then
-            raise exception using errcode = 'FB009';  -- a worker has one of the tasks: put the others back
+        if not is_paused and cardinality(due) + cardinality(later) <> (select count(*) from forebay.next_steps(job, 0)) then
+            raise exception using errcode = 'FB009';  -- a worker has one of the tasks: unlock the others
         end if;
     exception when sqlstate 'FB009' then
         return null;
@@ -50,10 +51,20 @@ begin
     update forebay.item i set input = replace_pending.input, updated_at = now where i.job_id = job.id and i.n = 1;
     update forebay.job j set
         priority = replace_pending.priority, meta = replace_pending.meta, updated_at = now,
-        lane_id = forebay.lane_id(j.owner_id, 0, replace_pending.priority::smallint)
+        lane_id = case when j.priority = replace_pending.priority then j.lane_id
+                       else forebay.lane_id(j.owner_id, 0, replace_pending.priority::smallint) end
     where j.id = job.id;
-    if not is_paused then  -- a paused item stays so
-        update forebay.job j set first_seq = forebay.enqueue(job.id, 1, 1, run_at, now) where j.id = job.id;
+    -- a paused item stays so
+    if not is_paused and (cardinality(later) > 0 or job.priority <> replace_pending.priority) then
+        delete from forebay.ready r where r.ctid = any(due);
+        delete from forebay.scheduled s where s.ctid = any(later);
+        if cardinality(due) > 0 then
+            run_at := null;  -- it has waited already
+        elsif run_at is not null then
+            run_at := least(run_at, job.created_at + max_wait);
+        end if;
+        update forebay.job j set first_seq = nextval('forebay.seq') where j.id = job.id;
+        perform forebay.enqueue(job.id, 1, 1, run_at, now);
     end if;
     return job.id;
 end $$;

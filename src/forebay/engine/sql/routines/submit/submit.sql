@@ -1,8 +1,9 @@
--- Submits one item as one job. With coalesce, it replaces the input of a job of the same key that has not begun.
+-- Submits one item as one job. With coalesce, it replaces the input of a job of the same key that has not begun; run_at is then
+-- at most max_wait after the first of these submits.
 create or replace function forebay.submit(
     pipeline text, input jsonb, owner text default 'default', key text default null, priority int default 0,
     run_at timestamptz default null, "coalesce" boolean default false, meta jsonb default null,
-    now timestamptz default null,
+    now timestamptz default null, max_wait interval default null,
     out job_id bigint, out created boolean
 ) language plpgsql as $$
 #variable_conflict use_column
@@ -17,14 +18,20 @@ begin
     if input is null then
         perform forebay.refuse('FB002', 'input', 'must be a JSON value, not an SQL null');
     end if;
+    if max_wait < interval '0' then
+        perform forebay.refuse('FB002', 'max_wait', 'must not be negative');
+    end if;
     if "coalesce" and key is not null then
         -- Two submits of one key must see each other, so they take turns.
         perform pg_advisory_xact_lock(hashtextextended(pipeline || chr(31) || owner || chr(31) || key, 4662));
         perform forebay.check_priority(priority);
-        job_id := forebay.replace_pending(pipeline, owner, key, input, priority, run_at, meta, at);
+        job_id := forebay.replace_pending(pipeline, owner, key, input, priority, run_at, meta, at, max_wait);
         if job_id is not null then
             created := false;
             return;
+        end if;
+        if run_at is not null then
+            run_at := least(run_at, at + max_wait);
         end if;
     end if;
     if key is null then  -- the usual case, without a second function: everything is known by one look
@@ -36,9 +43,9 @@ begin
         where p.name = submit.pipeline;
         if opened.lane_id is not null then
             insert into forebay.job as j
-                (owner_id, pipeline_id, version_id, priority, steps, job_steps, meta, lane_id, total, created_at, updated_at)
+                (owner_id, pipeline_id, version_id, priority, steps, job_steps, meta, lane_id, total, first_seq, created_at, updated_at)
             values (opened.owner_id, opened.pipeline_id, opened.version_id, priority, opened.steps, opened.job_steps, meta,
-                    opened.lane_id, 1, at, at)
+                    opened.lane_id, 1, nextval('forebay.seq'), at, at)
             returning j.id into job_id;
             created := true;
         end if;
@@ -61,8 +68,7 @@ begin
     insert into forebay.item (job_id, n, owner_id, pipeline_id, input, created_at, updated_at)
     values (submit.job_id, 1, opened.owner_id, opened.pipeline_id, input, at, at);
     if run_at > at or "coalesce" then
-        seq := forebay.enqueue(job_id, 1, 1, run_at, at);
-        update forebay.job j set first_seq = seq where j.id = submit.job_id and "coalesce";
+        perform forebay.enqueue(job_id, 1, 1, run_at, at);
         return;
     end if;
     foreach root in array opened.roots loop  -- as enqueue does, without asking again what is known already
