@@ -19,6 +19,7 @@ from forebay.engine.declare.resources import Resources
 from forebay.engine.limits.client import LimitClient
 from forebay.engine.loops import every
 from forebay.engine.maintenance import schedules
+from forebay.engine.maintenance.leader import Leader
 from forebay.engine.maintenance.sweeper import Sweeper
 from forebay.engine.processes.pool import ProcessPool
 from forebay.engine.work import job_log
@@ -267,7 +268,8 @@ class Worker:
         if self._closed:
             self._claimer.close()
         self._parking = QueueParking(pool, clock, self._claimer, self._executors)
-        self._sweeper = Sweeper(pool, s, clock, wake=self._claimer.wake)
+        self._leader = Leader(self._dsn, pool, s)
+        self._sweeper = Sweeper(pool, s, clock, self._leader, wake=self._claimer.wake)
 
     def _add_step(self, step: Step[Any, Any], step_id: int) -> None:
         s = self.settings
@@ -295,6 +297,7 @@ class Worker:
         try:
             await self._run_loops()
         finally:
+            self._leader.step_down()
             await self._heartbeat.stop()
 
     async def _run_loops(self) -> None:
@@ -380,6 +383,7 @@ class Worker:
         if settled.finished_jobs:
             job_log.log_finished(settled.finished_jobs)
             self._awaited.remove(settled.finished_jobs)
+        self._plan_retries(batch)
         self._failures.add(batch, set(settled.stale))
         if is_debug_enabled():
             job_log.log_attempts(batch, self._executors, self.clock.mark())
@@ -387,6 +391,11 @@ class Worker:
             self._claimer.wake(step_id, lane_id, seq)
         if not self._leases:
             self._claimer.on_capacity()
+
+    def _plan_retries(self, batch: Sequence[Attempt]) -> None:
+        pauses = [attempt.retry_in for attempt in batch if attempt.outcome is not None and attempt.retry_in]
+        if pauses:
+            self._sweeper.promote_in(min(pauses))
 
     # -- periodic tasks -------------------------------------------------------------------------------------------
 
