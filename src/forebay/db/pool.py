@@ -48,7 +48,12 @@ _UNWRITABLE = (asyncpg.CharacterNotInRepertoireError, asyncpg.UntranslatableChar
 _NO_SCHEMA = (asyncpg.UndefinedFunctionError, asyncpg.InvalidSchemaNameError, asyncpg.UndefinedTableError)
 
 # Caused by another transaction; the same statement can succeed when it is retried.
-CONFLICT = (asyncpg.DeadlockDetectedError, asyncpg.SerializationError, asyncpg.OutdatedSchemaCacheError)
+CONFLICT = (
+    asyncpg.DeadlockDetectedError,
+    asyncpg.SerializationError,
+    asyncpg.OutdatedSchemaCacheError,
+    asyncpg.InvalidCachedStatementError,  # a migration has changed what a prepared statement returns
+)
 
 
 async def open_pool(dsn: str, *, size: int, name: str, prepared: bool = True, timeout: float = 60) -> Pool:

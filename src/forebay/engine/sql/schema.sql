@@ -384,7 +384,8 @@ CREATE TABLE forebay.migration (
     version integer NOT NULL,
     name text NOT NULL,
     applied_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
-    part text NOT NULL
+    part text NOT NULL,
+    contracts boolean DEFAULT false NOT NULL
 );
 ALTER TABLE forebay.owner ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME forebay.owner_id_seq

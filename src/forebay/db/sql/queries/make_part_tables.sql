@@ -13,6 +13,13 @@ create table if not exists forebay.migration (
     primary key (part, version)
 );
 
+-- Whether releases that do not know it cannot work with the schema after it.
+do $$ begin
+    if not exists (select from pg_attribute a where a.attrelid = 'forebay.migration'::regclass and a.attname = 'contracts') then
+        alter table forebay.migration add column contracts boolean not null default false;
+    end if;
+end $$;
+
 create table if not exists forebay.part (
     name     text primary key,
     routines text not null  -- a digest of those that are there
