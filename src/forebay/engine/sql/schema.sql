@@ -532,7 +532,11 @@ CREATE TABLE forebay.schedule (
     paused boolean DEFAULT false NOT NULL,
     next_at timestamp with time zone NOT NULL,
     last_at timestamp with time zone,
-    last_job_id bigint
+    last_job_id bigint,
+    declared boolean DEFAULT false NOT NULL,
+    overlap boolean DEFAULT true NOT NULL,
+    jitter_s double precision DEFAULT 0 NOT NULL,
+    backfill boolean DEFAULT false NOT NULL
 );
 CREATE TABLE forebay.slot_lease (
     name text NOT NULL,

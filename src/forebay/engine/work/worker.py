@@ -13,7 +13,7 @@ from forebay.db.listen import listen
 from forebay.db.measured_pool import open_measured_pool
 from forebay.db.pool import UNAVAILABLE, close_pool, retry_until_up
 from forebay.engine.clock import Clock
-from forebay.engine.db import registry
+from forebay.engine.db import changes, registry
 from forebay.engine.declare.loading import parts_needed
 from forebay.engine.declare.resources import Resources
 from forebay.engine.limits.client import LimitClient
@@ -190,7 +190,9 @@ class Worker:
         async with self._pool.acquire() as conn:
             await migrate.check(conn, parts_needed(self._pipelines))
             versions = await self._register(conn)
-            await schedules.put_declared(conn, self._pipelines, self.clock.now())
+            # A worker of an old release must not change the schedules of the present one.
+            present = [pipeline for pipeline in self._pipelines if versions[pipeline.name].is_present]
+            await schedules.put_declared(conn, present, self.clock.stamp() or await changes.clock(conn))
         self._assemble(versions)
         try:
             await self._sweeper.make_partitions()
