@@ -122,6 +122,7 @@ async def test_a_claim_in_progress_keeps_its_leases_when_another_is_repeated(
         arrival = book.expect_claim()
         taking = await pool.acquire()
         ready = await conn.fetchrow("select step_id, lane_id from forebay.ready")
+        assert ready is not None
         claims = [tasks.Claim(ready["step_id"], ready["lane_id"], 0, 1, 1)]
         leases = await tasks.claim(taking, worker.worker_id, claims, [], 600, None)
         await release(pool, taking)
