@@ -144,8 +144,12 @@ class Settings(SettingsBase):
     claim_safety: Annotated[float, Field(gt=0, le=1)] = Field(
         default=0.8, description="share of `slice_ms` that claims are sized for"
     )
-    lease_floor_s: Annotated[float, Field(gt=0)] = Field(default=10.0, description="shortest lease without a heartbeat")
-    lease_cap_s: Annotated[float, Field(gt=0)] = Field(default=600.0, description="longest lease without a heartbeat")
+    lease_floor_s: Annotated[float, Field(gt=0)] = Field(
+        default=10.0, description="how long a lease lasts without a heartbeat"
+    )
+    lease_cap_s: Annotated[float, Field(gt=0)] = Field(
+        default=600.0, description="longest lease of a process whose heartbeats were late"
+    )
     throttled_for_s: Annotated[float, Field(gt=0)] = Field(
         default=86400.0, description="a step that is throttled for this long fails, unless its Retry sets another time"
     )

@@ -27,7 +27,7 @@ _WORKER = textwrap.dedent(
     """
     import os, signal, subprocess, sys, time
     from pathlib import Path
-    from forebay.engine.supervise.supervisor import watch_parent
+    from forebay.engine.supervise.supervisor import report_worker_id, watch_parent
 
     folder, stubborn = Path(sys.argv[1]), "stubborn" in sys.argv
     number = os.environ["FOREBAY_WORKER_NUMBER"]
@@ -42,6 +42,7 @@ _WORKER = textwrap.dedent(
     signal.signal(signal.SIGTERM, note)
     signal.signal(signal.SIGINT, note)
     watch_parent(grace=0.05)
+    report_worker_id(7 * os.getpid())
     program = subprocess.Popen(["/bin/sleep", "600"])
     partial = folder / f"partial-{number}"
     partial.write_text(f"{number} {os.getpid()} {program.pid} ")
@@ -139,10 +140,10 @@ async def test_a_signal_is_passed_on_once_and_a_clean_stop_is_zero(workers: Work
 
 
 async def test_a_lost_worker_is_told_logged_and_replaced_and_the_other_left_alone(workers: Workers) -> None:
-    lost: list[int] = []
+    lost: list[tuple[int, int | None]] = []
 
-    async def on_lost(pid: int) -> None:
-        lost.append(pid)
+    async def on_lost(pid: int, worker_id: int | None) -> None:
+        lost.append((pid, worker_id))
         raise RuntimeError("the database is away")
 
     with capture_logs() as logs:
@@ -154,7 +155,7 @@ async def test_a_lost_worker_is_told_logged_and_replaced_and_the_other_left_alon
             (workers.folder / "exit-1").touch()
             await _eventually(lambda: len(workers.lines()) == 4 and len(workers.pids()) == 2)
             assert second["2"] == first["2"] == workers.pids()["2"]
-            assert lost == [first["1"], second["1"]]
+            assert lost == [(pid, 7 * pid) for pid in (first["1"], second["1"])]
     told = [{key: line.get(key) for key in ("worker", "pid", "signal", "exit_status")} for line in logs
             if line["event"] == "worker_lost"]  # fmt: skip
     assert told == [
@@ -173,7 +174,7 @@ async def test_what_a_lost_worker_started_in_its_group_dies_too(workers: Workers
 async def test_after_the_grace_period_workers_are_killed(workers: Workers) -> None:
     lost: list[int] = []
 
-    async def on_lost(pid: int) -> None:
+    async def on_lost(pid: int, worker_id: int | None) -> None:
         lost.append(pid)
 
     async with _supervised(workers, "stubborn", grace=0.05, on_lost=on_lost) as task:

@@ -131,9 +131,17 @@ def test_concurrency_stays_in_its_bounds(events: list[tuple[float, bool]]) -> No
         assert 2 <= limit.value <= 30
 
 
-def test_a_lease_is_twice_the_item_within_bounds() -> None:
+def test_a_lease_is_longer_than_its_floor_only_after_late_heartbeats() -> None:
     lease = LeaseTime(floor=10, cap=600)
-    assert [lease.value(s) for s in (None, 0.1, 60.0, 3600.0)] == [10, 10, 120, 600]
+    assert lease.value == 10
+    lengths = []
+    for gap in (2.5, 60.0, 3600.0):
+        lease.add_gap(gap)
+        lengths.append(lease.value)
+    assert lengths == [10, 120, 600]
+    for _ in range(200):
+        lease.add_gap(2.5)
+    assert lease.value == 10
 
 
 def test_pauses_grow_and_vanish() -> None:

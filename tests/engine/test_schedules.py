@@ -13,9 +13,11 @@ from typing import Any
 import asyncpg
 import pytest
 
+from forebay.engine.declare.pipeline import Schedule
 from forebay.engine.maintenance.schedules import (
     next_time,
     pause_schedule,
+    put_declared,
     put_schedule,
     remove_schedule,
     resume_schedule,
@@ -58,7 +60,7 @@ async def test_a_run_is_submitted_when_it_is_due(conn: asyncpg.Connection[Any]) 
     )
     assert job is not None
     assert (job["key"], job["owner"], job["priority"]) == ("schedule:hourly:2024-05-01T11:00:00Z", "ann", 5)
-    assert json.loads(job["meta"]) == {"schedule": "hourly"}
+    assert json.loads(job["meta"]) == {"schedule": "hourly", "due_at": "2024-05-01T11:00:00Z"}
     assert await inputs_of(conn, job["id"]) == [GOOD.model_dump()]
     row = await row_of(conn)
     assert (row["last_at"], row["last_job_id"], row["next_at"]) == (eleven, job["id"], eleven + HOUR)
@@ -69,6 +71,46 @@ async def test_missed_runs_are_made_up_for_by_one(conn: asyncpg.Connection[Any])
     assert await run_due(conn, START + 5 * HOUR) == 1
     assert await keys(conn) == ["schedule:hourly:2024-05-01T11:00:00Z"]
     assert (await row_of(conn))["next_at"] == datetime(2024, 5, 1, 16, tzinfo=UTC)
+
+
+async def test_missed_runs_are_submitted_one_by_one_with_backfill(conn: asyncpg.Connection[Any]) -> None:
+    await put_schedule(conn, "hourly", pages, "0 * * * *", GOOD, backfill=True, now=START)
+    assert await run_due(conn, START + 3 * HOUR) == 3
+    assert await keys(conn) == [f"schedule:hourly:2024-05-01T{hour}:00:00Z" for hour in (11, 12, 13)]
+    assert (await row_of(conn))["next_at"] == datetime(2024, 5, 1, 14, tzinfo=UTC)
+
+
+async def test_a_run_is_left_out_while_the_last_one_is_open(conn: asyncpg.Connection[Any]) -> None:
+    await put_schedule(conn, "hourly", pages, "0 * * * *", GOOD, overlap=False, now=START)
+    assert await run_due(conn, START + HOUR) == 1
+    assert await run_due(conn, START + 2 * HOUR) == 0
+    assert (await row_of(conn))["next_at"] == datetime(2024, 5, 1, 13, tzinfo=UTC)
+    await conn.execute("select forebay.cancel(id) from forebay.job")
+    await conn.execute("select forebay.reap_cancelled()")
+    assert await run_due(conn, START + 3 * HOUR) == 1
+
+
+async def test_a_run_starts_late_by_the_jitter_at_most(conn: asyncpg.Connection[Any]) -> None:
+    await put_schedule(conn, "hourly", pages, "0 * * * *", GOOD, jitter=600, now=START)
+    assert await run_due(conn, START + HOUR) == 1
+    run_at = await conn.fetchval("select run_at from forebay.scheduled")
+    assert START + HOUR <= run_at <= START + HOUR + timedelta(minutes=10)
+    with pytest.raises(InvalidField, match=r"must be between 0 and 86400 seconds"):
+        await put_schedule(conn, "hourly", pages, "0 * * * *", GOOD, jitter=-1)
+
+
+async def test_schedules_that_the_code_no_longer_declares_are_removed(conn: asyncpg.Connection[Any]) -> None:
+    await put_schedule(conn, "made at run time", pages, "0 * * * *", GOOD, now=START)
+    declared = [Schedule(name, "0 * * * *", GOOD, "default", "UTC") for name in ("kept", "gone")]
+    pages.schedules = declared
+    try:
+        await put_declared(conn, [pages], START)
+        pages.schedules = declared[:1]
+        await put_declared(conn, [pages], START)
+    finally:
+        pages.schedules = []
+    names = [row["name"] for row in await conn.fetch("select name from forebay.schedule order by name")]
+    assert names == ["kept", "made at run time"]
 
 
 async def test_a_crash_leaves_nothing_and_the_next_sweep_runs_it(conn: asyncpg.Connection[Any]) -> None:

@@ -447,11 +447,13 @@ async def test_claims_and_leases_stay_within_the_settings(dsn: str) -> None:
 
     settings = Settings(slice_ms=200, claim_safety=0.5, claim_min=3, claim_max=40, lease_floor_s=7, lease_cap_s=9)
     async with testbed(dsn, [both], migrated=True, settings=settings) as bed:
-        ((step_id, executor),) = bed.worker._executors.items()
-        assert (executor.capacity(), bed.worker._leases.seconds(step_id)) == (3, 7)
-        for item_s, room, lease_s in ((0.02, 10, 7), (0.0001, 40, 7), (4.0, 3, 8), (60.0, 3, 9)):
+        (executor,) = bed.worker._executors.values()
+        assert executor.capacity() == 3
+        for item_s, room in ((0.02, 10), (0.0001, 40), (4.0, 3), (60.0, 3)):
             executor.size.item_s.mean = item_s
-            assert (executor.capacity(), bed.worker._leases.seconds(step_id)) == (room, lease_s)
+            assert executor.capacity() == room
+        length = bed.worker._leases.length
+        assert (length.floor, length.cap) == (7, 9)
 
 
 async def _filled(dsn: str, conn: asyncpg.Connection[Any], most: int, **settings: Any) -> tuple[list[str], int]:

@@ -14,9 +14,10 @@ import asyncpg
 import pytest
 
 from forebay import Pipeline
+from forebay.db import migrate as migrating
 from forebay.db import schema_parts
 from forebay.db.migrate import _apply, check, migrate, versions_of
-from forebay.db.pool import Connection, connect
+from forebay.db.pool import Connection, connect, retry_until_up
 from forebay.db.routines import are_current
 from forebay.db.schema_parts import ENGINE, SERVICE, Migration, Part, all_parts, package_parts, parts_for
 from forebay.engine.declare.loading import parts_needed
@@ -199,13 +200,74 @@ async def test_a_missing_schema_says_what_to_run(bare_dsn: str) -> None:
 @pytest.mark.parametrize("part", ["engine", "storage", "sheets"])
 async def test_a_newer_part_is_left_alone(dsn: str, part: str) -> None:
     conn = await connect(dsn)
-    await conn.execute("insert into forebay.migration (part, version, name) values ($1, 9999, 'future')", part)
+    await conn.execute(
+        "insert into forebay.migration (part, version, name, contracts) values ($1, 9999, 'future', true)", part
+    )
     told = f"^the schema part {part} has version 9999, this forebay knows {_NEWEST[part]}: upgrade forebay$"
     with pytest.raises(SchemaError, match=told):
         await migrate(dsn)
     with pytest.raises(SchemaError, match=told):
         await check(conn, all_parts())
     await conn.close()
+
+
+async def test_a_schema_with_additions_of_a_newer_release_is_accepted_but_not_migrated(dsn: str) -> None:
+    """So that workers of the release before can restart while a new release is rolled out."""
+    conn = await connect(dsn)
+    await conn.execute("insert into forebay.migration (part, version, name) values ('engine', 9999, 'additions')")
+    await check(conn, all_parts())
+    with pytest.raises(SchemaError, match=r"^the schema part engine has version 9999"):
+        await migrate(dsn)
+    await conn.execute("alter table forebay.migration drop column contracts")  # of an earlier release
+    await check(conn, all_parts())
+    await conn.close()
+
+
+def test_a_migration_says_whether_it_contracts() -> None:
+    assert Migration("engine", 1, "one", "-- after the routines\n-- contracts\ndrop table t;").contracts
+    assert not Migration("engine", 1, "one", "-- This contracts nothing\ncreate table t ();").contracts
+
+
+async def test_a_migration_waits_briefly_for_locks_and_tries_again(dsn: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(migrating, "_LOCK_PAUSE", 0)
+    conn = await connect(dsn)
+    await migrating.lock_schema(conn)
+    assert await conn.fetchval("show lock_timeout") == "1s"
+    await conn.close()
+    tries = 0
+
+    async def call() -> int:
+        nonlocal tries
+        tries += 1
+        if tries < needed:
+            raise asyncpg.LockNotAvailableError("canceling statement due to lock timeout")
+        return tries
+
+    needed = 3
+    assert await migrating._retry_while_locked(call) == 3
+    tries, needed = 0, 1000
+    with pytest.raises(asyncpg.LockNotAvailableError):
+        await migrating._retry_while_locked(call)
+    assert tries == migrating._LOCK_TRIES
+
+
+async def test_a_statement_whose_columns_a_migration_changed_is_repeated(dsn: str) -> None:
+    """In a transaction, the driver cannot prepare it again by itself."""
+    conn = await connect(dsn)
+    await conn.execute("create table changing (a int)")
+    await conn.fetch("select * from changing")
+    other = await connect(dsn)
+    await other.execute("alter table changing add b int")
+    errors: list[BaseException] = []
+
+    async def call() -> list[asyncpg.Record]:
+        async with conn.transaction():
+            return await conn.fetch("select * from changing")
+
+    assert await retry_until_up(call, lambda error, _pause: errors.append(error)) == []
+    assert [type(error) for error in errors] == [asyncpg.InvalidCachedStatementError]
+    await conn.close()
+    await other.close()
 
 
 @pytest.mark.parametrize(("part", "command"), [("engine", "migrate"), ("bookmarks", "migrate --service")])

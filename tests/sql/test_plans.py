@@ -540,7 +540,7 @@ async def test_a_large_job_that_statistics_do_not_know_of_yet_costs_no_more_than
         tokens = [lease["token"] for lease in leases for _ in lease["ns"]]
         ns = [n for lease in leases for n in lease["ns"]]
         plans = await explained.of(
-            "select * from forebay.settle_packed(1, $1, $2, $3, $4, '{}', '{}', '{}', '{}', '{}', '{}', now())",
+            "select * from forebay.settle_reports(1, $1, $2, $3, $4, '{}', '{}', '{}', '{}', '{}', '{}', now())",
             ",".join(map(str, tokens)), ",".join(map(str, ns)), ",".join(["0"] * len(ns)), chr(30).join([""] * len(ns)),
         )  # fmt: skip
     elif verb == "pause":

@@ -171,7 +171,7 @@ async def lanes(db: Db) -> list[int]:
     return [row["job_id"] for row in await db.fetch("select job_id from forebay.lane order by job_id")]
 
 
-async def test_idle_lanes_go(db: Db) -> None:
+async def test_idle_lanes_of_jobs_go(db: Db) -> None:
     await db.execute("update forebay.lane set used_at = $1", START)
     large = await finish(db, 1100)
     await db.submit(1, owner="busy")
@@ -183,9 +183,22 @@ async def test_idle_lanes_go(db: Db) -> None:
     db.after(minutes=50)
     assert await tidy(db, hours=1) == 0
     db.after(minutes=50)
-    assert await tidy(db, hours=1) == 2  # ann's, and the one of the large job
+    assert await tidy(db, hours=1) == 1  # the one of the large job; those of owners stay
     assert await tidy(db, hours=1) == 0
-    assert await lanes(db) == [0, 0, 0]
+    assert await lanes(db) == [0, 0, 0, 0]
+
+
+async def test_the_lane_of_a_job_that_is_reprocessed_stays(db: Db) -> None:
+    large = await finish(db, 1100)
+    await db.execute("update forebay.lane set used_at = $1", START)
+    db.after(hours=2)
+    other = await asyncpg.connect(db.dsn)
+    async with other.transaction():
+        await other.execute("select forebay.reprocess($1, now => $2)", large, db.now)
+        assert await tidy(db, hours=1) == 0
+    await other.close()
+    assert await tidy(db, hours=1) == 0
+    assert large in await lanes(db)
 
 
 async def test_the_lane_of_a_job_that_goes_on_stays(db: Db) -> None:
@@ -193,20 +206,22 @@ async def test_the_lane_of_a_job_that_goes_on_stays(db: Db) -> None:
     await db.execute("delete from forebay.ready")  # e.g. a stream that has not brought anything yet
     await db.execute("update forebay.lane set used_at = $1", START)
     db.after(days=1)
-    await tidy(db, hours=1)
-    assert await lanes(db) == [job]
+    assert await tidy(db, hours=1) == 0
+    assert await lanes(db) == [0, job]
 
 
 async def test_orphans_get_a_lane_again(db: Db) -> None:
     small, large = await db.submit(2), await db.submit(1500)
     later = await db.submit(1, run_at=db.now + timedelta(hours=1))
     await db.execute("delete from forebay.lane")
-    assert await db.one("select forebay.adopt_orphans($1)", db.now) == 5
+    assert await db.one("select forebay.adopt_orphans($1)", db.now) == 4
     assert await db.one("select forebay.adopt_orphans($1)", db.now) == 0
     assert await lanes(db) == [0, large]
     claimed = await db.claim("a", 5000)
     assert {lease["job_id"] for lease in claimed} == {small, large}
-    assert (await db.job(later))["lane_id"] == await db.one("select lane_id from forebay.scheduled")
+    await db.execute("select forebay.promote($1)", db.after(hours=2))
+    assert await db.one("select forebay.adopt_orphans($1)", db.now) == 1  # when it is ready
+    assert {lease["job_id"] for lease in await db.claim("a")} == {later}
 
 
 async def test_orphans_join_the_lane_that_was_made_meanwhile(db: Db) -> None:

@@ -100,8 +100,8 @@ async def _remove_dead_workers(dsn: str) -> tuple[int, int]:
     """
     host = socket.gethostname()
     async with connected(dsn, "forebay up") as conn:
-        dead = [worker.name for worker in await overview.workers(conn) if _has_died(worker.name, host)]
-        return len(dead), sum([await overview.mark_worker_dead(conn, name) for name in dead])
+        dead = [worker.id for worker in await overview.workers(conn) if _has_died(worker.name, host)]
+        return len(dead), sum([await overview.mark_worker_dead(conn, worker_id) for worker_id in dead])
 
 
 def _has_died(worker: str, host: str) -> bool:

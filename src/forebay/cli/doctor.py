@@ -267,7 +267,8 @@ def _clock(server: checkup.Server) -> Finding:
 
 def _connections(server: checkup.Server, settings: Settings) -> Finding:
     each = settings.pool_size + 1 + settings.listen
-    wanted = settings.processes * each + settings.api_pool_size + 8
+    leader = int(settings.prepared_statements)
+    wanted = settings.processes * each + leader + settings.api_pool_size + 8
     text = f"workers (FOREBAY_PROCESSES x {each}) and API may use {wanted} of {server.connections}"
     if wanted < server.connections:
         return Finding("OK", "connections", text)

@@ -9,7 +9,6 @@ import signal
 import socket
 import sys
 import time
-from contextlib import suppress
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +22,7 @@ from forebay.db import migrate
 from forebay.db.pool import connected
 from forebay.engine.db import overview
 from forebay.engine.declare.loading import load_pipelines, parts_needed
-from forebay.engine.supervise.supervisor import Supervisor, watch_parent
+from forebay.engine.supervise.supervisor import Supervisor, report_worker_id, watch_parent
 from forebay.engine.work.worker import Worker
 from forebay.errors import DatabaseUnavailable, InvalidField
 from forebay.identity.logins import SETTINGS, WORKER, login_url
@@ -91,6 +90,7 @@ async def work_here(settings: Settings, dsn: str, pipelines: Sequence[Pipeline[A
     running = asyncio.create_task(worker.run())
     try:
         await worker.ready_or_failed(running)
+        report_worker_id(worker.worker_id)
         _favour_throughput()
         await running
     finally:
@@ -173,13 +173,18 @@ def supervisor_of(settings: Settings, dsn: str, notice: Callable[[str], None] | 
     """A supervisor of worker processes with these settings; the tasks of a lost one are requeued."""
     host = socket.gethostname()
 
-    async def write_off(pid: int) -> None:
+    async def write_off(pid: int, worker_id: int | None) -> None:
         if notice is not None:
             notice(f"{time.strftime('%H:%M:%S')} worker {host}:{pid} stopped unexpectedly and is being replaced")
-        with suppress(DatabaseUnavailable):  # then the leases expire
+        if worker_id is None:  # it had not registered yet, so it had no leases
+            return
+        try:
             async with connected(dsn, "forebay supervisor") as conn:
-                tasks = await overview.mark_worker_dead(conn, f"{host}:{pid}")
-            log.info("leases_taken_back", pid=pid, tasks=tasks)
+                tasks = await overview.mark_worker_dead(conn, worker_id)
+        except DatabaseUnavailable as error:
+            log.warning("leases_not_taken_back", pid=pid, worker=worker_id, reason=str(error))  # they will expire
+        else:
+            log.info("leases_taken_back", pid=pid, worker=worker_id, tasks=tasks)
 
     argv = [sys.executable, "-m", "forebay", "worker", "--processes", "1"]
     # Options reach the children as variables: a URL with a password must not be an argument.

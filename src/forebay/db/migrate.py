@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import re
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, TypeVar
 
 import asyncpg
 
@@ -17,17 +18,25 @@ from forebay.db.routines import keeping_others, replace_routines
 from forebay.db.schema_parts import ENGINE, all_parts
 from forebay.db.sql_files import run_files, run_repeatable
 from forebay.db.statements import statements
-from forebay.errors import SchemaError
+from forebay.errors import SchemaError, one_line
+from forebay.log import get_logger
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Awaitable, Callable, Sequence
 
     from forebay.db.schema_parts import Migration, Part
 
 load = statements("forebay.db")
+log = get_logger("migrate")
 
 _NO_EXTENSION = (asyncpg.FeatureNotSupportedError, asyncpg.UndefinedFileError, asyncpg.InsufficientPrivilegeError)
 _LOCK = 4662_0001  # one migration at a time, over all processes and machines
+# The statements of a live system queue up behind a migration that waits for a lock: it waits briefly, and tries again.
+_SHORT_LOCKS = "set lock_timeout = '1s'"
+_LOCK_TRIES = 30
+_LOCK_PAUSE = 1.0  # seconds, for what has queued up
+
+T = TypeVar("T")
 
 
 async def migrate(
@@ -59,7 +68,7 @@ async def lock_schema(conn: Connection) -> None:
     # Asked for again and again: who waits inside the server would hold up indexes that are built concurrently.
     while not await conn.fetchval("select pg_try_advisory_lock($1)", _LOCK):  # noqa: ASYNC110 - in the server
         await asyncio.sleep(0.1)
-    await conn.execute("set lock_timeout = '10s'")  # a live system rather keeps running than waits behind us
+    await conn.execute(_SHORT_LOCKS)
 
 
 async def ensure_service(dsn: str) -> int:
@@ -128,14 +137,25 @@ async def _migrate_part(conn: Connection, part: Part) -> int:
     pending = [migration for migration in part.migrations if migration.version not in applied]
     for migration in pending:
         if not migration.follows_routines:
-            await _apply(conn, migration)
-    await replace_routines(conn, part)
+            await _retry_while_locked(partial(_apply, conn, migration))
+    await _retry_while_locked(partial(replace_routines, conn, part))
     for migration in pending:
         if migration.follows_routines:
-            await _apply(conn, migration)
+            await _retry_while_locked(partial(_apply, conn, migration))
     if not part.migrations:
         await conn.execute(load("note_routines_only"), part.name)
     return len(pending)
+
+
+async def _retry_while_locked(call: Callable[[], Awaitable[T]]) -> T:
+    """Repeat a transaction that did not get a lock in time."""
+    for _ in range(_LOCK_TRIES - 1):
+        try:
+            return await call()
+        except asyncpg.LockNotAvailableError as error:
+            log.warning("migration_waits_for_lock", error=one_line(error), pause=_LOCK_PAUSE)
+            await asyncio.sleep(_LOCK_PAUSE)
+    return await call()
 
 
 async def _apply(conn: Connection, migration: Migration) -> None:
@@ -161,16 +181,17 @@ async def _apply_outside(conn: Connection, migration: Migration) -> None:
     """Statement by statement, each of which may be repeated: what it builds must not lock others out meanwhile."""
     await conn.execute("set lock_timeout = 0")  # these wait for old transactions, and nobody waits for them
     await run_repeatable(conn, migration.part, migration.file)
-    await conn.execute("set lock_timeout = '10s'")
+    await conn.execute(_SHORT_LOCKS)
     await _note(conn, migration)
 
 
 async def _note(conn: Connection, migration: Migration) -> None:
     await conn.execute(
-        "insert into forebay.migration (part, version, name) values ($1, $2, $3)",
+        "insert into forebay.migration (part, version, name, contracts) values ($1, $2, $3, $4)",
         migration.part,
         migration.version,
         migration.name,
+        migration.contracts,
     )
 
 
@@ -193,7 +214,10 @@ async def parts_in(conn: Connection) -> tuple[Part, ...]:
 
 
 async def check(conn: Connection, parts: Sequence[Part] = (ENGINE,)) -> None:
-    """Raises: SchemaError if one of the parts is missing, or older or newer than this forebay."""
+    """A schema that is newer only by additions is accepted, so that workers of the release before can restart.
+
+    Raises: SchemaError if one of the parts is missing, or older than this forebay, or too new for it.
+    """
     versions = await versions_of(conn)
     if not versions:
         raise SchemaError("the database has no forebay schema yet: run `forebay migrate`")
@@ -205,7 +229,13 @@ async def check(conn: Connection, parts: Sequence[Part] = (ENGINE,)) -> None:
             raise SchemaError(
                 f"the schema part {part.name} has version {version}, this forebay needs {part.newest}: run `{command}`"
             )
-        _refuse_newer(part, version)
+        if version > part.newest:
+            _refuse_newer(part, await _contracted(conn, part))
+
+
+async def _contracted(conn: Connection, part: Part) -> int:
+    """The version from which on only releases that know it can work with a part."""
+    return int(await conn.fetchval(load("last_contraction"), part.name) or 0)
 
 
 def _command_for(part: Part) -> str:

@@ -11,6 +11,7 @@ from typing import Any, TypeAlias, TypeVar, cast
 
 import asyncpg
 
+from forebay.db.tcp import TcpConnection
 from forebay.errors import DatabaseUnavailable, ForebayError, InvalidField, SchemaError, from_sqlstate, one_line
 from forebay.waits import Backoff
 
@@ -50,7 +51,12 @@ _UNWRITABLE = (asyncpg.CharacterNotInRepertoireError, asyncpg.UntranslatableChar
 _NO_SCHEMA = (asyncpg.UndefinedFunctionError, asyncpg.InvalidSchemaNameError, asyncpg.UndefinedTableError)
 
 # Caused by another transaction; the same statement can succeed when it is retried.
-CONFLICT = (asyncpg.DeadlockDetectedError, asyncpg.SerializationError, asyncpg.OutdatedSchemaCacheError)
+CONFLICT = (
+    asyncpg.DeadlockDetectedError,
+    asyncpg.SerializationError,
+    asyncpg.OutdatedSchemaCacheError,
+    asyncpg.InvalidCachedStatementError,  # a migration has changed what a prepared statement returns
+)
 
 
 async def open_pool(dsn: str, *, size: int, name: str, prepared: bool = True, timeout: float = 60) -> Pool:
@@ -62,6 +68,7 @@ async def open_pool(dsn: str, *, size: int, name: str, prepared: bool = True, ti
         return await asyncpg.create_pool(
             dsn,
             init=partial(set_transaction_timeout, timeout=timeout) if prepared else None,
+            connection_class=TcpConnection,
             **pool_options(size, timeout),
             **connection_options(name, timeout, prepared=prepared),
         )
@@ -123,10 +130,18 @@ async def _skip_reset(_conn: object) -> None:
     """
 
 
-async def connect(dsn: str, *, name: str = "forebay", timeout: float = 10) -> asyncpg.Connection[asyncpg.Record]:
-    """One connection outside a pool, e.g. for LISTEN or migrations."""
+async def connect(
+    dsn: str, *, name: str = "forebay", timeout: float = 10, prepared: bool = True
+) -> asyncpg.Connection[asyncpg.Record]:
+    """One connection outside a pool, e.g. for LISTEN or migrations; `prepared` as in `open_pool`."""
     try:
-        return await asyncpg.connect(dsn, timeout=timeout, server_settings={"application_name": name})
+        return await asyncpg.connect(
+            dsn,
+            timeout=timeout,
+            statement_cache_size=100 if prepared else 0,
+            connection_class=TcpConnection,
+            server_settings={"application_name": name},
+        )
     except (*UNAVAILABLE, asyncpg.PostgresError, ValueError) as error:
         raise database_unavailable(error) from error
 

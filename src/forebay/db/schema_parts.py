@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 _MIGRATION = re.compile(r"(\d{4})_(\w+)\.sql", re.ASCII)
 _FORMER = re.compile(r"^-- formerly (\d{4})$", re.MULTILINE)
+_CONTRACTS = re.compile(r"^-- contracts$", re.MULTILINE)
 _TABLE = re.compile(
     r"^\s*create (?:unlogged )?(?:table|materialized view|sequence|type|domain) (?:if not exists )?forebay\.(\w+)",
     re.MULTILINE | re.IGNORECASE,
@@ -56,6 +57,11 @@ class Migration:
     @property
     def follows_routines(self) -> bool:
         return self.sql.startswith("-- after the routines")
+
+    @property
+    def contracts(self) -> bool:
+        """Whether releases that do not know it cannot work with the schema after it; most migrations only add."""
+        return _CONTRACTS.search(self.sql) is not None
 
     @property
     def former_version(self) -> int | None:

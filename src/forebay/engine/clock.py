@@ -5,8 +5,6 @@ from __future__ import annotations
 import time
 from datetime import UTC, datetime, timedelta
 
-_EPOCH = time.time() - time.monotonic()
-
 
 class Clock:
     """Real time. Statements get no timestamp and use the database's clock, which all machines share."""
@@ -22,9 +20,13 @@ class Clock:
         """Seconds since the epoch."""
         return time.time()
 
-    def wall(self, monotonic: float) -> float:
-        """Seconds since the epoch, for a time of the monotonic clock."""
-        return monotonic + _EPOCH
+    def mark(self, monotonic: float | None = None) -> float:
+        """A time to measure from, now or at a time of the monotonic clock: no change of the wall clock affects it."""
+        return time.monotonic() if monotonic is None else monotonic
+
+    def wall(self, mark: float) -> float:
+        """Seconds since the epoch at a mark, by the wall clock as it is now."""
+        return time.time() - time.monotonic() + mark
 
 
 class ManualClock(Clock):
@@ -42,8 +44,11 @@ class ManualClock(Clock):
     def time(self) -> float:
         return self._now.timestamp()
 
-    def wall(self, monotonic: float) -> float:
+    def mark(self, monotonic: float | None = None) -> float:
         return self._now.timestamp()
+
+    def wall(self, mark: float) -> float:
+        return mark
 
     def advance(self, seconds: float) -> None:
         self._now += timedelta(seconds=seconds)

@@ -253,12 +253,12 @@ async def has_data(conn: Connection) -> bool:
         return bool(await conn.fetchval(load("has_data")))
 
 
-async def mark_worker_dead(conn: Connection, name: str) -> int:
+async def mark_worker_dead(conn: Connection, worker_id: int) -> int:
     """Mark a worker process as dead and release its tasks; return how many.
 
     The tasks count as lost, not as returned: a task that kills its workers must not do so indefinitely.
     """
     async with as_forebay_errors():
-        if not await conn.fetchval(load("close_worker"), name):
+        if not await conn.fetchval(load("close_worker"), worker_id):
             return 0
         return int(await conn.fetchval(load("expire_leases")))

@@ -7,11 +7,12 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from forebay.db.calls import fetch_row, fetch_value
+from forebay.engine.db.sql import load
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from forebay.db.pool import Pool
+    from forebay.db.pool import Connection, Pool
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +31,38 @@ class Expired:
     cancelled: int
 
 
-async def promote(pool: Pool, now: datetime | None, after: datetime | None) -> Promoted:
+@dataclass(frozen=True, slots=True)
+class Due:
+    """What the sweep has to do."""
+
+    at: datetime  # the database's time
+    next_at: datetime | None  # of the next scheduled run
+    lowest_token: int | None  # of a lease
+    has_expired: bool
+    has_cancelled: bool
+    has_schedule: bool
+
+
+async def is_leader_missing(pool: Pool) -> bool:
+    """Whether no worker is the leader."""
+    return bool(await fetch_value(pool, load("is_leader_missing")))
+
+
+async def take_lead(conn: Connection, silence: str) -> bool:
+    """Make this session the leader's, if there is no other; it ends when it sends nothing for so long."""
+    return bool(await fetch_value(conn, load("take_lead"), silence))
+
+
+async def find_due(
+    conn: Connection, now: datetime | None, promoted_to: datetime | None, lowest_token: int, *, leases: bool
+) -> Due:
+    """What is due; scheduled runs and leases are read from their watermarks on, leases only if asked."""
+    row = await fetch_row(conn, load("find_due"), now, promoted_to, leases, lowest_token)
+    assert row is not None  # noqa: S101 - the statement always returns one row
+    return Due(**row)
+
+
+async def promote(pool: Connection | Pool, now: datetime | None, after: datetime | None) -> Promoted:
     """Make due scheduled tasks ready, from the watermark `after` on (None: from the start)."""
     row = await fetch_row(
         pool,
@@ -44,14 +76,14 @@ async def promote(pool: Pool, now: datetime | None, after: datetime | None) -> P
     return Promoted(row["moved"], row["at"], row["next_at"], woken)
 
 
-async def expire(pool: Pool, now: datetime | None) -> Expired:
+async def expire(pool: Connection | Pool, now: datetime | None) -> Expired:
     """Expire leases."""
     row = await fetch_row(pool, "select * from forebay.expire($1)", now)
     assert row is not None  # noqa: S101 - the function always returns one row
     return Expired(row["leases"], row["requeued"], row["failed"], row["cancelled"])
 
 
-async def close_cancelled_items(pool: Pool, now: datetime | None) -> int:
+async def close_cancelled_items(pool: Connection | Pool, now: datetime | None) -> int:
     """Close some items of cancelled jobs."""
     return await _count(pool, "select forebay.reap_cancelled($1)", now)
 
@@ -60,8 +92,11 @@ async def make_partitions(pool: Pool, now: datetime | None) -> None:
     await _count(pool, "select cardinality(forebay.make_partitions($1))", now)
 
 
-async def drop_partitions(pool: Pool, now: datetime | None, days: int) -> None:
-    await _count(pool, "select cardinality(forebay.drop_partitions($1, $2))", now, timedelta(days=days))
+async def drop_partitions(pool: Pool, now: datetime | None, days: int) -> int:
+    """Drop old partitions; return how many are left because they are in use."""
+    keep = timedelta(days=days)
+    await _count(pool, "select cardinality(forebay.drop_partitions($1, $2))", now, keep)
+    return await _count(pool, load("count_old_partitions"), now, keep)
 
 
 async def delete_finished(
@@ -102,5 +137,5 @@ async def tidy(pool: Pool, now: datetime | None) -> None:
     await _count(pool, "select forebay.fold_tallies()")
 
 
-async def _count(pool: Pool, sql: str, *args: Any) -> int:
+async def _count(pool: Connection | Pool, sql: str, *args: Any) -> int:
     return int(await fetch_value(pool, sql, *args) or 0)

@@ -74,7 +74,7 @@ class Reports:
     ns: list[int] = field(default_factory=list[int])
     outcomes: list[str | None] = field(default_factory=list[str | None])
     results: list[str | None] = field(default_factory=list[str | None])
-    started: list[float] = field(default_factory=list[float])
+    elapsed: list[float] = field(default_factory=list[float])  # seconds since the start
     retry_ins: list[float | None] = field(default_factory=list[float | None])  # seconds
     count_as_attempts: list[bool | None] = field(default_factory=list[bool | None])
     ends_items: list[bool | None] = field(default_factory=list[bool | None])
@@ -168,11 +168,11 @@ async def settle(conn: Connection, worker_id: int, reports: Reports, now: dateti
 
 async def _settle(conn: Connection, worker_id: int, reports: Reports, now: datetime | None) -> Settled:
     row = await conn.fetchrow(
-        "select * from forebay.settle_packed($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)",
+        "select * from forebay.settle_reports($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)",
         worker_id,
         ",".join([str(token) for token in reports.tokens]),
         ",".join([str(n) for n in reports.ns]),
-        ",".join([str(int(seconds * 1e6)) for seconds in reports.started]),
+        ",".join([str(int(seconds * 1e6)) for seconds in reports.elapsed]),
         _RECORD.join([result or "" for result in reports.results]),
         reports.outcomes,
         reports.retry_ins,
@@ -245,13 +245,24 @@ async def mark_busy(pool: Pool, lanes: Sequence[int], seconds: float, now: datet
 
 
 async def renew_leases(
-    pool: Pool, worker_id: int, tokens: Sequence[int], lease_s: Sequence[float], now: datetime | None
+    conn: Connection | Pool, worker_id: int, tokens: Sequence[int], lease_s: Sequence[float], now: datetime | None
 ) -> dict[int, bool]:
     """Renew leases; return those still held, and whether each was cancelled."""
     rows = await fetch(
-        pool, "select * from forebay.heartbeat($1, $2, $3, $4)", worker_id, list(tokens), list(lease_s), now
+        conn, "select * from forebay.heartbeat($1, $2, $3, $4)", worker_id, list(tokens), list(lease_s), now
     )
     return {row["token"]: row["cancelled"] for row in rows}
+
+
+async def held_tokens(pool: Pool, worker_id: int) -> list[int]:
+    """The tokens of all leases of a worker."""
+    rows = await fetch(pool, "select l.token from forebay.lease l where l.worker_id = $1", worker_id)
+    return [row["token"] for row in rows]
+
+
+async def release(pool: Pool, worker_id: int, tokens: Sequence[int], now: datetime | None) -> int:
+    """Release leases of a worker without using an attempt; return the number of their tasks."""
+    return int(await fetch_value(pool, "select forebay.release($1, $2, $3)", worker_id, list(tokens), now) or 0)
 
 
 async def release_all(pool: Pool, worker_id: int, now: datetime | None) -> int:

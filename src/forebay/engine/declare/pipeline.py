@@ -45,6 +45,9 @@ class Schedule(Generic[I]):
     input: I
     owner: str
     timezone: str
+    overlap: bool = True
+    jitter: float = 0.0
+    backfill: bool = False
 
 
 class Pipeline(Generic[I]):
@@ -189,10 +192,22 @@ class Pipeline(Generic[I]):
 
         return add
 
-    def schedule(self, name: str, cron: str, input: I, *, owner: str = "default", timezone: str = "UTC") -> None:  # noqa: A002
-        """Submit a job at the times of a cron expression. Workers create the schedule when they start."""
+    def schedule(
+        self,
+        name: str,
+        cron: str,
+        input: I,  # noqa: A002
+        *,
+        owner: str = "default",
+        timezone: str = "UTC",
+        overlap: bool = True,
+        jitter: float = 0.0,
+        backfill: bool = False,
+    ) -> None:
+        """Submit a job at the times of a cron expression. Workers create the schedule when they start, and remove it
+        when the code no longer has it. The options are those of `put_schedule`."""
         self.schedules = [each for each in self.schedules if each.name != name]
-        self.schedules.append(Schedule(name, cron, input, owner, timezone))
+        self.schedules.append(Schedule(name, cron, input, owner, timezone, overlap, jitter, backfill))
 
     def _add(
         self,

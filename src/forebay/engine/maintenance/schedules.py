@@ -29,6 +29,8 @@ I = TypeVar("I")  # noqa: E741 - the input
 
 log = get_logger("schedules")
 
+_LONGEST_JITTER = 86400
+
 
 async def put_schedule(  # noqa: PLR0913
     conn: AsyncConn,
@@ -40,11 +42,17 @@ async def put_schedule(  # noqa: PLR0913
     owner: str = "default",
     timezone: str = "UTC",
     priority: int = 0,
+    overlap: bool = True,
+    jitter: float = 0.0,
+    backfill: bool = False,
     now: datetime | None = None,
 ) -> bool:
     """Create or change the schedule of that name; return whether it is new.
 
-    An unchanged `cron` keeps its next time, so an application can call this at every start.
+    An unchanged `cron` keeps its next time, so an application can call this at every start. Without `overlap`, a run is
+    left out while the job of the last one is open. `jitter`: a run starts up to so many seconds late, at random.
+    `backfill`: each missed run is submitted, instead of one for all of them. The time at which a run was due is
+    `due_at` in the meta data of its job.
 
     Raises:
         RequestError: an argument is invalid; names the field.
@@ -54,16 +62,36 @@ async def put_schedule(  # noqa: PLR0913
     checked_text("owner", owner, 200)
     data = encoder_of(pipeline).encode(input).decode()
     next_at = next_time(cron, timezone, now or datetime.now(UTC))
-    args = (name, pipeline.name, owner, cron, timezone, data, checked_priority(priority), next_at)
+    if not 0 <= jitter <= _LONGEST_JITTER:
+        raise InvalidField("jitter", f"must be between 0 and {_LONGEST_JITTER} seconds")
+    options = (overlap, float(jitter), backfill)
+    args = (name, pipeline.name, owner, cron, timezone, data, checked_priority(priority), next_at, *options)
     row = await adapter.fetch_row(load("put_schedule"), args)
     return row is not None and bool(row[0])
 
 
 async def put_declared(conn: AsyncConn, pipelines: Sequence[Pipeline[Any]], now: datetime) -> None:
-    """Create the schedules that pipelines declare, and change those whose declaration changed."""
+    """Create the schedules that pipelines declare, change those whose declaration changed, and remove those that the
+    code no longer declares."""
     for pipeline in pipelines:
         for s in pipeline.schedules:
-            await put_schedule(conn, s.name, pipeline, s.cron, s.input, owner=s.owner, timezone=s.timezone, now=now)
+            await put_schedule(
+                conn,
+                s.name,
+                pipeline,
+                s.cron,
+                s.input,
+                owner=s.owner,
+                timezone=s.timezone,
+                overlap=s.overlap,
+                jitter=s.jitter,
+                backfill=s.backfill,
+                now=now,
+            )
+        names = [s.name for s in pipeline.schedules]
+        row = await adapter_for(conn).fetch_row(load("note_declared"), (pipeline.name, names))
+        if row is not None and row[0]:
+            log.warning("schedules_removed", pipeline=pipeline.name, schedules=row[0])
 
 
 async def remove_schedule(conn: AsyncConn, name: str) -> bool:
@@ -124,16 +152,19 @@ async def _run_one(adapter: AsyncAdapter, now: datetime | None) -> bool | None:
         row = await inside.fetch_row(load("take_due_schedule"), (now,))
         if row is None:
             return None
-        name, cron, timezone, at = row
+        name, cron, timezone, at, due_at = row
         next_at: datetime | None = None
         try:
-            next_at = next_time(cron, timezone, at)
+            next_at = next_time(cron, timezone, due_at or at)
             async with inside.atomic() as attempt:
-                await attempt.fetch_row(load("run_schedule"), (name, next_at, at))
+                ran = await attempt.fetch_row(load("run_schedule"), (name, next_at, at))
         except RequestError as error:
             # A schedule that cannot run must not stop the others, and must not be retried every second.
             log.warning("schedule_skipped", schedule=name, reason=str(error), next_at=next_at)
             await inside.fetch_row(load("skip_schedule"), (name, next_at))
+            return False
+        if ran is None or ran[0] is None:
+            log.info("schedule_overlaps", schedule=name, next_at=next_at)
             return False
         return True
 

@@ -1,57 +1,110 @@
-"""The sweep: promotes due tasks, recovers lost ones, deletes old data. Any worker may run it."""
+"""The sweep: promotes due tasks, recovers lost ones, deletes old data.
+
+One worker, the leader, runs it for all. The others promote and expire as well, at a tenth of the pace, in case the
+leader hangs; and each promotes the retries of its own tasks when they are due.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import time
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from forebay.db.pool import UNAVAILABLE
 from forebay.engine.db import sweeps
 from forebay.engine.loops import every
 from forebay.engine.maintenance import schedules
+from forebay.errors import DatabaseUnavailable, one_line
 from forebay.log import get_logger
 from forebay.settings import days_by_name
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Awaitable, Callable
     from datetime import datetime
 
-    from forebay.db.pool import Pool
+    from forebay.db.pool import Connection, Pool
     from forebay.engine.clock import Clock
+    from forebay.engine.maintenance.leader import Leader
     from forebay.settings import Settings
 
 log = get_logger("sweeper")
 
-_PROMOTE_EVERY = 0.25  # seconds between checks for due tasks
+_LOOK_EVERY = 1.0  # seconds between looks for what is due
 _FROM_START_EVERY = 10.0  # seconds between promotions that ignore the watermark
+_ALL_LEASES_EVERY = 60.0  # seconds between looks at all leases, also below the watermark
+_OTHERS_SLOWER = 10  # how much slower workers are that are not the leader
+_PARTITION_TRIES = 5  # a second apart; then the next sweep
 
 
 class Sweeper:
-    """The periodic maintenance of one worker. Several workers can run it concurrently."""
+    """The periodic maintenance of one worker."""
 
     def __init__(
-        self, pool: Pool, settings: Settings, clock: Clock, *, wake: Callable[[int, int, int | None], None]
+        self,
+        pool: Pool,
+        settings: Settings,
+        clock: Clock,
+        leader: Leader,
+        *,
+        wake: Callable[[int, int, int | None], None],
     ) -> None:
         self._pool = pool
         self._settings = settings
         self._clock = clock
+        self._leader = leader
         self._wake = wake
         self._promoted_to: datetime | None = None
         self._from_start_at = 0.0
         self._next_promotion = 0.0
+        self._lowest_token = 0
+        self._all_leases_at = 0.0
+        self._expire_at = 0.0
+        self._one_at_a_time = asyncio.Lock()
+
+    async def _elect(self) -> None:
+        try:
+            await self._leader.run_for_election()
+        except (*UNAVAILABLE, DatabaseUnavailable) as error:
+            log.warning("election_failed", error=one_line(error))
 
     async def run(self) -> None:
         s = self._settings
+        others_every = _OTHERS_SLOWER * s.sweep_s
+        await self._elect()
         async with asyncio.TaskGroup() as group:
+            group.create_task(every(min(5.0, 5 * s.sweep_s), "election", self._elect))
+            group.create_task(every(min(_LOOK_EVERY, s.sweep_s), "look", self._if_leader(self.look)))
             group.create_task(every(0.05, "promote", self._promote_when_due))
-            group.create_task(every(s.sweep_s, "expire", self.expire))
-            group.create_task(every(s.sweep_s, "cancelled", self.close_cancelled_items))
-            group.create_task(every(1.0, "schedules", self.run_schedules))
-            group.create_task(every(30.0, "tidy", self.tidy))
-            group.create_task(every(30.0, "versions", self.adopt_jobs))
-            group.create_task(every(300.0, "stranded", self.repair_stranded))
-            group.create_task(every(300.0, "retain", self.retain))
+            group.create_task(every(others_every, "expire", self._unless_leader(self.expire)))
+            group.create_task(every(_OTHERS_SLOWER * _LOOK_EVERY, "promote others", self._unless_leader(self.promote)))
+            group.create_task(every(30.0, "tidy", self._seldom(self.tidy)))
+            group.create_task(every(30.0, "versions", self._seldom(self.adopt_jobs)))
+            group.create_task(every(300.0, "stranded", self._seldom(self.repair_stranded)))
+            group.create_task(every(300.0, "retain", self._seldom(self.retain)))
+
+    def _if_leader(self, task: Callable[[], Awaitable[Any]]) -> Callable[[], Awaitable[None]]:
+        async def run() -> None:
+            if self._leader.is_elected:
+                await task()
+
+        return run
+
+    def _seldom(self, task: Callable[[], Awaitable[Any]]) -> Callable[[], Awaitable[None]]:
+        """One at a time, so that together they use one connection of the pool."""
+
+        async def run() -> None:
+            async with self._one_at_a_time:
+                await task()
+
+        return self._if_leader(run)
+
+    def _unless_leader(self, task: Callable[[], Awaitable[Any]]) -> Callable[[], Awaitable[None]]:
+        async def run() -> None:
+            if not self._leader.is_elected:
+                await task()
+
+        return run
 
     async def sweep(self) -> None:
         """Run all frequent maintenance now."""
@@ -60,50 +113,98 @@ class Sweeper:
         await self.run_schedules()
         await self.promote(from_start=True)
 
+    async def look(self) -> None:
+        """Ask what is due, in one statement, and do it."""
+        now = time.monotonic()
+        if now >= self._from_start_at:
+            self._promoted_to, self._from_start_at = None, now + _FROM_START_EVERY
+        if now >= self._all_leases_at:
+            self._lowest_token, self._all_leases_at = 0, now + _ALL_LEASES_EVERY
+        expires = now >= self._expire_at
+        if expires:
+            self._expire_at = now + 0.9 * self._settings.sweep_s
+        async with self._leader.connection() as conn:
+            due = await sweeps.find_due(
+                conn, self._clock.stamp(), self._promoted_to, self._lowest_token, leases=expires
+            )
+        self._lowest_token = due.lowest_token or self._lowest_token
+        self._plan_promotion(due.at, due.next_at)
+        if due.has_expired:
+            await self.expire()
+        if due.has_cancelled:
+            await self.close_cancelled_items()
+        if due.has_schedule:
+            await self.run_schedules()
+
+    # -- promotion ------------------------------------------------------------------------------------------------
+
     async def promote(self, *, from_start: bool = False) -> int:
         """Make due tasks ready, from the end of the last promotion on; periodically from the start."""
         moved = 0
         if from_start or time.monotonic() >= self._from_start_at:
             self._promoted_to, self._from_start_at = None, time.monotonic() + _FROM_START_EVERY
+        self._next_promotion = float("inf")
         while True:
-            now = self._clock.stamp()
-            done = await sweeps.promote(self._pool, now, self._promoted_to)
+            async with self._leader.connection() as conn:
+                done = await sweeps.promote(conn, self._clock.stamp(), self._promoted_to)
             moved += done.moved
             for step_id, lane_id, seq in done.woken:
                 self._wake(step_id, lane_id, seq)
             if done.moved == 0:
-                due_in = _PROMOTE_EVERY
-                if done.next_at is not None:
-                    due_in = (done.next_at - done.at).total_seconds()
-                    self._promoted_to = done.at - timedelta(seconds=1) if due_in > 0 else None
-                self._next_promotion = time.monotonic() + min(_PROMOTE_EVERY, max(0.0, due_in))
+                self._plan_promotion(done.at, done.next_at)
                 return moved
 
+    def promote_in(self, seconds: float) -> None:
+        """Promote when a task of this worker is due."""
+        self._next_promotion = min(self._next_promotion, time.monotonic() + seconds)
+
+    def _plan_promotion(self, at: datetime, next_at: datetime | None) -> None:
+        """The next scheduled run is due at next_at; a due run that is locked now is tried again soon."""
+        if next_at is None:
+            return
+        due_in = (next_at - at).total_seconds()
+        self._promoted_to = at - timedelta(seconds=1) if due_in > 0 else None
+        self.promote_in(max(0.0, due_in))
+
     async def _promote_when_due(self) -> None:
-        """Promote when the next known task is due, and a few times a second for tasks that are not known."""
         if self._next_promotion <= time.monotonic():
             await self.promote()
+
+    # -- frequent -------------------------------------------------------------------------------------------------
 
     async def expire(self) -> int:
         """Expire the leases of dead workers."""
         total = 0
         while True:
-            done = await sweeps.expire(self._pool, self._clock.stamp())
+            async with self._leader.connection() as conn:
+                done = await sweeps.expire(conn, self._clock.stamp())
             if done.leases == 0:
                 return total
             total += done.leases
             log.warning("leases_expired", leases=done.leases, requeued=done.requeued, failed=done.failed)
 
     async def close_cancelled_items(self) -> None:
-        while await sweeps.close_cancelled_items(self._pool, self._clock.stamp()):
+        while await self._with_connection(lambda conn: sweeps.close_cancelled_items(conn, self._clock.stamp())):
             pass
 
     async def run_schedules(self) -> None:
-        async with self._pool.acquire() as conn:
-            await schedules.run_due(conn, self._clock.stamp())
+        await self._with_connection(lambda conn: schedules.run_due(conn, self._clock.stamp()))
+
+    async def _with_connection(self, call: Callable[[Connection], Awaitable[int]]) -> int:
+        async with self._leader.connection() as conn:
+            return await call(conn)
+
+    # -- seldom, and perhaps slow: on a connection of the pool ----------------------------------------------------
 
     async def make_partitions(self) -> None:
         await sweeps.make_partitions(self._pool, self._clock.stamp())
+
+    async def drop_partitions(self) -> None:
+        """Drop old partitions. The lock is awaited only for a moment, because settles wait behind it."""
+        for _ in range(_PARTITION_TRIES):
+            if not await sweeps.drop_partitions(self._pool, self._clock.stamp(), self._settings.keep_attempts_days):
+                return
+            await asyncio.sleep(1)
 
     async def tidy(self) -> None:
         await sweeps.tidy(self._pool, self._clock.stamp())
@@ -122,7 +223,7 @@ class Sweeper:
         """Delete what is older than the retention settings allow."""
         now, s = self._clock.stamp(), self._settings
         await self.make_partitions()
-        await sweeps.drop_partitions(self._pool, now, s.keep_attempts_days)
+        await self.drop_partitions()
         own = days_by_name(s.keep_jobs_days_of)
         for name, days in own.items():
             while await sweeps.delete_finished(self._pool, now, days, only=[name]):

@@ -384,7 +384,8 @@ CREATE TABLE forebay.migration (
     version integer NOT NULL,
     name text NOT NULL,
     applied_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
-    part text NOT NULL
+    part text NOT NULL,
+    contracts boolean DEFAULT false NOT NULL
 );
 ALTER TABLE forebay.owner ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME forebay.owner_id_seq
@@ -531,7 +532,11 @@ CREATE TABLE forebay.schedule (
     paused boolean DEFAULT false NOT NULL,
     next_at timestamp with time zone NOT NULL,
     last_at timestamp with time zone,
-    last_job_id bigint
+    last_job_id bigint,
+    declared boolean DEFAULT false NOT NULL,
+    overlap boolean DEFAULT true NOT NULL,
+    jitter_s double precision DEFAULT 0 NOT NULL,
+    backfill boolean DEFAULT false NOT NULL
 );
 CREATE TABLE forebay.slot_lease (
     name text NOT NULL,

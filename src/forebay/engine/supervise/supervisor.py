@@ -18,16 +18,18 @@ _log = get_logger("supervisor")
 
 _LIFELINE = "FOREBAY_LIFELINE_FD"
 _NUMBER = "FOREBAY_WORKER_NUMBER"
+_REPORT = "FOREBAY_WORKER_ID_FD"
 _HAND_BACK_SECONDS = 30.0
 _HEALTHY_SECONDS = 60.0  # the backoff is reset after a process has lived this long
 
-OnLost: TypeAlias = Callable[[int], Awaitable[None]]
+OnLost: TypeAlias = Callable[[int, int | None], Awaitable[None]]
 
 
 class Supervisor:
     """Keeps `count` processes of `argv` running, each in a separate session, numbered from 1.
 
-    `on_lost` is awaited with the pid of a process that exited with an error, before the process is replaced. The first
+    `on_lost` is awaited with the pid of a process that exited with an error, and with the id that it passed to
+    `report_worker_id` (None: it did not), before the process is replaced. The first
     SIGTERM or SIGINT is forwarded, and processes that are left after `grace` seconds are killed; a second signal kills
     them immediately (without `handle_signals`, only `stop` has this effect). A process that calls `watch_parent` ends
     when the supervisor dies. `pauses` are the first and the longest pause before a restart.
@@ -98,12 +100,25 @@ class Supervisor:
             await self._pause(pause_after(time.monotonic() - started, backoff))
 
     async def _run_once(self, number: int, lifeline: int) -> None:
-        process = await asyncio.create_subprocess_exec(
+        reports, report = os.pipe()
+        try:
+            try:
+                process = await self._start(number, lifeline, report)
+            finally:
+                os.close(report)
+            await self._watch(number, process, reports)
+        finally:
+            os.close(reports)
+
+    async def _start(self, number: int, lifeline: int, report: int) -> asyncio.subprocess.Process:
+        return await asyncio.create_subprocess_exec(
             *self._argv,
-            env=self._env | {_NUMBER: str(number), _LIFELINE: str(lifeline)},
-            pass_fds=(lifeline,),
+            env=self._env | {_NUMBER: str(number), _LIFELINE: str(lifeline), _REPORT: str(report)},
+            pass_fds=(lifeline, report),
             start_new_session=True,
         )
+
+    async def _watch(self, number: int, process: asyncio.subprocess.Process, reports: int) -> None:
         self._running[process.pid] = process
         _log.info(f"{self._what}_started", worker=number, pid=process.pid)
         if self._killed:  # stopped while the process was being started
@@ -112,7 +127,7 @@ class Supervisor:
             _signal(process, self._stop_signal)
         status = await self._until_it_ends(process)
         if not (self._stopping.is_set() and status == 0):
-            await self._handle_exit(number, process.pid, status)
+            await self._handle_exit(number, process.pid, status, _read_worker_id(reports))
 
     async def _until_it_ends(self, process: asyncio.subprocess.Process) -> int:
         try:
@@ -125,7 +140,7 @@ class Supervisor:
             _kill_group(process.pid)  # end its remaining children
             del self._running[process.pid]
 
-    async def _handle_exit(self, number: int, pid: int, status: int) -> None:
+    async def _handle_exit(self, number: int, pid: int, status: int, worker_id: int | None) -> None:
         _log.error(f"{self._what}_lost", worker=number, pid=pid, **_describe_exit(status))
         # A process that had not installed its handler yet dies from the signal, as requested.
         if self._stopping.is_set() and status != -self._stop_signal:
@@ -134,7 +149,7 @@ class Supervisor:
             return
         try:
             async with asyncio.timeout(_HAND_BACK_SECONDS):
-                await self._on_lost(pid)
+                await self._on_lost(pid, worker_id)
         except Exception:
             _log.exception(f"{self._what}_lost_not_handled", worker=number, pid=pid)
 
@@ -167,6 +182,24 @@ def watch_parent(grace: float = 30.0) -> None:
         return
     os.set_inheritable(int(fd), False)
     threading.Thread(target=_end_with_parent, args=(int(fd), grace), name="watch-parent", daemon=True).start()
+
+
+def report_worker_id(worker_id: int) -> None:
+    """Tell the supervisor which worker this process is. In a process that is not supervised, this does nothing."""
+    fd = os.environ.pop(_REPORT, None)
+    if fd is not None:
+        os.write(int(fd), str(worker_id).encode())
+        os.close(int(fd))
+
+
+def _read_worker_id(reports: int) -> int | None:
+    """What a process that has ended wrote; its own children may still have the other end of the pipe open."""
+    os.set_blocking(reports, False)
+    try:
+        text = os.read(reports, 20)
+    except BlockingIOError:
+        return None
+    return int(text) if text else None
 
 
 def _end_with_parent(lifeline: int, grace: float) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING, Any, cast
 
 from pydantic import ValidationError
@@ -32,6 +33,7 @@ class Attempt(Context):
     """
 
     __slots__ = (
+        "batch",
         "counts_as_attempt",
         "deadline",
         "ends_item",
@@ -56,13 +58,14 @@ class Attempt(Context):
         self._items = None
         self.lease = lease
         self.n = n
-        self.started = started  # epoch seconds
+        self.started = started  # a mark of the worker's clock
         self.cancelled = False
         self.outcome: str | None = None
         self.result: str | None = None
         self.writes: Sequence[Write] = ()
         self.stop: str | None = None
         self.write_bytes: int
+        self.batch: Sequence[Attempt]  # of a call on a thread: all attempts of the call
         # The other slots are set only when needed: most attempts succeed.
 
     def runs(self, step: str, slot: asyncio.Task[Any], deadline: float, services: StepServices) -> None:
@@ -71,6 +74,12 @@ class Attempt(Context):
         self.slot = slot
         self.deadline = deadline
         self._services = services
+
+    def begin_on_thread(self, timeout: float) -> None:
+        """Start the deadline of this call, which was waiting for a thread."""
+        deadline = time.monotonic() + timeout
+        for attempt in self.batch:
+            attempt.deadline = deadline
 
     @property
     def job_id(self) -> int:  # type: ignore[override]

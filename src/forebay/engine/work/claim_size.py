@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from forebay.tuning import Ewma, milliseconds
 
+_FORGET = 0.95  # of the longest gap, at each heartbeat
+
 
 class ClaimSize:
     """How many tasks a worker wants locally: as many as its slots complete in one time slice."""
@@ -27,10 +29,18 @@ class ClaimSize:
 
 
 class LeaseTime:
-    """How long a lease lasts without a heartbeat: twice the usual duration of an item, within bounds."""
+    """How long a lease lasts without a heartbeat: the floor, which is enough for any duration of a task, because
+    heartbeats do not depend on it. Only if the process was suspended for long (code that holds the interpreter, a
+    machine without CPU time) do leases last twice the longest gap between heartbeats, up to `cap`."""
 
     def __init__(self, floor: float, cap: float) -> None:
         self.floor, self.cap = floor, cap
+        self._gap = 0.0
 
-    def value(self, item_s: float | None) -> float:
-        return max(self.floor, min(self.cap, 2 * (item_s or 0.0)))
+    def add_gap(self, seconds: float) -> None:
+        """Record the time between two heartbeats; long ones are forgotten slowly."""
+        self._gap = max(seconds, self._gap * _FORGET)
+
+    @property
+    def value(self) -> float:
+        return max(self.floor, min(self.cap, 2 * self._gap))

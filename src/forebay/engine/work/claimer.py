@@ -78,6 +78,7 @@ class Claimer:
         self._lanes = {step_id: StepLanes(step_id) for step_id in executors}
         self._busy: set[int] = set()  # lanes whose last claim was full
         self._marked: set[int] = set()  # lanes that are marked as busy in the database
+        self._has_lost_claim = False  # the database may have leases that the book has not
         self._hold_until = 0.0
         self._pause = _FIRST_POLL
         self._news = asyncio.Event()
@@ -222,7 +223,9 @@ class Claimer:
         for claim in claims:
             by_step.setdefault(claim.step_id, []).append(claim)
         try:
-            conn, leases = await retry_until_up(lambda: self._claim_once(claims), self._lost, self._timeout)
+            conn, leases, arrival = await retry_until_up(
+                lambda: self._claim_once(claims), self._claim_failed, self._timeout
+            )
         except BaseException:
             for step_id, mine in by_step.items():
                 self._lanes[step_id].failed(mine)
@@ -237,16 +240,23 @@ class Claimer:
                 self._note_busy(lanes, mine)
             self._accept(leases)
         finally:
+            self._leases.note_arrival(arrival)
             await release(self._pool, conn)  # takes several iterations of the event loop; the tasks start meanwhile
 
-    async def _claim_once(self, claims: list[Claim]) -> tuple[Connection, list[Lease]]:
-        """The leases, and the connection of the claim, which the caller must release."""
-        lease_s = max(self._leases.seconds(claim.step_id) for claim in claims)
+    async def _claim_once(self, claims: list[Claim]) -> tuple[Connection, list[Lease], asyncio.Event]:
+        """The leases, the connection of the claim, which the caller must release, and the arrival, which the caller
+        must note when the leases are in the book."""
+        if self._has_lost_claim:
+            await self._leases.release_unknown()
+            self._has_lost_claim = False
+        lease_s = self._leases.length.value
         conn = await self._pool.acquire()
+        arrival = self._leases.expect_claim()
         try:
             stamp = self._clock.stamp()
-            return conn, await tasks.claim(conn, self._worker_id, claims, self._reading, lease_s, stamp)
+            return conn, await tasks.claim(conn, self._worker_id, claims, self._reading, lease_s, stamp), arrival
         except BaseException:
+            self._leases.note_arrival(arrival)
             await release(self._pool, conn)
             raise
 
@@ -263,13 +273,17 @@ class Claimer:
 
     def _cancel_missing(self, lease: Lease, n: int) -> None:
         """Settle a task whose item has ended or was deleted, so that the lease does not hold it."""
-        attempt = Attempt(lease, n, self._clock.time())
+        attempt = Attempt(lease, n, self._clock.mark())
         attempt.fail("CANCELLED", reason="the item had already ended", ends_item=True)
         self._settler.add(attempt)
 
     def _note_idle(self) -> None:
         if not self._leases and not self._settler.backlog and not any(lanes.active for lanes in self._lanes.values()):
             self._idle.set()
+
+    def _claim_failed(self, error: BaseException, pause: float) -> None:
+        self._has_lost_claim = True  # perhaps only its response was lost
+        self._lost(error, pause)
 
     def _lost(self, error: BaseException, pause: float) -> None:
         log.warning("claim_repeated", error=one_line(error), pause=pause)

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from forebay.engine.work.arguments import StepArguments
 
 _PRESSURE = (ErrorClass.THROTTLED, ErrorClass.TRANSIENT)
+_NEVER = float("inf")
 _YIELD_AFTER = 0.002  # seconds after which a slot yields to the event loop
 
 
@@ -80,7 +81,8 @@ class StepExecutor:
         self._services = services
         self._limits = limits
         self._clock = clock
-        self._timeout = float("inf") if step.timeout is None else step.timeout
+        self._timeout = _NEVER if step.timeout is None else step.timeout
+        self._is_on_thread = step.kind is StepKind.THREAD
 
     def capacity(self, share: float = 1.0) -> int:
         """How many more tasks this step wants locally: `share` of the usual number while the machine is overloaded, but
@@ -192,14 +194,20 @@ class StepExecutor:
         return tasks
 
     def _begin(self, slot: asyncio.Task[Any], lease: Lease, index: int, now: float) -> Attempt:
-        attempt = Attempt(lease, lease.ns[index], self._clock.wall(now))
-        attempt.runs(self.step.name, slot, now + self._timeout, self._services)
+        attempt = Attempt(lease, lease.ns[index], self._clock.mark(now))
+        attempt.runs(self.step.name, slot, self._deadline(now), self._services)
         self.running.add(attempt)
         return attempt
+
+    def _deadline(self, now: float) -> float:
+        """The deadline of a call that begins now. A call on a thread begins when a thread is free."""
+        return _NEVER if self._is_on_thread else now + self._timeout
 
     async def _attempt(self, slot: asyncio.Task[Any], lease: Lease, index: int, began: float) -> float:
         """Run one task; return the time at which it ended."""
         attempt = self._begin(slot, lease, index, began)
+        if self._is_on_thread:
+            attempt.batch = (attempt,)
         owners = (lease.owner_id,)
         self._hold(owners)
         try:
@@ -207,7 +215,7 @@ class StepExecutor:
             if self.step.limits:
                 permits = await self._limits.acquire(self.step.limits, args[0], busy=self.queue.size > 0)
                 began = time.monotonic()  # exclude the time spent waiting
-                attempt.deadline = began + self._timeout
+                attempt.deadline = self._deadline(began)
                 value = await self._call_limited(permits, attempt, *args)
             else:
                 value = await self._call(attempt, *args)
@@ -236,6 +244,7 @@ class StepExecutor:
     async def _attempt_batch(self, slot: asyncio.Task[Any], tasks: list[tuple[Lease, int]], began: float) -> float:
         """Run one call for many tasks; the step sees the context of the first task."""
         attempts = [self._begin(slot, lease, index, began) for lease, index in tasks]
+        attempts[0].batch = attempts
         owners = {lease.owner_id for lease, _ in tasks}
         self._hold(owners)
         try:
@@ -359,19 +368,21 @@ class StepExecutor:
     def cancel_job(self, job_id: int) -> None:
         self._drop(lambda lease: lease.job_id == job_id, "cancelled")
 
-    def drop_leases(self, tokens: set[int], why: str) -> None:
-        """Drop queued tasks and stop running attempts of these leases."""
-        self._drop(lambda lease: lease.token in tokens, why)
+    def drop_leases(self, tokens: set[int], why: str) -> int:
+        """Drop queued tasks and stop running attempts of these leases; return how many."""
+        return self._drop(lambda lease: lease.token in tokens, why)
 
-    def _drop(self, is_meant: Callable[[Lease], bool], why: str) -> None:
-        for lease, n in self.queue.drop(is_meant):
+    def _drop(self, is_meant: Callable[[Lease], bool], why: str) -> int:
+        queued = self.queue.drop(is_meant)
+        for lease, n in queued:
             if why == "cancelled":
-                attempt = Attempt(lease, n, self._clock.time())
+                attempt = Attempt(lease, n, self._clock.mark())
                 attempt.fail("CANCELLED", reason="cancelled before it started", ends_item=True)
                 self._report(attempt)
-        for attempt in list(self.running):
-            if is_meant(attempt.lease):
-                attempt.end(why)
+        running = [attempt for attempt in self.running if is_meant(attempt.lease)]
+        for attempt in running:
+            attempt.end(why)
+        return len(queued) + len(running)
 
     def describe(self) -> dict[str, Any]:
         """The status of this step for `forebay top` and the worker's row."""

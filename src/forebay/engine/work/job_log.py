@@ -27,7 +27,7 @@ def log_finished(jobs: Sequence[int]) -> None:
 
 
 def log_attempts(batch: Sequence[Attempt], executors: Mapping[int, StepExecutor], now: float) -> None:
-    """Log how attempts ended, and when failed attempts are retried; `now` is the time of the settle."""
+    """Log how attempts ended, and when failed attempts are retried; `now` is the mark of the settle."""
     for attempt in batch:
         lease = attempt.lease
         step = executors[lease.step_id].step

@@ -1,7 +1,8 @@
-"""The leases of a worker: renewed periodically, dropped when lost, released at shutdown."""
+"""The leases of a worker: renewed by its heartbeat, dropped when lost, released at shutdown."""
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections import Counter
 from typing import TYPE_CHECKING
@@ -11,7 +12,7 @@ from forebay.engine.work.claim_size import LeaseTime
 from forebay.log import get_logger
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from forebay.db.pool import Pool
     from forebay.engine.clock import Clock
@@ -34,17 +35,14 @@ class LeaseBook:
         self._clock = clock
         self._executors = executors
         self._floor = settings.lease_floor_s
-        self._length = LeaseTime(settings.lease_floor_s, settings.lease_cap_s)
+        self.length = LeaseTime(settings.lease_floor_s, settings.lease_cap_s)
         self._held: dict[int, Lease] = {}
+        self._arrivals: set[asyncio.Event] = set()  # of claims in progress
         self._tasks: dict[int, dict[int, int]] = {step_id: {} for step_id in executors}  # tasks by step and lane
         self._owners: dict[int, Counter[int]] = {step_id: Counter() for step_id in executors}  # tasks by step and owner
 
     def __len__(self) -> int:
         return len(self._held)
-
-    def seconds(self, step_id: int) -> float:
-        """How long a lease of this step lasts without a heartbeat."""
-        return self._length.value(self._executors[step_id].size.item_s.mean)
 
     def add(self, lease: Lease) -> None:
         lease.open = lease.size
@@ -87,17 +85,14 @@ class LeaseBook:
             if lease.open <= 0:
                 self._forget(lease)
 
-    async def renew(self) -> None:
-        """Renew the leases that have been held for a while; stop tasks that are cancelled or whose lease is lost."""
-        now = time.monotonic()
-        old = [lease for lease in self._held.values() if now - lease.held_since > self._floor / 4]
-        if not old:
-            return
-        lengths = [self.seconds(lease.step_id) for lease in old]
-        tokens = [lease.token for lease in old]
-        held = await tasks.renew_leases(self._pool, self._worker_id, tokens, lengths, self._clock.stamp())
-        for lease in old:
-            lease.held_since = now
+    def due(self) -> list[Lease]:
+        """The leases that have been held for a while without a renewal. The heartbeat calls this on its own thread;
+        the copy of the dict is one step of the interpreter."""
+        before = time.monotonic() - self._floor / 4
+        return [lease for lease in list(self._held.values()) if lease.held_since < before]
+
+    def note_renewal(self, tokens: Sequence[int], held: Mapping[int, bool]) -> None:
+        """Handle the response to a renewal of `tokens`: stop tasks that are cancelled or whose lease is lost."""
         # A lease that was settled while the heartbeat was in progress is not lost.
         self._drop({token for token in tokens if token not in held and token in self._held}, "lost")
         self._drop({token for token, cancelled in held.items() if cancelled}, "cancelled")
@@ -105,12 +100,33 @@ class LeaseBook:
     def _drop(self, tokens: set[int], why: str) -> None:
         if not tokens:
             return
-        for executor in self._executors.values():
-            executor.drop_leases(tokens, why)
+        dropped = sum(executor.drop_leases(tokens, why) for executor in self._executors.values())
         if why == "lost":
             for token in tokens:
                 self._forget(self._held[token])
-            log.warning("leases_lost", count=len(tokens), worker=self._worker_id)
+            if dropped:  # otherwise the response to their settle is on its way
+                log.warning("leases_lost", count=len(tokens), tasks=dropped, worker=self._worker_id)
+
+    def expect_claim(self) -> asyncio.Event:
+        """Record that a claim was sent; its leases are in the book when `note_arrival` is called with the result."""
+        arrival = asyncio.Event()
+        self._arrivals.add(arrival)
+        return arrival
+
+    def note_arrival(self, arrival: asyncio.Event) -> None:
+        self._arrivals.discard(arrival)
+        arrival.set()
+
+    async def release_unknown(self) -> None:
+        """Release the leases of claims whose response was lost: this worker has them but does not know them. Claims in
+        progress are waited for, because their leases are not in the book yet."""
+        tokens = await tasks.held_tokens(self._pool, self._worker_id)
+        for arrival in list(self._arrivals):
+            await arrival.wait()
+        unknown = [token for token in tokens if token not in self._held]
+        if unknown:
+            released = await tasks.release(self._pool, self._worker_id, unknown, self._clock.stamp())
+            log.warning("unknown_leases_released", leases=len(unknown), tasks=released, worker=self._worker_id)
 
     async def release_all(self) -> None:
         """Release all leases of this worker, as if they had not been claimed, including those that it does not know

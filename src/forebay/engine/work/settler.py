@@ -286,11 +286,12 @@ class Settler:
         return self._columns(batch) if long else columns
 
     def _columns(self, batch: list[Attempt]) -> tasks.Reports:
+        now = self._clock.mark()
         columns = tasks.Reports(
             tokens=[r.lease.token for r in batch],
             ns=[r.n for r in batch],
             results=[r.result for r in batch],
-            started=[r.started for r in batch],
+            elapsed=[now - r.started for r in batch],
         )
         if all(r.outcome is None for r in batch):
             return columns

@@ -6,7 +6,6 @@ Spans wrap the worker's callables, and only if tracing is configured; the other 
 from __future__ import annotations
 
 import asyncio
-import time
 from collections import OrderedDict
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
@@ -66,7 +65,7 @@ class Spans:
         self._runs: dict[Attempt, _Run] = {}
 
     def _now(self) -> int:
-        return _nanoseconds(self._clock.wall(time.monotonic()))
+        return _nanoseconds(self._clock.wall(self._clock.mark()))
 
     # -- claim ----------------------------------------------------------------------------------------------------
 
@@ -125,7 +124,7 @@ class Spans:
 
     def _begin(self, step: Step[Any, Any], attempt: Attempt, links: Sequence[Link] = ()) -> Span:
         origin: _TraceContext = attempt.lease.trace_context
-        started = _nanoseconds(attempt.started)
+        started = _nanoseconds(self._clock.wall(attempt.started))
         span = self._tracer.start_span(
             _name(step),
             context=origin.parent,
@@ -153,7 +152,7 @@ class Spans:
             kind=SpanKind.CONSUMER,
             attributes={**_attributes(step), "messaging.batch.message_count": len(batch)},
             links=[link for parent in parents.values() for link in _links(get_current_span(parent))],
-            start_time=_nanoseconds(batch[0].started),
+            start_time=_nanoseconds(self._clock.wall(batch[0].started)),
         )
         for attempt in batch:
             self._begin(step, attempt, _links(span))

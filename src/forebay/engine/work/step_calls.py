@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from forebay.engine.declare.resources import Resource, Resources
     from forebay.engine.declare.step import Step
     from forebay.engine.processes.pool import ProcessPool
+    from forebay.engine.work.attempt import Attempt
     from forebay.engine.work.progress import ProgressBook
     from forebay.engine.work.threads import Threads
 
@@ -28,11 +29,17 @@ def call_of(step: Step[Any, Any], threads: Threads, processes: ProcessPool, *, w
     def in_process(ctx: Context, *args: Any) -> Awaitable[Any]:
         return processes.run(step, ctx, args)
 
-    def on_thread(ctx: Context, *args: Any) -> Awaitable[Any]:
-        return threads.run(step.fn, ctx, *args)
+    timeout = float("inf") if step.timeout is None else step.timeout
 
-    def on_thread_with_context(ctx: Context, *args: Any) -> Awaitable[Any]:
-        return threads.run(copy_context().run, step.fn, ctx, *args)
+    def begin(attempt: Attempt, *args: Any) -> Any:
+        attempt.begin_on_thread(timeout)
+        return step.fn(attempt, *args)
+
+    def on_thread(attempt: Attempt, *args: Any) -> Awaitable[Any]:
+        return threads.run(begin, attempt, *args)
+
+    def on_thread_with_context(attempt: Attempt, *args: Any) -> Awaitable[Any]:
+        return threads.run(copy_context().run, begin, attempt, *args)
 
     match step.kind:
         case StepKind.ASYNC:

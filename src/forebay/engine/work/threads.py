@@ -7,19 +7,28 @@ import asyncio
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
+from forebay.engine.declare.step import StepKind
 from forebay.log import get_logger
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
     from concurrent.futures import Future
 
+    from forebay.engine.declare.step import Step
+
 log = get_logger("threads")
+
+
+def threads_needed(steps: Iterable[Step[Any, Any]], reserve: int) -> int:
+    """How many threads the steps of a worker can use at the same time, with `reserve` slots beyond the concurrency."""
+    on_threads = [step.concurrency[1] + reserve for step in steps if step.kind is StepKind.THREAD]
+    return max(1, sum(on_threads))
 
 
 class Threads:
     """A thread pool; when half of its threads are stuck in abandoned calls, a new pool replaces it."""
 
-    def __init__(self, most: int = 64) -> None:
+    def __init__(self, most: int) -> None:
         self._most = most
         self._pool = self._new_pool()
         self._stuck: set[Future[Any]] = set()  # in this pool

@@ -6,7 +6,6 @@ import asyncio
 import os
 import socket
 import time
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from forebay.db import migrate
@@ -14,12 +13,13 @@ from forebay.db.listen import listen
 from forebay.db.measured_pool import open_measured_pool
 from forebay.db.pool import UNAVAILABLE, close_pool, retry_until_up
 from forebay.engine.clock import Clock
-from forebay.engine.db import registry
+from forebay.engine.db import changes, registry
 from forebay.engine.declare.loading import parts_needed
 from forebay.engine.declare.resources import Resources
 from forebay.engine.limits.client import LimitClient
 from forebay.engine.loops import every
 from forebay.engine.maintenance import schedules
+from forebay.engine.maintenance.leader import Leader
 from forebay.engine.maintenance.sweeper import Sweeper
 from forebay.engine.processes.pool import ProcessPool
 from forebay.engine.work import job_log
@@ -28,6 +28,7 @@ from forebay.engine.work.claim_size import ClaimSize
 from forebay.engine.work.claimer import Claimer
 from forebay.engine.work.executor import StepExecutor
 from forebay.engine.work.failure_log import FailureLog
+from forebay.engine.work.heartbeat import Heartbeat
 from forebay.engine.work.leases import LeaseBook
 from forebay.engine.work.machine import Machine
 from forebay.engine.work.parking import QueueParking
@@ -37,7 +38,7 @@ from forebay.engine.work.slices import AwaitedJobs, wait_for_first
 from forebay.engine.work.status import describe_steps, last_error
 from forebay.engine.work.step_calls import WorkerServices, call_of
 from forebay.engine.work.step_names import StepNames
-from forebay.engine.work.threads import Threads
+from forebay.engine.work.threads import Threads, threads_needed
 from forebay.errors import one_line
 from forebay.log import get_logger, is_debug_enabled, use_level
 from forebay.settings import Settings
@@ -57,6 +58,8 @@ if TYPE_CHECKING:
     from forebay.engine.work.spans import Spans
 
 log = get_logger("worker")
+
+_IDLE_STATUS_EVERY = 10.0  # seconds between the status reports of an idle worker
 
 
 class Worker:
@@ -91,6 +94,8 @@ class Worker:
         self._stopping = asyncio.Event()
         self._executors: dict[int, StepExecutor] = {}
         self._machine = Machine()
+        self._reported_at = 0.0  # monotonic
+        self._settled_at_report = 0
 
     @property
     def stuck_threads(self) -> int:
@@ -107,8 +112,6 @@ class Worker:
     async def run(self) -> None:
         """Work until `stop` is called; then finish or release the tasks in progress."""
         self._pool = await self._open_pool("forebay worker", self.settings.pool_size)
-        # Heartbeats must not wait for the work: a worker that cannot renew its leases loses them.
-        self._heartbeat_pool = await self._open_pool("forebay worker heartbeat", 1)
         try:
             await retry_until_up(self._begin, self._log_retry)
             try:
@@ -120,7 +123,6 @@ class Worker:
                 if self._spans is not None:
                     self._spans.close()
         finally:
-            await close_pool(self._heartbeat_pool)
             await close_pool(self._pool)
         log.info("worker_stopped", worker=self.worker_id, settled=self.settled)
 
@@ -188,10 +190,14 @@ class Worker:
         async with self._pool.acquire() as conn:
             await migrate.check(conn, parts_needed(self._pipelines))
             versions = await self._register(conn)
-            await schedules.put_declared(conn, self._pipelines, self.clock.now())
+            # A worker of an old release must not change the schedules of the present one.
+            present = [pipeline for pipeline in self._pipelines if versions[pipeline.name].is_present]
+            await schedules.put_declared(conn, present, self.clock.stamp() or await changes.clock(conn))
         self._assemble(versions)
-        with suppress(*UNAVAILABLE):  # another worker is creating them
+        try:
             await self._sweeper.make_partitions()
+        except UNAVAILABLE as error:  # another worker is creating them; the sweep tries again
+            log.info("partitions_not_made", error=one_line(error))
         steps = [f"{executor.step.pipeline.name}.{executor.step.name}" for executor in self._executors.values()]
         log.info("worker_started", worker=self.worker_id, steps=steps)
 
@@ -222,7 +228,8 @@ class Worker:
 
     def _assemble(self, versions: dict[str, Version]) -> None:
         pool, me, s, clock = self._pool, self.worker_id, self.settings, self.clock
-        self._threads, self._processes = Threads(), ProcessPool(sandbox=s.sandbox or "preferred")
+        self._threads = Threads(most=threads_needed(self._steps(), s.owner_reserve))
+        self._processes = ProcessPool(sandbox=s.sandbox or "preferred")
         self._spans = _spans(pool, clock)
         self._limits = LimitClient(pool, me, clock, on_capacity=self._on_capacity)
         self._progress = ProgressBook(pool, clock)
@@ -234,7 +241,8 @@ class Worker:
             step_id for version in versions.values() if len(version.steps) == 1 for step_id in version.steps.values()
         }
         self._failures = FailureLog(self._executors)
-        self._leases = LeaseBook(self._heartbeat_pool, me, s, clock, self._executors)
+        self._leases = LeaseBook(pool, me, s, clock, self._executors)
+        self._heartbeat = Heartbeat(self._dsn, me, s, clock, self._leases)
         on_settled = self._on_settled if self._spans is None else self._spans.settling(self._on_settled)
         self._settler = Settler(
             pool,
@@ -262,7 +270,8 @@ class Worker:
         if self._closed:
             self._claimer.close()
         self._parking = QueueParking(pool, clock, self._claimer, self._executors)
-        self._sweeper = Sweeper(pool, s, clock, wake=self._claimer.wake)
+        self._leader = Leader(self._dsn, pool, s)
+        self._sweeper = Sweeper(pool, s, clock, self._leader, wake=self._claimer.wake)
 
     def _add_step(self, step: Step[Any, Any], step_id: int) -> None:
         s = self.settings
@@ -286,6 +295,14 @@ class Worker:
         )
 
     async def _work(self) -> None:
+        self._heartbeat.start()
+        try:
+            await self._run_loops()
+        finally:
+            self._leader.step_down()
+            await self._heartbeat.stop()
+
+    async def _run_loops(self) -> None:
         async with asyncio.TaskGroup() as group:
             loops = [group.create_task(loop, name=name) for name, loop in self._loops()]
             self._claiming = [loop for loop in loops if loop.get_name() == "claim"]
@@ -297,10 +314,8 @@ class Worker:
             _, stuck = await asyncio.wait(loops, timeout=2)
             if stuck:  # on a connection that does not respond
                 self._pool.terminate()
-                self._heartbeat_pool.terminate()
 
     def _loops(self) -> list[tuple[str, Coroutine[Any, Any, None]]]:
-        beat = self.settings.lease_floor_s / 4
         loops: list[tuple[str, Coroutine[Any, Any, None]]] = [
             ("machine", self._machine.watch()),
             ("claim", self._claimer.run()),
@@ -309,10 +324,9 @@ class Worker:
             ("poll", self._claimer.poll()),
             ("settle", self._settler.run()),
             ("overdue", every(0.05, "overdue", self._stop_overdue)),
-            ("heartbeat", every(beat, "heartbeat", self._leases.renew, longest=beat)),
             ("limits", every(1.0, "limits", self._limits.renew)),
             ("mark busy", every(1.0, "mark busy", self._claimer.mark_busy)),
-            ("status", every(2.0, "status", self.report_status)),
+            ("status", every(2.0, "status", self._report_status_when_due)),
             ("progress", every(0.5, "progress", self._progress.flush)),
             ("failures", every(5.0, "failures", self._failures.end_windows)),
             ("sweep", self._sweeper.run()),
@@ -331,13 +345,15 @@ class Worker:
         for executor in self._executors.values():
             executor.stop_all("shutdown")
         await self._wait_for_slots(2.0)
-        with suppress(*UNAVAILABLE, TimeoutError):  # leases that cannot be released expire
+        try:
             async with asyncio.timeout(10):
                 await self._settler.drained()
                 self._failures.close()
                 await self._leases.release_all()
                 await self._limits.close()
                 await self.report_status(stopped=True)
+        except UNAVAILABLE as error:  # leases that are not released expire
+            log.warning("leases_not_released", leases=len(self._leases), error=one_line(error))
 
     async def _wait_for_slots(self, seconds: float) -> None:
         slots = {slot for executor in self._executors.values() for slot in executor.slots}
@@ -369,13 +385,19 @@ class Worker:
         if settled.finished_jobs:
             job_log.log_finished(settled.finished_jobs)
             self._awaited.remove(settled.finished_jobs)
+        self._plan_retries(batch)
         self._failures.add(batch, set(settled.stale))
         if is_debug_enabled():
-            job_log.log_attempts(batch, self._executors, self.clock.time())
+            job_log.log_attempts(batch, self._executors, self.clock.mark())
         for step_id, lane_id, seq in settled.woken:
             self._claimer.wake(step_id, lane_id, seq)
         if not self._leases:
             self._claimer.on_capacity()
+
+    def _plan_retries(self, batch: Sequence[Attempt]) -> None:
+        pauses = [attempt.retry_in for attempt in batch if attempt.outcome is not None and attempt.retry_in]
+        if pauses:
+            self._sweeper.promote_in(min(pauses))
 
     # -- periodic tasks -------------------------------------------------------------------------------------------
 
@@ -385,15 +407,22 @@ class Worker:
             executor.stop_overdue(now)
             executor.start_slots()
 
+    async def _report_status_when_due(self) -> None:
+        """An idle worker has nothing new to say, except that it is alive."""
+        is_idle = not self._leases and self.settled == self._settled_at_report
+        if not is_idle or time.monotonic() - self._reported_at >= _IDLE_STATUS_EVERY:
+            await self.report_status()
+
     async def report_status(self, *, stopped: bool = False) -> None:
         """Write the status of this worker, and read which queues are parked."""
         executors = self._executors.values()
+        self._reported_at, self._settled_at_report = time.monotonic(), self.settled
         about = describe_steps(executors) | {"settled": self.settled, "leases": len(self._leases), "pid": os.getpid()}
         about |= {"limits": self._limits.describe(), "machine": self._machine.describe()}
         about |= {"shared": self._resources.describe(), "pool_waits": self._pool.waits.describe()}
         # Another worker may have parked a queue: the worker whose next attempt succeeds unparks it.
         self._parking.parked = await registry.report_status(
-            self._heartbeat_pool,
+            self._pool,
             self.worker_id,
             about,
             self._settler.stale,

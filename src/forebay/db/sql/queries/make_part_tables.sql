@@ -13,6 +13,14 @@ create table if not exists forebay.migration (
     primary key (part, version)
 );
 
+-- Whether releases that do not know it cannot work with the schema after it. A table of the single numbering is adopted first.
+do $$ begin
+    if (select array_agg(a.attname) @> '{part}' and not array_agg(a.attname) @> '{contracts}' from pg_attribute a
+        where a.attrelid = 'forebay.migration'::regclass) then
+        alter table forebay.migration add column contracts boolean not null default false;
+    end if;
+end $$;
+
 create table if not exists forebay.part (
     name     text primary key,
     routines text not null  -- a digest of those that are there

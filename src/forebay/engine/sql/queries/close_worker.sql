@@ -1,7 +1,7 @@
--- Marks a worker process as dead: its leases expire now. Returns the number of leases.
+-- Marks worker $1 as dead: its leases expire now. Returns the number of leases.
 with lost as (
     update forebay.worker w set stopped_at = clock_timestamp()
-    where w.name = cast($1 as text) and w.stopped_at is null
+    where w.id = $1 and w.stopped_at is null
     returning w.id
 ),
 held as (

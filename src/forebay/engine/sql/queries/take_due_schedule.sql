@@ -1,5 +1,6 @@
 -- Locks the schedule that has been due for the longest time and is not locked by another session.
-select s.name, s.cron, s.timezone, coalesce(cast($1 as timestamptz), clock_timestamp()) as now
+select s.name, s.cron, s.timezone, coalesce(cast($1 as timestamptz), clock_timestamp()) as now,
+       case when s.backfill then s.next_at end as due_at
 from forebay.schedule s
 where not s.paused and s.next_at <= coalesce(cast($1 as timestamptz), clock_timestamp())
 order by s.next_at

@@ -1,4 +1,6 @@
--- Assigns runs whose lane was deleted while they were being written to a lane again. Returns the number of runs.
+-- Assigns ready runs whose lane is missing to a lane again: earlier releases deleted idle lanes while runs were being written.
+-- Scheduled runs without a lane get one when they are ready: looking for them would read the whole table. Returns the number
+-- of runs.
 create or replace function forebay.adopt_orphans(now timestamptz default null) returns int
 language plpgsql set jit = off as $$
 declare
@@ -17,10 +19,6 @@ begin
         from lost p cross join lateral (
             select r.job_id from forebay.ready r where r.step_id = p.step_id and r.lane_id = p.lane_id offset 0) r
         group by r.job_id, p.lane_id
-        union all
-        select s.job_id, s.lane_id, '{}' from forebay.scheduled s
-        where not exists (select from forebay.lane l where l.id = s.lane_id)
-        group by s.job_id, s.lane_id
         order by 1
     loop
         continue when not exists (select from forebay.job j where j.id = orphan.job_id);

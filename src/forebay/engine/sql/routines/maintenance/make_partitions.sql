@@ -1,9 +1,9 @@
 -- Creates the daily partitions of attempt (attempt_YYYYMMDD, UTC) from today to days_ahead, and those of earlier days with
--- rows in attempt_default; the rows are moved. Returns the names of the new partitions. Waits at most 3 s for a lock, because
--- others queue up behind it: a later sweep creates what is missing. Runs with the rights of the owner of the tables, because a
+-- rows in attempt_default; the rows are moved. Returns the names of the new partitions. Waits at most 100 ms for a lock, because
+-- others queue up behind it: the sweep calls it again for what is missing. Runs with the rights of the owner of the tables, because a
 -- worker's account owns nothing.
 create or replace function forebay.make_partitions(now timestamptz default null, days_ahead int default 3)
-returns text[] language plpgsql security definer set search_path = pg_catalog, pg_temp set lock_timeout = '3s' set timezone = 'UTC' as $$
+returns text[] language plpgsql security definer set search_path = pg_catalog, pg_temp set lock_timeout = '100ms' set timezone = 'UTC' as $$
 declare
     today date := coalesce(now, clock_timestamp())::date;
     day date;
@@ -31,7 +31,7 @@ begin
                            part, day::timestamptz, (day + 1)::timestamptz);
             made := made || part;
         exception when lock_not_available then
-            raise warning 'forebay: % was not made, the table is in use; a later sweep will', part;
+            raise warning 'forebay: % was not made, the table is in use; the sweep tries again', part;
             return made;
         end;
     end loop;

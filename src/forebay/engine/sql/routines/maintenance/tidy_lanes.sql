@@ -1,24 +1,29 @@
--- Deletes lanes that have been idle for `idle`: those of owners, and those of jobs that are over.
+-- Deletes the lanes of jobs that have been over for `idle`. Lanes of owners stay: they are few, and a submit that has looked
+-- one up must find it when it commits. The lock of the job keeps a reprocess from starting meanwhile.
 create or replace function forebay.tidy_lanes(now timestamptz default null, idle interval default '1 hour')
-returns int language plpgsql set jit = off as $$
+returns int language plpgsql set enable_seqscan = off set jit = off as $$
 declare
     horizon timestamptz := coalesce(now, clock_timestamp()) - idle;
-    candidates bigint[];
-    deleted int;
+    candidate record;
+    deleted int := 0;
 begin
-    candidates := array(
-        select l.id from forebay.lane l left join forebay.job j on l.job_id <> 0 and j.id = l.job_id
-        where l.used_at < horizon and l.busy_until < horizon
-          and case when l.job_id = 0 then not l.paused else j.id is null or j.finished_at < horizon end);
-    if candidates = '{}' then
-        return 0;  -- avoids reading all scheduled runs
-    end if;
-    delete from forebay.lane l
-    where l.id = any(candidates)
-      and not exists (select from forebay.step s cross join lateral (
-          select from forebay.ready r where r.step_id = s.id and r.lane_id = l.id limit 1) r)
-      and not exists (select from forebay.scheduled s where s.lane_id = l.id)
-      and not exists (select from forebay.lease e where e.lane_id = l.id);
-    get diagnostics deleted = row_count;
+    for candidate in
+        select l.id, l.job_id from forebay.lane l left join forebay.job j on j.id = l.job_id
+        where l.job_id <> 0 and l.used_at < horizon and l.busy_until < horizon and (j.id is null or j.finished_at < horizon)
+        order by l.job_id limit 1000
+    loop
+        continue when not pg_try_advisory_xact_lock(hashtextextended('forebay.job', candidate.job_id));
+        delete from forebay.lane l
+        where l.id = candidate.id
+          and not exists (select from forebay.job j where j.id = candidate.job_id
+                          and (j.finished_at is null or j.finished_at >= horizon))
+          and not exists (select from forebay.step s cross join lateral (
+              select from forebay.ready r where r.step_id = s.id and r.lane_id = l.id limit 1) r)
+          and not exists (select from forebay.scheduled s where s.job_id = l.job_id and s.lane_id = l.id)
+          and not exists (select from forebay.lease e where e.job_id = l.job_id and e.lane_id = l.id);
+        if found then
+            deleted := deleted + 1;
+        end if;
+    end loop;
     return deleted;
 end $$;

@@ -1,6 +1,5 @@
--- The same as settle, with long columns as text, which drivers encode several times faster than arrays: numbers separated by
--- commas (started in microseconds), results by the record separator, which JSON cannot contain; empty results are null. Pauses
--- are in seconds, so that only the database's clock matters.
+-- The same as settle_reports, for workers of the release before, which report the time of the start by their own clock, in
+-- microseconds since the epoch.
 create or replace function forebay.settle_packed(
     worker_id bigint, tokens text, task_ns text, started text, results text, outcomes text[],
     again_ins float8[], spents boolean[], ends_items boolean[], classes text[], reasons text[],
@@ -9,12 +8,10 @@ create or replace function forebay.settle_packed(
     settled bigint, stale_tokens bigint[], stale_ns int[], steps int[], lanes bigint[], seqs bigint[], finished_jobs bigint[]
 ) language plpgsql as $$
 begin
-return query select * from forebay.settle(
-    worker_id, string_to_array(tokens, ',')::bigint[], string_to_array(task_ns, ',')::int[], outcomes::forebay.outcome[],
-    string_to_array(results, chr(30), '')::jsonb[],
-    (select array_agg(s::float8 / 1e6) from unnest(string_to_array(started, ',')) s),
-    case when cardinality(again_ins) = 0 then '{}' else array(
-        select coalesce(now, clock_timestamp()) + make_interval(secs => a.seconds)
-        from unnest(again_ins) with ordinality a(seconds, place) order by a.place) end,
-    spents, ends_items, classes, reasons, now);
+return query select * from forebay.settle_reports(
+    worker_id, tokens, task_ns,
+    (select string_agg(greatest(0, extract(epoch from coalesce(now, clock_timestamp())) * 1e6 - s.started::numeric)::bigint::text,
+                       ',' order by s.place)
+     from unnest(string_to_array(started, ',')) with ordinality s(started, place)),
+    results, outcomes, again_ins, spents, ends_items, classes, reasons, now);
 end $$;

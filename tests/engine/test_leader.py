@@ -1,0 +1,99 @@
+"""One worker runs the maintenance for all; the others ask the database for little."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import Counter
+from contextlib import suppress
+from typing import Any
+
+import asyncpg
+import pytest
+
+from forebay import Context, Pipeline, Retry
+from forebay.db.pool import UNAVAILABLE, open_pool
+from forebay.engine.maintenance.leader import Leader
+from forebay.engine.submit.results import wait
+from forebay.errors import TransientError
+from forebay.settings import Settings
+from tests.engine.test_worker import working
+
+
+@pytest.fixture
+def idle() -> Pipeline[dict[str, int]]:
+    pipeline: Pipeline[dict[str, int]] = Pipeline("idle", dict)
+
+    @pipeline.step(retry=Retry(attempts=2, base=0.2))
+    async def step(ctx: Context, value: dict[str, int]) -> None:
+        if ctx.attempt == 1 and value["n"]:
+            raise TransientError("try again")
+
+    return pipeline
+
+
+async def test_one_of_two_workers_is_elected_and_replaced(dsn: str, conn: asyncpg.Connection[Any]) -> None:
+    async with await open_pool(dsn, size=2, name="test") as pool:
+        first, second = (Leader(dsn, pool, Settings()) for _ in range(2))
+        await first.run_for_election()
+        await second.run_for_election()
+        assert (first.is_elected, second.is_elected) == (True, False)
+        async with first.connection() as own:
+            assert await own.fetchval("show idle_session_timeout") == "15s"
+            pid = await own.fetchval("select pg_backend_pid()")
+        await conn.fetchval("select pg_terminate_backend($1, 60000)", pid)
+        with suppress(*UNAVAILABLE):  # unless the end of the session is known already
+            async with first.connection() as own:
+                await own.fetchval("select 1")
+        assert not first.is_elected
+        await second.run_for_election()
+        assert (first.is_elected, second.is_elected) == (False, True)
+        second.step_down()
+
+
+async def test_without_sessions_every_worker_runs_the_maintenance(dsn: str) -> None:
+    async with await open_pool(dsn, size=2, name="test") as pool:
+        leaders = [Leader(dsn, pool, Settings(prepared_statements=False)) for _ in range(2)]
+        for leader in leaders:
+            await leader.run_for_election()
+            assert leader.is_elected
+            async with leader.connection() as borrowed:
+                assert await borrowed.fetchval("select count(*) from pg_locks where locktype = 'advisory'") == 0
+
+
+async def test_an_idle_worker_sends_few_statements(
+    dsn: str, idle: Pipeline[dict[str, int]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sent: Counter[str] = Counter()
+
+    def count(method: str) -> None:
+        original = getattr(asyncpg.Connection, method)
+
+        async def counted(self: Any, sql: str, *args: Any, **kwargs: Any) -> Any:
+            sent[sql.strip().splitlines()[-1][:60]] += 1
+            return await original(self, sql, *args, **kwargs)
+
+        monkeypatch.setattr(asyncpg.Connection, method, counted)
+
+    async with working(dsn, idle) as worker:
+        await worker.wait_until_idle()
+        worker._claimer._pause = worker.settings.poll_s  # polls are more frequent at first
+        for method in ("fetch", "fetchrow", "fetchval", "execute"):
+            count(method)
+        began = time.monotonic()
+        await asyncio.sleep(4)  # what is measured is what happens meanwhile
+        rate = sum(sent.values()) / (time.monotonic() - began)
+    assert rate <= 3, sent
+
+
+async def test_a_worker_that_is_not_the_leader_promotes_its_own_retries(
+    dsn: str, conn: asyncpg.Connection[Any], idle: Pipeline[dict[str, int]]
+) -> None:
+    async with await open_pool(dsn, size=1, name="test") as pool:
+        other = Leader(dsn, pool, Settings())
+        await other.run_for_election()
+        async with working(dsn, idle, sweep_s=3600) as worker:
+            job = await idle.submit(conn, {"n": 1})
+            assert (await wait(dsn, job.job_id, timeout=60)).done == 1
+            assert not worker._leader.is_elected
+        other.step_down()
