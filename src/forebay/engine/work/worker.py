@@ -278,6 +278,8 @@ class Worker:
             arguments=StepArguments(step, self._pool),
             report=report,
             on_capacity=self._on_capacity,
+            on_ended=lambda *used: self._claimer.ended(step_id, *used),
+            on_dropped=lambda *dropped: self._claimer.gave_back(step_id, *dropped),
             services=self._services,
             limits=self._limits,
             clock=self.clock,
@@ -383,12 +385,14 @@ class Worker:
         now = time.monotonic()
         for executor in self._executors.values():
             executor.stop_overdue(now)
+            executor.queue.age(now)
             executor.start_slots()
 
     async def report_status(self, *, stopped: bool = False) -> None:
         """Write the status of this worker, and read which queues are parked."""
         executors = self._executors.values()
         about = describe_steps(executors) | {"settled": self.settled, "leases": len(self._leases), "pid": os.getpid()}
+        about["lane_waits"] = {e.step.label: round(self._claimer.longest_wait(e.step_id), 3) for e in executors}
         about |= {"limits": self._limits.describe(), "machine": self._machine.describe()}
         about |= {"shared": self._resources.describe(), "pool_waits": self._pool.waits.describe()}
         # Another worker may have parked a queue: the worker whose next attempt succeeds unparks it.

@@ -8,7 +8,7 @@ declare
 begin
     candidates := array(
         select l.id from forebay.lane l left join forebay.job j on l.job_id <> 0 and j.id = l.job_id
-        where l.used_at < horizon and l.busy_until < horizon
+        where l.used_at < horizon
           and case when l.job_id = 0 then not l.paused else j.id is null or j.finished_at < horizon end);
     if candidates = '{}' then
         return 0;  -- avoids reading all scheduled runs
