@@ -1,5 +1,6 @@
-"""The pipeline under test: one async step that does nothing but say that it ran."""
+"""The pipelines under test: one async step each, which says that it ran, and does nothing or sleeps."""
 
+import asyncio
 from collections.abc import Callable
 from typing import Any
 
@@ -8,8 +9,8 @@ from forebay import Context, Pipeline
 Input = dict[str, Any]
 
 
-def noop_pipeline(hit: Callable[[int], None]) -> Pipeline[Input]:
-    pipeline: Pipeline[Input] = Pipeline("noop", dict)
+def noop_pipeline(hit: Callable[[int], None], name: str = "noop") -> Pipeline[Input]:
+    pipeline: Pipeline[Input] = Pipeline(name, dict)
 
     @pipeline.step()
     async def noop(_: Context, value: Input) -> int:
@@ -20,9 +21,27 @@ def noop_pipeline(hit: Callable[[int], None]) -> Pipeline[Input]:
     return pipeline
 
 
+def sleep_pipeline(hit: Callable[[int], None]) -> Pipeline[Input]:
+    """Four slots; a task takes as many seconds as its input says."""
+    pipeline: Pipeline[Input] = Pipeline("sleep", dict)
+
+    @pipeline.step(concurrency=(4, 4))
+    async def sleep(_: Context, value: Input) -> int:
+        seq: int = value["seq"]
+        hit(seq)
+        await asyncio.sleep(value["seconds"])
+        return seq
+
+    return pipeline
+
+
+def pipelines(hit: Callable[[int], None]) -> list[Pipeline[Input]]:
+    return [noop_pipeline(hit), noop_pipeline(hit, "other"), sleep_pipeline(hit)]
+
+
 def _not_here(_: int) -> None:
     raise RuntimeError("the step runs in workers only")
 
 
 # As the submitting side knows it.
-PIPELINE = noop_pipeline(_not_here)
+PIPELINE, OTHER_PIPELINE, SLEEP_PIPELINE = pipelines(_not_here)

@@ -12,7 +12,7 @@ from pathlib import Path
 import asyncpg
 
 from bench.harness import BenchError, connected
-from bench.noop import PIPELINE
+from bench.noop import OTHER_PIPELINE, PIPELINE, SLEEP_PIPELINE
 from bench.workload import SQL_INPUT, input_of, inputs
 from forebay.db.migrate import migrate
 from forebay.engine.db.registry import register
@@ -91,10 +91,11 @@ class Forebay:
     name = "forebay"
 
     async def setup(self, dsn: str) -> None:
-        """Create the schema in an empty database, and make the pipeline known."""
+        """Create the schema in an empty database, and make the pipelines known."""
         await migrate(dsn, service=True)
         async with connected(dsn) as conn:
-            await register(conn, PIPELINE.definition())
+            for pipeline in (PIPELINE, OTHER_PIPELINE, SLEEP_PIPELINE):
+                await register(conn, pipeline.definition())
 
     async def load(self, dsn: str, count: int) -> None:
         """Submit one job of `count` items, numbered from 0, by the bulk door."""
@@ -123,6 +124,40 @@ class Forebay:
                     await submit_one(seq)
 
             yield submit_in_block if in_block else submit_one
+
+    @asynccontextmanager
+    async def other_submitter(self, dsn: str) -> AsyncIterator[Submit]:
+        """The same for another pipeline of the same owner."""
+        async with connected(dsn) as conn:
+
+            async def submit_one(seq: int) -> None:
+                await submit(conn, OTHER_PIPELINE, input_of(seq), owner=OWNER)
+
+            yield submit_one
+
+    async def submit_sleep(self, conn: asyncpg.Connection, seq: int, seconds: float, owner: str) -> None:
+        """Submit a task that takes this long."""
+        await submit(conn, SLEEP_PIPELINE, {"seq": seq, "seconds": seconds}, owner=owner)
+
+    async def load_paused_queue(self, dsn: str, owners: int) -> None:
+        """Pause the queue, and submit one task for each of so many owners."""
+        async with connected(dsn) as conn:
+            queue = await conn.fetchval("select queue from forebay.step where name = 'noop'")
+            await conn.execute("select forebay.pause_queue($1)", queue)
+            sql = f"select count(forebay.submit($1, {SQL_INPUT}, 'owner ' || s)) from generate_series(1, $2::int) s"
+            await conn.fetchval(sql, PIPELINE.name, owners)
+
+    @asynccontextmanager
+    async def worker_here(self, dsn: str) -> AsyncIterator[None]:
+        """A worker on the event loop of the caller."""
+        worker = Worker(dsn, [PIPELINE])
+        running = asyncio.create_task(worker.run())
+        await worker.ready_or_failed(running)
+        try:
+            yield
+        finally:
+            worker.stop()
+            await running
 
     async def park_paused(self, dsn: str, count: int) -> None:
         """Submit `count` items in a job that is paused."""

@@ -22,6 +22,11 @@ class Sizes:
     snapshot_seconds: float
     snapshot_repeats: int
     other_owner_interval: float
+    other_pipeline_backlog: int
+    long_seconds: float
+    short_samples: int
+    paused_owners: int
+    stall_seconds: float
     api_submits: int
     api_backlog: int
     bookmarks: int
@@ -48,6 +53,11 @@ FULL = Sizes(
     snapshot_seconds=60.0,
     snapshot_repeats=1,
     other_owner_interval=0.05,
+    other_pipeline_backlog=60_000,
+    long_seconds=5.0,
+    short_samples=100,
+    paused_owners=10_000,
+    stall_seconds=30.0,
     api_submits=6_000,
     api_backlog=600_000,
     bookmarks=400,
@@ -74,6 +84,11 @@ QUICK = Sizes(
     snapshot_seconds=10.0,
     snapshot_repeats=1,
     other_owner_interval=0.05,
+    other_pipeline_backlog=30_000,
+    long_seconds=5.0,
+    short_samples=40,
+    paused_owners=10_000,
+    stall_seconds=10.0,
     api_submits=3_000,
     api_backlog=250_000,
     bookmarks=150,

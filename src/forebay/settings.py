@@ -139,7 +139,7 @@ class Settings(SettingsBase):
     owner_reserve: Annotated[int, Field(ge=0, le=100)] = Field(
         default=2,
         description="slots of a step beyond its concurrency, one for each owner who runs none of its tasks in this "
-        "worker while another owner holds all regular slots; steps with a concurrency of 1 have none",
+        "worker while other owners hold all regular slots; steps with a concurrency of 1 have none",
     )
     claim_safety: Annotated[float, Field(gt=0, le=1)] = Field(
         default=0.8, description="share of `slice_ms` that claims are sized for"

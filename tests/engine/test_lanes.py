@@ -7,11 +7,14 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any, cast
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from forebay.engine.db.tasks import LaneInfo, Lease
+from forebay.engine.work import lanes as lanes_module
 from forebay.engine.work.lanes import StepLanes
+from forebay.engine.work.service_time import AGE_S, ServiceTime
 from forebay.engine.work.task_queue import TaskQueue
 
 
@@ -226,3 +229,178 @@ def test_a_high_priority_does_not_keep_other_owners_from_being_claimed() -> None
     assert sorted((claim.lane_id, claim.quota) for claim in step.pick_outranked({1})) == [(4, 1), (5, 1)]
     assert [claim.lane_id for claim in step.pick_outranked({1})] == [3]  # the others are being claimed from
     assert known((1, 1, 7, 1), (2, 2, 7, 1)).pick_outranked({1}) == []
+
+
+# -- many lanes -----------------------------------------------------------------------------------------------------
+
+
+class Counting(StepLanes):
+    """Counts how often the place of a lane is computed."""
+
+    looks = 0
+
+    def _key(self, lane: lanes_module.Lane) -> tuple[float, float, int]:
+        self.looks += 1
+        return super()._key(lane)
+
+
+@pytest.mark.parametrize("count", [500, 20_000])
+def test_a_wake_up_or_a_claim_costs_the_same_beside_any_number_of_lanes(count: int) -> None:
+    step = Counting(1)
+    for lane_id in range(1, count + 1):
+        step.wake(lane_id)
+        step.learn(LaneInfo(lane_id, lane_id, 0, 1))
+    assert step.looks <= 8 * count
+    step.looks = 0
+    for n in range(10):
+        claims = step.pick(64)
+        assert len(claims) == 64
+        step.claimed(claims, [lease(c.lane_id, 1, seq=n + 1) for c in claims[:32]])
+        step.wake(10 * count + n)
+    assert step.looks <= 10 * 64 * 8
+
+
+def test_a_claim_goes_round_all_lanes_before_it_comes_back_to_one() -> None:
+    step = known(*((lane, lane, 0, 1.0) for lane in range(1, 301)))
+    got = serve(step, 60, 15)
+    assert set(got.values()) == {3}
+
+
+def test_lanes_that_are_served_again_and_again_leave_no_entries_behind() -> None:
+    step = known((1, 1, 0, 1))
+    for n in range(2000):
+        claims = step.pick(10, served={1})
+        step.claimed(claims, [lease(1, 10, seq=n + 1)])
+    assert sum(len(heap) for heap in step._heaps.values()) < 200
+
+
+def test_only_idle_lanes_are_forgotten_and_owners_keep_what_they_were_charged(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lanes_module, "_MAX_IDLE", 10)
+    step = known((1, 1, 0, 1), (2, 2, 0, 1))
+    serve(step, 10, 5)
+    before = {owner_id: owner.virtual for owner_id, owner in step._owners.items()}
+    for lane_id in range(100, 150):  # these come and go
+        step.learn(LaneInfo(lane_id, lane_id, 0, 1))
+        step.wake(lane_id)
+        claims = step.pick(100)
+        step.claimed(claims, [lease(c.lane_id, c.quota, seq=7) for c in claims if c.lane_id < 100])
+    step.forget_idle()
+    assert sorted(step.lanes) == [1, 2, *range(140, 150)]
+    assert set(step._owners) == {1, 2, *range(140, 150)}
+    assert all(step._owners[owner_id].virtual > virtual for owner_id, virtual in before.items())
+
+
+def test_a_lane_that_is_paused_while_it_is_claimed_from_can_come_back() -> None:
+    step = known((1, 1, 0, 1))
+    claims = step.pick(10)
+    step.learn(LaneInfo(1, 1, 0, 1, paused=True))
+    step.claimed(claims, [lease(1, 10)])
+    assert step.pick(10) == []
+    step.learn(LaneInfo(1, 1, 0, 1))
+    assert step.wake(1)
+    assert [claim.lane_id for claim in step.pick(10)] == [1]
+
+
+# -- slot time ------------------------------------------------------------------------------------------------------
+
+
+def test_the_estimate_of_a_lane_is_corrected_when_its_tasks_end() -> None:
+    service = ServiceTime()
+    charged = service.take(10, 0.001)
+    charged += service.end(4, 20.0)
+    assert service.mean == 5
+    charged += service.take(2, 0.001)
+    charged += service.end(6, 30.0) + service.give_back(2)
+    assert charged == pytest.approx(50.0)
+    assert service.end(1, 5.0) == 5.0  # nothing was charged for it
+
+
+def test_owners_share_slot_time_not_tasks() -> None:
+    """One owner's tasks take a hundred times as long: claims of one task at a time go to the other."""
+    step = known((1, 1, 0, 1), (2, 2, 0, 1))
+    seconds, used, got = {1: 5.0, 2: 0.05}, {1: 0.0, 2: 0.0}, Counter[int]()
+    for n in range(1000):
+        (claim,) = step.pick(1)
+        step.claimed([claim], [lease(claim.lane_id, 1, seq=n + 1)])
+        step.ended(claim.lane_id, 1, seconds[claim.lane_id])
+        used[claim.lane_id] += seconds[claim.lane_id]
+        got[claim.lane_id] += 1
+    assert abs(used[1] - used[2]) <= 5
+    assert got[2] > 80 * got[1]
+
+
+def test_slots_are_shared_in_time_too() -> None:
+    """Four slots, two owners with endless tasks of 5 s and of 0.05 s: each uses half of the slot time."""
+    queue, seconds, used = TaskQueue(), {1: 5.0, 2: 0.05}, {1: 0.0, 2: 0.0}
+    slots = [0.0] * 4
+    running: list[tuple[float, int]] = []
+    for lane_id in seconds:
+        run = lease(lane_id, 20_000)
+        run.owner_id = lane_id
+        queue.push(run)
+    for _ in range(8000):
+        now = slots.pop(0)
+        for ended, lane_id in [each for each in running if each[0] <= now]:
+            running.remove((ended, lane_id))
+            queue.ended(lane_id, 1, seconds[lane_id])
+        lane_id = cast("Any", queue.pop())[0].lane_id
+        used[lane_id] += seconds[lane_id]
+        running.append((now + seconds[lane_id], lane_id))
+        slots = sorted([*slots, now + seconds[lane_id]])
+    assert 0.9 < used[1] / used[2] < 1.1
+
+
+def test_an_empty_queue_forgets_no_charge() -> None:
+    queue = TaskQueue()
+    queue.push(lease(1, 1, seq=1))
+    queue.pop()
+    queue.ended(1, 1, 60.0)
+    queue.push(lease(1, 1, seq=2))
+    queue.push(lease(2, 1, seq=3))
+    assert cast("Any", queue.pop())[0].lane_id == 2
+
+
+# -- priorities -----------------------------------------------------------------------------------------------------
+
+
+def test_a_low_priority_is_slow_but_is_claimed_from() -> None:
+    now = 100.0
+    step = StepLanes(1, clock=lambda: now)
+    for lane_id, priority in ((1, 5), (2, 2)):
+        step.learn(LaneInfo(lane_id, 1, priority, 1))
+        step.wake(lane_id)
+    assert step.has_priorities
+    got: Counter[int] = Counter()
+    for n in range(300):  # 30 s
+        now += 0.1
+        for claims in (step.pick(10), step.pick_aged()):
+            step.claimed(claims, [lease(c.lane_id, c.quota, seq=n + 1) for c in claims])
+            got.update({c.lane_id: c.quota for c in claims})
+    assert got[1] == 3000
+    assert got[2] in (9, 10)  # one in three seconds
+
+
+def test_a_low_priority_is_slow_but_gets_a_slot() -> None:
+    queue = queued((1, 1, 2), (2, 1, 0))
+    began = queue._time
+    queue.age(began)
+    assert [cast("Any", queue.pop())[0].lane_id for _ in range(2)] == [1, 1]
+    queue.push(lease(1, 100), 2)
+    queue.age(began + 1.9 * AGE_S)
+    assert cast("Any", queue.pop())[0].lane_id == 1
+    queue.age(began + 2.1 * AGE_S)
+    assert Counter(cast("Any", queue.pop())[0].lane_id for _ in range(4)) == {1: 3, 2: 1}  # then it is low again
+
+
+def test_the_longest_wait_of_a_lane_is_known() -> None:
+    now = 100.0
+    step = StepLanes(1, clock=lambda: now)
+    assert step.longest_wait() == 0
+    for lane_id in (1, 2):
+        step.learn(LaneInfo(lane_id, lane_id, 0, 1))
+        step.wake(lane_id)
+    now = 160.0
+    assert step.longest_wait() == 60
+    step.claimed(step.pick(2), [lease(1, 1), lease(2, 1)])
+    now = 161.0
+    assert step.longest_wait() == 1

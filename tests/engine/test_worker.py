@@ -595,3 +595,17 @@ async def test_a_limit_that_has_shrunk_uses_up_none_of_the_reserve(dsn: str, con
         await held.until(ann=4, bob=1)
         held.let_go("ann", 6)
         held.let_go("bob")
+
+
+async def test_an_owner_who_waits_begins_while_several_others_hold_all_slots(
+    dsn: str, conn: asyncpg.Connection[Any]
+) -> None:
+    held = _Held(4)
+    async with working(dsn, held.pipeline), asyncio.timeout(60):
+        await held.submit(conn, "ann", 3)
+        await held.submit(conn, "cid", 1)
+        await held.until(ann=3, cid=1)
+        await held.submit(conn, "bob", 1)
+        await held.until(ann=3, cid=1, bob=1)
+        for owner in ("ann", "bob", "cid"):
+            held.let_go(owner, 3)

@@ -265,9 +265,9 @@ class Bench:
 
         return self.run(work())
 
-    def lanes(self, steps: Sequence[str]) -> list[tuple[str, int]]:
+    def lanes(self, steps: Sequence[str], now: int) -> list[tuple[str, int]]:
         """The lanes that have something ready, as workers discover them."""
-        found = self.run(tasks.find_ready_lanes(self.pool, [self.step_ids[s] for s in steps]))
+        found = self.run(tasks.find_ready_lanes(self.pool, [self.step_ids[s] for s in steps], stamp(now)))
         return [(self._names[step], lane.lane_id) for step, lane in found]
 
     def claim(self, worker: int, wanted: Sequence[Wanted], lease_s: float, now: int) -> list[tasks.Lease]:

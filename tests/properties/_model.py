@@ -138,6 +138,13 @@ class Model:
 
     # -- claim --------------------------------------------------------------------------------------------------------
 
+    def discoverable(self, step: str, lanes: int, now: int) -> int:
+        """How many of the lanes in which a step has ready tasks are discovered."""
+        queue = self.queues[QUEUE_OF[step]]
+        if queue.parked is None:
+            return 0 if queue.paused else lanes
+        return 0 if queue.paused or queue.probe_at > now else min(lanes, 8)
+
     def predict(self, wanted: Sequence[Wanted], runs: Iterable[Run], open_lanes: set[int], now: int) -> Claimed:
         """What a claim does with these runs: first come, first served within a lane."""
         by_pair: dict[tuple[str, int], list[Run]] = {}

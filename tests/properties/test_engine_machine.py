@@ -346,11 +346,14 @@ class EngineMachine(RuleBasedStateMachine):
     def _claim(self, worker: Worker, steps: Sequence[str], quota: int, rows: int, skip: int) -> list[Hand]:
         """Claims from all lanes of these steps; `skip` puts the watermark behind so many of each lane's runs."""
         now = self.tick()
-        lanes = self.bench.lanes(steps)
+        discovered = set(self.bench.lanes(steps, now))
         open_lanes = {lane for lane, (_, _, paused) in self.seen.lanes.items() if not paused}
         found = {(r.step, r.lane) for r in self.seen.ready if r.step in steps and r.lane in open_lanes}
-        assert set(lanes) == found
-        wanted = [Wanted(s, lane, self._head(s, lane, skip), quota, rows) for s, lane in sorted(lanes)]
+        for name in steps:
+            lanes, all_lanes = ({lane for s, lane in pairs if s == name} for pairs in (discovered, found))
+            assert len(lanes) == self.model.discoverable(name, len(all_lanes), now)
+            assert lanes <= all_lanes
+        wanted = [Wanted(s, lane, self._head(s, lane, skip), quota, rows) for s, lane in sorted(found)]
         leases = self.bench.claim(worker.id, wanted, LEASE_S, now)
         expected = self.model.predict(wanted, self.seen.ready, open_lanes, now)
         got = {(self.bench.step(e.step_id), e.job_id, e.first_n, e.last_n): e for e in leases}

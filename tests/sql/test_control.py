@@ -97,7 +97,7 @@ async def test_resume_wakes_workers_for_both_lanes(db: Db) -> None:
     await db.claim("a")  # sets the rest aside
     await db.settle([lease])  # b follows in the lane of the lease
     own = (await db.job(job))["lane_id"]
-    await db.execute("update forebay.lane set busy_until = $1 where id = $2", db.now + timedelta(hours=1), own)
+    await db.fetch("select forebay.mark_busy_lanes($1, $2, 3600, $3)", [await db.step_id("a")], [own], db.now)
     await db.conn.add_listener("forebay", lambda *args: heard.put_nowait(str(args[-1])))
     await do(db, "resume", job)
     said = {(await heard.get()).rpartition(" ")[0], (await heard.get()).rpartition(" ")[0]}

@@ -286,7 +286,8 @@ async def test_workers_are_woken_for_what_comes_back(db: Db) -> None:
     await db.execute("select forebay.release(1, $1, $2)", [lease["token"]], db.now)
     seq = await db.one("select seq from forebay.ready")
     assert await heard.get() == f"ready {lease['step_id']} {lease['lane_id']} {seq}"
-    await db.execute("update forebay.lane set busy_until = $1", db.now + timedelta(days=1))
+    busy = "select forebay.mark_busy_lanes($1, $2, 86400, $3)"
+    await db.fetch(busy, [lease["step_id"]], [lease["lane_id"]], db.now)
     await db.claim("a")
     db.after(minutes=2)
     await expire(db)

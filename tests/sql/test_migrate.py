@@ -117,7 +117,7 @@ async def test_on_a_live_system(dsn: str, monkeypatch: pytest.MonkeyPatch) -> No
     """Functions are replaced while another session uses them in an open transaction."""
     conn = await asyncpg.connect(dsn)
     async with conn.transaction():
-        await conn.fetch("select * from forebay.discover('{1}')")
+        await conn.fetch("select * from forebay.describe_lanes('{1}')")
         monkeypatch.setattr(Part, "digest", "changed")
         assert await migrate(dsn) == 0
     stored = {row[0]: row[1] for row in await conn.fetch("select name, routines from forebay.part")}
@@ -128,11 +128,11 @@ async def test_on_a_live_system(dsn: str, monkeypatch: pytest.MonkeyPatch) -> No
 
 async def test_a_function_that_answers_something_else_is_made_anew(dsn: str, monkeypatch: pytest.MonkeyPatch) -> None:
     conn = await connect(dsn)
-    await conn.execute("drop function forebay.mark_busy; drop function forebay.discover")
-    await conn.execute("create function forebay.discover(steps int[]) returns int language sql as 'select 1'")
+    await conn.execute("drop function forebay.mark_busy; drop function forebay.describe_lanes")
+    await conn.execute("create function forebay.describe_lanes(lanes bigint[]) returns int language sql as 'select 1'")
     monkeypatch.setattr(Part, "digest", "changed")
     assert await migrate(dsn) == 0
-    assert await conn.fetch("select * from forebay.discover('{1}')") == []
+    assert await conn.fetch("select * from forebay.describe_lanes('{1}')") == []
     assert await conn.fetchval("select count(*) from forebay.jobs") == 0
     await conn.close()
 
@@ -306,8 +306,8 @@ async def test_a_server_that_is_too_old_is_told() -> None:
 
 async def test_what_others_built_upon_is_not_dropped(dsn: str, monkeypatch: pytest.MonkeyPatch) -> None:
     conn = await connect(dsn)
-    await conn.execute("drop function forebay.discover")
-    await conn.execute("create function forebay.discover(steps int[]) returns int language sql as 'select 1'")
+    await conn.execute("drop function forebay.describe_lanes")
+    await conn.execute("create function forebay.describe_lanes(lanes bigint[]) returns int language sql as 'select 1'")
     await conn.execute("create view public.mine as select * from forebay.jobs")
     monkeypatch.setattr(Part, "digest", "changed")
     with pytest.raises(SchemaError, match=r"view mine depends on view jobs; drop that, migrate, and make it anew"):
@@ -431,8 +431,8 @@ async def test_the_engine_is_upgraded_without_the_service(dsn: str) -> None:
 
 async def _remake_everything(conn: Connection) -> None:
     """Make it impossible to replace one function of the engine in place, so that all are dropped and made."""
-    await conn.execute("drop function forebay.discover")
-    await conn.execute("create function forebay.discover(steps int[]) returns int language sql as 'select 1'")
+    await conn.execute("drop function forebay.describe_lanes")
+    await conn.execute("create function forebay.describe_lanes(lanes bigint[]) returns int language sql as 'select 1'")
     await conn.execute("update forebay.part set routines = ''")
 
 

@@ -117,6 +117,10 @@ WORKER_CONCURRENCY = Metric(
 WORKER_CLAIM_SIZE = Metric(
     "forebay_worker_claim_size", "gauge", _WORKER_STEP, "tasks that it claims in one batch, auto-tuned",
 )  # fmt: skip
+WORKER_LANE_WAIT = Metric(
+    "forebay_worker_lane_wait_seconds", "gauge", _WORKER_STEP,
+    "for how long an owner's lane with ready tasks has not been claimed from; the longest: it starves while this grows",
+)  # fmt: skip
 WORKER_PROCESSED = Metric(
     "forebay_worker_processed_total", "counter", _WORKER_STEP, "attempts that succeeded or failed",
     "S3-74 S4-40",

@@ -12,7 +12,7 @@ from forebay.engine.db.sql import load
 from forebay.errors import NotFoundError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from datetime import datetime
 
     from forebay.db.pool import Connection, Pool
@@ -222,10 +222,10 @@ async def count_not_found(pool: Pool, job_id: int, n: int, step: str, attempts: 
     return found
 
 
-async def find_ready_lanes(pool: Pool, steps: Sequence[int]) -> list[tuple[int, LaneInfo]]:
-    """The lanes with ready tasks, for each of these steps."""
-    rows = await fetch(pool, "select * from forebay.discover($1)", list(steps))
-    return [(row["step_id"], LaneInfo(row["lane_id"], row["owner_id"], row["priority"], row["weight"])) for row in rows]
+async def find_ready_lanes(pool: Pool, steps: Sequence[int], now: datetime | None) -> Iterator[tuple[int, LaneInfo]]:
+    """The lanes with ready tasks, for each of these steps whose queue is neither paused nor parked."""
+    rows = await fetch(pool, "select * from forebay.discover($1, $2)", list(steps), now)
+    return ((row["step_id"], LaneInfo(row["lane_id"], row["owner_id"], row["priority"], row["weight"])) for row in rows)
 
 
 async def describe_lanes(pool: Pool, lanes: Sequence[int]) -> list[LaneInfo]:
@@ -233,15 +233,10 @@ async def describe_lanes(pool: Pool, lanes: Sequence[int]) -> list[LaneInfo]:
     return [LaneInfo(r["lane_id"], r["owner_id"], r["priority"], r["weight"], r["paused"]) for r in rows]
 
 
-async def mark_busy(pool: Pool, lanes: Sequence[int], seconds: float, now: datetime | None) -> None:
-    """Set for how long these lanes need no wake-ups."""
-    await execute(
-        pool,
-        "select forebay.mark_busy($1, coalesce($3::timestamptz, clock_timestamp()) + make_interval(secs => $2))",
-        list(lanes),
-        seconds,
-        now,
-    )
+async def mark_busy_lanes(pool: Pool, pairs: Sequence[tuple[int, int]], seconds: float, now: datetime | None) -> None:
+    """Set for how long these (step, lane) pairs need no wake-ups; 0: they need them."""
+    steps, lanes = [step_id for step_id, _ in pairs], [lane_id for _, lane_id in pairs]
+    await execute(pool, "select forebay.mark_busy_lanes($1, $2, $3, $4)", steps, lanes, seconds, now)
 
 
 async def renew_leases(

@@ -239,6 +239,12 @@ ALTER TABLE forebay.audit ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     NO MAXVALUE
     CACHE 1
 );
+CREATE UNLOGGED TABLE forebay.busy_lane (
+    lane_id bigint NOT NULL,
+    step_id integer NOT NULL,
+    until timestamp with time zone NOT NULL
+)
+WITH (fillfactor='50', autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='5000');
 CREATE VIEW forebay.dead_letters WITH (security_invoker='true') AS
  SELECT d.at,
     d.job_id,
@@ -650,6 +656,8 @@ CREATE VIEW forebay.workers WITH (security_invoker='true') AS
 ALTER TABLE ONLY forebay.attempt ATTACH PARTITION forebay.attempt_default DEFAULT;
 ALTER TABLE ONLY forebay.audit
     ADD CONSTRAINT audit_pkey PRIMARY KEY (id);
+ALTER TABLE ONLY forebay.busy_lane
+    ADD CONSTRAINT busy_lane_pkey PRIMARY KEY (lane_id, step_id);
 ALTER TABLE ONLY forebay.dead_letter
     ADD CONSTRAINT dead_letter_pkey PRIMARY KEY (job_id, n, step_id);
 ALTER TABLE ONLY forebay.item

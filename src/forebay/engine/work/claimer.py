@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from forebay.db.pool import REJECTED, UNAVAILABLE, release, retry_until_up
 from forebay.engine.db import tasks
 from forebay.engine.work.attempt import Attempt
+from forebay.engine.work.busy_lanes import BusyLanes
 from forebay.engine.work.lanes import StepLanes
 from forebay.errors import one_line
 from forebay.log import get_logger
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
     from forebay.db.pool import Connection, Pool
     from forebay.engine.clock import Clock
-    from forebay.engine.db.tasks import Claim, Lease
+    from forebay.engine.db.tasks import Claim, LaneInfo, Lease
     from forebay.engine.limits.client import LimitClient
     from forebay.engine.work.executor import StepExecutor
     from forebay.engine.work.leases import LeaseBook
@@ -36,9 +37,9 @@ if TYPE_CHECKING:
 log = get_logger("claimer")
 
 _FIRST_POLL = 0.01
-_BUSY_FOR = 3.0  # seconds that a lane stays marked as busy after a full claim
 _SWEEP_EVERY = 5.0  # seconds between polls below the watermark of a busy lane
 _SWEEP_SHARE = 20  # polls of all lanes may use 1/20 of the time
+_YIELD_EVERY = 250  # lanes after which a poll yields to the event loop
 
 
 class Claimer:
@@ -76,14 +77,15 @@ class Claimer:
         self._spans = spans  # None: tracing is off
         self._only = only  # lanes; None: all
         self._lanes = {step_id: StepLanes(step_id) for step_id in executors}
-        self._busy: set[int] = set()  # lanes whose last claim was full
-        self._marked: set[int] = set()  # lanes that are marked as busy in the database
+        self._busy = BusyLanes(pool, clock, self.request_poll)
+        self._unknown: set[int] = set()  # lanes whose owner and priority are to be read
         self._has_lost_claim = False  # the database may have leases that the book has not
         self._hold_until = 0.0
         self._pause = _FIRST_POLL
         self._news = asyncio.Event()
         self._express_news = asyncio.Event()
-        self._poll_requested = asyncio.Event()
+        self._poll_requested = False
+        self._poll_news = asyncio.Event()  # a poll is requested, or a lane is unknown
         self._idle = asyncio.Event()
         self._closed = False
         self._stopped = False
@@ -99,7 +101,8 @@ class Claimer:
             self._pause = _FIRST_POLL
             self._news.set()
             if not lanes.lanes[lane_id].known:
-                self._poll_requested.set()  # reads its owner and priority while its first tasks are claimed
+                self._unknown.add(lane_id)  # its owner and priority are read while its first tasks are claimed
+                self._poll_news.set()
         self._express_news.set()  # last, because claims are sent in the order in which their loops wake up
 
     def on_capacity(self) -> None:
@@ -107,10 +110,23 @@ class Claimer:
         self._news.set()
         self._express_news.set()
 
+    def ended(self, step_id: int, lane_id: int, count: int, seconds: float) -> None:
+        """Charge a lane for the slot time of tasks that have ended."""
+        self._lanes[step_id].ended(lane_id, count, seconds)
+
+    def gave_back(self, step_id: int, lane_id: int, count: int) -> None:
+        """Charge a lane nothing for tasks that did not run."""
+        self._lanes[step_id].gave_back(lane_id, count)
+
+    def longest_wait(self, step_id: int) -> float:
+        """For how many seconds a lane of this step that has ready tasks has not been claimed from."""
+        return self._lanes[step_id].longest_wait()
+
     def request_poll(self) -> None:
         """Poll soon, because wake-ups may have been missed."""
         self._pause = _FIRST_POLL
-        self._poll_requested.set()
+        self._poll_requested = True
+        self._poll_news.set()
 
     def hold(self, seconds: float) -> None:
         """Stop claiming for a while, because this machine is overloaded."""
@@ -200,8 +216,15 @@ class Claimer:
             if served or owners:
                 capacity = self._within_limits(executor, executor.concurrency.value)
                 claims += lanes.pick_waiting(capacity, served, () if served else owners)
+            elif executor.is_idle:  # the other loops may be in the middle of large claims of other steps
+                claims += lanes.pick_waiting(self._within_limits(executor, executor.concurrency.value), served)
+            elif (spare := executor.spare_reserve()) > 0:  # several owners hold all slots
+                capacity = self._within_limits(executor, spare)
+                claims += lanes.pick_waiting(capacity, served, self._leases.holders(executor.step_id))
             if executor.is_shared and (holders := self._leases.holders(executor.step_id)) and self._may_start(executor):
                 claims += lanes.pick_outranked(holders)
+            if lanes.has_priorities and self._may_start(executor):
+                claims += lanes.pick_aged()
         return claims
 
     def _may_start(self, executor: StepExecutor) -> bool:
@@ -237,7 +260,8 @@ class Claimer:
             for step_id, mine in by_step.items():
                 lanes = self._lanes[step_id]
                 lanes.claimed(mine, [lease for lease in leases if lease.step_id == step_id])
-                self._note_busy(lanes, mine)
+                for claim in mine:
+                    self._busy.note(step_id, claim.lane_id, is_full=lanes.lanes[claim.lane_id].full)
             self._accept(leases)
         finally:
             self._leases.note_arrival(arrival)
@@ -275,6 +299,7 @@ class Claimer:
         """Settle a task whose item has ended or was deleted, so that the lease does not hold it."""
         attempt = Attempt(lease, n, self._clock.mark())
         attempt.fail("CANCELLED", reason="the item had already ended", ends_item=True)
+        self._lanes[lease.step_id].gave_back(lease.lane_id, 1)
         self._settler.add(attempt)
 
     def _note_idle(self) -> None:
@@ -295,62 +320,67 @@ class Claimer:
         its wake-up waits about as long as the commit was late. Polling uses only a small share of the time."""
         while True:
             began = time.monotonic()
+            self._poll_requested = False
             try:
                 await self.find_ready_lanes()
             except REJECTED + UNAVAILABLE as error:
                 self._lost(error, self._pause)
-            cost = time.monotonic() - began
-            await wait_for(self._poll_requested, max(self._pause, _SWEEP_SHARE * cost))
-            self._poll_requested.clear()
+            await self._wait_for_poll(_SWEEP_SHARE * (time.monotonic() - began))
             self._pause = min(self._pause * 2, self._poll_s)
 
+    async def _wait_for_poll(self, least: float) -> None:
+        """Wait until the next poll is due or requested, but at least `least` seconds. Meanwhile lanes that wake-ups
+        have named are described."""
+        now = time.monotonic()
+        earliest, latest = now + least, now + max(self._pause, least)
+        while (due := earliest if self._poll_requested else latest) > now:
+            await wait_for(self._poll_news, due - now)
+            self._poll_news.clear()
+            try:
+                await self._describe_unknown()
+            except REJECTED + UNAVAILABLE as error:
+                self._lost(error, self._pause)
+            now = time.monotonic()
+
     async def find_ready_lanes(self) -> None:
-        news = False
-        for step_id, info in await tasks.find_ready_lanes(self._pool, list(self._executors)):
-            lanes = self._lanes[step_id]
-            if self._only is not None and info.lane_id not in self._only:
-                continue
-            lanes.learn(info)
-            # The lane was empty for us but is not empty: something is below the watermark. An active lane can have such
-            # tasks too.
-            if not lanes.is_active(info.lane_id):
-                lanes.rewind(info.lane_id)
-                news = lanes.wake(info.lane_id) or news
-            elif time.monotonic() - lanes.lanes[info.lane_id].rewound > _SWEEP_EVERY:
-                lanes.rewind(info.lane_id)
+        found = await tasks.find_ready_lanes(self._pool, list(self._executors), self._clock.stamp())
+        for count, (step_id, info) in enumerate(found, 1):
+            if self._only is None or info.lane_id in self._only:
+                self._found(self._lanes[step_id], info)
+            if not count % _YIELD_EVERY:
+                await asyncio.sleep(0)
         for lanes in self._lanes.values():
             lanes.forget_idle()
-        if news:
-            self._news.set()
         await self._describe_unknown()
 
+    def _found(self, lanes: StepLanes, info: LaneInfo) -> None:
+        lanes.learn(info)
+        # The lane was empty for us but is not empty: something is below the watermark. An active lane can have such
+        # tasks too.
+        if not lanes.is_active(info.lane_id):
+            lanes.rewind(info.lane_id)
+            lanes.wake(info.lane_id)
+            self._news.set()
+            self._express_news.set()
+        elif time.monotonic() - lanes.lanes[info.lane_id].rewound > _SWEEP_EVERY:
+            lanes.rewind(info.lane_id)
+
     async def _describe_unknown(self) -> None:
-        unknown = {lane_id for lanes in self._lanes.values() for lane_id in lanes.unknown()}
+        unknown, self._unknown = self._unknown, set[int]()
         if not unknown:
             return
-        for info in await tasks.describe_lanes(self._pool, sorted(unknown)):
+        try:
+            described = await tasks.describe_lanes(self._pool, sorted(unknown))
+        except BaseException:
+            self._unknown |= unknown
+            raise
+        for count, info in enumerate(described, 1):
             for lanes in self._lanes.values():
                 if info.lane_id in lanes.lanes:
                     lanes.learn(info)
-
-    # -- suppressing wake-ups -------------------------------------------------------------------------------------
-
-    def _note_busy(self, lanes: StepLanes, claims: list[Claim]) -> None:
-        for claim in claims:
-            if lanes.lanes[claim.lane_id].full:
-                self._busy.add(claim.lane_id)
-            else:
-                self._busy.discard(claim.lane_id)
-                if claim.lane_id in self._marked:
-                    self.request_poll()  # submits may have sent no wake-up
+            if not count % _YIELD_EVERY:
+                await asyncio.sleep(0)
 
     async def mark_busy(self) -> None:
         """Record which lanes need no wake-ups from submitters, because their backlog is being processed."""
-        idle = self._marked - self._busy
-        if idle:
-            await tasks.mark_busy(self._pool, sorted(idle), 0, self._clock.stamp())
-            self._marked -= idle
-            self.request_poll()
-        if self._busy:
-            await tasks.mark_busy(self._pool, sorted(self._busy), _BUSY_FOR, self._clock.stamp())
-            self._marked |= self._busy
+        await self._busy.write()

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 _PRESSURE = (ErrorClass.THROTTLED, ErrorClass.TRANSIENT)
 _NEVER = float("inf")
 _YIELD_AFTER = 0.002  # seconds after which a slot yields to the event loop
+_PATIENCE = 0.1  # seconds that an owner who runs nothing waits for a slot that several other owners hold
 
 
 class StepExecutor:
@@ -45,14 +46,17 @@ class StepExecutor:
         arguments: StepArguments,
         report: Callable[[Attempt], None],
         on_capacity: Callable[[], None],
+        on_ended: Callable[[int, int, float], None],
+        on_dropped: Callable[[int, int], None],
         services: StepServices,
         limits: LimitClient,
         clock: Clock,
         size: ClaimSize,
         reserve: int = 0,
     ) -> None:
-        """`reserve`: slots beyond the step's concurrency, one for each owner who would wait while another owner holds
-        all regular slots."""
+        """`on_ended` is told the slot time of tasks that ended (lane, number, seconds), `on_dropped` which tasks will
+        not run (lane, number). `reserve`: slots beyond the step's concurrency, one for each owner who would wait while
+        others hold all regular slots."""
         self.step = step
         self.step_id = step_id
         self.queue = TaskQueue()
@@ -75,6 +79,10 @@ class StepExecutor:
         self._arguments = arguments
         self._report = report
         self._on_capacity = on_capacity
+        self._on_ended = on_ended
+        self._on_dropped = on_dropped
+        self._used: dict[int, tuple[int, float]] = {}  # ended tasks and their slot time, by lane, not yet reported
+        self._last_end = 0.0  # of an attempt, monotonic
         self._refill_at = 0  # queue length at which to claim more
         self._unreported = 0  # successes not yet reported to the controllers, and their time
         self._unreported_s = 0.0
@@ -90,6 +98,16 @@ class StepExecutor:
         wanted = self.size.value(self.concurrency.value)
         least = min(wanted, self.concurrency.least)
         return max(least, int(wanted * share)) - self.queue.size - len(self.running)
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether the step has no task in this worker."""
+        return not self.running and not self.queue.size
+
+    def spare_reserve(self) -> int:
+        """How many tasks of owners who run nothing could use extra slots, while all regular slots are in use."""
+        is_full = len(self.running) >= self.concurrency.value
+        return self._reserve - len(self._newcomers) - self.queue.size if is_full else 0
 
     @property
     def succeeded(self) -> int:
@@ -129,8 +147,9 @@ class StepExecutor:
 
     def _admit_newcomers(self) -> None:
         """Start tasks of owners who run nothing here. While a slot is free, they do not wait behind the higher priority
-        of others; while one owner holds all slots, they do not wait for its long tasks but get one extra slot each. A
-        single owner may use all slots."""
+        of others; while others hold all slots, they do not wait for their long tasks but get one extra slot each: at
+        once if one owner holds all slots, else when no slot has become free for a while. A single owner may use all
+        slots."""
         busy = {*self._held, *self._newcomers.values()}
         free = self.concurrency.value - len(self.slots)
         spare = free if self.queue.is_next_of(busy) else free - 1  # otherwise one is kept for the next task
@@ -138,7 +157,10 @@ class StepExecutor:
             busy.add(task[0].owner_id)
             self._start(self._slot_of_newcomer(task))
             spare -= 1
-        if free > 0 or max(self._held.values(), default=0) < self.concurrency.value:
+        if free > 0:
+            return
+        is_filled = max(self._held.values(), default=0) >= self.concurrency.value
+        if not is_filled and time.monotonic() - self._last_end < _PATIENCE:
             return
         while len(self._newcomers) < self._reserve and (task := self.queue.pop_of_others(busy)) is not None:
             busy.add(task[0].owner_id)
@@ -226,7 +248,8 @@ class StepExecutor:
             report_error(attempt, self.step, error)
         finally:
             self._let_end(slot, [attempt], owners)
-        ended = time.monotonic()
+        ended = self._last_end = time.monotonic()
+        self._note_used(lease.lane_id, ended - began)
         if attempt.outcome is None:
             self._unreported += 1
             self._unreported_s += ended - began
@@ -253,8 +276,9 @@ class StepExecutor:
             self._stopped(slot, attempts)
         finally:
             self._let_end(slot, attempts, owners)
-        ended = time.monotonic()
+        ended = self._last_end = time.monotonic()
         for attempt in attempts:
+            self._note_used(attempt.lease.lane_id, (ended - began) / len(tasks))
             if attempt.outcome is None:
                 self._unreported += 1
                 self._unreported_s += (ended - began) / len(tasks)
@@ -341,8 +365,21 @@ class StepExecutor:
             while slot.uncancel():  # a cancellation of these attempts must not affect the slot's next tasks
                 pass
 
+    def _note_used(self, lane_id: int, seconds: float) -> None:
+        count, used = self._used.get(lane_id, (0, 0.0))
+        self._used[lane_id] = (count + 1, used + seconds)
+
+    def _charge_lanes(self) -> None:
+        """Charge lanes for the slot time since the last call."""
+        used, self._used = self._used, {}
+        for lane_id, (count, seconds) in used.items():
+            self.queue.ended(lane_id, count, seconds)
+            self._on_ended(lane_id, count, seconds)
+
     def _learn(self) -> None:
-        """Report the successes since the last call to the controllers."""
+        """Report what ended since the last call: the slot time to the lanes, the successes to the controllers."""
+        if self._used:
+            self._charge_lanes()
         if self._unreported:
             self._succeeded += self._unreported
             self._succeeded_s += self._unreported_s
@@ -375,6 +412,7 @@ class StepExecutor:
     def _drop(self, is_meant: Callable[[Lease], bool], why: str) -> int:
         queued = self.queue.drop(is_meant)
         for lease, n in queued:
+            self._on_dropped(lease.lane_id, 1)
             if why == "cancelled":
                 attempt = Attempt(lease, n, self._clock.mark())
                 attempt.fail("CANCELLED", reason="cancelled before it started", ends_item=True)

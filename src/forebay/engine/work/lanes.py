@@ -1,19 +1,24 @@
 """Fairness: which lanes a worker claims from next, and how much from each.
 
-Within a priority, owners share by weight in virtual time: the owner with the least service, relative to the weight,
-goes first. All state is in the worker's memory, so fairness causes no writes. If each worker is fair, all of them are.
+Within a priority, owners share the slot time of the step by weight, in virtual time: the owner with the least service,
+relative to the weight, goes first. All state is in the worker's memory, so fairness causes no writes. If each worker is
+fair, all of them are. Lanes wait in heaps, so the cost of a wake-up or a claim does not grow with their number.
 """
 
 from __future__ import annotations
 
+import heapq
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import count
 from typing import TYPE_CHECKING
 
 from forebay.engine.db.tasks import Claim
+from forebay.engine.work.service_time import AGE_S, FIRST_ESTIMATE, ServiceTime
+from forebay.tuning import Ewma
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable
+    from collections.abc import Callable, Collection, Container, Iterable
 
     from forebay.engine.db.tasks import LaneInfo, Lease
 
@@ -21,6 +26,7 @@ if TYPE_CHECKING:
 _LOOK_BACK = 500
 _MAX_LANES = 64  # in one claim
 _FEW = 8
+_MAX_IDLE = 10_000  # lanes without ready tasks that are remembered
 
 
 @dataclass(slots=True, eq=False)
@@ -36,74 +42,204 @@ class Lane:
     head: int = 0  # the watermark: nothing is expected below it; a periodic poll checks there
     run_rows: int = 4  # runs that a claim reads; grows while runs are short
     virtual: float = 0.0
+    service: ServiceTime = field(default_factory=ServiceTime)
     claiming: bool = False
     woken: bool = False  # woken during a claim, which may have missed the new task
     rewound: float = 0.0  # when the watermark was last reset, monotonic
     full: bool = False  # the last claim returned as much as requested
+    place: int = 0  # identifies its valid entry in the heap; 0: it has none
+    since: float = 0.0  # when it became active or was last claimed from, monotonic
+
+
+@dataclass(slots=True, eq=False)
+class _Owner:
+    virtual: float = 0.0
+    lane_floor: float = 0.0  # virtual time of the owner's lane that was served last
+    lanes: int = 0
+    active: dict[int, int] = field(default_factory=dict[int, int])  # number of active lanes, by priority
 
 
 class StepLanes:
     """The lanes of one step that have, or may have, ready tasks."""
 
-    def __init__(self, step_id: int) -> None:
+    def __init__(self, step_id: int, clock: Callable[[], float] = time.monotonic) -> None:
         self.step_id = step_id
         self.lanes: dict[int, Lane] = {}
         self.active: set[int] = set()
-        self._owner_virtual: dict[int, float] = {}
+        self._clock = clock
+        self._owners: dict[int, _Owner] = {}
+        # Active lanes without a claim in progress, by priority. An entry may be out of date: a lane's place says which
+        # one is valid, and its key, which usually grows, is checked when it comes first.
+        self._heaps: dict[int, list[tuple[float, float, int, int]]] = {}
+        self._places = count(1)
+        self._counts: dict[int, int] = {}  # active lanes, by priority
+        self._claims: dict[int, int] = {}  # lanes with a claim in progress, by priority
+        self._floors: dict[int, float] = {}  # the least virtual time of active owners, by priority
+        self._served: dict[int, float] = {}  # when a lane of the priority was last claimed from, monotonic
+        self._idle: dict[int, None] = {}  # lanes that are neither active nor being claimed from, the oldest first
+        self._usual = Ewma()
+
+    # -- which lanes are active -----------------------------------------------------------------------------------
 
     def wake(self, lane_id: int, seq: int | None = None) -> bool:
         """Record that something may be ready in this lane, at `seq` or later; return whether this is new."""
-        lane = self.lanes.get(lane_id)
-        if lane is None:
-            lane = self.lanes[lane_id] = Lane(lane_id)
+        lane = self._lane(lane_id)
         if seq is not None and seq <= lane.head:
             lane.head = seq - 1  # a late commit below the watermark
         lane.woken = True
         news = lane_id not in self.active
         if news:
             self._catch_up(lane)
-            self.active.add(lane_id)
+            self._activate(lane)
         return news
+
+    def learn(self, info: LaneInfo) -> None:
+        lane = self._lane(info.lane_id)
+        if not lane.known:
+            self._set_owner(lane, info)
+        lane.weight = max(info.weight, 0.01)
+        lane.paused, lane.known = info.paused, True
+        if lane.paused and lane.lane_id in self.active:
+            self._deactivate(lane)
+
+    def _lane(self, lane_id: int) -> Lane:
+        lane = self.lanes.get(lane_id)
+        if lane is None:
+            lane = self.lanes[lane_id] = Lane(lane_id)
+            self._owner(0).lanes += 1
+            self._idle[lane_id] = None
+        return lane
+
+    def _owner(self, owner_id: int) -> _Owner:
+        owner = self._owners.get(owner_id)
+        if owner is None:
+            owner = self._owners[owner_id] = _Owner()
+        return owner
+
+    def _set_owner(self, lane: Lane, info: LaneInfo) -> None:
+        """The owner and priority of a lane do not change, but a wake-up does not tell them."""
+        is_active = lane.lane_id in self.active
+        if is_active:
+            self._deactivate(lane)
+        if lane.claiming:
+            _add(self._claims, lane.priority, -1)
+            _add(self._claims, info.priority, 1)
+        self._leave_owner(lane)
+        lane.owner_id, lane.priority = info.owner_id, info.priority
+        self._owner(lane.owner_id).lanes += 1
+        if is_active:
+            self._catch_up(lane)
+            self._activate(lane)
+
+    def _leave_owner(self, lane: Lane) -> None:
+        owner = self._owners[lane.owner_id]
+        owner.lanes -= 1
+        if not owner.lanes:
+            del self._owners[lane.owner_id]
+
+    def _activate(self, lane: Lane) -> None:
+        self.active.add(lane.lane_id)
+        self._idle.pop(lane.lane_id, None)
+        if _add(self._counts, lane.priority, 1) == 1:
+            self._served[lane.priority] = self._clock()
+        _add(self._owner(lane.owner_id).active, lane.priority, 1)
+        lane.since = self._clock()
+        if not lane.claiming:
+            self._push(lane)
+
+    def _deactivate(self, lane: Lane) -> None:
+        self.active.discard(lane.lane_id)
+        _add(self._counts, lane.priority, -1)
+        _add(self._owner(lane.owner_id).active, lane.priority, -1)
+        lane.place = 0
+        if not lane.claiming:
+            self._idle[lane.lane_id] = None
 
     def _catch_up(self, lane: Lane) -> None:
         """A lane that was idle gets no credit for the time in which others were served."""
-        others = [self.lanes[i] for i in self.active if i != lane.lane_id]
-        if others:
-            lane.virtual = max(lane.virtual, min(other.virtual for other in others))
-            least = min(self._owner_virtual.get(other.owner_id, 0.0) for other in others)
-            self._owner_virtual[lane.owner_id] = max(self._owner_virtual.get(lane.owner_id, 0.0), least)
+        owner = self._owner(lane.owner_id)
+        if not owner.active:
+            owner.virtual = max(owner.virtual, self._floor(lane.priority))
+        lane.virtual = max(lane.virtual, owner.lane_floor)
 
-    def learn(self, info: LaneInfo) -> None:
-        lane = self.lanes.get(info.lane_id)
-        if lane is None:
-            lane = self.lanes[info.lane_id] = Lane(info.lane_id)
-        lane.owner_id, lane.priority, lane.weight = info.owner_id, info.priority, max(info.weight, 0.01)
-        if not lane.known and info.lane_id in self.active:
-            self._catch_up(lane)
-        lane.paused, lane.known = info.paused, True
-        if lane.paused:
-            self.active.discard(info.lane_id)
-
-    def unknown(self) -> list[int]:
-        return [lane_id for lane_id in self.active if not self.lanes[lane_id].known]
+    def _floor(self, priority: int) -> float:
+        """The least virtual time of the owners that are active in this priority; it never decreases."""
+        first = self._first(priority)
+        floor = self._floors.get(priority, 0.0)
+        if first is not None:
+            floor = self._floors[priority] = max(floor, self._owners[first.owner_id].virtual)
+        return floor
 
     def forget_idle(self) -> None:
-        """Forget idle lanes, to bound the memory when there are many owners."""
-        if len(self.lanes) > 10_000:
-            self.lanes = {i: lane for i, lane in self.lanes.items() if i in self.active or lane.claiming}
-            self._owner_virtual.clear()
+        """Forget the lanes that have been idle for longest, to bound the memory when there are many owners."""
+        while len(self._idle) > _MAX_IDLE:
+            lane_id = next(iter(self._idle))
+            del self._idle[lane_id]
+            self._leave_owner(self.lanes.pop(lane_id))
 
-    def pick(self, capacity: int, served: Container[int] = ()) -> list[Claim]:
+    def is_active(self, lane_id: int) -> bool:
+        return lane_id in self.active or self.lanes[lane_id].claiming
+
+    def rewind(self, lane_id: int) -> None:
+        """Reset the watermark, so that the next claim reads everything."""
+        lane = self.lanes[lane_id]
+        lane.head, lane.rewound = 0, self._clock()
+
+    # -- lanes in order of service --------------------------------------------------------------------------------
+
+    def _key(self, lane: Lane) -> tuple[float, float, int]:
+        return (self._owners[lane.owner_id].virtual, lane.virtual, lane.lane_id)
+
+    def _push(self, lane: Lane) -> None:
+        heap = self._heaps.setdefault(lane.priority, [])
+        if len(heap) > 2 * self._counts[lane.priority] + _MAX_LANES:  # most entries are out of date
+            heap[:] = [entry for entry in heap if self._is_valid(entry)]
+            heapq.heapify(heap)
+        lane.place = next(self._places)
+        heapq.heappush(heap, (*self._key(lane), lane.place))
+
+    def _is_valid(self, entry: tuple[float, float, int, int]) -> bool:
+        lane = self.lanes.get(entry[2])
+        return lane is not None and lane.place == entry[3]
+
+    def _first(self, priority: int) -> Lane | None:
+        """The lane with the least service that can be claimed from."""
+        heap = self._heaps.get(priority, [])
+        while heap:
+            entry = heap[0]
+            if not self._is_valid(entry):
+                heapq.heappop(heap)
+                continue
+            lane = self.lanes[entry[2]]
+            key = self._key(lane)
+            if key <= entry[:3]:
+                return lane
+            heapq.heapreplace(heap, (*key, lane.place))
+        return None
+
+    def _pop(self, priority: int, most: int, fits: Callable[[Lane], bool] | None = None) -> list[Lane]:
+        """The first lanes that fit. Those that had more service than many that do not fit are not looked at."""
+        chosen: list[Lane] = []
+        others: list[Lane] = []
+        while len(chosen) < most and len(others) < _MAX_LANES and (lane := self._first(priority)) is not None:
+            heapq.heappop(self._heaps[priority])
+            (chosen if fits is None or fits(lane) else others).append(lane)
+        for lane in others:
+            self._push(lane)
+        return chosen
+
+    # -- claims ---------------------------------------------------------------------------------------------------
+
+    def pick(self, capacity: int, served: Collection[int] = ()) -> list[Claim]:
         """Divide `capacity` tasks among the lanes of the highest priority, those with the least service first. The
-        lanes in
-        `served` have some tasks in this worker already."""
+        lanes in `served` have some tasks in this worker already."""
         if not self.active or capacity < 1:
             return []
-        ready = self._ready()
-        known = [lane for lane in ready if lane.lane_id in served]
-        if known and len(ready) - len(known) <= _FEW:
-            ready = known  # `pick_waiting` serves the others without waiting for this claim
-        ready = sorted(ready, key=self._sort_key)[: min(capacity, _MAX_LANES)]
+        top, most = self._top(), min(capacity, _MAX_LANES)
+        known = [lane for i in served if i in self.active and self._can_claim(lane := self.lanes[i], top)]
+        others = self._counts[top] - self._claims.get(top, 0) - len(known)
+        # `pick_waiting` serves a few others without waiting for this claim.
+        ready = sorted(known, key=self._key)[:most] if known and others <= _FEW else self._pop(top, most)
         shares = self._shares(ready)
         return [
             self._claim(lane, max(1, min(capacity, round(capacity * share))))
@@ -114,39 +250,71 @@ class StepLanes:
         """A few tasks of lanes that have almost none in this worker and belong to none of these owners: they do not
         wait for capacity behind the tasks of others. A lane that turns out to have many tasks is then served like the
         others."""
-        waiting = [lane for lane in self._ready() if lane.lane_id not in served and lane.owner_id not in owners]
-        waiting = sorted(waiting, key=self._sort_key)[: min(max(capacity, 0), _FEW)]
+        if not self.active or capacity < 1:
+            return []
+        waiting = self._pop(
+            self._top(),
+            min(capacity, _FEW),
+            lambda lane: lane.lane_id not in served and lane.owner_id not in owners,
+        )
         return [self._claim(lane, max(1, capacity // len(waiting))) for lane in waiting]
 
     def pick_outranked(self, owners: Container[int]) -> list[Claim]:
         """One task each for a few other owners whose lanes wait behind higher priorities: a priority orders the
         backlog, but must not exclude anyone."""
-        top = self._top()
-        lanes = [self.lanes[i] for i in self.active]
-        leading = {lane.owner_id for lane in lanes if lane.priority == top}
-        first: dict[int, Lane] = {}
-        for lane in lanes:
-            if not (lane.claiming or lane.owner_id in leading or lane.owner_id in owners):
-                other = first.setdefault(lane.owner_id, lane)
-                if (-lane.priority, self._sort_key(lane)) < (-other.priority, self._sort_key(other)):
-                    first[lane.owner_id] = lane
-        return [self._claim(lane, 1) for lane in sorted(first.values(), key=self._sort_key)[:_FEW]]
+        top, *lower = sorted(self._counts, reverse=True) or [0]
+        chosen: set[int] = set()
+
+        def is_excluded(lane: Lane) -> bool:
+            owner_id = lane.owner_id
+            if owner_id in chosen or owner_id in owners or top in self._owners[owner_id].active:
+                return False
+            chosen.add(owner_id)
+            return True
+
+        lanes: list[Lane] = []
+        for priority in lower:
+            lanes += self._pop(priority, _FEW - len(lanes), is_excluded)
+        return [self._claim(lane, 1) for lane in lanes]
+
+    @property
+    def has_priorities(self) -> bool:
+        """Whether lanes of several priorities are active."""
+        return len(self._counts) > 1
+
+    def pick_aged(self) -> list[Claim]:
+        """One task of each priority that has waited so long behind higher ones that it has reached their level: a low
+        priority is slow, but never starves."""
+        top, now = self._top(), self._clock()
+        aged = [p for p in self._counts if p < top and now - self._served[p] >= AGE_S * (top - p)]
+        return [self._claim(lane, 1) for priority in aged for lane in self._pop(priority, 1)]
+
+    def longest_wait(self) -> float:
+        """For how many seconds a lane with ready tasks has not been claimed from. Those with the least service are
+        considered."""
+        first = (
+            self.lanes[entry[2]]
+            for heap in self._heaps.values()
+            for entry in heap[:_MAX_LANES]
+            if self._is_valid(entry)
+        )
+        now = self._clock()
+        return max((now - lane.since for lane in first), default=0.0)
 
     def _top(self) -> int:
-        return max((self.lanes[i].priority for i in self.active), default=0)
+        """The highest priority. A lane with a claim in progress still blocks lower ones."""
+        return max(self._counts)
 
-    def _ready(self) -> list[Lane]:
-        """The lanes of the highest priority. A lane with a claim in progress still blocks lower priorities."""
-        top = self._top()
-        return [lane for i in self.active if (lane := self.lanes[i]).priority == top and not lane.claiming]
+    def _can_claim(self, lane: Lane, priority: int) -> bool:
+        return lane.priority == priority and not lane.claiming
 
     def _claim(self, lane: Lane, quota: int) -> Claim:
-        lane.claiming, lane.woken, lane.full = True, False, False
+        lane.claiming, lane.woken, lane.full, lane.place = True, False, False, 0
+        lane.since = self._served[lane.priority] = self._clock()
+        _add(self._claims, lane.priority, 1)
+        self._owners[lane.owner_id].lane_floor = lane.virtual
         head = max(0, lane.head - _LOOK_BACK)
         return Claim(self.step_id, lane.lane_id, head, quota, min(quota, lane.run_rows))
-
-    def _sort_key(self, lane: Lane) -> tuple[float, float, int]:
-        return (self._owner_virtual.get(lane.owner_id, 0.0), lane.virtual, lane.lane_id)
 
     def _shares(self, lanes: list[Lane]) -> list[float]:
         """The weight of an owner is divided among the owner's lanes: more jobs do not give a larger share."""
@@ -167,16 +335,15 @@ class StepLanes:
 
     def _learn_from(self, claim: Claim, leases: list[Lease]) -> None:
         lane = self.lanes[claim.lane_id]
-        lane.claiming = False
         got = sum(lease.last_n - lease.first_n + 1 for lease in leases)
         lane.full = got >= claim.quota
         lane.head = max([lane.head, *(lease.seq for lease in leases if lease.rest == 0)])
-        lane.virtual += got / lane.weight
         if got:
-            self._owner_virtual[lane.owner_id] = self._owner_virtual.get(lane.owner_id, 0.0) + got / lane.weight
+            self._charge(lane, lane.service.take(got, self._usual.mean or FIRST_ESTIMATE))
         self._fit_run_rows(lane, claim, len(leases), got)
-        if got < claim.quota and len(leases) < claim.max_rows and not lane.woken:
-            self.active.discard(claim.lane_id)
+        if got < claim.quota and len(leases) < claim.max_rows and not lane.woken and lane.lane_id in self.active:
+            self._deactivate(lane)
+        self._end_claim(lane)
 
     def _fit_run_rows(self, lane: Lane, claim: Claim, runs: int, got: int) -> None:
         """Read more runs per claim while runs are short, and fewer where few are found, so that a lane with little work
@@ -189,16 +356,44 @@ class StepLanes:
     def failed(self, claims: Iterable[Claim]) -> None:
         """Record that the claim failed; its lanes are tried again."""
         for claim in claims:
-            self.lanes[claim.lane_id].claiming = False
+            self._end_claim(self.lanes[claim.lane_id])
 
     def set_aside(self, lane_id: int) -> None:
         """Do not claim from this lane until it is woken or found again."""
-        self.active.discard(lane_id)
+        if lane_id in self.active:
+            self._deactivate(self.lanes[lane_id])
 
-    def is_active(self, lane_id: int) -> bool:
-        return lane_id in self.active or self.lanes[lane_id].claiming
+    def _end_claim(self, lane: Lane) -> None:
+        lane.claiming = False
+        _add(self._claims, lane.priority, -1)
+        if lane.lane_id in self.active:
+            self._push(lane)
+        else:
+            self._idle[lane.lane_id] = None
 
-    def rewind(self, lane_id: int) -> None:
-        """Reset the watermark, so that the next claim reads everything."""
-        lane = self.lanes[lane_id]
-        lane.head, lane.rewound = 0, time.monotonic()
+    # -- slot time ------------------------------------------------------------------------------------------------
+
+    def ended(self, lane_id: int, count: int, seconds: float) -> None:
+        """Charge a lane for the slot time of tasks that have ended, in place of the estimate."""
+        self._usual.add(seconds / count)
+        lane = self.lanes.get(lane_id)
+        if lane is not None:
+            self._charge(lane, lane.service.end(count, seconds))
+
+    def gave_back(self, lane_id: int, count: int) -> None:
+        """Undo the charge for tasks that did not run."""
+        lane = self.lanes.get(lane_id)
+        if lane is not None:
+            self._charge(lane, lane.service.give_back(count))
+
+    def _charge(self, lane: Lane, seconds: float) -> None:
+        lane.virtual += seconds / lane.weight
+        self._owners[lane.owner_id].virtual += seconds / lane.weight
+
+
+def _add(counts: dict[int, int], key: int, change: int) -> int:
+    """Change a count; a count of zero is removed."""
+    counts[key] = counts.get(key, 0) + change
+    if not counts[key]:
+        return counts.pop(key)
+    return counts[key]

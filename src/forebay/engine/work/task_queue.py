@@ -1,35 +1,65 @@
-"""The claimed tasks of one step in a worker, in fair order."""
+"""The claimed tasks of one step in a worker, in fair order.
+
+Lanes share the slots in time, not in numbers of tasks: a lane is charged for the time that its tasks usually take when
+they are taken, and for the difference when they end.
+"""
 
 from __future__ import annotations
 
 import heapq
+import time
 from collections import deque
 from typing import TYPE_CHECKING
+
+from forebay.engine.work.service_time import AGE_S, FIRST_ESTIMATE, ServiceTime
+from forebay.tuning import Ewma
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Mapping
 
     from forebay.engine.db.tasks import Lease
 
+_MAX_IDLE = 1000  # empty lanes whose virtual time is remembered
+
 
 class _LaneQueue:
-    __slots__ = ("lane_id", "leases", "owner_id", "priority", "step_by", "virtual")
+    __slots__ = (
+        "declared_priority",
+        "lane_id",
+        "leases",
+        "owed",
+        "owner_id",
+        "priority",
+        "service",
+        "since",
+        "step_by",
+        "virtual",
+    )
 
-    def __init__(self, lane_id: int, owner_id: int, priority: int, weight: float, virtual: float) -> None:
+    def __init__(self, lane_id: int, owner_id: int, priority: int, weight: float) -> None:
         self.lane_id = lane_id
         self.owner_id = owner_id
         self.leases: deque[tuple[Lease, int]] = deque()  # with the index of the next task in the lease
-        self.priority = priority
+        self.declared_priority = self.priority = priority
         self.step_by = 1 / weight
-        self.virtual = virtual
+        self.virtual = 0.0
+        self.owed = 0.0  # a change of the virtual time that is applied when the lane comes first
+        self.service = ServiceTime()
+        self.since = 0.0  # when it was last served, or was empty
 
     def __lt__(self, other: _LaneQueue) -> bool:
         return (-self.priority, self.virtual) < (-other.priority, other.virtual)
 
-    def take(self) -> tuple[Lease, int]:
+    def pay(self) -> None:
+        """Apply what is owed."""
+        self.virtual += self.owed
+        self.owed = 0.0
+
+    def take(self, usual: float, now: float) -> tuple[Lease, int]:
         """Take the next task of this lane and charge the lane for it."""
         lease, index = self.leases[0]
-        self.virtual += self.step_by
+        self.virtual += self.step_by * self.service.take(1, usual)
+        self.priority, self.since = self.declared_priority, now
         if index + 1 < len(lease.ns):
             self.leases[0] = (lease, index + 1)
         else:
@@ -43,9 +73,13 @@ class TaskQueue:
 
     def __init__(self) -> None:
         self._lanes: dict[int, _LaneQueue] = {}
+        self._idle: dict[int, None] = {}  # lanes without tasks, the oldest first
         self._heap: list[_LaneQueue] = []
         self._owners: dict[int, int] = {}  # number of lanes by owner
         self._now = 0.0  # virtual time
+        self._time = time.monotonic()  # of the last call of `age`
+        self._mean = Ewma()
+        self._usual = FIRST_ESTIMATE  # seconds per task of a lane about which nothing is known
         self.size = 0
 
     def push(self, lease: Lease, priority: int = 0, weight: float = 1.0) -> None:
@@ -53,11 +87,41 @@ class TaskQueue:
             return
         lane = self._lanes.get(lease.lane_id)
         if lane is None:
-            lane = self._lanes[lease.lane_id] = _LaneQueue(lease.lane_id, lease.owner_id, priority, weight, self._now)
+            lane = self._lanes[lease.lane_id] = _LaneQueue(lease.lane_id, lease.owner_id, priority, weight)
+        if not lane.leases:
+            self._idle.pop(lane.lane_id, None)
+            lane.declared_priority = lane.priority = priority
+            lane.step_by, lane.since = 1 / weight, self._time
+            lane.virtual = max(lane.virtual, self._now)  # no credit for the time in which it was empty
             heapq.heappush(self._heap, lane)
             self._owners[lane.owner_id] = self._owners.get(lane.owner_id, 0) + 1
         lane.leases.append((lease, 0))
         self.size += len(lease.ns)
+
+    def ended(self, lane_id: int, count: int, seconds: float) -> None:
+        """Charge a lane for the slot time of tasks that have ended, in place of the estimate."""
+        self._mean.add(seconds / count)
+        self._usual = self._mean.mean or FIRST_ESTIMATE
+        lane = self._lanes.get(lane_id)
+        if lane is not None:
+            lane.owed += lane.service.end(count, seconds) * lane.step_by
+            if not lane.leases:
+                lane.pay()
+
+    def age(self, now: float) -> None:
+        """Raise lanes that have waited for long to the highest priority, until one of their tasks is taken: a low
+        priority is slow, but never starves."""
+        self._time = now
+        if len(self._heap) < 2:
+            return
+        top = self._heap[0].priority
+        aged = [
+            lane for lane in self._heap if lane.priority < top and now - lane.since >= AGE_S * (top - lane.priority)
+        ]
+        for lane in aged:
+            lane.priority = top
+        if aged:
+            heapq.heapify(self._heap)
 
     def pop_shared(self, held: Mapping[int, int], most: int) -> tuple[Lease, int] | None:
         """The next task, given the slots that each owner holds: owners who hold none come first, and owners who hold
@@ -92,17 +156,23 @@ class TaskQueue:
     def _pop_of(self, lanes: list[_LaneQueue]) -> tuple[Lease, int] | None:
         if not lanes:
             return None
+        for lane in lanes:
+            lane.pay()
         lane = min(lanes)
-        task = lane.take()
+        task = lane.take(self._usual, self._time)
         self.size -= 1
         if not lane.leases:
             self._heap.remove(lane)
-            self._forget(lane)
+            self._leave(lane)
         heapq.heapify(self._heap)
         return task
 
-    def _forget(self, lane: _LaneQueue) -> None:
-        del self._lanes[lane.lane_id]
+    def _leave(self, lane: _LaneQueue) -> None:
+        """Record that a lane has no tasks; its virtual time is remembered for a while."""
+        self._idle[lane.lane_id] = None
+        if len(self._idle) > _MAX_IDLE:
+            oldest = next(iter(self._idle))
+            del self._idle[oldest], self._lanes[oldest]
         self._owners[lane.owner_id] -= 1
         if not self._owners[lane.owner_id]:
             del self._owners[lane.owner_id]
@@ -113,12 +183,16 @@ class TaskQueue:
             return None
         heap = self._heap
         lane = heap[0]
+        while lane.owed:
+            lane.pay()
+            heapq.heapreplace(heap, lane)
+            lane = heap[0]
         self._now = lane.virtual
-        task = lane.take()
+        task = lane.take(self._usual, self._time)
         self.size -= 1
         if not lane.leases:
             heapq.heappop(heap)
-            self._forget(lane)
+            self._leave(lane)
         elif len(heap) > 1:
             heapq.heapreplace(heap, lane)
         return task
@@ -126,6 +200,7 @@ class TaskQueue:
     def clear(self) -> None:
         """Remove all tasks."""
         self._lanes.clear()
+        self._idle.clear()
         self._heap.clear()
         self._owners.clear()
         self.size = 0
@@ -143,7 +218,7 @@ class TaskQueue:
             lane.leases = kept
             if not kept:
                 self._heap.remove(lane)
-                self._forget(lane)
+                self._leave(lane)
         heapq.heapify(self._heap)
         self.size -= len(dropped)
         return dropped

@@ -287,6 +287,8 @@ class Worker:
             arguments=StepArguments(step, self._pool),
             report=report,
             on_capacity=self._on_capacity,
+            on_ended=lambda lane_id, count, seconds: self._claimer.ended(step_id, lane_id, count, seconds),
+            on_dropped=lambda lane_id, count: self._claimer.gave_back(step_id, lane_id, count),
             services=self._services,
             limits=self._limits,
             clock=self.clock,
@@ -405,6 +407,7 @@ class Worker:
         now = time.monotonic()
         for executor in self._executors.values():
             executor.stop_overdue(now)
+            executor.queue.age(now)
             executor.start_slots()
 
     async def _report_status_when_due(self) -> None:
@@ -418,6 +421,7 @@ class Worker:
         executors = self._executors.values()
         self._reported_at, self._settled_at_report = time.monotonic(), self.settled
         about = describe_steps(executors) | {"settled": self.settled, "leases": len(self._leases), "pid": os.getpid()}
+        about["lane_waits"] = {e.step.label: round(self._claimer.longest_wait(e.step_id), 3) for e in executors}
         about |= {"limits": self._limits.describe(), "machine": self._machine.describe()}
         about |= {"shared": self._resources.describe(), "pool_waits": self._pool.waits.describe()}
         # Another worker may have parked a queue: the worker whose next attempt succeeds unparks it.

@@ -11,7 +11,11 @@ create or replace function forebay.claim_tasks(
     token bigint, step_id int, lane_id bigint, job_id bigint, owner_id bigint, attempt smallint, seq bigint, rest int,
     first_n int, last_n int, ns int[], inputs text[], results text[], version_id int
 ) language plpgsql set enable_seqscan = off set jit = off set plan_cache_mode = force_generic_plan as $$
-declare at timestamptz := coalesce(now, clock_timestamp());
+declare
+    at timestamptz := coalesce(now, clock_timestamp());
+    -- The commit does not wait for the disk. A claim that a crash of the server undoes is ready again, and its worker's
+    -- reports are stale; the commit of a report also writes the claims before it.
+    commits text := set_config('synchronous_commit', 'off', true);
 begin
     for i in 1 .. cardinality(steps) loop
         if max_rows[i] <= 8 then

@@ -9,7 +9,7 @@ declare
 begin
     for candidate in
         select l.id, l.job_id from forebay.lane l left join forebay.job j on j.id = l.job_id
-        where l.job_id <> 0 and l.used_at < horizon and l.busy_until < horizon and (j.id is null or j.finished_at < horizon)
+        where l.job_id <> 0 and l.used_at < horizon and (j.id is null or j.finished_at < horizon)
         order by l.job_id limit 1000
     loop
         continue when not pg_try_advisory_xact_lock(hashtextextended('forebay.job', candidate.job_id));

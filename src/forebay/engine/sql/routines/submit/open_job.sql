@@ -4,14 +4,15 @@ create or replace function forebay.open_job(
     pipeline text, owner text, key text, priority int, expected int, sealed boolean, meta jsonb, now timestamptz,
     "coalesce" boolean default false,
     out job_id bigint, out created boolean, out lane_id bigint, out owner_id bigint, out pipeline_id int,
-    out max_input_bytes int, out loaded bigint, out total int, out roots int[], out is_busy boolean
+    out max_input_bytes int, out loaded bigint, out total int, out roots int[], out busy_steps int[]
 ) language plpgsql as $$
 #variable_conflict use_column
 declare
     at timestamptz := coalesce(now, clock_timestamp());
     known record;
 begin
-    select p.id, p.version_id, p.steps, p.job_steps, p.max_input_bytes, p.roots, o.id as owner_id, l.id as lane_id, l.busy_until
+    select p.id, p.version_id, p.steps, p.job_steps, p.max_input_bytes, p.roots, o.id as owner_id, l.id as lane_id,
+           array(select b.step_id from forebay.busy_lane b where b.lane_id = l.id and b.until > at) as busy_steps
     into known
     from forebay.pipeline p
     left join forebay.owner o on o.name = open_job.owner
@@ -35,7 +36,7 @@ begin
     roots := known.roots;
     owner_id := coalesce(known.owner_id, forebay.owner_id(owner));
     lane_id := coalesce(known.lane_id, forebay.lane_id(owner_id, 0, priority::smallint));
-    is_busy := coalesce(known.busy_until > at, false);
+    busy_steps := known.busy_steps;
     created := true;
     loaded := 0;
     total := expected;
@@ -60,7 +61,7 @@ begin
     end loop;
     if expected > 1000 or not sealed then
         lane_id := forebay.lane_id(owner_id, job_id, priority::smallint);
-        is_busy := false;
+        busy_steps := '{}';
         update forebay.job j set lane_id = open_job.lane_id where j.id = open_job.job_id;
     end if;
 end $$;

@@ -36,7 +36,7 @@ begin
     end if;
     if key is null then  -- the usual case, without a second function: everything is known by one look
         select p.id as pipeline_id, p.version_id, p.max_input_bytes, p.roots, p.steps, p.job_steps, o.id as owner_id, l.id as lane_id,
-               l.busy_until > at as is_busy
+               array(select b.step_id from forebay.busy_lane b where b.lane_id = l.id and b.until > at) as busy_steps
         into opened
         from forebay.pipeline p join forebay.owner o on o.name = submit.owner
         join forebay.lane l on l.owner_id = o.id and l.job_id = 0 and l.priority = submit.priority
@@ -74,7 +74,7 @@ begin
     foreach root in array opened.roots loop  -- as enqueue does, without asking again what is known already
         insert into forebay.ready (step_id, lane_id, job_id, owner_id, first_n, last_n)
         values (root, opened.lane_id, submit.job_id, opened.owner_id, 1, 1) returning ready.seq into seq;
-        if not opened.is_busy then
+        if root <> all(opened.busy_steps) then
             -- An assignment is evaluated without a query, which is cheaper than PERFORM.
             told := pg_notify('forebay', 'ready ' || root || ' ' || opened.lane_id || ' ' || seq);
         end if;

@@ -24,9 +24,10 @@ select forebay.add_policy('owner', 'of_identity', 'to forebay_identity using (tr
 
 select forebay.permit('select', 'migration', 'forebay_api', 'forebay_admin', 'forebay_identity', 'forebay_worker');
 select forebay.permit('select', t, 'forebay_api', 'forebay_admin') from unnest('{pipeline,pipeline_version,version_step,step,queue}'::text[]) t;
+select forebay.permit('select, delete', 'busy_lane', 'forebay_api', 'forebay_admin');
 select forebay.permit('insert, update', 'owner', 'forebay_admin'), forebay.permit('update', 'queue', 'forebay_admin');
 select forebay.permit('select, insert, update, delete', t, 'forebay_worker')
-from unnest('{pipeline,pipeline_version,version_step,step,queue,worker,rate_limit,slot_limit,slot_lease}'::text[]) t;
+from unnest('{pipeline,pipeline_version,version_step,step,queue,worker,busy_lane,rate_limit,slot_limit,slot_lease}'::text[]) t;
 select forebay.permit('select', t, 'forebay_admin')
 from unnest('{worker,rate_limit,slot_limit,slot_lease,attempt_default,items,jobs,queue_depth,totals,last_hour,dead_letters,attempts,workers}'::text[]) t;
 

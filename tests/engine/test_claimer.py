@@ -1,0 +1,209 @@
+"""What claiming costs: marks of busy lanes, polls, and many owners behind a queue that is paused."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import Counter
+from itertools import pairwise
+from typing import Any
+
+import asyncpg
+import pytest
+
+from forebay import Context, Pipeline
+from forebay.engine.clock import Clock
+from forebay.engine.db import tasks
+from forebay.engine.db.tasks import LaneInfo
+from forebay.engine.work.busy_lanes import MARKED_FOR, BusyLanes
+from forebay.testing import testbed
+
+_SUBMIT = "select count(forebay.submit('quiet', '{}', 'owner ' || g)) from generate_series(1, $1::int) g"
+
+
+def quiet() -> Pipeline[dict[str, Any]]:
+    pipeline: Pipeline[dict[str, Any]] = Pipeline("quiet", dict)
+
+    @pipeline.step(queue="quiet")
+    async def step(ctx: Context, value: dict[str, Any]) -> None: ...
+
+    return pipeline
+
+
+class Marks:
+    """Records what is written in place of the database."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.written: list[tuple[list[tuple[int, int]], float]] = []
+        self.polls = 0
+        self.now = 1000.0
+        monkeypatch.setattr(tasks, "mark_busy_lanes", self._mark)
+        pool: Any = None
+        self.lanes = BusyLanes(pool, Clock(), self._poll, lambda: self.now)
+
+    async def _mark(self, _pool: object, pairs: list[tuple[int, int]], seconds: float, _now: object) -> None:
+        self.written.append((pairs, seconds))
+
+    def _poll(self) -> None:
+        self.polls += 1
+
+
+async def test_a_step_that_is_not_busy_leaves_the_mark_of_another_step(monkeypatch: pytest.MonkeyPatch) -> None:
+    marks = Marks(monkeypatch)
+    marks.lanes.note(1, 7, is_full=True)
+    await marks.lanes.write()
+    marks.lanes.note(2, 7, is_full=False)  # another step of the same lane
+    await marks.lanes.write()
+    assert (marks.written, marks.polls) == ([([(1, 7)], MARKED_FOR)], 0)
+    marks.lanes.note(1, 7, is_full=False)
+    assert marks.polls == 1  # submits may have sent no wake-up
+    await marks.lanes.write()
+    assert marks.written[1:] == [([(1, 7)], 0)]
+    assert marks.polls == 2  # nor until the mark was removed
+    marks.lanes.note(1, 7, is_full=False)
+    await marks.lanes.write()
+    assert (len(marks.written), marks.polls) == (2, 2)
+
+
+async def test_a_mark_is_written_again_only_when_it_is_old(monkeypatch: pytest.MonkeyPatch) -> None:
+    marks = Marks(monkeypatch)
+    for _ in range(20):  # one second each
+        marks.lanes.note(1, 7, is_full=True)
+        await marks.lanes.write()
+        marks.now += 1
+    assert len(marks.written) == 20 / (MARKED_FOR / 2)
+
+
+async def test_a_poll_that_is_requested_keeps_to_the_share_of_the_time(
+    dsn: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Polls that take 20 ms are at least 400 ms apart, however often they are requested."""
+    async with testbed(dsn, [quiet()], migrated=True) as bed:
+        claimer = bed.worker._claimer
+        began: list[float] = []
+        third = asyncio.Event()
+
+        async def slow(*_args: object) -> list[tuple[int, LaneInfo]]:
+            began.append(time.monotonic())
+            if len(began) == 3:
+                third.set()
+            claimer.request_poll()
+            await asyncio.sleep(0.02)
+            return []
+
+        monkeypatch.setattr(tasks, "find_ready_lanes", slow)
+        claimer.request_poll()
+        async with asyncio.timeout(60):
+            await third.wait()
+        assert min(later - earlier for earlier, later in pairwise(began)) >= 0.4
+
+
+async def test_a_lane_that_a_wake_up_names_is_described_at_once_and_without_a_poll(
+    dsn: str, conn: asyncpg.Connection[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pipeline = quiet()
+    async with testbed(dsn, [pipeline], migrated=True) as bed:
+        await pipeline.submit(conn, {}, owner="ann", priority=7)
+        lane_id, step_id = await conn.fetchval("select id from forebay.lane"), next(iter(bed.worker._executors))
+
+        async def nothing(*_args: object) -> list[tuple[int, LaneInfo]]:
+            return []
+
+        monkeypatch.setattr(tasks, "find_ready_lanes", nothing)
+        learned: asyncio.Queue[LaneInfo] = asyncio.Queue()
+        monkeypatch.setattr(bed.worker._claimer._lanes[step_id], "learn", learned.put_nowait)
+        bed.worker._claimer.wake(step_id, lane_id)
+        async with asyncio.timeout(60):
+            assert (await learned.get()).priority == 7
+
+
+async def test_owners_behind_a_paused_queue_cost_a_worker_nothing(
+    dsn: str, conn: asyncpg.Connection[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with testbed(dsn, [quiet()], migrated=True) as bed:
+        claims: list[int] = []
+        claim = tasks.claim
+
+        async def counted(*args: Any) -> list[tasks.Lease]:
+            claims.append(len(args[2]))
+            return await claim(*args)
+
+        monkeypatch.setattr(tasks, "claim", counted)
+        await conn.execute("select forebay.pause_queue('quiet')")
+        await conn.fetchval(_SUBMIT, 1000)
+        for _ in range(3):
+            await bed.worker.poll()
+            await bed.run()
+        assert claims == []
+        assert not any(lanes.active for lanes in bed.worker._claimer._lanes.values())
+        await conn.execute("select forebay.resume_queue('quiet')")
+        await bed.run()
+        assert await conn.fetchval("select count(*) from forebay.job where state = 'DONE'") == 1000
+
+
+@pytest.mark.parametrize("owners", [1000, 10_000])
+async def test_the_event_loop_is_free_while_many_lanes_are_found(
+    dsn: str, monkeypatch: pytest.MonkeyPatch, owners: int
+) -> None:
+    """Counts the lanes that are handled between two turns of the event loop."""
+    async with testbed(dsn, [quiet()], migrated=True) as bed:
+        claimer = bed.worker._claimer
+        (step_id,) = bed.worker._executors
+        turn, handled = 0, Counter[int]()
+        found = claimer._found
+
+        async def count_turns() -> None:
+            nonlocal turn
+            while True:
+                turn += 1
+                await asyncio.sleep(0)
+
+        async def many(*_args: object) -> Any:
+            return ((step_id, LaneInfo(10**6 + n, n, 0, 1.0)) for n in range(owners))
+
+        def noted(*args: Any) -> None:
+            handled[turn] += 1
+            found(*args)
+
+        monkeypatch.setattr(tasks, "find_ready_lanes", many)
+        monkeypatch.setattr(claimer, "_found", noted)
+        turns = asyncio.create_task(count_turns())
+        await claimer.find_ready_lanes()
+        turns.cancel()
+        assert handled.total() == owners
+        assert max(handled.values()) <= 250
+
+
+async def test_a_step_without_tasks_does_not_wait_for_the_claims_of_another_step(
+    dsn: str, conn: asyncpg.Connection[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Both large claims of one pipeline are in progress when a task of the same owner's other pipeline arrives."""
+    slow, quick = quiet(), Pipeline[dict[str, Any]]("quick", dict)
+    ran = asyncio.Event()
+
+    @quick.step()
+    async def run(ctx: Context, value: dict[str, Any]) -> None:
+        ran.set()
+
+    async with testbed(dsn, [slow, quick], migrated=True) as bed:
+        claimer, go, claim = bed.worker._claimer, asyncio.Event(), tasks.claim
+        held = {step_id for step_id, executor in bed.worker._executors.items() if executor.step.pipeline is slow}
+        waiting: asyncio.Queue[None] = asyncio.Queue()
+
+        async def gated(conn: Any, worker_id: int, claims: list[tasks.Claim], *args: Any) -> list[tasks.Lease]:
+            if held & {each.step_id for each in claims}:
+                waiting.put_nowait(None)
+                await go.wait()
+            return await claim(conn, worker_id, claims, *args)
+
+        monkeypatch.setattr(tasks, "claim", gated)
+        claimer.open()
+        async with asyncio.timeout(60):
+            for owners in (1, 2):  # a new lane for each of the two loops
+                await conn.fetchval(_SUBMIT, owners)
+                await claimer.find_ready_lanes()
+                await waiting.get()
+            await quick.submit(conn, {}, owner="owner 1")
+            await claimer.find_ready_lanes()
+            await ran.wait()
+        go.set()
