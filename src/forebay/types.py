@@ -109,7 +109,30 @@ class Cancel:
     reason: str = ""
 
 
-Outcome: TypeAlias = NotFound | Skip | Snooze | Cancel
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """Run this step again when the signal `name` with this `key` comes, at the latest after `timeout` seconds.
+
+    Until then the task uses no worker and no attempt. The step finds the signal in `ctx.signal`. A step that returns
+    Wait says so in its return type.
+    """
+
+    name: str
+    key: str
+    timeout: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Signal:
+    """The signal that a step has waited for; `timed_out`: none came in time."""
+
+    name: str
+    key: str
+    payload: Json = None
+    timed_out: bool = False
+
+
+Outcome: TypeAlias = NotFound | Skip | Snooze | Cancel | Wait
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,6 +48,7 @@ class Sweeper:
             group.create_task(every(s.sweep_s, "expire", self.expire))
             group.create_task(every(s.sweep_s, "cancelled", self.close_cancelled_items))
             group.create_task(every(1.0, "schedules", self.run_schedules))
+            group.create_task(every(5.0, "signals", self.sweep_signals))
             group.create_task(every(30.0, "tidy", self.tidy))
             group.create_task(every(30.0, "versions", self.adopt_jobs))
             group.create_task(every(300.0, "stranded", self.repair_stranded))
@@ -58,6 +59,7 @@ class Sweeper:
         await self.expire()
         await self.close_cancelled_items()
         await self.run_schedules()
+        await self.sweep_signals()
         await self.promote(from_start=True)
 
     async def promote(self, *, from_start: bool = False) -> int:
@@ -101,6 +103,10 @@ class Sweeper:
     async def run_schedules(self) -> None:
         async with self._pool.acquire() as conn:
             await schedules.run_due(conn, self._clock.stamp())
+
+    async def sweep_signals(self) -> None:
+        """Give kept signals to tasks that began to wait at the same moment, and delete those that have expired."""
+        await sweeps.sweep_signals(self._pool, self._clock.stamp())
 
     async def make_partitions(self) -> None:
         await sweeps.make_partitions(self._pool, self._clock.stamp())

@@ -30,6 +30,7 @@ begin
         where r.step_id = any(forebay.steps_of(doomed)) and r.job_id = doomed.id
           and r.lane_id in (select l.id from forebay.lane l where l.job_id = doomed.id);
         delete from forebay.scheduled s where s.job_id = doomed.id;
+        delete from forebay.waiting w where w.job_id = doomed.id;
         delete from forebay.lease l where l.job_id = doomed.id;
         delete from forebay.lane l where l.job_id = doomed.id;
         with gone as (
