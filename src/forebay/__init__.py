@@ -50,6 +50,7 @@ if TYPE_CHECKING:
         Skip,
         Snooze,
         Statement,
+        Submit,
         Submitted,
         Wait,
         Write,
@@ -93,6 +94,7 @@ __all__ = [
     "Statement",
     "Step",
     "StepError",
+    "Submit",
     "Submitted",
     "SyncClient",
     "ThrottledError",
@@ -129,7 +131,7 @@ _PLACES = {
     ),
     "types": (
         "Cancel", "Done", "ErrorClass", "ItemRecord", "ItemStatus", "JobState", "JobSummary", "Json", "NotFound",
-        "Outcome", "Rows", "Signal", "Skip", "Snooze", "Statement", "Submitted", "Wait", "Write",
+        "Outcome", "Rows", "Signal", "Skip", "Snooze", "Statement", "Submit", "Submitted", "Wait", "Write",
     ),
 }  # fmt: skip
 _MODULES = {name: f"forebay.{module}" for module, names in _PLACES.items() for name in names}

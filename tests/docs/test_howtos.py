@@ -85,7 +85,8 @@ async def test_steps(dsn: str) -> None:
 
 async def test_submit(dsn: str) -> None:
     space = execute("docs/howto/submit.md")
-    async with testbed(dsn, [space["pages"]], migrated=True) as bed, bed.pool.acquire() as conn:
+    async with testbed(dsn, [space["pages"], space["sites"]], migrated=True) as bed, bed.pool.acquire() as conn:
+        await bed.submit(space["sites"], {"urls": ["x", "y"]}, owner="eve")
         _, later, many, stream = await space["submit_all"](conn, dsn)
         assert await conn.fetchval("select meta from forebay.job where id = $1", later) == '{"from": "mail"}'
         await bed.run()
@@ -93,6 +94,8 @@ async def test_submit(dsn: str) -> None:
         assert await space["results"](conn, many) == [1, 1]
         assert sum(await space["results"](conn, stream)) == 10 + 2 * 90 + 3 * 900
         assert await conn.fetchval("select timezone from forebay.schedule where name = 'front page'") == "Europe/Paris"
+        keys = "select array_agg(j.key order by j.key) from forebay.job j join forebay.owner o on o.id = j.owner_id"
+        assert await conn.fetchval(f"{keys} where o.name = 'eve' and j.key is not null") == ["x", "y"]
 
 
 async def test_client(dsn: str) -> None:

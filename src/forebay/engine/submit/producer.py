@@ -15,7 +15,7 @@ from forebay.engine.submit.options import CheckedOptions, JobOptions, SubmitOpti
 from forebay.engine.submit.registration import submit_registered, submit_registered_sync
 from forebay.errors import InputTooLarge, InvalidField
 from forebay.telemetry.tracing import Submitting, submitting
-from forebay.types import Submitted
+from forebay.types import Submit, Submitted
 
 if TYPE_CHECKING:
     from forebay.engine.db.adapters import AsyncConn, SyncConn
@@ -110,6 +110,17 @@ def submit_sync(
             pipeline,
             lambda adapter: _perform_sync(adapter, _submitting(pipeline, input, coalesce, checked, now)),
         )
+
+
+def new_submit(pipeline: Pipeline[I], value: I, **options: Unpack[SubmitOptions]) -> Submit:
+    """A job that a step submits with its result.
+
+    Raises: RequestError.
+    """
+    o = CheckedOptions.checked(**options)
+    owner = o.owner if "owner" in options else None
+    data = Encoder(pipeline).encode(value).decode()
+    return Submit(pipeline.name, data, owner, o.key, o.priority, o.run_at, o.delay, o.meta)
 
 
 def _submitting(

@@ -8,6 +8,7 @@ from pydantic import ValidationError
 from pydantic_core import PydanticSerializationError, to_json
 
 from forebay.engine.declare.context import Context
+from forebay.engine.work.children import submitting
 from forebay.errors import DataError, PermanentError, StepError, ThrottledError, classify_error, message_without_values
 from forebay.types import Cancel, Done, ErrorClass, NotFound, Skip, Snooze, Statement, Wait
 
@@ -136,6 +137,8 @@ def report_outcome(attempt: Attempt, step: Step[Any, Any], value: Any) -> None:
         case Done():
             stored = result_json(step, cast("Any", value).result, attempt.lease.names)
             attempt.result, attempt.writes = stored, value.writes
+            if value.submits:
+                attempt.writes = (*value.writes, *submitting(value.submits, attempt.owner_id))
         case NotFound(reason, writes):
             attempt.writes = writes
             again = step.retry.delay_after(ErrorClass.NOT_FOUND, attempt.lease.attempt)
@@ -157,7 +160,8 @@ def _report_wait(attempt: Attempt, step: Step[Any, Any], wait: Wait) -> None:
     """Snooze until the timeout, and record what would end it earlier."""
     if not step.waits:
         raise PermanentError(f"step {step.name} returned Wait: its return type must contain Wait")
-    for field, text, most in (("name", wait.name, 200), ("key", wait.key, 500)):
+    texts: tuple[tuple[str, object, int], ...] = (("name", wait.name, 200), ("key", wait.key, 500))
+    for field, text, most in texts:
         if not isinstance(text, str) or not 1 <= len(text) <= most or clean(text) != text:
             raise PermanentError(f"the {field} of a Wait must be text of 1 to {most} characters, without U+0000")
     if wait.timeout is not None and not wait.timeout > 0:
