@@ -73,8 +73,7 @@ def create_app(dsn: str, settings: Settings, pipelines: Sequence[Pipeline[Any]])
     app.state.slices = set[int]()
     problems.install(app)
     routers = [
-        each.router
-        for each in (jobs, items, signals, files, events, operations, sessions, identity, health, pages)
+        each.router for each in (jobs, items, signals, files, events, operations, sessions, identity, health, pages)
     ]
     routers += _package_routers()
     app.add_middleware(DirectRoutes, routes=[route for router in routers for route in router.routes])

@@ -191,12 +191,16 @@ def check_options(step: Step[Any, Any]) -> None:
                 f"{where}: the limit name {limit.name!r} is reserved: choose one that does not begin with "
                 f"{RESERVED_PREFIX!r}"
             )
-    if step.waits and (step.batch_size is not None or step.kind is StepKind.PROCESS):
-        raise DefinitionError(f"{where}: batch steps and process steps cannot wait for signals")
     if step.normalizes and (step.after_all or any(each.normalizes for each in step.pipeline.steps.values())):
         raise DefinitionError(
             f"{where}: only one step of a pipeline can have normalizes=True, and no after_all step can"
         )
+    _check_kind(step, where)
+
+
+def _check_kind(step: Step[Any, Any], where: str) -> None:
+    if step.waits and (step.batch_size is not None or step.kind is StepKind.PROCESS):
+        raise DefinitionError(f"{where}: batch steps and process steps cannot wait for signals")
     if step.kind is StepKind.PROCESS and step.memory_mb < 32:
         raise DefinitionError(f"{where}: memory_mb must be at least 32")
     if step.sandbox and step.kind is not StepKind.PROCESS:

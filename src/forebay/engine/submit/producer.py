@@ -119,7 +119,7 @@ def new_submit(pipeline: Pipeline[I], value: I, **options: Unpack[SubmitOptions]
     """
     o = CheckedOptions.checked(**options)
     owner = o.owner if "owner" in options else None
-    data = Encoder(pipeline).encode(value).decode()
+    data = encoder_of(pipeline).encode(value).decode()
     return Submit(pipeline.name, data, owner, o.key, o.priority, o.run_at, o.delay, o.meta)
 
 

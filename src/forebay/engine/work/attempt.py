@@ -160,9 +160,8 @@ def _report_wait(attempt: Attempt, step: Step[Any, Any], wait: Wait) -> None:
     """Snooze until the timeout, and record what would end it earlier."""
     if not step.waits:
         raise PermanentError(f"step {step.name} returned Wait: its return type must contain Wait")
-    texts: tuple[tuple[str, object, int], ...] = (("name", wait.name, 200), ("key", wait.key, 500))
-    for field, text, most in texts:
-        if not isinstance(text, str) or not 1 <= len(text) <= most or clean(text) != text:
+    for field, text, most in (("name", wait.name, 200), ("key", wait.key, 500)):
+        if not _is_text(text, most):
             raise PermanentError(f"the {field} of a Wait must be text of 1 to {most} characters, without U+0000")
     if wait.timeout is not None and not wait.timeout > 0:
         raise PermanentError("the timeout of a Wait must be positive")
@@ -170,6 +169,10 @@ def _report_wait(attempt: Attempt, step: Step[Any, Any], wait: Wait) -> None:
     attempt.fail(
         "SNOOZED", reason=f"waits for the signal {wait.name} {wait.key}", retry_in=seconds, counts_as_attempt=False
     )
+
+
+def _is_text(value: object, most: int) -> bool:
+    return isinstance(value, str) and 1 <= len(value) <= most and clean(value) == value
 
 
 def begin_wait(attempt: Attempt, wait: Wait, now: datetime | None) -> None:
