@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from enum import StrEnum
 from typing import Any, Generic, TypeAlias, TypeVar
 
@@ -70,11 +71,26 @@ Write: TypeAlias = Rows | Statement
 
 
 @dataclass(frozen=True, slots=True)
+class Submit:
+    """A job that a step submits with its result. `Pipeline.new` makes it: the input and `meta` are checked JSON."""
+
+    pipeline: str
+    input: str
+    owner: str | None = None  # None: the owner of the task
+    key: str | None = None
+    priority: int = 0
+    run_at: datetime | None = None
+    delay: float | None = None  # seconds
+    meta: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Done(Generic[R]):
-    """The step succeeded; `writes` are committed in the same transaction."""
+    """The step succeeded; `writes` are committed, and the jobs in `submits` submitted, in the same transaction."""
 
     result: R
     writes: Sequence[Write] = ()
+    submits: Sequence[Submit] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +125,30 @@ class Cancel:
     reason: str = ""
 
 
-Outcome: TypeAlias = NotFound | Skip | Snooze | Cancel
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """Run this step again when the signal `name` with this `key` comes, at the latest after `timeout` seconds.
+
+    Until then the task uses no worker and no attempt. The step finds the signal in `ctx.signal`. A step that returns
+    Wait says so in its return type.
+    """
+
+    name: str
+    key: str
+    timeout: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Signal:
+    """The signal that a step has waited for; `timed_out`: none came in time."""
+
+    name: str
+    key: str
+    payload: Json = None
+    timed_out: bool = False
+
+
+Outcome: TypeAlias = NotFound | Skip | Snooze | Cancel | Wait
 
 
 @dataclass(frozen=True, slots=True)

@@ -107,6 +107,7 @@ MATRIX: dict[tuple[str, str], tuple[tuple[int, ...], Any]] = {
     ("GET", "/api/dead-letters"): (_OWN, None),
     ("GET", "/api/queues"): (_OWN, None),
     ("GET", "/api/totals"): (_OWN, None),
+    ("POST", "/api/signals"): (_OWN, {"name": "paid", "key": "1"}),
     ("POST", "/api/queues/{name}/pause"): (_ADMIN, None),
     ("POST", "/api/queues/{name}/resume"): (_ADMIN, None),
     ("GET", "/api/workers"): (_OWN, None),

@@ -11,6 +11,7 @@ import base64
 import json
 import logging
 from collections.abc import AsyncIterator
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import asyncpg
@@ -662,3 +663,33 @@ async def test_meta_of_a_form_that_is_too_deep(service: Service) -> None:
         )
     assert refused.status_code == 422
     assert refused.json()["errors"] == [{"field": "meta", "reason": "must be JSON, and not nested too deeply"}]
+
+
+async def test_a_signal_reaches_the_callers_tasks_only(service: Service) -> None:
+    later = (datetime.now(UTC) + timedelta(days=1)).isoformat()
+    for name in ("ann", "bob"):
+        async with service.client(name) as client:
+            sent = {"pipeline": "pages", "input": {"title": name}, "runAt": later}
+            job = (await client.post("/api/jobs", json=sent)).json()["jobId"]
+        await service.admin.execute(
+            "insert into forebay.waiting (job_id, n, bit, owner_id, name, key, expires_at) "
+            "select s.job_id, 1, p.bit, s.owner_id, 'only-here', '1', s.run_at "
+            "from forebay.scheduled s join forebay.step p on p.id = s.step_id where s.job_id = $1",
+            int(job),
+        )
+    async with service.client("ann") as ann:
+        answer = await ann.post("/api/signals", json={"name": "only-here", "key": "1", "payload": {"x": [1]}})
+        assert (answer.status_code, answer.json()) == (200, {"tasks": 1})
+        answer = await ann.post("/api/signals", json={"name": "only-here", "key": "1", "keepSeconds": 60})
+        assert answer.json() == {"tasks": 0}
+        answer = await ann.post("/api/signals", json={"name": "only-here", "key": "", "owner": "bob"})
+        assert answer.status_code == 422
+    rows = await service.admin.fetch(
+        "select o.name, w.payload from forebay.waiting w join forebay.owner o on o.id = w.owner_id "
+        "where w.name = 'only-here' order by 1"
+    )
+    assert [tuple(row) for row in rows] == [("ann", '{"x": [1]}'), ("bob", None)]
+    kept = await service.admin.fetchval(
+        "select o.name from forebay.kept_signal k join forebay.owner o on o.id = k.owner_id where k.name = 'only-here'"
+    )
+    assert kept == "ann"

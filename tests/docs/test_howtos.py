@@ -25,6 +25,7 @@ import pytest
 from fastapi import FastAPI
 from PIL import Image
 
+from forebay import Client
 from forebay.db.schema_parts import all_parts
 from forebay.embedded import find_program
 from forebay.engine.db.registry import register
@@ -48,6 +49,7 @@ from tests.api._live import live
 from tests.cli._run import ask
 from tests.docs._blocks import ROOT, blocks, execute, files
 from tests.docs._shell import free_port, run_shell, shell_environment
+from tests.engine.test_worker import working
 from tests.services.egress._world import answering, reply
 from tests.telemetry._collector import collecting
 from tests.webhooks.test_lark import encrypted
@@ -83,7 +85,8 @@ async def test_steps(dsn: str) -> None:
 
 async def test_submit(dsn: str) -> None:
     space = execute("docs/howto/submit.md")
-    async with testbed(dsn, [space["pages"]], migrated=True) as bed, bed.pool.acquire() as conn:
+    async with testbed(dsn, [space["pages"], space["sites"]], migrated=True) as bed, bed.pool.acquire() as conn:
+        await bed.submit(space["sites"], {"urls": ["x", "y"]}, owner="eve")
         _, later, many, stream = await space["submit_all"](conn, dsn)
         assert await conn.fetchval("select meta from forebay.job where id = $1", later) == '{"from": "mail"}'
         await bed.run()
@@ -91,6 +94,31 @@ async def test_submit(dsn: str) -> None:
         assert await space["results"](conn, many) == [1, 1]
         assert sum(await space["results"](conn, stream)) == 10 + 2 * 90 + 3 * 900
         assert await conn.fetchval("select timezone from forebay.schedule where name = 'front page'") == "Europe/Paris"
+        keys = "select array_agg(j.key order by j.key) from forebay.job j join forebay.owner o on o.id = j.owner_id"
+        assert await conn.fetchval(f"{keys} where o.name = 'eve' and j.key is not null") == ["x", "y"]
+
+
+async def test_client(dsn: str) -> None:
+    space = execute("docs/howto/client.md")
+    async with working(dsn, space["orders"]), asyncpg.create_pool(dsn, min_size=1, max_size=2) as pool:
+        assert await space["place"](pool) == [f"shipped {n}" for n in range(1, 6)]
+        async with pool.acquire() as conn:
+            held = await space["hold"](conn)
+        assert (await Client(pool).job(held)).state == "CANCELLED"
+        assert await asyncio.to_thread(space["place_and_wait"], dsn) == "shipped 7"
+
+
+async def test_waits(dsn: str) -> None:
+    space = execute("docs/howto/waits.md")
+    (statement,) = blocks("docs/howto/waits.md", "sql")
+    async with testbed(dsn, [space["orders"]], migrated=True) as bed, bed.pool.acquire() as conn:
+        jobs = await Client(conn).submit_jobs(space["orders"], [{"id": 41}, {"id": 42}, {"id": 43}])
+        await bed.run()
+        assert await space["paid"](conn, 41, "A-0") == 1
+        assert await conn.fetchval(statement) == 1
+        await bed.finish()
+        results = [(await bed.item(job)).result.get("ship") for job in jobs]
+        assert results == ["order 41 shipped with receipt A-0", "order 42 shipped with receipt A-1", None]
 
 
 async def test_what_steps_share(dsn: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -138,5 +138,8 @@ def test_a_sandbox_is_for_processes() -> None:
 def test_rows_of_a_sandboxed_step_are_refused() -> None:
     callee: Any = SimpleNamespace(process_limits=SimpleNamespace(sandbox=True))
     write: Any = object()
-    with pytest.raises(CodecError, match="a sandboxed step cannot write rows: return them from a later step"):
+    refused = "a sandboxed step cannot write rows or submit jobs: return them from a later step"
+    with pytest.raises(CodecError, match=refused):
         protocol._checked(callee, Done(1, [write]))
+    with pytest.raises(CodecError, match=refused):
+        protocol._checked(callee, Done(1, submits=[write]))

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from tests._servers import Server
 
-_LARGE = ("ready", "scheduled", "item", "job", "lease", "attempt")
+_LARGE = ("ready", "scheduled", "item", "job", "lease", "attempt", "waiting", "kept_signal")
 _LANES = 200
 
 Plan = dict[str, Any]
@@ -343,6 +343,26 @@ async def test_promote(explained: Explained, after: object) -> None:
     assert_indexed(plans)
     for _, above in _with(plans, "scheduled", "Index Scan"):
         assert not [parent for parent in above if "Sort" in parent["Node Type"]]
+
+
+async def test_signal(explained: Explained) -> None:
+    await explained.db.execute(
+        "insert into forebay.waiting (job_id, n, bit, owner_id, name, key, expires_at) "
+        "select s.job_id, s.first_n, 1, s.owner_id, 'paid', s.job_id || '-' || s.first_n, s.run_at "
+        "from forebay.scheduled s;"
+        "insert into forebay.kept_signal (owner_id, name, key, at, expires_at) "
+        "select 1, 'sent', g::text, '2030-01-01', '2031-01-01' from generate_series(1, 5000) g;"
+        "analyze forebay.waiting, forebay.kept_signal"
+    )
+    plans = await explained.of(
+        "select forebay.signal('paid', '1-5', owner => (select name from forebay.owner where id = "
+        "(select owner_id from forebay.job where id = 1)), now => $1)",
+        START,
+    )
+    assert_indexed(plans)
+    found = [node["Actual Rows"] for node, _ in _with(plans, "scheduled", "Index Scan")]
+    assert found == [1]
+    assert_indexed(await explained.of("select forebay.sweep_signals($1)", START))
 
 
 async def test_heartbeat(explained: Explained) -> None:

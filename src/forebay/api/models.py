@@ -247,6 +247,19 @@ class Changed(Model):
     state: State
 
 
+class NewSignal(Strict):
+    name: Annotated[str, Field(min_length=1, max_length=200)]
+    key: Annotated[str, Field(min_length=1, max_length=500)]
+    payload: Any = None
+    keep_seconds: Annotated[float, Field(ge=0, le=3650 * 86400)] = Field(
+        default=7 * 86400, description="how long it is kept if no task waits for it"
+    )
+
+
+class Signalled(Model):
+    tasks: int = Field(description="how many tasks it reached; 0: it is kept")
+
+
 class Reprocessed(Model):
     items: int = Field(description="how many run again")
     left_out: dict[str, int] = Field(

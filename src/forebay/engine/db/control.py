@@ -6,24 +6,26 @@ from typing import TYPE_CHECKING
 
 from forebay.db.calls import fetch, fetch_value
 from forebay.engine.db.sql import load
+from forebay.engine.submit.job_calls import signal_arguments
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from forebay.db.pool import Connection
+    from forebay.types import Json
 
 
 async def pause(conn: Connection, job_id: int, actor: str) -> bool:
     """Pause a job; return whether that changed anything."""
-    return bool(await fetch_value(conn, "select forebay.pause($1, $2)", job_id, actor))
+    return bool(await fetch_value(conn, load("pause_job"), job_id, actor))
 
 
 async def resume(conn: Connection, job_id: int, actor: str) -> bool:
-    return bool(await fetch_value(conn, "select forebay.resume($1, $2)", job_id, actor))
+    return bool(await fetch_value(conn, load("resume_job"), job_id, actor))
 
 
 async def cancel(conn: Connection, job_id: int, actor: str) -> bool:
-    return bool(await fetch_value(conn, "select forebay.cancel($1, $2)", job_id, actor))
+    return bool(await fetch_value(conn, load("cancel_job"), job_id, actor))
 
 
 async def dismiss(conn: Connection, job_id: int, ns: Sequence[int] | None, actor: str) -> int:
@@ -46,7 +48,7 @@ async def reprocess(
     return int(
         await fetch_value(
             conn,
-            "select forebay.reprocess($1, $2, $3, $4, $5, restart => $6)",
+            load("reprocess_job"),
             job_id,
             list(statuses),
             None if ns is None else list(ns),
@@ -56,6 +58,15 @@ async def reprocess(
         )
         or 0
     )
+
+
+async def signal(conn: Connection, name: str, key: str, payload: Json, owner: str, keep_s: float) -> int:
+    """Send a signal to the tasks of an owner; return how many it reached.
+
+    Raises: InvalidField.
+    """
+    args = signal_arguments(name, key, payload, owner, keep_s)
+    return int(await fetch_value(conn, load("send_signal"), *args))
 
 
 async def statuses_of(conn: Connection, job_id: int, ns: Sequence[int]) -> dict[str, int]:

@@ -123,6 +123,11 @@ async def repair_stranded(pool: Pool, now: datetime | None) -> int:
     return await _count(pool, "select forebay.repair_stranded($1)", now)
 
 
+async def sweep_signals(pool: Pool, now: datetime | None) -> int:
+    """Delete expired signals, and give others to the tasks that wait for them; answers how many were given."""
+    return await _count(pool, "select forebay.sweep_signals($1)", now)
+
+
 async def delete_audit(pool: Pool, now: datetime | None, days: int) -> int:
     """Delete some of the oldest audit records; return how many."""
     return await _count(pool, "select forebay.delete_audit($1, $2)", now, timedelta(days=days))

@@ -150,6 +150,23 @@ async def read_task(pool: Pool, job_id: int, n: int) -> tuple[str, str | None]:
     return row[0], row[1]
 
 
+@dataclass(frozen=True, slots=True)
+class WaitRecord:
+    """What a task has waited for; `came`: the signal came; `expired`: the time is up."""
+
+    name: str
+    key: str
+    payload: str | None
+    came: bool
+    expired: bool
+
+
+async def read_wait(pool: Pool, job_id: int, n: int, step_id: int, now: datetime | None) -> WaitRecord | None:
+    """What a task has waited for; None if it has not waited."""
+    row = await fetch_row(pool, load("read_wait"), job_id, n, step_id, now)
+    return None if row is None else WaitRecord(*row)
+
+
 async def traces(pool: Pool, job_ids: Sequence[int]) -> dict[int, str]:
     """The traces of jobs that belong to one."""
     return {row["id"]: row["trace"] for row in await fetch(pool, load("list_traces"), list(job_ids))}

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
     from forebay.engine.declare.limited import Limited
     from forebay.engine.declare.resources import Resource
-    from forebay.types import ItemRecord
+    from forebay.types import ItemRecord, Signal
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -45,6 +45,7 @@ class Context:
         "job_id",
         "n",
         "owner_id",
+        "signal",
         "step",
         "token",
     )
@@ -66,6 +67,7 @@ class Context:
         self.attempt = attempt
         self.token = token
         self.cancelled = False
+        self.signal: Signal | None = None  # what the step has waited for, when it runs again after a Wait
         self._services = services
         self._items: Callable[[], AsyncIterator[ItemRecord]] | None = None
 

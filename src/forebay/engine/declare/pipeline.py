@@ -15,7 +15,7 @@ from forebay.engine.declare.context import Context
 from forebay.engine.declare.step import Declared, OptionalDeclared, Step, StepKind, StepOptions, check_options
 from forebay.engine.submit import producer
 from forebay.errors import DefinitionError
-from forebay.types import Done, JobSummary, Outcome, Submitted
+from forebay.types import Done, JobSummary, Outcome, Submit, Submitted
 
 if TYPE_CHECKING:
     from datetime import timedelta
@@ -298,6 +298,15 @@ class Pipeline(Generic[I]):
                     "another step"
                 )
             former.add(step.renamed_from)
+
+    def new(self, input: I, **options: Unpack[SubmitOptions]) -> Submit:  # noqa: A002
+        """A job that a step submits with its result: `return Done(x, submits=[pages.new(page)])`.
+
+        Its owner is that of the task, unless the options name one.
+
+        Raises: RequestError, which names the field and the reason.
+        """
+        return producer.new_submit(self, input, **options)
 
     async def submit(
         self,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import types
 import typing
 from collections.abc import Awaitable, Callable, Sequence
@@ -17,7 +18,7 @@ from forebay.engine.declare.limit import RESERVED_PREFIX, Limit
 from forebay.engine.declare.limited import ProcessLimits
 from forebay.engine.declare.retry import Retry
 from forebay.errors import DefinitionError
-from forebay.types import Cancel, Done, NotFound, Outcome, Skip, Snooze
+from forebay.types import Cancel, Done, NotFound, Outcome, Skip, Snooze, Wait
 
 if TYPE_CHECKING:
     from forebay.engine.declare.pipeline import Pipeline
@@ -88,6 +89,14 @@ class Step(Generic[I, R]):
             returned = (typing.get_args(returned) or (Any,))[0]
         return TypeAdapter(_value_of(returned))
 
+    @cached_property
+    def waits(self) -> bool:
+        """Whether its return type contains Wait; it is not resolved: its names may exist for type checkers only."""
+        returned = getattr(self.fn, "__annotations__", {}).get("return")
+        if isinstance(returned, str):
+            return re.search(r"\bWait\b", returned) is not None
+        return Wait in (typing.get_args(returned) if _is_union(returned) else (returned,))
+
     @property
     def label(self) -> str:
         return f"{self.pipeline.name}.{self.name}"
@@ -117,7 +126,7 @@ class Step(Generic[I, R]):
         return f"<step {self.label}>"
 
 
-_OUTCOMES = (NotFound, Skip, Snooze, Cancel)
+_OUTCOMES = (NotFound, Skip, Snooze, Cancel, Wait)
 
 
 def _value_of(annotation: Any) -> Any:
@@ -192,6 +201,12 @@ def check_options(step: Step[Any, Any]) -> None:
         raise DefinitionError(
             f"{where}: only one step of a pipeline can have normalizes=True, and no after_all step can"
         )
+    _check_kind(step, where)
+
+
+def _check_kind(step: Step[Any, Any], where: str) -> None:
+    if step.waits and (step.batch_size is not None or step.kind is StepKind.PROCESS):
+        raise DefinitionError(f"{where}: batch steps and process steps cannot wait for signals")
     if step.kind is StepKind.PROCESS and step.memory_mb < 32:
         raise DefinitionError(f"{where}: memory_mb must be at least 32")
     if step.sandbox and step.kind is not StepKind.PROCESS:

@@ -78,6 +78,7 @@ class Sweeper:
             group.create_task(every(0.05, "promote", self._promote_when_due))
             group.create_task(every(others_every, "expire", self._unless_leader(self.expire)))
             group.create_task(every(_OTHERS_SLOWER * _LOOK_EVERY, "promote others", self._unless_leader(self.promote)))
+            group.create_task(every(5.0, "signals", self._if_leader(self.sweep_signals)))
             group.create_task(every(30.0, "tidy", self._seldom(self.tidy)))
             group.create_task(every(30.0, "versions", self._seldom(self.adopt_jobs)))
             group.create_task(every(300.0, "stranded", self._seldom(self.repair_stranded)))
@@ -111,6 +112,7 @@ class Sweeper:
         await self.expire()
         await self.close_cancelled_items()
         await self.run_schedules()
+        await self.sweep_signals()
         await self.promote(from_start=True)
 
     async def look(self) -> None:
@@ -195,6 +197,10 @@ class Sweeper:
             return await call(conn)
 
     # -- seldom, and perhaps slow: on a connection of the pool ----------------------------------------------------
+
+    async def sweep_signals(self) -> None:
+        """Give kept signals to tasks that began to wait at the same moment, and delete those that have expired."""
+        await sweeps.sweep_signals(self._pool, self._clock.stamp())
 
     async def make_partitions(self) -> None:
         await sweeps.make_partitions(self._pool, self._clock.stamp())

@@ -13,7 +13,7 @@ from forebay.engine.processes import child as steps
 from forebay.errors import ConfigError, DataError, TransientError, classify_error
 from forebay.runner import codec, failures, frames
 from forebay.runner.child import Call
-from forebay.types import Cancel, Done, ErrorClass, NotFound, Rows, Skip, Snooze, Statement
+from forebay.types import Cancel, Done, ErrorClass, NotFound, Rows, Skip, Snooze, Statement, Submit
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from forebay.runner.codec import Classes
 
 _OUTCOMES = (Done, NotFound, Skip, Snooze, Cancel)
-_WRITES = (Rows, Statement)
+_WRITES = (Rows, Statement, Submit)
 
 
 class Overrun(TransientError):
@@ -120,9 +120,12 @@ def _replace_error(error: Exception, instead: Exception) -> Exception:
 
 def _checked(callee: Callee, value: Any) -> Any:
     """Only steps that are trusted with the database may return rows."""
-    writing = any(isinstance(each, Done | NotFound | Skip) and each.writes for each in _outcomes(value))
+    writing = any(
+        (isinstance(each, Done | NotFound | Skip) and each.writes) or (isinstance(each, Done) and each.submits)
+        for each in _outcomes(value)
+    )
     if callee.process_limits.sandbox and writing:
-        raise codec.CodecError("a sandboxed step cannot write rows: return them from a later step")
+        raise codec.CodecError("a sandboxed step cannot write rows or submit jobs: return them from a later step")
     return value
 
 

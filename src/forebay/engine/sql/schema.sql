@@ -126,6 +126,20 @@ CREATE TABLE forebay.dead_letter (
     reason text,
     at timestamp with time zone NOT NULL
 );
+CREATE TABLE forebay.waiting (
+    job_id bigint NOT NULL,
+    n integer NOT NULL,
+    "bit" bigint NOT NULL,
+    owner_id bigint NOT NULL,
+    name text NOT NULL,
+    key text NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    payload jsonb,
+    signalled_at timestamp with time zone,
+    CONSTRAINT waiting_key_check CHECK (((length(key) >= 1) AND (length(key) <= 500))),
+    CONSTRAINT waiting_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200)))
+)
+WITH (fillfactor='80');
 CREATE TABLE forebay.item (
     job_id bigint NOT NULL,
     n integer NOT NULL,
@@ -352,6 +366,25 @@ CREATE VIEW forebay.jobs WITH (security_invoker='true') AS
      CROSS JOIN LATERAL ( SELECT (((j.done + j.skipped) + j.not_found) + j.error) AS ended) e)
      JOIN forebay.pipeline p ON ((p.id = j.pipeline_id)))
      JOIN forebay.owner o ON ((o.id = j.owner_id)));
+CREATE TABLE forebay.kept_signal (
+    id bigint NOT NULL,
+    owner_id bigint NOT NULL,
+    name text NOT NULL,
+    key text NOT NULL,
+    payload jsonb,
+    at timestamp with time zone NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    CONSTRAINT kept_signal_key_check CHECK (((length(key) >= 1) AND (length(key) <= 500))),
+    CONSTRAINT kept_signal_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200)))
+);
+ALTER TABLE forebay.kept_signal ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME forebay.kept_signal_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
 CREATE TABLE forebay.lane (
     id bigint NOT NULL,
     owner_id bigint NOT NULL,
@@ -664,6 +697,8 @@ ALTER TABLE ONLY forebay.item
     ADD CONSTRAINT item_pkey PRIMARY KEY (job_id, n);
 ALTER TABLE ONLY forebay.job
     ADD CONSTRAINT job_pkey PRIMARY KEY (id);
+ALTER TABLE ONLY forebay.kept_signal
+    ADD CONSTRAINT kept_signal_pkey PRIMARY KEY (id);
 ALTER TABLE ONLY forebay.lane
     ADD CONSTRAINT lane_owner_id_job_id_priority_key UNIQUE (owner_id, job_id, priority);
 ALTER TABLE ONLY forebay.lane
@@ -710,6 +745,8 @@ ALTER TABLE ONLY forebay.throttled_task
     ADD CONSTRAINT throttled_task_pkey PRIMARY KEY (job_id, n, step_id);
 ALTER TABLE ONLY forebay.version_step
     ADD CONSTRAINT version_step_pkey PRIMARY KEY (version_id, "bit");
+ALTER TABLE ONLY forebay.waiting
+    ADD CONSTRAINT waiting_pkey PRIMARY KEY (job_id, n, "bit");
 ALTER TABLE ONLY forebay.worker
     ADD CONSTRAINT worker_pkey PRIMARY KEY (id);
 CREATE INDEX attempt_ended ON ONLY forebay.attempt USING brin (ended_at) WITH (autosummarize='on');
@@ -729,12 +766,17 @@ CREATE INDEX job_finished ON forebay.job USING btree (finished_at) WHERE (finish
 CREATE UNIQUE INDEX job_key ON forebay.job USING btree (pipeline_id, owner_id, key) WHERE ((key IS NOT NULL) AND (NOT coalesces));
 CREATE INDEX job_open ON forebay.job USING btree (owner_id, id) WHERE (finished_at IS NULL);
 CREATE INDEX job_owner ON forebay.job USING btree (owner_id, id);
+CREATE INDEX kept_signal_at ON forebay.kept_signal USING btree (at);
+CREATE INDEX kept_signal_expiry ON forebay.kept_signal USING btree (expires_at);
+CREATE INDEX kept_signal_of ON forebay.kept_signal USING btree (owner_id, name, key, id);
 CREATE INDEX lane_job ON forebay.lane USING btree (job_id) WHERE (job_id <> 0);
 CREATE INDEX lease_job ON forebay.lease USING btree (job_id);
 CREATE INDEX schedule_next ON forebay.schedule USING btree (next_at) WHERE (NOT paused);
-CREATE INDEX scheduled_job ON forebay.scheduled USING btree (job_id);
+CREATE INDEX scheduled_task ON forebay.scheduled USING btree (job_id, first_n);
+CREATE INDEX waiting_for ON forebay.waiting USING btree (owner_id, name, key) WHERE (signalled_at IS NULL);
 ALTER INDEX forebay.attempt_ended ATTACH PARTITION forebay.attempt_default_ended_at_idx;
 ALTER INDEX forebay.attempt_task ATTACH PARTITION forebay.attempt_default_job_id_n_idx;
+CREATE CONSTRAINT TRIGGER take_kept AFTER INSERT OR UPDATE OF name, key ON forebay.waiting DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION forebay.take_kept_signal();
 ALTER TABLE ONLY forebay.pipeline_version
     ADD CONSTRAINT pipeline_version_pipeline_id_fkey FOREIGN KEY (pipeline_id) REFERENCES forebay.pipeline(id);
 ALTER TABLE ONLY forebay.schedule

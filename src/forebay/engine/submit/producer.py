@@ -11,11 +11,11 @@ from forebay.engine.db.adapters import AsyncAdapter, Row, SyncAdapter, adapter_f
 from forebay.engine.db.loads import ItemBatch, ItemLoad
 from forebay.engine.db.sql import load
 from forebay.engine.submit.inputs import encoder_of
-from forebay.engine.submit.options import CheckedOptions, Coalescing, SubmitOptions, checked_text
+from forebay.engine.submit.options import CheckedOptions, Coalescing, JobOptions, SubmitOptions, checked_text
 from forebay.engine.submit.registration import submit_registered, submit_registered_sync
 from forebay.errors import InputTooLarge, InvalidField
 from forebay.telemetry.tracing import Submitting, submitting
-from forebay.types import Submitted
+from forebay.types import Submit, Submitted
 
 if TYPE_CHECKING:
     from datetime import timedelta
@@ -117,6 +117,17 @@ def submit_sync(
         )
 
 
+def new_submit(pipeline: Pipeline[I], value: I, **options: Unpack[SubmitOptions]) -> Submit:
+    """A job that a step submits with its result.
+
+    Raises: RequestError.
+    """
+    o = CheckedOptions.checked(**options)
+    owner = o.owner if "owner" in options else None
+    data = encoder_of(pipeline).encode(value).decode()
+    return Submit(pipeline.name, data, owner, o.key, o.priority, o.run_at, o.delay, o.meta)
+
+
 def _submitting(
     pipeline: Pipeline[I], value: I, merging: Coalescing, o: CheckedOptions, now: Submitting
 ) -> _Plan[Submitted]:
@@ -189,6 +200,71 @@ def _submit_bulk_sync(adapter: SyncAdapter, bulk: _Bulk[I], now: Submitting) -> 
         return _perform_sync(adapter, bulk.sending(now))
     with adapter.atomic() as inside:
         return _perform_sync(inside, bulk.copying(now))
+
+
+async def submit_jobs(
+    conn: AsyncConn,
+    pipeline: Pipeline[I],
+    inputs: Iterable[I],
+    *,
+    keys: Iterable[str | None] | None = None,
+    **options: Unpack[JobOptions],
+) -> list[Submitted]:
+    """Submit each input as a job of its own, in one round trip and in the transaction of `conn`.
+
+    `keys` are the keys of the jobs, one for each input. If a job with such a key exists, it is returned unchanged.
+
+    Raises:
+        RequestError: an argument is invalid; names the field, and the index of an input. Nothing is written.
+        TypeError: the kind of `conn` is not supported.
+    """
+    adapter = adapter_for(conn)
+    checked = CheckedOptions.checked(**options)
+    encoded = _encoded_jobs(pipeline, inputs, keys)
+    with submitting(pipeline.name) as now:
+        return await submit_registered(
+            adapter, pipeline, lambda at: _perform(at, _submitting_jobs(pipeline, *encoded, checked, now))
+        )
+
+
+def submit_jobs_sync(
+    conn: SyncConn,
+    pipeline: Pipeline[I],
+    inputs: Iterable[I],
+    *,
+    keys: Iterable[str | None] | None = None,
+    **options: Unpack[JobOptions],
+) -> list[Submitted]:
+    """Same as `submit_jobs`, on a synchronous connection."""
+    adapter = sync_adapter_for(conn)
+    checked = CheckedOptions.checked(**options)
+    encoded = _encoded_jobs(pipeline, inputs, keys)
+    with submitting(pipeline.name) as now:
+        return submit_registered_sync(
+            adapter, pipeline, lambda at: _perform_sync(at, _submitting_jobs(pipeline, *encoded, checked, now))
+        )
+
+
+def _encoded_jobs(
+    pipeline: Pipeline[I], inputs: Iterable[I], keys: Iterable[str | None] | None
+) -> tuple[list[str], list[str | None] | None]:
+    encoded = [data.decode() for data in encoder_of(pipeline).encode_all(list(inputs), 0)]
+    if keys is None:
+        return encoded, None
+    names = [None if key is None else checked_text(f"keys[{place}]", key, 500) for place, key in enumerate(keys)]
+    if len(names) != len(encoded):
+        raise _key_count_error()
+    return encoded, names
+
+
+def _submitting_jobs(
+    pipeline: Pipeline[I], inputs: list[str], keys: list[str | None] | None, o: CheckedOptions, now: Submitting
+) -> _Plan[list[Submitted]]:
+    args = (pipeline.name, inputs, o.owner, keys, o.priority, o.run_at, o.delay, o.meta, now.trace)
+    job_ids, created = yield _Fetch(load("submit_jobs"), args)
+    if job_ids:
+        now.made(job_ids[0])
+    return [Submitted(job_id, is_new) for job_id, is_new in zip(job_ids, created, strict=True)]
 
 
 class _Bulk(Generic[I]):

@@ -1,4 +1,4 @@
-"""Reading a job: its counters, its items, and waiting for its end."""
+"""Reading a job: its counters, its items, its changes, and waiting for its end."""
 
 from __future__ import annotations
 
@@ -15,12 +15,20 @@ from forebay.errors import NotFoundError
 from forebay.types import ItemRecord, ItemStatus, JobState, JobSummary
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, AsyncIterator
+    from collections.abc import AsyncGenerator, AsyncIterator, Iterator
 
     from forebay.engine.db.adapters import AsyncConn
 
-_PAGE = 100
+PAGE = 100  # items that are read at once
 _LONGEST_PAUSE = 1.0
+
+
+def pauses() -> Iterator[float]:
+    """The seconds between two looks at a job: short at first, then one second."""
+    pause = 0.01
+    while True:
+        yield pause
+        pause = min(pause * 1.5, _LONGEST_PAUSE)
 
 
 async def summary(conn: AsyncConn, job_id: int) -> JobSummary:
@@ -29,7 +37,7 @@ async def summary(conn: AsyncConn, job_id: int) -> JobSummary:
     Raises:
         NotFoundError: there is no such job.
     """
-    return (await _read_job(adapter_for(conn), job_id))[0]
+    return read_job(job_id, await adapter_for(conn).fetch_row(load("get_job"), (job_id,)))[0]
 
 
 async def wait(conn_or_dsn: AsyncConn | str, job_id: int, timeout: float | None = None) -> JobSummary:
@@ -40,26 +48,46 @@ async def wait(conn_or_dsn: AsyncConn | str, job_id: int, timeout: float | None 
         TimeoutError: it is not over after `timeout` seconds.
     """
     async with asyncio.timeout(timeout), _opened(conn_or_dsn) as adapter:
-        pause = 0.01
-        while True:
-            job, is_over = await _read_job(adapter, job_id)
-            if is_over:
-                return job
-            await asyncio.sleep(pause)
-            pause = min(pause * 1.5, _LONGEST_PAUSE)
+        *_, last = [job async for job in _changes(adapter, job_id)]
+        return last
+
+
+def changes(conn: AsyncConn, job_id: int) -> AsyncIterator[JobSummary]:
+    """The job's summary, and again each time that its state or counters have changed, until its end.
+
+    Raises:
+        NotFoundError: there is no such job.
+    """
+    return _changes(adapter_for(conn), job_id)
+
+
+async def _changes(adapter: AsyncAdapter, job_id: int) -> AsyncGenerator[JobSummary, None]:
+    last = None
+    for pause in pauses():
+        job, is_over = read_job(job_id, await adapter.fetch_row(load("get_job"), (job_id,)))
+        if job != last or is_over:
+            yield job
+        if is_over:
+            return
+        last = job
+        await asyncio.sleep(pause)
 
 
 async def items(conn: AsyncConn, job_id: int) -> AsyncIterator[ItemRecord]:
     """The items of a job, in order; read page by page, so changes on later pages may be visible."""
     adapter, last_n = adapter_for(conn), 0
-    while rows := await adapter.fetch_all(load("list_items"), (job_id, last_n, _PAGE)):
+    while rows := await adapter.fetch_all(load("list_items"), (job_id, last_n, PAGE)):
         for row in rows:
-            yield _item(job_id, row)
+            yield read_item(job_id, row)
         last_n = rows[-1][0]
 
 
-async def _read_job(adapter: AsyncAdapter, job_id: int) -> tuple[JobSummary, bool]:
-    row = await adapter.fetch_row(load("get_job"), (job_id,))
+def read_job(job_id: int, row: Row | None) -> tuple[JobSummary, bool]:
+    """The job of a row of get_job, and whether it is over.
+
+    Raises:
+        NotFoundError: there is no row.
+    """
     if row is None:
         raise NotFoundError("job_id", f"there is no job {job_id}")
     number, owner, pipeline, state, total, done, skipped, not_found, error, is_over = row
@@ -67,7 +95,8 @@ async def _read_job(adapter: AsyncAdapter, job_id: int) -> tuple[JobSummary, boo
     return JobSummary(number, owner, pipeline, JobState(state), *counters), is_over
 
 
-def _item(job_id: int, row: Row) -> ItemRecord:
+def read_item(job_id: int, row: Row) -> ItemRecord:
+    """The item of a row of list_items."""
     n, status, value, result, error = row
     return ItemRecord(job_id, n, ItemStatus(status), from_json(value), _json(result) or {}, _json(error))
 

@@ -11,9 +11,11 @@ from forebay.engine.db import tasks
 from forebay.engine.submit import results
 from forebay.engine.work.attempt import first_invalid
 from forebay.errors import DataError
+from forebay.types import Signal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from datetime import datetime
 
     from forebay.db.pool import Pool
     from forebay.engine.db.tasks import Lease
@@ -42,6 +44,16 @@ class StepArguments:
         if self._step.after_all:
             return await self._job(attempt)
         return self._parsed(attempt.lease, *await tasks.read_task(self._pool, attempt.lease.job_id, attempt.n))
+
+    async def read_wait(self, attempt: Attempt, now: datetime | None) -> bool:
+        """Set the signal that the task has waited for; return whether it has waited."""
+        found = await tasks.read_wait(self._pool, attempt.job_id, attempt.n, attempt.lease.step_id, now)
+        if found is None:
+            return False
+        if found.came or found.expired:
+            payload = None if found.payload is None else from_json(found.payload)
+            attempt.signal = Signal(found.name, found.key, payload, timed_out=not found.came)
+        return True
 
     async def _job(self, attempt: Attempt) -> tuple[Any, ...]:
         job = await results.summary(self._pool, attempt.job_id)

@@ -9,12 +9,14 @@ from pydantic import ValidationError
 from pydantic_core import PydanticSerializationError, to_json
 
 from forebay.engine.declare.context import Context
-from forebay.errors import DataError, StepError, ThrottledError, classify_error, message_without_values
-from forebay.types import Cancel, Done, ErrorClass, NotFound, Skip, Snooze
+from forebay.engine.work.children import submitting
+from forebay.errors import DataError, PermanentError, StepError, ThrottledError, classify_error, message_without_values
+from forebay.types import Cancel, Done, ErrorClass, NotFound, Skip, Snooze, Statement, Wait
 
 if TYPE_CHECKING:
     import asyncio
     from collections.abc import Mapping, Sequence
+    from datetime import datetime
 
     from forebay.engine.db.tasks import Lease
     from forebay.engine.declare.context import StepServices
@@ -23,7 +25,11 @@ if TYPE_CHECKING:
 
 _MAX_REASON = 2000
 _LONGEST_PAUSE = 10 * 365 * 86400.0
-_OUTCOMES = frozenset((Done, NotFound, Skip, Snooze, Cancel))
+_OUTCOMES = frozenset((Done, NotFound, Skip, Snooze, Cancel, Wait))
+
+
+_BEGIN_WAIT = "select forebay.await_signal($1, $2, $3, $4, $5, $6, $7)"
+_END_WAIT = "select forebay.end_wait($1, $2, $3)"
 
 
 class Attempt(Context):
@@ -60,6 +66,7 @@ class Attempt(Context):
         self.n = n
         self.started = started  # a mark of the worker's clock
         self.cancelled = False
+        self.signal = None
         self.outcome: str | None = None
         self.result: str | None = None
         self.writes: Sequence[Write] = ()
@@ -141,6 +148,8 @@ def report_outcome(attempt: Attempt, step: Step[Any, Any], value: Any) -> None:
         case Done():
             stored = result_json(step, cast("Any", value).result, attempt.lease.names)
             attempt.result, attempt.writes = stored, value.writes
+            if value.submits:
+                attempt.writes = (*value.writes, *submitting(value.submits, attempt.owner_id))
         case NotFound(reason, writes):
             attempt.writes = writes
             again = step.retry.delay_after(ErrorClass.NOT_FOUND, attempt.lease.attempt)
@@ -152,8 +161,42 @@ def report_outcome(attempt: Attempt, step: Step[Any, Any], value: Any) -> None:
             attempt.fail("SNOOZED", reason=reason, retry_in=max(0.0, float(seconds)), counts_as_attempt=False)
         case Cancel(reason):
             attempt.fail("CANCELLED", reason=reason, ends_item=True)
+        case Wait():
+            _report_wait(attempt, step, value)
         case _:
             raise AssertionError(value)
+
+
+def _report_wait(attempt: Attempt, step: Step[Any, Any], wait: Wait) -> None:
+    """Snooze until the timeout, and record what would end it earlier."""
+    if not step.waits:
+        raise PermanentError(f"step {step.name} returned Wait: its return type must contain Wait")
+    for field, text, most in (("name", wait.name, 200), ("key", wait.key, 500)):
+        if not _is_text(text, most):
+            raise PermanentError(f"the {field} of a Wait must be text of 1 to {most} characters, without U+0000")
+    if wait.timeout is not None and not wait.timeout > 0:
+        raise PermanentError("the timeout of a Wait must be positive")
+    seconds = _LONGEST_PAUSE if wait.timeout is None else min(float(wait.timeout), _LONGEST_PAUSE)
+    attempt.fail(
+        "SNOOZED", reason=f"waits for the signal {wait.name} {wait.key}", retry_in=seconds, counts_as_attempt=False
+    )
+
+
+def _is_text(value: object, most: int) -> bool:
+    return isinstance(value, str) and 1 <= len(value) <= most and clean(value) == value
+
+
+def begin_wait(attempt: Attempt, wait: Wait, now: datetime | None) -> None:
+    """Record what the task waits for, in the transaction that settles it."""
+    task = (attempt.job_id, attempt.n, attempt.lease.step_id)
+    attempt.writes = (Statement(_BEGIN_WAIT, (*task, wait.name, wait.key, attempt.retry_in, now)),)
+
+
+def end_wait(attempt: Attempt) -> None:
+    """If the step has ended, delete what it has waited for, in the transaction that settles it."""
+    if attempt.outcome is None or attempt.retry_in is None:
+        task = (attempt.job_id, attempt.n, attempt.lease.step_id)
+        attempt.writes = (*attempt.writes, Statement(_END_WAIT, task))
 
 
 def report_error(attempt: Attempt, step: Step[Any, Any], error: BaseException) -> None:

@@ -11,12 +11,12 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from forebay.engine.declare.step import StepKind
-from forebay.engine.work.attempt import Attempt, report_error, report_outcome
+from forebay.engine.work.attempt import Attempt, begin_wait, end_wait, report_error, report_outcome
 from forebay.engine.work.claim_size import ClaimSize
 from forebay.engine.work.task_queue import TaskQueue
 from forebay.errors import TransientError
 from forebay.tuning import Concurrency, FailureSpike
-from forebay.types import ErrorClass
+from forebay.types import ErrorClass, Wait
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine, Iterable
@@ -232,8 +232,11 @@ class StepExecutor:
             attempt.batch = (attempt,)
         owners = (lease.owner_id,)
         self._hold(owners)
+        has_waited = False
         try:
             args = self._arguments.at_hand(lease, index) or await self._arguments.read(attempt)
+            if self.step.waits:
+                has_waited = await self._arguments.read_wait(attempt, self._clock.stamp())
             if self.step.limits:
                 permits = await self._limits.acquire(self.step.limits, args[0], busy=self.queue.size > 0)
                 began = time.monotonic()  # exclude the time spent waiting
@@ -242,12 +245,16 @@ class StepExecutor:
             else:
                 value = await self._call(attempt, *args)
             report_outcome(attempt, self.step, value)
+            if value.__class__ is Wait:
+                begin_wait(attempt, value, self._clock.stamp())
         except asyncio.CancelledError:
             self._stopped(slot, [attempt])
         except (Exception, SystemExit) as error:
             report_error(attempt, self.step, error)
         finally:
             self._let_end(slot, [attempt], owners)
+        if has_waited:
+            end_wait(attempt)
         ended = self._last_end = time.monotonic()
         self._note_used(lease.lane_id, ended - began)
         if attempt.outcome is None:

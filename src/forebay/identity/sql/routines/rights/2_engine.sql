@@ -10,7 +10,8 @@ do $$ begin
 end $$;
 
 select forebay.own('job'), forebay.own('item'), forebay.own('lane'), forebay.own('ready'), forebay.own('scheduled'),
-       forebay.own('lease'), forebay.own('dead_letter'), forebay.own('throttled_task'), forebay.own('schedule'),
+       forebay.own('waiting'), forebay.own('kept_signal'), forebay.own('lease'), forebay.own('dead_letter'),
+       forebay.own('throttled_task'), forebay.own('schedule'),
        forebay.own('attempt', 'select, insert', 'select, insert'),
        forebay.own('audit', 'select, insert', 'select, insert, delete'),
        forebay.own('tally', 'select, insert'),  -- workers update it to lock what they fold

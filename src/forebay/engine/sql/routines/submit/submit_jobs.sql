@@ -1,0 +1,91 @@
+-- Submits each input as a job of its own, all in one statement. keys: the key of each job, or null. A job whose key exists is
+-- returned and left unchanged, also when the key is there twice in one call.
+create or replace function forebay.submit_jobs(
+    pipeline text, inputs jsonb[], owner text default 'default', keys text[] default null, priority int default 0,
+    run_at timestamptz default null, meta jsonb default null, now timestamptz default null,
+    out job_ids bigint[], out created boolean[]
+) language plpgsql as $$
+#variable_conflict use_column
+declare
+    at timestamptz := coalesce(now, clock_timestamp());
+    pipe forebay.pipeline;
+    of_owner bigint;
+    lane bigint;
+    largest record;
+    new_places int[];
+    new_jobs bigint[];
+begin
+    job_ids := '{}';
+    created := '{}';
+    if inputs is null or array_position(inputs, null) is not null then
+        perform forebay.refuse('FB002', 'inputs', 'must be JSON values, not SQL nulls');
+    elsif keys is not null and cardinality(keys) <> cardinality(inputs) then
+        perform forebay.refuse('FB002', 'keys', 'must have as many entries as inputs');
+    end if;
+    select p.* into pipe from forebay.pipeline p where p.name = submit_jobs.pipeline;
+    if pipe.id is null then
+        perform forebay.refuse('FB001', 'pipeline', format(
+            'there is no pipeline %L here: start its worker, or run `forebay migrate --pipelines MODULE`', pipeline));
+    end if;
+    perform forebay.check_priority(priority), forebay.check_nesting(meta, 'meta');
+    perform forebay.refuse('FB002', 'keys[' || k.place - 1 || ']', 'must have 1 to 500 characters')
+    from unnest(keys) with ordinality k(key, place) where length(k.key) not between 1 and 500;
+    if cardinality(inputs) = 0 then
+        return;
+    end if;
+    select i.place, octet_length(i.input::text) as size into largest
+    from unnest(inputs) with ordinality as i(input, place) order by size desc limit 1;
+    perform forebay.check_submission(largest.size, pipe.max_input_bytes, 'inputs[' || largest.place - 1 || ']', run_at, at);
+    if largest.size > 200 then  -- what is shorter is not nested so deeply
+        perform forebay.check_nesting(i.input, 'inputs[' || i.place - 1 || ']')
+        from unnest(inputs) with ordinality as i(input, place) where i.input @? '$.**{100}';
+    end if;
+    of_owner := forebay.owner_id(owner);
+    lane := forebay.lane_id(of_owner, 0, priority::smallint);
+    with given as materialized (
+        select g.input, g.key, g.place, row_number() over (partition by g.key order by g.place) as turn
+        from unnest(inputs, keys) with ordinality as g(input, key, place)
+    ),
+    opened as materialized (  -- in the order of keys: two calls with the same keys must not wait for each other
+        insert into forebay.job as j
+            (owner_id, pipeline_id, version_id, priority, steps, job_steps, key, meta, lane_id, total, created_at, updated_at)
+        select of_owner, pipe.id, pipe.version_id, submit_jobs.priority, pipe.steps, pipe.job_steps, g.key, submit_jobs.meta, lane, 1, at, at
+        from given g where g.key is null or g.turn = 1 order by g.key, g.place
+        on conflict (pipeline_id, owner_id, key) where key is not null and not coalesces do nothing
+        returning j.id, j.key
+    ),
+    made as materialized (
+        select g.place, g.input, o.id from given g join opened o on o.key = g.key where g.turn = 1
+        union all  -- jobs without a key differ in nothing but their number
+        select g.place, g.input, o.id
+        from given g
+        join (select o.id, row_number() over (order by o.id) as turn from opened o where o.key is null) o on o.turn = g.turn
+        where g.key is null
+    ),
+    stored as (
+        insert into forebay.item (job_id, n, owner_id, pipeline_id, input, created_at, updated_at)
+        select m.id, 1, of_owner, pipe.id, m.input, at, at from made m
+    ),
+    later as (
+        insert into forebay.scheduled (run_at, step_id, lane_id, job_id, owner_id, first_n, last_n)
+        select submit_jobs.run_at, root, lane, m.id, of_owner, 1, 1
+        from made m cross join unnest(pipe.roots) root where submit_jobs.run_at > at
+    ),
+    queued as (
+        insert into forebay.ready (step_id, lane_id, job_id, owner_id, first_n, last_n)
+        select root, lane, m.id, of_owner, 1, 1
+        from made m cross join unnest(pipe.roots) root where submit_jobs.run_at is null or submit_jobs.run_at <= at
+        order by m.place
+        returning step_id, seq
+    ),
+    told as (
+        select count(forebay.wake(w.step_id, lane, w.seq, at))
+        from (select q.step_id, min(q.seq) as seq from queued q group by q.step_id) w
+    )
+    select array_agg(m.place), array_agg(m.id) into new_places, new_jobs from made m, told;
+    select array_agg(coalesce(n.id, j.id) order by g.place), array_agg(n.id is not null order by g.place) into job_ids, created
+    from unnest(inputs, keys) with ordinality as g(input, key, place)
+    left join unnest(new_places, new_jobs) as n(place, id) on n.place = g.place
+    left join forebay.job j on n.id is null and j.pipeline_id = pipe.id and j.owner_id = of_owner and j.key = g.key
+        and not j.coalesces;
+end $$;

@@ -1,0 +1,39 @@
+"""The jobs that a step returns: they are submitted in the transaction that settles it."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from forebay.engine.db.sql import load
+from forebay.errors import PermanentError
+from forebay.types import Statement, Submit
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from datetime import datetime
+    from typing import TypeAlias
+
+    _Shape: TypeAlias = tuple[str, str | None, int, datetime | None, float | None, str | None]
+
+
+def submitting(submits: Sequence[Submit], owner_id: int) -> Iterator[Statement]:
+    """The statements that submit these jobs; consecutive ones with the same options share one.
+
+    `owner_id`: the owner of jobs that name none.
+
+    Raises: PermanentError if something else was returned.
+    """
+    for each in submits:
+        if each.__class__ is not Submit:
+            raise PermanentError(
+                f"submits of Done must be made with Pipeline.new; this is of the type {type(each).__name__}"
+            )
+    for shape, jobs in groupby(submits, _shape):
+        pipeline, owner, *options = shape
+        inputs, keys = zip(*((job.input, job.key) for job in jobs), strict=True)
+        yield Statement(load("submit_children"), (pipeline, list(inputs), owner, list(keys), *options, owner_id))
+
+
+def _shape(job: Submit) -> _Shape:
+    return (job.pipeline, job.owner, job.priority, job.run_at, job.delay, job.meta)

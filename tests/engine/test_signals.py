@@ -1,0 +1,264 @@
+"""Waits and signals: a step leaves the queue until a signal of its owner comes, or its time is up."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import Any
+
+import asyncpg
+import pytest
+
+from forebay import Client, Context, Pipeline, Retry, Skip, SyncClient, TransientError, Wait
+from forebay.errors import DefinitionError, InputTooLarge, InvalidField
+from forebay.testing import Testbed, testbed
+
+orders: Pipeline[str] = Pipeline("orders", str)
+runs: list[tuple[str, Any]] = []
+failures: list[Exception] = []
+
+
+@orders.step(retry=Retry(attempts=3))
+async def pay(ctx: Context, order: str) -> str | Skip | Wait:
+    runs.append((order, ctx.signal))
+    if ctx.signal is None:
+        return Wait("paid", key=order, timeout=60)
+    if ctx.signal.timed_out:
+        return Skip("not paid", item=True)
+    if failures:
+        raise failures.pop()
+    return f"{ctx.signal.name} {ctx.signal.key} {ctx.signal.payload}"
+
+
+@orders.step(after=pay)
+async def ship(ctx: Context, order: str, paid: str) -> str:
+    return paid.upper()
+
+
+@pytest.fixture(autouse=True)
+def _fresh() -> None:
+    runs.clear()
+    failures.clear()
+
+
+async def waits(bed: Testbed) -> int:
+    return int(await bed.pool.fetchval("select count(*) from forebay.waiting"))
+
+
+async def kept(bed: Testbed) -> int:
+    return int(await bed.pool.fetchval("select count(*) from forebay.kept_signal"))
+
+
+async def test_a_signal_wakes_the_step_that_waits(dsn: str) -> None:
+    async with testbed(dsn, [orders], migrated=True) as bed:
+        job = await bed.submit(orders, "a")
+        await bed.run()
+        assert (await bed.item(job)).status == "PENDING"
+        assert await bed.pool.fetchval("select count(*) from forebay.ready") == 0
+        assert await Client(bed.pool).signal("paid", "b") == 0
+        assert await Client(bed.pool).signal("sent", "a") == 0
+        assert await Client(bed.pool).signal("paid", "a", {"by": "é"}) == 1
+        await bed.run()
+        item = await bed.item(job)
+        assert (item.status, item.result["ship"]) == ("DONE", "PAID A {'BY': 'É'}")
+        assert (len(runs), await waits(bed), await kept(bed)) == (2, 0, 2)
+        attempts = await bed.pool.fetch(
+            "select attempt, outcome, reason from forebay.attempt order by ended_at, step_id"
+        )
+        assert [tuple(row) for row in attempts] == [
+            (1, "SNOOZED", "waits for the signal paid a"),
+            (1, "DONE", None),
+            (1, "DONE", None),
+        ]
+
+
+async def test_a_signal_that_comes_first_is_kept(dsn: str) -> None:
+    async with testbed(dsn, [orders], migrated=True) as bed:
+        client = Client(bed.pool)
+        assert await client.signal("paid", "a", 1) == 0
+        assert await client.signal("paid", "a", 2) == 0
+        first, second = await client.submit_jobs(orders, ["a", "a"])
+        await bed.run()
+        assert sorted([(await bed.item(job)).result["pay"] for job in (first, second)]) == ["paid a 1", "paid a 2"]
+        assert (await kept(bed), await waits(bed)) == (0, 0)
+
+
+async def test_a_signal_is_not_kept_for_ever(dsn: str) -> None:
+    async with testbed(dsn, [orders], migrated=True) as bed:
+        await Client(bed.pool).signal("paid", "a", keep=0)
+        assert await kept(bed) == 0
+        await Client(bed.pool).signal("paid", "a", keep=100)
+        bed.clock.advance(50)
+        await bed.run()
+        assert await kept(bed) == 1
+        bed.clock.advance(60)
+        await bed.run()
+        assert await kept(bed) == 0
+
+
+async def test_the_time_is_up(dsn: str) -> None:
+    async with testbed(dsn, [orders], migrated=True) as bed:
+        job = await bed.submit(orders, "a")
+        await bed.finish()
+        assert (await bed.item(job)).status == "SKIPPED"
+        assert [signal and signal.timed_out for _, signal in runs] == [None, True]
+        assert await waits(bed) == 0
+
+
+async def test_a_retry_finds_the_same_signal(dsn: str) -> None:
+    async with testbed(dsn, [orders], migrated=True) as bed:
+        job = await bed.submit(orders, "a")
+        await bed.run()
+        failures.append(TransientError("again"))
+        await Client(bed.pool).signal("paid", "a", 7)
+        await bed.finish()
+        assert (await bed.item(job)).result["pay"] == "paid a 7"
+        assert [signal and signal.payload for _, signal in runs] == [None, 7, 7]
+
+
+async def test_a_signal_reaches_all_that_wait_and_only_those_of_its_owner(dsn: str) -> None:
+    async with testbed(dsn, [orders], migrated=True) as bed:
+        client = Client(bed.pool)
+        mine = await client.submit_many(orders, ["a", "a", "b"], owner="ann")
+        theirs = await client.submit(orders, "a", owner="bob")
+        await bed.run()
+        assert await client.signal("paid", "a", owner="ann") == 2
+        await bed.run()
+        assert ((await client.job(mine)).done, (await client.job(theirs)).done) == (2, 0)
+
+
+async def test_a_signal_belongs_to_its_transaction(dsn: str, conn: asyncpg.Connection[Any]) -> None:
+    async with testbed(dsn, [orders], migrated=True) as bed:
+        job = await bed.submit(orders, "a")
+        await bed.run()
+        transaction = conn.transaction()
+        await transaction.start()
+        assert await conn.fetchval("select forebay.signal('paid', 'a')") == 1
+        await transaction.rollback()
+        await bed.run()
+        assert (await bed.item(job)).status == "PENDING"
+
+        def send() -> int:
+            with SyncClient.connect(dsn) as client:
+                return client.signal("paid", "a", [1])
+
+        assert await asyncio.to_thread(send) == 1
+        await bed.run()
+        assert (await bed.item(job)).result["pay"] == "paid a [1]"
+
+
+async def test_a_signal_and_a_wait_that_do_not_see_each_other(dsn: str, conn: asyncpg.Connection[Any]) -> None:
+    async with testbed(dsn, [orders], migrated=True) as bed:
+        job = await bed.submit(orders, "a")
+        async with conn.transaction():
+            assert await conn.fetchval("select forebay.signal('paid', 'a', '1')") == 0
+            await bed.run()
+        assert (await bed.item(job)).status == "PENDING"
+        await bed.run()
+        assert (await bed.item(job)).result["pay"] == "paid a 1"
+        assert await kept(bed) == 0
+
+
+async def test_two_signals_at_once_are_both_received(dsn: str, conn: asyncpg.Connection[Any]) -> None:
+    async with testbed(dsn, [orders], migrated=True) as bed:
+        job = await bed.submit(orders, "a")
+        await bed.run()
+        async with conn.transaction():
+            assert await conn.fetchval("select forebay.signal('paid', 'a', '1')") == 1
+            assert await Client(bed.pool).signal("paid", "a", 2) == 0
+        await bed.run()
+        assert ((await bed.item(job)).result["pay"], await kept(bed)) == ("paid a 1", 1)
+
+
+async def test_a_paused_item_gets_the_signal_and_stays_paused(dsn: str) -> None:
+    async with testbed(dsn, [orders], migrated=True) as bed:
+        job = await bed.submit(orders, "a")
+        await bed.run()
+        await bed.pool.execute("select forebay.pause_item($1, 1)", job.job_id)
+        assert await Client(bed.pool).signal("paid", "a", 1) == 1
+        await bed.run()
+        assert (await bed.item(job)).status == "PENDING"
+        await bed.pool.execute("select forebay.resume_item($1, 1)", job.job_id)
+        await bed.run()
+        assert (await bed.item(job)).result["pay"] == "paid a 1"
+
+
+async def test_an_item_that_is_resumed_waits_again(dsn: str) -> None:
+    async with testbed(dsn, [orders], migrated=True) as bed:
+        job = await bed.submit(orders, "a")
+        await bed.run()
+        await bed.pool.execute("select forebay.pause_item($1, 1), forebay.resume_item($1, 1)", job.job_id)
+        await bed.run()
+        assert [signal for _, signal in runs] == [None, None]
+        assert await Client(bed.pool).signal("paid", "a", 1) == 1
+
+
+async def test_a_cancelled_job_waits_for_nothing(dsn: str) -> None:
+    async with testbed(dsn, [orders], migrated=True) as bed:
+        job = await bed.submit(orders, "a")
+        await bed.run()
+        await Client(bed.pool).cancel(job)
+        assert await Client(bed.pool).signal("paid", "a") == 0
+        bed.clock.advance(90 * 86400)
+        await bed.pool.execute("select forebay.delete_finished($1)", bed.clock.now())
+        assert (await bed.pool.fetchval("select count(*) from forebay.job"), await waits(bed)) == (0, 0)
+
+
+async def test_a_step_that_waits_says_so(dsn: str) -> None:
+    careless: Pipeline[Any] = Pipeline("careless", dict)
+
+    @careless.step()
+    async def hidden(ctx: Context, value: Any) -> Any:
+        return Wait(**value)
+
+    @careless.step()
+    async def wrong(ctx: Context, value: Any) -> Wait | None:
+        return Wait(**value)
+
+    async with testbed(dsn, [careless], migrated=True) as bed:
+        bad = [{"name": "", "key": "a"}, {"name": "a", "key": 1}, {"name": "a", "key": "b", "timeout": 0}]
+        job = await careless.submit_many(bed.pool, bad)
+        await bed.finish()
+        assert await bed.pool.fetchval("select count(*) from forebay.waiting") == 0
+        reasons = await bed.pool.fetch("select distinct reason from forebay.attempt where job_id = $1", job.job_id)
+        assert {row["reason"] for row in reasons} == {
+            "step hidden returned Wait: its return type must contain Wait",
+            "the name of a Wait must be text of 1 to 200 characters, without U+0000",
+            "the key of a Wait must be text of 1 to 500 characters, without U+0000",
+            "the timeout of a Wait must be positive",
+        }
+
+
+def test_batches_and_processes_cannot_wait() -> None:
+    together: Pipeline[str] = Pipeline("together", str)
+
+    async def all_at_once(ctx: Context, values: Sequence[str]) -> list[str | Wait]:
+        return [Wait("a", value) for value in values]
+
+    def apart(ctx: Context, value: str) -> str | Wait:
+        return Wait("a", value)
+
+    with pytest.raises(DefinitionError, match="batch steps and process steps cannot wait for signals"):
+        together.batch_step(size=2)(all_at_once)
+    with pytest.raises(DefinitionError, match="batch steps and process steps cannot wait for signals"):
+        together.step(kind="process")(apart)
+
+
+async def test_invalid_signals_are_rejected(dsn: str, conn: asyncpg.Connection[Any]) -> None:
+    client = Client(conn)
+    with pytest.raises(InvalidField, match="name: must have 1 to 200 characters"):
+        await client.signal("", "a")
+    with pytest.raises(InvalidField, match="key: must have 1 to 500 characters"):
+        await client.signal("a", "")
+    with pytest.raises(InvalidField, match="keep: must be between 0 and ten years"):
+        await client.signal("a", "b", keep=-1)
+    with pytest.raises(InputTooLarge, match="payload: has 1100002 bytes; a signal takes at most 1048576"):
+        await client.signal("a", "b", "x" * 1_100_000)
+    for statement, reason in (
+        ("select forebay.signal(null, 'a')", "name: must have 1 to 200 characters"),
+        ("select forebay.signal('a', '')", "key: must have 1 to 500 characters"),
+        ("select forebay.signal('a', 'b', keep => '-1 s')", "keep: must be between 0 and ten years"),
+    ):
+        with pytest.raises(asyncpg.PostgresError) as error:
+            await conn.execute(statement)
+        assert reason in str(error.value)
