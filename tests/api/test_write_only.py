@@ -105,6 +105,6 @@ async def test_it_is_told_that_a_step_has_failed_and_not_why(dsn: str) -> None:
             kicked = (await client.post(f"/api/jobs/{ids['job_id']}/kickoff")).json()
     assert (failed.status_code, failed.json()["detail"]) == (502, "a step has failed")
     assert (report["failedCount"], [each.get("error") for each in report["results"]]) == (2, [None, None])
-    reason = "mapping.price: names a column that the file does not have"
+    reason = "columns.price: names a column that the file does not have"
     assert (column.status_code, column.json()["detail"]) == (422, reason)
     assert kicked["job"] == {"id": ids["job_id"]}

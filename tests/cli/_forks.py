@@ -73,9 +73,10 @@ class Forked:
         return self.code is not None or bool(select.select([self._watcher], [], [], 0)[0])
 
     def send_signal(self, number: int) -> None:
-        """Nothing happens to one that has ended."""
+        """Nothing happens to one that has ended, which may be known here only a moment later."""
         if not self.has_ended():
-            os.kill(self.pid, number)
+            with suppress(ProcessLookupError):
+                os.kill(self.pid, number)
 
     def kill(self) -> None:
         self.send_signal(signal.SIGKILL)

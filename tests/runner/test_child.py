@@ -10,7 +10,7 @@ import pytest
 from forebay.engine.declare.context import Context
 from forebay.engine.declare.limited import OutputFile, limited
 from forebay.engine.processes.protocol import EncodedCall
-from forebay.runner import availability, child, frames
+from forebay.runner import availability, child, frames, progress
 from forebay.runner.availability import Available
 from tests.engine.process_steps import NoHost
 
@@ -28,6 +28,7 @@ def test_output_files_are_written_with_and_without_proc(
     target = tmp_path / "target"
     (tmp_path / "scratch").mkdir()
     monkeypatch.setenv("TMPDIR", str(tmp_path / "scratch"))
+    monkeypatch.setattr(progress, "_reporter", None)  # what a child sets in its own process is taken back
     if not is_proc_there:
         monkeypatch.setattr(child, "_OPEN_FILES", "/absent/fd")
     parcel = EncodedCall(limited(write), Context(1, 1, 1, "s", 1, 1, NoHost()), (OutputFile(target),), {}, 1 << 20)

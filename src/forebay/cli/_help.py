@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
 DESCRIPTION = """A durable job queue and pipeline engine on PostgreSQL.
 
-Begin with `forebay up`: it starts PostgreSQL, the API and a worker. The other commands find that database by
-themselves; with FOREBAY_DATABASE_URL they use another one. Settings come from FOREBAY_… variables and from .env.
+Begin with `forebay up`: it starts PostgreSQL, the API and a worker. The other commands find that database;
+FOREBAY_DATABASE_URL selects another one. Settings come from FOREBAY_… variables and from .env.
 """
 SHOWS_VERSION = "Show the version."
 _OPTIONS = {"--version": SHOWS_VERSION, "-h, --help": "Show this message and exit."}

@@ -28,7 +28,7 @@ _HEADERS = (
 MAX_BODY = "forebay.max_body"  # in the scope of a request: the bytes that its body may have
 _CLIENT_LEFT = 499
 _SMALL = 64 << 10
-_MIDDLING = 1 << 20
+_MEDIUM = 1 << 20
 
 # Bodies that may be larger than 64 KiB: method and path (with a final slash: all paths below), and the limit.
 # Packages add theirs: `PipelinePackage.larger_bodies`.
@@ -153,7 +153,7 @@ class BodyLimit:
             case "body":
                 return self._body, "FOREBAY_API_MAX_BODY_BYTES"
             case _:
-                fixed = _SMALL if size is None else _MIDDLING
+                fixed = _SMALL if size is None else _MEDIUM
                 return min(self._body, fixed), "FOREBAY_API_MAX_BODY_BYTES" if self._body <= fixed else None
 
     def _size(self, asked: str) -> BodySize | None:

@@ -1,4 +1,4 @@
--- Notes which versions of pipelines have open jobs and a step that no worker alive runs, and since when.
+-- Records which versions of pipelines have a step that no living worker runs, and since when.
 create or replace function forebay.note_unserved(now timestamptz default null) returns void language sql as $$
 with served as (
     select distinct s.step_id from forebay.worker w cross join lateral unnest(w.steps) s(step_id)
