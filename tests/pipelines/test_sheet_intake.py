@@ -26,8 +26,10 @@ from forebay.errors import ConflictError, TransientError
 from forebay.intake import db as incoming
 from forebay.intake.db import FilePart, FileTerms, NewFile
 from forebay.intake.local_files import LocalFile, submit_file
+from forebay.pipelines.sheets import intake as sheet_intake
 from forebay.pipelines.sheets import row_sources
 from forebay.pipelines.sheets.db import sheets
+from forebay.pipelines.sheets.db.sql import load
 from forebay.pipelines.sheets.files import FILES
 from forebay.pipelines.sheets.settings import SheetsSettings
 from forebay.pipelines.sheets.steps import SheetRow
@@ -341,6 +343,30 @@ async def test_rows_that_never_come_end_their_job(take: Taking) -> None:
     counters = await take.job(job)
     assert (counters["state"], counters["sealed"], counters["error"]) == ("FAILED", True, 1)
     assert [item["reason"] for item in await take.items(job)] == ["rows.csv did not come whole: send it again"]
+
+
+async def test_an_unexpected_error_ends_the_job_with_the_last_attempt(
+    take: Taking, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def broken(*_: object) -> None:
+        raise ValueError("zip() argument 2 is longer")
+
+    monkeypatch.setattr(sheet_intake, "_note_layout", broken)
+    job = await take.taken(table(["a"], ["1"]))
+    counters = await take.job(job)
+    assert (counters["state"], counters["sealed"], counters["error"]) == ("FAILED", True, 1)
+    (item,) = await take.items(job)
+    expected = "an unexpected error, see the log of the worker (ValueError: zip() argument 2 is longer)"
+    assert item["reason"] == expected
+    assert await take.conn.fetchval("select max(attempt) from forebay.attempt where reason like 'ValueError%'") == 5
+
+
+async def test_the_sheet_of_a_row_is_found_by_keys(take: Taking) -> None:
+    await take.conn.execute("set plan_cache_mode = force_generic_plan")
+    await take.conn.execute(f"prepare get_sheet(bigint, bigint) as {load('get_sheet')}")
+    plan = "\n".join(row[0] for row in await take.conn.fetch("explain execute get_sheet(null, 1)"))
+    assert "Seq Scan" not in plan
+    assert "Index Cond: ((target = 'sheets'::text) AND (reference = s.id))" in plan
 
 
 async def test_a_file_that_is_read_once_more_is_the_one_that_was_received(take: Taking) -> None:

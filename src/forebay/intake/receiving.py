@@ -23,7 +23,7 @@ from forebay.engine.declare.pipeline import Pipeline
 from forebay.engine.declare.retry import Retry
 from forebay.engine.submit.batch_size import BatchSize
 from forebay.engine.submit.job_stream import JobStream
-from forebay.errors import ConflictError, StepError, classify_error
+from forebay.errors import ConflictError, StepError, classify_error, one_line
 from forebay.intake import db
 from forebay.intake.parts import joined, part_key
 from forebay.intake.sources import opened_source, version_of
@@ -101,10 +101,12 @@ async def _receive(ctx: Context, target: IntakeTarget, reference: int) -> Done[R
     ctx.progress(note="receiving the file")
     try:
         stored, version = await (_uploaded if file.source is None else _fetched)(ctx, target, file, blobs)
-    except StepError as error:
+    except Exception as error:
         if is_last(ctx, PATIENT, error):
-            await end_job(database, file.job_id, target.failed(file, str(error)))
-        raise error.writing(db.write_problem(target.name, reference, str(error))) from error
+            await end_job(database, file.job_id, target.failed(file, reason_of(error)))
+        if isinstance(error, StepError):
+            error.writing(db.write_problem(target.name, reference, str(error)))
+        raise
     made = Received(sha256=stored.sha256, size=stored.size, version=version)
     written = db.write_received(target.name, reference, stored.file_id, stored.size)
     return Done(made, [stored.write(), written, *target.complete(file, _received_file(file, stored))])
@@ -121,7 +123,14 @@ def _received_file(file: IntakeFile, stored: Stored) -> ReceivedFile:
     )
 
 
-def is_last(ctx: Context, retry: Retry, error: StepError) -> bool:
+def reason_of(error: Exception) -> str:
+    """What the owner of a file is told about an error, also about an unexpected one."""
+    if isinstance(error, StepError):
+        return str(error)
+    return f"an unexpected error, see the log of the worker ({type(error).__name__}: {one_line(error)})"
+
+
+def is_last(ctx: Context, retry: Retry, error: Exception) -> bool:
     """Whether the step is not tried again after this."""
     kind = classify_error(error)
     if kind in (ErrorClass.CONFIG, ErrorClass.RESOURCE, ErrorClass.THROTTLED):

@@ -96,7 +96,23 @@ _attributes = st.sampled_from(
     ["", "", ' r="1"', ' r="2"', ' r="7"', ' r="3" spans="1:2"', ' r="4" r="5"', ' r="2" a="1" a="2"', ' spans="1:2"']
 )
 _between = st.sampled_from(
-    ["", "", "", "", "\n", " ", "x", "<!-- <row> -->", "<!--", "-->", "<?x <row> ?>", "</sheetData>", "<v>"]
+    [
+        "",
+        "",
+        "",
+        "",
+        "\n",
+        " ",
+        "x",
+        "<!-- <row> -->",
+        "<!--",
+        "-->",
+        "<?x <row> ?>",
+        "</sheetData>",
+        "<v>",
+        "<c><v>1</v></c>",
+        '<c r="A3"><v>1</v></c>',
+    ]
 )
 
 
@@ -142,6 +158,15 @@ def test_rows_with_faults(cells: str) -> None:
     found = _read(xml, 1000)
     assert found == _parsed(xml)
     assert found[0][2], found
+
+
+def test_cells_outside_of_rows_are_ignored() -> None:
+    cell = '<c r="A1"><v>1</v></c>'
+    xml = f"<sheetData>{cell}<row>{cell}</row>{cell}<row/><c><v>2</v></c></sheetData>".encode()
+    expected = [(1, ["1"], None, "n"), (2, [], None, "")]
+    assert _read(xml, 1000) == _parsed(xml) == expected
+    regular = f'<sheetData><row r="1">{cell}</row>'.encode()
+    assert _read(regular + b"<c><v>2</v></c></sheetData>", len(regular)) == expected[:1]
 
 
 def test_the_shorter_way_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,7 +18,16 @@ from forebay.engine.declare.context import Context
 from forebay.engine.submit.batch_size import BatchSize
 from forebay.engine.submit.job_stream import JobStream, SourceRows
 from forebay.errors import ConflictError, DataError, StepError, TransientError
-from forebay.intake.receiving import LONG_S, PATIENT, Incoming, Received, end_job, is_last, receiving_pipeline
+from forebay.intake.receiving import (
+    LONG_S,
+    PATIENT,
+    Incoming,
+    Received,
+    end_job,
+    is_last,
+    reason_of,
+    receiving_pipeline,
+)
 from forebay.intake.scans import scan_pipeline
 from forebay.pipelines.sheets import reading
 from forebay.pipelines.sheets.db import sheets as rows
@@ -64,10 +73,12 @@ async def read(ctx: Context, given: Incoming, received: Received) -> Done[ReadSh
             if await rows.is_cancelled(database, sheet.job_id):
                 return Skip("its job was cancelled")
             raise TransientError(f"somebody else reads the same file: {error.reason}") from error
-        except StepError as error:
+        except Exception as error:
             if is_last(ctx, read.retry, error):
-                await end_job(database, sheet.job_id, unreadable(sheet.id, sheet.name, str(error)))
-            raise error.writing(rows.write_trouble(sheet.id, str(error))) from error
+                await end_job(database, sheet.job_id, unreadable(sheet.id, sheet.name, reason_of(error)))
+            if isinstance(error, StepError):
+                error.writing(rows.write_trouble(sheet.id, str(error)))
+            raise
     return Done(ReadSheet(rows=stream.loaded, items=stream.total), [rows.write_read(sheet.id, problem)])
 
 

@@ -19,6 +19,7 @@ FoundRow: TypeAlias = tuple[int, list[str], str | None, str]  # its number, cell
 TEXT, NUMBER, TRUTH, MOMENT, PERCENT, NO_RESULT = "snbdpf"
 
 _DIGITS = "0123456789"
+_OUTSIDE = "is outside of all rows"  # the fault of cells that no row has, which are ignored
 NOWHERE = MAX_COLUMNS + 1
 
 
@@ -56,7 +57,7 @@ class SheetMarkup(Markup):
         self._row = self._column = self._size = self._spoken = self._open = self._rows_begun = 0
         self._cells: list[str] = []
         self._kinds: list[str] = []
-        self._fault: str | None = None
+        self._fault: str | None = _OUTSIDE
         self._kind = self._style = ""
         self._text: list[str] = []
         self._is_text = self._has_formula = False
@@ -97,10 +98,11 @@ class SheetMarkup(Markup):
 
     def _end_row(self) -> None:
         self._found.append(self._made())
-        self._cells = []
 
     def _made(self) -> FoundRow:
-        return self._row, self._cells, self._fault, "".join(self._kinds)
+        made = self._row, self._cells, self._fault, "".join(self._kinds)
+        self._cells, self._fault = [], _OUTSIDE
+        return made
 
     def _begin_row(self, given: dict[str, str]) -> None:
         self._rows_begun += 1
