@@ -233,6 +233,21 @@ async def test_a_cancel_reads_nothing_of_what_else_its_owner_has_queued(explaine
     assert _ready_rows(plans) == 0
 
 
+@pytest.mark.parametrize(
+    "verb",
+    ["cancel($1::bigint)", "pause($1::bigint)", "first_open(j) from forebay.job j where j.id = $1"],
+    ids=["cancel", "pause", "first_open"],
+)
+async def test_the_lane_of_a_job_is_found_without_reading_those_of_others(explained: Explained, verb: str) -> None:
+    await explained.db.execute("set plan_cache_mode = force_generic_plan")
+    plans = await explained.of(f"select forebay.{verb}", 1)
+    used = {node.get("Index Name") for node, _ in _with(plans, "lane", "Index Scan", "Index Only Scan")}
+    assert used <= {"lane_job", "lane_pkey", "lane_owner_id_job_id_priority_key"}
+    for node, _ in _with(plans, "lane", "Index Scan", "Index Only Scan", "Bitmap Heap Scan"):
+        if node.get("Index Name") == "lane_owner_id_job_id_priority_key":
+            assert "owner_id" in node["Index Cond"], node
+
+
 @pytest.mark.parametrize("verb", ["pause_item", "cancel_item"])
 async def test_a_verb_for_one_item_finds_its_run_without_reading_the_lane(explained: Explained, verb: str) -> None:
     """What was queued before it, or after it, costs nothing."""

@@ -35,7 +35,8 @@ begin
             aside := aside + 1;
             continue;
         elsif run.state = 'PAUSED' then
-            update forebay.ready r set lane_id = l.id from forebay.lane l where r.ctid = run.place and l.job_id = run.job_id;
+            update forebay.ready r set lane_id = l.id from forebay.lane l
+            where r.ctid = run.place and l.job_id = run.job_id and l.job_id <> 0;
             aside := aside + 1;
             continue;
         elsif run.parked is not null and room > 0 and not probing then

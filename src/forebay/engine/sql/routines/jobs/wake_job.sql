@@ -2,8 +2,8 @@
 create or replace function forebay.wake_job(job forebay.job, at timestamptz) returns void
 language plpgsql set enable_seqscan = off as $$
 begin
-    update forebay.lane l set paused = false where l.job_id = job.id;
-    delete from forebay.busy_lane b using forebay.lane l where l.job_id = job.id and b.lane_id = l.id;
+    update forebay.lane l set paused = false where l.job_id = job.id and l.job_id <> 0;
+    delete from forebay.busy_lane b using forebay.lane l where l.job_id = job.id and l.job_id <> 0 and b.lane_id = l.id;
     perform forebay.wake(s.id, l.id, r.seq, at)
     from unnest(forebay.steps_of(job)) s(id) cross join unnest(forebay.lanes_of(job)) l(id)
     cross join lateral (

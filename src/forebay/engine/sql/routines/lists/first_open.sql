@@ -2,7 +2,7 @@
 create or replace function forebay.first_open(job forebay.job) returns int
 language plpgsql stable set enable_seqscan = off set jit = off as $$
 declare
-    own_lane bigint := (select l.id from forebay.lane l where l.job_id = job.id limit 1);
+    own_lane bigint := (select l.id from forebay.lane l where l.job_id = job.id and l.job_id <> 0 limit 1);
     first int;
 begin
     if own_lane is null or own_lane <> job.lane_id then
