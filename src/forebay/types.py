@@ -95,10 +95,11 @@ class Done(Generic[R]):
 
 @dataclass(frozen=True, slots=True)
 class NotFound:
-    """The step did not find what it looked for; retried up to `Retry.not_found` times."""
+    """The step did not find what it looked for; retried up to `Retry.not_found` times, unless this is `final`."""
 
     reason: str = "not found"
     writes: Sequence[Write] = ()
+    final: bool = False
 
 
 @dataclass(frozen=True, slots=True)

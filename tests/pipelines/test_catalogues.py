@@ -69,6 +69,8 @@ async def test_rows_that_are_not_there(dsn: str, asked: dict[str, str], reason: 
         assert item.status == "NOT_FOUND"
         assert item.error is not None
         assert item.error["reason"].startswith(reason)
+        attempts = await bed.pool.fetchval("select count(*) from forebay.attempt where outcome = 'NOT_FOUND'")
+        assert (attempts == 1) == reason.startswith("no provider"), "what cannot be queried is not tried again"
 
 
 async def test_loading_again_changes_what_is_there(dsn: str) -> None:

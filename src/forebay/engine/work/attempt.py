@@ -150,9 +150,9 @@ def report_outcome(attempt: Attempt, step: Step[Any, Any], value: Any) -> None:
             attempt.result, attempt.writes = stored, value.writes
             if value.submits:
                 attempt.writes = (*value.writes, *submitting(value.submits, attempt.owner_id))
-        case NotFound(reason, writes):
+        case NotFound(reason, writes, final):
             attempt.writes = writes
-            again = step.retry.delay_after(ErrorClass.NOT_FOUND, attempt.lease.attempt)
+            again = None if final else step.retry.delay_after(ErrorClass.NOT_FOUND, attempt.lease.attempt)
             attempt.fail("NOT_FOUND", reason=reason, error_class=ErrorClass.NOT_FOUND, retry_in=again)
         case Skip(reason, item, writes):
             attempt.writes = writes

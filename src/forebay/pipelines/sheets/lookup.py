@@ -94,7 +94,8 @@ class _Search:
     async def run(self, questions: Sequence[ProviderQuery], others: Sequence[ProviderQuery]) -> Match | NotFound:
         """`others`: queries of other attempts, for working providers while another has to be fixed."""
         if not questions:
-            return NotFound("no provider could be queried: the row has no title and no number that a provider supports")
+            reason = "no provider could be queried: the row has no title and no number that a provider supports"
+            return NotFound(reason, final=True)
         await self._ask_in_rounds(questions)
         if not self._fits and (late := self._throttled()):
             await self._stand(late)
