@@ -19,6 +19,11 @@ from forebay.errors import TransientError
 from forebay.settings import Settings
 from tests.engine.test_worker import working
 
+_ADVISORY_LOCKS = """
+select count(*) from pg_locks l join pg_database d on d.oid = l.database
+where l.locktype = 'advisory' and d.datname = current_database()
+"""
+
 
 @pytest.fixture
 def idle() -> Pipeline[dict[str, int]]:
@@ -58,7 +63,7 @@ async def test_without_sessions_every_worker_runs_the_maintenance(dsn: str) -> N
             await leader.run_for_election()
             assert leader.is_elected
             async with leader.connection() as borrowed:
-                assert await borrowed.fetchval("select count(*) from pg_locks where locktype = 'advisory'") == 0
+                assert await borrowed.fetchval(_ADVISORY_LOCKS) == 0
 
 
 async def test_an_idle_worker_sends_few_statements(

@@ -11,7 +11,7 @@ declare
     run record;
 begin
     select p.id as pipeline_id, p.version_id, p.max_input_bytes, p.roots, p.steps, p.job_steps, o.id as owner_id,
-           l.id as lane_id, l.busy_until > at as is_busy
+           l.id as lane_id, array(select b.step_id from forebay.busy_lane b where b.lane_id = l.id and b.until > at) as busy_steps
     into known
     from forebay.pipeline p join forebay.owner o on o.name = submit_each.owner
     join forebay.lane l on l.owner_id = o.id and l.job_id = 0 and l.priority = submit_each.priority
@@ -28,9 +28,9 @@ begin
     end if;
     with made as (
         insert into forebay.job as j
-            (owner_id, pipeline_id, version_id, priority, steps, job_steps, lane_id, total, created_at, updated_at)
+            (owner_id, pipeline_id, version_id, priority, steps, job_steps, lane_id, total, first_seq, created_at, updated_at)
         select known.owner_id, known.pipeline_id, known.version_id, submit_each.priority, known.steps, known.job_steps,
-               known.lane_id, 1, at, at
+               known.lane_id, 1, nextval('forebay.seq'), at, at
         from generate_series(1, cardinality(inputs))
         returning j.id)
     select array_agg(m.id order by m.id) into jobs from made m;
@@ -46,7 +46,7 @@ begin
             returning r.step_id, r.seq)
         select r.step_id, min(r.seq) as first_seq from runs r group by r.step_id
     loop
-        if not known.is_busy then
+        if run.step_id <> all(known.busy_steps) then
             perform pg_notify('forebay', 'ready ' || run.step_id || ' ' || known.lane_id || ' ' || run.first_seq);
         end if;
     end loop;

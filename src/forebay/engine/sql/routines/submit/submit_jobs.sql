@@ -48,8 +48,9 @@ begin
     ),
     opened as materialized (  -- in the order of keys: two calls with the same keys must not wait for each other
         insert into forebay.job as j
-            (owner_id, pipeline_id, version_id, priority, steps, job_steps, key, meta, lane_id, total, created_at, updated_at)
-        select of_owner, pipe.id, pipe.version_id, submit_jobs.priority, pipe.steps, pipe.job_steps, g.key, submit_jobs.meta, lane, 1, at, at
+            (owner_id, pipeline_id, version_id, priority, steps, job_steps, key, meta, lane_id, total, first_seq, created_at, updated_at)
+        select of_owner, pipe.id, pipe.version_id, submit_jobs.priority, pipe.steps, pipe.job_steps, g.key, submit_jobs.meta, lane, 1,
+               nextval('forebay.seq'), at, at
         from given g where g.key is null or g.turn = 1 order by g.key, g.place
         on conflict (pipeline_id, owner_id, key) where key is not null and not coalesces do nothing
         returning j.id, j.key
