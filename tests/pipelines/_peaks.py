@@ -33,9 +33,10 @@ class Peaks:
         with suppress(psutil.NoSuchProcess):
             root = psutil.Process(self._root)
             for process in (root, *root.children(recursive=True)):
-                with suppress(OSError, ValueError):  # it has just ended
+                with suppress(OSError):  # it has just ended
                     status = Path(f"/proc/{process.pid}/status").read_text()
-                    peak = int(status.partition("VmHWM:")[2].split(maxsplit=1)[0]) >> 10
+                    _, has_memory, rest = status.partition("VmHWM:")  # a zombie has none
+                    peak = int(rest.split(maxsplit=1)[0]) >> 10 if has_memory else 0
                     self._seen[process.pid] = max(peak, self._seen.get(process.pid, 0))
 
 
