@@ -208,6 +208,17 @@ async def tidy(
     return tidied(await fetch_row(pool, load("tidy_intake"), target, keeps_files, grace, now))
 
 
+async def list_target_rows(conn: Connection, targets: Sequence[str]) -> list[str]:
+    """The targets that have rows."""
+    return [row["target"] for row in await fetch(conn, load("list_target_rows"), list(targets))]
+
+
+async def delete_target_rows(conn: Connection, targets: Sequence[str]) -> list[tuple[int, str]]:
+    """Delete all rows of these targets; returns the reference and the name of each part whose object is left."""
+    rows = await fetch(conn, load("delete_target_rows"), list(targets))
+    return [(row["reference"], row["name"]) for row in rows]
+
+
 def tidied(row: asyncpg.Record | None) -> tuple[int, list[str]]:
     assert row is not None  # noqa: S101 - the function always answers one row
     return row[0], row[1]
