@@ -22,7 +22,7 @@ from forebay.errors import SchemaError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from forebay.db.schema_parts import Migration, Part
+    from forebay.db.schema_parts import Migration, SchemaPart
 
 load = statements("forebay.db")
 
@@ -31,7 +31,7 @@ _LOCK = 4662_0001  # one migration at a time, over all processes and machines
 
 
 async def migrate(
-    dsn: str, *, service: bool = False, parts: Sequence[Part] | None = None, restoring: bool = False
+    dsn: str, *, service: bool = False, parts: Sequence[SchemaPart] | None = None, restoring: bool = False
 ) -> int:
     """Bring the schema up to date; return the number of applied migrations.
 
@@ -90,7 +90,7 @@ async def _recover_aside(conn: Connection) -> None:
     await conn.execute(load("put_schema_back"))
 
 
-async def _migrate(conn: Connection, parts: Sequence[Part] | None) -> int:
+async def _migrate(conn: Connection, parts: Sequence[SchemaPart] | None) -> int:
     if await conn.fetchval(load("has_single_numbering")):
         await _adopt_single_numbering(conn)
     await conn.execute(load("make_part_tables"))
@@ -122,7 +122,7 @@ async def _adopt_single_numbering(conn: Connection) -> None:
         await conn.execute(load("drop_single_numbering"))
 
 
-async def _migrate_part(conn: Connection, part: Part) -> int:
+async def _migrate_part(conn: Connection, part: SchemaPart) -> int:
     rows = await conn.fetch("select version from forebay.migration where part = $1", part.name)
     applied = {row["version"] for row in rows}
     pending = [migration for migration in part.migrations if migration.version not in applied]
@@ -187,12 +187,12 @@ async def has_service(conn: Connection) -> bool:
     return bool((await versions_of(conn)).keys() - {ENGINE.name})
 
 
-async def parts_in(conn: Connection) -> tuple[Part, ...]:
+async def parts_in(conn: Connection) -> tuple[SchemaPart, ...]:
     """The installed parts that the database should have: the engine, or all parts if it has the service."""
     return all_parts() if await has_service(conn) else (ENGINE,)
 
 
-async def check(conn: Connection, parts: Sequence[Part] = (ENGINE,)) -> None:
+async def check(conn: Connection, parts: Sequence[SchemaPart] = (ENGINE,)) -> None:
     """Raises: SchemaError if one of the parts is missing, or older or newer than this forebay."""
     versions = await versions_of(conn)
     if not versions:
@@ -208,11 +208,11 @@ async def check(conn: Connection, parts: Sequence[Part] = (ENGINE,)) -> None:
         _refuse_newer(part, version)
 
 
-def _command_for(part: Part) -> str:
+def _command_for(part: SchemaPart) -> str:
     return "forebay migrate" if part == ENGINE else "forebay migrate --service"
 
 
-def _refuse_newer(part: Part, version: int) -> None:
+def _refuse_newer(part: SchemaPart, version: int) -> None:
     if version > part.newest:
         package = part.package if part.package.partition(".")[0] != "forebay" else "forebay"
         raise SchemaError(

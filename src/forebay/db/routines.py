@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
 
     from forebay.db.pool import Connection
-    from forebay.db.schema_parts import Part
+    from forebay.db.schema_parts import SchemaPart
 
 load = statements("forebay.db")
 
@@ -34,7 +34,7 @@ _NOT_REPLACEABLE = (
 _DEPENDED_UPON = (asyncpg.DependentObjectsStillExistError,)
 
 
-async def replace_routines(conn: Connection, part: Part) -> None:
+async def replace_routines(conn: Connection, part: SchemaPart) -> None:
     """Make the routines of a part those of this release.
 
     Raises: SchemaError when something that users have built upon one of them would be lost, or one of them belongs to
@@ -53,20 +53,20 @@ async def replace_routines(conn: Connection, part: Part) -> None:
         ) from error
 
 
-async def are_current(conn: Connection, part: Part) -> bool:
+async def are_current(conn: Connection, part: SchemaPart) -> bool:
     """Whether the routines of a part are those of this release, with the rights that it grants."""
     stored = await conn.fetchval("select routines from forebay.part where name = $1", part.name)
     return stored is not None and stored == await _fingerprint(conn, part)
 
 
-async def _fingerprint(conn: Connection, part: Part) -> str:
+async def _fingerprint(conn: Connection, part: SchemaPart) -> str:
     """Roles count: when an administrator has created those that we could not create, they are to be granted rights."""
     if part == ENGINE:
         return part.digest
     return f"{part.digest} for {await conn.fetchval(load('count_roles'))} roles"
 
 
-async def _take_over_moved(conn: Connection, part: Part) -> None:
+async def _take_over_moved(conn: Connection, part: SchemaPart) -> None:
     """Release the routines that have moved here from other parts.
 
     Raises: SchemaError for one that another part still has.
@@ -106,7 +106,7 @@ async def keeping_others(conn: Connection, part: str) -> AsyncGenerator[None]:
             )
 
 
-async def _make_or_remake(conn: Connection, part: Part) -> None:
+async def _make_or_remake(conn: Connection, part: SchemaPart) -> None:
     try:
         await _make(conn, part, unchanged=_NOT_REPLACEABLE)
     except _NOT_REPLACEABLE:
@@ -122,7 +122,7 @@ async def _make_or_remake(conn: Connection, part: Part) -> None:
                     await conn.execute(row["statement"])
 
 
-async def _make(conn: Connection, part: Part, *, unchanged: tuple[type[asyncpg.PostgresError], ...] = ()) -> None:
+async def _make(conn: Connection, part: SchemaPart, *, unchanged: tuple[type[asyncpg.PostgresError], ...] = ()) -> None:
     async with conn.transaction():
         before = [row["version"] for row in await conn.fetch(load("list_routines"))]
         # Files are in no order that their calls would need.

@@ -65,7 +65,7 @@ class Migration:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class SchemaPart:
     """A package with a schema; `package` is the name to import it by, which nothing here does."""
 
     name: str
@@ -127,7 +127,7 @@ class Part:
 
 
 @cache
-def _migrations(part: Part) -> tuple[Migration, ...]:
+def _migrations(part: SchemaPart) -> tuple[Migration, ...]:
     files = sorted(part.folder.glob("migrations/*.sql")) if part.folder else []
     found: dict[int, Migration] = {}
     for file in files:
@@ -141,42 +141,42 @@ def _migrations(part: Part) -> tuple[Migration, ...]:
 
 
 @cache
-def _routine_files(part: Part) -> tuple[SqlFile, ...]:
+def _routine_files(part: SchemaPart) -> tuple[SqlFile, ...]:
     if part.folder is None:
         return ()
     files = sorted(part.folder.glob("routines/**/*.sql"))
     return tuple(SqlFile(file.relative_to(part.folder).as_posix(), file.read_text("utf-8")) for file in files)
 
 
-def _short(part: Part, file: Path) -> str:
+def _short(part: SchemaPart, file: Path) -> str:
     """A migration as people find it in the package."""
     return f"{part.package}, sql/migrations/{file.name}"
 
 
-ENGINE = Part("engine", "forebay.engine")
-SERVICE = tuple(Part(name, f"forebay.{name}") for name in ("identity", "storage", "api", "intake"))
+ENGINE = SchemaPart("engine", "forebay.engine")
+SERVICE = tuple(SchemaPart(name, f"forebay.{name}") for name in ("identity", "storage", "api", "intake"))
 
 
 @cache
-def package_parts() -> tuple[Part, ...]:
+def package_parts() -> tuple[SchemaPart, ...]:
     """The parts of the pipeline packages that are installed; a package with the name of one of forebay's own parts is
     left out."""
-    own, found = {part.name for part in (ENGINE, *SERVICE)}, list[Part]()
+    own, found = {part.name for part in (ENGINE, *SERVICE)}, list[SchemaPart]()
     for package in packages():
         if package.name in own:
             reason = f"{package.module} has the name {package.name!r}, which forebay uses itself: rename it"
             leave_out(package, DefinitionError(reason))
-        elif (part := Part(package.name, package.module)).folder is not None:
+        elif (part := SchemaPart(package.name, package.module)).folder is not None:
             found.append(part)
     return tuple(found)
 
 
-def all_parts() -> tuple[Part, ...]:
+def all_parts() -> tuple[SchemaPart, ...]:
     """Every part that is installed, in the order in which they are migrated."""
     return (ENGINE, *SERVICE, *package_parts())
 
 
-def parts_for(modules: Iterable[str]) -> tuple[Part, ...]:
+def parts_for(modules: Iterable[str]) -> tuple[SchemaPart, ...]:
     """What code in these modules needs: the engine; for that of the service or of a pipeline package the service, too;
     and the package's own part."""
     used = [package for package in packages() if any(_is_within(name, package.module) for name in modules)]
