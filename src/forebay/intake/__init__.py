@@ -5,7 +5,7 @@ targets share is here: the tables, the routes, the steps that receive a file, an
 
     upload by form  ─┐
     upload by tus   ─┼─► intake_file, intake_part ──► receive ──► target.complete
-    scan of a source ┘                                   └──────► put_away
+    scan of a source ┘                                   └──────► clean_up
 
 Tables are keyed by the name of the target and the target's own reference.
 """

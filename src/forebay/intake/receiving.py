@@ -1,7 +1,7 @@
 """Receiving: a file is fetched or put together, stored, and handed over to its target.
 
     receive → what the target adds
-            → put_away
+            → clean_up
 
 One way for uploads, folders, S3, FTP and SFTP. Each target has a pipeline of its own, so that no target waits for the
 files of another.
@@ -66,7 +66,7 @@ class ReceivingPipeline(Pipeline[Incoming]):
         super().__init__(target.receiving, Incoming, internal=True)
         self.target = target
         self.receive = self._declare_receive()
-        self._declare_put_away()
+        self._declare_clean_up()
 
     def _declare_receive(self) -> Step[Incoming, Received]:
         # Two files at least are received at a time: what takes long must not keep all others waiting.
@@ -77,12 +77,19 @@ class ReceivingPipeline(Pipeline[Incoming]):
 
         return receive
 
-    def _declare_put_away(self) -> None:
-        @self.step(after=self.receive, optional=True, timeout=600, concurrency=(1, 4), retry=PATIENT)
-        async def put_away(ctx: Context, given: Incoming, received: Received) -> bool | Skip:
-            """Deletes the parts, and deletes or moves the file at its source as that is declared; false when it has
-            changed since, and stays."""
-            return await _put_away(ctx, self.target, given.reference, received)
+    def _declare_clean_up(self) -> None:
+        @self.step(
+            after=self.receive,
+            optional=True,
+            timeout=600,
+            concurrency=(1, 4),
+            retry=PATIENT,
+            renamed_from="put_away",
+        )
+        async def clean_up(ctx: Context, given: Incoming, received: Received) -> bool | Skip:
+            """Delete the parts, and delete or move the file at its source as declared there; false if the file has
+            changed meanwhile and therefore stays."""
+            return await _clean_up(ctx, self.target, given.reference, received)
 
 
 @cache
@@ -190,7 +197,7 @@ async def _watched(ctx: Context, content: AsyncIterator[bytes], size: int | None
         yield chunk
 
 
-async def _put_away(ctx: Context, target: IntakeTarget, reference: int, received: Received) -> bool | Skip:
+async def _clean_up(ctx: Context, target: IntakeTarget, reference: int, received: Received) -> bool | Skip:
     database, blobs = await ctx.get(resources.database), await ctx.get(resources.blobs)
     for name in await db.drop_parts(database, target.name, reference):
         await blobs.store.delete(part_key(reference, name))
