@@ -55,11 +55,11 @@ async def migrate(
 
 
 async def lock_schema(conn: Connection) -> None:
-    """Wait until nobody else changes the schema; until the connection closes, nobody else does."""
-    # Asked for again and again: who waits inside the server would hold up indexes that are built concurrently.
+    """Wait for the lock of the schema, and hold it until the connection closes."""
+    # Polled: a session that waits inside the server would block indexes that are built concurrently.
     while not await conn.fetchval("select pg_try_advisory_lock($1)", _LOCK):  # noqa: ASYNC110 - in the server
         await asyncio.sleep(0.1)
-    await conn.execute("set lock_timeout = '10s'")  # a live system rather keeps running than waits behind us
+    await conn.execute("set lock_timeout = '10s'")  # rather fail than block a live system
 
 
 async def ensure_service(dsn: str) -> int:
@@ -158,8 +158,8 @@ async def _apply(conn: Connection, migration: Migration) -> None:
 
 
 async def _apply_outside(conn: Connection, migration: Migration) -> None:
-    """Statement by statement, each of which may be repeated: what it builds must not lock others out meanwhile."""
-    await conn.execute("set lock_timeout = 0")  # these wait for old transactions, and nobody waits for them
+    """Run each statement by itself, as a transaction would hold its locks for too long; each can be repeated."""
+    await conn.execute("set lock_timeout = 0")  # these wait for old transactions, but block nobody
     await run_repeatable(conn, migration.part, migration.file)
     await conn.execute("set lock_timeout = '10s'")
     await _note(conn, migration)

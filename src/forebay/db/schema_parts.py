@@ -66,7 +66,7 @@ class Migration:
 
 @dataclass(frozen=True, slots=True)
 class SchemaPart:
-    """A package with a schema; `package` is the name to import it by, which nothing here does."""
+    """A package with a schema; `package` is its import name, although it is not imported here."""
 
     name: str
     package: str
@@ -75,7 +75,7 @@ class SchemaPart:
     def migrations(self) -> tuple[Migration, ...]:
         """All numbered migrations, in order.
 
-        Raises: DefinitionError for a file that has no number, or that of another one.
+        Raises: DefinitionError for a file without a number, or with a number that another file has.
         """
         return _migrations(self)
 
@@ -95,7 +95,7 @@ class SchemaPart:
 
     @property
     def routines(self) -> str:
-        """The text of all of them."""
+        """The text of all these files."""
         return "\n".join(file.text for file in self.routine_files)
 
     @property
@@ -106,7 +106,7 @@ class SchemaPart:
 
     @property
     def routine_keys(self) -> frozenset[str]:
-        """The same as "type name": what only one part may have. The names of triggers belong to their tables."""
+        """The same as "type name"; only one part may have each. The names of triggers belong to their tables."""
         made, triggers = _MADE.findall(self.routines), _TRIGGER.findall(self.routines)
         keys = {f"{'view' if kind.lower() == 'view' else 'function'} {name}" for kind, name in made}
         return frozenset(keys | {f"trigger {name} on forebay.{table}" for name, table in triggers})
@@ -117,7 +117,7 @@ class SchemaPart:
 
     @property
     def folder(self) -> Path | None:
-        """Where its SQL lies; None when the package has none, or is not installed."""
+        """The folder of its SQL; None if the package has none, or is not installed."""
         spec = find_spec(self.package)
         for place in (spec and spec.submodule_search_locations) or ():
             folder = Path(place) / "sql"
@@ -149,7 +149,7 @@ def _routine_files(part: SchemaPart) -> tuple[SqlFile, ...]:
 
 
 def _short(part: SchemaPart, file: Path) -> str:
-    """A migration as people find it in the package."""
+    """The package and the path of a migration, for messages."""
     return f"{part.package}, sql/migrations/{file.name}"
 
 
@@ -177,8 +177,8 @@ def all_parts() -> tuple[SchemaPart, ...]:
 
 
 def parts_for(modules: Iterable[str]) -> tuple[SchemaPart, ...]:
-    """What code in these modules needs: the engine; for that of the service or of a pipeline package the service, too;
-    and the package's own part."""
+    """The parts that code in these modules needs: the engine, for code of the service or of a pipeline package also the
+    service, and the part of the package."""
     used = [package for package in packages() if any(_is_within(name, package.module) for name in modules)]
     if not used and not any(_is_within(name, part.package) for name in modules for part in SERVICE):
         return (ENGINE,)
